@@ -1,0 +1,45 @@
+# confab: everything a contributor needs. `make` alone lists it.
+
+BIN     := bin/confab
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 30s
+
+export CGO_ENABLED = 0
+
+.DEFAULT_GOAL := help
+
+.PHONY: help run build test race lint bench fuzz check
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build and start the sandbox; it prints a first curl
+	@$(BIN) sandbox
+
+build: ## Build the static binary, bin/confab
+	@go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) .
+
+test: ## Run every test
+	go vet ./...
+	go test ./...
+
+race: ## Run the tests under the race detector (needs a C compiler; slow)
+	CGO_ENABLED=1 go test -race -timeout 30m ./...
+
+lint: ## gofmt, vet, staticcheck
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
+	go vet ./...
+	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+
+bench: build ## Measure, and print a table with ratios
+	go run ./app/bench -confab $(BIN)
+
+fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+check: lint test race ## Everything that must pass before a release

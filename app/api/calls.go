@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"confab/storage"
+)
+
+const (
+	// callsEvery is how long a call waits to be written to the API log.
+	callsEvery = time.Second
+	// callsBatch bounds the rows of one transaction.
+	callsBatch = 256
+	// callsKept bounds the calls that wait while the database cannot write.
+	callsKept = 50_000
+	// usedEvery is how long a key's last use waits to be written.
+	usedEvery = 10 * time.Second
+	// maxLoggedMethod is longer than any method that means something.
+	maxLoggedMethod = 16
+)
+
+// callLog writes the API log and the keys' last use, in batches off the
+// request's path.
+type callLog struct {
+	db   *storage.DB
+	log  *slog.Logger
+	stop chan struct{}
+	done chan struct{}
+
+	mu      sync.Mutex
+	waiting []storage.Call
+	dropped int
+	used    map[string]storage.Time // by key id
+
+	writing sync.Mutex // one flush at a time, so that lines stay in order
+}
+
+func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
+	l := &callLog{db: db, log: log, stop: make(chan struct{}), done: make(chan struct{}), used: make(map[string]storage.Time)}
+	go l.run()
+	return l
+}
+
+// add queues one call.
+func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
+	c := storage.Call{
+		Method: r.http.Method[:min(len(r.http.Method), maxLoggedMethod)], Path: r.loggedPath(), Status: status, LatencyMicros: took.Microseconds(),
+		IP: ip, RequestID: r.id, CreatedAt: storage.At(r.began),
+	}
+	if r.org.ID != 0 {
+		c.OrganizationID, c.KeyID = &r.org.ID, &r.key.ID
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.KeyID != nil {
+		l.used[r.key.ID] = c.CreatedAt
+	}
+	if len(l.waiting) >= callsKept {
+		l.dropped++
+		return
+	}
+	l.waiting = append(l.waiting, c)
+}
+
+func (l *callLog) run() {
+	defer close(l.done)
+	calls := time.NewTicker(callsEvery)
+	defer calls.Stop()
+	used := time.NewTicker(usedEvery)
+	defer used.Stop()
+	for {
+		var err error
+		select {
+		case <-calls.C:
+			err = l.flush(context.Background())
+		case <-used.C:
+			err = l.flushUsed(context.Background())
+		case <-l.stop:
+			return
+		}
+		if err != nil {
+			l.log.Warn("write the API log", "error", err)
+		}
+	}
+}
+
+// flush writes every call that waits.
+func (l *callLog) flush(ctx context.Context) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	for {
+		l.mu.Lock()
+		batch := l.waiting[:min(callsBatch, len(l.waiting))]
+		dropped := l.dropped
+		l.dropped = 0
+		l.mu.Unlock()
+		if dropped > 0 {
+			l.log.Warn("the API log lost calls: the database was not writable for too long", "calls", dropped)
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := l.db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertCalls(batch) }); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		l.waiting = l.waiting[len(batch):]
+		if len(l.waiting) == 0 {
+			l.waiting = nil // lets the array go
+		}
+		l.mu.Unlock()
+	}
+}
+
+// flushUsed writes when each key was last used.
+func (l *callLog) flushUsed(ctx context.Context) error {
+	l.mu.Lock()
+	used := l.used
+	l.used = make(map[string]storage.Time)
+	l.mu.Unlock()
+	if len(used) == 0 {
+		return nil
+	}
+	err := l.db.Update(ctx, func(tx *storage.Tx) error {
+		for id, at := range used {
+			if err := tx.MarkKeyUsed(id, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		l.keepUsed(used)
+	}
+	return err
+}
+
+// keepUsed takes back uses that could not be written, for the next try.
+func (l *callLog) keepUsed(used map[string]storage.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, at := range used {
+		l.used[id] = max(l.used[id], at)
+	}
+}
+
+// close writes what is left.
+func (l *callLog) close() {
+	close(l.stop)
+	<-l.done
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if err := l.flush(ctx); err != nil {
+		l.log.Warn("write the rest of the API log", "error", err)
+	}
+	if err := l.flushUsed(ctx); err != nil {
+		l.log.Warn("write the keys' last use", "error", err)
+	}
+}

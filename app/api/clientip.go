@@ -1,0 +1,47 @@
+package api
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// clientIP is the address of the caller: the peer's, or behind trusted proxies
+// the last one in X-Forwarded-For that is not a trusted proxy itself.
+func clientIP(r *http.Request, trusted []netip.Prefix) string {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	addr := plain(peer.Addr())
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, hop := range slices.Backward(hops) {
+		if !isTrusted(addr, trusted) {
+			break
+		}
+		next, ok := parseHop(strings.TrimSpace(hop))
+		if !ok {
+			break
+		}
+		addr = next
+	}
+	return addr.String()
+}
+
+// parseHop reads an address as proxies write it, some of them with the port.
+func parseHop(hop string) (netip.Addr, bool) {
+	if withPort, err := netip.ParseAddrPort(hop); err == nil {
+		return plain(withPort.Addr()), true
+	}
+	addr, err := netip.ParseAddr(strings.Trim(hop, "[]"))
+	return plain(addr), err == nil
+}
+
+// plain is an address in the one form that prefixes match: IPv4 as such, and
+// without a zone, which may be any text and is in no prefix.
+func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+
+func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(addr) })
+}

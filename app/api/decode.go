@@ -1,0 +1,239 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
+)
+
+// unmarshal reads a body that is a valid JSON object into in, a pointer to a
+// struct. A value of the wrong type is reported with its path and indexes.
+//
+// encoding/json alone is too forgiving for that: it takes NAME for name, merges
+// objects that stand twice, and knows no indexes. So the body is first fitted
+// to the type.
+func unmarshal(body []byte, in any) error {
+	f := fitter{text: bytes.Clone(body)}
+	if bad := f.value(reflect.TypeOf(in)); bad != nil {
+		return invalid(bad.path, bad.rule)
+	}
+	if err := json.Unmarshal(f.text, in); err != nil {
+		return &Error{Code: InvalidJSON, Message: "The body is not valid JSON.", cause: err}
+	}
+	return nil
+}
+
+// misfit is a value of the wrong type. Its path grows as the walk returns.
+type misfit struct{ path, rule string }
+
+// in puts the misfit under a field or an index.
+func (m *misfit) in(step string) *misfit {
+	if m.path != "" && m.path[0] != '[' {
+		step += "."
+	}
+	m.path = step + m.path
+	return m
+}
+
+// fitter walks a valid JSON text next to the Go type that it is to fill. Keys
+// that must not count – unknown ones, also by case, and all but the last of
+// those that repeat – it blanks out in place.
+type fitter struct {
+	text []byte
+	at   int
+}
+
+// holder is a type that takes the JSON of another, as patch does.
+type holder interface{ held() reflect.Type }
+
+// core is the type that pointers and holders stand around.
+func core(t reflect.Type) reflect.Type {
+	for t != nil {
+		switch {
+		case t.Kind() == reflect.Pointer:
+			t = t.Elem()
+		case t.Implements(reflect.TypeFor[holder]()):
+			t = reflect.Zero(t).Interface().(holder).held()
+		default:
+			return t
+		}
+	}
+	return nil
+}
+
+// value walks one value; t is nil where anything may stand.
+func (f *fitter) value(t reflect.Type) *misfit {
+	f.space()
+	start, first := f.at, f.text[f.at]
+	t = core(t)
+	switch {
+	case t == nil || first == 'n': // null fits everywhere
+		f.skip()
+		return nil
+	case decodesItself(t):
+		return f.leaf(start, t, "has the wrong form")
+	case t.Kind() == reflect.Struct && first == '{':
+		return f.object(fieldTypes(t))
+	case t.Kind() == reflect.Slice && first == '[':
+		return f.array(t.Elem())
+	default:
+		return f.leaf(start, t, "must be "+typeName(t.Kind()))
+	}
+}
+
+// leaf lets encoding/json decide whether the value fits.
+func (f *fitter) leaf(start int, t reflect.Type, rule string) *misfit {
+	f.skip()
+	if json.Unmarshal(f.text[start:f.at], reflect.New(t).Interface()) != nil {
+		return &misfit{rule: rule}
+	}
+	return nil
+}
+
+func (f *fitter) object(fields map[string]reflect.Type) *misfit {
+	last := make(map[string]int) // where the key of each field begins
+	f.at++
+	for f.more('}') {
+		start := f.at
+		name := f.key()
+		t, known := fields[name]
+		if earlier, again := last[name]; again {
+			f.blank(earlier)
+		}
+		if known {
+			last[name] = start
+		} else {
+			f.blank(start)
+		}
+		if bad := f.value(t); bad != nil {
+			return bad.in(name)
+		}
+	}
+	return nil
+}
+
+func (f *fitter) array(element reflect.Type) *misfit {
+	f.at++
+	for i := 0; f.more(']'); i++ {
+		if bad := f.value(element); bad != nil {
+			return bad.in("[" + strconv.Itoa(i) + "]")
+		}
+	}
+	return nil
+}
+
+// more moves to the next member, or behind the closing delimiter.
+func (f *fitter) more(end byte) bool {
+	f.space()
+	if f.text[f.at] == ',' {
+		f.at++
+		f.space()
+	}
+	if f.text[f.at] == end {
+		f.at++
+		return false
+	}
+	return true
+}
+
+// key reads a key and moves behind its colon.
+func (f *fitter) key() (name string) {
+	start := f.at
+	f.skip()
+	if err := json.Unmarshal(f.text[start:f.at], &name); err != nil {
+		panic("a key of valid JSON is no string: " + err.Error())
+	}
+	f.space()
+	f.at++
+	return name
+}
+
+// blank makes the key at start one that no type has.
+func (f *fitter) blank(start int) {
+	for i := start + 1; f.text[i] != '"'; i++ {
+		if f.text[i] == '\\' {
+			f.text[i] = '-'
+			i++
+		}
+		f.text[i] = '-'
+	}
+}
+
+func (f *fitter) space() {
+	for f.at < len(f.text) && strings.IndexByte(" \t\r\n", f.text[f.at]) >= 0 {
+		f.at++
+	}
+}
+
+// skip moves behind the value at hand, without recursion: strangers choose the depth.
+func (f *fitter) skip() {
+	for depth := 0; ; {
+		switch c := f.text[f.at]; c {
+		case '"':
+			for f.at++; f.text[f.at] != '"'; f.at++ {
+				if f.text[f.at] == '\\' {
+					f.at++
+				}
+			}
+			f.at++
+		case '{', '[':
+			depth++
+			f.at++
+		case '}', ']':
+			depth--
+			f.at++
+		case ',', ':', ' ', '\t', '\r', '\n':
+			f.at++
+		default: // a number, true, false or null
+			for f.at < len(f.text) && strings.IndexByte(",]}: \t\r\n", f.text[f.at]) < 0 {
+				f.at++
+			}
+		}
+		if depth == 0 {
+			return
+		}
+	}
+}
+
+func decodesItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+// fieldTypes maps the JSON names of a struct to the types of its fields.
+func fieldTypes(t reflect.Type) map[string]reflect.Type {
+	types := make(map[string]reflect.Type)
+	for _, field := range reflect.VisibleFields(t) {
+		tag, tagged := field.Tag.Lookup("json")
+		name, _, _ := strings.Cut(tag, ",")
+		switch {
+		case tag == "-" || !field.IsExported():
+			continue
+		case field.Anonymous && name == "": // its fields are visible themselves
+			continue
+		case !tagged || name == "":
+			name = field.Name
+		}
+		types[name] = field.Type
+	}
+	return types
+}
+
+// typeName says in JSON's words what Go expected.
+func typeName(kind reflect.Kind) string {
+	switch kind {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float32, reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "an array"
+	case reflect.Struct, reflect.Map, reflect.Interface:
+		return "an object"
+	default:
+		return "a whole number"
+	}
+}

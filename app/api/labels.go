@@ -1,0 +1,181 @@
+package api
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"confab/storage"
+)
+
+// labelColors are all that a label can have; the first is the default.
+var labelColors = []string{"gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"}
+
+const maxLabelName = 50
+
+// labelView is the public shape of a label.
+type labelView struct {
+	ID        string       `json:"id"`
+	Object    string       `json:"object"`
+	Name      string       `json:"name"`
+	Color     string       `json:"color"`
+	TeamID    string       `json:"team_id"`
+	CreatedAt storage.Time `json:"created_at"`
+	UpdatedAt storage.Time `json:"updated_at"`
+}
+
+func viewLabel(l storage.Label) labelView {
+	return labelView{ID: l.ID, Object: "label", Name: l.Name, Color: l.Color, TeamID: l.TeamPublicID, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+}
+
+// listLabels handles GET /v1/labels.
+func (s *Server) listLabels(r *request) (reply, error) {
+	q, err := s.list(r, "labels")
+	if err != nil {
+		return reply{}, err
+	}
+	var rows []storage.Label
+	err = s.view(r, func(rx *storage.Rx) (err error) {
+		rows, err = rx.Labels(r.org.ID, q.after, q.fetch())
+		return err
+	})
+	key := func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
+	return page(s, q, rows, key, viewLabel), err
+}
+
+// newLabel is the body of POST /v1/labels.
+type newLabel struct {
+	Name   *string `json:"name"`
+	Color  *string `json:"color"`
+	TeamID *string `json:"team_id"`
+}
+
+func (l *newLabel) validate() error {
+	switch {
+	case l.Name == nil:
+		return missing("name")
+	case !between(*l.Name, 1, maxLabelName):
+		return invalid("name", lengthRule(1, maxLabelName))
+	case l.Color != nil && !slices.Contains(labelColors, *l.Color):
+		return errColor()
+	case l.TeamID != nil && *l.TeamID == "":
+		return invalid("team_id", "must not be empty")
+	}
+	return nil
+}
+
+// createLabel handles POST /v1/labels.
+func (s *Server) createLabel(r *request) (reply, error) {
+	var in newLabel
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		team, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID)
+		if err != nil {
+			return reply{}, err
+		}
+		l := storage.Label{OrganizationID: r.org.ID, TeamID: team.ID, TeamPublicID: team.PublicID, Name: *in.Name, Color: labelColors[0]}
+		if in.Color != nil {
+			l.Color = *in.Color
+		}
+		if err := tx.InsertLabel(&l); err != nil {
+			return reply{}, labelError(err)
+		}
+		return created(viewLabel(l)), nil
+	})
+}
+
+// findLabel reports a label that does not exist.
+func (s *Server) findLabel(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := s.label(rx, r)
+		return err
+	})
+}
+
+// label is the label that the path names.
+func (s *Server) label(rx *storage.Rx, r *request) (storage.Label, error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixLabel, id) {
+		return storage.Label{}, notFound()
+	}
+	return rx.Label(r.org.ID, id)
+}
+
+// getLabel handles GET /v1/labels/:id.
+func (s *Server) getLabel(r *request) (reply, error) {
+	var l storage.Label
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		l, err = s.label(rx, r)
+		return err
+	})
+	return ok(viewLabel(l)), err
+}
+
+// labelChanges is the body of PATCH /v1/labels/:id.
+type labelChanges struct {
+	Name  patch[string] `json:"name"`
+	Color patch[string] `json:"color"`
+}
+
+func (c *labelChanges) validate() error {
+	switch {
+	case !c.Name.Set && !c.Color.Set:
+		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, color or both."}
+	case c.Name.Null:
+		return invalid("name", "cannot be null")
+	case c.Name.Set && !between(c.Name.Value, 1, maxLabelName):
+		return invalid("name", lengthRule(1, maxLabelName))
+	case c.Color.Set && !slices.Contains(labelColors, c.Color.Value):
+		return errColor()
+	}
+	return nil
+}
+
+// updateLabel handles PATCH /v1/labels/:id.
+func (s *Server) updateLabel(r *request) (reply, error) {
+	var in labelChanges
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		l, err := s.label(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if in.Name.Set {
+			l.Name = in.Name.Value
+		}
+		if in.Color.Set {
+			l.Color = in.Color.Value
+		}
+		if err := tx.UpdateLabel(&l); err != nil {
+			return reply{}, labelError(err)
+		}
+		return ok(viewLabel(l)), nil
+	})
+}
+
+// deleteLabel handles DELETE /v1/labels/:id.
+func (s *Server) deleteLabel(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		l, err := s.label(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		return deleted("label", l.ID), tx.DeleteLabel(r.org.ID, l.ID)
+	})
+}
+
+func errColor() *Error {
+	return invalid("color", "must be one of "+strings.Join(labelColors, ", "))
+}
+
+// labelError words the one rule that only the database can check.
+func labelError(err error) error {
+	if errors.Is(err, storage.ErrConflict) {
+		return invalid("name", "is used by another label of this team")
+	}
+	return err
+}

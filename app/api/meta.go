@@ -1,0 +1,105 @@
+package api
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"net/http"
+	"time"
+
+	"confab/storage"
+)
+
+//go:embed openapi.json
+var description []byte
+
+type healthView struct {
+	Status  string `json:"status"`
+	Version string `json:"version"`
+}
+
+// getHealth handles GET /v1/health.
+func (s *Server) getHealth(r *request) (reply, error) {
+	if err := s.view(r, (*storage.Rx).Ping); err != nil {
+		return reply{}, &Error{Code: ServiceUnavailable, Message: "The database cannot be read.", RetryAfter: time.Second, cause: err}
+	}
+	return ok(healthView{Status: "ok", Version: s.Version}), nil
+}
+
+// getDescription handles GET /v1/openapi.json.
+func (s *Server) getDescription(*request) (reply, error) {
+	sum := sha256.Sum256(description)
+	return reply{status: http.StatusOK, body: description, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
+}
+
+type meView struct {
+	Organization organizationView `json:"organization"`
+	APIKey       keyView          `json:"api_key"`
+	Teams        []teamView       `json:"teams"`
+	Users        []userView       `json:"users"`
+	RateLimits   *rateLimitView   `json:"rate_limits"`
+}
+
+type organizationView struct {
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	Name   string `json:"name"`
+	Plan   string `json:"plan"`
+	Status string `json:"status"`
+}
+
+type keyView struct {
+	ID        string       `json:"id"`
+	Object    string       `json:"object"`
+	Label     *string      `json:"label"`
+	Last4     string       `json:"last4"`
+	CreatedAt storage.Time `json:"created_at"`
+	ExpiresAt storage.Time `json:"expires_at"`
+}
+
+type teamView struct {
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	Name   string `json:"name"`
+}
+
+type userView struct {
+	ID     string  `json:"id"`
+	Object string  `json:"object"`
+	Name   string  `json:"name"`
+	Email  *string `json:"email"`
+	TeamID string  `json:"team_id"`
+}
+
+type rateLimitView struct {
+	PerSecond float64 `json:"per_second"`
+	Burst     int     `json:"burst"`
+}
+
+// getMe handles GET /v1/me.
+func (s *Server) getMe(r *request) (reply, error) {
+	view := meView{
+		Organization: organizationView{ID: r.org.PublicID, Object: "organization", Name: r.org.Name, Plan: r.org.Plan, Status: r.org.Status()},
+		APIKey:       keyView{ID: r.key.ID, Object: "api_key", Label: r.key.Label, Last4: r.key.Last4, CreatedAt: r.key.CreatedAt, ExpiresAt: r.key.ExpiresAt},
+		Teams:        []teamView{},
+		Users:        []userView{},
+	}
+	if r.plan.RatePerSecond > 0 {
+		view.RateLimits = &rateLimitView{PerSecond: r.plan.RatePerSecond, Burst: r.plan.Burst}
+	}
+	err := s.view(r, func(rx *storage.Rx) error {
+		teams, err := rx.Teams(r.org.ID)
+		if err != nil {
+			return err
+		}
+		for _, t := range teams {
+			view.Teams = append(view.Teams, teamView{ID: t.PublicID, Object: "team", Name: t.Name})
+		}
+		users, err := rx.Users(r.org.ID)
+		for _, u := range users {
+			view.Users = append(view.Users, userView{ID: u.ID, Object: "user", Name: u.Name, Email: u.Email, TeamID: u.TeamPublicID})
+		}
+		return err
+	})
+	return ok(view), err
+}

@@ -1,0 +1,179 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"confab/storage"
+)
+
+// reply is a successful answer: one resource, a page, or a raw document.
+type reply struct {
+	status int
+	data   any       // a single resource
+	list   *listBody // or a page
+	body   []byte    // or, and once rendered, the exact bytes
+	etag   string
+	secret bool // shows something once: sealed where it is remembered
+
+	replayed  bool   // the answer of an earlier request
+	requestID string // of that request
+}
+
+// listBody is a page as it is sent.
+type listBody struct {
+	Data       any     `json:"data"`
+	HasMore    bool    `json:"has_more"`
+	NextCursor *string `json:"next_cursor"`
+	RequestID  string  `json:"request_id"`
+}
+
+type singleBody struct {
+	Data      any    `json:"data"`
+	RequestID string `json:"request_id"`
+}
+
+// deletedView is what a DELETE answers.
+type deletedView struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
+}
+
+// ok answers with a resource.
+func ok(data any) reply { return reply{status: http.StatusOK, data: data} }
+
+// created answers a POST that made a resource.
+func created(data any) reply { return reply{status: http.StatusCreated, data: data} }
+
+// deleted answers a DELETE.
+func deleted(object, id string) reply {
+	return ok(deletedView{ID: id, Object: object, Deleted: true})
+}
+
+// page is a list's answer before it is rendered: rows is one longer than the
+// page when there is more.
+func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After, view func(T) V) reply {
+	more := len(rows) > q.limit
+	if more {
+		rows = rows[:q.limit]
+	}
+	data := make([]V, len(rows))
+	for i, row := range rows {
+		data[i] = view(row)
+	}
+	body := listBody{Data: data, HasMore: more}
+	if more {
+		next := s.cursors.encode(q.scope, key(rows[len(rows)-1]))
+		body.NextCursor = &next
+	}
+	return reply{status: http.StatusOK, list: &body}
+}
+
+// render makes the bytes, once.
+func (rep *reply) render(requestID string) error {
+	if rep.body != nil {
+		return nil
+	}
+	var v any = singleBody{Data: rep.data, RequestID: requestID}
+	if rep.list != nil {
+		rep.list.RequestID = requestID
+		v = rep.list
+	}
+	body, err := encode(v)
+	rep.body = body
+	return err
+}
+
+// encode writes JSON without the escapes that only matter inside of HTML.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// send writes the answer; with a matching If-None-Match only the tag.
+func (rep reply) send(x *exchange) {
+	h := x.Header()
+	if rep.replayed {
+		h.Set("Idempotent-Replayed", "true")
+		h.Set("X-Request-Id", rep.requestID)
+	}
+	if rep.etag != "" {
+		h.Set("ETag", rep.etag)
+		if matches(x.request.http.Header.Values("If-None-Match"), rep.etag) {
+			x.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	writeJSON(x, rep.status, rep.body)
+}
+
+// matches compares a weak tag with the lists of If-None-Match.
+func matches(headers []string, etag string) bool {
+	want := strings.TrimPrefix(etag, "W/")
+	for _, header := range headers {
+		for candidate := range strings.SplitSeq(header, ",") {
+			candidate = strings.TrimSpace(candidate)
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == want {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+type errorBody struct {
+	Error errorView `json:"error"`
+}
+
+type errorView struct {
+	Type      string `json:"type"`
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`
+	Param     string `json:"param,omitempty"`
+	RequestID string `json:"request_id"`
+}
+
+// sendError writes the error envelope.
+func sendError(x *exchange, e *Error) {
+	h := x.Header()
+	if e.status() == http.StatusUnauthorized {
+		h.Set("WWW-Authenticate", "Bearer")
+	}
+	if e.Allow != "" {
+		h.Set("Allow", e.Allow)
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", wholeSeconds(e.RetryAfter))
+	}
+	body, err := encode(errorBody{errorView{Type: kinds[e.Code].name, Code: e.Code, Message: e.Message, Param: e.Param, RequestID: x.request.id}})
+	if err != nil {
+		body = nil // strings always encode
+	}
+	writeJSON(x, e.status(), body)
+}
+
+// writeJSON writes a body with its length, which HEAD shows too.
+func writeJSON(x *exchange, status int, body []byte) {
+	h := x.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	x.WriteHeader(status)
+	x.Write(body)
+}
+
+// wholeSeconds writes a wait in whole seconds, at least one.
+func wholeSeconds(d time.Duration) string {
+	seconds := int64((d + time.Second - 1) / time.Second)
+	return strconv.FormatInt(max(seconds, 1), 10)
+}

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// handler answers one request that passed every check of its route.
+type handler func(*request) (reply, error)
+
+// route is one endpoint and what it needs.
+type route struct {
+	method string
+	path   string // relative to /v1
+	handle handler
+	needs  needs
+	// find reports a path resource that does not exist, before the body is read.
+	find func(*request) error
+}
+
+// needs are the conditions of a route.
+type needs uint8
+
+const (
+	public    needs = 1 << iota // no key
+	creates                     // answers 201: refused while the subscription is inactive
+	customers                   // a plan that includes end-customers
+)
+
+func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
+
+// routes is the table of the API: one line for each endpoint.
+func (s *Server) routes() []route {
+	return []route{
+		{"GET", "/health", s.getHealth, public, nil},
+		{"GET", "/openapi.json", s.getDescription, public, nil},
+		{"GET", "/me", s.getMe, 0, nil},
+
+		{"GET", "/labels", s.listLabels, 0, nil},
+		{"POST", "/labels", s.createLabel, creates, nil},
+		{"GET", "/labels/:id", s.getLabel, 0, nil},
+		{"PATCH", "/labels/:id", s.updateLabel, 0, s.findLabel},
+		{"DELETE", "/labels/:id", s.deleteLabel, 0, nil},
+	}
+}
+
+// methods are all that any route uses, in the order of an Allow header.
+var methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
+
+// mount builds the router, which only looks up: redirects and answers of its
+// own would not be in the envelope.
+func (s *Server) mount(routes []route) {
+	s.router, s.open = httprouter.New(), nil
+	for _, rt := range routes {
+		choose := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
+			r := w.(*exchange).request
+			r.route, r.params = &rt, params
+		}
+		s.router.Handle(rt.method, rt.path, choose)
+		if rt.method == http.MethodGet {
+			s.router.Handle(http.MethodHead, rt.path, choose)
+		}
+		if rt.has(public) {
+			s.open = append(s.open, rt.path)
+		}
+	}
+}
+
+// match finds the request's route, or says why there is none.
+func (s *Server) match(x *exchange) error {
+	path := x.request.path
+	if strings.Contains(strings.ToLower(x.request.http.URL.RawPath), "%2f") {
+		path = "" // an encoded slash is part of a name, and no name here has one
+	}
+	if choose, params, _ := s.router.Lookup(x.request.http.Method, path); choose != nil {
+		choose(x, x.request.http, params)
+		return nil
+	}
+	var allow []string
+	for _, method := range methods {
+		if choose, _, _ := s.router.Lookup(method, path); choose != nil {
+			allow = append(allow, method)
+		}
+	}
+	if len(allow) == 0 {
+		return fail(ResourceNotFound, "There is nothing at this path.")
+	}
+	list := strings.Join(allow, ", ")
+	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
+}
+
+// isPublic tells whether a path needs no key, whatever the method.
+func (s *Server) isPublic(path string) bool {
+	return slices.Contains(s.open, path)
+}

@@ -1,0 +1,127 @@
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"confab/storage"
+)
+
+// exchange is a request and the answer being written to it.
+type exchange struct {
+	http.ResponseWriter
+	request *request
+	status  int
+	failure error // why it was refused
+}
+
+// WriteHeader notes the status for the logs.
+func (x *exchange) WriteHeader(status int) {
+	x.status = status
+	x.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// ServeHTTP answers one request under /v1. Whatever happens, the answer is the
+// success or the error envelope, and the call is logged.
+func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	r := &request{http: hr, id: s.DB.NewID(storage.PrefixRequest), path: strings.TrimPrefix(hr.URL.Path, "/v1"), began: time.Now()}
+	x := &exchange{ResponseWriter: w, request: r}
+	x.Header().Set("X-Request-Id", r.id)
+	defer s.record(x)
+	if s.cors(x) {
+		return
+	}
+	rep, err := s.answer(x)
+	if err != nil {
+		x.failure = err
+		sendError(x, asError(err))
+		return
+	}
+	rep.send(x)
+}
+
+// answer takes the request through every check in the contract's order, then to
+// its handler.
+func (s *Server) answer(x *exchange) (rep reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &storage.PanicError{Value: p, Stack: debug.Stack()}
+		}
+	}()
+	r := x.request
+	if !s.isPublic(r.path) {
+		if err := s.authenticate(r); err != nil {
+			return reply{}, err
+		}
+		defer s.showLimit(x)
+	}
+	if err := s.match(x); err != nil {
+		return reply{}, err
+	}
+	if !r.route.has(public) {
+		if err := s.admit(r); err != nil {
+			return reply{}, err
+		}
+	}
+	if r.route.find != nil {
+		if err := r.route.find(r); err != nil {
+			return reply{}, err
+		}
+	}
+	if err := r.read(x.ResponseWriter); err != nil {
+		return reply{}, err
+	}
+	return s.once(r)
+}
+
+// admit checks what the organization may do, and its rate.
+func (s *Server) admit(r *request) error {
+	switch {
+	case r.org.SuspendedAt != 0:
+		return fail(OrganizationSuspended, "This organization is suspended.")
+	case !r.plan.API:
+		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
+	}
+	if err := s.takeToken(r); err != nil {
+		return err
+	}
+	if r.route.has(customers) && !r.plan.Customers {
+		return fail(FeatureNotEntitled, "This organization's plan does not include customers.")
+	}
+	return nil
+}
+
+// record logs the finished call, once: in the API log, for the observers, and
+// in the server's log with the reason where the fault is our own.
+func (s *Server) record(x *exchange) {
+	r := x.request
+	took := time.Since(r.began)
+	status := x.status
+	if r.http.Context().Err() != nil && status == http.StatusServiceUnavailable {
+		status = statusClientGone
+	}
+	ip := clientIP(r.http, s.TrustedProxies)
+	s.calls.add(r, status, took, ip)
+	template := ""
+	if r.route != nil {
+		template = "/v1" + r.route.path
+	}
+	if s.OnRequest != nil {
+		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took})
+	}
+	attrs := r.attrs(status, took, ip)
+	if status >= 500 && x.failure != nil {
+		attrs = append(attrs, slog.Any("error", x.failure))
+		if p, ok := errors.AsType[*storage.PanicError](x.failure); ok {
+			attrs = append(attrs, slog.String("stack", string(p.Stack)))
+		}
+	}
+	s.Log.LogAttrs(r.http.Context(), levelOf(status), "request", attrs...)
+}

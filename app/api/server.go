@@ -1,0 +1,120 @@
+// Package api is the JSON API under /v1.
+//
+// A request walks one path: serve.go checks it in the contract's order, the
+// route table names its handler, and the handler decodes, runs one transaction
+// and shows the result.
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"confab/storage"
+)
+
+// Plan is what an organization's plan allows.
+type Plan struct {
+	API           bool
+	Customers     bool
+	RatePerSecond float64 // 0 for no limit
+	Burst         int
+}
+
+// Options configure a Server.
+type Options struct {
+	DB             *storage.DB
+	Version        string
+	Plans          map[string]Plan
+	DefaultPlan    string // for organizations whose plan the settings no longer have
+	CORSOrigins    []string
+	TrustedProxies []netip.Prefix
+	Log            *slog.Logger
+	OnRequest      func(Observation)
+}
+
+// Observation tells an observer about one request.
+type Observation struct {
+	Method string
+	Route  string // the template, never the path itself; "" if there was none
+	Status int
+	Took   time.Duration
+}
+
+// Server answers everything under /v1.
+type Server struct {
+	Options
+	router  *httprouter.Router
+	open    []string // paths that need no key
+	keys    *keyring
+	limits  *limiters
+	flights *flights
+	calls   *callLog
+	cursors *cursorCodec
+}
+
+// New makes a server. Close it to write the rest of the API log.
+func New(o Options) *Server {
+	s := &Server{
+		Options: o,
+		keys:    newKeyring(o.DB),
+		limits:  newLimiters(),
+		flights: newFlights(),
+		calls:   newCallLog(o.DB, o.Log),
+		cursors: newCursorCodec(o.DB.DeriveKey("cursor")),
+	}
+	s.mount(s.routes())
+	return s
+}
+
+// Refresh forgets what is cached of keys and organizations and writes the API
+// log and the keys' last use: another process changed the database, or wants to
+// read it.
+func (s *Server) Refresh(ctx context.Context) error {
+	s.keys.clear()
+	return errors.Join(s.calls.flush(ctx), s.calls.flushUsed(ctx))
+}
+
+// Close writes what is left of the API log.
+func (s *Server) Close() { s.calls.close() }
+
+// plan is the plan of an organization.
+func (s *Server) plan(o storage.Organization) Plan {
+	if p, ok := s.Plans[o.Plan]; ok {
+		return p
+	}
+	return s.Plans[s.DefaultPlan]
+}
+
+// view runs a read-only handler's query.
+func (s *Server) view(r *request, fn func(*storage.Rx) error) error {
+	return s.DB.View(r.http.Context(), fn)
+}
+
+// update runs fn in one transaction, together with the record that makes the
+// request idempotent, and returns the reply as it will be sent.
+//
+// Only here, behind every rule that fn checks, does it refuse what an inactive
+// subscription does not allow: the body's faults come before the bill.
+func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply, error) {
+	var out reply
+	err := s.DB.Update(r.http.Context(), func(tx *storage.Tx) error {
+		rep, err := fn(tx)
+		if err != nil {
+			return err
+		}
+		if r.route.has(creates) && r.org.Subscription == storage.SubscriptionInactive {
+			return fail(SubscriptionInactive, "The organization's subscription is inactive.")
+		}
+		if err := rep.render(r.id); err != nil {
+			return err
+		}
+		out = rep
+		return s.remember(tx, r, &out)
+	})
+	return out, err
+}

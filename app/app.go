@@ -1,0 +1,194 @@
+// Package app wires confab together: settings, database, job runner, servers.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"confab/app/api"
+	"confab/app/config"
+	"confab/jobs"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const (
+	// httpGrace and jobGrace keep a stop within fifteen seconds.
+	httpGrace = 10 * time.Second
+	jobGrace  = 9 * time.Second
+)
+
+// Options are what New needs beside the settings.
+type Options struct {
+	Config    config.Config
+	Schema    string // the text of schema.sql
+	MasterKey string // CONFAB_MASTER_KEY, if set
+	Version   string
+	Log       *slog.Logger
+}
+
+// App is a server that is ready to run.
+type App struct {
+	Options
+	DB       *storage.DB
+	dir      DataDir
+	lock     *os.File
+	api      *api.Server
+	runner   *queue.Runner
+	metrics  *metrics
+	listener net.Listener
+	draining chan struct{}
+}
+
+// New takes the data directory, opens the database and the listener, and
+// refuses with a reason whatever it cannot vouch for.
+func New(o Options) (*App, error) {
+	a := &App{Options: o, dir: DataDir(o.Config.DataDir), draining: make(chan struct{})}
+	if err := a.open(); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return a, nil
+}
+
+func (a *App) open() (err error) {
+	if err := a.dir.Prepare(); err != nil {
+		return err
+	}
+	if a.lock, err = a.dir.lock(); err != nil {
+		if errors.Is(err, errLocked) {
+			return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(a.dir), err)
+		}
+		return err
+	}
+	a.metrics = newMetrics()
+	a.DB, err = a.dir.Open(storage.Options{
+		Schema:      a.Schema,
+		Synchronous: a.Config.Storage.Synchronous,
+		Readers:     a.Config.Storage.Readers,
+		OnCommit:    a.metrics.commit,
+	}, a.MasterKey, false)
+	if err != nil {
+		return err
+	}
+	a.metrics.watch(a.DB)
+	if a.listener, err = net.Listen("tcp", a.Config.Server.Listen); err != nil {
+		return fmt.Errorf("server.listen: %w", err)
+	}
+	a.Config.Server.Listen = a.listener.Addr().String()
+	a.api = api.New(a.apiOptions())
+	workers := &jobs.Workers{DB: a.DB, Log: a.Log, APILogDays: a.Config.Log.APILogDays}
+	a.runner = queue.New(queue.Options{
+		DB: a.DB, Kinds: workers.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
+		Grace: jobGrace, Log: a.Log, OnFinish: a.metrics.job,
+	})
+	return nil
+}
+
+func (a *App) apiOptions() api.Options {
+	plans := make(map[string]api.Plan)
+	for name, p := range a.Config.Plans {
+		plans[name] = api.Plan{API: p.API, Customers: p.Customers, RatePerSecond: p.RatePerSecond, Burst: p.Burst}
+	}
+	return api.Options{
+		DB: a.DB, Version: a.Version, Plans: plans, DefaultPlan: config.SelfHosted,
+		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies,
+		Log: a.Log, OnRequest: a.metrics.request,
+	}
+}
+
+// URL is where the API is reached from this machine.
+func (a *App) URL() string { return a.Config.PublicURL() }
+
+// Run serves until ctx ends, then drains: what was accepted is answered, jobs
+// finish or are released.
+func (a *App) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	parts := []func(context.Context) error{a.serveHTTP, a.serveControl, a.serveMetrics, a.runner.Run}
+	ended := make(chan error, len(parts))
+	for _, part := range parts {
+		go func() {
+			err := part(ctx)
+			stop() // one part down, all down
+			ended <- err
+		}()
+	}
+	var errs []error
+	for range parts {
+		errs = append(errs, <-ended)
+	}
+	return errors.Join(errs...)
+}
+
+// Close frees everything. It is safe on an App that is only half open.
+func (a *App) Close() error {
+	if a.api != nil {
+		a.api.Close()
+	}
+	var errs []error
+	if a.listener != nil {
+		if err := a.listener.Close(); !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	if a.DB != nil {
+		errs = append(errs, a.DB.Close())
+	}
+	if a.lock != nil {
+		errs = append(errs, a.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// serveHTTP serves the public listener until ctx ends and its requests are answered.
+func (a *App) serveHTTP(ctx context.Context) error {
+	a.Log.Info("serving", "url", a.URL(), "data_dir", string(a.dir), "version", a.Version)
+	go func() {
+		<-ctx.Done()
+		a.Log.Info("stopping")
+		close(a.draining)
+	}()
+	return serveUntil(ctx, newHTTPServer(a.handler(), a.Log), func(server *http.Server) error {
+		if c := a.Config.Server; c.TLSCert != "" {
+			return server.ServeTLS(a.listener, c.TLSCert, c.TLSKey)
+		}
+		return server.Serve(a.listener)
+	})
+}
+
+// serveUntil runs a server until ctx ends, and then lets its requests finish
+// for a while before it cuts the connections.
+func serveUntil(ctx context.Context, server *http.Server, serve func(*http.Server) error) error {
+	failed := make(chan error, 1)
+	go func() { failed <- serve(server) }()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), httpGrace)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil {
+		return server.Close()
+	}
+	return nil
+}
+
+// newHTTPServer limits what a slow or hostile client can hold.
+func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		WriteTimeout:      120 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}

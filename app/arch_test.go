@@ -1,0 +1,124 @@
+package app_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// allowed lists, for each package, the only packages of ours that it may
+// import. Arrows point down: app → jobs → storage.
+var allowed = map[string][]string{
+	"":                    {"app/cli"},
+	"app":                 {"app/api", "app/config", "jobs", "jobs/queue", "storage"},
+	"app/api":             {"storage"},
+	"app/callback":        {"jobs/provider", "storage"},
+	"app/bench":           {"jobs/queue", "storage"},
+	"app/cli":             {"app", "app/config", "storage"},
+	"app/config":          {},
+	"app/simulator":       {},
+	"jobs":                {"jobs/queue", "storage"},
+	"jobs/guard":          {},
+	"jobs/provider":       {},
+	"jobs/queue":          {"storage"},
+	"storage":             {},
+	"storage/storagetest": {"storage"},
+}
+
+// sqlText finds what only storage may hold.
+var sqlText = regexp.MustCompile(`(?s)^\s*(SELECT\s.*\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)`)
+
+// source is one file of the program, tests left out.
+type source struct {
+	path string // relative to the module
+	pkg  string
+	file *ast.File
+	size int
+}
+
+func sources(t *testing.T) (all []source) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel("..", path)
+		pkg := filepath.ToSlash(filepath.Dir(rel))
+		if pkg == "." {
+			pkg = ""
+		}
+		all = append(all, source{path: rel, pkg: pkg, file: file, size: strings.Count(string(text), "\n")})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	for _, s := range sources(t) {
+		may, known := allowed[s.pkg]
+		if !known {
+			t.Errorf("%s: package %q is not in the table of packages", s.path, s.pkg)
+		}
+		for _, spec := range s.file.Imports {
+			path, _ := strconv.Unquote(spec.Path.Value)
+			if ours, ok := strings.CutPrefix(path, "confab/"); ok && !slices.Contains(may, ours) {
+				t.Errorf("%s must not import %s", s.path, path)
+			}
+		}
+	}
+}
+
+func TestSQLStaysInStorage(t *testing.T) {
+	for _, s := range sources(t) {
+		if strings.HasPrefix(s.pkg, "storage") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				if text, err := strconv.Unquote(lit.Value); err == nil && sqlText.MatchString(text) {
+					t.Errorf("%s holds SQL: %.60s", s.path, text)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	documented := make(map[string]bool)
+	for _, s := range sources(t) {
+		documented[s.pkg] = documented[s.pkg] || s.file.Doc != nil
+	}
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("package %q has no doc comment", pkg)
+		}
+	}
+}
+
+func TestNoFileGrowsPast400Lines(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.size > 400 {
+			t.Errorf("%s has %d lines", s.path, s.size)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"confab/storage"
+)
+
+// scratch is a database in a directory of its own, with one organization.
+type scratch struct {
+	*storage.DB
+	dir  string
+	org  storage.Organization
+	team storage.Team
+	seq  atomic.Int64
+}
+
+func (b *bench) newScratch() (*scratch, error) {
+	dir, err := os.MkdirTemp("", "confab-bench-*")
+	if err != nil {
+		return nil, err
+	}
+	key, err := storage.LoadMasterKey(dir, "")
+	if err != nil {
+		return nil, err
+	}
+	db, err := storage.Open(storage.Options{Path: storage.DatabaseFile(dir), Schema: b.schema, MasterKey: key})
+	if err != nil {
+		return nil, err
+	}
+	s := &scratch{DB: db, dir: dir, org: storage.Organization{Name: "Bench", Plan: "self_hosted"}}
+	return s, db.Update(context.Background(), func(tx *storage.Tx) (err error) {
+		s.team, err = tx.InsertOrganization(&s.org)
+		return err
+	})
+}
+
+func (s *scratch) remove() {
+	s.Close()
+	os.RemoveAll(s.dir)
+}
+
+// insert is the write that is measured: one small row.
+func (s *scratch) insert(ctx context.Context) error {
+	return s.Update(ctx, func(tx *storage.Tx) error {
+		return tx.InsertLabel(&storage.Label{OrganizationID: s.org.ID, TeamID: s.team.ID, Name: fmt.Sprint("label ", s.seq.Add(1)), Color: "gray"})
+	})
+}
+
+// groupCommit compares callers that share commits with callers that each have
+// their own: the same code, one at a time.
+func (b *bench) groupCommit() error {
+	s, err := b.newScratch()
+	if err != nil {
+		return err
+	}
+	defer s.remove()
+	for _, callers := range []int{1, 8, 64} {
+		var alone sync.Mutex
+		medians, err := b.interleave(
+			func() (float64, error) { return hammer(callers, b.length, s.insert) },
+			func() (float64, error) {
+				return hammer(callers, b.length, func(ctx context.Context) error {
+					alone.Lock()
+					defer alone.Unlock()
+					return s.insert(ctx)
+				})
+			})
+		if err != nil {
+			return err
+		}
+		b.add(fmt.Sprintf("durable insert, group commit, %d callers", callers), perSecond(medians[0]), times(medians[0], medians[1])+" a transaction per caller ("+perSecond(medians[1])+")")
+	}
+	return nil
+}
+
+// hammer calls f from so many goroutines for so long, and returns calls per second.
+func hammer(callers int, length time.Duration, f func(context.Context) error) (float64, error) {
+	var (
+		group sync.WaitGroup
+		done  atomic.Int64
+		fault atomic.Pointer[error]
+	)
+	began := time.Now()
+	for range callers {
+		group.Go(func() {
+			for time.Since(began) < length {
+				if err := f(context.Background()); err != nil {
+					fault.Store(&err)
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if err := fault.Load(); err != nil {
+		return 0, *err
+	}
+	return float64(done.Load()) / time.Since(began).Seconds(), nil
+}

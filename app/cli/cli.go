@@ -1,0 +1,188 @@
+// Package cli is the command line: a file for each noun.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+	"confab/app/config"
+)
+
+// Assets are the files embedded by package main, and its version.
+type Assets struct {
+	Schema        string
+	ExampleConfig string
+	Version       string
+}
+
+// Exit statuses.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// defaultConfigFile is read when it is there and nothing else is named.
+const defaultConfigFile = "confab.toml"
+
+// env is what commands share.
+type env struct {
+	Assets
+	dataDir    string
+	configFile string
+	running    bool // a command's own code has begun: its errors are not about usage
+}
+
+// Run runs one command line and returns its exit status.
+func Run(ctx context.Context, assets Assets, args []string) int {
+	e := &env{Assets: assets}
+	root := e.root()
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitDone
+	}
+	complain(cmd.ErrOrStderr(), err)
+	if _, wrong := errors.AsType[usageError](err); e.running && !wrong {
+		return exitFailed
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "Run '%s --help' for usage.\n", cmd.CommandPath())
+	return exitUsage
+}
+
+// complain prints an error. One that joins several, such as all bad settings
+// of a file, has a line for each.
+func complain(w io.Writer, err error) {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(w, "confab:", strings.TrimRight(line, "\n"))
+	}
+}
+
+// The sections of `confab --help`.
+const (
+	groupServer  = "server"
+	groupTenants = "tenants"
+	groupWork    = "work"
+	groupSetup   = "setup"
+)
+
+func (e *env) root() *cobra.Command {
+	root := e.group("confab", "A messaging platform in one executable")
+	root.Long = "confab sends and receives chat messages for your business numbers, keeps the shared inbox,\n" +
+		"and tells your own systems by signed webhooks. Everything lives in one data directory."
+	root.Example = "  confab sandbox                      # everything at once, to try it out\n" +
+		"  confab orgs create \"Acme\"           # a tenant\n" +
+		"  confab keys create --org org_01J…   # its API key\n" +
+		"  confab serve                        # the server"
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.PersistentFlags().StringVar(&e.dataDir, "data-dir", "", "`directory` that holds everything (default ./confab-data, or $STATE_DIRECTORY)")
+	root.PersistentFlags().StringVar(&e.configFile, "config", "", "settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
+
+	section := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, cmd := range commands {
+			cmd.GroupID = id
+		}
+		root.AddCommand(commands...)
+	}
+	section(groupServer, "Run it:", e.serve(), e.sandbox(), e.ready())
+	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
+	section(groupWork, "What it does:", e.jobs(), e.logs())
+	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
+	root.SetHelpCommandGroupID(groupSetup)
+	root.SetCompletionCommandGroupID(groupSetup)
+	adopt(root)
+	return root
+}
+
+// adopt makes the commands that cobra adds behave as ours do.
+func adopt(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Short = "Print a script that completes commands in your shell"
+			cmd.Example = "  source <(confab completion bash)\n  confab completion zsh > \"${fpath[1]}/_confab\""
+			cmd.Args, cmd.RunE = unknownCommand, showHelp
+		case "help":
+			cmd.Example = "  confab help orgs set"
+			cmd.Args = func(cmd *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil {
+					return err
+				}
+				return unknownCommand(found, rest)
+			}
+		}
+	}
+}
+
+// group makes a command that only has subcommands. Its examples are the first
+// of each.
+func (e *env) group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: showHelp, SuggestionsMinimumDistance: 1}
+	cmd.AddCommand(commands...)
+	var examples []string
+	for _, sub := range commands {
+		first, _, _ := strings.Cut(sub.Example, "\n")
+		examples = append(examples, first)
+	}
+	cmd.Example = strings.Join(examples, "\n")
+	return cmd
+}
+
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// unknownCommand refuses the arguments of a command that only has subcommands.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = ", did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
+}
+
+// run makes a command's RunE out of its own code.
+func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		e.running = true
+		return f(cmd, args)
+	}
+}
+
+// sources is where a command's settings come from; flagKeys names the command's
+// own flags that are settings.
+func (e *env) sources(cmd *cobra.Command, flagKeys map[string]string) config.Sources {
+	from := config.Sources{File: e.configFile, FileRequired: true, Environ: os.Environ(), Flags: cmd.Flags()}
+	if from.File == "" {
+		from.File = os.Getenv("CONFAB_CONFIG")
+	}
+	if from.File == "" {
+		from.File, from.FileRequired = defaultConfigFile, false
+	}
+	from.FlagKeys = map[string]string{"data-dir": "data_dir"}
+	maps.Copy(from.FlagKeys, flagKeys)
+	return from
+}
+
+// settings loads the configuration.
+func (e *env) settings(cmd *cobra.Command, flagKeys map[string]string) (config.Config, error) {
+	return config.Load(e.sources(cmd, flagKeys))
+}
+
+// appOptions are what a server needs.
+func (e *env) appOptions(cmd *cobra.Command, c config.Config) app.Options {
+	return app.Options{Config: c, Schema: e.Schema, MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Version: e.Version, Log: app.NewLogger(cmd.ErrOrStderr(), c.Log)}
+}

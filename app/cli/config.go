@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/config"
+)
+
+func (e *env) config() *cobra.Command {
+	return e.group("config", "Check the settings", e.configCheck())
+}
+
+func (e *env) configCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check",
+		Short: "Load all settings and print what is in force, secrets hidden",
+		Long: "Load all settings as 'confab serve' does, from the file, CONFAB_ variables and flags, and print what\n" +
+			"is in force, secrets hidden. A setting that cannot be used is named, and the exit status is 1.",
+		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
+		Args:    arguments(),
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			from := e.sources(cmd, nil)
+			c, err := config.Load(from)
+			if err != nil {
+				return err
+			}
+			for _, unknown := range c.UnknownVariables {
+				fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning:", unknown)
+			}
+			origin := "# From " + from.File + ", variables and defaults."
+			if _, err := os.Stat(from.File); errors.Is(err, fs.ErrNotExist) {
+				origin = "# From variables and defaults: there is no " + from.File + "."
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", origin, c)
+			return err
+		}),
+	}
+}

@@ -1,0 +1,163 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"confab/storage"
+)
+
+// listLimit is how much a listing that may be long shows unless told.
+const listLimit = 100
+
+func (e *env) jobs() *cobra.Command {
+	return e.group("jobs", "Look at the queue, try its jobs again or cancel them",
+		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
+}
+
+// jobView is a job as an operator sees it.
+type jobView struct {
+	ID          int64        `json:"id"`
+	Object      string       `json:"object"`
+	Kind        string       `json:"kind"`
+	Lane        *string      `json:"lane"`
+	State       string       `json:"state"`
+	Args        storage.JSON `json:"args"`
+	Runs        int          `json:"runs"`
+	Failures    int          `json:"failures"`
+	LastError   *string      `json:"last_error"`
+	DueAt       storage.Time `json:"due_at"`
+	LeasedUntil storage.Time `json:"leased_until"`
+	CreatedAt   storage.Time `json:"created_at"`
+}
+
+func viewJob(j storage.Job) jobView {
+	v := jobView{ID: j.ID, Object: "job", Kind: j.Kind, State: j.State, Args: j.Args, Runs: j.Runs, Failures: j.Failures,
+		LastError: j.LastError, DueAt: j.DueAt, LeasedUntil: j.LeasedUntil, CreatedAt: j.CreatedAt}
+	if j.Lane != "" {
+		v.Lane = &j.Lane
+	}
+	return v
+}
+
+func (e *env) jobsList() *cobra.Command {
+	filter := storage.JobFilter{Limit: listLimit}
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the jobs that wait, run or have failed, oldest first",
+		Example: "  confab jobs list\n  confab jobs list --state failed --json",
+		Args:    arguments(),
+		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			var views []jobView
+			err := s.View(cmd.Context(), func(rx *storage.Rx) error {
+				jobs, err := rx.Jobs(filter)
+				for _, j := range jobs {
+					views = append(views, viewJob(j))
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			heading := []string{"ID", "KIND", "STATE", "LANE", "DUE", "RUNS", "FAILURES", "LAST ERROR"}
+			return printList(cmd, asJSON, views, heading, func(v jobView) []string {
+				return []string{strconv.FormatInt(v.ID, 10), v.Kind, v.State, text(v.Lane), v.DueAt.String(),
+					strconv.Itoa(v.Runs), strconv.Itoa(v.Failures), text(v.LastError)}
+			})
+		}),
+	}
+	parsed(cmd, &filter.Kind, "kind", "only this `kind`", parseText)
+	parsed(cmd, &filter.State, "state", "only in this state: `due|held|running|failed`",
+		parseChoice(storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed))
+	limitFlag(cmd, &filter.Limit)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// limitFlag adds --limit to a listing that may be long.
+func limitFlag(cmd *cobra.Command, limit *int) {
+	parsed(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
+}
+
+func (e *env) jobsShow() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show one job",
+		Example: "  confab jobs show 42\n  confab jobs show 42 --json",
+		Args:    arguments("ID"),
+		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
+			var v jobView
+			err := s.View(cmd.Context(), func(rx *storage.Rx) error {
+				j, err := rx.Job(id)
+				v = viewJob(j)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return printOne(cmd, asJSON, v, [][]string{
+				{"id", strconv.FormatInt(v.ID, 10)}, {"kind", v.Kind}, {"state", v.State}, {"lane", text(v.Lane)}, {"args", string(v.Args)},
+				{"runs", strconv.Itoa(v.Runs)}, {"failures", strconv.Itoa(v.Failures)}, {"last error", text(v.LastError)},
+				{"due", v.DueAt.String()}, {"leased until", v.LeasedUntil.String()}, {"created", v.CreatedAt.String()},
+			})
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (e *env) jobsRetry() *cobra.Command {
+	return &cobra.Command{
+		Use:     "retry ID",
+		Short:   "Run a failed or waiting job now",
+		Example: "  confab jobs retry 42",
+		Args:    arguments("ID"),
+		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
+			return s.change(cmd.Context(), func(tx *storage.Tx) error {
+				j, err := tx.RetryJobNow(id)
+				switch {
+				case err != nil:
+					return err
+				case j.State == storage.JobRunning:
+					return fmt.Errorf("job %d is running; wait until it ends, or cancel it", id)
+				case j.State == storage.JobHeld:
+					return fmt.Errorf("job %d is held: it starts by itself as soon as its lane %s has room", id, j.Lane)
+				}
+				return nil
+			})
+		}),
+	}
+}
+
+func (e *env) jobsCancel() *cobra.Command {
+	return &cobra.Command{
+		Use:     "cancel ID",
+		Short:   "Remove a job for good; a running one is broken off",
+		Example: "  confab jobs cancel 42",
+		Args:    arguments("ID"),
+		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
+			command := fmt.Sprintf("/jobs/%d/cancel", id)
+			return s.changeAnd(cmd.Context(), command, func(tx *storage.Tx) error { return tx.CancelJob(id) })
+		}),
+	}
+}
+
+// withJob runs the code of a command whose argument is a job's number.
+func (e *env) withJob(f func(cmd *cobra.Command, id int64, s *store) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil {
+			return usage("ID %q must be a job's number", args[0])
+		}
+		err = e.with(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)
+		if errors.Is(err, storage.ErrNotFound) {
+			return fmt.Errorf("there is no job %d", id)
+		}
+		return err
+	}
+}

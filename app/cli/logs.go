@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"confab/storage"
+)
+
+// followEvery is how often --follow looks for new calls.
+const followEvery = time.Second
+
+// callView is one line of the API log.
+type callView struct {
+	Object         string       `json:"object"`
+	RequestID      string       `json:"request_id"`
+	Method         string       `json:"method"`
+	Path           string       `json:"path"`
+	Status         int          `json:"status"`
+	LatencyMS      float64      `json:"latency_ms"`
+	IP             string       `json:"ip"`
+	OrganizationID *string      `json:"organization_id"`
+	APIKeyID       *string      `json:"api_key_id"`
+	CreatedAt      storage.Time `json:"created_at"`
+}
+
+func viewCall(c storage.Call) callView {
+	return callView{Object: "api_call", RequestID: c.RequestID, Method: c.Method, Path: c.Path, Status: c.Status,
+		LatencyMS: float64(c.LatencyMicros) / 1000, IP: c.IP, OrganizationID: c.OrganizationPublicID, APIKeyID: c.KeyID, CreatedAt: c.CreatedAt}
+}
+
+// statuses is a range of HTTP statuses.
+type statuses struct{ min, max int }
+
+// parseStatuses reads one status, or a class of them such as 5xx.
+func parseStatuses(s string) (statuses, error) {
+	number, isClass := strings.CutSuffix(strings.ToLower(s), "xx")
+	n, err := strconv.Atoi(number)
+	switch {
+	case err == nil && isClass && 1 <= n && n <= 5:
+		return statuses{n * 100, n*100 + 99}, nil
+	case err == nil && !isClass && 100 <= n && n <= 599:
+		return statuses{n, n}, nil
+	}
+	return statuses{}, errors.New("must be a status such as 404, or a class such as 5xx")
+}
+
+// logOptions are the flags of logs.
+type logOptions struct {
+	org    string
+	since  time.Duration
+	status statuses
+	limit  int
+	follow bool
+	asJSON bool
+}
+
+func (e *env) logs() *cobra.Command {
+	o := logOptions{limit: listLimit}
+	cmd := &cobra.Command{
+		Use:   "logs",
+		Short: "Show the latest calls of the API, oldest first",
+		Example: "  confab logs\n" +
+			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
+			"  confab logs --follow --json",
+		Args: arguments(),
+		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			err := o.show(cmd, s)
+			if cmd.Context().Err() != nil {
+				return nil // the way to end --follow
+			}
+			return err
+		}),
+	}
+	optionalOrg(cmd, &o.org)
+	parsed(cmd, &o.since, "since", "only calls younger than this `age`, such as 1h or 7d", parseAge)
+	parsed(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatuses)
+	limitFlag(cmd, &o.limit)
+	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with new calls until interrupted")
+	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON; with --follow one object a line")
+	return cmd
+}
+
+// show prints the calls that were, and with --follow those that come.
+func (o logOptions) show(cmd *cobra.Command, s *store) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	filter, err := o.filter(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := s.dir.Tell(ctx, "/refresh"); err != nil { // so that the newest calls are stored
+		return err
+	}
+	var (
+		calls []storage.Call
+		last  int64
+	)
+	err = s.View(ctx, func(rx *storage.Rx) (err error) {
+		if last, err = rx.LastCall(); err != nil {
+			return err
+		}
+		calls, err = rx.Calls(filter)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if o.asJSON && !o.follow {
+		return printCalls(out, calls)
+	}
+	if !o.asJSON {
+		fmt.Fprintf(out, lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
+	}
+	if err := o.printLines(out, calls); err != nil || !o.follow {
+		return err
+	}
+	return o.tail(ctx, out, s, last, filter)
+}
+
+func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, error) {
+	f := storage.CallFilter{MinStatus: o.status.min, MaxStatus: o.status.max, Limit: o.limit}
+	if o.since != 0 {
+		f.Since = storage.Now().Add(-o.since)
+	}
+	if o.org == "" {
+		return f, nil
+	}
+	err := s.eachOrganization(ctx, o.org, func(_ *storage.Rx, found storage.Organization) error {
+		f.Organization = found.ID
+		return nil
+	})
+	return f, err
+}
+
+// tail prints calls as they come, all of them: the limit is for the past.
+func (o logOptions) tail(ctx context.Context, out io.Writer, s *store, last int64, filter storage.CallFilter) error {
+	filter.Limit = listLimit
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := s.dir.Tell(ctx, "/refresh"); err != nil {
+			return err
+		}
+		for more := true; more; {
+			var (
+				calls []storage.Call
+				err   error
+			)
+			if calls, last, err = s.nextCalls(ctx, last, filter); err != nil {
+				return err
+			}
+			if err := o.printLines(out, calls); err != nil {
+				return err
+			}
+			more = len(calls) == filter.Limit
+		}
+	}
+}
+
+// nextCalls reads what was logged after the call with the id last, and returns
+// the id to go on from: past all that the filter refused, so that it is not
+// looked at again and again.
+func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFilter) (calls []storage.Call, next int64, err error) {
+	err = s.View(ctx, func(rx *storage.Rx) (err error) {
+		if calls, err = rx.CallsAfter(last, filter); err != nil {
+			return err
+		}
+		if len(calls) == filter.Limit {
+			next = calls[len(calls)-1].ID
+			return nil
+		}
+		next, err = rx.LastCall()
+		return err
+	})
+	return calls, next, err
+}
+
+// printCalls prints a finished listing as JSON.
+func printCalls(out io.Writer, calls []storage.Call) error {
+	views := make([]callView, len(calls))
+	for i, c := range calls {
+		views[i] = viewCall(c)
+	}
+	return printJSON(out, views)
+}
+
+// The columns of the log have fixed widths: the lines to come are not known.
+const (
+	lineHeading = "%-24s  %-6s  %-6s  %-40s  %9s  %-30s  %-15s  %s\n"
+	lineLayout  = "%-24s  %-6d  %-6s  %-40s  %7.1fms  %-30s  %-15s  %s\n"
+)
+
+// printLines prints a line for each call.
+func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
+	lines := json.NewEncoder(out)
+	lines.SetEscapeHTML(false)
+	for _, c := range calls {
+		v := viewCall(c)
+		var err error
+		if o.asJSON {
+			err = lines.Encode(v)
+		} else {
+			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.LatencyMS,
+				printable(text(v.OrganizationID)), printable(v.IP), v.RequestID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/spf13/cobra"
+)
+
+// jsonFlag adds --json to a command.
+func jsonFlag(cmd *cobra.Command, asJSON *bool) {
+	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
+}
+
+// printJSON writes v for machines and for people who read JSON.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+// printNew shows what was made: the id alone, for scripts, or the whole as JSON.
+func printNew(cmd *cobra.Command, asJSON bool, id string, view any) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), view)
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStdout(), id)
+	return err
+}
+
+// printOne shows one thing: a JSON object, or a line for each field.
+func printOne(cmd *cobra.Command, asJSON bool, view any, fields [][]string) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), view)
+	}
+	return align(cmd.OutOrStdout(), fields)
+}
+
+// printList shows a listing: one JSON array, or a table with a row for each.
+func printList[V any](cmd *cobra.Command, asJSON bool, views []V, heading []string, row func(V) []string) error {
+	if asJSON {
+		if views == nil {
+			views = []V{}
+		}
+		return printJSON(cmd.OutOrStdout(), views)
+	}
+	rows := [][]string{heading}
+	for _, v := range views {
+		rows = append(rows, row(v))
+	}
+	return align(cmd.OutOrStdout(), rows)
+}
+
+// align prints rows in columns.
+func align(w io.Writer, rows [][]string) error {
+	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = printable(cell)
+		}
+		fmt.Fprintln(tab, strings.Join(cells, "\t"))
+	}
+	return tab.Flush()
+}
+
+// text is an optional text as a table shows it.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// printable keeps what others named from breaking or steering the terminal.
+func printable(cell string) string {
+	if cell == "" {
+		return "-"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '?'
+		}
+		return r
+	}, cell)
+}

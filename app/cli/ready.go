@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/config"
+)
+
+// readyTimeout is how long a server may take to say that it is ready.
+const readyTimeout = 5 * time.Second
+
+func (e *env) ready() *cobra.Command {
+	var target *url.URL
+	cmd := &cobra.Command{
+		Use:   "ready",
+		Short: "Ask the server whether it is ready: exit status 0 or 1",
+		Long: "Ask the server that the settings name, or the one at --url, whether requests should be sent to it.\n" +
+			"The exit status is the answer, as health checks of containers want it.",
+		Example: "  confab ready\n  confab ready --url http://127.0.0.1:8080",
+		Args:    arguments(),
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			var serverName string
+			if target == nil {
+				c, err := e.settings(cmd, nil)
+				if err != nil {
+					return err
+				}
+				if target, err = localURL(c.Server); err != nil {
+					return err
+				}
+				if len(c.Server.TLSDomains) > 0 {
+					serverName = c.Server.TLSDomains[0] // the server has no certificate for an address
+				}
+			}
+			if err := askReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), "ready")
+			return nil
+		}),
+	}
+	parsed(cmd, &target, "url", "ask the server at this `address` instead of the one in the settings", parseURL)
+	return cmd
+}
+
+// localURL is where a server with these settings is reached from this machine.
+func localURL(s config.Server) (*url.URL, error) {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("server.listen: %w", err)
+	}
+	if port == "0" {
+		return nil, fmt.Errorf("server.listen is %s, which leaves the port open: say where the server is with --url", s.Listen)
+	}
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host == "" || err == nil && ip == netip.IPv4Unspecified():
+		host = "127.0.0.1"
+	case err == nil && ip.IsUnspecified():
+		host = "::1"
+	}
+	u := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+	if s.TLS() {
+		u.Scheme = "https"
+	}
+	return u, nil
+}
+
+// askReady asks one URL. Certificates are not verified: nothing secret is sent,
+// and none is made out to a loopback address.
+func askReady(ctx context.Context, target *url.URL, serverName string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	client := http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName},
+		},
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("not ready: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 200))
+		return fmt.Errorf("not ready: %s answered %s: %s", target, res.Status, printable(strings.TrimSpace(string(text))))
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+	"confab/app/config"
+	"confab/storage"
+)
+
+// store is the data directory's database, opened for one command.
+type store struct {
+	*storage.DB
+	dir    app.DataDir
+	config config.Config
+}
+
+// open opens the data directory. With create it may be new; otherwise a wrong
+// --data-dir must not quietly become a new installation.
+func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
+	c, err := e.settings(cmd, nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{dir: app.DataDir(c.DataDir), config: c}
+	if !create && !s.dir.Exists() {
+		return nil, fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", c.DataDir)
+	}
+	if err := s.dir.Prepare(); err != nil {
+		return nil, err
+	}
+	served, err := s.dir.Served()
+	if err != nil {
+		return nil, err
+	}
+	s.DB, err = s.dir.Open(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, os.Getenv("CONFAB_MASTER_KEY"), served)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// change writes, and returns when the running server, if there is one, knows.
+func (s *store) change(ctx context.Context, fn func(*storage.Tx) error) error {
+	return s.changeAnd(ctx, "/refresh", fn)
+}
+
+// changeAnd writes, and sends a command to the running server, if there is one.
+func (s *store) changeAnd(ctx context.Context, command string, fn func(*storage.Tx) error) error {
+	if err := s.Update(ctx, fn); err != nil {
+		return err
+	}
+	if err := s.dir.Tell(ctx, command); err != nil {
+		return fmt.Errorf("the change is stored, but %w", err)
+	}
+	return nil
+}
+
+// with runs a command's code on the opened data directory.
+func (e *env) with(create bool, f func(cmd *cobra.Command, args []string, s *store) error) func(*cobra.Command, []string) error {
+	return e.run(func(cmd *cobra.Command, args []string) (err error) {
+		s, err := e.open(cmd, create)
+		if err != nil {
+			return err
+		}
+		defer func() {
+			if closing := s.Close(); err == nil {
+				err = closing
+			}
+		}()
+		return f(cmd, args, s)
+	})
+}
+
+// organization finds an organization by the id that a flag or argument gave.
+func organization(rx *storage.Rx, id string) (storage.Organization, error) {
+	o, err := rx.Organization(id)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = fmt.Errorf("there is no organization %s", id)
+	}
+	return o, err
+}
+
+// eachOrganization calls f for the organization with the id, or for all without one.
+func (s *store) eachOrganization(ctx context.Context, id string, f func(*storage.Rx, storage.Organization) error) error {
+	return s.View(ctx, func(rx *storage.Rx) error {
+		all, err := rx.Organizations()
+		if id != "" {
+			var one storage.Organization
+			one, err = organization(rx, id)
+			all = []storage.Organization{one}
+		}
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			if err := f(rx, o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/mail"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/config"
+)
+
+const (
+	maxName  = 200
+	maxEmail = 254 // what a mail server takes
+)
+
+// usageError is wrong usage that only a command's own code can notice.
+type usageError struct{ error }
+
+// usage says how the command line was wrong.
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// arguments wants the arguments named, and says which one is missing. The last
+// may be left out if its name is in brackets.
+func arguments(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names) && !strings.HasPrefix(names[len(args)], "["):
+			return fmt.Errorf("%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return fmt.Errorf("unexpected argument %q", args[len(names)])
+		}
+		if i := slices.Index(args, ""); i >= 0 {
+			return fmt.Errorf("%s is empty", names[i])
+		}
+		return nil
+	}
+}
+
+// newName wants one argument that can be a name.
+func newName(cmd *cobra.Command, args []string) error {
+	if err := arguments("NAME")(cmd, args); err != nil {
+		return err
+	}
+	if _, err := parseName(args[0]); err != nil {
+		return fmt.Errorf("NAME %w", err)
+	}
+	return nil
+}
+
+// parsed adds a flag that is read by parse: what that refuses is wrong usage,
+// found before the command does anything.
+func parsed[T any](cmd *cobra.Command, into *T, name, usage string, parse func(string) (T, error)) {
+	cmd.Flags().Func(name, usage, func(s string) (err error) {
+		*into, err = parse(s)
+		return err
+	})
+}
+
+// requiredOrg adds the flag that names the organization to work on.
+func requiredOrg(cmd *cobra.Command, org *string, usage string) {
+	parsed(cmd, org, "org", "`organization` "+usage, parseText)
+	cmd.MarkFlagRequired("org")
+}
+
+// optionalOrg adds the flag that narrows a listing to an organization.
+func optionalOrg(cmd *cobra.Command, org *string) {
+	parsed(cmd, org, "org", "only this `organization`'s", parseText)
+}
+
+// parseText refuses the empty text, which is an unset shell variable more often
+// than a wish.
+func parseText(s string) (string, error) {
+	if s == "" {
+		return "", errors.New("must not be empty")
+	}
+	return s, nil
+}
+
+func parseName(s string) (string, error) {
+	switch {
+	case strings.TrimSpace(s) == "" || utf8.RuneCountInString(s) > maxName:
+		return "", fmt.Errorf("must have 1 to %d characters", maxName)
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl):
+		return "", errors.New("must be plain text")
+	}
+	return s, nil
+}
+
+// parseEmail takes a bare address, without a name before it.
+func parseEmail(s string) (string, error) {
+	if a, err := mail.ParseAddress(s); err != nil || a.Address != s || len(s) > maxEmail {
+		return "", errors.New("must be an address such as ana@example.com")
+	}
+	return s, nil
+}
+
+func parseAge(s string) (time.Duration, error) {
+	age, err := config.ParseAge(s)
+	if err == nil && age == 0 {
+		err = errors.New("must be longer than 0")
+	}
+	return age, err
+}
+
+func parseCount(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, errors.New("must be a whole number of at least 1")
+	}
+	return n, nil
+}
+
+func parseURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, errors.New("must be a URL such as http://127.0.0.1:8080")
+	}
+	return u, nil
+}
+
+// parseChoice takes one of a few words.
+func parseChoice(allowed ...string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if !slices.Contains(allowed, s) {
+			return "", errors.New("must be " + strings.Join(allowed, " or "))
+		}
+		return s, nil
+	}
+}

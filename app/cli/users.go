@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"confab/storage"
+)
+
+func (e *env) users() *cobra.Command {
+	return e.group("users", "Add and list the people of organizations", e.usersCreate(), e.usersList())
+}
+
+// userView is a user as GET /v1/me has it, and whose it is.
+type userView struct {
+	ID             string       `json:"id"`
+	Object         string       `json:"object"`
+	Name           string       `json:"name"`
+	Email          *string      `json:"email"`
+	TeamID         string       `json:"team_id"`
+	OrganizationID string       `json:"organization_id"`
+	CreatedAt      storage.Time `json:"created_at"`
+}
+
+func viewUser(u storage.User, o storage.Organization) userView {
+	return userView{ID: u.ID, Object: "user", Name: u.Name, Email: u.Email, TeamID: u.TeamPublicID, OrganizationID: o.PublicID, CreatedAt: u.CreatedAt}
+}
+
+func (e *env) usersCreate() *cobra.Command {
+	var (
+		org, name, email, team string
+		asJSON                 bool
+	)
+	cmd := &cobra.Command{
+		Use:   "create --org ORG --name NAME",
+		Short: "Add a person to whom conversations can be assigned, and print the id",
+		Example: "  confab users create --org org_01J… --name \"Ana\" --email ana@example.com\n" +
+			"  confab users create --org org_01J… --name \"Bo\" --team team_01J…",
+		Args: arguments(),
+		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			var v userView
+			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
+				o, err := organization(&tx.Rx, org)
+				if err != nil {
+					return err
+				}
+				t, err := chooseTeam(&tx.Rx, o, team)
+				if err != nil {
+					return err
+				}
+				u := storage.User{OrganizationID: o.ID, TeamID: t.ID, TeamPublicID: t.PublicID, Name: name}
+				if email != "" {
+					u.Email = &email
+				}
+				err = tx.InsertUser(&u)
+				v = viewUser(u, o)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return printNew(cmd, asJSON, v.ID, v)
+		}),
+	}
+	requiredOrg(cmd, &org, "that the person belongs to")
+	parsed(cmd, &name, "name", "what the person is called, a short `text`", parseName)
+	cmd.MarkFlagRequired("name")
+	parsed(cmd, &email, "email", "the person's `address`", parseEmail)
+	parsed(cmd, &team, "team", "the person's `team` (default: the only one)", parseText)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// chooseTeam finds the team that a flag named. It may name none where the
+// organization has only one.
+func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team, error) {
+	if id != "" {
+		t, err := rx.Team(o.ID, id)
+		if errors.Is(err, storage.ErrNotFound) {
+			err = fmt.Errorf("organization %s has no team %s", o.PublicID, id)
+		}
+		return t, err
+	}
+	teams, err := rx.Teams(o.ID)
+	switch {
+	case err != nil:
+		return storage.Team{}, err
+	case len(teams) == 1:
+		return teams[0], nil
+	}
+	var ids []string
+	for _, t := range teams {
+		ids = append(ids, t.PublicID+" ("+printable(t.Name)+")")
+	}
+	return storage.Team{}, usage("--team is missing: the organization has %s", strings.Join(ids, ", "))
+}
+
+func (e *env) usersList() *cobra.Command {
+	var (
+		org    string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List people",
+		Example: "  confab users list\n  confab users list --org org_01J… --json",
+		Args:    arguments(),
+		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			var views []userView
+			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
+				users, err := rx.Users(o.ID)
+				for _, u := range users {
+					views = append(views, viewUser(u, o))
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			heading := []string{"ID", "NAME", "EMAIL", "TEAM", "ORGANIZATION", "CREATED"}
+			return printList(cmd, asJSON, views, heading, func(v userView) []string {
+				return []string{v.ID, v.Name, text(v.Email), v.TeamID, v.OrganizationID, v.CreatedAt.String()}
+			})
+		}),
+	}
+	optionalOrg(cmd, &org)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}

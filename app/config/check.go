@@ -1,0 +1,277 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxDays keeps every number of days within what a time.Duration can hold.
+const maxDays = 36500
+
+var (
+	// hostName has a letter in its last part: 127.0.0.300 is no name.
+	hostName   = regexp.MustCompile(`^([A-Za-z0-9_-]+\.)*[A-Za-z0-9_-]*[A-Za-z][A-Za-z0-9_-]*$`)
+	domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$`)
+	apiVersion = regexp.MustCompile(`^v[0-9]+\.[0-9]+$`)
+)
+
+var (
+	errAddress  = errors.New("must be host:port, such as 127.0.0.1:8080")
+	errURL      = errors.New("must be an http or https URL without user, query or fragment")
+	errOrigin   = errors.New("must be * or an origin in lower case without a path, such as https://app.example.com")
+	errDomain   = errors.New("must be a domain name in lower case, such as chat.example.com; no wildcard, no address")
+	errVersion  = errors.New("must be a version such as v23.0")
+	errPlanName = errors.New("a plan's name must be 1 to 50 of a-z, 0-9 and _")
+	errUnset    = errors.New("must not be empty")
+)
+
+// check says what is wrong with a decoded value.
+type check func(value any) error
+
+// checks has the rule for each setting by its pattern: the values that make
+// sense by themselves. What several settings must agree on is in problems.
+func checks() map[string]check {
+	return map[string]check{
+		"data_dir": on(notEmpty),
+
+		"server.listen":          on(address),
+		"server.public_url":      optional(webURL),
+		"server.cors_origins":    every(corsOrigin),
+		"server.tls_cert":        anything,
+		"server.tls_key":         anything,
+		"server.tls_domains":     every(domain),
+		"server.metrics_listen":  optional(address),
+		"server.trusted_proxies": anything,
+
+		"storage.synchronous": oneOf("full", "normal"),
+		"storage.readers":     between(0, 1000),
+
+		"provider.base_url":            on(webURL),
+		"provider.version":             on(version),
+		"provider.app_id":              anything,
+		"provider.app_secret":          anything,
+		"provider.verify_token":        anything,
+		"provider.signup_config_id":    anything,
+		"provider.timeout":             on(positive),
+		"provider.messages_per_second": atLeast(0.0),
+		"provider.pair_limit":          anything,
+		"provider.retry_schedule":      every(positive),
+		"provider.reconcile_window":    atLeast(time.Duration(0)),
+
+		"webhooks.retry_schedule":         every(positive),
+		"webhooks.timeout":                on(positive),
+		"webhooks.disable_after_failures": atLeast(1),
+		"webhooks.disable_min_age":        atLeast(time.Duration(0)),
+		"webhooks.per_subscription":       atLeast(1),
+		"webhooks.retention_days":         between(1, maxDays),
+
+		"security.allow_insecure_urls": anything,
+		"security.allow_cidrs":         anything,
+
+		"jobs.workers":       between(1, 100_000),
+		"jobs.poll_interval": on(positive),
+
+		"log.level":        oneOf("debug", "info", "warn", "error"),
+		"log.format":       oneOf("", "text", "json"),
+		"log.api_log_days": between(1, maxDays),
+
+		"plans.*.api":              anything,
+		"plans.*.customers":        anything,
+		"plans.*.monthly_messages": atLeast(0),
+		"plans.*.retention_days":   between(0, maxDays),
+		"plans.*.rate_per_second":  atLeast(0.0),
+		"plans.*.burst":            atLeast(0),
+	}
+}
+
+// Validate checks settings that were not loaded, or changed after it. The
+// error joins one Error for each bad setting.
+func (c Config) Validate() error {
+	var errs []error
+	for _, err := range c.problems() {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// problems applies the rule of each setting, then those between settings, and
+// lists what is broken by key.
+func (c Config) problems() []*Error {
+	var found []*Error
+	fail := func(key string, value any, problem string) {
+		found = append(found, &Error{Key: key, Value: show(value), Problem: problem})
+	}
+	rules := checks()
+	each(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
+		rule, ok := rules[pattern(key)]
+		if !ok {
+			return // of a plan with a dot in its name, which is refused below
+		}
+		if err := rule(field.Interface()); err != nil {
+			fail(key, field.Interface(), err.Error())
+		}
+	})
+	c.Server.agree(fail)
+	for name, plan := range c.Plans {
+		key := "plans." + name
+		if !planName.MatchString(name) {
+			fail(key, name, errPlanName.Error())
+		}
+		if plan.RatePerSecond > 0 && plan.Burst < 1 {
+			fail(key+".burst", plan.Burst, "must be at least 1 unless rate_per_second is 0")
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
+	return found
+}
+
+// agree has the rules between the settings of the server.
+func (s Server) agree(fail func(key string, value any, problem string)) {
+	switch {
+	case s.TLSCert != "" && s.TLSKey == "":
+		fail("server.tls_cert", s.TLSCert, "needs server.tls_key beside it")
+	case s.TLSKey != "" && s.TLSCert == "":
+		fail("server.tls_key", s.TLSKey, "needs server.tls_cert beside it")
+	case s.TLSCert != "" && len(s.TLSDomains) > 0:
+		fail("server.tls_domains", s.TLSDomains,
+			"must be empty when server.tls_cert is set: a certificate is given or fetched, not both")
+	}
+	if s.MetricsListen != "" && s.MetricsListen == s.Listen && !strings.HasSuffix(s.Listen, ":0") {
+		fail("server.metrics_listen", s.MetricsListen, "must differ from server.listen")
+	}
+}
+
+func anything(any) error { return nil }
+
+// on makes a check of a rule for one type.
+func on[T any](rule func(T) error) check {
+	return func(value any) error { return rule(value.(T)) }
+}
+
+func optional(rule func(string) error) check {
+	return on(func(s string) error {
+		if s == "" {
+			return nil
+		}
+		return rule(s)
+	})
+}
+
+func every[T any](rule func(T) error) check {
+	return on(func(items []T) error {
+		for _, item := range items {
+			if err := rule(item); err != nil {
+				return fmt.Errorf("item %s %w", show(item), err)
+			}
+		}
+		return nil
+	})
+}
+
+func oneOf(allowed ...string) check {
+	return on(func(s string) error {
+		if slices.Contains(allowed, s) {
+			return nil
+		}
+		return errors.New("must be one of " + strings.Trim(strings.Join(allowed, ", "), ", "))
+	})
+}
+
+func atLeast[T cmp.Ordered](least T) check {
+	return on(func(n T) error {
+		if n >= least { // false for a NaN too
+			return nil
+		}
+		return fmt.Errorf("must be at least %v", least)
+	})
+}
+
+func between(least, most int) check {
+	return on(func(n int) error {
+		if least <= n && n <= most {
+			return nil
+		}
+		return fmt.Errorf("must be between %d and %d", least, most)
+	})
+}
+
+func positive(d time.Duration) error {
+	if d > 0 {
+		return nil
+	}
+	return errors.New("must be longer than 0")
+}
+
+func notEmpty(s string) error {
+	if strings.TrimSpace(s) == "" {
+		return errUnset
+	}
+	return nil
+}
+
+// address wants a port by number: what a name means differs between machines.
+func address(s string) error {
+	host, port, err := net.SplitHostPort(s)
+	if err != nil || !isPort(port) {
+		return errAddress
+	}
+	if _, err := netip.ParseAddr(host); err != nil && host != "" && !hostName.MatchString(host) {
+		return errAddress
+	}
+	return nil
+}
+
+func isPort(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 16)
+	return err == nil
+}
+
+func webURL(s string) error {
+	u, err := url.Parse(s)
+	switch {
+	case err != nil,
+		u.Scheme != "http" && u.Scheme != "https",
+		u.Hostname() == "",
+		u.Port() != "" && !isPort(u.Port()),
+		u.User != nil,
+		strings.ContainsAny(s, "?#"):
+		return errURL
+	}
+	return nil
+}
+
+// corsOrigin is strict about form because browsers send exactly this one.
+func corsOrigin(s string) error {
+	if s == "*" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if webURL(s) != nil || err != nil || u.Path != "" || strings.ToLower(s) != s {
+		return errOrigin
+	}
+	return nil
+}
+
+func domain(s string) error {
+	if !domainName.MatchString(s) {
+		return errDomain
+	}
+	return nil
+}
+
+func version(s string) error {
+	if !apiVersion.MatchString(s) {
+		return errVersion
+	}
+	return nil
+}

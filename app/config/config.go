@@ -1,0 +1,160 @@
+// Package config holds the settings: what they are called, what they default
+// to, and how a TOML file, CONFAB_ variables and flags change them, each layer
+// over the one before.
+//
+// The structs below are the whole list. Keys, variable names and types are
+// read from them, so a new setting is a field, a default, a rule in checks and
+// a line in config.example.toml; tests fail while one of these is missing.
+package config
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Config is every setting of a server. Printing or logging one is safe:
+// secrets hide themselves.
+type Config struct {
+	DataDir  string          `koanf:"data_dir"`
+	Server   Server          `koanf:"server"`
+	Storage  Storage         `koanf:"storage"`
+	Provider Provider        `koanf:"provider"`
+	Webhooks Webhooks        `koanf:"webhooks"`
+	Security Security        `koanf:"security"`
+	Jobs     Jobs            `koanf:"jobs"`
+	Log      Log             `koanf:"log"`
+	Plans    map[string]Plan `koanf:"plans"`
+
+	// UnknownVariables are CONFAB_ variables that set nothing. They stop no
+	// start, because another release may know them; doctor shows them.
+	UnknownVariables []UnknownVariable `koanf:"-"`
+}
+
+// Server is how the world reaches us.
+type Server struct {
+	Listen         string         `koanf:"listen"`
+	PublicURL      string         `koanf:"public_url"` // as written; Config.PublicURL resolves it
+	CORSOrigins    []string       `koanf:"cors_origins"`
+	TLSCert        string         `koanf:"tls_cert"`
+	TLSKey         string         `koanf:"tls_key"`
+	TLSDomains     []string       `koanf:"tls_domains"`
+	MetricsListen  string         `koanf:"metrics_listen"` // empty: /metrics answers loopback clients only
+	TrustedProxies []netip.Prefix `koanf:"trusted_proxies"`
+}
+
+// Storage is how the database is kept.
+type Storage struct {
+	Synchronous string `koanf:"synchronous"` // full or normal
+	Readers     int    `koanf:"readers"`     // 0: one for each core
+}
+
+// Provider is the messaging network that carries the messages.
+type Provider struct {
+	BaseURL           string          `koanf:"base_url"`
+	Version           string          `koanf:"version"`
+	AppID             string          `koanf:"app_id"`
+	AppSecret         Secret          `koanf:"app_secret"`
+	VerifyToken       Secret          `koanf:"verify_token"`
+	SignupConfigID    string          `koanf:"signup_config_id"`
+	Timeout           time.Duration   `koanf:"timeout"`
+	MessagesPerSecond float64         `koanf:"messages_per_second"` // per business number; 0: no limit
+	PairLimit         bool            `koanf:"pair_limit"`
+	RetrySchedule     []time.Duration `koanf:"retry_schedule"`
+	ReconcileWindow   time.Duration   `koanf:"reconcile_window"`
+}
+
+// Webhooks is how events are delivered to subscribers.
+type Webhooks struct {
+	RetrySchedule        []time.Duration `koanf:"retry_schedule"`
+	Timeout              time.Duration   `koanf:"timeout"`
+	DisableAfterFailures int             `koanf:"disable_after_failures"`
+	DisableMinAge        time.Duration   `koanf:"disable_min_age"`
+	PerSubscription      int             `koanf:"per_subscription"`
+	RetentionDays        int             `koanf:"retention_days"`
+}
+
+// Security is which addresses of strangers we may call.
+type Security struct {
+	AllowInsecureURLs bool           `koanf:"allow_insecure_urls"`
+	AllowCIDRs        []netip.Prefix `koanf:"allow_cidrs"`
+}
+
+// Jobs is how work is done from the queue.
+type Jobs struct {
+	Workers      int           `koanf:"workers"`
+	PollInterval time.Duration `koanf:"poll_interval"`
+}
+
+// Log is what is written down, and how.
+type Log struct {
+	Level      string `koanf:"level"`  // debug, info, warn or error
+	Format     string `koanf:"format"` // text, json, or empty: text on a terminal, json elsewhere
+	APILogDays int    `koanf:"api_log_days"`
+}
+
+// Default returns the settings of a server that was told nothing. The caller
+// owns the result: no two share a list or a map.
+func Default() Config {
+	return Config{
+		DataDir: "./confab-data",
+		Server:  Server{Listen: "127.0.0.1:8080"},
+		Storage: Storage{Synchronous: "full"},
+		Provider: Provider{
+			BaseURL:           "https://graph.facebook.com",
+			Version:           "v23.0",
+			Timeout:           10 * time.Second,
+			MessagesPerSecond: 80,
+			PairLimit:         true,
+			RetrySchedule:     []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute},
+			ReconcileWindow:   30 * time.Second,
+		},
+		Webhooks: Webhooks{
+			RetrySchedule: []time.Duration{
+				10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
+				time.Hour, 6 * time.Hour, 24 * time.Hour,
+			},
+			Timeout:              10 * time.Second,
+			DisableAfterFailures: 20,
+			DisableMinAge:        time.Hour,
+			PerSubscription:      16,
+			RetentionDays:        30,
+		},
+		Jobs:  Jobs{Workers: 256, PollInterval: time.Second},
+		Log:   Log{Level: "info", APILogDays: 30},
+		Plans: map[string]Plan{SelfHosted: selfHosted()},
+	}
+}
+
+// PublicURL is the address under which others reach this server, without a
+// final slash: server.public_url, or the listen address where that is unset.
+// It never comes from a request, which could name any host.
+//
+// A server that listens on a free port (port 0) must put the port it got into
+// Server.Listen first.
+func (c Config) PublicURL() string {
+	if c.Server.PublicURL != "" {
+		return strings.TrimRight(c.Server.PublicURL, "/")
+	}
+	host, port, err := net.SplitHostPort(c.Server.Listen)
+	if err != nil {
+		return "http://" + c.Server.Listen
+	}
+	// A wildcard address can be listened on but not visited.
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	if !c.Server.TLS() {
+		return "http://" + net.JoinHostPort(host, port)
+	}
+	if len(c.Server.TLSDomains) > 0 {
+		host = c.Server.TLSDomains[0] // the certificate is for this name, not for the address
+	}
+	return strings.TrimSuffix("https://"+net.JoinHostPort(host, port), ":443")
+}
+
+// TLS says whether the server speaks https itself.
+func (s Server) TLS() bool {
+	return s.TLSCert != "" || len(s.TLSDomains) > 0
+}

@@ -1,0 +1,201 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// text is the value of a variable or a flag. It is a type of its own because
+// such a value may mean a number or a list, while a quoted "5" in a file is a
+// mistake worth telling.
+type text string
+
+// What each kind of value must look like, said to whoever wrote another.
+var (
+	errText     = errors.New("must be text in quotes")
+	errBool     = errors.New("must be true or false")
+	errInt      = errors.New("must be a whole number")
+	errFloat    = errors.New("must be a number")
+	errDuration = errors.New("must be a duration such as 30s, 5m, 12h or 90d")
+	errNegative = errors.New("must not be negative")
+	errTooLong  = errors.New("must be shorter than 292 years")
+	errPrefix   = errors.New("must be an address or a network such as 10.0.0.0/8 or ::1")
+	errList     = errors.New(`must be a list such as ["one", "two"], or one,two in a variable`)
+	errEmpty    = errors.New("must not have empty items")
+)
+
+// days are the leading days of an age; what follows them is Go's.
+var days = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d([0-9.].*)?$`)
+
+// decode turns a raw value of any layer into the type of its setting.
+func decode(raw any, to reflect.Type) (any, error) {
+	if to.Kind() == reflect.Slice {
+		return decodeList(raw, to)
+	}
+	switch reflect.Zero(to).Interface().(type) {
+	case string:
+		return decodeText(raw, errText, func(s string) (string, error) { return s, nil })
+	case Secret:
+		return decodeText(raw, errText, func(s string) (Secret, error) { return Secret(s), nil })
+	case bool:
+		return decodeBool(raw)
+	case int:
+		return decodeInt(raw)
+	case float64:
+		return decodeFloat(raw)
+	case time.Duration:
+		if raw == int64(0) {
+			return time.Duration(0), nil // a zero needs no unit
+		}
+		return decodeText(raw, errDuration, ParseAge)
+	case netip.Prefix:
+		return decodeText(raw, errPrefix, parsePrefix)
+	}
+	panic("config: no decoder for " + to.String())
+}
+
+// decodeText reads what is written as text everywhere, also in a file.
+func decodeText[T any](raw any, wrong error, parse func(string) (T, error)) (any, error) {
+	switch v := raw.(type) {
+	case string:
+		return parse(v)
+	case text:
+		return parse(string(v))
+	}
+	return nil, wrong
+}
+
+func decodeBool(raw any) (any, error) {
+	switch v := raw.(type) {
+	case bool:
+		return v, nil
+	case text:
+		if b, err := strconv.ParseBool(string(v)); err == nil {
+			return b, nil
+		}
+	}
+	return nil, errBool
+}
+
+func decodeInt(raw any) (any, error) {
+	switch v := raw.(type) {
+	case int64:
+		if int64(int(v)) == v {
+			return int(v), nil
+		}
+	case text:
+		if n, err := strconv.Atoi(string(v)); err == nil {
+			return n, nil
+		}
+	}
+	return nil, errInt
+}
+
+func decodeFloat(raw any) (any, error) {
+	number := math.NaN()
+	switch v := raw.(type) {
+	case float64:
+		number = v
+	case int64:
+		number = float64(v)
+	case text:
+		if n, err := strconv.ParseFloat(string(v), 64); err == nil {
+			number = n
+		}
+	}
+	if math.IsNaN(number) || math.IsInf(number, 0) {
+		return nil, errFloat
+	}
+	return number, nil
+}
+
+// decodeList reads an array of the file, or text with commas. An empty list
+// is nil, so that it equals an unset one.
+func decodeList(raw any, to reflect.Type) (any, error) {
+	items, err := split(raw)
+	if err != nil {
+		return nil, err
+	}
+	list := reflect.Zero(to)
+	for _, item := range items {
+		value, err := decode(item, to.Elem())
+		if err != nil {
+			return nil, fmt.Errorf("item %s %w", show(item), err)
+		}
+		list = reflect.Append(list, reflect.ValueOf(value))
+	}
+	return list.Interface(), nil
+}
+
+func split(raw any) ([]any, error) {
+	var joined string
+	switch v := raw.(type) {
+	case []any:
+		return v, nil
+	case string:
+		joined = v // a single item, or the form that variables have
+	case text:
+		joined = string(v)
+	default:
+		return nil, errList
+	}
+	if strings.TrimSpace(joined) == "" {
+		return nil, nil
+	}
+	var items []any
+	for item := range strings.SplitSeq(joined, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			return nil, errEmpty
+		}
+		items = append(items, text(item))
+	}
+	return items, nil
+}
+
+// ParseAge reads a duration as Go writes them, or one that begins with days:
+// 90d, 1d12h, 0.5d. It is never negative.
+func ParseAge(s string) (time.Duration, error) {
+	number, rest := "0", s
+	if m := days.FindStringSubmatch(s); m != nil {
+		number, rest = m[1], cmp.Or(m[2], "0s")
+	}
+	part, err := time.ParseDuration(rest)
+	if err != nil {
+		return 0, errDuration
+	}
+	if part < 0 {
+		return 0, errNegative
+	}
+	whole, _ := strconv.ParseFloat(number, 64) // the pattern admits numbers only; a huge one is infinite
+	whole *= float64(24 * time.Hour)
+	if whole+float64(part) >= math.MaxInt64 {
+		return 0, errTooLong
+	}
+	return time.Duration(whole) + part, nil
+}
+
+// parsePrefix takes a bare address for the network that holds it alone. IPv4
+// in IPv6 clothes is undressed: a mapped prefix would match no IPv4 client.
+func parsePrefix(s string) (netip.Prefix, error) {
+	if ip, err := netip.ParseAddr(s); err == nil && ip.Zone() == "" {
+		ip = ip.Unmap()
+		return netip.PrefixFrom(ip, ip.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(s)
+	if err != nil {
+		return netip.Prefix{}, errPrefix
+	}
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p.Masked(), nil
+}

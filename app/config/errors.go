@@ -1,0 +1,93 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+var (
+	bareKey  = regexp.MustCompile(`^[A-Za-z0-9_.*-]+$`)
+	userinfo = regexp.MustCompile(`//[^/\s]*@`)
+)
+
+// Error is a setting that cannot be used, said so that its author finds it.
+// Load joins one for every bad setting, so that a file is mended in one go.
+type Error struct {
+	Key     string // full dotted key
+	Value   string // as written, or hidden; empty for an unknown key
+	Origin  string // path of the file, name of the variable, or flag; empty for a default
+	Problem string // what is wrong or what is allowed
+}
+
+func (e *Error) Error() string {
+	var out strings.Builder
+	if e.Origin != "" {
+		out.WriteString(e.Origin + ": ")
+	}
+	if bareKey.MatchString(e.Key) {
+		out.WriteString(e.Key)
+	} else {
+		out.WriteString(strconv.Quote(e.Key))
+	}
+	if e.Value != "" {
+		out.WriteString(" = " + e.Value)
+	}
+	return out.String() + ": " + e.Problem
+}
+
+// UnknownVariable is a CONFAB_ variable that sets nothing. Its value is not
+// kept: it may well be a misspelt secret.
+type UnknownVariable struct {
+	Name string
+	Near string // the variable that was probably meant, or empty
+}
+
+func (u UnknownVariable) String() string {
+	if u.Near == "" {
+		return u.Name + " is no setting"
+	}
+	return u.Name + " is no setting, did you mean " + u.Near + "?"
+}
+
+// show writes a value as the file would have it, short enough for one line
+// and without the password that a URL may carry.
+func show(value any) string {
+	const most = 200
+	out := userinfo.ReplaceAllString(literal(value), "//"+hidden+"@")
+	if len(out) > most {
+		out = strings.ToValidUTF8(out[:most], "") + "…"
+	}
+	return out
+}
+
+// literal writes what decode reads, and whatever else a TOML file can hold.
+func literal(value any) string {
+	switch v := value.(type) {
+	case Secret:
+		return strconv.Quote(v.String())
+	case string:
+		return strconv.Quote(v)
+	case text:
+		return strconv.Quote(string(v))
+	case time.Duration:
+		return strconv.Quote(v.String())
+	case netip.Prefix:
+		return strconv.Quote(v.String())
+	case map[string]any:
+		return "{…}"
+	}
+	list := reflect.ValueOf(value)
+	if list.Kind() != reflect.Slice {
+		return fmt.Sprint(value)
+	}
+	var items []string
+	for i := range list.Len() {
+		items = append(items, literal(list.Index(i).Interface()))
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// each visits every setting of a settings struct under its dotted key, in the
+// order of the fields; plans come by name.
+//
+// Fields of the struct itself may be set through a visit; those of plans are
+// copies, because the values of a map cannot be.
+func each(v reflect.Value, prefix string, visit func(key string, field reflect.Value)) {
+	for tag, field := range v.Fields() {
+		name := tag.Tag.Get("koanf")
+		switch {
+		case name == "-":
+		case field.Kind() == reflect.Struct:
+			each(field, prefix+name+".", visit)
+		case field.Kind() == reflect.Map:
+			plans := field.Interface().(map[string]Plan)
+			for _, plan := range slices.Sorted(maps.Keys(plans)) {
+				p := plans[plan]
+				each(reflect.ValueOf(&p).Elem(), prefix+name+"."+plan+".", visit)
+			}
+		default:
+			visit(prefix+name, field)
+		}
+	}
+}
+
+// catalogue is the type of every setting by its pattern.
+func catalogue() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	all := Config{Plans: map[string]Plan{"*": {}}}
+	each(reflect.ValueOf(all), "", func(key string, field reflect.Value) {
+		types[key] = field.Type()
+	})
+	return types
+}
+
+// pattern is the key with a plan's name taken out: all plans have the same
+// settings, described once as plans.*.burst and so on.
+func pattern(key string) string {
+	parts := strings.Split(key, ".")
+	if len(parts) > 1 && parts[0] == "plans" {
+		parts[1] = "*"
+	}
+	return strings.Join(parts, ".")
+}
+
+// near finds the known key that the author of an unknown one probably meant,
+// or nothing: the closest one within two slips, else the only one whose last
+// part is the whole of what was written.
+func near(unknown string, types map[string]reflect.Type) string {
+	parts := strings.Split(unknown, ".")
+	leaf := "." + parts[len(parts)-1]
+
+	best, distance := "", 3
+	var sameLeaf []string
+	for _, key := range slices.Sorted(maps.Keys(types)) {
+		if len(parts) > 2 {
+			key = strings.Replace(key, "*", parts[1], 1)
+		}
+		if d := edits(unknown, key); d < distance {
+			best, distance = key, d
+		}
+		if strings.HasSuffix(key, leaf) && !strings.Contains(key, "*") {
+			sameLeaf = append(sameLeaf, key)
+		}
+	}
+	if best == "" && len(sameLeaf) == 1 {
+		return sameLeaf[0]
+	}
+	return best
+}
+
+// edits is the Levenshtein distance, cut short for texts too unlike in length
+// to matter here, so that a huge key costs nothing.
+func edits(a, b string) int {
+	if d := len(a) - len(b); d < -2 || d > 2 {
+		return 3
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Sources is where settings come from. The environment is passed in rather
+// than read here, so that tests may run side by side.
+type Sources struct {
+	// Defaults are what the layers change; nil means Default, with data_dir
+	// from $STATE_DIRECTORY where systemd sets it. The sandbox has its own.
+	Defaults *Config
+
+	File         string // path of a TOML file; empty for none
+	FileRequired bool   // a missing file is an error; set it when the user named the file
+
+	Environ  []string          // NAME=value, as of os.Environ
+	Flags    *pflag.FlagSet    // only flags given on the command line count; may be nil
+	FlagKeys map[string]string // flag name to dotted key; other flags are no settings
+}
+
+// Load reads the settings: defaults, then the file, then variables, then
+// flags. The error names every setting that cannot be used, whichever layer
+// has it and whether or not a later layer replaces it; see Error.
+func Load(from Sources) (Config, error) {
+	content, err := from.read()
+	if err != nil {
+		return Config{}, err
+	}
+	return load(from, content)
+}
+
+func load(from Sources, content []byte) (Config, error) {
+	l := &loader{
+		types: catalogue(), checks: checks(),
+		values: map[string]setting{}, plans: map[string]bool{},
+	}
+	if err := l.file(from.File, content); err != nil {
+		return Config{}, err
+	}
+	unknown, err := l.environment(from.Environ)
+	if err != nil {
+		return Config{}, err
+	}
+	if err := l.flags(from.Flags, from.FlagKeys); err != nil {
+		return Config{}, err
+	}
+	if len(l.problems) > 0 {
+		return Config{}, errors.Join(l.problems...)
+	}
+	cfg, err := l.build(from.defaults())
+	if err != nil {
+		return Config{}, err
+	}
+	cfg.UnknownVariables = unknown
+	return cfg, nil
+}
+
+// read returns the text of the file, without the mark that some editors put
+// in front of it.
+func (from Sources) read() ([]byte, error) {
+	if from.File == "" {
+		return nil, nil
+	}
+	content, err := os.ReadFile(from.File)
+	if errors.Is(err, fs.ErrNotExist) && !from.FileRequired {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read settings: %w", err)
+	}
+	return bytes.TrimPrefix(content, []byte("\ufeff")), nil
+}
+
+func (from Sources) defaults() Config {
+	if from.Defaults != nil {
+		return *from.Defaults
+	}
+	cfg := Default()
+	for _, variable := range from.Environ {
+		// systemd lists several directories with colons between them.
+		if dirs, ok := strings.CutPrefix(variable, "STATE_DIRECTORY="); ok && dirs != "" {
+			cfg.DataDir, _, _ = strings.Cut(dirs, ":")
+		}
+	}
+	return cfg
+}
+
+// loader collects the settings of all layers. Values are decoded layer by
+// layer, not after merging, so that each complaint knows where its value is
+// from; for the same reason koanf's own decoding, which forgets, is not used.
+type loader struct {
+	types    map[string]reflect.Type // by pattern
+	checks   map[string]check        // by pattern
+	values   map[string]setting      // by key; a later layer replaces an earlier one's
+	plans    map[string]bool         // named in any layer, if only by an empty table
+	problems []error
+}
+
+type setting struct {
+	value  any    // of the field's type
+	shown  string // as written
+	origin string
+}
+
+// take reads one layer's table. Sorted, so that the same mistakes are always
+// told in the same order.
+func (l *loader) take(table map[string]any, prefix string, origin func(key string) string) {
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		key, raw := prefix+name, table[name]
+		sub, isTable := raw.(map[string]any)
+		switch {
+		case strings.Contains(name, "."): // in quotes, "server.listen" is not listen of server
+			l.problem(&Error{Key: key, Origin: origin(key), Problem: "unknown key, try it without the quotes"})
+		case l.types[pattern(key)] != nil:
+			l.set(key, raw, origin(key))
+		case l.isSection(key) && !isTable:
+			l.problem(&Error{Key: key, Value: show(raw), Origin: origin(key), Problem: "must be a table, [" + key + "]"})
+		case strings.HasPrefix(key, "plans.") && l.isSection(key) && !planName.MatchString(name):
+			l.problem(&Error{Key: key, Origin: origin(key), Problem: errPlanName.Error()})
+		case isTable && (l.isSection(key) || len(sub) > 0):
+			l.enter(key)
+			l.take(sub, key+".", origin)
+		default:
+			l.unknown(key, origin(key))
+		}
+	}
+}
+
+// set decodes and checks one value and keeps it.
+func (l *loader) set(key string, raw any, origin string) {
+	to := l.types[pattern(key)]
+	shown := show(raw)
+	if to == reflect.TypeFor[Secret]() {
+		shown = hidden
+	}
+	value, err := decode(raw, to)
+	if err == nil {
+		err = l.checks[pattern(key)](value)
+	}
+	if err != nil {
+		l.problem(&Error{Key: key, Value: shown, Origin: origin, Problem: err.Error()})
+		return
+	}
+	l.values[key] = setting{value, shown, origin}
+}
+
+// isSection says whether a key is a table of settings.
+func (l *loader) isSection(key string) bool {
+	section := pattern(key) + "."
+	for known := range l.types {
+		if strings.HasPrefix(known, section) {
+			return true
+		}
+	}
+	return false
+}
+
+// enter remembers a plan: one whose table is empty exists all the same.
+func (l *loader) enter(key string) {
+	if name, ok := strings.CutPrefix(key, "plans."); ok && l.isSection(key) {
+		l.plans[name] = true
+	}
+}
+
+func (l *loader) problem(err *Error) { l.problems = append(l.problems, err) }
+
+func (l *loader) unknown(key, origin string) {
+	problem := "unknown key"
+	if meant := near(key, l.types); meant != "" {
+		problem += ", did you mean " + meant + "?"
+	}
+	l.problem(&Error{Key: key, Origin: origin, Problem: problem})
+}
+
+// build lays the collected values over the defaults and checks what only the
+// whole can show.
+func (l *loader) build(cfg Config) (Config, error) {
+	l.fill(reflect.ValueOf(&cfg).Elem(), "")
+	cfg.Plans = l.buildPlans(cfg.Plans)
+	cfg.Server.PublicURL = strings.TrimRight(cfg.Server.PublicURL, "/")
+	cfg.Provider.BaseURL = strings.TrimRight(cfg.Provider.BaseURL, "/")
+
+	for _, err := range cfg.problems() {
+		if given, ok := l.given(err.Key); ok {
+			err.Value, err.Origin = given.shown, given.origin
+		}
+		l.problem(err)
+	}
+	return cfg, errors.Join(l.problems...)
+}
+
+// given finds what was written for a key, which a plan may have inherited.
+func (l *loader) given(key string) (setting, bool) {
+	if found, ok := l.values[key]; ok {
+		return found, true
+	}
+	found, ok := l.values[strings.Replace(pattern(key), "*", SelfHosted, 1)]
+	return found, ok
+}
+
+func (l *loader) fill(v reflect.Value, prefix string) {
+	each(v, prefix, func(key string, field reflect.Value) {
+		if given, ok := l.values[key]; ok {
+			field.Set(reflect.ValueOf(given.value))
+		}
+	})
+}

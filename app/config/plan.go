@@ -1,0 +1,51 @@
+package config
+
+import (
+	"reflect"
+	"regexp"
+)
+
+// SelfHosted is the plan that a new organization and the sandbox have.
+const SelfHosted = "self_hosted"
+
+// planName keeps names such that every plan can be written as a variable.
+var planName = regexp.MustCompile(`^[a-z0-9_]{1,50}$`)
+
+// Plan is what an organization may do.
+type Plan struct {
+	API             bool    `koanf:"api"`
+	Customers       bool    `koanf:"customers"`
+	MonthlyMessages int     `koanf:"monthly_messages"` // 0: no quota
+	RetentionDays   int     `koanf:"retention_days"`   // 0: keep for ever
+	RatePerSecond   float64 `koanf:"rate_per_second"`  // 0: no limit
+	Burst           int     `koanf:"burst"`
+}
+
+func selfHosted() Plan {
+	return Plan{API: true, Customers: true, RatePerSecond: 1000, Burst: 2000}
+}
+
+// buildPlans makes the plans last, when self_hosted is known from all layers:
+// a plan of the file inherits what a variable changed in self_hosted.
+func (l *loader) buildPlans(defaults map[string]Plan) map[string]Plan {
+	base, ok := defaults[SelfHosted]
+	if !ok {
+		base = selfHosted()
+	}
+	l.fill(reflect.ValueOf(&base).Elem(), "plans."+SelfHosted+".")
+
+	plans := map[string]Plan{}
+	for name, plan := range defaults {
+		l.fill(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
+		plans[name] = plan
+	}
+	for name := range l.plans {
+		if _, known := plans[name]; !known {
+			plan := base
+			l.fill(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
+			plans[name] = plan
+		}
+	}
+	plans[SelfHosted] = base
+	return plans
+}

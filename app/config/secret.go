@@ -1,0 +1,55 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"reflect"
+	"strings"
+)
+
+// hidden stands where a secret would be.
+const hidden = "[hidden]"
+
+// Secret is text that no log, error or dump shows. Only Reveal gives it away,
+// so that a search for Reveal finds every place where a secret leaves.
+type Secret string
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+// String tells a set secret from an unset one, and no more.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return hidden
+}
+
+// Format hides the secret from every verb of fmt; with String alone, a wrong
+// verb such as %d would print it.
+func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
+
+// MarshalText hides the secret from JSON and the like.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// LogValue hides the secret from slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+
+// String lists every setting, one a line, in the order of the example file.
+func (c Config) String() string {
+	var out strings.Builder
+	each(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
+		fmt.Fprintf(&out, "%s = %s\n", key, show(field.Interface()))
+	})
+	return out.String()
+}
+
+// LogValue logs every setting under its dotted key.
+func (c Config) LogValue() slog.Value {
+	var attrs []slog.Attr
+	each(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
+		attrs = append(attrs, slog.String(key, show(field.Interface())))
+	})
+	return slog.GroupValue(attrs...)
+}

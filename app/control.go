@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxSocketPath is what the system takes for a socket's name, with some room.
+	maxSocketPath = 100
+	// tellTimeout is longer than a server takes to stop.
+	tellTimeout = 20 * time.Second
+	tellPause   = 20 * time.Millisecond
+)
+
+// serveControl listens on the socket by which commands of other processes make
+// their changes take effect here at once.
+func (a *App) serveControl(ctx context.Context) error {
+	path, done, err := a.dir.socket()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err // what a killed process left behind; we hold the lock
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /refresh", a.refresh)
+	mux.HandleFunc("POST /jobs/{id}/cancel", a.cancelJob)
+	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
+}
+
+// refresh makes the server see what another process changed.
+func (a *App) refresh(w http.ResponseWriter, r *http.Request) {
+	if err := a.api.Refresh(r.Context()); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	a.runner.Wake()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// cancelJob breaks off a running job whose row is gone.
+func (a *App) cancelJob(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		http.Error(w, "not a job's number", http.StatusBadRequest)
+		return
+	}
+	a.runner.Cancel(id)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// socket is a path for the control socket that the system accepts. A long one
+// goes through a file descriptor of the directory, which done closes.
+func (d DataDir) socket() (path string, done func(), err error) {
+	path = d.file(socketFile)
+	if len(path) <= maxSocketPath {
+		return path, func() {}, nil
+	}
+	if runtime.GOOS != "linux" {
+		return "", nil, fmt.Errorf("the data directory's path is too long for a socket: %s", string(d))
+	}
+	dir, err := os.Open(string(d))
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketFile), func() { dir.Close() }, nil
+}
+
+// Tell posts a command to the server of the directory and waits for its word.
+// Without a server there is nobody to tell. One that is starting or stopping
+// has the time to answer or to be gone.
+func (d DataDir) Tell(ctx context.Context, command string) error {
+	ctx, cancel := context.WithTimeout(ctx, tellTimeout)
+	defer cancel()
+	for {
+		served, err := d.Served()
+		if err != nil || !served {
+			return err
+		}
+		err = d.post(ctx, command)
+		if err == nil || !betweenTimes(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(tellPause):
+		}
+	}
+}
+
+// betweenTimes tells the errors of a socket that is not open yet, or no more.
+func betweenTimes(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)
+}
+
+// post sends one command to the control socket.
+func (d DataDir) post(ctx context.Context, command string) error {
+	path, done, err := d.socket()
+	if err != nil {
+		return err
+	}
+	defer done()
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+		},
+	}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, nil)
+	if err != nil {
+		return err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return fmt.Errorf("the running server did not answer: %w", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode/100 != 2 {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1024))
+		return fmt.Errorf("the running server answered: %s", strings.TrimSpace(string(text)))
+	}
+	return nil
+}

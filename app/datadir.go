@@ -1,0 +1,119 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"confab/storage"
+)
+
+// DataDir is the directory that holds everything of one installation.
+type DataDir string
+
+const (
+	lockFile   = "serve.lock"
+	socketFile = "confab.sock"
+
+	// A command that asks Served has the lock for an instant, which must not
+	// keep a server from starting.
+	lockTries = 10
+	lockPause = 20 * time.Millisecond
+)
+
+// Prepare makes the directory if there is none: private, and out of every
+// repository's sight. It refuses one that cannot be written.
+func (d DataDir) Prepare() error {
+	_, err := os.Stat(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(string(d), 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if len(entries) > 0 {
+		return nil
+	}
+	if err := os.Chmod(string(d), 0o700); err != nil {
+		return d.notWritable(err)
+	}
+	if err := os.WriteFile(d.file(".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return d.notWritable(err)
+	}
+	return nil
+}
+
+// Exists tells whether the directory holds a database.
+func (d DataDir) Exists() bool {
+	_, err := os.Stat(storage.DatabaseFile(string(d)))
+	return err == nil
+}
+
+func (d DataDir) file(name string) string { return filepath.Join(string(d), name) }
+
+func (d DataDir) notWritable(err error) error {
+	return fmt.Errorf("data directory %s cannot be written: %w: check its owner and mode, or choose another with --data-dir", string(d), err)
+}
+
+// errLocked means that a server runs on the directory.
+var errLocked = errors.New("a server runs on this data directory")
+
+// lock takes the directory for one serving process. The system frees it when
+// the process ends, however that happens.
+func (d DataDir) lock() (*os.File, error) {
+	f, err := os.OpenFile(d.file(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, d.notWritable(err)
+	}
+	for range lockTries {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = errLocked
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Served tells whether a server runs on the directory.
+func (d DataDir) Served() (bool, error) {
+	f, err := os.OpenFile(d.file(lockFile), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
+
+// Open opens the directory's database. served says that another process serves
+// it: then its schema is left as it is, and its content is taken on trust.
+func (d DataDir) Open(o storage.Options, masterKey string, served bool) (*storage.DB, error) {
+	key, err := storage.LoadMasterKey(string(d), masterKey)
+	if err != nil {
+		return nil, err
+	}
+	o.Path, o.MasterKey = storage.DatabaseFile(string(d)), key
+	o.KeepVersion = served
+	return storage.Open(o)
+}

@@ -1,0 +1,60 @@
+package app
+
+import (
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"confab/storage"
+)
+
+// handler leads each path of the public listener to what serves it.
+func (a *App) handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case path == "/v1" || strings.HasPrefix(path, "/v1/"):
+			a.api.ServeHTTP(w, r)
+		case path == "/livez":
+			io.WriteString(w, "ok\n")
+		case path == "/readyz":
+			a.serveReady(w, r)
+		case path == "/metrics" && fromHere(r):
+			a.metrics.handler.ServeHTTP(w, r)
+		default:
+			http.Error(w, "There is nothing at this path. The API is under /v1.", http.StatusNotFound)
+		}
+	})
+}
+
+// serveReady says whether requests should be sent here: not while the database
+// cannot be read, and not once the server is stopping.
+func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-a.draining:
+		http.Error(w, "stopping", http.StatusServiceUnavailable)
+		return
+	default:
+	}
+	if err := a.DB.View(r.Context(), (*storage.Rx).Ping); err != nil {
+		a.Log.Error("not ready", "error", err)
+		http.Error(w, "the database cannot be read", http.StatusServiceUnavailable)
+		return
+	}
+	io.WriteString(w, "ready\n")
+}
+
+// forwarding are the headers that show a proxy at work: then the peer's address
+// says nothing about who is asking.
+var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
+
+// fromHere tells whether a request comes from this machine itself.
+func fromHere(r *http.Request) bool {
+	for _, name := range forwarding {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && peer.Addr().Unmap().IsLoopback()
+}

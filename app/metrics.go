@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"confab/app/api"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// metrics is what Prometheus reads. Labels hold route templates and kinds,
+// never ids, so that their number stays small.
+type metrics struct {
+	registry *prometheus.Registry
+	handler  http.Handler
+
+	requests   *prometheus.CounterVec
+	latency    *prometheus.HistogramVec
+	batch      prometheus.Histogram
+	writerWait prometheus.Histogram
+	jobs       *prometheus.CounterVec
+	jobTime    *prometheus.HistogramVec
+}
+
+func newMetrics() *metrics {
+	fast := prometheus.ExponentialBuckets(0.0001, 3, 11) // 0.1 ms to 6 s
+	m := &metrics{
+		registry:   prometheus.NewRegistry(),
+		requests:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_requests_total", Help: "Calls of the API."}, []string{"method", "route", "status"}),
+		latency:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_request_seconds", Help: "How long calls of the API took.", Buckets: fast}, []string{"method", "route"}),
+		batch:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "confab_writer_batch_size", Help: "Writes that shared one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 9)}),
+		writerWait: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "confab_writer_wait_seconds", Help: "How long the first write of a commit had waited.", Buckets: fast}),
+		jobs:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_jobs_total", Help: "Runs of jobs by how they ended; webhook deliveries are the kind deliver."}, []string{"kind", "outcome"}),
+		jobTime:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_job_seconds", Help: "How long runs of jobs took.", Buckets: prometheus.ExponentialBuckets(0.001, 3, 10)}, []string{"kind"}),
+	}
+	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	return m
+}
+
+// watch adds what is read from the database when somebody asks.
+func (m *metrics) watch(db *storage.DB) {
+	m.registry.MustRegister(&queueCollector{db: db}, prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: "confab_database_bytes", Help: "Size of the database and its log on disk."},
+		func() float64 { return float64(db.Size()) }))
+}
+
+func (m *metrics) request(o api.Observation) {
+	if o.Route == "" {
+		o.Method = "" // a stranger's word: it could be anything
+	}
+	m.requests.WithLabelValues(o.Method, o.Route, strconv.Itoa(o.Status)).Inc()
+	m.latency.WithLabelValues(o.Method, o.Route).Observe(o.Took.Seconds())
+}
+
+func (m *metrics) commit(c storage.Commit) {
+	m.batch.Observe(float64(c.Writes))
+	m.writerWait.Observe(c.Waited.Seconds())
+}
+
+func (m *metrics) job(f queue.Finish) {
+	m.jobs.WithLabelValues(f.Kind, f.Outcome).Inc()
+	m.jobTime.WithLabelValues(f.Kind).Observe(f.Took.Seconds())
+}
+
+// queueCollector counts the jobs table.
+type queueCollector struct{ db *storage.DB }
+
+// collectTimeout keeps a scrape from waiting for a busy database.
+const collectTimeout = 5 * time.Second
+
+func (c *queueCollector) depth() *prometheus.Desc {
+	return prometheus.NewDesc("confab_queue_depth", "Jobs by kind and state.", []string{"kind", "state"}, nil)
+}
+
+func (c *queueCollector) age() *prometheus.Desc {
+	return prometheus.NewDesc("confab_queue_age_seconds", "How long the oldest job of a kind and state has been due.", []string{"kind", "state"}, nil)
+}
+
+// Describe implements prometheus.Collector.
+func (c *queueCollector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.depth()
+	ch <- c.age()
+}
+
+// Collect implements prometheus.Collector.
+func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
+	defer cancel()
+	var counts []storage.JobCount
+	err := c.db.View(ctx, func(rx *storage.Rx) (err error) {
+		counts, err = rx.JobCounts()
+		return err
+	})
+	if err != nil {
+		ch <- prometheus.NewInvalidMetric(c.depth(), err)
+		return
+	}
+	now := storage.Now()
+	for _, n := range counts {
+		ch <- prometheus.MustNewConstMetric(c.depth(), prometheus.GaugeValue, float64(n.Count), n.Kind, n.State)
+		ch <- prometheus.MustNewConstMetric(c.age(), prometheus.GaugeValue, max(0, now.Sub(n.Oldest).Seconds()), n.Kind, n.State)
+	}
+}
+
+// serveMetrics serves server.metrics_listen, if it is set: to anyone who can
+// reach it.
+func (a *App) serveMetrics(ctx context.Context) error {
+	address := a.Config.Server.MetricsListen
+	if address == "" {
+		<-ctx.Done()
+		return nil
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("server.metrics_listen: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", a.metrics.handler)
+	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
+}

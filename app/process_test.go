@@ -1,0 +1,190 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"confab/app/cli"
+	"confab/storage/storagetest"
+)
+
+// asConfab makes the test binary behave as confab itself.
+const asConfab = "CONFAB_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asConfab) == "" {
+		os.Exit(m.Run())
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	assets := cli.Assets{Schema: os.Getenv("CONFAB_TEST_SCHEMA"), Version: "test"}
+	os.Exit(cli.Run(ctx, assets, os.Args[1:]))
+}
+
+// confab prepares the program as a process of its own.
+func confab(t testing.TB, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), asConfab+"=1", "CONFAB_TEST_SCHEMA="+storagetest.Schema(t), "CONFAB_LOG__LEVEL=warn")
+	return cmd
+}
+
+// run runs a command that must succeed and returns what it printed.
+func run(t testing.TB, args ...string) string {
+	t.Helper()
+	cmd := confab(t, args...)
+	var errors bytes.Buffer
+	cmd.Stderr = &errors
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("confab %s: %v: %s", strings.Join(args, " "), err, errors.String())
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// refused runs a command that must fail with status 1 and returns its words.
+func refused(t testing.TB, args ...string) string {
+	t.Helper()
+	out, err := confab(t, args...).CombinedOutput()
+	exit, ok := err.(*exec.ExitError)
+	if !ok || exit.ExitCode() != 1 {
+		t.Fatalf("confab %s: %v, not exit status 1: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// server is a serving process and its one tenant.
+type server struct {
+	t       testing.TB
+	dir     string
+	address string
+	key     string
+	cmd     *exec.Cmd
+	output  *bytes.Buffer
+	ended   chan error
+	once    sync.Once
+}
+
+// newServer makes a data directory with an organization and a key, and serves it.
+func newServer(t testing.TB) *server {
+	t.Helper()
+	s := &server{t: t, dir: filepath.Join(t.TempDir(), "data")}
+	org := run(t, "orgs", "create", "Acme", "--data-dir", s.dir)
+	s.key = run(t, "keys", "create", "--org", org, "--data-dir", s.dir)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.address = listener.Addr().String() // free now, and kept over restarts
+	listener.Close()
+	s.start()
+	return s
+}
+
+// start starts the process and waits until it answers.
+func (s *server) start() {
+	s.t.Helper()
+	s.cmd = confab(s.t, "serve", "--data-dir", s.dir, "--listen", s.address)
+	s.output, s.ended = &bytes.Buffer{}, make(chan error, 1)
+	s.cmd.Stderr = s.output
+	if err := s.cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	cmd, ended := s.cmd, s.ended
+	go func() { ended <- cmd.Wait() }()
+	s.t.Cleanup(func() { cmd.Process.Kill() })
+	for range 200 {
+		if res, err := http.Get("http://" + s.address + "/readyz"); err == nil {
+			res.Body.Close()
+			return
+		}
+		select {
+		case err := <-s.ended:
+			s.t.Fatalf("the server ended: %v: %s", err, s.output)
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+	s.t.Fatal("the server did not answer")
+}
+
+// kill ends the process without giving it a chance.
+func (s *server) kill() {
+	s.cmd.Process.Kill()
+	<-s.ended
+}
+
+// reply is an answer, or an error when there was none.
+type reply struct {
+	status int
+	header http.Header
+	body   map[string]any
+}
+
+// send makes one request.
+func (s *server) send(ctx context.Context, method, path, body string, header ...string) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+s.address+path, strings.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return reply{}, err
+	}
+	out := reply{status: res.StatusCode, header: res.Header}
+	if err := json.Unmarshal(text, &out.body); err != nil {
+		return out, fmt.Errorf("%s: %w", text, err)
+	}
+	return out, nil
+}
+
+// mustSend makes one request that must be answered.
+func (s *server) mustSend(method, path, body string, header ...string) reply {
+	s.t.Helper()
+	r, err := s.send(context.Background(), method, path, body, header...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return r
+}
+
+// labels lists every label's name through the API.
+func (s *server) labels() map[string]int {
+	s.t.Helper()
+	names := make(map[string]int)
+	for path := "/v1/labels?limit=100"; path != ""; {
+		r := s.mustSend("GET", path, "")
+		for _, l := range r.body["data"].([]any) {
+			names[l.(map[string]any)["name"].(string)]++
+		}
+		path = ""
+		if next, ok := r.body["next_cursor"].(string); ok {
+			path = "/v1/labels?limit=100&cursor=" + next
+		}
+	}
+	return names
+}

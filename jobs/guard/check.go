@@ -1,0 +1,44 @@
+package guard
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+)
+
+// ParseURL reads a URL and checks its scheme, host, port and the absence of
+// credentials, and refuses a literal address that may not be reached. It asks
+// no name server. The error is ErrURL or a *BlockedError.
+func (c *Client) ParseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%w: cannot be read", ErrURL) // url.Error would repeat a password
+	}
+	if err := c.policy.url(u); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// CheckURL does what ParseURL does, then looks the name up for at most a second
+// and refuses one that leads to any address that may not be reached. A name
+// that has no address yet is accepted: it may have one when it is needed, and
+// will be checked again then.
+func (c *Client) CheckURL(ctx context.Context, raw string) error {
+	u, err := c.ParseURL(raw)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	addrs, err := c.resolver.LookupNetIP(ctx, "ip", u.Hostname())
+	if err != nil {
+		return nil
+	}
+	for _, addr := range addrs {
+		if err := c.policy.address(addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+func TestURLsAreJudgedBeforeAnythingIsSent(t *testing.T) {
+	dns := &names{answers: map[string][]string{
+		"public.example":   {"93.184.216.34"},
+		"public.example/6": {"2606:4700::1111"},
+		"inside.example":   {"10.0.0.1"},
+		"mixed.example":    {"93.184.216.34 10.0.0.1"},
+		"v6only.example":   {""},
+		"v6only.example/6": {"fd00::1"},
+		"lan.example":      {"192.168.7.7"},
+	}}
+	allow := []netip.Prefix{netip.MustParsePrefix("192.168.7.0/24")}
+	c := open(t, Options{Resolver: dns.resolver(t), Allow: allow})
+
+	blocked := &BlockedError{}
+	for _, test := range []struct {
+		url string
+		err error
+	}{
+		{"https://public.example/hook?x=1", nil},
+		{"https://public.example:8443/", nil},
+		{"https://1.1.1.1/", nil},
+		{"https://[2606:4700::1111]:443/", nil},
+		{"https://not-there-yet.example/", nil}, // no answer is no objection
+		{"https://lan.example/", nil},           // allowed
+		{"https://inside.example/", blocked},
+		{"https://mixed.example/", blocked},
+		{"https://v6only.example/", blocked},
+		{"https://127.0.0.1/", blocked},
+		{"https://[::1]/", blocked},
+		{"https://[::ffff:169.254.169.254]/", blocked},
+		{"https://[64:ff9b::7f00:1]/", blocked},
+		{"https://[fe80::1%25lo]/", blocked},
+		{"http://public.example/", ErrURL},
+		{"ftp://public.example/", ErrURL},
+		{"//public.example/", ErrURL},
+		{"public.example", ErrURL},
+		{"https:public.example", ErrURL},
+		{"https:///hook", ErrURL},
+		{"https://:443/", ErrURL},
+		{"https://user@public.example/", ErrURL},
+		{"https://user:secret@public.example/", ErrURL},
+		{"https://user:secret@public.example:port/", ErrURL},
+		{"https://public.example:0/", ErrURL},
+		{"https://public.example:70000/", ErrURL},
+		{"https://public.example/\x7f", ErrURL},
+		{"", ErrURL},
+	} {
+		t.Run(test.url, func(t *testing.T) {
+			is := is.New(t)
+			err := c.CheckURL(t.Context(), test.url)
+			if test.err == nil {
+				is.NoErr(err)
+				return
+			}
+			is.Equal(Reason(err), AddressBlocked)
+			is.Equal(errors.Is(err, ErrURL), test.err == ErrURL)
+			is.True(!strings.Contains(err.Error(), "secret"))
+		})
+	}
+}
+
+func TestAnInsecureURLIsAcceptedWhereTheOptionSaysSo(t *testing.T) {
+	is := is.New(t)
+	c := open(t, Options{AllowInsecure: true, Allow: loopback})
+	is.NoErr(c.CheckURL(t.Context(), "http://127.0.0.1:8080/hook"))
+	u, err := c.ParseURL("http://localhost:8080/hook")
+	is.NoErr(err)
+	is.Equal(u.Port(), "8080")
+}
+
+func TestALookupThatTakesTooLongIsNoObjection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		dns := &names{silent: true}
+		c := open(t, Options{Resolver: dns.resolver(t)})
+		start := time.Now()
+		is.NoErr(c.CheckURL(t.Context(), "https://slow.example/"))
+		is.Equal(time.Since(start), lookupTimeout)
+	})
+}
+
+func TestBodiesAreReadToTheirLimit(t *testing.T) {
+	torn := errors.New("torn")
+	for _, test := range []struct {
+		name, body string
+		limit      int64
+		want       string
+		err        error
+	}{
+		{"shorter", "abc", 5, "abc", nil},
+		{"exact", "abcde", 5, "abcde", nil},
+		{"longer", "abcdef", 5, "abcde", ErrTooLarge},
+		{"empty", "", 5, "", nil},
+		{"nothing allowed", "a", 0, "", ErrTooLarge},
+		{"nothing allowed, nothing there", "", 0, "", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			is := is.New(t)
+			got, err := ReadBody(iotest.OneByteReader(strings.NewReader(test.body)), test.limit)
+			is.Equal(string(got), test.want)
+			is.Equal(err, test.err)
+
+			got, err = io.ReadAll(LimitBody(io.NopCloser(strings.NewReader(test.body)), test.limit))
+			is.Equal(string(got), test.want)
+			is.Equal(err, test.err)
+		})
+	}
+
+	is := is.New(t)
+	_, err := ReadBody(io.MultiReader(strings.NewReader("abcde"), iotest.ErrReader(torn)), 5)
+	is.Equal(err, torn) // neither whole nor too large
+}
+
+func TestALimitedBodyStaysTooLarge(t *testing.T) {
+	is := is.New(t)
+	body := LimitBody(io.NopCloser(bytes.NewReader(make([]byte, 100))), 10)
+	n, err := io.Copy(io.Discard, body)
+	is.Equal(n, int64(10))
+	is.Equal(err, ErrTooLarge)
+	_, err = body.Read(make([]byte, 1))
+	is.Equal(err, ErrTooLarge)
+	is.NoErr(body.Close())
+}

@@ -1,0 +1,147 @@
+// Package guard makes HTTP requests to addresses that strangers gave us:
+// webhook endpoints, media links, template headers. Only public addresses are
+// reached, and that is checked when the connection is made, so that a name
+// which resolves to something else a moment later gains nothing.
+package guard
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+const (
+	// MaxRedirects is the most that a client may be told to follow.
+	MaxRedirects = 3
+
+	connectTimeout = 3 * time.Second
+	totalTimeout   = 10 * time.Second
+	lookupTimeout  = time.Second
+	headerLimit    = 64 << 10
+)
+
+// Options says whom a client may reach and for how long it may try.
+type Options struct {
+	// Allow admits addresses that are not public, as security.allow_cidrs.
+	Allow []netip.Prefix
+	// AllowInsecure admits http beside https.
+	AllowInsecure bool
+	// Redirects to follow, at most MaxRedirects. With 0 a redirect is the answer.
+	Redirects int
+	// Timeout is for the whole exchange with its body; 10 s when 0.
+	Timeout time.Duration
+	// ConnectTimeout is for name lookup and connection, and again for the TLS
+	// handshake; 3 s when 0.
+	ConnectTimeout time.Duration
+	// Resolver looks names up; the system's when nil.
+	Resolver *net.Resolver
+	// RootCAs are the trusted authorities; the system's when nil.
+	RootCAs *x509.CertPool
+}
+
+// Client is an HTTP client that a stranger's URL may be given to. It is safe
+// for concurrent use.
+type Client struct {
+	http     *http.Client
+	base     *http.Transport
+	resolver *net.Resolver
+	policy   policy
+}
+
+// New makes a client. Proxies named in the environment are never used: they
+// would connect on our behalf to addresses that we cannot check.
+func New(o Options) *Client {
+	c := &Client{resolver: o.Resolver, policy: newPolicy(o.Allow, o.AllowInsecure)}
+	if c.resolver == nil {
+		c.resolver = net.DefaultResolver
+	}
+	if o.Timeout == 0 {
+		o.Timeout = totalTimeout
+	}
+	if o.ConnectTimeout == 0 {
+		o.ConnectTimeout = connectTimeout
+	}
+	c.base = newTransport(&dialer{
+		net: net.Dialer{Timeout: o.ConnectTimeout, Resolver: c.resolver, Control: c.policy.control},
+		tls: &tls.Config{
+			MinVersion: tls.VersionTLS12,
+			RootCAs:    o.RootCAs,
+			NextProtos: []string{"h2", "http/1.1"},
+		},
+		handshake: o.ConnectTimeout,
+	})
+	c.http = &http.Client{
+		Transport:     &checked{policy: c.policy, next: c.base},
+		Timeout:       o.Timeout,
+		CheckRedirect: redirects(min(o.Redirects, MaxRedirects)),
+	}
+	return c
+}
+
+// newTransport keeps many connections to one host open, because deliveries to
+// one endpoint come in bursts, and asks for no compression, because a small
+// answer must not unfold into a large one.
+func newTransport(d *dialer) *http.Transport {
+	return &http.Transport{
+		DialContext:            d.dial,
+		DialTLSContext:         d.dialTLS,
+		ForceAttemptHTTP2:      true,
+		DisableCompression:     true,
+		MaxIdleConns:           1024,
+		MaxIdleConnsPerHost:    256,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: headerLimit,
+	}
+}
+
+// redirects follows at most limit of them. The transport checks each new
+// address again, its scheme included.
+func redirects(limit int) func(*http.Request, []*http.Request) error {
+	return func(req *http.Request, via []*http.Request) error {
+		if limit <= 0 {
+			return http.ErrUseLastResponse
+		}
+		if len(via) > limit {
+			return ErrTooManyRedirects
+		}
+		req.Header.Del("Referer") // a signed link is a secret of the host that made it
+		return nil
+	}
+}
+
+// Do sends a request as http.Client.Do does. Use Reason to learn from the error
+// what went wrong, and ReadBody or LimitBody to read the answer.
+func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.http.Do(req) }
+
+// Get requests a URL.
+func (c *Client) Get(ctx context.Context, url string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, &failure{reason: AddressBlocked, err: ErrURL}
+	}
+	return c.Do(req)
+}
+
+// Close closes connections that are not in use.
+func (c *Client) Close() { c.base.CloseIdleConnections() }
+
+// checked refuses a URL before anything is sent to it, also after a redirect.
+type checked struct {
+	policy policy
+	next   http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *checked) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.policy.url(req.URL); err != nil {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, &failure{reason: AddressBlocked, err: err}
+	}
+	return t.next.RoundTrip(req)
+}

@@ -1,0 +1,113 @@
+package guard
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// names is a name server that lives in memory. Each question for a name takes
+// the next of its answers; the last one stays.
+type names struct {
+	mu      sync.Mutex
+	answers map[string][]string
+	silent  bool
+}
+
+// resolver returns one that asks only these names.
+func (n *names) resolver(t *testing.T) *net.Resolver {
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
+		ours, theirs := net.Pipe() // not a packet connection, so messages carry a length
+		context.AfterFunc(ctx, func() { theirs.Close() })
+		go n.serve(theirs)
+		return ours, nil
+	}}
+}
+
+func (n *names) serve(conn net.Conn) {
+	defer conn.Close()
+	for {
+		var size [2]byte
+		if _, err := io.ReadFull(conn, size[:]); err != nil {
+			return
+		}
+		query := make([]byte, binary.BigEndian.Uint16(size[:]))
+		if _, err := io.ReadFull(conn, query); err != nil {
+			return
+		}
+		if n.silent {
+			continue
+		}
+		reply := n.reply(query)
+		if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)); err != nil {
+			return
+		}
+	}
+}
+
+// reply answers one question of class IN for addresses of either kind.
+func (n *names) reply(query []byte) []byte {
+	name, end := question(query)
+	kind := binary.BigEndian.Uint16(query[end:])
+	addrs, known := n.next(name, kind)
+
+	reply := append([]byte{}, query[:end+4]...)
+	reply[2], reply[3] = 0x81, 0x80 // an answer, recursion offered
+	if !known {
+		reply[3] |= 3 // no such name
+	}
+	binary.BigEndian.PutUint16(reply[6:], uint16(len(addrs)))
+	binary.BigEndian.PutUint32(reply[8:], 0)
+	for _, addr := range addrs {
+		reply = append(reply, 0xc0, 12) // the name stands at offset 12
+		reply = binary.BigEndian.AppendUint16(reply, kind)
+		reply = append(reply, 0, 1, 0, 0, 0, 0)
+		raw := addr.AsSlice()
+		reply = binary.BigEndian.AppendUint16(reply, uint16(len(raw)))
+		reply = append(reply, raw...)
+	}
+	return reply
+}
+
+func question(query []byte) (name string, end int) {
+	var labels []string
+	end = 12
+	for query[end] != 0 {
+		size := int(query[end])
+		labels = append(labels, string(query[end+1:end+1+size]))
+		end += 1 + size
+	}
+	return strings.Join(labels, "."), end + 1
+}
+
+// next takes the answer of a name: addresses separated by spaces. IPv6 answers
+// stand under the name with /6 behind it.
+func (n *names) next(name string, kind uint16) (addrs []netip.Addr, known bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	key := name
+	if kind == 28 {
+		key = name + "/6"
+	}
+	if _, ok := n.answers[key]; !ok && kind == 28 {
+		return nil, n.answers[name] != nil
+	}
+	list := n.answers[key]
+	if len(list) == 0 {
+		return nil, false
+	}
+	if len(list) > 1 {
+		n.answers[key] = list[1:]
+	}
+	for _, text := range strings.Fields(list[0]) {
+		addrs = append(addrs, netip.MustParseAddr(text))
+	}
+	return addrs, true
+}

@@ -1,0 +1,87 @@
+package guard
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"syscall"
+
+	"code.dny.dev/ssrf"
+)
+
+// policy decides which URLs and which addresses may be reached.
+type policy struct {
+	allow    []netip.Prefix
+	insecure bool
+	public   *ssrf.Guardian
+}
+
+func newPolicy(allow []netip.Prefix, insecure bool) policy {
+	p := policy{insecure: insecure, public: ssrf.New(ssrf.WithAnyPort())}
+	for _, prefix := range allow {
+		p.allow = append(p.allow, plain(prefix))
+	}
+	return p
+}
+
+// plain writes an IPv4 prefix that was given in IPv6 clothes as IPv4, the form
+// in which addresses are compared.
+func plain(p netip.Prefix) netip.Prefix {
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p
+}
+
+// control is the net.Dialer's last question before it connects: here the name
+// has been resolved and the address is the one that will be used.
+func (p policy) control(_, address string, _ syscall.RawConn) error {
+	target, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return &BlockedError{}
+	}
+	return p.address(target.Addr())
+}
+
+// address refuses what is neither public nor allowed.
+func (p policy) address(addr netip.Addr) error {
+	addr = addr.Unmap().WithZone("")
+	for _, prefix := range p.allow {
+		if prefix.Contains(addr) {
+			return nil
+		}
+	}
+	if p.public.SafeAddr(addr) != nil {
+		return &BlockedError{Addr: addr}
+	}
+	return nil
+}
+
+// url checks what can be known without a lookup.
+func (p policy) url(u *url.URL) error {
+	switch {
+	case u.Scheme != "https" && u.Scheme != "http":
+		return fmt.Errorf("%w: must be an https URL", ErrURL)
+	case u.Scheme == "http" && !p.insecure:
+		return fmt.Errorf("%w: must be an https URL", ErrURL)
+	case u.Opaque != "" || u.Hostname() == "":
+		return fmt.Errorf("%w: has no host", ErrURL)
+	case u.User != nil:
+		return fmt.Errorf("%w: must not carry a user name or password", ErrURL)
+	case !validPort(u.Port()):
+		return fmt.Errorf("%w: has no valid port", ErrURL)
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return p.address(addr)
+	}
+	return nil
+}
+
+func validPort(port string) bool {
+	if port == "" {
+		return true
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && n > 0
+}

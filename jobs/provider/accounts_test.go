@@ -1,0 +1,148 @@
+package provider
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+func TestANumberIsReadWithItsFields(t *testing.T) {
+	is := is.New(t)
+	c, got := says(t, 200, `{"id":"1","display_phone_number":"+1 631-555-5555","verified_name":"Lucky","status":"CONNECTED","quality_rating":"GREEN",
+		"platform_type":"CLOUD_API","throughput":{"level":"STANDARD"},"is_on_biz_app":true,"username":"lucky","health_status":{"can_send_message":"AVAILABLE"}}`)
+	n, err := c.Number(t.Context(), token, "1", "username")
+	is.NoErr(err)
+	is.Equal(n.Status, "CONNECTED")
+	is.Equal(n.DisplayPhoneNumber, "+1 631-555-5555")
+	is.Equal(n.Username, "lucky")
+	is.True(n.Coexists())
+	fields, err := url.ParseQuery(got.Query)
+	is.NoErr(err)
+	is.Equal(fields.Get("fields"), numberFields+",username")
+
+	c, _ = says(t, 200, `{"status":"CONNECTED"}`)
+	_, err = c.Number(t.Context(), token, "1")
+	failure(t, err, "upstream_error", true, Unknown)
+}
+
+func TestNumbersOfAnAccountAreListed(t *testing.T) {
+	is := is.New(t)
+	c, got := says(t, 200, `{"data":[{"id":"1","status":"CONNECTED"},{"id":"2","status":"PENDING"}],"paging":{"cursors":{"before":"a","after":"b"}}}`)
+	numbers, err := c.Numbers(t.Context(), token, "7")
+	is.NoErr(err)
+	is.Equal(len(numbers), 2)
+	is.Equal(numbers[1].ID, ID("2"))
+	is.Equal(got.Path, "/v23.0/7/phone_numbers")
+
+	c, _ = says(t, 401, `{"error":{"code":190,"error_subcode":463}}`)
+	_, err = c.Numbers(t.Context(), token, "7")
+	failure(t, err, "auth_expired", false, Refused)
+}
+
+func TestNumbersAreRegisteredAndDeregistered(t *testing.T) {
+	is := is.New(t)
+	c, got := says(t, 200, `{"success":true}`)
+	is.NoErr(c.Register(t.Context(), token, "1", "123456"))
+	is.Equal(got.Method+" "+got.Path+" "+got.Body, `POST /v23.0/1/register {"messaging_product":"whatsapp","pin":"123456"}`)
+	is.NoErr(c.Deregister(t.Context(), token, "1"))
+	is.Equal(got.Method+" "+got.Path+" "+got.Body, `POST /v23.0/1/deregister `)
+	is.NoErr(c.SetPIN(t.Context(), token, "1", "654321"))
+	is.Equal(got.Method+" "+got.Path+" "+got.Body, `POST /v23.0/1 {"pin":"654321"}`)
+}
+
+func TestAWrongPINIsNotALockedAccount(t *testing.T) {
+	is := is.New(t)
+	c, _ := says(t, 403, `{"error":{"code":131031,"message":"Account has been locked"}}`)
+	err := c.Register(t.Context(), token, "1", "123456")
+	failure(t, err, "whatsapp_registration_failed", false, Refused)
+	is.Equal(EffectOf(err), NoEffect)
+	_, err = c.Send(t.Context(), token, "1", []byte(`{}`))
+	failure(t, err, "account_locked", false, Refused)
+	is.Equal(EffectOf(err), Restricted)
+}
+
+func TestAppsAreSubscribedListedAndUnsubscribed(t *testing.T) {
+	is := is.New(t)
+	c, got := says(t, 200, `{"success":true}`)
+	is.NoErr(c.Subscribe(t.Context(), token, "7"))
+	is.Equal(got.Method+" "+got.Path+" "+got.Body, `POST /v23.0/7/subscribed_apps `)
+	is.NoErr(c.Unsubscribe(t.Context(), token, "7"))
+	is.Equal(got.Method+" "+got.Path, `DELETE /v23.0/7/subscribed_apps`)
+
+	c, _ = says(t, 200, `{"data":[{"whatsapp_business_api_data":{"id":"67084","name":"Lucky","link":"https://x.test"},"override_callback_uri":"https://cb.test"}]}`)
+	apps, err := c.SubscribedApps(t.Context(), token, "7")
+	is.NoErr(err)
+	is.Equal(apps, []App{{ID: "67084", Name: "Lucky", Callback: "https://cb.test"}})
+	c, _ = says(t, 500, ``)
+	_, err = c.SubscribedApps(t.Context(), token, "7")
+	failure(t, err, "upstream_error", true, Unknown)
+}
+
+// withSecret plays a provider for a client that knows its app.
+func withSecret(t *testing.T, status int, body string) (*Client, *seen) {
+	t.Helper()
+	got := new(seen)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*got = record(r)
+		w.WriteHeader(status)
+		w.Write([]byte(body))
+	}))
+	t.Cleanup(server.Close)
+	return dial(t, Options{BaseURL: server.URL, Version: "v23.0", AppID: "4242", AppSecret: appSecret}), got
+}
+
+func TestACodeIsExchangedForAToken(t *testing.T) {
+	is := is.New(t)
+	c, got := withSecret(t, 200, `{"access_token":"EAAnew","token_type":"bearer","expires_in":5183944}`)
+	grant, err := c.ExchangeCode(t.Context(), "AQ code", "")
+	is.NoErr(err)
+	is.Equal(grant.Token.Reveal(), "EAAnew")
+	is.Equal(grant.Expiry, 5183944*time.Second)
+	is.Equal(got.Method+" "+got.Path+"?"+got.Query, "GET /v23.0/oauth/access_token?client_id=4242&client_secret="+appSecret+"&code=AQ+code")
+	is.Equal(got.Auth, "")
+	_, err = c.ExchangeCode(t.Context(), "x", "https://confab.test/back")
+	is.NoErr(err)
+	is.Equal(got.Query, "client_id=4242&client_secret="+appSecret+"&code=x&redirect_uri=https%3A%2F%2Fconfab.test%2Fback")
+}
+
+func TestACodeMayBeRefused(t *testing.T) {
+	is := is.New(t)
+	c, _ := withSecret(t, 400, `{"error":{"message":"This authorization code has expired.","type":"OAuthException","code":100,"error_subcode":36007}}`)
+	_, err := c.ExchangeCode(t.Context(), "x", "")
+	failure(t, err, "upstream_error", false, Refused)
+	is.Equal(err.(*Error).Subcode, SubcodeCodeExpired)
+
+	for _, body := range []string{`{}`, `{"access_token":""}`, `{"access_token":"a\nb"}`} {
+		c, _ = withSecret(t, 200, body)
+		_, err = c.ExchangeCode(t.Context(), "x", "")
+		failure(t, err, "upstream_error", true, Unknown)
+	}
+	c, _ = says(t, 200, `{}`) // knows no secret
+	_, err = c.ExchangeCode(t.Context(), "x", "")
+	failure(t, err, "upstream_error", false, NotSent)
+}
+
+func TestATokenIsDebuggedInTheNameOfTheApp(t *testing.T) {
+	is := is.New(t)
+	c, got := withSecret(t, 200, `{"data":{"app_id":"4242","type":"SYSTEM_USER","is_valid":true,"expires_at":0,"scopes":["whatsapp_business_management"],
+		"granular_scopes":[{"scope":"whatsapp_business_management","target_ids":["7","8"]},{"scope":"whatsapp_business_messaging"}]}}`)
+	info, err := c.DebugToken(t.Context(), token)
+	is.NoErr(err)
+	is.True(info.Valid)
+	is.Equal(info.AppID, ID("4242"))
+	is.Equal(info.Targets("whatsapp_business_management"), []string{"7", "8"})
+	is.Equal(len(info.Targets("other")), 0)
+	is.Equal(got.Auth, "Bearer 4242|"+appSecret)
+	is.Equal(got.Query, "input_token="+tokenText) // and no proof, which is for users' tokens
+
+	c, _ = withSecret(t, 200, `{"data":null}`)
+	_, err = c.DebugToken(t.Context(), token)
+	failure(t, err, "upstream_error", true, Unknown)
+	c, _ = says(t, 200, `{}`)
+	_, err = c.DebugToken(t.Context(), token)
+	failure(t, err, "upstream_error", false, NotSent)
+}

@@ -1,0 +1,132 @@
+package provider
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pauseLimit bounds what the provider may ask us to wait.
+const pauseLimit = 24 * time.Hour
+
+// answer is the shape of a call's success. Decoding it finds an error in the
+// same pass, because the provider has been seen to answer 200 with one.
+type answer interface {
+	fault() json.RawMessage
+	check() error // nil when nothing is missing
+}
+
+// envelope is what every answer may hold.
+type envelope struct {
+	Err json.RawMessage `json:"error"`
+}
+
+func (e *envelope) fault() json.RawMessage {
+	if string(e.Err) == "null" {
+		return nil
+	}
+	return e.Err
+}
+
+// done is the answer to a simple write.
+type done struct {
+	envelope
+	Success *bool `json:"success"`
+}
+
+func (d *done) check() error {
+	switch {
+	case d.Success == nil:
+		return lacks("success")
+	case !*d.Success:
+		return errDenied
+	default:
+		return nil
+	}
+}
+
+// lacks says what an answer should have held.
+func lacks(key string) error { return fmt.Errorf("%w: no %s", errUnreadable, key) }
+
+// parse reads an answer. It returns nil only for a complete success.
+func parse(rq call, status int, body []byte, out answer) *Error {
+	if status < 200 || status > 299 {
+		return parseFailure(rq, status, body)
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		return unreadable(rq.op, status, errUnreadable)
+	}
+	if raw := out.fault(); raw != nil {
+		return rq.refused(status, raw)
+	}
+	switch err := out.check(); {
+	case err == nil:
+		return nil
+	case errors.Is(err, errDenied):
+		e := refused(rq.op, status, Fault{Code: NoCode})
+		e.cause = err
+		return e
+	default:
+		return unreadable(rq.op, status, err)
+	}
+}
+
+// parseFailure reads an answer with a status other than success.
+func parseFailure(rq call, status int, body []byte) *Error {
+	var e envelope
+	if err := json.Unmarshal(body, &e); err != nil || e.fault() == nil {
+		return unreadable(rq.op, status, errUnreadable)
+	}
+	return rq.refused(status, e.fault())
+}
+
+func (rq call) refused(status int, raw json.RawMessage) *Error {
+	var f Fault
+	f.read(raw)
+	e := refused(rq.op, status, f)
+	if rq.adjust != nil {
+		e.Class = rq.adjust(f, e.Class)
+	}
+	return e
+}
+
+// pause is how long the provider asks us to wait: by Retry-After, which it does
+// not promise, or by its report of used-up limits.
+func pause(h http.Header, now time.Time) time.Duration {
+	var wait time.Duration
+	if v := h.Get("Retry-After"); v != "" {
+		if seconds, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
+			wait = time.Duration(min(seconds, int(pauseLimit/time.Second))) * time.Second
+		} else if at, err := http.ParseTime(v); err == nil {
+			wait = at.Sub(now)
+		}
+	}
+	if wait <= 0 {
+		wait = regain(h.Get("X-Business-Use-Case-Usage"))
+	}
+	return min(max(wait, 0), pauseLimit)
+}
+
+// regain reads the longest time to regain access, which is in minutes.
+func regain(header string) time.Duration {
+	if header == "" {
+		return 0
+	}
+	var usage map[string][]struct {
+		Minutes float64 `json:"estimated_time_to_regain_access"`
+	}
+	if json.Unmarshal([]byte(header), &usage) != nil {
+		return 0
+	}
+	var longest float64
+	for _, uses := range usage {
+		for _, use := range uses {
+			longest = max(longest, use.Minutes)
+		}
+	}
+	return time.Duration(min(longest, pauseLimit.Minutes()) * float64(time.Minute))
+}

@@ -1,0 +1,141 @@
+package provider
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// App is an app that receives an account's callbacks.
+type App struct {
+	ID       string
+	Name     string
+	Callback string // address used in place of the app's own, when set
+}
+
+// Subscribe makes our app receive an account's callbacks. Without it no message
+// of that account ever arrives.
+func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error {
+	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(done))
+}
+
+// Unsubscribe ends what Subscribe began.
+func (c *Client) Unsubscribe(ctx context.Context, tok Token, wabaID string) error {
+	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(done))
+}
+
+type subscribedApp struct {
+	App struct {
+		ID   ID     `json:"id"`
+		Name string `json:"name"`
+	} `json:"whatsapp_business_api_data"`
+	Callback string `json:"override_callback_uri"`
+}
+
+// SubscribedApps lists the apps that receive an account's callbacks.
+func (c *Client) SubscribedApps(ctx context.Context, tok Token, wabaID string) ([]App, error) {
+	found, err := collect(list[subscribedApp](ctx, c, tok, get("list subscribed apps", wabaID, "subscribed_apps"), 0))
+	if err != nil {
+		return nil, err
+	}
+	apps := make([]App, len(found))
+	for i, f := range found {
+		apps[i] = App{ID: string(f.App.ID), Name: f.App.Name, Callback: f.Callback}
+	}
+	return apps, nil
+}
+
+// Grant is an access token that was just issued.
+type Grant struct {
+	Token  Token
+	Expiry time.Duration // 0 means never
+}
+
+type grantAnswer struct {
+	envelope
+	Token  string `json:"access_token"`
+	Expiry Int    `json:"expires_in"`
+}
+
+func (a *grantAnswer) check() error {
+	if !usable(NewToken(a.Token)) {
+		return lacks("access_token")
+	}
+	return nil
+}
+
+// ExchangeCode turns the code of a finished signup into an access token. A code
+// lives for 30 s and can be used once. The redirectURI is empty for codes that
+// the provider's script handed to the browser.
+func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Grant, error) {
+	rq := get("exchange code", "oauth", "access_token")
+	if _, err := c.appToken(); err != nil {
+		return Grant{}, local(rq.op, err)
+	}
+	rq.auth = anonymous
+	rq.hidden = secrets{code}
+	rq.query = url.Values{"client_id": {c.appID}, "client_secret": {c.secret.Reveal()}, "code": {code}}
+	if redirectURI != "" {
+		rq.query.Set("redirect_uri", redirectURI)
+	}
+	var a grantAnswer
+	if err := c.do(ctx, Token{}, rq, &a); err != nil {
+		return Grant{}, err
+	}
+	return Grant{Token: NewToken(a.Token), Expiry: time.Duration(a.Expiry) * time.Second}, nil
+}
+
+// TokenInfo is what the provider knows of an access token.
+type TokenInfo struct {
+	AppID     ID       `json:"app_id"`
+	Type      string   `json:"type"`
+	Valid     bool     `json:"is_valid"`
+	ExpiresAt Int      `json:"expires_at"` // unix seconds; 0 means never
+	Scopes    []string `json:"scopes"`
+	Granular  []struct {
+		Scope   string `json:"scope"`
+		Targets []ID   `json:"target_ids"`
+	} `json:"granular_scopes"`
+}
+
+// Targets lists the objects, such as accounts, that a scope was granted for.
+func (i TokenInfo) Targets(scope string) []string {
+	var ids []string
+	for _, g := range i.Granular {
+		for _, id := range g.Targets {
+			if g.Scope == scope {
+				ids = append(ids, string(id))
+			}
+		}
+	}
+	return ids
+}
+
+type debugAnswer struct {
+	envelope
+	Data *TokenInfo `json:"data"`
+}
+
+func (a *debugAnswer) check() error {
+	if a.Data == nil {
+		return lacks("data")
+	}
+	return nil
+}
+
+// DebugToken asks what a token is good for, in the name of our app.
+func (c *Client) DebugToken(ctx context.Context, tok Token) (TokenInfo, error) {
+	rq := get("debug token", "debug_token", "")
+	app, err := c.appToken()
+	if err != nil {
+		return TokenInfo{}, local(rq.op, err)
+	}
+	rq.unproved = true
+	rq.query = url.Values{"input_token": {tok.Reveal()}}
+	rq.hidden = secrets{tok.Reveal()}
+	var a debugAnswer
+	if err := c.do(ctx, app, rq, &a); err != nil {
+		return TokenInfo{}, err
+	}
+	return *a.Data, nil
+}

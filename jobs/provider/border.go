@@ -1,0 +1,258 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// The words of the provider's dialect, and ours for them. They meet in this
+// file and nowhere else.
+const (
+	theirProduct = "whatsapp"
+	theirObject  = "whatsapp_business_account"
+	theirButtons = "button"
+
+	ourProduct = "chat"
+	ourObject  = "chat_business_account"
+	ourButtons = "reply_buttons"
+)
+
+// ErrNotJSON means that a document to translate is none.
+var ErrNotJSON = errors.New("not a JSON document")
+
+// ToProvider translates a document from our dialect into the provider's: the
+// product and object names, the type of reply buttons, and a template language
+// that is a plain text. All else stays as it is, byte for byte, and so does
+// every text of a user, whatever words are in it. The result may share memory
+// with the argument.
+func ToProvider(doc []byte) ([]byte, error) { return translate(doc, toProvider) }
+
+// FromProvider translates a document of the provider, a whole callback or an
+// answer, into our dialect, with the same care as ToProvider.
+func FromProvider(doc []byte) ([]byte, error) { return translate(doc, fromProvider) }
+
+// rule changes the text at a path. A star stands for each element of an array.
+type rule struct {
+	path     string
+	from, to string
+}
+
+// envelopes are the paths at which callbacks and answers name the product.
+const envelopes = `messaging_product
+error.error_data.messaging_product
+errors.*.error_data.messaging_product
+entry.*.changes.*.value.messaging_product
+entry.*.changes.*.value.errors.*.error_data.messaging_product
+entry.*.changes.*.value.messages.*.errors.*.error_data.messaging_product
+entry.*.changes.*.value.message_echoes.*.errors.*.error_data.messaging_product
+entry.*.changes.*.value.statuses.*.errors.*.error_data.messaging_product
+entry.*.changes.*.value.history.*.errors.*.error_data.messaging_product`
+
+var (
+	toProvider = compile(append(each(envelopes, ourProduct, theirProduct),
+		rule{"object", ourObject, theirObject},
+		rule{"interactive.type", ourButtons, theirButtons},
+		rule{path: "template.language"}, // any text becomes {"code": text}
+	))
+	fromProvider = compile(append(each(envelopes, theirProduct, ourProduct),
+		rule{"object", theirObject, ourObject},
+	))
+)
+
+// each makes one rule for each path.
+func each(paths, from, to string) []rule {
+	var rules []rule
+	for path := range strings.SplitSeq(paths, "\n") {
+		rules = append(rules, rule{path, from, to})
+	}
+	return rules
+}
+
+// node is a step on the way to the texts that change: whatever no node names is
+// skipped unread.
+type node struct {
+	keys map[string]*node
+	each *node // of an array
+	leaf bool
+	rule rule
+}
+
+func compile(rules []rule) *node {
+	root := &node{keys: map[string]*node{}}
+	for _, r := range rules {
+		at := root
+		for key := range strings.SplitSeq(r.path, ".") {
+			at = at.step(key)
+		}
+		at.leaf, at.rule = true, r
+	}
+	return root
+}
+
+// step finds or makes the node behind a key.
+func (n *node) step(key string) *node {
+	if key == "*" {
+		if n.each == nil {
+			n.each = &node{keys: map[string]*node{}}
+		}
+		return n.each
+	}
+	if n.keys[key] == nil {
+		n.keys[key] = &node{keys: map[string]*node{}}
+	}
+	return n.keys[key]
+}
+
+// translate rewrites the texts that the rules name and copies all else.
+func translate(doc []byte, rules *node) ([]byte, error) {
+	if !json.Valid(doc) {
+		return nil, ErrNotJSON
+	}
+	s := scanner{doc: doc}
+	s.walk(rules)
+	if s.out == nil {
+		return doc, nil
+	}
+	return append(s.out, doc[s.copied:]...), nil
+}
+
+// scanner goes through a document that is known to be valid.
+type scanner struct {
+	doc    []byte
+	pos    int
+	out    []byte // what has been rewritten, nil while nothing was
+	copied int    // how much of doc is in out
+}
+
+// walk goes through the next value and applies the rules below n.
+func (s *scanner) walk(n *node) {
+	s.space()
+	switch c := s.doc[s.pos]; {
+	case n == nil:
+		s.skip()
+	case c == '{':
+		s.members(func(key []byte) { s.walk(n.keys[string(key)]) })
+	case c == '[':
+		s.elements(func() { s.walk(n.each) })
+	case c == '"' && n.leaf:
+		start := s.pos
+		s.skip()
+		s.rewrite(start, n.rule)
+	default:
+		s.skip()
+	}
+}
+
+// rewrite applies a rule to the text that ends here.
+func (s *scanner) rewrite(start int, r rule) {
+	raw := s.doc[start:s.pos]
+	var changed []byte
+	switch {
+	case r.from == "":
+		changed = append(append([]byte(`{"code":`), raw...), '}')
+	case string(unquote(raw)) == r.from:
+		changed = []byte(`"` + r.to + `"`)
+	default:
+		return
+	}
+	if s.out == nil {
+		s.out = make([]byte, 0, len(s.doc)+64)
+	}
+	s.out = append(append(s.out, s.doc[s.copied:start]...), changed...)
+	s.copied = s.pos
+}
+
+// members visits each member of the object that starts here.
+func (s *scanner) members(visit func(key []byte)) {
+	for s.pos++; s.space() != '}'; {
+		start := s.pos
+		s.skip()
+		key := unquote(s.doc[start:s.pos])
+		s.space()
+		s.pos++ // the colon
+		visit(key)
+		if s.space() == ',' {
+			s.pos++
+		}
+	}
+	s.pos++
+}
+
+// elements visits each element of the array that starts here.
+func (s *scanner) elements(visit func()) {
+	for s.pos++; s.space() != ']'; {
+		visit()
+		if s.space() == ',' {
+			s.pos++
+		}
+	}
+	s.pos++
+}
+
+// space moves to the next token and returns its first byte.
+func (s *scanner) space() byte {
+	for {
+		switch c := s.doc[s.pos]; c {
+		case ' ', '\t', '\r', '\n':
+			s.pos++
+		default:
+			return c
+		}
+	}
+}
+
+// skip moves behind the value that starts here. It does not recurse, so depth
+// costs nothing.
+func (s *scanner) skip() {
+	for depth := 0; s.pos < len(s.doc); {
+		switch s.doc[s.pos] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return // the end of a number inside of an object or array
+			}
+			depth--
+			if depth == 0 {
+				s.pos++
+				return
+			}
+		case '"':
+			s.quoted()
+			if depth == 0 {
+				return
+			}
+			continue
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return
+			}
+		}
+		s.pos++
+	}
+}
+
+// quoted moves behind the string that starts here.
+func (s *scanner) quoted() {
+	for s.pos++; s.doc[s.pos] != '"'; s.pos++ {
+		if s.doc[s.pos] == '\\' {
+			s.pos++
+		}
+	}
+	s.pos++
+}
+
+// unquote returns the content of a JSON string, without a copy where nothing is
+// escaped.
+func unquote(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return nil
+	}
+	return []byte(text)
+}

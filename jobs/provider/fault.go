@@ -1,0 +1,152 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// NoCode stands where the provider gave no code. Zero would not do: it is one
+// of the provider's own. Failures that we synthesize carry it too.
+const NoCode = -1
+
+// textLimit bounds each text that we keep of a failure, in bytes.
+const textLimit = 2048
+
+// Fault is the provider's description of a failure, in an answer or in a
+// callback.
+type Fault struct {
+	Code        int // NoCode when there is none
+	Subcode     int
+	Type        string
+	Title       string // in callbacks only
+	Message     string
+	Details     string
+	UserTitle   string
+	UserMessage string
+	Blame       []string // parameters at fault: components[0].text
+	Href        string
+	TraceID     string
+	IsTransient bool // the provider's own hint
+}
+
+// Class tells how to treat the fault.
+func (f Fault) Class() Class {
+	class := Classify(f.Code, f.Subcode)
+	class.Transient = class.Transient || f.IsTransient
+	return class
+}
+
+// missing reports whether the addressed object is not there, or not ours.
+func (f Fault) missing() bool {
+	return f.Code == 100 && f.Subcode == SubcodeMissingObject || f.Code == 803
+}
+
+// UnmarshalJSON reads a fault leniently: a key of an unexpected kind is left
+// out, because half of an explanation is better than none.
+func (f *Fault) UnmarshalJSON(raw []byte) error {
+	f.read(raw)
+	f.tidy(nil)
+	return nil
+}
+
+func (f *Fault) read(raw json.RawMessage) {
+	*f = Fault{Code: NoCode}
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		f.Message = text(raw)
+		return
+	}
+	if code, ok := number(keys["code"]); ok {
+		f.Code = code
+	}
+	f.Subcode, _ = number(keys["error_subcode"])
+	f.Type = text(keys["type"])
+	f.Title = text(keys["title"])
+	f.Message = text(keys["message"])
+	f.UserTitle = text(keys["error_user_title"])
+	f.UserMessage = text(keys["error_user_msg"])
+	f.Href = text(keys["href"])
+	f.TraceID = text(keys["fbtrace_id"])
+	f.IsTransient = string(keys["is_transient"]) == "true"
+	f.readData(keys["error_data"])
+}
+
+// readData reads error_data, which is an object in messaging errors and a text,
+// sometimes with JSON in it, in others.
+func (f *Fault) readData(raw json.RawMessage) {
+	var data struct {
+		Details json.RawMessage     `json:"details"`
+		Blame   [][]json.RawMessage `json:"blame_field_specs"`
+	}
+	if s := text(raw); strings.HasPrefix(s, "{") {
+		raw = json.RawMessage(s)
+	} else if s != "" {
+		f.Details = s
+		return
+	}
+	json.Unmarshal(raw, &data) // what cannot be read stays empty
+	f.Details = text(data.Details)
+	for _, path := range data.Blame {
+		if p := dotted(path); p != "" {
+			f.Blame = append(f.Blame, p)
+		}
+	}
+}
+
+// dotted writes a path of keys and indexes as our param does.
+func dotted(path []json.RawMessage) string {
+	var b strings.Builder
+	for _, step := range path {
+		if i, ok := number(step); ok {
+			b.WriteString("[" + strconv.Itoa(i) + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(text(step))
+	}
+	return b.String()
+}
+
+// tidy removes secrets from every text, since the provider repeats a malformed
+// token in its explanation, and then bounds it: a cut first could leave half a
+// secret that is no longer recognized.
+func (f *Fault) tidy(s secrets) {
+	for _, p := range []*string{&f.Type, &f.Title, &f.Message, &f.Details, &f.UserTitle, &f.UserMessage, &f.Href, &f.TraceID} {
+		*p = bounded(s.clean(*p))
+	}
+	for i, p := range f.Blame {
+		f.Blame[i] = bounded(s.clean(p))
+	}
+}
+
+// text reads a JSON string, and nothing else.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// bounded cuts a text at its limit without tearing a character.
+func bounded(s string) string {
+	if len(s) <= textLimit {
+		return s
+	}
+	cut := textLimit
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut]
+}
+
+// number reads a whole number that is written bare or quoted.
+func number(raw json.RawMessage) (int, bool) {
+	n, err := strconv.Atoi(string(bytes.Trim(raw, `"`)))
+	return n, err == nil
+}

@@ -1,0 +1,175 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// FuzzAnswer feeds answers to the parser. Nothing may make it panic, succeed
+// without what success needs, or keep a text of unbounded length.
+func FuzzAnswer(f *testing.F) {
+	for _, body := range []string{accepted, `{"success":true}`, `{"error":{"code":100,"error_subcode":33,"error_data":{"blame_field_specs":[["a",0]]}}}`,
+		`{"error":"x"}`, `{"data":[],"paging":{"next":"x","cursors":{"after":"y"}}}`, `{"id":"upload:1","file_offset":"3"}`, `<html>`, ``} {
+		f.Add(200, []byte(body), "30", `{"1":[{"estimated_time_to_regain_access":1}]}`)
+		f.Add(400, []byte(body), "Sun, 15 Nov 2026 12:01:00 GMT", "")
+	}
+	f.Fuzz(func(t *testing.T, status int, body []byte, retryAfter, usage string) {
+		outs := []answer{new(sentAnswer), new(done), new(mediaID), new(mediaAnswer), new(sessionAnswer), new(handleAnswer),
+			new(page[Template]), new(page[Number]), new(templateAnswer), new(numberAnswer), new(grantAnswer), new(debugAnswer)}
+		for _, out := range outs {
+			e := parse(call{op: "test", adjust: passing}, status, body, out)
+			if e == nil {
+				judgeSuccess(t, status, out)
+				continue
+			}
+			e.tidy(secrets{"secret", ""})
+			judgeFailure(t, e)
+		}
+		h := http.Header{"Retry-After": {retryAfter}, "X-Business-Use-Case-Usage": {usage}}
+		if wait := pause(h, time.Now()); wait < 0 || wait > pauseLimit {
+			t.Fatalf("pause of %s", wait)
+		}
+	})
+}
+
+func judgeSuccess(t *testing.T, status int, out answer) {
+	t.Helper()
+	if status < 200 || status > 299 || out.fault() != nil || out.check() != nil {
+		t.Fatalf("success invented: %d %+v", status, out)
+	}
+	if a, ok := out.(*sentAnswer); ok && a.sent().ID == "" {
+		t.Fatal("accepted without an id")
+	}
+	if p, ok := out.(*page[Template]); ok {
+		p.next()
+	}
+}
+
+func judgeFailure(t *testing.T, e *Error) {
+	t.Helper()
+	if e.Class.Code == "" || e.Outcome == Done || e.Outcome == "" {
+		t.Fatalf("failure without a class: %#v", e)
+	}
+	if len(e.Error()) > 4*textLimit || strings.Contains(e.Error(), "secret") {
+		t.Fatalf("failure with too much text: %d bytes", len(e.Error()))
+	}
+}
+
+// FuzzBorder translates documents both ways. The result must be JSON that
+// differs from the document only where the border says so.
+func FuzzBorder(f *testing.F) {
+	for _, doc := range []string{callback, accepted, `{"interactive":{"type":"reply_buttons"},"template":{"language":"en"},"messaging_product":"chat"}`,
+		`{"object":"chat_business_account","errors":[{"error_data":{"messaging_product":"whatsapp"}}]}`, ` [1.0,"a\"b",{}] `, `"\ud800"`} {
+		f.Add([]byte(doc))
+	}
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		before := bytes.Clone(doc)
+		for _, rules := range []*node{toProvider, fromProvider} {
+			got, err := translate(doc, rules)
+			if !bytes.Equal(doc, before) {
+				t.Fatal("the document was changed in place")
+			}
+			if (err == nil) != json.Valid(doc) {
+				t.Fatalf("valid %t, error %v", json.Valid(doc), err)
+			}
+			if err != nil {
+				continue
+			}
+			judgeTranslation(t, doc, got, rules)
+		}
+		Member(doc, "a")
+		if cb, err := ParseCallback(doc); err == nil {
+			for _, entry := range cb.Entries {
+				for _, change := range entry.Changes {
+					Read[Value](change.Value)
+					Read[TemplateUpdate](change.Value)
+				}
+			}
+		}
+	})
+}
+
+// judgeTranslation compares with a translation of the decoded document, which
+// knows nothing of bytes.
+func judgeTranslation(t *testing.T, doc, got []byte, rules *node) {
+	t.Helper()
+	if !json.Valid(got) {
+		t.Fatalf("no longer JSON: %q", got)
+	}
+	if again, err := translate(got, rules); err != nil || !bytes.Equal(again, got) {
+		t.Fatalf("translated twice: %q", again)
+	}
+	if !utf8.Valid(doc) {
+		return // decoding would replace what is not text
+	}
+	want, is := rewritten(decoded(t, doc), rules), decoded(t, got)
+	if !reflect.DeepEqual(want, is) {
+		t.Fatalf("%q became %q", doc, got)
+	}
+}
+
+func decoded(t *testing.T, doc []byte) (v any) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func rewritten(v any, n *node) any {
+	if n == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = rewritten(v[key], n.keys[key])
+		}
+	case []any:
+		for i := range v {
+			v[i] = rewritten(v[i], n.each)
+		}
+	case string:
+		switch {
+		case n.leaf && n.rule.from == "":
+			return map[string]any{"code": v}
+		case n.leaf && v == n.rule.from:
+			return n.rule.to
+		}
+	}
+	return v
+}
+
+// TestTextsOfUsersSurviveTheBorder sends documents with arbitrary texts across
+// and back.
+func TestTextsOfUsersSurviveTheBorder(t *testing.T) {
+	words := rapid.OneOf(rapid.SampledFrom([]string{theirProduct, theirObject, ourProduct, ourObject, ourButtons, theirButtons}), rapid.String())
+	rapid.Check(t, func(t *rapid.T) {
+		body, name := words.Draw(t, "body"), words.Draw(t, "name")
+		doc, err := json.Marshal(map[string]any{
+			"messaging_product": ourProduct, "type": "text", "text": map[string]string{"body": body, "messaging_product": name},
+			"interactive": map[string]any{"type": ourButtons, "body": map[string]string{"text": body, "type": name}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ToProvider(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Replace(string(doc), `"type":"reply_buttons"},"messaging_product":"chat"`, `"type":"button"},"messaging_product":"whatsapp"`, 1)
+		if string(got) != want {
+			t.Fatalf("%s became %s", doc, got)
+		}
+	})
+}

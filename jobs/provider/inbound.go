@@ -1,0 +1,92 @@
+package provider
+
+import "encoding/json"
+
+// Message is a message from a person, or an echo of one that the business sent
+// from its phone.
+type Message struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Timestamp Int    `json:"timestamp"`
+
+	From             string `json:"from"` // digits; empty for someone who is known by name only
+	FromUserID       string `json:"from_user_id"`
+	FromParentUserID string `json:"from_parent_user_id"`
+	GroupID          string `json:"group_id"`
+	To               string `json:"to"` // of an echo
+	ToUserID         string `json:"to_user_id"`
+	ToParentUserID   string `json:"to_parent_user_id"`
+
+	Context *Context `json:"context"`
+	Errors  []Fault  `json:"errors"`
+}
+
+// Context says what a message answers, or that it was forwarded.
+type Context struct {
+	From                string `json:"from"`
+	ID                  string `json:"id"`
+	Forwarded           bool   `json:"forwarded"`
+	FrequentlyForwarded bool   `json:"frequently_forwarded"`
+}
+
+// Member returns one member of a raw object, or nil: the content of a message,
+// which stands under the name of its type.
+func Member(object json.RawMessage, key string) json.RawMessage {
+	if !json.Valid(object) {
+		return nil
+	}
+	s := scanner{doc: object}
+	if s.space() != '{' {
+		return nil
+	}
+	var found json.RawMessage
+	s.members(func(k []byte) {
+		match := string(k) == key
+		s.space()
+		start := s.pos
+		s.skip()
+		if match {
+			found = object[start:s.pos:s.pos]
+		}
+	})
+	return found
+}
+
+// Attachment is the content of an image, video, audio, document or sticker.
+type Attachment struct {
+	ID       ID     `json:"id"`
+	MIME     string `json:"mime_type"`
+	SHA256   string `json:"sha256"`
+	Caption  string `json:"caption"`
+	Filename string `json:"filename"`
+	Voice    bool   `json:"voice"`
+	Animated bool   `json:"animated"`
+}
+
+// Reaction is the content of a reaction. Without an emoji it takes an earlier
+// one back.
+type Reaction struct {
+	MessageID string `json:"message_id"`
+	Emoji     string `json:"emoji"`
+}
+
+// System is the content of a system message: a change of number or identity.
+type System struct {
+	Type         string `json:"type"`
+	Body         string `json:"body"`
+	WaID         string `json:"wa_id"`
+	NewWaID      string `json:"new_wa_id"` // as older versions name it
+	UserID       string `json:"user_id"`
+	ParentUserID string `json:"parent_user_id"`
+}
+
+// Edit is the content of an edit: the message as it is now, raw.
+type Edit struct {
+	OriginalID string          `json:"original_message_id"`
+	Message    json.RawMessage `json:"message"`
+}
+
+// Revoke is the content of a revocation.
+type Revoke struct {
+	OriginalID string `json:"original_message_id"`
+}

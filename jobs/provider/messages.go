@@ -1,0 +1,83 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Sent is the provider's word that it accepted a message. It says nothing of
+// delivery.
+type Sent struct {
+	ID     string // of the message at the provider
+	Status string // of a template's pacing: accepted, held_for_quality_assessment, paused
+	Input  string // the recipient as we wrote it
+	WaID   string // the recipient's number, which may differ from the input
+	UserID string // the recipient's BSUID, when it was addressed by that
+}
+
+// sentAnswer is the answer to a send.
+type sentAnswer struct {
+	envelope
+	Contacts []struct {
+		Input  string `json:"input"`
+		WaID   string `json:"wa_id"`
+		UserID string `json:"user_id"`
+	} `json:"contacts"`
+	Messages []struct {
+		ID     string `json:"id"`
+		Status string `json:"message_status"`
+	} `json:"messages"`
+}
+
+func (a *sentAnswer) check() error {
+	if len(a.Messages) == 0 || a.Messages[0].ID == "" {
+		return lacks("messages[0].id")
+	}
+	return nil
+}
+
+func (a *sentAnswer) sent() Sent {
+	s := Sent{ID: a.Messages[0].ID, Status: a.Messages[0].Status}
+	if len(a.Contacts) > 0 {
+		s.Input, s.WaID, s.UserID = a.Contacts[0].Input, a.Contacts[0].WaID, a.Contacts[0].UserID
+	}
+	return s
+}
+
+// Send hands over a message of any type. The body is in the provider's dialect,
+// as ToProvider makes it.
+//
+// There is no idempotency key upstream: after an error with outcome Unknown the
+// message may have been accepted, and only a status callback can tell.
+func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body []byte) (Sent, error) {
+	var a sentAnswer
+	if err := c.do(ctx, tok, post("send message", phoneNumberID, "messages", body), &a); err != nil {
+		return Sent{}, err
+	}
+	return a.sent(), nil
+}
+
+// MarkRead shows the sender of an inbound message, and of the earlier ones, that
+// it was read. Typing adds the bubble that stays for 25 s or until the next
+// message; it cannot be had alone.
+func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, messageID string, typing bool) error {
+	receipt := struct {
+		Product   string     `json:"messaging_product"`
+		Status    string     `json:"status"`
+		MessageID string     `json:"message_id"`
+		Typing    *indicator `json:"typing_indicator,omitempty"`
+	}{Product: theirProduct, Status: "read", MessageID: messageID}
+	if typing {
+		receipt.Typing = &indicator{Type: "text"}
+	}
+	body, err := json.Marshal(receipt)
+	if err != nil {
+		return local("mark read", err)
+	}
+	return c.do(ctx, tok, post("mark read", phoneNumberID, "messages", body), new(done))
+}
+
+// indicator is a typing bubble.
+type indicator struct {
+	Type string `json:"type"`
+}

@@ -1,0 +1,101 @@
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// numberFields are those that each version we meet knows: one unknown field
+// fails the whole call.
+const numberFields = "id,display_phone_number,verified_name,quality_rating,status,code_verification_status," +
+	"name_status,account_mode,platform_type,throughput,is_on_biz_app,is_official_business_account,is_pin_enabled,health_status"
+
+// Number is a business phone number.
+type Number struct {
+	ID                     ID              `json:"id"`
+	DisplayPhoneNumber     string          `json:"display_phone_number"` // +1 631-555-5555
+	VerifiedName           string          `json:"verified_name"`
+	Status                 string          `json:"status"` // only CONNECTED can send
+	QualityRating          string          `json:"quality_rating"`
+	CodeVerificationStatus string          `json:"code_verification_status"`
+	NameStatus             string          `json:"name_status"`
+	AccountMode            string          `json:"account_mode"`
+	PlatformType           string          `json:"platform_type"`
+	IsOnBizApp             bool            `json:"is_on_biz_app"`
+	IsOfficial             bool            `json:"is_official_business_account"`
+	IsPINEnabled           bool            `json:"is_pin_enabled"`
+	Username               string          `json:"username"`
+	MessagingLimit         string          `json:"whatsapp_business_manager_messaging_limit"`
+	Throughput             json.RawMessage `json:"throughput"`
+	Health                 json.RawMessage `json:"health_status"`
+}
+
+// Coexists reports whether the number is used in the phone app as well. Such a
+// number is never registered or deregistered.
+func (n Number) Coexists() bool { return n.IsOnBizApp && n.PlatformType == "CLOUD_API" }
+
+type numberAnswer struct {
+	envelope
+	Number
+}
+
+func (a *numberAnswer) check() error {
+	if a.ID == "" {
+		return lacks("id")
+	}
+	return nil
+}
+
+// Number reads a number, with further fields where the caller's version has
+// them.
+func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string, more ...string) (Number, error) {
+	rq := get("get number", phoneNumberID, "")
+	rq.query = url.Values{"fields": {strings.Join(append([]string{numberFields}, more...), ",")}}
+	var a numberAnswer
+	err := c.do(ctx, tok, rq, &a)
+	return a.Number, err
+}
+
+// Numbers lists the numbers of an account.
+func (c *Client) Numbers(ctx context.Context, tok Token, wabaID string) ([]Number, error) {
+	rq := get("list numbers", wabaID, "phone_numbers")
+	rq.query = url.Values{"fields": {numberFields}}
+	return collect(list[Number](ctx, c, tok, rq, 0))
+}
+
+// Register makes a number able to send. The PIN must match where the number has
+// one, and becomes its PIN where it has none. The provider allows ten calls in
+// 72 hours.
+func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin string) error {
+	body, err := json.Marshal(map[string]string{"messaging_product": theirProduct, "pin": pin})
+	if err != nil {
+		return local("register number", err)
+	}
+	rq := post("register number", phoneNumberID, "register", body)
+	rq.adjust = registering
+	return c.do(ctx, tok, rq, new(done))
+}
+
+// registering knows that a wrong PIN is also reported as a locked account.
+func registering(f Fault, usual Class) Class {
+	if usual.Code == accountLocked {
+		return Class{Code: registrationFailed}
+	}
+	return usual
+}
+
+// Deregister ends a number's ability to send. It counts as a registration.
+func (c *Client) Deregister(ctx context.Context, tok Token, phoneNumberID string) error {
+	return c.do(ctx, tok, post("deregister number", phoneNumberID, "deregister", nil), new(done))
+}
+
+// SetPIN sets a number's PIN without knowing the one before.
+func (c *Client) SetPIN(ctx context.Context, tok Token, phoneNumberID, pin string) error {
+	body, err := json.Marshal(map[string]string{"pin": pin})
+	if err != nil {
+		return local("set PIN", err)
+	}
+	return c.do(ctx, tok, post("set PIN", phoneNumberID, "", body), new(done))
+}

@@ -1,0 +1,105 @@
+package provider
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+const (
+	pageSize = 100
+	// maxPages ends a list that does not end by itself.
+	maxPages = 1000
+)
+
+// page is one page of a list.
+type page[T any] struct {
+	envelope
+	Data   []T `json:"data"`
+	Paging struct {
+		Cursors struct {
+			After string `json:"after"`
+		} `json:"cursors"`
+		Next string `json:"next"`
+	} `json:"paging"`
+}
+
+func (p *page[T]) check() error {
+	if p.Data == nil {
+		return lacks("data")
+	}
+	return nil
+}
+
+// next returns the cursor of the following page, and whether there is one. The
+// address in the answer is never called: our token goes where we send it.
+func (p *page[T]) next() (cursor string, more bool) {
+	if p.Paging.Next == "" {
+		return "", false
+	}
+	if p.Paging.Cursors.After != "" {
+		return p.Paging.Cursors.After, true
+	}
+	if u, err := url.Parse(p.Paging.Next); err == nil {
+		cursor = u.Query().Get("after")
+	}
+	return cursor, true
+}
+
+// list walks through all pages. It yields one error at most, and then ends: a
+// list that breaks off must not look like a short one.
+func list[T any](ctx context.Context, c *Client, tok Token, rq call, limit int) iter.Seq2[T, error] {
+	if limit <= 0 {
+		limit = pageSize
+	}
+	return func(yield func(T, error) bool) {
+		rq := rq
+		rq.limit = pageLimit
+		rq.query = with(rq.query, "limit", strconv.Itoa(limit))
+		for range maxPages {
+			var p page[T]
+			if err := c.do(ctx, tok, rq, &p); err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, item := range p.Data {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			cursor, more := p.next()
+			if !more {
+				return
+			}
+			if cursor == "" || cursor == rq.query.Get("after") {
+				break
+			}
+			rq.query = with(rq.query, "after", cursor)
+		}
+		yield(*new(T), unreadable(rq.op, http.StatusOK, lacks("end of the list")))
+	}
+}
+
+// with sets a key in a copy, since an iterator may run more than once.
+func with(query url.Values, key, value string) url.Values {
+	changed := url.Values{}
+	for k, v := range query {
+		changed[k] = v
+	}
+	changed.Set(key, value)
+	return changed
+}
+
+// collect gathers a list that is known to be short.
+func collect[T any](items iter.Seq2[T, error]) ([]T, error) {
+	all := []T{}
+	for item, err := range items {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, item)
+	}
+	return all, nil
+}

@@ -1,0 +1,121 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// resumes is how often an interrupted upload is taken up again.
+const resumes = 2
+
+// UploadHandle uploads the example of a template's header and returns the
+// handle for example.header_handle. An upload that breaks off is taken up where
+// the provider says that it stopped.
+func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, error) {
+	session, err := c.StartUpload(ctx, tok, f)
+	if err != nil {
+		return "", err
+	}
+	handle, err := c.ContinueUpload(ctx, tok, session, f, 0)
+	for range resumes {
+		if !Transient(err) {
+			break
+		}
+		offset, lookup := c.UploadOffset(ctx, tok, session)
+		if lookup != nil {
+			return "", lookup
+		}
+		handle, err = c.ContinueUpload(ctx, tok, session, f, offset)
+	}
+	return handle, err
+}
+
+type sessionAnswer struct {
+	envelope
+	ID     string `json:"id"`
+	Offset *Int   `json:"file_offset"`
+	start  bool   // an answer to the start needs no offset
+}
+
+func (a *sessionAnswer) check() error {
+	switch {
+	case a.start && !strings.HasPrefix(a.ID, "upload:"):
+		return lacks("upload id")
+	case !a.start && (a.Offset == nil || *a.Offset < 0):
+		return lacks("file_offset")
+	default:
+		return nil
+	}
+}
+
+// StartUpload opens an upload session and returns its id. Sessions belong to
+// the app, not to an account.
+func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session string, err error) {
+	rq := post("start upload", c.appID, "uploads", nil)
+	rq.query = url.Values{"file_name": {f.Name}, "file_length": {whole(f.Size)}, "file_type": {f.MIME}}
+	rq.adjust = passing
+	a := sessionAnswer{start: true}
+	if err := c.do(ctx, tok, rq, &a); err != nil {
+		return "", err
+	}
+	return a.ID, nil
+}
+
+// UploadOffset returns how many bytes of a session have arrived.
+func (c *Client) UploadOffset(ctx context.Context, tok Token, session string) (int64, error) {
+	var a sessionAnswer
+	if err := c.do(ctx, tok, ofSession("look up upload", http.MethodGet, session), &a); err != nil {
+		return 0, err
+	}
+	return int64(*a.Offset), nil
+}
+
+type handleAnswer struct {
+	envelope
+	Handle string `json:"h"`
+}
+
+func (a *handleAnswer) check() error {
+	if a.Handle == "" {
+		return lacks("h")
+	}
+	return nil
+}
+
+// ContinueUpload sends the content of a session from an offset on, and returns
+// the handle.
+func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, f File, offset int64) (handle string, err error) {
+	rq := ofSession("upload", http.MethodPost, session)
+	if offset < 0 || offset > f.Size {
+		return "", local(rq.op, fmt.Errorf("offset %d lies outside of a file of %d bytes", offset, f.Size))
+	}
+	ctx, watch := c.watched(ctx)
+	defer watch.stop()
+	rq.header = map[string]string{"file_offset": whole(offset)}
+	rq.stream = &stream{
+		size: f.Size - offset,
+		mime: "application/octet-stream",
+		open: func() io.Reader { return watch.sending(io.NewSectionReader(f.Content, offset, f.Size-offset)) },
+	}
+	var a handleAnswer
+	if err := c.exchange(ctx, tok, rq, &a); err != nil {
+		return "", err
+	}
+	return a.Handle, nil
+}
+
+// ofSession addresses an upload session. Its id holds a colon and often a query
+// of its own, a signature that must arrive as it was given.
+func ofSession(op, method, session string) call {
+	id, query, _ := strings.Cut(session, "?")
+	rq := call{op: op, method: method, id: id, auth: oauth, limit: answerLimit, adjust: passing}
+	if !strings.HasPrefix(id, "upload:") {
+		rq.id = "" // which request refuses
+	}
+	rq.query, _ = url.ParseQuery(query)
+	return rq
+}

@@ -1,0 +1,193 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ID is an id that the provider writes as a text or as a bare number.
+type ID string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (id *ID) UnmarshalJSON(raw []byte) error {
+	switch {
+	case string(raw) == "null":
+		*id = ""
+		return nil
+	case raw[0] == '"':
+		return json.Unmarshal(raw, (*string)(id))
+	case raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9':
+		*id = ID(raw) // the literal itself: such an id may be too large for a float
+		return nil
+	default:
+		return fmt.Errorf("not an id: %.20s", raw)
+	}
+}
+
+// Int is a whole number that the provider writes bare or as a text.
+type Int int64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *Int) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" || string(raw) == `""` {
+		*i = 0
+		return nil
+	}
+	literal := string(bytes.Trim(raw, `"`))
+	n, err := strconv.ParseInt(literal, 10, 64)
+	if err != nil {
+		return fmt.Errorf("not a whole number: %.20s", literal)
+	}
+	*i = Int(n)
+	return nil
+}
+
+// ErrForeign means that a callback is about an object of another product.
+var ErrForeign = errors.New("not about a business account")
+
+// Callback is what the provider posts to us: any number of entries, each with
+// any number of changes.
+type Callback struct {
+	Object  string  `json:"object"`
+	Entries []Entry `json:"entry"`
+}
+
+// Entry holds the changes of one account.
+type Entry struct {
+	ID      ID       `json:"id"` // of the account
+	Time    Int      `json:"time"`
+	Changes []Change `json:"changes"`
+}
+
+// Change is one piece of news. Field says how to read Value: for messages,
+// smb_message_echoes, user_id_update and user_preferences as a Value, for
+// message_template_status_update as a TemplateUpdate, for account_update as an
+// AccountUpdate.
+type Change struct {
+	Field string          `json:"field"`
+	Value json.RawMessage `json:"value"`
+}
+
+// ParseCallback reads the frame of a callback, whose values and their items
+// stay raw: one that cannot be read must not hold up the others.
+func ParseCallback(body []byte) (Callback, error) {
+	var cb Callback
+	if err := json.Unmarshal(body, &cb); err != nil {
+		return Callback{}, fmt.Errorf("read callback: %w", err)
+	}
+	if cb.Object != theirObject {
+		return Callback{}, fmt.Errorf("read callback: %w", ErrForeign)
+	}
+	return cb, nil
+}
+
+// Value is the news of one number. Its items are read one by one.
+type Value struct {
+	Metadata    Metadata          `json:"metadata"`
+	Contacts    []json.RawMessage `json:"contacts"`         // Profile
+	Messages    []json.RawMessage `json:"messages"`         // Message
+	Echoes      []json.RawMessage `json:"message_echoes"`   // Message
+	Statuses    []json.RawMessage `json:"statuses"`         // Status
+	Errors      []Fault           `json:"errors"`           // of the account or the app
+	Identities  []json.RawMessage `json:"user_id_update"`   // Identity
+	Preferences []json.RawMessage `json:"user_preferences"` // Preference
+}
+
+// Metadata names the business number.
+type Metadata struct {
+	DisplayPhoneNumber string `json:"display_phone_number"` // digits only
+	PhoneNumberID      ID     `json:"phone_number_id"`
+}
+
+// Read decodes a value, or one of its items, into the type that belongs to it.
+func Read[T any](raw json.RawMessage) (T, error) {
+	var item T
+	if err := json.Unmarshal(raw, &item); err != nil {
+		return item, fmt.Errorf("read %s: %w", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", item), "provider.")), err)
+	}
+	return item, nil
+}
+
+// Profile is a person. WaID is empty for someone who is known by name only.
+type Profile struct {
+	Profile struct {
+		Name     string `json:"name"`
+		Username string `json:"username"`
+	} `json:"profile"`
+	WaID         string `json:"wa_id"`
+	UserID       string `json:"user_id"`
+	ParentUserID string `json:"parent_user_id"`
+}
+
+// Status is what became of a message that we sent.
+type Status struct {
+	ID                    string          `json:"id"`
+	Status                string          `json:"status"`
+	Timestamp             Int             `json:"timestamp"`
+	RecipientID           string          `json:"recipient_id"`
+	RecipientUserID       string          `json:"recipient_user_id"`
+	RecipientParentUserID string          `json:"recipient_parent_user_id"`
+	Tag                   string          `json:"biz_opaque_callback_data"` // what we gave the send along
+	Conversation          json.RawMessage `json:"conversation"`
+	Pricing               json.RawMessage `json:"pricing"`
+	Errors                []Fault         `json:"errors"`
+}
+
+// Identity is the change of a person's ids.
+type Identity struct {
+	WaID         string   `json:"wa_id"`
+	Detail       string   `json:"detail"`
+	UserID       Replaced `json:"user_id"`
+	ParentUserID Replaced `json:"parent_user_id"`
+	Timestamp    Int      `json:"timestamp"`
+}
+
+// Replaced is an id before and after.
+type Replaced struct {
+	Previous string `json:"previous"`
+	Current  string `json:"current"`
+}
+
+// Preference is a person's word on marketing messages.
+type Preference struct {
+	WaID         string `json:"wa_id"`
+	UserID       string `json:"user_id"`
+	ParentUserID string `json:"parent_user_id"`
+	Category     string `json:"category"`
+	Value        string `json:"value"` // stop, resume or signup
+	Timestamp    Int    `json:"timestamp"`
+}
+
+// TemplateUpdate is a review's result, or another change of a template.
+type TemplateUpdate struct {
+	Event    string `json:"event"`
+	ID       ID     `json:"message_template_id"`
+	Name     string `json:"message_template_name"`
+	Language string `json:"message_template_language"` // en_US or en-US
+	Category string `json:"message_template_category"`
+	Reason   string `json:"reason"`
+
+	NewCategory string `json:"new_category"` // of template_category_update
+}
+
+// AccountUpdate is news about a whole account.
+type AccountUpdate struct {
+	Event        string            `json:"event"`
+	PhoneNumber  ID                `json:"phone_number"`
+	WABA         AccountInfo       `json:"waba_info"`
+	Ban          json.RawMessage   `json:"ban_info"`
+	Restrictions []json.RawMessage `json:"restriction_info"`
+	Violation    json.RawMessage   `json:"violation_info"`
+	Disconnect   json.RawMessage   `json:"disconnection_info"`
+}
+
+// AccountInfo names the account that an update is about, where it is not the
+// entry's own.
+type AccountInfo struct {
+	ID    ID `json:"waba_id"`
+	Owner ID `json:"owner_business_id"`
+}

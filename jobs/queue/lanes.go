@@ -1,0 +1,142 @@
+package queue
+
+import (
+	"time"
+
+	"confab/storage"
+)
+
+// kindState is a kind and what it is doing.
+type kindState struct {
+	Kind
+	running int
+	// waiting says that jobs may lie in the database that nobody has claimed.
+	waiting bool
+	nextRun storage.Time // of a periodic kind
+}
+
+// laneState is a lane that has something running or held.
+type laneState struct {
+	kind    *kindState
+	running int
+	held    bool // jobs lie in the database waiting for a place
+	stored  int  // counts held jobs as they come, so that a claim notices new ones
+}
+
+// room is how many more jobs the lane takes.
+func (l *laneState) room(lane string) int {
+	if l.kind.Lane == nil {
+		return l.kind.Workers - l.running
+	}
+	return l.kind.Lane(lane) - l.running
+}
+
+// Admit implements storage.Dispatcher. A job behind held ones is held too, so
+// that a lane stays in order.
+func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.kinds[kind]
+	if k == nil || !r.accepting {
+		return storage.AdmitLater, 0
+	}
+	if lane != "" {
+		if l := r.lane(k, lane); l.held || l.room(lane) <= 0 {
+			r.forget(lane, l)
+			return storage.AdmitHeld, 0
+		}
+	}
+	if r.free == 0 || k.running >= k.Workers || k.waiting {
+		return storage.AdmitLater, 0
+	}
+	r.reserve(k, lane)
+	return storage.AdmitNow, k.Lease
+}
+
+// Withdraw implements storage.Dispatcher.
+func (r *Runner) Withdraw(kind, lane string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.withdraw(r.kinds[kind], lane)
+}
+
+// withdraw gives back a reservation that no run used. The caller holds mu.
+func (r *Runner) withdraw(k *kindState, lane string) {
+	r.release(k, lane)
+	r.group.Done()
+}
+
+// Stored implements storage.Dispatcher.
+func (r *Runner) Stored(kind, lane, state string, due storage.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := r.kinds[kind]
+	if k == nil {
+		return
+	}
+	switch {
+	case state == storage.JobHeld:
+		l := r.lane(k, lane)
+		l.held = true
+		l.stored++
+	case due <= storage.Now():
+		k.waiting = true
+	default:
+		r.nextDue = earlier(r.nextDue, due)
+	}
+	r.wakeUp()
+}
+
+// reserve takes a worker and a place in the lane, and makes drain wait for what
+// comes of it. The caller holds mu.
+func (r *Runner) reserve(k *kindState, lane string) {
+	r.group.Add(1)
+	r.free--
+	k.running++
+	if lane != "" {
+		r.lane(k, lane).running++
+	}
+}
+
+// release gives back what reserve took. The caller holds mu.
+func (r *Runner) release(k *kindState, lane string) {
+	r.free++
+	k.running--
+	if lane != "" {
+		l := r.lane(k, lane)
+		l.running--
+		if l.held {
+			r.starved = true
+		}
+		r.forget(lane, l)
+	}
+	if r.starved {
+		r.starved = false
+		r.wakeUp()
+	}
+}
+
+// lane finds or makes a lane. The caller holds mu.
+func (r *Runner) lane(k *kindState, lane string) *laneState {
+	l := r.lanes[lane]
+	if l == nil {
+		l = &laneState{kind: k}
+		r.lanes[lane] = l
+	}
+	return l
+}
+
+// forget drops a lane that has nothing to remember. The caller holds mu.
+func (r *Runner) forget(lane string, l *laneState) {
+	if l.running == 0 && !l.held {
+		delete(r.lanes, lane)
+	}
+}
+
+// earlier is the earlier of two times, either of which may be "never".
+func earlier(a, b storage.Time) storage.Time {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
+}

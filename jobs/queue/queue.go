@@ -1,0 +1,92 @@
+// Package queue runs durable jobs: it claims what is due, hands it to handlers
+// and settles the outcome in the same transaction as the handler's own results.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"confab/storage"
+)
+
+// Commit writes a finished job's results. The runner calls it in the same
+// transaction that removes the job, so our own effects happen exactly once.
+type Commit func(*storage.Tx) error
+
+// Handler does a job's slow work outside of any transaction and returns what to
+// write, or nil. An error means "try again": after the delay that RetryAfter
+// gives it, else after the kind's own backoff.
+type Handler func(context.Context, storage.Job) (Commit, error)
+
+// Kind is a sort of job and how it is run. The order in which kinds are given
+// to New is their priority.
+type Kind struct {
+	Name    string
+	Handle  Handler
+	Workers int           // at most so many at once; 0 for all workers
+	Lease   time.Duration // the time limit of one run; 0 for a minute
+	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
+	Attempts int
+	// Lane is how many jobs of the named lane may run at once; 0 closes the
+	// lane. It is called often and must be quick. Nil means no limit.
+	Lane func(lane string) int
+	// Every makes the kind periodic: the runner enqueues it itself.
+	Every time.Duration
+}
+
+const (
+	defaultLease    = time.Minute
+	defaultAttempts = 20
+)
+
+// retryError carries a delay chosen by the handler.
+type retryError struct {
+	delay time.Duration
+	cause error
+}
+
+func (e *retryError) Error() string { return e.cause.Error() }
+func (e *retryError) Unwrap() error { return e.cause }
+
+// RetryAfter makes the runner try again after the delay, however often that
+// happens: a handler that chooses delays also decides when to stop.
+func RetryAfter(delay time.Duration, cause error) error {
+	return &retryError{delay: delay, cause: cause}
+}
+
+// backoff is the delay after a failed attempt whose handler chose none: one
+// second, doubled each time, at most an hour, ±20 % so that jobs that failed
+// together do not return together.
+func backoff(attempt int) time.Duration {
+	d := time.Second << min(attempt-1, 12)
+	return time.Duration(float64(min(d, time.Hour)) * (0.8 + 0.4*rand.Float64()))
+}
+
+// verdict says what becomes of a job whose run failed.
+func (k *Kind) verdict(j storage.Job, err error) (retry bool, delay time.Duration) {
+	if chosen, ok := errors.AsType[*retryError](err); ok {
+		return true, chosen.delay
+	}
+	if j.Attempt() >= k.Attempts {
+		return false, 0
+	}
+	return true, backoff(j.Attempt())
+}
+
+// Finish tells an observer about one run.
+type Finish struct {
+	Kind    string
+	Outcome string // "done", "retry", "failed", "released" or "lost"
+	Took    time.Duration
+}
+
+// panicError is what a handler's panic becomes.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }

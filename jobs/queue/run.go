@@ -1,0 +1,156 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"confab/storage"
+)
+
+// Start implements storage.Dispatcher: the job was inserted as leased.
+func (r *Runner) Start(j storage.Job) {
+	r.start(r.kinds[j.Kind], j)
+}
+
+// start runs a job for which a worker was reserved.
+func (r *Runner) start(k *kindState, j storage.Job) {
+	ctx, cancel := context.WithDeadlineCause(r.base, j.LeasedUntil.Std(), errLapsed)
+	current := &run{job: j, cancel: cancel}
+	r.mu.Lock()
+	r.running[j.ID] = current
+	r.mu.Unlock()
+	go func() {
+		defer r.group.Done()
+		defer cancel()
+		began := time.Now()
+		commit, err := r.handle(ctx, k, j)
+		if !r.finish(current, k) {
+			r.observe(k, "lost", began)
+			return
+		}
+		r.observe(k, r.settle(k, j, commit, err), began)
+	}()
+}
+
+// handle calls the handler. A panic fails the job, not the process.
+func (r *Runner) handle(ctx context.Context, k *kindState, j storage.Job) (commit Commit, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			commit, err = nil, &panicError{value: p, stack: debug.Stack()}
+		}
+	}()
+	if j.Runs > maxRuns {
+		return nil, fmt.Errorf("started %d times without an end", j.Runs-1)
+	}
+	return k.Handle(ctx, j)
+}
+
+// finish frees the worker at the handler's answer, not at the commit. It is
+// false for a run whose lease lapsed: its worker was freed then.
+func (r *Runner) finish(current *run, k *kindState) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running[current.job.ID] != current {
+		return false
+	}
+	delete(r.running, current.job.ID)
+	r.release(k, current.job.Lane)
+	return true
+}
+
+// settle writes a run's outcome and returns its name. It insists: while the
+// database cannot write, it tries again until the process ends.
+func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure error) string {
+	for {
+		outcome, write := r.outcome(k, j, commit, failure)
+		err := r.DB.Update(context.Background(), write)
+		switch {
+		case err == nil:
+			return outcome
+		case errors.Is(err, storage.ErrLeaseLost):
+			return "lost"
+		case errors.Is(err, storage.ErrUnavailable):
+			if !pause(r.base, pauseAfterFault) {
+				return "lost" // the lease is freed at the next start
+			}
+		case failure == nil:
+			commit, failure = nil, fmt.Errorf("commit: %w", err)
+		default:
+			r.Log.Error("settle a job", "job", j.ID, "kind", j.Kind, "error", err)
+			return "lost"
+		}
+	}
+}
+
+// outcome decides what becomes of a job, and how to write it.
+func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure error) (string, func(*storage.Tx) error) {
+	if failure == nil {
+		return "done", func(tx *storage.Tx) error {
+			if err := tx.FinishJob(j); err != nil || commit == nil {
+				return err
+			}
+			return commit(tx)
+		}
+	}
+	if r.base.Err() != nil {
+		return "released", func(tx *storage.Tx) error { return tx.ReleaseJob(j) }
+	}
+	r.report(j, failure)
+	if retry, delay := k.verdict(j, failure); retry && j.Runs <= maxRuns {
+		return "retry", func(tx *storage.Tx) error { return tx.RetryJob(j, tx.Now.Add(delay), failure.Error()) }
+	}
+	return "failed", func(tx *storage.Tx) error { return tx.FailJob(j, failure.Error()) }
+}
+
+func (r *Runner) report(j storage.Job, failure error) {
+	attrs := []any{"job", j.ID, "kind", j.Kind, "attempt", j.Attempt(), "error", failure}
+	if p, ok := errors.AsType[*panicError](failure); ok {
+		r.Log.Error("job panicked", append(attrs, "stack", string(p.stack))...)
+		return
+	}
+	r.Log.Warn("job failed", attrs...)
+}
+
+// errLapsed is the cause that a handler's context gives when its lease is over.
+var errLapsed = errors.New("the job's lease is over")
+
+// lapse takes jobs away from handlers that did not return when their lease was
+// over. What such a handler does later is fenced off.
+func (r *Runner) lapse() {
+	r.mu.Lock()
+	now := storage.Now()
+	var lapsed []*run
+	for id, current := range r.running {
+		if current.job.LeasedUntil <= now {
+			lapsed = append(lapsed, current)
+			delete(r.running, id)
+			r.release(r.kinds[current.job.Kind], current.job.Lane)
+		}
+	}
+	r.mu.Unlock()
+	for _, current := range lapsed {
+		k := r.kinds[current.job.Kind]
+		r.group.Go(func() { r.settle(k, current.job, nil, errLapsed) })
+	}
+}
+
+func (r *Runner) observe(k *kindState, outcome string, began time.Time) {
+	if r.OnFinish != nil {
+		r.OnFinish(Finish{Kind: k.Name, Outcome: outcome, Took: time.Since(began)})
+	}
+}
+
+// pause waits, or returns false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,472 @@
+-- confab: the whole database, newest version, commented table by table.
+--
+-- This file makes new databases; storage/migrations brings older ones here,
+-- and a test proves that both roads end in the same place.
+--
+-- How it is kept:
+--   * Times are integers: milliseconds since 1970 UTC. 0 or NULL means "never";
+--     a column that takes part in an order is NOT NULL and says 0, because a
+--     NULL would drop its row out of keyset paging.
+--   * Public ids (msg_…, lbl_…) are the primary key of what they name. They
+--     start with a time, so new rows land at the end of every tree.
+--   * Organizations, teams and accounts stand in front of almost every index;
+--     they have a small integer key beside their public id.
+--   * JSON is TEXT and checked. What goes out byte for byte (events) is a BLOB.
+--   * Secrets are BLOBs sealed with AES-256-GCM under the master key.
+--   * Every index that serves a list ends in the list's order and then id.
+
+-- Facts about this file: the check value that recognizes the master key.
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+----------------------------------------------------------------- tenancy ----
+
+-- A tenant. Everything below belongs to exactly one.
+CREATE TABLE organizations (
+    id             INTEGER PRIMARY KEY,
+    public_id      TEXT    NOT NULL UNIQUE,                 -- org_…
+    name           TEXT    NOT NULL,
+    plan           TEXT    NOT NULL,                        -- a [plans.NAME] of the settings
+    subscription   TEXT    NOT NULL DEFAULT 'active' CHECK (subscription IN ('active', 'inactive')),
+    require_opt_in INTEGER NOT NULL DEFAULT 0 CHECK (require_opt_in IN (0, 1)),
+    suspended_at   INTEGER NOT NULL DEFAULT 0,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL
+) STRICT;
+
+-- A part of an organization. Labels, accounts and customers belong to one.
+CREATE TABLE teams (
+    id              INTEGER PRIMARY KEY,
+    public_id       TEXT    NOT NULL UNIQUE,                -- team_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    name            TEXT    NOT NULL,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX teams_of_organization ON teams (organization_id, id);
+
+-- A person whom conversations can be assigned to. The id is a bare ULID.
+CREATE TABLE users (
+    id              TEXT    PRIMARY KEY,
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    team_id         INTEGER NOT NULL REFERENCES teams (id),
+    name            TEXT    NOT NULL,
+    email           TEXT,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX users_of_organization ON users (organization_id, id);
+
+-- API keys. The key itself is shown once and never stored.
+CREATE TABLE api_keys (
+    id              TEXT    PRIMARY KEY,                    -- key_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    label           TEXT,
+    hash            BLOB    NOT NULL UNIQUE,                -- SHA-256 of the whole key
+    last4           TEXT    NOT NULL,
+    expires_at      INTEGER NOT NULL DEFAULT 0,
+    revoked_at      INTEGER NOT NULL DEFAULT 0,
+    last_used_at    INTEGER NOT NULL DEFAULT 0,             -- written in batches, a few seconds late
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX api_keys_of_organization ON api_keys (organization_id, created_at, id);
+
+-- Outbound messages accepted per calendar month (UTC): the quota, counted as it grows.
+CREATE TABLE usage (
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    month           INTEGER NOT NULL,                       -- 202611
+    messages        INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (organization_id, month)
+) STRICT, WITHOUT ROWID;
+
+----------------------------------------------------------- platform mode ----
+
+-- An end-customer of a platform.
+CREATE TABLE customers (
+    id              TEXT    PRIMARY KEY,                    -- cus_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    team_id         INTEGER NOT NULL REFERENCES teams (id),
+    name            TEXT    NOT NULL,
+    email           TEXT,
+    status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'suspended', 'archived')),
+    restore_status  TEXT    CHECK (restore_status IN ('pending', 'active', 'suspended')), -- what archiving replaced
+    metadata        TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
+    archived_at     INTEGER NOT NULL DEFAULT 0,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX customers_of_organization ON customers (organization_id, created_at, id);
+
+-- A link through which a customer connects its own number. Only a hash of its token is kept.
+CREATE TABLE setup_links (
+    id                   TEXT    PRIMARY KEY,               -- csl_…
+    customer_id          TEXT    NOT NULL REFERENCES customers (id),
+    token_hash           BLOB    NOT NULL UNIQUE,           -- SHA-256
+    token_last4          TEXT    NOT NULL,
+    status               TEXT    NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'consumed', 'revoked')), -- expiry is read off expires_at
+    success_redirect_url TEXT,
+    failure_redirect_url TEXT,
+    expires_at           INTEGER NOT NULL,
+    consumed_at          INTEGER NOT NULL DEFAULT 0,
+    created_at           INTEGER NOT NULL
+) STRICT;
+CREATE INDEX setup_links_of_customer ON setup_links (customer_id, created_at, id);
+
+---------------------------------------------------------------- accounts ----
+
+-- A connected business number. A removed one stays as a tombstone.
+CREATE TABLE accounts (
+    id                INTEGER PRIMARY KEY,
+    public_id         TEXT    NOT NULL UNIQUE,              -- acc_…
+    organization_id   INTEGER NOT NULL REFERENCES organizations (id),
+    team_id           INTEGER NOT NULL REFERENCES teams (id),
+    customer_id       TEXT    REFERENCES customers (id),    -- NULL: the organization's own
+    phone_number_id   TEXT,                                 -- NULL while onboarding is in flight
+    waba_id           TEXT,
+    phone_number      TEXT,                                 -- E.164
+    name              TEXT,
+    status            TEXT    NOT NULL CHECK (status IN ('connected', 'disconnected', 'degraded', 'onboarding')),
+    status_reason     TEXT,
+    provider_status   TEXT,                                 -- the provider's own word, NULL if never fetched
+    restricted        INTEGER NOT NULL DEFAULT 0 CHECK (restricted IN (0, 1)),
+    access_token      BLOB,                                 -- sealed
+    pin               BLOB,                                 -- sealed
+    cooldown_until    INTEGER NOT NULL DEFAULT 0,           -- after 131048 or 80007
+    templates_synced_at INTEGER NOT NULL DEFAULT 0,
+    checked_at        INTEGER NOT NULL DEFAULT 0,           -- the hourly check
+    onboarded_at      INTEGER NOT NULL DEFAULT 0,
+    created_at        INTEGER NOT NULL,
+    updated_at        INTEGER NOT NULL,
+    deleted_at        INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX accounts_live_number ON accounts (phone_number_id) WHERE deleted_at = 0;
+CREATE INDEX accounts_of_organization ON accounts (organization_id, created_at, public_id) WHERE deleted_at = 0;
+CREATE INDEX accounts_of_customer ON accounts (customer_id, id) WHERE customer_id IS NOT NULL AND deleted_at = 0;
+CREATE INDEX accounts_of_waba ON accounts (waba_id, id) WHERE deleted_at = 0;
+
+-- Message templates as last seen at the provider.
+CREATE TABLE templates (
+    id                   TEXT    PRIMARY KEY,               -- tmpl_…
+    account_id           INTEGER NOT NULL REFERENCES accounts (id),
+    name                 TEXT    NOT NULL,
+    language             TEXT    NOT NULL,
+    status               TEXT    NOT NULL CHECK (status IN ('pending', 'approved', 'rejected')),
+    provider_status      TEXT,
+    provider_template_id TEXT,
+    category             TEXT,
+    parameter_format     TEXT    NOT NULL DEFAULT 'POSITIONAL' CHECK (parameter_format IN ('POSITIONAL', 'NAMED')),
+    content              TEXT    NOT NULL DEFAULT '',
+    components           TEXT    NOT NULL CHECK (json_valid(components)),
+    reason               TEXT,                              -- why it was rejected or paused
+    created_at           INTEGER NOT NULL,
+    updated_at           INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX templates_name ON templates (account_id, name, language);
+CREATE INDEX templates_of_account ON templates (account_id, created_at, id);
+CREATE INDEX templates_by_status ON templates (account_id, status, created_at, id);
+CREATE INDEX templates_at_provider ON templates (provider_template_id) WHERE provider_template_id IS NOT NULL;
+
+------------------------------------------------------------------- inbox ----
+
+-- A person, as one business number knows it: by number, by BSUID, or by both.
+CREATE TABLE contacts (
+    id                  TEXT    PRIMARY KEY,                -- ctc_…
+    account_id          INTEGER NOT NULL REFERENCES accounts (id),
+    phone_number        TEXT,                               -- E.164
+    bsuid               TEXT,
+    parent_bsuid        TEXT,
+    username            TEXT,
+    username_folded     TEXT,                               -- lower case, for the filter
+    name                TEXT,
+    name_is_ours        INTEGER NOT NULL DEFAULT 0 CHECK (name_is_ours IN (0, 1)), -- set through the API: profile names no longer replace it
+    email               TEXT,
+    metadata            TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
+    marketing_opted_out INTEGER NOT NULL DEFAULT 0 CHECK (marketing_opted_out IN (0, 1)),
+    opted_in            INTEGER NOT NULL DEFAULT 0 CHECK (opted_in IN (0, 1)),
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX contacts_phone ON contacts (account_id, phone_number) WHERE phone_number IS NOT NULL;
+CREATE UNIQUE INDEX contacts_bsuid ON contacts (account_id, bsuid) WHERE bsuid IS NOT NULL;
+CREATE INDEX contacts_of_account ON contacts (account_id, created_at, id);
+CREATE INDEX contacts_by_update ON contacts (account_id, updated_at, id);
+CREATE INDEX contacts_by_username ON contacts (account_id, username_folded, created_at, id) WHERE username_folded IS NOT NULL;
+CREATE INDEX contacts_by_email ON contacts (account_id, email, created_at, id) WHERE email IS NOT NULL;
+
+-- One thread per account and contact.
+CREATE TABLE conversations (
+    id              TEXT    PRIMARY KEY,                    -- cnv_…
+    account_id      INTEGER NOT NULL REFERENCES accounts (id),
+    contact_id      TEXT    NOT NULL UNIQUE REFERENCES contacts (id) ON DELETE CASCADE,
+    status          TEXT    NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'resolved', 'pending')),
+    assignee_id     TEXT    REFERENCES users (id),
+    unread_count    INTEGER NOT NULL DEFAULT 0 CHECK (unread_count >= 0),
+    last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last
+    last_inbound_at INTEGER NOT NULL DEFAULT 0,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX conversations_by_message ON conversations (account_id, last_message_at, id);
+CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id);
+CREATE INDEX conversations_by_update ON conversations (account_id, updated_at, id);
+
+-- Labels of a team; names are unique in it without regard to case.
+CREATE TABLE labels (
+    id              TEXT    PRIMARY KEY,                    -- lbl_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    team_id         INTEGER NOT NULL REFERENCES teams (id),
+    name            TEXT    NOT NULL,
+    name_folded     TEXT    NOT NULL,                       -- lower case
+    color           TEXT    NOT NULL,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX labels_name ON labels (team_id, name_folded);
+CREATE INDEX labels_of_organization ON labels (organization_id, created_at, id);
+
+CREATE TABLE contact_labels (
+    contact_id TEXT NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
+    label_id   TEXT NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
+    PRIMARY KEY (contact_id, label_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX contact_labels_by_label ON contact_labels (label_id, contact_id);
+
+CREATE TABLE conversation_labels (
+    conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    label_id        TEXT NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
+    PRIMARY KEY (conversation_id, label_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX conversation_labels_by_label ON conversation_labels (label_id, conversation_id);
+
+---------------------------------------------------------------- messages ----
+
+-- Everything said, both ways. The content stands under the name of its type,
+-- exactly as it was sent or received.
+CREATE TABLE messages (
+    id                  TEXT    PRIMARY KEY,                -- msg_…
+    account_id          INTEGER NOT NULL REFERENCES accounts (id),
+    conversation_id     TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    contact_id          TEXT    NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
+    direction           TEXT    NOT NULL CHECK (direction IN ('inbound', 'outbound')),
+    type                TEXT    NOT NULL,
+    status              TEXT    NOT NULL CHECK (status IN ('queued', 'pending', 'sent', 'delivered', 'read', 'failed')),
+    source              TEXT    NOT NULL CHECK (source IN ('api', 'app', 'console', 'broadcast')),
+    provider_id         TEXT,                               -- wamid…, NULL until known
+    recipient           TEXT,                               -- BSUID, when the send named one instead of a number
+    content             TEXT    NOT NULL CHECK (json_valid(content)),
+    context             TEXT    CHECK (context IS NULL OR json_valid(context)),
+    media_id            TEXT    REFERENCES media (id) ON DELETE SET NULL,
+    media_status        TEXT    CHECK (media_status IN ('fetching', 'ready', 'failed')),
+    error_code          TEXT,
+    error_message       TEXT,
+    error_provider_code INTEGER,
+    is_revoked          INTEGER NOT NULL DEFAULT 0 CHECK (is_revoked IN (0, 1)),
+    played_at           INTEGER NOT NULL DEFAULT 0,
+    edited_at           INTEGER NOT NULL DEFAULT 0,
+    sent_at             INTEGER NOT NULL DEFAULT 0,         -- the provider's time of an inbound or echoed message
+    created_at          INTEGER NOT NULL,
+    updated_at          INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
+CREATE INDEX messages_of_account ON messages (account_id, created_at, id);
+CREATE INDEX messages_of_conversation ON messages (conversation_id, created_at, id);
+CREATE INDEX messages_with_media ON messages (media_id) WHERE media_id IS NOT NULL;
+
+-- Earlier versions of an edited message, oldest first.
+CREATE TABLE message_edits (
+    message_id TEXT    NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+    edited_at  INTEGER NOT NULL,
+    content    TEXT    NOT NULL CHECK (json_valid(content)),
+    PRIMARY KEY (message_id, edited_at)
+) STRICT, WITHOUT ROWID;
+
+-- Which status callbacks a message has had, so that a repeat makes no second event.
+CREATE TABLE message_statuses (
+    message_id TEXT    NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+    status     TEXT    NOT NULL,
+    at         INTEGER NOT NULL,
+    PRIMARY KEY (message_id, status)
+) STRICT, WITHOUT ROWID;
+
+-- Status callbacks that match no message yet; applied when it turns up, dropped after a day.
+CREATE TABLE parked_statuses (
+    account_id  INTEGER NOT NULL REFERENCES accounts (id),
+    provider_id TEXT    NOT NULL,
+    status      TEXT    NOT NULL,
+    payload     TEXT    NOT NULL CHECK (json_valid(payload)),
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (account_id, provider_id, status)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX parked_statuses_by_age ON parked_statuses (created_at);
+
+-- Callbacks from the provider that are kept as they came: not understood, or not used yet.
+CREATE TABLE raw_callbacks (
+    id         INTEGER PRIMARY KEY,
+    account_id INTEGER,
+    field      TEXT    NOT NULL,
+    reason     TEXT    NOT NULL,
+    payload    BLOB    NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX raw_callbacks_by_age ON raw_callbacks (created_at);
+
+-- Media: library uploads and what came with messages. The bytes lie in files named by
+-- their hash; the public URL carries a random token of its own.
+CREATE TABLE media (
+    id                   TEXT    PRIMARY KEY,               -- med_…
+    account_id           INTEGER NOT NULL REFERENCES accounts (id),
+    origin               TEXT    NOT NULL CHECK (origin IN ('library', 'message')),
+    url_token            TEXT    NOT NULL UNIQUE,
+    sha256               TEXT    NOT NULL,
+    mime_type            TEXT    NOT NULL,
+    size                 INTEGER NOT NULL,
+    filename             TEXT,
+    provider_media_id    TEXT,                              -- reused until provider_expires_at
+    provider_expires_at  INTEGER NOT NULL DEFAULT 0,
+    created_at           INTEGER NOT NULL
+) STRICT;
+CREATE INDEX media_of_account ON media (account_id, created_at, id);
+CREATE INDEX media_by_content ON media (sha256);
+
+---------------------------------------------------------------- webhooks ----
+
+-- Everything that happened, rendered once. Retries and replays send these bytes.
+CREATE TABLE events (
+    id              TEXT    PRIMARY KEY,                    -- evt_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    account_id      INTEGER REFERENCES accounts (id),       -- NULL: belongs to no number
+    type            TEXT    NOT NULL,
+    source          TEXT    NOT NULL CHECK (source IN ('provider', 'svc')),
+    event_id        TEXT    NOT NULL,                       -- X-Svc-Event-Id
+    payload         BLOB    NOT NULL,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX events_by_age ON events (created_at, id);
+CREATE INDEX events_of_account ON events (account_id) WHERE account_id IS NOT NULL;
+
+CREATE TABLE subscriptions (
+    id                   TEXT    PRIMARY KEY,               -- wbs_…
+    organization_id      INTEGER NOT NULL REFERENCES organizations (id),
+    url                  TEXT    NOT NULL,
+    description          TEXT,
+    events               TEXT    NOT NULL CHECK (json_valid(events)),              -- ["*"] or names
+    phone_number_ids     TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(phone_number_ids)),
+    custom_headers       BLOB,                              -- sealed JSON
+    status               TEXT    NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'paused', 'disabled')),
+    disabled_reason      TEXT,
+    consecutive_failures INTEGER NOT NULL DEFAULT 0 CHECK (consecutive_failures >= 0),
+    failing_since        INTEGER NOT NULL DEFAULT 0,
+    created_at           INTEGER NOT NULL,
+    updated_at           INTEGER NOT NULL
+) STRICT;
+CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, created_at, id);
+
+CREATE TABLE signing_secrets (
+    id              TEXT    PRIMARY KEY,                    -- sec_…
+    subscription_id TEXT    NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,
+    secret          BLOB    NOT NULL,                       -- sealed
+    expires_at      INTEGER NOT NULL DEFAULT 0,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX signing_secrets_of_subscription ON signing_secrets (subscription_id, created_at, id);
+
+-- One event for one subscription, and how its delivery went.
+CREATE TABLE deliveries (
+    id                    TEXT    PRIMARY KEY,              -- wbd_…
+    organization_id       INTEGER NOT NULL REFERENCES organizations (id),
+    subscription_id       TEXT    NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,
+    event                 TEXT    NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+    event_type            TEXT    NOT NULL,
+    event_id              TEXT    NOT NULL,
+    status                TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'succeeded', 'failed', 'dead')),
+    attempt_count         INTEGER NOT NULL DEFAULT 0,
+    last_attempt_at       INTEGER NOT NULL DEFAULT 0,
+    next_attempt_at       INTEGER NOT NULL DEFAULT 0,
+    response_status       INTEGER,
+    response_body_snippet TEXT,
+    duration_ms           INTEGER,
+    error_code            TEXT,
+    error_message         TEXT,
+    replayed_from         TEXT,
+    replayed              INTEGER NOT NULL DEFAULT 0 CHECK (replayed IN (0, 1)),   -- bulk replay skips what was replayed
+    created_at            INTEGER NOT NULL
+) STRICT;
+CREATE INDEX deliveries_of_organization ON deliveries (organization_id, created_at, id);
+CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, status, created_at, id);
+CREATE INDEX deliveries_of_event ON deliveries (event);
+
+-- Attempts that failed, and successes after a failure. A first success writes none.
+CREATE TABLE delivery_attempts (
+    delivery_id           TEXT    NOT NULL REFERENCES deliveries (id) ON DELETE CASCADE,
+    attempt               INTEGER NOT NULL,
+    attempted_at          INTEGER NOT NULL,
+    response_status       INTEGER,
+    duration_ms           INTEGER,
+    error_code            TEXT,
+    error_message         TEXT,
+    response_body_snippet TEXT,
+    PRIMARY KEY (delivery_id, attempt)
+) STRICT, WITHOUT ROWID;
+
+---------------------------------------------------------- the machine room ----
+
+-- Work to be done. A finished job is deleted; one that gave up stays as 'failed'
+-- until somebody retries or cancels it.
+--
+--   due      waiting for its time and a worker; claimed kind by kind, oldest first
+--   held     due, but its lane is full or closed; out of the way of every claim
+--   running  leased to the serving process, which frees all leases when it starts
+--   failed   out of attempts
+CREATE TABLE jobs (
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,        -- never used again: a stale worker must not meet a namesake
+    kind          TEXT    NOT NULL,
+    lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of one lane run at once; '' = no lane
+    args          TEXT    NOT NULL CHECK (json_valid(args)),
+    state         TEXT    NOT NULL CHECK (state IN ('due', 'held', 'running', 'failed')),
+    due_at        INTEGER NOT NULL,
+    runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; fences off a worker that lost its lease
+    failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error; a crash counts for none
+    leased_until  INTEGER NOT NULL DEFAULT 0,
+    call_begun_at INTEGER NOT NULL DEFAULT 0,               -- an outside call may have had its effect since then
+    last_error    TEXT,
+    created_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX jobs_due ON jobs (kind, due_at, id) WHERE state = 'due';
+CREATE INDEX jobs_held ON jobs (lane, due_at, id) WHERE state = 'held';
+
+-- When each periodic job was last put on the queue.
+CREATE TABLE periodic_runs (
+    kind   TEXT PRIMARY KEY,
+    ran_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Answers to POST requests that carried an Idempotency-Key, kept for a day.
+CREATE TABLE idempotency (
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    key             TEXT    NOT NULL,
+    account_id      INTEGER,                                -- whose data the answer holds; purged with it
+    fingerprint     BLOB    NOT NULL,                       -- SHA-256 over method, path with query, and body
+    status          INTEGER NOT NULL,
+    request_id      TEXT    NOT NULL,
+    body            BLOB    NOT NULL,                       -- sealed when it shows a secret once
+    sealed          INTEGER NOT NULL DEFAULT 0 CHECK (sealed IN (0, 1)),
+    created_at      INTEGER NOT NULL,
+    PRIMARY KEY (organization_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX idempotency_by_age ON idempotency (created_at);
+CREATE INDEX idempotency_of_account ON idempotency (account_id) WHERE account_id IS NOT NULL;
+
+-- Every call under /v1, written in batches off the request path, kept log.api_log_days.
+CREATE TABLE api_log (
+    id              INTEGER PRIMARY KEY,
+    organization_id INTEGER,                                -- NULL: the call had no valid key
+    key_id          TEXT,
+    method          TEXT    NOT NULL,
+    path            TEXT    NOT NULL,                       -- without the query
+    status          INTEGER NOT NULL,
+    latency_us      INTEGER NOT NULL,
+    ip              TEXT    NOT NULL,
+    request_id      TEXT    NOT NULL,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX api_log_by_age ON api_log (created_at, id);

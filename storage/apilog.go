@@ -1,0 +1,96 @@
+package storage
+
+// Call is one line of the API log.
+type Call struct {
+	ID                   int64   `db:"id"`
+	OrganizationID       *int64  `db:"organization_id"`
+	OrganizationPublicID *string `db:"organization_public_id"`
+	KeyID                *string `db:"key_id"`
+	Method               string  `db:"method"`
+	Path                 string  `db:"path"`
+	Status               int     `db:"status"`
+	LatencyMicros        int64   `db:"latency_us"`
+	IP                   string  `db:"ip"`
+	RequestID            string  `db:"request_id"`
+	CreatedAt            Time    `db:"created_at"`
+}
+
+// CallFilter chooses calls. Zero fields choose everything.
+type CallFilter struct {
+	Organization int64 // 0: of all organizations
+	Since        Time
+	MinStatus    int
+	MaxStatus    int // 0: no limit
+	Limit        int
+}
+
+func (f CallFilter) maxStatus() int {
+	if f.MaxStatus == 0 {
+		return 999
+	}
+	return f.MaxStatus
+}
+
+const callColumns = `l.id, l.organization_id, o.public_id AS organization_public_id, l.key_id, l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at`
+
+// Calls lists logged calls, oldest first; of more than the limit, the newest.
+func (rx *Rx) Calls(f CallFilter) ([]Call, error) {
+	var calls []Call
+	err := rx.list(&calls, `
+		SELECT * FROM (
+			SELECT `+callColumns+`
+			FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
+			WHERE l.created_at >= ? AND (? = 0 OR l.organization_id = ?) AND l.status BETWEEN ? AND ?
+			ORDER BY l.created_at DESC, l.id DESC
+			LIMIT ?)
+		ORDER BY created_at, id`,
+		f.Since, f.Organization, f.Organization, f.MinStatus, f.maxStatus(), f.Limit)
+	return calls, err
+}
+
+// CallsAfter lists the calls that were logged after the one with the id, in the
+// order of logging; of more than the limit, the first.
+func (rx *Rx) CallsAfter(id int64, f CallFilter) ([]Call, error) {
+	var calls []Call
+	err := rx.list(&calls, `
+		SELECT `+callColumns+`
+		FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
+		WHERE l.id > ? AND l.created_at >= ? AND (? = 0 OR l.organization_id = ?) AND l.status BETWEEN ? AND ?
+		ORDER BY l.id
+		LIMIT ?`,
+		id, f.Since, f.Organization, f.Organization, f.MinStatus, f.maxStatus(), f.Limit)
+	return calls, err
+}
+
+// LastCall is the id of the call that was logged last, 0 if there is none.
+func (rx *Rx) LastCall() (int64, error) {
+	var id int64
+	err := rx.get(&id, `SELECT coalesce(max(id), 0) FROM api_log`)
+	return id, err
+}
+
+// InsertCalls writes a batch of calls.
+func (tx *Tx) InsertCalls(calls []Call) error {
+	for _, c := range calls {
+		_, err := tx.exec(`
+			INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteCalls deletes up to limit calls older than before and returns how many
+// there were.
+func (tx *Tx) DeleteCalls(before Time, limit int) (int64, error) {
+	return tx.exec(`
+		DELETE FROM api_log
+		WHERE id IN (
+			SELECT id FROM api_log
+			WHERE created_at < ?
+			ORDER BY created_at, id
+			LIMIT ?)`, before, limit)
+}

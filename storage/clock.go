@@ -1,0 +1,64 @@
+package storage
+
+import (
+	"errors"
+	"time"
+)
+
+// Time is an instant in milliseconds since 1970 UTC, as the database keeps it.
+// Zero means never, and is null in JSON.
+type Time int64
+
+// timeLayout is RFC 3339 in UTC with exactly three decimals.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// Now is the current instant.
+func Now() Time { return At(time.Now()) }
+
+// At converts t, cutting it to milliseconds.
+func At(t time.Time) Time { return Time(t.UnixMilli()) }
+
+// Add returns t moved by d.
+func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
+
+// Sub returns how much later t is than u.
+func (t Time) Sub(u Time) time.Duration { return time.Duration(t-u) * time.Millisecond }
+
+// Std returns t as the standard library's type.
+func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }
+
+// String is t as the API writes it, or "" for never.
+func (t Time) String() string {
+	if t == 0 {
+		return ""
+	}
+	return t.Std().Format(timeLayout)
+}
+
+// MarshalJSON writes t as an RFC 3339 string, or null for never.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t == 0 {
+		return []byte("null"), nil
+	}
+	b := make([]byte, 0, len(timeLayout)+2)
+	b = append(b, '"')
+	b = t.Std().AppendFormat(b, timeLayout)
+	return append(b, '"'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *Time) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		*t = 0
+		return nil
+	}
+	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
+		return errors.New("a time must be a string")
+	}
+	parsed, err := time.Parse(time.RFC3339Nano, string(b[1:len(b)-1]))
+	if err != nil {
+		return err
+	}
+	*t = At(parsed)
+	return nil
+}

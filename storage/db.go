@@ -1,0 +1,221 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite" // registers the driver
+)
+
+// Options say how to open a database.
+type Options struct {
+	Path        string // the database file
+	Schema      string // the text of schema.sql
+	MasterKey   []byte // 32 bytes; see LoadMasterKey
+	Synchronous string // "full" (also if empty) or "normal"
+	Readers     int    // reading connections; 0 means one per core
+	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
+	SkipCheck   bool   // do not verify the content: for commands, which start often
+	OnCommit    func(Commit)
+}
+
+// DB is an open database: one writer, a few readers, and no cache above them.
+type DB struct {
+	path     string
+	pool     *sqlx.DB // reading connections
+	write    *sqlx.DB // the one writing connection
+	readers  chan *session
+	writer   *writer
+	ids      *idSource
+	seal     *sealer
+	onCommit func(Commit)
+	close    func() error // runs once
+
+	mu         sync.RWMutex
+	dispatcher Dispatcher
+}
+
+// Open opens the database at o.Path, making it when there is none and bringing
+// an older one up to date. It refuses any file that it cannot vouch for.
+func Open(o Options) (*DB, error) {
+	seal, err := newSealer(o.MasterKey)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepareFile(o, seal); err != nil {
+		return nil, err
+	}
+	db := &DB{path: o.Path, ids: newIDSource(), seal: seal, onCommit: o.OnCommit}
+	db.close = sync.OnceValue(db.disconnect)
+	if err := db.connect(o); err != nil {
+		return nil, errors.Join(explain(o.Path, err), db.Close())
+	}
+	return db, nil
+}
+
+func (db *DB) connect(o Options) error {
+	ctx := context.Background()
+	var err error
+	if db.write, err = sqlx.Open("sqlite", writerDSN(o)); err != nil {
+		return err
+	}
+	s, err := newSession(ctx, db.write)
+	if err != nil {
+		return err
+	}
+	if err := keepLog(s.conn); err != nil {
+		return errors.Join(err, s.conn.Close())
+	}
+	db.writer = newWriter(db, s)
+
+	n := o.Readers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	if db.pool, err = sqlx.Open("sqlite", readerDSN(o)); err != nil {
+		return err
+	}
+	db.pool.SetMaxOpenConns(n)
+	readers := make(chan *session, n)
+	for range n {
+		s, err := newSession(ctx, db.pool)
+		if err != nil {
+			close(readers)
+			for s := range readers {
+				s.close()
+			}
+			return err
+		}
+		readers <- s
+	}
+	db.readers = readers
+	return nil
+}
+
+// keepLog makes sure that the file is in WAL mode. A copy made by VACUUM INTO is
+// not, and in it readers and the writer would wait for each other.
+func keepLog(conn *sqlx.Conn) error {
+	var mode string
+	if err := conn.GetContext(context.Background(), &mode, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("the file system cannot hold a write-ahead log (journal mode is %s): use a local disk", mode)
+	}
+	return nil
+}
+
+// View runs fn on a consistent snapshot. It never waits for a writer, only for
+// a free reading connection.
+func (db *DB) View(ctx context.Context, fn func(*Rx) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var s *session
+	select {
+	case s = <-db.readers:
+	default:
+		select {
+		case s = <-db.readers:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if s == nil {
+		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
+	}
+	defer func() { db.readers <- s }()
+	if err := s.begin("BEGIN"); err != nil {
+		return err
+	}
+	defer func() {
+		if end := s.rollback(); err == nil {
+			err = end
+		}
+	}()
+	return fn(&Rx{db: db, s: s})
+}
+
+// Size is how many bytes the database and its log take on disk.
+func (db *DB) Size() int64 {
+	var total int64
+	for _, name := range []string{db.path, db.path + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			total += info.Size()
+		}
+	}
+	return total
+}
+
+// Close finishes the writes that were accepted and the views that run, and
+// closes the file. Closing it again returns the same and does nothing.
+func (db *DB) Close() error { return db.close() }
+
+func (db *DB) disconnect() error {
+	if db.writer != nil {
+		db.writer.close()
+	}
+	if db.readers != nil {
+		for range cap(db.readers) {
+			s := <-db.readers
+			s.close()
+		}
+		close(db.readers) // releases the views that wait for a reader
+	}
+	var errs []error
+	if db.pool != nil {
+		errs = append(errs, db.pool.Close())
+	}
+	if db.write != nil {
+		errs = append(errs, db.write.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// setDispatcher and currentDispatcher connect the job runner, if there is one.
+func (db *DB) setDispatcher(d Dispatcher) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.dispatcher = d
+}
+
+func (db *DB) currentDispatcher() Dispatcher {
+	db.mu.RLock()
+	defer db.mu.RUnlock()
+	return db.dispatcher
+}
+
+// dsn builds a data source name. The path goes through url.URL because '#', '?'
+// and '%' in it would otherwise open another file.
+func dsn(path string, query url.Values) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: abs, RawQuery: query.Encode()}
+	return u.String()
+}
+
+func writerDSN(o Options) string {
+	synchronous := "FULL"
+	if o.Synchronous == "normal" {
+		synchronous = "NORMAL"
+	}
+	return dsn(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
+	}})
+}
+
+// readerDSN opens connections that cannot write, so that a mistake above storage
+// cannot bypass the writer.
+func readerDSN(o Options) string {
+	return dsn(o.Path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "query_only(ON)", "temp_store(MEMORY)"}})
+}

@@ -1,0 +1,56 @@
+package storage
+
+import "time"
+
+// IdempotencyWindow is how long an answer is remembered.
+const IdempotencyWindow = 24 * time.Hour
+
+// Answer is a finished reply to a request that carried an Idempotency-Key.
+type Answer struct {
+	Fingerprint []byte `db:"fingerprint"`
+	Status      int    `db:"status"`
+	RequestID   string `db:"request_id"`
+	Body        []byte `db:"body"`
+	Sealed      bool   `db:"sealed"`
+	CreatedAt   Time   `db:"created_at"`
+}
+
+const answerPurpose = "idempotency answer"
+
+// Answer finds what was answered to a key within the window.
+func (rx *Rx) Answer(organization int64, key string) (Answer, error) {
+	var a Answer
+	err := rx.get(&a, `
+		SELECT fingerprint, status, request_id, body, sealed, created_at
+		FROM idempotency
+		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, Now().Add(-IdempotencyWindow))
+	if err == nil && a.Sealed {
+		a.Body, err = rx.db.Unseal(answerPurpose, a.Body)
+	}
+	return a, err
+}
+
+// SaveAnswer remembers an answer in the transaction that gives it. A sealed one
+// is encrypted, because it shows a secret that must not be readable later.
+func (tx *Tx) SaveAnswer(organization int64, key string, a Answer) error {
+	if a.Sealed {
+		a.Body = tx.db.Seal(answerPurpose, a.Body)
+	}
+	_, err := tx.exec(`
+		INSERT OR REPLACE INTO idempotency (organization_id, key, fingerprint, status, request_id, body, sealed, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		organization, key, a.Fingerprint, a.Status, a.RequestID, a.Body, a.Sealed, tx.Now)
+	return err
+}
+
+// DeleteOldAnswers forgets up to limit answers made before the window and
+// returns how many there were.
+func (tx *Tx) DeleteOldAnswers(limit int) (int64, error) {
+	return tx.exec(`
+		DELETE FROM idempotency
+		WHERE (organization_id, key) IN (
+			SELECT organization_id, key FROM idempotency
+			WHERE created_at <= ?
+			ORDER BY created_at
+			LIMIT ?)`, tx.Now.Add(-IdempotencyWindow), limit)
+}

@@ -1,0 +1,209 @@
+package storage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// States of a job.
+const (
+	JobDue     = "due"     // waits for its time and a worker
+	JobHeld    = "held"    // waits for a place in its lane
+	JobRunning = "running" // leased to the serving process
+	JobFailed  = "failed"  // out of attempts; waits for a person
+)
+
+// ErrLeaseLost means that a job is no longer the caller's to settle: it was
+// cancelled, or its lease lapsed and somebody else has it.
+var ErrLeaseLost = errors.New("the job's lease was lost")
+
+// Job is a piece of work as stored.
+type Job struct {
+	ID          int64   `db:"id"`
+	Kind        string  `db:"kind"`
+	Lane        string  `db:"lane"`
+	Args        JSON    `db:"args"`
+	State       string  `db:"state"`
+	DueAt       Time    `db:"due_at"`
+	Runs        int     `db:"runs"`
+	Failures    int     `db:"failures"`
+	LeasedUntil Time    `db:"leased_until"`
+	CallBegunAt Time    `db:"call_begun_at"`
+	LastError   *string `db:"last_error"`
+	CreatedAt   Time    `db:"created_at"`
+}
+
+// Attempt numbers the current run among those that count: 1 for the first.
+func (j Job) Attempt() int { return j.Failures + 1 }
+
+// NewJob is a job to be stored.
+type NewJob struct {
+	Kind  string
+	Lane  string // "" for none
+	Args  any    // becomes JSON
+	DueAt Time   // 0 for now
+}
+
+// Dispatcher is the job runner as storage sees it. A job that is due can be
+// inserted as already leased and handed over in memory after the commit, which
+// saves the claim.
+type Dispatcher interface {
+	// Admit decides how a due job is stored, and reserves a worker for AdmitNow.
+	Admit(kind, lane string) (Admission, time.Duration)
+	// Start takes a job for which Admit reserved a worker, once it is durable.
+	Start(Job)
+	// Withdraw gives a reservation back: its transaction was undone.
+	Withdraw(kind, lane string)
+	// Stored tells of a job that waits, once it is durable.
+	Stored(kind, lane, state string, due Time)
+}
+
+// Admission is a Dispatcher's decision.
+type Admission int
+
+// The three decisions of Admit.
+const (
+	AdmitLater Admission = iota // store it as due
+	AdmitNow                    // store it as leased; Start follows
+	AdmitHeld                   // store it as held: its lane has no room
+)
+
+// SetDispatcher connects the runner. Without one, jobs just wait.
+func (db *DB) SetDispatcher(d Dispatcher) { db.setDispatcher(d) }
+
+const jobColumns = `id, kind, lane, args, state, due_at, runs, failures, leased_until, call_begun_at, last_error, created_at`
+
+// Enqueue stores a job with the rest of the transaction and returns its id.
+func (tx *Tx) Enqueue(n NewJob) (int64, error) {
+	args, err := json.Marshal(n.Args)
+	if err != nil {
+		return 0, fmt.Errorf("enqueue %s: %w", n.Kind, err)
+	}
+	j := Job{Kind: n.Kind, Lane: n.Lane, Args: args, State: JobDue, DueAt: max(n.DueAt, tx.Now), CreatedAt: tx.Now}
+	d := tx.db.currentDispatcher()
+	if d != nil && j.DueAt == tx.Now {
+		switch admission, lease := d.Admit(j.Kind, j.Lane); admission {
+		case AdmitNow:
+			tx.OnUndo(func() { d.Withdraw(j.Kind, j.Lane) })
+			j.State, j.Runs, j.LeasedUntil = JobRunning, 1, tx.Now.Add(lease)
+		case AdmitHeld:
+			j.State = JobHeld
+		}
+	}
+	j.ID, err = tx.insert(`
+		INSERT INTO jobs (kind, lane, args, state, due_at, runs, leased_until, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, j.Kind, j.Lane, j.Args, j.State, j.DueAt, j.Runs, j.LeasedUntil, j.CreatedAt)
+	if err != nil || d == nil {
+		return j.ID, err
+	}
+	tx.AfterCommit(func() {
+		if j.State == JobRunning {
+			d.Start(j)
+		} else {
+			d.Stored(j.Kind, j.Lane, j.State, j.DueAt)
+		}
+	})
+	return j.ID, nil
+}
+
+// ClaimDue leases up to limit jobs of a kind that are due, oldest first. Those
+// whose lane admit refuses become held, out of the way of the next claim.
+func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
+	var due []Job
+	err = tx.list(&due, `
+		SELECT `+jobColumns+`
+		FROM jobs
+		WHERE state = 'due' AND kind = ? AND due_at <= ?
+		ORDER BY due_at, id
+		LIMIT ?`, kind, tx.Now, limit)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, j := range due {
+		if !admit(j.Lane) {
+			held = append(held, j)
+			if err := tx.must(`UPDATE jobs SET state = 'held' WHERE id = ?`, j.ID); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		if err := tx.lease(&j, lease); err != nil {
+			return nil, nil, err
+		}
+		claimed = append(claimed, j)
+	}
+	return claimed, held, nil
+}
+
+// ClaimHeld leases up to limit held jobs of one lane, oldest first.
+func (tx *Tx) ClaimHeld(lane string, limit int, lease time.Duration) ([]Job, error) {
+	var held []Job
+	err := tx.list(&held, `
+		SELECT `+jobColumns+`
+		FROM jobs
+		WHERE state = 'held' AND lane = ?
+		ORDER BY due_at, id
+		LIMIT ?`, lane, limit)
+	if err != nil {
+		return nil, err
+	}
+	for i := range held {
+		if err := tx.lease(&held[i], lease); err != nil {
+			return nil, err
+		}
+	}
+	return held, nil
+}
+
+func (tx *Tx) lease(j *Job, lease time.Duration) error {
+	j.State, j.LeasedUntil = JobRunning, tx.Now.Add(lease)
+	j.Runs++
+	return tx.must(`
+		UPDATE jobs
+		SET state = 'running', runs = ?, leased_until = ?
+		WHERE id = ?`, j.Runs, j.LeasedUntil, j.ID)
+}
+
+// FinishJob removes a job that is done.
+func (tx *Tx) FinishJob(j Job) error {
+	n, err := tx.exec(`DELETE FROM jobs WHERE id = ? AND runs = ? AND state = 'running'`, j.ID, j.Runs)
+	return fenced(n, err)
+}
+
+// RetryJob puts a failed run's job back for another one at due.
+func (tx *Tx) RetryJob(j Job, due Time, cause string) error {
+	return tx.settle(j, JobDue, due, j.Failures+1, cause)
+}
+
+// FailJob gives a job up. It stays for a person to look at.
+func (tx *Tx) FailJob(j Job, cause string) error {
+	return tx.settle(j, JobFailed, tx.Now, j.Failures+1, cause)
+}
+
+// ReleaseJob puts a job back whose run was broken off, as if it had not begun.
+func (tx *Tx) ReleaseJob(j Job) error {
+	return tx.settle(j, JobDue, tx.Now, j.Failures, "")
+}
+
+func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) error {
+	n, err := tx.exec(`
+		UPDATE jobs
+		SET state = ?, due_at = ?, failures = ?, leased_until = 0, last_error = coalesce(nullif(?, ''), last_error)
+		WHERE id = ? AND runs = ? AND state = 'running'`, state, due, failures, cause, j.ID, j.Runs)
+	if err := fenced(n, err); err != nil {
+		return err
+	}
+	if d := tx.db.currentDispatcher(); d != nil && state == JobDue {
+		tx.AfterCommit(func() { d.Stored(j.Kind, j.Lane, JobDue, due) })
+	}
+	return nil
+}
+
+func fenced(n int64, err error) error {
+	if err == nil && n == 0 {
+		return ErrLeaseLost
+	}
+	return err
+}

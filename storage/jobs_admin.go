@@ -1,0 +1,138 @@
+package storage
+
+// RunningJobs lists the ids of all leased jobs. It reads the whole table, so it
+// is for the start of a runner, which frees what a dead process left behind.
+func (rx *Rx) RunningJobs() ([]int64, error) {
+	var ids []int64
+	err := rx.list(&ids, `SELECT id FROM jobs WHERE state = 'running'`)
+	return ids, err
+}
+
+// FreeJob makes a leased job due again, whoever had it.
+func (tx *Tx) FreeJob(id int64) error {
+	_, err := tx.exec(`UPDATE jobs SET state = 'due', leased_until = 0 WHERE id = ? AND state = 'running'`, id)
+	return err
+}
+
+// HeldLane is a lane that has jobs waiting for a place, and their kind.
+type HeldLane struct {
+	Lane string `db:"lane"`
+	Kind string `db:"kind"`
+}
+
+// HeldLanes lists the lanes in which jobs wait.
+func (rx *Rx) HeldLanes() ([]HeldLane, error) {
+	var lanes []HeldLane
+	err := rx.list(&lanes, `
+		SELECT lane, kind FROM jobs
+		WHERE state = 'held'
+		GROUP BY lane`)
+	return lanes, err
+}
+
+// NextDue is when the next job of a kind is due, or 0 if none waits.
+func (rx *Rx) NextDue(kind string) (Time, error) {
+	var due []Time
+	err := rx.list(&due, `
+		SELECT due_at FROM jobs
+		WHERE state = 'due' AND kind = ?
+		ORDER BY due_at, id
+		LIMIT 1`, kind)
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	return due[0], nil
+}
+
+// PeriodicRun is when a periodic kind was last put on the queue, 0 if never.
+func (rx *Rx) PeriodicRun(kind string) (Time, error) {
+	var at []Time
+	if err := rx.list(&at, `SELECT ran_at FROM periodic_runs WHERE kind = ?`, kind); err != nil || len(at) == 0 {
+		return 0, err
+	}
+	return at[0], nil
+}
+
+// EnqueuePeriodic puts a periodic kind on the queue, unless its last job is
+// still there, and records the time.
+func (tx *Tx) EnqueuePeriodic(kind string) error {
+	_, err := tx.exec(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now)
+	if err != nil {
+		return err
+	}
+	var waiting int
+	err = tx.get(&waiting, `SELECT count(*) FROM jobs WHERE kind = ? AND state <> 'failed'`, kind)
+	if err != nil || waiting > 0 {
+		return err
+	}
+	_, err = tx.Enqueue(NewJob{Kind: kind, Args: struct{}{}})
+	return err
+}
+
+// JobFilter chooses jobs. Zero fields choose everything.
+type JobFilter struct {
+	Kind  string
+	State string
+	Limit int
+}
+
+// Jobs lists jobs, oldest first.
+func (rx *Rx) Jobs(f JobFilter) ([]Job, error) {
+	var all []Job
+	err := rx.list(&all, `
+		SELECT `+jobColumns+`
+		FROM jobs
+		WHERE (? = '' OR kind = ?) AND (? = '' OR state = ?)
+		ORDER BY id
+		LIMIT ?`, f.Kind, f.Kind, f.State, f.State, f.Limit)
+	return all, err
+}
+
+// Job finds a job.
+func (rx *Rx) Job(id int64) (Job, error) {
+	var j Job
+	err := rx.get(&j, `
+		SELECT `+jobColumns+`
+		FROM jobs
+		WHERE id = ?`, id)
+	return j, err
+}
+
+// RetryJobNow makes a failed or waiting job due at once. A running one is left alone.
+func (tx *Tx) RetryJobNow(id int64) (Job, error) {
+	j, err := tx.Job(id)
+	if err != nil || j.State == JobRunning || j.State == JobHeld {
+		return j, err
+	}
+	j.State, j.DueAt = JobDue, tx.Now
+	err = tx.must(`UPDATE jobs SET state = 'due', due_at = ? WHERE id = ?`, tx.Now, id)
+	if d := tx.db.currentDispatcher(); d != nil && err == nil {
+		tx.AfterCommit(func() { d.Stored(j.Kind, j.Lane, JobDue, j.DueAt) })
+	}
+	return j, err
+}
+
+// CancelJob removes a job in whatever state it is. A worker that has it finds
+// its lease lost, and its results are not written.
+func (tx *Tx) CancelJob(id int64) error {
+	return tx.must(`DELETE FROM jobs WHERE id = ?`, id)
+}
+
+// JobCount tells how many jobs of a kind are in a state, and since when the
+// oldest has been due.
+type JobCount struct {
+	Kind   string `db:"kind"`
+	State  string `db:"state"`
+	Count  int64  `db:"count"`
+	Oldest Time   `db:"oldest"`
+}
+
+// JobCounts counts the queue by kind and state.
+func (rx *Rx) JobCounts() ([]JobCount, error) {
+	var counts []JobCount
+	err := rx.list(&counts, `
+		SELECT kind, state, count(*) AS count, min(due_at) AS oldest
+		FROM jobs
+		GROUP BY kind, state`)
+	return counts, err
+}

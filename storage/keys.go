@@ -1,0 +1,97 @@
+package storage
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+)
+
+// KeyPrefix begins every API key.
+const KeyPrefix = "svc_live_"
+
+// keyRandomBytes become 24 characters of base64.
+const keyRandomBytes = 18
+
+// KeyLength is the length of every API key.
+const KeyLength = len(KeyPrefix) + keyRandomBytes*4/3
+
+// Key is an API key without the secret itself.
+type Key struct {
+	ID             string  `db:"id"`
+	OrganizationID int64   `db:"organization_id"`
+	Label          *string `db:"label"`
+	Hash           []byte  `db:"hash"`
+	Last4          string  `db:"last4"`
+	ExpiresAt      Time    `db:"expires_at"`
+	RevokedAt      Time    `db:"revoked_at"`
+	LastUsedAt     Time    `db:"last_used_at"`
+	CreatedAt      Time    `db:"created_at"`
+}
+
+// KeyHash is what is stored of a key.
+func KeyHash(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
+
+const keyColumns = `id, organization_id, label, hash, last4, expires_at, revoked_at, last_used_at, created_at`
+
+// KeyByHash finds a key, revoked and expired ones too, with its organization.
+func (rx *Rx) KeyByHash(hash [sha256.Size]byte) (Key, Organization, error) {
+	var (
+		k Key
+		o Organization
+	)
+	err := rx.get(&k, `
+		SELECT `+keyColumns+`
+		FROM api_keys
+		WHERE hash = ?`, hash[:])
+	if err != nil {
+		return k, o, err
+	}
+	err = rx.get(&o, `
+		SELECT `+organizationColumns+`
+		FROM organizations
+		WHERE id = ?`, k.OrganizationID)
+	return k, o, err
+}
+
+// Keys lists an organization's keys, oldest first.
+func (rx *Rx) Keys(organization int64) ([]Key, error) {
+	var all []Key
+	err := rx.list(&all, `
+		SELECT `+keyColumns+`
+		FROM api_keys
+		WHERE organization_id = ?
+		ORDER BY created_at, id`, organization)
+	return all, err
+}
+
+// InsertKey issues a new key, fills in k, and returns the secret, which nobody
+// can read again.
+func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
+	random := make([]byte, keyRandomBytes)
+	rand.Read(random)
+	secret = KeyPrefix + base64.RawURLEncoding.EncodeToString(random)
+	hash := KeyHash(secret)
+	k.ID, k.CreatedAt = tx.NewID(PrefixKey), tx.Now
+	k.Hash, k.Last4 = hash[:], secret[len(secret)-4:]
+	_, err = tx.exec(`
+		INSERT INTO api_keys (id, organization_id, label, hash, last4, expires_at, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`, k.ID, k.OrganizationID, k.Label, k.Hash, k.Last4, k.ExpiresAt, k.CreatedAt)
+	return secret, err
+}
+
+// RevokeKey ends a key for good. Revoking it again changes nothing.
+func (tx *Tx) RevokeKey(id string) error {
+	return tx.must(`
+		UPDATE api_keys
+		SET revoked_at = CASE revoked_at WHEN 0 THEN ? ELSE revoked_at END
+		WHERE id = ?`, tx.Now, id)
+}
+
+// MarkKeyUsed records when a key was last used. Times only move forward.
+func (tx *Tx) MarkKeyUsed(id string, at Time) error {
+	_, err := tx.exec(`
+		UPDATE api_keys
+		SET last_used_at = ?
+		WHERE id = ? AND last_used_at < ?`, at, id, at)
+	return err
+}

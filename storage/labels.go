@@ -1,0 +1,73 @@
+package storage
+
+import "strings"
+
+// Label marks contacts and conversations of a team.
+type Label struct {
+	ID             string `db:"id"`
+	OrganizationID int64  `db:"organization_id"`
+	TeamID         int64  `db:"team_id"`
+	TeamPublicID   string `db:"team_public_id"`
+	Name           string `db:"name"`
+	Color          string `db:"color"`
+	CreatedAt      Time   `db:"created_at"`
+	UpdatedAt      Time   `db:"updated_at"`
+}
+
+const labelColumns = `l.id, l.organization_id, l.team_id, t.public_id AS team_public_id, l.name, l.color, l.created_at, l.updated_at`
+
+// foldLabel is the form in which label names are compared; SQLite's own NOCASE
+// knows only ASCII.
+func foldLabel(name string) string { return strings.ToLower(name) }
+
+// Label finds a label of an organization.
+func (rx *Rx) Label(organization int64, id string) (Label, error) {
+	var l Label
+	err := rx.get(&l, `
+		SELECT `+labelColumns+`
+		FROM labels l JOIN teams t ON t.id = l.team_id
+		WHERE l.id = ? AND l.organization_id = ?`, id, organization)
+	return l, err
+}
+
+// Labels lists an organization's labels, newest first.
+func (rx *Rx) Labels(organization int64, after After, limit int) ([]Label, error) {
+	page := make([]Label, 0, limit)
+	err := rx.list(&page, `
+		SELECT `+labelColumns+`
+		FROM labels l JOIN teams t ON t.id = l.team_id
+		WHERE l.organization_id = ? AND (l.created_at, l.id) < (?, ?)
+		ORDER BY l.created_at DESC, l.id DESC
+		LIMIT ?`, organization, after.Key, after.ID, limit)
+	return page, err
+}
+
+// InsertLabel stores a new label and fills in its id and times. ErrConflict
+// means that the team has a label of that name.
+func (tx *Tx) InsertLabel(l *Label) error {
+	l.ID = tx.NewID(PrefixLabel)
+	l.CreatedAt, l.UpdatedAt = tx.Now, tx.Now
+	_, err := tx.exec(`
+		INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		l.ID, l.OrganizationID, l.TeamID, l.Name, foldLabel(l.Name), l.Color, l.CreatedAt, l.UpdatedAt)
+	return err
+}
+
+// UpdateLabel stores name and color of l. ErrConflict means that its team has
+// another label of that name.
+func (tx *Tx) UpdateLabel(l *Label) error {
+	l.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE labels
+		SET name = ?, name_folded = ?, color = ?, updated_at = ?
+		WHERE id = ? AND organization_id = ?`,
+		l.Name, foldLabel(l.Name), l.Color, l.UpdatedAt, l.ID, l.OrganizationID)
+}
+
+// DeleteLabel deletes a label and with it every attachment.
+func (tx *Tx) DeleteLabel(organization int64, id string) error {
+	return tx.must(`
+		DELETE FROM labels
+		WHERE id = ? AND organization_id = ?`, id, organization)
+}

@@ -1,0 +1,83 @@
+package storage
+
+// Organization is a tenant.
+type Organization struct {
+	ID           int64  `db:"id"`
+	PublicID     string `db:"public_id"`
+	Name         string `db:"name"`
+	Plan         string `db:"plan"`
+	Subscription string `db:"subscription"`
+	RequireOptIn bool   `db:"require_opt_in"`
+	SuspendedAt  Time   `db:"suspended_at"`
+	CreatedAt    Time   `db:"created_at"`
+	UpdatedAt    Time   `db:"updated_at"`
+}
+
+// Subscription states.
+const (
+	SubscriptionActive   = "active"
+	SubscriptionInactive = "inactive"
+)
+
+// DefaultTeam is the name of the team that every new organization has.
+const DefaultTeam = "Default"
+
+// Status is "suspended" or "active".
+func (o Organization) Status() string {
+	if o.SuspendedAt != 0 {
+		return "suspended"
+	}
+	return "active"
+}
+
+const organizationColumns = `id, public_id, name, plan, subscription, require_opt_in, suspended_at, created_at, updated_at`
+
+// Organization finds an organization by its public id.
+func (rx *Rx) Organization(publicID string) (Organization, error) {
+	var o Organization
+	err := rx.get(&o, `
+		SELECT `+organizationColumns+`
+		FROM organizations
+		WHERE public_id = ?`, publicID)
+	return o, err
+}
+
+// Organizations lists all organizations, oldest first.
+func (rx *Rx) Organizations() ([]Organization, error) {
+	var all []Organization
+	err := rx.list(&all, `
+		SELECT `+organizationColumns+`
+		FROM organizations
+		ORDER BY id`)
+	return all, err
+}
+
+// InsertOrganization stores a new organization with its first team, and fills
+// in ids and times.
+func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
+	o.PublicID = tx.NewID(PrefixOrganization)
+	o.CreatedAt, o.UpdatedAt = tx.Now, tx.Now
+	if o.Subscription == "" {
+		o.Subscription = SubscriptionActive
+	}
+	var err error
+	o.ID, err = tx.insert(`
+		INSERT INTO organizations (public_id, name, plan, subscription, require_opt_in, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		o.PublicID, o.Name, o.Plan, o.Subscription, o.RequireOptIn, o.CreatedAt, o.UpdatedAt)
+	if err != nil {
+		return Team{}, err
+	}
+	team := Team{OrganizationID: o.ID, Name: DefaultTeam}
+	return team, tx.InsertTeam(&team)
+}
+
+// UpdateOrganization stores every changeable field of o.
+func (tx *Tx) UpdateOrganization(o *Organization) error {
+	o.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE organizations
+		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?
+		WHERE id = ?`,
+		o.Name, o.Plan, o.Subscription, o.RequireOptIn, o.SuspendedAt, o.UpdatedAt, o.ID)
+}

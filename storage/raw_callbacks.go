@@ -1,0 +1,30 @@
+package storage
+
+// RawCallback is a callback of the provider that is kept as it came.
+type RawCallback struct {
+	ID        int64  `db:"id"`
+	AccountID *int64 `db:"account_id"`
+	Field     string `db:"field"`
+	Reason    string `db:"reason"`
+	Payload   []byte `db:"payload"`
+	CreatedAt Time   `db:"created_at"`
+}
+
+// RawCallbacks lists up to limit kept callbacks, newest first.
+func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
+	var all []RawCallback
+	err := rx.list(&all, `
+		SELECT id, account_id, field, reason, payload, created_at
+		FROM raw_callbacks
+		ORDER BY id DESC
+		LIMIT ?`, limit)
+	return all, err
+}
+
+// InsertRawCallback keeps a callback.
+func (tx *Tx) InsertRawCallback(c RawCallback) error {
+	_, err := tx.exec(`
+		INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at)
+		VALUES (?, ?, ?, ?, ?)`, c.AccountID, c.Field, c.Reason, c.Payload, tx.Now)
+	return err
+}

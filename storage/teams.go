@@ -1,0 +1,43 @@
+package storage
+
+// Team is a part of an organization.
+type Team struct {
+	ID             int64  `db:"id"`
+	PublicID       string `db:"public_id"`
+	OrganizationID int64  `db:"organization_id"`
+	Name           string `db:"name"`
+	CreatedAt      Time   `db:"created_at"`
+}
+
+const teamColumns = `id, public_id, organization_id, name, created_at`
+
+// Team finds a team of an organization by its public id.
+func (rx *Rx) Team(organization int64, publicID string) (Team, error) {
+	var t Team
+	err := rx.get(&t, `
+		SELECT `+teamColumns+`
+		FROM teams
+		WHERE public_id = ? AND organization_id = ?`, publicID, organization)
+	return t, err
+}
+
+// Teams lists an organization's teams, oldest first.
+func (rx *Rx) Teams(organization int64) ([]Team, error) {
+	var all []Team
+	err := rx.list(&all, `
+		SELECT `+teamColumns+`
+		FROM teams
+		WHERE organization_id = ?
+		ORDER BY id`, organization)
+	return all, err
+}
+
+// InsertTeam stores a new team and fills in its ids and time.
+func (tx *Tx) InsertTeam(t *Team) error {
+	t.PublicID, t.CreatedAt = tx.NewID(PrefixTeam), tx.Now
+	var err error
+	t.ID, err = tx.insert(`
+		INSERT INTO teams (public_id, organization_id, name, created_at)
+		VALUES (?, ?, ?, ?)`, t.PublicID, t.OrganizationID, t.Name, t.CreatedAt)
+	return err
+}

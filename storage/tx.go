@@ -1,0 +1,202 @@
+package storage
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What storage can say went wrong. Everything else is a fault.
+var (
+	// ErrNotFound means that no such row exists in the scope that was asked.
+	ErrNotFound = errors.New("not found")
+	// ErrConflict means that a row would break a uniqueness rule.
+	ErrConflict = errors.New("conflict")
+	// ErrUnavailable means that nothing can be written just now: the writer's
+	// queue stayed full, the disk is full, or the database is shutting down.
+	ErrUnavailable = errors.New("storage unavailable")
+)
+
+// session is one connection and its prepared statements, cached by text. Only
+// one goroutine uses it at a time.
+type session struct {
+	conn  *sqlx.Conn
+	stmts map[string]*sqlx.Stmt
+	lost  error // why SQLite may have rolled the transaction back by itself
+}
+
+func newSession(ctx context.Context, pool *sqlx.DB) (*session, error) {
+	conn, err := pool.Connx(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &session{conn: conn, stmts: make(map[string]*sqlx.Stmt)}, nil
+}
+
+// prepared returns the statement for query, preparing it the first time.
+//
+// Statements never see a caller's context: cancelling one would make SQLite
+// roll back the whole transaction and run the next statement outside of any.
+func (s *session) prepared(query string) (*sqlx.Stmt, error) {
+	if s.lost != nil {
+		return nil, s.lost
+	}
+	if stmt, ok := s.stmts[query]; ok {
+		return stmt, nil
+	}
+	stmt, err := s.conn.PreparexContext(context.Background(), query)
+	if err != nil {
+		return nil, s.translate(fmt.Errorf("prepare %q: %w", query, err))
+	}
+	s.stmts[query] = stmt
+	return stmt, nil
+}
+
+func (s *session) exec(query string, args ...any) (sql.Result, error) {
+	stmt, err := s.prepared(query)
+	if err != nil {
+		return nil, err
+	}
+	res, err := stmt.Exec(args...)
+	return res, s.translate(err)
+}
+
+// begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.
+func (s *session) begin(how string) error {
+	s.lost = nil
+	_, err := s.exec(how)
+	return err
+}
+
+// rollback ends the transaction without a trace. It fails, rightly, when SQLite
+// was there first.
+func (s *session) rollback() error {
+	s.lost = nil
+	_, err := s.exec("ROLLBACK")
+	return err
+}
+
+// translate turns an error into what storage promises. After a full disk and
+// the like SQLite may have rolled back, and further statements would each
+// commit by themselves: so the session refuses them until the next begin.
+func (s *session) translate(err error) error {
+	err = translate(err)
+	if errors.Is(err, ErrUnavailable) {
+		s.lost = err
+	}
+	return err
+}
+
+func (s *session) close() {
+	for _, stmt := range s.stmts {
+		stmt.Close()
+	}
+	s.conn.Close()
+}
+
+// Rx reads one consistent state of the database.
+type Rx struct {
+	db *DB
+	s  *session
+}
+
+// Ping reads something, to prove that reading works.
+func (rx *Rx) Ping() error {
+	var one int
+	return rx.get(&one, `SELECT count(*) FROM meta`)
+}
+
+// get reads the single row of query into dest, or returns ErrNotFound.
+func (rx *Rx) get(dest any, query string, args ...any) error {
+	stmt, err := rx.s.prepared(query)
+	if err != nil {
+		return err
+	}
+	return rx.s.translate(stmt.Get(dest, args...))
+}
+
+// list reads all rows of query into dest, a pointer to a slice.
+func (rx *Rx) list(dest any, query string, args ...any) error {
+	stmt, err := rx.s.prepared(query)
+	if err != nil {
+		return err
+	}
+	return rx.s.translate(stmt.Select(dest, args...))
+}
+
+// Tx changes the database. What it did becomes durable together with the work
+// of other callers, or not at all.
+type Tx struct {
+	Rx
+	// Now is when the transaction began: every row it writes carries this time.
+	Now Time
+
+	wrote  bool
+	after  []func()
+	undone []func()
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (tx *Tx) exec(query string, args ...any) (int64, error) {
+	res, err := tx.s.exec(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	if n > 0 {
+		tx.wrote = true
+	}
+	return n, err
+}
+
+// must runs a statement that has to change exactly one row; ErrNotFound if none.
+func (tx *Tx) must(query string, args ...any) error {
+	n, err := tx.exec(query, args...)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// insert runs an INSERT and returns the new row's integer key.
+func (tx *Tx) insert(query string, args ...any) (int64, error) {
+	res, err := tx.s.exec(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	tx.wrote = true
+	return res.LastInsertId()
+}
+
+// AfterCommit registers what to do once the transaction is durable. It runs on
+// the writer, so it must be quick and must not call Update.
+func (tx *Tx) AfterCommit(f func()) { tx.after = append(tx.after, f) }
+
+// OnUndo registers what to take back when the transaction does not happen.
+func (tx *Tx) OnUndo(f func()) { tx.undone = append(tx.undone, f) }
+
+// translate turns what the driver reports into what storage promises.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() {
+		case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+			return fmt.Errorf("%w: %w", ErrConflict, err)
+		}
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
+	return err
+}
