@@ -11,7 +11,10 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/crypto/acme/autocert"
+
 	"confab/app/api"
+	"confab/app/callback"
 	"confab/app/config"
 	"confab/jobs"
 	"confab/jobs/queue"
@@ -40,6 +43,7 @@ type App struct {
 	dir      DataDir
 	lock     *os.File
 	api      *api.Server
+	callback *callback.Server
 	runner   *queue.Runner
 	metrics  *metrics
 	listener net.Listener
@@ -81,7 +85,14 @@ func (a *App) open() (err error) {
 		return fmt.Errorf("server.listen: %w", err)
 	}
 	a.Config.Server.Listen = a.listener.Addr().String()
+	if err := a.warnOfPlans(); err != nil {
+		return err
+	}
 	a.api = api.New(a.apiOptions())
+	a.callback = callback.New(callback.Options{
+		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
+		Log: a.Log, Refuse: a.refuseCallback,
+	})
 	workers := &jobs.Workers{DB: a.DB, Log: a.Log, APILogDays: a.Config.Log.APILogDays}
 	a.runner = queue.New(queue.Options{
 		DB: a.DB, Kinds: workers.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
@@ -102,6 +113,20 @@ func (a *App) apiOptions() api.Options {
 	}
 }
 
+// warnOfPlans names the organizations whose plan the settings no longer have:
+// they are served as self_hosted rather than cut off.
+func (a *App) warnOfPlans() error {
+	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
+		all, err := rx.Organizations()
+		for _, o := range all {
+			if _, known := a.Config.Plans[o.Plan]; !known {
+				a.Log.Warn("an organization has a plan that the settings do not have", "org", o.PublicID, "plan", o.Plan)
+			}
+		}
+		return err
+	})
+}
+
 // URL is where the API is reached from this machine.
 func (a *App) URL() string { return a.Config.PublicURL() }
 
@@ -119,6 +144,9 @@ func (a *App) Run(ctx context.Context) error {
 			ended <- err
 		}()
 	}
+	<-ctx.Done()
+	a.Log.Info("stopping")
+	close(a.draining)
 	var errs []error
 	for range parts {
 		errs = append(errs, <-ended)
@@ -149,17 +177,27 @@ func (a *App) Close() error {
 // serveHTTP serves the public listener until ctx ends and its requests are answered.
 func (a *App) serveHTTP(ctx context.Context) error {
 	a.Log.Info("serving", "url", a.URL(), "data_dir", string(a.dir), "version", a.Version)
-	go func() {
-		<-ctx.Done()
-		a.Log.Info("stopping")
-		close(a.draining)
-	}()
-	return serveUntil(ctx, newHTTPServer(a.handler(), a.Log), func(server *http.Server) error {
-		if c := a.Config.Server; c.TLSCert != "" {
-			return server.ServeTLS(a.listener, c.TLSCert, c.TLSKey)
+	return serveUntil(ctx, newHTTPServer(a.handler(), a.Log), a.serveListener)
+}
+
+// serveListener speaks TLS with the certificate that the settings name, with
+// one that is fetched for the domains they name, or not at all.
+func (a *App) serveListener(server *http.Server) error {
+	c := a.Config.Server
+	switch {
+	case c.TLSCert != "":
+		return server.ServeTLS(a.listener, c.TLSCert, c.TLSKey)
+	case len(c.TLSDomains) > 0:
+		certificates := autocert.Manager{
+			Prompt:     autocert.AcceptTOS,
+			HostPolicy: autocert.HostWhitelist(c.TLSDomains...),
+			Cache:      autocert.DirCache(a.dir.file("certificates")),
 		}
+		server.TLSConfig = certificates.TLSConfig()
+		return server.ServeTLS(a.listener, "", "")
+	default:
 		return server.Serve(a.listener)
-	})
+	}
 }
 
 // serveUntil runs a server until ctx ends, and then lets its requests finish

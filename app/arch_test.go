@@ -18,11 +18,11 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                    {"app/cli"},
-	"app":                 {"app/api", "app/config", "jobs", "jobs/queue", "storage"},
+	"app":                 {"app/api", "app/callback", "app/config", "jobs", "jobs/queue", "storage"},
 	"app/api":             {"storage"},
 	"app/callback":        {"jobs/provider", "storage"},
 	"app/bench":           {"jobs/queue", "storage"},
-	"app/cli":             {"app", "app/config", "storage"},
+	"app/cli":             {"app", "app/config", "app/simulator", "jobs/guard", "storage"},
 	"app/config":          {},
 	"app/simulator":       {},
 	"jobs":                {"jobs/queue", "storage"},

@@ -1,11 +1,14 @@
 package app
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/netip"
 	"strings"
 
+	"confab/app/api"
+	"confab/app/callback"
 	"confab/storage"
 )
 
@@ -15,6 +18,10 @@ func (a *App) handler() http.Handler {
 		switch path := r.URL.Path; {
 		case path == "/v1" || strings.HasPrefix(path, "/v1/"):
 			a.api.ServeHTTP(w, r)
+		case path == "/provider/webhook":
+			a.callback.ServeHTTP(w, r)
+		case path == "/console" || strings.HasPrefix(path, "/console/"):
+			http.Redirect(w, r, "/v1/openapi.json", http.StatusFound) // until there is a console
 		case path == "/livez":
 			io.WriteString(w, "ok\n")
 		case path == "/readyz":
@@ -22,9 +29,24 @@ func (a *App) handler() http.Handler {
 		case path == "/metrics" && fromHere(r):
 			a.metrics.handler.ServeHTTP(w, r)
 		default:
-			http.Error(w, "There is nothing at this path. The API is under /v1.", http.StatusNotFound)
+			a.api.Refuse(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 		}
 	})
+}
+
+// refuseCallback answers the provider, or who pretends to be it.
+func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, callback.ErrUnauthorized):
+		err = &api.Error{Code: api.InvalidSignature, Message: "The signature or the verify token does not match, or the server has none set."}
+	case errors.Is(err, callback.ErrTooLarge):
+		err = &api.Error{Code: api.RequestTooLarge, Message: "The body has more than 4 MiB."}
+	case errors.Is(err, callback.ErrUnreadable):
+		err = &api.Error{Code: api.InvalidJSON, Message: "The body could not be read."}
+	case errors.Is(err, callback.ErrMethod):
+		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and POST.", Allow: "GET, POST"}
+	}
+	a.api.Refuse(w, r, err)
 }
 
 // serveReady says whether requests should be sent here: not while the database

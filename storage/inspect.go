@@ -8,8 +8,8 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"strings"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/jmoiron/sqlx"

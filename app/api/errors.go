@@ -18,6 +18,7 @@ const (
 	InvalidAPIKey         Code = "invalid_api_key"
 	RevokedAPIKey         Code = "revoked_api_key"
 	ExpiredAPIKey         Code = "expired_api_key"
+	InvalidSignature      Code = "invalid_signature" // of a provider's callback, outside of /v1
 	ResourceNotFound      Code = "resource_not_found"
 	MethodNotAllowed      Code = "method_not_allowed"
 	OrganizationSuspended Code = "organization_suspended"
@@ -49,6 +50,7 @@ var kinds = map[Code]kind{
 	InvalidAPIKey:         {http.StatusUnauthorized, "authentication_error"},
 	RevokedAPIKey:         {http.StatusUnauthorized, "authentication_error"},
 	ExpiredAPIKey:         {http.StatusUnauthorized, "authentication_error"},
+	InvalidSignature:      {http.StatusUnauthorized, "authentication_error"},
 	ResourceNotFound:      {http.StatusNotFound, "not_found"},
 	MethodNotAllowed:      {http.StatusMethodNotAllowed, "invalid_request_error"},
 	OrganizationSuspended: {http.StatusForbidden, "permission_error"},

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/matryer/is"
+	"github.com/spf13/cobra"
+
+	"confab/app/config"
+)
+
+func TestEveryCommandExplainsItself(t *testing.T) {
+	is := is.New(t)
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		path := cmd.CommandPath()
+		if strings.HasPrefix(path, "confab completion ") {
+			return // cobra's own
+		}
+		is.True(cmd.Short != "")                         // a line in the help above it
+		is.True(strings.Contains(cmd.Example, "confab")) // and an example
+		is.True(cmd.RunE != nil || cmd.Run != nil)       // and does something
+		is.True(cmd.Args != nil)                         // and refuses arguments that it does not want
+		is.True(!strings.HasSuffix(cmd.Short, "."))      // in one style
+		switch name := cmd.Name(); name {
+		case "list", "create", "show", "logs":
+			is.True(cmd.Flags().Lookup("json") != nil) // machines read it too
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk((&env{}).root())
+}
+
+func TestParseStatuses(t *testing.T) {
+	for text, want := range map[string]statuses{
+		"5xx": {500, 599}, "4XX": {400, 499}, "404": {404, 404}, "100": {100, 100}, "599": {599, 599},
+		"": {}, "xx": {}, "0xx": {}, "6xx": {}, "50x": {}, "99": {}, "600": {}, "4xxx": {}, "-4xx": {},
+	} {
+		t.Run(text, func(t *testing.T) {
+			is := is.New(t)
+			got, err := parseStatuses(text)
+			is.Equal(got, want)
+			is.Equal(err != nil, want == statuses{})
+		})
+	}
+}
+
+func TestParseEmail(t *testing.T) {
+	is := is.New(t)
+	for text, good := range map[string]bool{
+		"ana@example.com": true, "a.b+c@sub.example.org": true,
+		"": false, "ana": false, "ana@": false, "@example.com": false, "Ana <ana@example.com>": false,
+		" ana@example.com": false, "ana@example.com, bo@example.com": false, strings.Repeat("a", 250) + "@example.com": false,
+	} {
+		t.Logf("%q", text)
+		_, err := parseEmail(text)
+		is.Equal(err == nil, good)
+	}
+}
+
+func TestParseName(t *testing.T) {
+	is := is.New(t)
+	for text, good := range map[string]bool{
+		"Acme": true, strings.Repeat("ü", maxName): true,
+		"": false, "  ": false, strings.Repeat("a", maxName+1): false, "a\nb": false, "\x1b[31mred": false, "\xff": false,
+	} {
+		t.Logf("%q", text)
+		_, err := parseName(text)
+		is.Equal(err == nil, good)
+	}
+}
+
+func TestPrintableCannotSteerTheTerminal(t *testing.T) {
+	is := is.New(t)
+	is.Equal(printable("Ünïcode 漢字 👩‍👩‍👧"), "Ünïcode 漢字 👩‍👩‍👧")
+	is.Equal(printable("\x1b[31m\tred\n\u0085"), "?[31m?red??")
+	is.Equal(printable("a\u202eb"), "a?b")
+	is.Equal(printable(""), "-")
+}
+
+func TestServerIsAskedWhereItListens(t *testing.T) {
+	for _, c := range []struct {
+		server config.Server
+		want   string
+	}{
+		{config.Server{Listen: "127.0.0.1:8080"}, "http://127.0.0.1:8080"},
+		{config.Server{Listen: ":8080"}, "http://127.0.0.1:8080"},
+		{config.Server{Listen: "0.0.0.0:80", PublicURL: "https://chat.example.com"}, "http://127.0.0.1:80"},
+		{config.Server{Listen: "[::]:8080"}, "http://[::1]:8080"},
+		{config.Server{Listen: "[fd00::1]:8080"}, "http://[fd00::1]:8080"},
+		{config.Server{Listen: "chat.internal:8080"}, "http://chat.internal:8080"},
+		{config.Server{Listen: ":443", TLSCert: "cert.pem"}, "https://127.0.0.1:443"},
+		{config.Server{Listen: ":443", TLSDomains: []string{"chat.example.com"}}, "https://127.0.0.1:443"},
+	} {
+		t.Run(c.server.Listen, func(t *testing.T) {
+			is := is.New(t)
+			got, err := localURL(c.server)
+			is.NoErr(err)
+			is.Equal(got.String(), c.want)
+		})
+	}
+}
+
+func TestAskReady(t *testing.T) {
+	var status atomic.Int32
+	answer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "so it is", int(status.Load()))
+	})
+	for name, server := range map[string]*httptest.Server{"http": httptest.NewServer(answer), "https": httptest.NewTLSServer(answer)} {
+		defer server.Close()
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			target, err := url.Parse(server.URL)
+			is.NoErr(err)
+			status.Store(http.StatusOK)
+			is.NoErr(askReady(t.Context(), target, ""))
+			for _, other := range []int32{http.StatusServiceUnavailable, http.StatusNoContent, http.StatusFound} {
+				status.Store(other)
+				is.True(askReady(t.Context(), target, "") != nil) // only 200 is ready
+			}
+		})
+	}
+}
