@@ -1,0 +1,96 @@
+package simulator
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Activity is one thing that happened, for whoever watches.
+type Activity struct {
+	Time time.Time
+	// Kind is "message" (accepted from the app), "inbound", "echo",
+	// "template" or "callback" (posted to the app).
+	Kind          string
+	PhoneNumberID string
+	Party         string // the user's number or BSUID
+	MessageID     string
+	Type          string // of the message, or the field of the callback
+	Status        int    // HTTP status that a callback's receiver answered
+	Count         int    // updates in a callback
+	Code          *int   // provider error to come
+	Err           error  // why a callback failed
+	URL           string
+}
+
+// String puts the activity in one line.
+func (a Activity) String() string {
+	switch a.Kind {
+	case "callback":
+		if a.Err != nil {
+			return fmt.Sprintf("callback %s ×%d to %s failed: %v", a.Type, a.Count, a.URL, a.Err)
+		}
+		return fmt.Sprintf("callback %s ×%d to %s: %d", a.Type, a.Count, a.URL, a.Status)
+	case "inbound":
+		return fmt.Sprintf("inbound %s from %s: %s", a.Type, a.Party, a.MessageID)
+	case "template":
+		return fmt.Sprintf("template %s: %s", a.MessageID, a.Type)
+	}
+	line := fmt.Sprintf("%s %s to %s: %s", a.Kind, a.Type, a.Party, a.MessageID)
+	if a.Code != nil {
+		line += fmt.Sprintf(" (will fail with %d)", *a.Code)
+	}
+	return line
+}
+
+type listener struct{ fn func(Activity) }
+
+// Subscribe calls fn for each activity, on the goroutine that caused it, until
+// cancel is called. It must be quick and must not call the server.
+func (s *Server) Subscribe(fn func(Activity)) (cancel func()) {
+	l := &listener{fn}
+	s.changeListeners(func(all []*listener) []*listener { return append(all, l) })
+	return func() {
+		s.changeListeners(func(all []*listener) []*listener {
+			return slices.DeleteFunc(all, func(other *listener) bool { return other == l })
+		})
+	}
+}
+
+func (s *Server) changeListeners(f func([]*listener) []*listener) {
+	s.listenersLock.Lock()
+	defer s.listenersLock.Unlock()
+	var all []*listener
+	if current := s.listeners.Load(); current != nil {
+		all = slices.Clone(*current)
+	}
+	all = f(all)
+	s.listeners.Store(&all)
+}
+
+// notify tells the listeners. Making the activity is left to a function, so
+// that it costs nothing while nobody listens.
+func (s *Server) notify(make func() Activity) {
+	all := s.listeners.Load()
+	if all == nil || len(*all) == 0 {
+		return
+	}
+	a := make()
+	a.Time = time.Now()
+	for _, l := range *all {
+		l.fn(a)
+	}
+}
+
+func (s *Server) notifyMessage(m *message, code *int) {
+	kind := map[direction]string{outbound: "message", inbound: "inbound", echoed: "echo"}
+	s.notify(func() Activity {
+		return Activity{Kind: kind[m.Dir], PhoneNumberID: m.Number, Party: m.party(), MessageID: m.ID, Type: m.Type, Code: code}
+	})
+}
+
+func (s *Server) notifyCallback(target string, batch []*change, status int, err error) {
+	s.notify(func() Activity {
+		return Activity{Kind: "callback", Type: batch[0].Field, Count: len(batch), URL: target, Status: status, Err: err}
+	})
+}

@@ -1,0 +1,174 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+const (
+	callbackAgent = "facebookexternalua"
+	maxPayload    = 3 << 20 // the provider posts no more at a time
+)
+
+// post delivers a batch of changes; any answer but 200 is a failure.
+func (s *Server) post(target, account string, batch []*change) error {
+	body, err := envelope(account, batch)
+	if err != nil {
+		// It cannot be encoded now or ever: better lost than in the way.
+		s.log.Error("encode callback", "account", account, "error", err)
+		return nil
+	}
+	if len(body) > maxPayload && len(batch) > 1 {
+		// Half of it may be told twice then, which receivers must bear anyway.
+		half := len(batch) / 2
+		return errors.Join(s.post(target, account, batch[:half]), s.post(target, account, batch[half:]))
+	}
+	status, err := s.deliver(s.ctx, target, body)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("the receiver answered %d", status)
+	}
+	s.notifyCallback(target, batch, status, err)
+	return err
+}
+
+// envelope joins changes of one account into the bytes that are posted. Those
+// about messages share an entry; the others come with the time of each.
+func envelope(account string, batch []*change) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteString(`{"object":"whatsapp_business_account","entry":[`)
+	open := false // an entry without a time
+	for i, c := range batch {
+		v, err := c.encoded()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case open && c.Time == 0:
+			b.WriteByte(',')
+		default:
+			if open {
+				b.WriteString(`]}`)
+			}
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(`{"id":"` + account + `",`)
+			if c.Time != 0 {
+				b.WriteString(`"time":` + strconv.FormatInt(c.Time, 10) + `,`)
+			}
+			b.WriteString(`"changes":[`)
+			open = true
+		}
+		b.WriteString(`{"value":`)
+		b.Write(v)
+		b.WriteString(`,"field":"` + c.Field + `"}`)
+		if c.Time != 0 {
+			b.WriteString(`]}`)
+			open = false
+		}
+	}
+	if open {
+		b.WriteString(`]}`)
+	}
+	b.WriteString(`]}`)
+	return appendASCII(make([]byte, 0, b.Len()+b.Len()/8), b.Bytes()), nil
+}
+
+// deliver signs bytes and posts them.
+func (s *Server) deliver(ctx context.Context, target string, body []byte) (status int, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	secret := []byte(s.Credentials().AppSecret)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", callbackAgent)
+	req.Header.Set("X-Hub-Signature-256", "sha256="+signature(sha256.New, secret, body))
+	req.Header.Set("X-Hub-Signature", "sha1="+signature(sha1.New, secret, body))
+	res, err := s.opt.Callbacks.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	// Read a little, so that the connection can be used again.
+	io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+	return res.StatusCode, nil
+}
+
+func signature(algorithm func() hash.Hash, secret, body []byte) string {
+	mac := hmac.New(algorithm, secret)
+	mac.Write(body)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// challenge asks a receiver whether it expects callbacks under a verify token.
+func (s *Server) challenge(ctx context.Context, target, verifyToken string) error {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return challengeFailed("the callback URL is not an http or https URL")
+	}
+	number := randomDigits(10)
+	q := u.Query()
+	q.Set("hub.mode", "subscribe")
+	q.Set("hub.challenge", number)
+	q.Set("hub.verify_token", verifyToken)
+	u.RawQuery = q.Encode()
+	ctx, cancel := context.WithTimeout(ctx, callbackTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return challengeFailed(err.Error())
+	}
+	req.Header.Set("User-Agent", callbackAgent)
+	res, err := s.opt.Callbacks.Do(req)
+	if err != nil {
+		return challengeFailed("the receiver could not be reached")
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+	switch {
+	case err != nil:
+		return challengeFailed("the answer could not be read")
+	case res.StatusCode != http.StatusOK:
+		return challengeFailed(fmt.Sprintf("HTTP Status Code = %d; HTTP Message = %s", res.StatusCode, http.StatusText(res.StatusCode)))
+	case string(bytes.TrimSpace(body)) != number:
+		return challengeFailed("the answer is not the challenge")
+	}
+	return nil
+}
+
+func challengeFailed(reason string) *graphError {
+	return &graphError{
+		status: http.StatusBadRequest, code: 2200,
+		message: "(#2200) Callback verification failed with the following errors: " + reason,
+	}
+}
+
+// VerifyWebhook makes the handshake with the app's callback URL, as the
+// provider does when one is configured.
+func (s *Server) VerifyWebhook(ctx context.Context) error {
+	s.mu.Lock()
+	target, verifyToken := s.world.Hook.URL, s.world.Creds.VerifyToken
+	s.mu.Unlock()
+	return s.challenge(ctx, target, verifyToken)
+}
+
+// SetWebhook changes the app's callback URL without a handshake. Callbacks
+// that wait for another try go to the new one.
+func (s *Server) SetWebhook(target string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.Hook.URL = target
+	s.touch()
+}

@@ -1,0 +1,152 @@
+package simulator
+
+import (
+	"fmt"
+	"net/url"
+	"unicode/utf8"
+)
+
+// check reads the content of one type of message and refuses what the
+// provider refuses.
+type check func(s *Server, c *call, d *draft) error
+
+var contents = map[string]check{
+	"text": checkText, "image": checkMedia, "video": checkMedia, "audio": checkMedia,
+	"document": checkMedia, "sticker": checkMedia, "location": checkLocation, "contacts": checkContacts,
+	"reaction": checkReaction, "interactive": checkInteractive, "template": checkTemplate,
+}
+
+const (
+	maxText     = 4096
+	maxCaption  = 1024
+	maxContacts = 257
+)
+
+// chars counts characters as the provider's limits do.
+func chars(s string) int { return utf8.RuneCountInString(s) }
+
+func tooLong(name string, limit int) error {
+	return badParameter("Param %s must be at most %d characters long.", name, limit)
+}
+
+func checkText(_ *Server, c *call, _ *draft) error {
+	text := c.params.child("text")
+	switch {
+	case !text.has("body"):
+		return requiredParameter("text['body']")
+	case text.text("body") == "":
+		return badParameter("Param text['body'] cannot be empty.")
+	case chars(text.text("body")) > maxText:
+		return tooLong("text['body']", maxText)
+	}
+	return nil
+}
+
+// checkMedia checks the five types that carry a file.
+func checkMedia(s *Server, c *call, d *draft) error {
+	content := c.params.child(d.Type)
+	if content == nil {
+		return badParameter("Param %s must be a JSON object.", d.Type)
+	}
+	if err := s.checkSource(d, d.Type, d.Type, content); err != nil {
+		return err
+	}
+	switch {
+	case content.has("caption") && (d.Type == "audio" || d.Type == "sticker"):
+		return badParameter("Unexpected key \"caption\" on param \"%s\".", d.Type)
+	case chars(content.text("caption")) > maxCaption:
+		return tooLong(d.Type+"['caption']", maxCaption)
+	}
+	d.Voice = d.Type == "audio" && content.truth("voice")
+	return nil
+}
+
+// checkSource wants exactly one of id and link. An unknown id is refused; what
+// a link leads to shows later.
+func (s *Server) checkSource(d *draft, path, kind string, content object) error {
+	id, link := content.text("id"), content.text("link")
+	switch {
+	case id == "" && link == "":
+		return badParameter("The parameter %s['id'] or %s['link'] is required.", path, path)
+	case id != "" && link != "":
+		return badParameter("Only one of %s['id'] and %s['link'] may be given.", path, path)
+	case link != "":
+		d.link = link
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.world.Media[id]
+	if m == nil || m.Number != d.Number {
+		return refuse(codeInvalidValue, fmt.Sprintf("Media with ID %s does not exist or was not uploaded for this phone number.", id))
+	}
+	if !m.suits(kind) {
+		return refuse(codeMediaUpload, fmt.Sprintf("Media of type %s cannot be sent as %s.", m.Mime, kind))
+	}
+	return nil
+}
+
+// fetchable reports whether a link is one that the provider could try.
+func fetchable(link string) bool {
+	u, err := url.Parse(link)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+func checkLocation(_ *Server, c *call, _ *draft) error {
+	location := c.params.child("location")
+	for _, axis := range []struct {
+		name  string
+		limit float64
+	}{{"latitude", 90}, {"longitude", 180}} {
+		v, ok := location.decimal(axis.name)
+		switch {
+		case !location.has(axis.name):
+			return requiredParameter("location['" + axis.name + "']")
+		case !ok || v < -axis.limit || v > axis.limit:
+			return refuse(codeInvalidValue, fmt.Sprintf("location.%s must be a number between %v and %v", axis.name, -axis.limit, axis.limit))
+		}
+	}
+	return nil
+}
+
+func checkContacts(_ *Server, c *call, _ *draft) error {
+	list := c.params.list("contacts")
+	if len(list) == 0 || len(list) > maxContacts {
+		return badParameter("Param contacts must be an array of 1 to %d contacts.", maxContacts)
+	}
+	for i, item := range list {
+		name := asObject(item).child("name")
+		path := fmt.Sprintf("contacts[%d]['name']", i)
+		switch {
+		case name == nil:
+			return requiredParameter(path)
+		case name.text("formatted_name") == "":
+			return requiredParameter(path + "['formatted_name']")
+		case !hasNamePart(name):
+			return refuse(codeMissingParameter, fmt.Sprintf("contacts[%d].name needs a part besides formatted_name", i))
+		}
+	}
+	return nil
+}
+
+func hasNamePart(name object) bool {
+	for _, part := range []string{"first_name", "last_name", "middle_name", "suffix", "prefix"} {
+		if name.text(part) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func checkReaction(_ *Server, c *call, _ *draft) error {
+	reaction := c.params.child("reaction")
+	switch {
+	case reaction.text("message_id") == "":
+		return requiredParameter("reaction['message_id']")
+	case !reaction.isText("emoji"):
+		return requiredParameter("reaction['emoji']")
+	case chars(reaction.text("emoji")) > 20:
+		return refuse(codeInvalidValue, "reaction.emoji must be one emoji")
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package simulator
+
+import (
+	"crypto/subtle"
+	"errors"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// controlError is a refusal of the control surface.
+type controlError struct {
+	status  int
+	message string
+	param   string
+}
+
+func (e *controlError) Error() string { return e.message }
+
+func missing(param string) error {
+	return &controlError{http.StatusBadRequest, param + " is required.", param}
+}
+
+func invalid(param, why string) error {
+	return &controlError{http.StatusBadRequest, param + " " + why + ".", param}
+}
+
+func notFound(message string) error {
+	return &controlError{http.StatusNotFound, message, ""}
+}
+
+func badBody(err error) error {
+	return &controlError{http.StatusBadRequest, "The body cannot be read: " + err.Error(), ""}
+}
+
+// controlCall is one request to the control surface.
+type controlCall struct {
+	r    *http.Request
+	body []byte
+	in   object
+}
+
+// key is the variable part of the path.
+func (c *controlCall) key() string { return c.r.PathValue("id") }
+
+type controlHandler func(*controlCall) (any, error)
+
+// newControl builds the control surface, shut to other origins, to other host
+// names and, where a token is set, to whoever lacks it.
+func (s *Server) newControl() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, h := range map[string]controlHandler{
+		"POST /_sim/inbound": s.controlInbound,
+		"POST /_sim/echo":    s.controlEcho,
+
+		"GET /_sim/messages":              s.controlMessages,
+		"DELETE /_sim/messages":           s.controlForget,
+		"POST /_sim/messages/{id}/status": s.controlStatus,
+		"POST /_sim/messages/{id}/edit":   s.controlEdit,
+		"POST /_sim/messages/{id}/revoke": s.controlRevoke,
+
+		"POST /_sim/templates/{id}/review": s.controlReview,
+
+		"GET /_sim/numbers":  s.controlNumbers,
+		"POST /_sim/numbers": s.controlAddNumber,
+		"POST /_sim/signup":  s.controlSignup,
+		"POST /_sim/tokens":  s.controlToken,
+
+		"POST /_sim/contacts/{id}/preferences": s.controlPreferences,
+		"POST /_sim/contacts/{id}/identity":    s.controlIdentity,
+
+		"GET /_sim/faults":         s.controlFaults,
+		"POST /_sim/faults":        s.controlAddFault,
+		"DELETE /_sim/faults":      s.controlClearFaults,
+		"DELETE /_sim/faults/{id}": s.controlClearFaults,
+
+		"GET /_sim/settings":   s.controlSettings,
+		"PATCH /_sim/settings": s.controlPatchSettings,
+
+		"POST /_sim/callbacks": s.controlCallback,
+		"POST /_sim/reset":     s.controlReset,
+	} {
+		mux.Handle(pattern, s.controlled(h))
+	}
+	mux.Handle("/_sim/", s.controlled(func(c *controlCall) (any, error) {
+		return nil, notFound("There is no " + c.r.Method + " " + c.r.URL.Path + ".")
+	}))
+	origins := http.NewCrossOriginProtection()
+	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		writeControlError(w, &controlError{http.StatusForbidden, "Requests of other origins are refused.", ""})
+	}))
+	guarded := origins.Handler(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.admitControl(r); err != nil {
+			writeControlError(w, err)
+			return
+		}
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// admitControl checks who is asking, before anything is read.
+func (s *Server) admitControl(r *http.Request) error {
+	if !s.knownHost(r.Host) {
+		return &controlError{http.StatusForbidden, "The host name is not one of the simulator's.", ""}
+	}
+	if s.opt.ControlToken == "" {
+		return nil
+	}
+	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if subtle.ConstantTimeCompare([]byte(given), []byte(s.opt.ControlToken)) != 1 {
+		return &controlError{http.StatusUnauthorized, "The control token is missing or wrong.", ""}
+	}
+	return nil
+}
+
+// knownHost admits loopback names, the listen address and configured names: a
+// page elsewhere that resolves its own name to us is none of these.
+func (s *Server) knownHost(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	if loopbackName(host) {
+		return true
+	}
+	listen, _, _ := net.SplitHostPort(s.opt.Listen)
+	return listen != "" && strings.EqualFold(host, listen) ||
+		slices.ContainsFunc(s.opt.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
+}
+
+// controlled decodes the body, calls the handler and encodes its answer.
+func (s *Server) controlled(h controlHandler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := readControl(r)
+		if err == nil {
+			var view any
+			if view, err = h(c); err == nil {
+				writeControl(w, http.StatusOK, view)
+				return
+			}
+		}
+		if _, ok := errors.AsType[*controlError](err); !ok {
+			s.log.Error("control", "path", r.URL.Path, "error", err)
+		}
+		writeControlError(w, err)
+	})
+}
+
+func readControl(r *http.Request) (*controlCall, error) {
+	c := &controlCall{r: r, in: object{}}
+	if r.Method == http.MethodGet || r.Method == http.MethodDelete {
+		return c, nil
+	}
+	var err error
+	// Media may come as base64, which is a third longer.
+	if c.body, err = readAll(r.Body, maxMedia/3*4+maxBody); err != nil {
+		return nil, badBody(err)
+	}
+	if len(c.body) == 0 {
+		return c, nil
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if kind != "application/json" {
+		return nil, &controlError{http.StatusUnsupportedMediaType, "The control surface takes application/json only.", ""}
+	}
+	var m map[string]any
+	if err := decodeJSON(c.body, &m); err != nil {
+		return nil, badBody(err)
+	}
+	if m == nil {
+		return nil, badBody(errNotObject)
+	}
+	c.in = m
+	return c, nil
+}
+
+func writeControl(w http.ResponseWriter, status int, view any) {
+	body, err := marshal(view)
+	if err != nil {
+		status, body = http.StatusInternalServerError, []byte(`{"error":{"message":"The answer could not be encoded."}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(append(body, '\n'))
+}
+
+func writeControlError(w http.ResponseWriter, err error) {
+	e, ok := errors.AsType[*controlError](err)
+	if !ok {
+		e = &controlError{http.StatusInternalServerError, "Something went wrong: " + err.Error(), ""}
+	}
+	content := object{"message": e.message}
+	if e.param != "" {
+		content["param"] = e.param
+	}
+	writeControl(w, e.status, object{"error": content})
+}

@@ -1,0 +1,119 @@
+package simulator
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+// controlFaults handles GET /_sim/faults.
+func (s *Server) controlFaults(*controlCall) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	shown := []fault{}
+	for _, f := range s.world.Faults {
+		copied := *f
+		if f.Times != nil {
+			times := *f.Times
+			copied.Times = &times
+		}
+		shown = append(shown, copied)
+	}
+	return object{"data": shown}, nil
+}
+
+// controlAddFault handles POST /_sim/faults.
+func (s *Server) controlAddFault(c *controlCall) (any, error) {
+	f := &fault{}
+	if len(c.body) > 0 {
+		if err := json.Unmarshal(c.body, f); err != nil {
+			return nil, badBody(err)
+		}
+	}
+	if err := f.complete(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.ID = "fault_" + randomHex(6)
+	s.world.Faults = append(s.world.Faults, f)
+	s.touch()
+	return object{"id": f.ID}, nil
+}
+
+// controlClearFaults handles DELETE /_sim/faults: all of them, or the one that
+// the path or the parameter id names.
+func (s *Server) controlClearFaults(c *controlCall) (any, error) {
+	id := firstOf(c.key(), c.r.URL.Query().Get("id"))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := len(s.world.Faults)
+	s.world.Faults = slices.DeleteFunc(s.world.Faults, func(f *fault) bool { return id == "" || f.ID == id })
+	if id != "" && len(s.world.Faults) == before {
+		return nil, notFound("There is no fault " + id + ".")
+	}
+	s.touch()
+	return success{true}, nil
+}
+
+// controlSettings handles GET /_sim/settings.
+func (s *Server) controlSettings(*controlCall) (any, error) { return s.Settings(), nil }
+
+// controlPatchSettings handles PATCH /_sim/settings.
+func (s *Server) controlPatchSettings(c *controlCall) (any, error) {
+	if len(c.in) == 0 {
+		return nil, &controlError{400, "The body names no setting.", ""}
+	}
+	return s.patchSettings(c.body)
+}
+
+// controlCallback handles POST /_sim/callbacks: any payload, posted once and
+// at once, in the provider's spelling and signed.
+func (s *Server) controlCallback(c *controlCall) (any, error) {
+	if len(c.in) == 0 {
+		return nil, badBody(errNotObject)
+	}
+	s.mu.Lock()
+	target := s.world.Hook.URL
+	s.mu.Unlock()
+	if target == "" {
+		return nil, &controlError{400, "The app has no callback URL.", ""}
+	}
+	body, err := marshal(c.in)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), callbackTimeout)
+	defer cancel()
+	status, err := s.deliver(ctx, target, appendASCII(nil, body))
+	s.notify(func() Activity {
+		return Activity{Kind: "callback", Type: "custom", Count: 1, URL: target, Status: status, Err: err}
+	})
+	if err != nil {
+		return nil, &controlError{400, "The callback could not be posted: " + err.Error(), ""}
+	}
+	return object{"status": status}, nil
+}
+
+// controlReset handles POST /_sim/reset: messages, people, faults, limits and
+// callbacks under way are forgotten and the settings are as at first. Numbers,
+// templates, media and credentials stay, since clients hold their ids.
+func (s *Server) controlReset(*controlCall) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetMessages()
+	s.keepEvents(func(e *event) bool { return e.retry == nil })
+	for _, l := range s.outbox.lanes {
+		l.waiting = nil
+	}
+	s.outbox.pending = 0
+	for _, l := range s.outbox.lanes {
+		s.outbox.pending += len(l.inFlight)
+	}
+	s.world.People = newPeople()
+	s.world.Faults = nil
+	s.settings = defaultSettings()
+	s.limits = newLimits()
+	s.touch()
+	return success{true}, nil
+}

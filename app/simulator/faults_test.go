@@ -1,0 +1,88 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// attempt posts a text with a client that may fail.
+func (b *bench) attempt(limit time.Duration) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	b.t.Cleanup(cancel)
+	body := `{"messaging_product":"whatsapp","to":"16505551234","text":{"body":"x"}}`
+	req, err := http.NewRequestWithContext(ctx, "POST", b.url+"/"+b.number.PhoneNumberID+"/messages", strings.NewReader(body))
+	b.NoErr(err)
+	req.Header.Set("Authorization", "Bearer "+testToken)
+	return (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+}
+
+func TestADroppedConnectionStillAcceptsTheMessage(t *testing.T) {
+	b := newBench(t)
+	b.sim("POST", "/faults", object{"kind": "drop_connection"})
+	_, err := b.attempt(patience)
+	b.True(errors.Is(err, io.EOF)) // hung up without an answer
+	b.Equal(len(b.sim("GET", "/messages", nil).list("data")), 1)
+	b.Equal(b.app.next().statusOf(t).text("status"), "sent")
+	b.sentID(b.text("16505551234")) // only once
+}
+
+func TestATimeoutNeverAnswersAndAcceptsNothing(t *testing.T) {
+	b := newBench(t)
+	b.sim("POST", "/faults", object{"kind": "timeout"})
+	_, err := b.attempt(50 * time.Millisecond)
+	b.True(errors.Is(err, context.DeadlineExceeded))
+	b.Equal(len(b.sim("GET", "/messages", nil).list("data")), 0)
+	b.sentID(b.text("16505551234"))
+}
+
+func TestFaultsStrikeWhereAndAsOftenAsTheySay(t *testing.T) {
+	b := newBench(t)
+	b.sim("POST", "/faults", object{"kind": "http_500", "times": 2})
+	for _, want := range []int{500, 500, 200} {
+		b.Equal(b.text("16505551234").status, want)
+	}
+	b.sim("POST", "/faults", object{"kind": "rate_limit"})
+	b.Equal(b.text("16505551234").err().text("code"), "130429")
+	b.sim("POST", "/faults", object{"kind": "rate_limit", "endpoint": "templates"})
+	b.sentID(b.text("16505551234"))
+	b.Equal(b.graph("GET", "/"+b.number.WABAID+"/message_templates", nil).err().text("code"), "80007")
+	b.sim("POST", "/faults", object{"kind": "error_code", "code": 133004, "endpoint": "register"})
+	b.Equal(b.graph("POST", "/"+b.number.PhoneNumberID+"/register", object{"messaging_product": "whatsapp", "pin": "123456"}).status, 503)
+	b.sim("POST", "/faults", object{"kind": "error_code", "code": 190, "endpoint": "all"})
+	b.Equal(b.graph("GET", "/"+b.number.PhoneNumberID, nil).status, 401)
+
+	b.sim("POST", "/faults", object{"kind": "error_code", "code": 131000, "to": "+16505550001", "times": 0})
+	b.sentID(b.text("16505551234"))
+	b.Equal(b.text("16505550001").err().text("code"), "131000")
+	b.Equal(b.text("+16505550001").err().text("code"), "131000") // without end
+	b.sim("POST", "/faults", object{"kind": "http_500", "phone_number_id": "1"})
+	b.sentID(b.text("16505551234"))
+	b.sim("POST", "/faults", object{"kind": "http_500", "probability": 0})
+	b.sentID(b.text("16505551234"))
+	b.Equal(len(b.sim("GET", "/faults", nil).list("data")), 3)
+	id := b.sim("POST", "/faults", object{"kind": "http_500", "probability": 1}).text("id")
+	b.Equal(b.text("16505551234").status, 500)
+	b.sim("DELETE", "/faults/"+id, nil)
+	b.sentID(b.text("16505551234"))
+	b.Equal(b.do("DELETE", "/_sim/faults/"+id, nil).status, 404)
+	b.sim("DELETE", "/faults", nil)
+	b.Equal(len(b.sim("GET", "/faults", nil).list("data")), 0)
+}
+
+func TestSenselessFaultsAreRefused(t *testing.T) {
+	b := newBench(t)
+	for param, body := range map[string]object{
+		"kind": {}, "endpoint": {"kind": "timeout", "endpoint": "x"}, "code": {"kind": "error_code", "code": 5},
+		"times": {"kind": "timeout", "times": -1}, "probability": {"kind": "timeout", "probability": 2},
+		"async": {"kind": "timeout", "async": true},
+	} {
+		r := b.do("POST", "/_sim/faults", body)
+		b.Equal(r.status, 400)
+		b.Equal(r.err().text("param"), param)
+	}
+}

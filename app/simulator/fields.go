@@ -1,0 +1,166 @@
+package simulator
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fieldNames splits a fields parameter. Nested selections such as
+// throughput{level} are read as the outer name. Some clients separate the
+// names with semicolons.
+func fieldNames(fields string) []string {
+	var names []string
+	depth, start := 0, 0
+	add := func(s string) {
+		name := strings.TrimSpace(s)
+		if i := strings.IndexAny(name, "{.("); i >= 0 {
+			name = name[:i]
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	for i, r := range fields {
+		switch r {
+		case '{', '(':
+			depth++
+		case '}', ')':
+			depth--
+		case ',', ';':
+			if depth <= 0 {
+				add(fields[start:i])
+				start = i + 1
+			}
+		}
+	}
+	add(fields[start:])
+	return names
+}
+
+// project keeps the named fields of a node, or its usual ones when none are
+// named. The id is always there.
+func project(node object, fields string, usual ...string) object {
+	names := fieldNames(fields)
+	if len(names) == 0 {
+		names = usual
+	}
+	view := object{}
+	for _, name := range names {
+		if v, ok := node[name]; ok {
+			view[name] = v
+		}
+	}
+	if id, ok := node["id"]; ok {
+		view["id"] = id
+	}
+	return view
+}
+
+const (
+	defaultLimit = 25
+	maxLimit     = 1000
+)
+
+// paged cuts one page out of a list and says how to get the next ones.
+type paged struct {
+	Data   []object `json:"data"`
+	Paging *paging  `json:"paging,omitempty"`
+}
+
+type paging struct {
+	Cursors  cursors `json:"cursors"`
+	Next     string  `json:"next,omitempty"`
+	Previous string  `json:"previous,omitempty"`
+}
+
+type cursors struct {
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// page answers a list request. Items are identified by their id, so that a
+// cursor stays good while the list grows.
+func (c *call) page(items []object) (paged, error) {
+	limit := defaultLimit
+	if c.params.has("limit") {
+		n, ok := c.params.integer("limit")
+		if !ok || n < 1 {
+			return paged{}, badParameter("Param limit must be a positive number.")
+		}
+		limit = int(min(n, maxLimit))
+	}
+	first, last, err := c.window(items, limit)
+	if err != nil {
+		return paged{}, err
+	}
+	view := paged{Data: items[first:last]}
+	if len(view.Data) == 0 {
+		view.Data = []object{}
+		return view, nil
+	}
+	view.Paging = &paging{Cursors: cursors{
+		Before: cursor(view.Data[0].text("id")),
+		After:  cursor(view.Data[len(view.Data)-1].text("id")),
+	}}
+	if last < len(items) {
+		view.Paging.Next = c.pageURL("after", view.Paging.Cursors.After, limit)
+	}
+	if first > 0 {
+		view.Paging.Previous = c.pageURL("before", view.Paging.Cursors.Before, limit)
+	}
+	return view, nil
+}
+
+// window finds the bounds of the page that after or before ask for.
+func (c *call) window(items []object, limit int) (first, last int, err error) {
+	at := func(key string) (int, error) {
+		id, err := base64.RawURLEncoding.DecodeString(c.params.text(key))
+		i := slices.IndexFunc(items, func(o object) bool { return o.text("id") == string(id) })
+		if err != nil || i < 0 {
+			return 0, badParameter("Invalid cursor in param %s.", key)
+		}
+		return i, nil
+	}
+	switch {
+	case c.params.text("after") != "":
+		i, err := at("after")
+		if err != nil {
+			return 0, 0, err
+		}
+		first = i + 1
+	case c.params.text("before") != "":
+		i, err := at("before")
+		if err != nil {
+			return 0, 0, err
+		}
+		return max(0, i-limit), i, nil
+	}
+	return first, min(first+limit, len(items)), nil
+}
+
+func cursor(id string) string { return base64.RawURLEncoding.EncodeToString([]byte(id)) }
+
+// pageURL is the request's own address with another cursor.
+func (c *call) pageURL(key, value string, limit int) string {
+	q := url.Values{}
+	for k := range c.params {
+		if k != "after" && k != "before" {
+			q.Set(k, c.params.text(k))
+		}
+	}
+	q.Set(key, value)
+	q.Set("limit", strconv.Itoa(limit))
+	return origin(c.r) + c.r.URL.Path + "?" + q.Encode()
+}
+
+// origin is the address that the client used to reach us.
+func origin(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
+}

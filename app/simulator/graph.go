@@ -1,0 +1,262 @@
+package simulator
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// call is one Graph request on its way through.
+type call struct {
+	s *Server
+	w http.ResponseWriter
+	r *http.Request
+
+	version string // "v23.0", or empty
+	path    string // without the version
+	id      string
+	edge    string
+	account string // of the object
+
+	*input
+	token *token
+
+	failLater *int // the code to report by callback after a 200
+}
+
+// edge answers a call: with a value to encode, or with nil when it has
+// written the answer itself.
+type edge func(*Server, *call) (any, error)
+
+// edges is everything that is played: method, kind of object, name of edge.
+var edges = map[string]edge{
+	"POST number/messages": (*Server).postMessages,
+
+	"POST number/media": (*Server).uploadMedia,
+	"GET media/":        (*Server).getMedia,
+	"DELETE media/":     (*Server).deleteMedia,
+
+	"POST app/uploads": (*Server).startUpload,
+	"POST upload/":     (*Server).continueUpload,
+	"GET upload/":      (*Server).getUpload,
+
+	"GET account/message_templates":    (*Server).listTemplates,
+	"POST account/message_templates":   (*Server).createTemplate,
+	"DELETE account/message_templates": (*Server).deleteTemplates,
+	"GET template/":                    (*Server).getTemplate,
+	"POST template/":                   (*Server).editTemplate,
+	"POST template/unpause":            (*Server).unpauseTemplate,
+
+	"GET account/phone_numbers":  (*Server).listNumbers,
+	"POST account/phone_numbers": (*Server).createNumber,
+	"GET number/":                (*Server).getNumber,
+	"POST number/":               (*Server).updateNumber,
+	"POST number/request_code":   (*Server).requestCode,
+	"POST number/verify_code":    (*Server).verifyCode,
+	"POST number/register":       (*Server).register,
+	"POST number/deregister":     (*Server).deregister,
+	"POST number/smb_app_data":   (*Server).requestSync,
+
+	"GET number/whatsapp_business_profile":  (*Server).getProfile,
+	"POST number/whatsapp_business_profile": (*Server).updateProfile,
+
+	"GET account/":                   (*Server).getAccount,
+	"GET account/subscribed_apps":    (*Server).listSubscribedApps,
+	"POST account/subscribed_apps":   (*Server).subscribeApp,
+	"DELETE account/subscribed_apps": (*Server).unsubscribeApp,
+
+	"GET business/": (*Server).getBusiness,
+	"POST business/system_user_access_tokens": (*Server).systemUserToken,
+
+	"GET app/":               (*Server).getApp,
+	"GET app/subscriptions":  (*Server).listSubscriptions,
+	"POST app/subscriptions": (*Server).subscribeFields,
+}
+
+// doors are the paths that belong to no object. They check tokens themselves.
+var doors = map[string]edge{
+	"GET /oauth/access_token":  (*Server).exchangeToken,
+	"POST /oauth/access_token": (*Server).exchangeToken,
+	"GET /oauth/revoke":        (*Server).revokeToken,
+	"GET /debug_token":         (*Server).debugToken,
+}
+
+// faultEndpoints names the edges as faults do; the rest are only "all".
+var faultEndpoints = map[string]string{
+	"messages": "messages", "media": "media", "message_templates": "templates",
+	"unpause": "templates", "register": "register",
+}
+
+var versionSegment = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
+
+// serveGraph answers one request as the provider would.
+func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
+	c := &call{s: s, w: w, r: r}
+	c.route(r.URL.EscapedPath())
+	view, err := s.answer(c)
+	c.discard()
+	if err != nil && errors.Is(err, errHangUp) {
+		panic(http.ErrAbortHandler)
+	}
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	if view != nil {
+		c.write(http.StatusOK, view)
+	}
+}
+
+// route takes the path apart: an optional version, an id, an edge.
+func (c *call) route(path string) {
+	first, rest, _ := strings.Cut(strings.Trim(path, "/"), "/")
+	if versionSegment.MatchString(first) {
+		c.version = first
+		c.path = "/" + strings.TrimLeft(rest, "/")
+		first, rest, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	} else {
+		c.path = "/" + strings.Trim(path, "/")
+	}
+	c.id, c.edge = decodeSegment(first), strings.Trim(rest, "/")
+}
+
+// answer walks a call through in the provider's order: the token first, then
+// the object, then whether the edge is played, then what faults say.
+func (s *Server) answer(c *call) (any, error) {
+	door := doors[c.r.Method+" "+c.path]
+	early := door == nil && c.presented() != ""
+	if early {
+		// Strangers shall not send us whole files first.
+		if err := c.authenticate(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.read(); err != nil {
+		return nil, unreadable(err)
+	}
+	if door != nil {
+		return door(s, c)
+	}
+	if !early {
+		if err := c.authenticate(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.checkProof(); err != nil {
+		return nil, err
+	}
+	return s.dispatch(c)
+}
+
+// read reads the parameters. The body of an upload is the file itself,
+// whatever its label says, and is left alone.
+func (c *call) read() (err error) {
+	if strings.HasPrefix(c.id, uploadPrefix) {
+		c.input = &input{params: object{}}
+		c.merge(c.r.URL.Query())
+		return nil
+	}
+	c.input, err = c.s.readInput(c.r)
+	return err
+}
+
+// dispatch finds the object and plays the edge.
+func (s *Server) dispatch(c *call) (any, error) {
+	if c.id == "" || c.id == "oauth" {
+		return nil, unknownPath(c.path)
+	}
+	s.mu.Lock()
+	kind, accountID := s.world.kindOf(c.id)
+	s.mu.Unlock()
+	if kind == kindNone || !c.token.reaches(accountID) {
+		return nil, noObject(c.r.Method, c.id)
+	}
+	c.account = accountID
+	method := c.r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	play := edges[method+" "+string(kind)+"/"+c.edge]
+	if play == nil {
+		return nil, notPlayed(c.r.Method, c.path)
+	}
+	return s.withFaults(c, endpointOf(kind, c.edge), play)
+}
+
+// endpointOf says which faults concern an edge.
+func endpointOf(kind idKind, edge string) string {
+	switch {
+	case edge == "" && kind == kindTemplate:
+		return "templates"
+	case edge == "" && kind == kindMedia, kind == kindUpload:
+		return "media"
+	}
+	return faultEndpoints[edge]
+}
+
+// unreadable words a body that could not be read.
+func unreadable(err error) error {
+	if errors.Is(err, errTooLarge) {
+		return &graphError{status: http.StatusRequestEntityTooLarge, code: codeInvalidParameter, message: "(#100) The request body is too large."}
+	}
+	return badParameter("The request body could not be read: %s.", err)
+}
+
+// write encodes an answer.
+func (c *call) write(status int, view any) {
+	body, err := marshal(view)
+	if err != nil {
+		c.s.log.Error("encode answer", "path", c.path, "error", err)
+		status, body = http.StatusInternalServerError, []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
+	}
+	h := c.w.Header()
+	h["Content-Type"] = jsonContent
+	if c.version != "" {
+		h["Facebook-Api-Version"] = []string{c.version}
+	}
+	c.w.WriteHeader(status)
+	c.w.Write(body)
+}
+
+var jsonContent = []string{"application/json; charset=UTF-8"}
+
+// fail writes an error in its envelope.
+func (c *call) fail(err error) {
+	e, ok := errors.AsType[*graphError](err)
+	if !ok {
+		c.s.log.Error("simulator", "path", c.path, "error", err)
+		e = refuse(codeSomethingWrong)
+	}
+	trace := newTrace()
+	c.w.Header().Set("X-Fb-Trace-Id", trace)
+	if e.status == http.StatusUnauthorized {
+		c.w.Header().Set("WWW-Authenticate", `OAuth "Facebook Platform" "invalid_token" "`+strings.ReplaceAll(e.message, `"`, "'")+`"`)
+	}
+	c.write(e.status, e.wire(trace))
+}
+
+// newTrace makes up a trace id.
+func newTrace() string {
+	b := make([]byte, 16)
+	putUint64(b, nextRandom())
+	putUint64(b[8:], nextRandom())
+	return "A" + base64.RawURLEncoding.EncodeToString(b)
+}
+
+// success is what simple writes answer.
+type success struct {
+	Success bool `json:"success"`
+}
+
+// mustProduct checks the parameter that nearly every WhatsApp call needs.
+func (c *call) mustProduct() error {
+	switch c.params.text("messaging_product") {
+	case "whatsapp":
+		return nil
+	case "":
+		return requiredParameter("messaging_product")
+	}
+	return badParameter("Param messaging_product must be one of {WHATSAPP} - got \"%s\".", c.params.text("messaging_product"))
+}

@@ -1,0 +1,115 @@
+package simulator
+
+// numbersKnown lists the business numbers that a person has written to, or
+// the first number when there is none.
+func (s *Server) numbersKnown(one *person) []*number {
+	var known []*number
+	all := s.world.numbersOf("")
+	for _, n := range all {
+		if one.Wrote[n.ID] != 0 {
+			known = append(known, n)
+		}
+	}
+	if len(known) == 0 && len(all) > 0 {
+		known = all[:1]
+	}
+	return known
+}
+
+// prefer plays a user who stops marketing messages, or resumes them.
+func (s *Server) prefer(party, marketing string) error {
+	if marketing != "stop" && marketing != "resume" {
+		return invalid("marketing", "must be stop or resume")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, err := s.personFor(party)
+	if err != nil {
+		return err
+	}
+	one.Stopped = marketing == "stop"
+	s.touch()
+	detail := "User requested to " + marketing + " marketing messages"
+	for _, n := range s.numbersKnown(one) {
+		item := object{
+			"user_id": one.BSUID, "detail": detail, "category": "marketing_messages",
+			"value": marketing, "timestamp": nowMS() / 1000,
+		}
+		if one.Phone != "" {
+			item["wa_id"] = one.Phone
+		}
+		s.tell(n, fieldPreferences, value{
+			Product: "whatsapp", Metadata: n.metadata(),
+			Contacts:    []contact{contactOf(one, one.Phone, one.BSUID)},
+			Preferences: []object{item},
+		})
+	}
+	return nil
+}
+
+// personFor finds or makes the person of a number or BSUID.
+func (s *Server) personFor(party string) (*person, error) {
+	switch {
+	case bsuidPattern.MatchString(party):
+		return s.world.People.ensure("", party), nil
+	case validPhone(party):
+		return s.world.People.ensure(digits(party), ""), nil
+	}
+	return nil, notFound("There is no contact " + party + ".")
+}
+
+// changeIdentity plays a user who gets a new number, a new id, or both. A new
+// number always brings a new id; without either, a new id is made up.
+func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
+	switch {
+	case bsuid != "" && !bsuidPattern.MatchString(bsuid):
+		return nil, invalid("bsuid", "is no business-scoped user id")
+	case phone != "" && !validPhone(phone):
+		return nil, invalid("phone_number", "is no phone number")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, err := s.personFor(party)
+	if err != nil {
+		return nil, err
+	}
+	before := *one
+	after := firstOf(digits(phone), before.Phone)
+	s.world.People.change(one, after, firstOf(bsuid, newBSUID(after)))
+	s.touch()
+	for _, n := range s.numbersKnown(one) {
+		if phone != "" && before.Phone != "" && after != before.Phone {
+			s.tellNewNumber(n, &before, one)
+		}
+		s.tellNewID(n, &before, one)
+	}
+	copied := *one
+	return &copied, nil
+}
+
+// tellNewNumber queues the system message about a changed number.
+func (s *Server) tellNewNumber(n *number, before, after *person) {
+	m := &message{ID: newInboundWamid(before.Phone, false), Type: "system", At: nowMS()}
+	wire := inboundWire(m, before, object{"system": object{
+		"body":  "User " + firstOf(after.Name, before.Phone) + " changed from " + before.Phone + " to " + after.Phone,
+		"wa_id": after.Phone, "type": "user_changed_number",
+	}})
+	s.tell(n, fieldMessages, value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}})
+}
+
+// tellNewID queues the update of a user's id.
+func (s *Server) tellNewID(n *number, before, after *person) {
+	update := object{
+		"detail":    "User ID changed",
+		"user_id":   object{"previous": before.BSUID, "current": after.BSUID},
+		"timestamp": seconds(nowMS()),
+	}
+	if after.Phone != "" {
+		update["wa_id"] = after.Phone
+	}
+	s.tell(n, fieldUserID, value{
+		Product: "whatsapp", Metadata: n.metadata(),
+		Contacts: []contact{contactOf(after, after.Phone, after.BSUID)},
+		Updates:  []object{update},
+	})
+}

@@ -1,0 +1,275 @@
+package simulator
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// Inbound is a message from a user to a business number.
+type Inbound struct {
+	PhoneNumberID string // the first number when empty
+	From          string // the user's number; or
+	BSUID         string // the user's id, when the number is hidden
+	Name          string
+	Username      string
+	Type          string // text when empty
+	Text          string // the body of a text
+	// Content holds the rest of the message as in a provider's callback, keyed
+	// by name: the content under its type, context, referral, errors, and id
+	// to use a message id again.
+	Content map[string]any
+}
+
+// Inbound lets a user write to a business number and returns the message id.
+// The callback is queued when it returns.
+func (s *Server) Inbound(in Inbound) (id string, err error) {
+	body := object{}
+	if b, err := marshal(in.Content); err != nil {
+		return "", err
+	} else if err := decodeJSON(b, &body); err != nil {
+		return "", err
+	}
+	if body == nil {
+		body = object{}
+	}
+	for k, v := range map[string]string{
+		"phone_number_id": in.PhoneNumberID, "from": in.From, "bsuid": in.BSUID,
+		"name": in.Name, "username": in.Username, "type": firstOf(in.Type, "text"),
+	} {
+		if v != "" {
+			body[k] = v
+		}
+	}
+	if in.Text != "" {
+		body["text"] = map[string]any{"body": in.Text}
+	}
+	return s.receive(body)
+}
+
+var usernamePattern = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_]|\.[a-z0-9_])*$`)
+
+// validUsername applies the provider's rule: 3 to 35 characters, at least one
+// letter, no dot at either end or next to another.
+func validUsername(name string) bool {
+	letter := slices.ContainsFunc([]byte(name), func(c byte) bool { return c >= 'a' && c <= 'z' })
+	return len(name) >= 3 && len(name) <= 35 && letter && usernamePattern.MatchString(name)
+}
+
+// receive takes a message from a user, described as /_sim/inbound does.
+func (s *Server) receive(in object) (string, error) {
+	kind := firstOf(in.text("type"), "text")
+	phone, bsuid := digits(in.text("from")), in.text("bsuid")
+	switch {
+	case in.text("from") == "" && bsuid == "":
+		return "", missing("from")
+	case in.text("from") != "" && !validPhone(in.text("from")):
+		return "", invalid("from", "is no phone number")
+	case bsuid != "" && !bsuidPattern.MatchString(bsuid):
+		return "", invalid("bsuid", "is no business-scoped user id")
+	case in.text("username") != "" && !validUsername(in.text("username")):
+		return "", invalid("username", "has 3 to 35 of a-z, 0-9, dot and underscore")
+	case in.has("id") && (in.text("id") == "" || len(in.text("id")) > maxMessageID):
+		return "", invalid("id", "has 1 to 256 characters")
+	}
+	numberID, err := s.numberFor(in)
+	if err != nil {
+		return "", err
+	}
+	content, err := s.readInbound(numberID, kind, in)
+	if err != nil {
+		return "", err
+	}
+	m, err := s.arrive(numberID, phone, bsuid, kind, in, content)
+	if err != nil {
+		return "", err
+	}
+	s.notifyMessage(m, nil)
+	return m.ID, nil
+}
+
+const maxMessageID = 256
+
+// numberFor finds the business number that a request means.
+func (s *Server) numberFor(in object) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := in.text("phone_number_id")
+	if id == "" {
+		all := s.world.numbersOf("")
+		if len(all) == 0 {
+			return "", missing("phone_number_id")
+		}
+		return all[0].ID, nil
+	}
+	if s.world.Numbers[id] == nil {
+		return "", notFound("There is no number " + id + ".")
+	}
+	return id, nil
+}
+
+// arrive remembers an inbound message and queues its callback.
+func (s *Server) arrive(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
+	now := nowMS()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.world.Numbers[numberID]
+	one := s.world.People.ensure(phone, bsuid)
+	one.Name = firstOf(in.text("name"), one.Name)
+	one.Username = firstOf(in.text("username"), one.Username)
+	if kind != "edit" && kind != "revoke" && kind != "system" {
+		one.wrote(numberID, now)
+	}
+	m := &message{
+		ID: firstOf(in.text("id"), newInboundWamid(firstOf(one.Phone, one.BSUID), one.Phone == "")), Dir: inbound,
+		Number: numberID, Phone: one.Phone, BSUID: one.BSUID, Type: kind, Status: "delivered", At: now,
+	}
+	wire := inboundWire(m, one, content)
+	var err error
+	if m.Request, err = marshal(wire); err != nil {
+		return nil, err
+	}
+	s.remember(m)
+	v := value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}}
+	if kind != "system" {
+		v.Contacts = []contact{contactOf(one, one.Phone, one.BSUID)}
+	}
+	s.tell(n, fieldMessages, v)
+	return m, nil
+}
+
+// inboundWire is the message as callbacks show it. A hidden number is left out.
+func inboundWire(m *message, one *person, content object) object {
+	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type, "from_user_id": one.BSUID}
+	if one.Phone != "" {
+		wire["from"] = one.Phone
+	}
+	if one.Parent != "" {
+		wire["from_parent_user_id"] = one.Parent
+	}
+	for k, v := range content {
+		wire[k] = v
+	}
+	return wire
+}
+
+// readInbound reads the content of a message and what may come with any.
+func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
+	content := object{}
+	for _, extra := range []string{"referral", "errors"} {
+		if in.has(extra) {
+			content[extra] = in[extra]
+		}
+	}
+	if context := in.child("context"); context != nil {
+		content["context"] = s.contextOf(numberID, context)
+	}
+	switch kind {
+	case "unsupported":
+		readUnsupported(in, content)
+		return content, nil
+	case "text", "location", "contacts", "interactive", "button", "reaction", "order", "system", "edit", "revoke":
+	case "image", "video", "audio", "document", "sticker":
+		file, err := s.receiveMedia(numberID, kind, in.child(kind))
+		content[kind] = file
+		return content, err
+	default:
+		return nil, invalid("type", fmt.Sprintf("%q is no type of inbound message", kind))
+	}
+	if kind == "text" && in.isText("text") {
+		in["text"] = map[string]any{"body": in.text("text")} // a shorthand
+	}
+	if !in.has(kind) {
+		return nil, missing(kind)
+	}
+	if err := checkInbound(kind, in); err != nil {
+		return nil, err
+	}
+	content[kind] = in[kind]
+	if kind == "location" {
+		content[kind] = withNumbers(in.child(kind), "latitude", "longitude")
+	}
+	return content, nil
+}
+
+// inboundNeeds is what a content must hold.
+var inboundNeeds = map[string][]string{
+	"text": {"body"}, "location": {"latitude", "longitude"}, "interactive": {"type"}, "button": {"text"},
+	"reaction": {"message_id"}, "order": {"product_items"}, "system": {"type"},
+	"edit": {"original_message_id", "message"}, "revoke": {"original_message_id"},
+}
+
+func checkInbound(kind string, in object) error {
+	if kind == "contacts" {
+		if len(in.list("contacts")) == 0 {
+			return invalid("contacts", "must be a list of contacts")
+		}
+		return nil
+	}
+	content := in.child(kind)
+	if content == nil {
+		return invalid(kind, "must be an object")
+	}
+	for _, key := range inboundNeeds[kind] {
+		if !content.has(key) {
+			return missing(kind + "." + key)
+		}
+		if _, ok := content.decimal(key); kind == "location" && !ok {
+			return invalid("location."+key, "must be a number")
+		}
+	}
+	return nil
+}
+
+// readUnsupported fills in what the provider says about a message that it
+// cannot show: 131051, or the code asked for, such as 131060.
+func readUnsupported(in, content object) {
+	code, ok := in.integer("error_code")
+	if !ok {
+		code = 131051
+	}
+	if !in.has("errors") {
+		e := asStatusError(int(code))
+		if code == 131051 {
+			e.Title, e.Message = "Message type unknown", "Message type unknown"
+		}
+		content["errors"] = []statusError{e}
+	}
+	content["unsupported"] = object{"type": firstOf(in.child("unsupported").text("type"), "unknown")}
+}
+
+// contextOf completes the context of a reply: who wrote what is answered.
+func (s *Server) contextOf(numberID string, given object) object {
+	context := object{}
+	for k, v := range given {
+		context[k] = v
+	}
+	if id := context.text("message_id"); id != "" {
+		delete(context, "message_id")
+		context["id"] = id
+	}
+	if !context.has("id") || context.has("from") {
+		return context
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	context["from"] = s.world.Numbers[numberID].Phone
+	if m := s.messages.byID[context.text("id")]; m != nil && m.Dir == inbound {
+		context["from"] = m.party()
+	}
+	return context
+}
+
+// withNumbers makes numbers of fields that may have come as strings.
+func withNumbers(o object, keys ...string) object {
+	fixed := object{}
+	for k, v := range o {
+		fixed[k] = v
+	}
+	for _, key := range keys {
+		if f, ok := o.decimal(key); ok {
+			fixed[key] = f
+		}
+	}
+	return fixed
+}

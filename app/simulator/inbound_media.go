@@ -1,0 +1,140 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// receiveMedia files what a user sent, given as a link, as base64 data or as
+// the id of a file that is there already, and words it as callbacks do.
+func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) {
+	if in == nil {
+		return nil, missing(kind)
+	}
+	m, err := s.mediaGiven(numberID, kind, in)
+	if err != nil {
+		return nil, err
+	}
+	wire := object{"id": m.ID, "mime_type": m.Mime, "sha256": base64.StdEncoding.EncodeToString(m.SHA256)}
+	if in.text("caption") != "" {
+		wire["caption"] = in.text("caption")
+	}
+	if s.opt.PublicURL != "" {
+		wire["url"] = m.url(s.opt.PublicURL)
+	}
+	switch kind {
+	case "document":
+		wire["filename"] = firstOf(in.text("filename"), "document")
+	case "audio":
+		wire["voice"] = in.truth("voice")
+	case "sticker":
+		wire["animated"] = in.truth("animated")
+	}
+	return wire, nil
+}
+
+func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
+	label := in.text("mime_type")
+	switch {
+	case in.has("data"):
+		b, err := base64.StdEncoding.DecodeString(in.text("data"))
+		if err != nil {
+			return nil, invalid(kind+".data", "is not base64")
+		}
+		file, err := s.blobs.stage(bytes.NewReader(b), maxMedia)
+		if err != nil {
+			return nil, err
+		}
+		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, file.head)), file)
+	case in.has("link"):
+		file, err := s.fetch(s.ctx, in.text("link"))
+		if err != nil {
+			return nil, invalid(kind+".link", "cannot be fetched: "+err.Error())
+		}
+		return s.keepReceived(numberID, firstOf(label, file.kind, defaultMime(kind, file.head)), file)
+	case in.has("id"):
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if m := s.world.Media[in.text("id")]; m != nil {
+			return m, nil
+		}
+		return nil, notFound("There is no media " + in.text("id") + ".")
+	}
+	return nil, missing(kind + ".link")
+}
+
+func (s *Server) keepReceived(numberID, kind string, file *staged) (*media, error) {
+	defer file.discard()
+	return s.keepMedia(numberID, kind, file, inboundLife)
+}
+
+// defaultMime labels bytes that came without one; voice notes in particular
+// have a label that no detector would find.
+func defaultMime(kind string, head []byte) string {
+	detected := mimeOf("", head)
+	if kind == "audio" && strings.HasSuffix(detected, "/ogg") {
+		return "audio/ogg; codecs=opus"
+	}
+	return detected
+}
+
+const fetchTimeout = 20 * time.Second
+
+// fetch downloads a link through the client that was given for that purpose.
+func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
+	if s.opt.Fetch == nil {
+		return nil, fmt.Errorf("this simulator fetches no links")
+	}
+	if !fetchable(link) {
+		return nil, fmt.Errorf("it is no http or https URL")
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", callbackAgent)
+	res, err := s.opt.Fetch.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
+		return nil, fmt.Errorf("the server answered %d", res.StatusCode)
+	}
+	file, err := s.blobs.stage(res.Body, maxMedia)
+	if err != nil {
+		return nil, err
+	}
+	file.kind, _, _ = strings.Cut(res.Header.Get("Content-Type"), ";")
+	return file, nil
+}
+
+// fetchThenSchedule downloads the link of a message before its statuses are
+// laid out: what cannot be had fails with 131053.
+func (s *Server) fetchThenSchedule(m *message, link string) {
+	var failure *int
+	file, err := s.fetch(s.ctx, link)
+	switch {
+	case err != nil:
+		failure = failing(codeMediaUpload)
+		s.log.Debug("link of a message", "message", m.ID, "error", err)
+	default:
+		kind := mimeOf(file.kind, file.head)
+		if fits := kindOfMime(kind); m.Type != "document" && m.Type != "template" && m.Type != "interactive" && (fits.kind != m.Type || file.size > fits.limit) {
+			failure = failing(codeMediaUpload)
+		}
+		file.discard()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.layOut(m, failure)
+}

@@ -1,0 +1,56 @@
+package simulator
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// The pair limit: one message in six seconds to the same user, of which 45 may
+// be borrowed from the future.
+const (
+	pairEvery = 6 * time.Second
+	pairBurst = 45
+	// maxPairs bounds the memory of the pair limit; forgetting a pair only
+	// makes the simulator kinder.
+	maxPairs = 100_000
+)
+
+// limits are the provider's token buckets.
+type limits struct {
+	numbers map[string]*rate.Limiter
+	pairs   map[[2]string]*rate.Limiter
+}
+
+func newLimits() limits {
+	return limits{numbers: map[string]*rate.Limiter{}, pairs: map[[2]string]*rate.Limiter{}}
+}
+
+// allow takes a token for one message, or says which limit was hit.
+func (l *limits) allow(now time.Time, settings *Settings, numberID, party string) error {
+	if settings.PairLimit {
+		pair := [2]string{numberID, party}
+		bucket := l.pairs[pair]
+		if bucket == nil {
+			if len(l.pairs) >= maxPairs {
+				clear(l.pairs)
+			}
+			bucket = rate.NewLimiter(rate.Every(pairEvery), pairBurst)
+			l.pairs[pair] = bucket
+		}
+		if !bucket.AllowN(now, 1) {
+			return refuse(codePairLimit)
+		}
+	}
+	if settings.MessagesPerSecond > 0 {
+		bucket := l.numbers[numberID]
+		if bucket == nil {
+			bucket = rate.NewLimiter(rate.Limit(settings.MessagesPerSecond), max(1, int(settings.MessagesPerSecond)))
+			l.numbers[numberID] = bucket
+		}
+		if !bucket.AllowN(now, 1) {
+			return refuse(codeThroughput)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package simulator
+
+import (
+	"encoding/hex"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gabriel-vasile/mimetype"
+)
+
+const (
+	downloadPath = "/whatsapp_business/attachments/"
+	urlLife      = 5 * time.Minute
+	uploadLife   = 30 * 24 * time.Hour
+	inboundLife  = 7 * 24 * time.Hour
+)
+
+// media is a file that was uploaded or received.
+type media struct {
+	ID      string `json:"id"`
+	Account string `json:"account"`
+	Number  string `json:"number"`
+	Mime    string `json:"mime"`
+	SHA256  []byte `json:"sha256"`
+	Size    int64  `json:"size"`
+	Expires int64  `json:"expires"`
+	Secret  string `json:"secret"` // makes its URLs hard to guess
+}
+
+// mediaKind is what a content type may be sent as, and how large.
+type mediaKind struct {
+	kind  string
+	limit int64
+}
+
+const (
+	office    = "application/vnd.openxmlformats-officedocument."
+	megabyte  = 1 << 20
+	stickerKB = 500 << 10
+)
+
+// uploadTypes is everything that may be uploaded, in the order in which the
+// provider lists it.
+var uploadTypes = []string{
+	"audio/aac", "audio/mp4", "audio/mpeg", "audio/amr", "audio/ogg", "audio/opus",
+	"application/vnd.ms-powerpoint", "application/msword", office + "wordprocessingml.document",
+	office + "presentationml.presentation", office + "spreadsheetml.sheet", "application/pdf", "text/plain",
+	"application/vnd.ms-excel", "image/jpeg", "image/png", "image/webp", "video/mp4", "video/3gpp",
+}
+
+func kindOfMime(kind string) mediaKind {
+	switch {
+	case kind == "image/webp":
+		return mediaKind{"sticker", stickerKB}
+	case strings.HasPrefix(kind, "image/"):
+		return mediaKind{"image", 5 * megabyte}
+	case strings.HasPrefix(kind, "video/"):
+		return mediaKind{"video", 16 * megabyte}
+	case strings.HasPrefix(kind, "audio/"):
+		return mediaKind{"audio", 16 * megabyte}
+	}
+	return mediaKind{"document", maxMedia}
+}
+
+// suits reports whether the file may be sent as a type of message. Anything
+// may go as a document.
+func (m *media) suits(kind string) bool {
+	base, _, _ := strings.Cut(m.Mime, ";")
+	return kind == "document" || kindOfMime(base).kind == kind
+}
+
+// uploadMedia handles POST /{phone_number_id}/media.
+func (s *Server) uploadMedia(c *call) (any, error) {
+	if err := c.mustProduct(); err != nil {
+		return nil, err
+	}
+	if c.file == nil {
+		return nil, requiredParameter("file")
+	}
+	label := firstOf(c.params.text("type"), c.file.kind)
+	kind := mimeOf(label, c.file.head)
+	if kind == "video/3gp" {
+		kind = "video/3gpp"
+	}
+	if !slices.Contains(uploadTypes, kind) {
+		return nil, badParameter("Param file must be a file with one of the following types: %s. Received file of type '%s'.", strings.Join(uploadTypes, ", "), firstOf(kind, label))
+	}
+	if limit := kindOfMime(kind).limit; c.file.size > limit {
+		return nil, badParameter("Param file must be at most %d bytes for type %s.", limit, kind)
+	}
+	m, err := s.keepMedia(c.id, kind, c.file, uploadLife)
+	if err != nil {
+		return nil, err
+	}
+	return createdID{m.ID}, nil
+}
+
+// mimeOf believes a label that says something, and looks at the bytes when it
+// says nothing.
+func mimeOf(label string, head []byte) string {
+	kind, _, _ := mime.ParseMediaType(label)
+	if kind != "" && kind != "application/octet-stream" {
+		return kind
+	}
+	kind, _, _ = mime.ParseMediaType(mimetype.Detect(head).String())
+	return kind
+}
+
+// keepMedia files received bytes as an object of a number.
+func (s *Server) keepMedia(numberID, kind string, file *staged, life time.Duration) (*media, error) {
+	s.mu.Lock()
+	n := s.world.Numbers[numberID]
+	id := s.world.newID()
+	s.mu.Unlock()
+	if n == nil {
+		return nil, noObject(http.MethodPost, numberID)
+	}
+	m := &media{
+		ID: id, Account: n.Account, Number: numberID, Mime: kind, SHA256: file.sum[:], Size: file.size,
+		Expires: time.Now().Add(life).UnixMilli(), Secret: newSecret(12),
+	}
+	if err := file.keep(id); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.world.Media[id] = m
+	s.touch()
+	return m, nil
+}
+
+// dropExpired forgets files that nobody can ask for any more.
+func (s *Server) dropExpired() {
+	now := nowMS()
+	for id, m := range s.world.Media {
+		if m.Expires <= now {
+			delete(s.world.Media, id)
+			s.blobs.remove(id)
+		}
+	}
+}
+
+type mediaInfo struct {
+	Product string `json:"messaging_product"`
+	URL     string `json:"url"`
+	Mime    string `json:"mime_type"`
+	SHA256  string `json:"sha256"`
+	Size    int64  `json:"file_size"`
+	ID      string `json:"id"`
+}
+
+// mediaOf finds the object of a call; a phone_number_id must match its owner.
+func (s *Server) mediaOf(c *call) (*media, error) {
+	m := s.world.Media[c.id]
+	owner := c.params.text("phone_number_id")
+	if m == nil || m.Expires <= nowMS() || owner != "" && owner != m.Number {
+		return nil, noObject(c.r.Method, c.id)
+	}
+	return m, nil
+}
+
+// getMedia handles GET /{media_id}.
+func (s *Server) getMedia(c *call) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, err := s.mediaOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return mediaInfo{"whatsapp", m.url(origin(c.r)), m.Mime, hex.EncodeToString(m.SHA256), m.Size, m.ID}, nil
+}
+
+// url is where the bytes can be had for the next five minutes.
+func (m *media) url(origin string) string {
+	expires := strconv.FormatInt(time.Now().Add(urlLife).Unix(), 10)
+	q := url.Values{"mid": {m.ID}, "ext": {expires}, "hash": {m.seal(expires)}}
+	return origin + downloadPath + "?" + q.Encode()
+}
+
+// seal ties a URL to its expiry.
+func (m *media) seal(expires string) string { return appSecretProof(m.Secret, m.ID+"."+expires)[:32] }
+
+// deleteMedia handles DELETE /{media_id}.
+func (s *Server) deleteMedia(c *call) (any, error) {
+	s.mu.Lock()
+	m, err := s.mediaOf(c)
+	if err == nil {
+		delete(s.world.Media, m.ID)
+		s.touch()
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	s.blobs.remove(m.ID)
+	return success{true}, nil
+}
+
+// serveDownload handles a media URL. Whatever is wrong with it is a 404, but a
+// missing or bad token is 401.
+func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	c := &call{s: s, w: w, r: r, path: downloadPath, input: &input{params: object{"access_token": q.Get("access_token")}}}
+	s.mu.Lock()
+	m, open := s.world.Media[q.Get("mid")], s.settings.OpenDownloads
+	s.mu.Unlock()
+	if !open {
+		if err := c.authenticate(); err != nil {
+			e := garbageToken()
+			c.fail(e)
+			return
+		}
+	}
+	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
+	if m == nil || m.Expires <= nowMS() || m.seal(q.Get("ext")) != q.Get("hash") || expires <= time.Now().Unix() || !open && !c.token.reaches(m.Account) {
+		http.NotFound(w, r)
+		return
+	}
+	file, err := s.blobs.open(m.ID)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	defer file.Close()
+	w.Header().Set("Content-Type", m.Mime)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeContent(w, r, "", time.Time{}, file)
+}

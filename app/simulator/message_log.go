@@ -1,0 +1,96 @@
+package simulator
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// direction tells who sent a message, and how.
+type direction string
+
+const (
+	outbound direction = "out"  // by the business, through the API
+	inbound  direction = "in"   // by a user
+	echoed   direction = "echo" // by the business, from the phone app
+)
+
+// message is one message as the simulator remembers it.
+type message struct {
+	ID       string          `json:"id"`
+	Dir      direction       `json:"dir"`
+	Number   string          `json:"number"`
+	To       string          `json:"to,omitempty"`    // as given
+	Phone    string          `json:"phone,omitempty"` // of the user, digits
+	BSUID    string          `json:"bsuid,omitempty"` // when addressed by it
+	Type     string          `json:"type"`
+	Request  json.RawMessage `json:"request,omitempty"`
+	Status   string          `json:"status"`
+	At       int64           `json:"at"`
+	Opaque   string          `json:"opaque,omitempty"`
+	Category string          `json:"category,omitempty"`
+	Free     bool            `json:"free,omitempty"` // in the service window
+	Voice    bool            `json:"voice,omitempty"`
+	Priced   bool            `json:"priced,omitempty"` // pricing was named after sent
+}
+
+// party is the user's number, or the BSUID where there is no number.
+func (m *message) party() string { return firstOf(m.Phone, m.BSUID) }
+
+// messageLog remembers messages in order of arrival, up to a number of them.
+type messageLog struct {
+	cap  int
+	all  []*message
+	head int // the oldest one kept
+	byID map[string]*message
+}
+
+func newMessageLog(limit int) messageLog {
+	return messageLog{cap: limit, byID: map[string]*message{}}
+}
+
+// add remembers a message and forgets the oldest beyond the cap.
+func (l *messageLog) add(m *message) {
+	l.all = append(l.all, m)
+	l.byID[m.ID] = m
+	for len(l.all)-l.head > l.cap {
+		old := l.all[l.head]
+		l.all[l.head] = nil
+		l.head++
+		if l.byID[old.ID] == old {
+			delete(l.byID, old.ID)
+		}
+	}
+	if l.head > l.cap && l.head > len(l.all)/2 {
+		// Copied so that the forgotten half can be freed.
+		l.all = append(make([]*message, 0, len(l.all)), l.all[l.head:]...)
+		l.head = 0
+	}
+}
+
+// kept returns the messages remembered, oldest first.
+func (l *messageLog) kept() []*message { return l.all[l.head:] }
+
+func (l *messageLog) clear() { *l = newMessageLog(l.cap) }
+
+// remember stores a message and journals it.
+func (s *Server) remember(m *message) {
+	s.messages.add(m)
+	s.journal.add(journalEntry{Message: m.snapshot()})
+}
+
+// snapshot copies a message, so that it can be encoded without the lock.
+func (m *message) snapshot() *message {
+	copied := *m
+	return &copied
+}
+
+// setStatus moves a message on and journals that.
+func (s *Server) setStatus(m *message, status string) {
+	m.Status = status
+	s.journal.add(journalEntry{ID: m.ID, Status: status})
+}
+
+// rfc3339 writes a time as the control surface does.
+func rfc3339(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+}

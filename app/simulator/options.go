@@ -1,0 +1,120 @@
+package simulator
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// Options says how a simulator is set up. The zero value is a usable one that
+// keeps nothing on disk and makes its credentials up.
+type Options struct {
+	// StateFile is where the state is saved; the journal of messages and the
+	// media files lie beside it. Empty keeps everything in memory only.
+	StateFile string
+
+	// Listen is the address that the simulator will be served on. It decides
+	// whether the control surface needs a token: on loopback it does not.
+	Listen string
+	// Hosts are further names under which /_sim may be called, besides the
+	// loopback names and the host of Listen.
+	Hosts []string
+	// ControlToken, when set, must be presented to /_sim as a bearer token.
+	ControlToken string
+	// PublicURL is the origin that callbacks name in media URLs; empty leaves
+	// such URLs out. Answers to requests use the request's own origin.
+	PublicURL string
+
+	// AppID, AppSecret, VerifyToken and AccessToken are made up when empty
+	// and then remembered in the state file.
+	AppID       string
+	AppSecret   string
+	VerifyToken string
+	AccessToken string
+	// WebhookURL is the app's callback URL. It is taken as verified: see
+	// [Server.VerifyWebhook].
+	WebhookURL string
+
+	// Callbacks posts callbacks and challenges; nil takes one with a time
+	// limit of 10 seconds that follows no redirects.
+	Callbacks *http.Client
+	// Fetch downloads links that were given to /_sim and, with the setting
+	// fetch_links, to sends. Without it links cannot be fetched.
+	Fetch *http.Client
+
+	// MaxMessages caps the messages remembered, 200,000 when zero.
+	MaxMessages int
+	// Log receives what goes wrong in the background; nil discards it.
+	Log *slog.Logger
+}
+
+// Credentials are what a client needs in order to talk to the simulator and
+// to check its callbacks.
+type Credentials struct {
+	AppID       string `json:"app_id"`
+	AppSecret   string `json:"app_secret"`
+	VerifyToken string `json:"verify_token"`
+	AccessToken string `json:"access_token"`
+}
+
+const (
+	defaultMaxMessages = 200_000
+	callbackTimeout    = 10 * time.Second
+)
+
+// complete fills in defaults and refuses what would open the control surface
+// to strangers.
+func (o *Options) complete() error {
+	if o.ControlToken == "" && !loopbackAddress(o.Listen) {
+		return fmt.Errorf("simulator on %s, which is not a loopback address, needs a control token", o.Listen)
+	}
+	if o.MaxMessages <= 0 {
+		o.MaxMessages = defaultMaxMessages
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Callbacks == nil {
+		o.Callbacks = newCallbackClient()
+	}
+	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
+	return nil
+}
+
+func newCallbackClient() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 16
+	transport.DisableCompression = true
+	return &http.Client{
+		Transport: transport,
+		Timeout:   callbackTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
+	}
+}
+
+// loopbackAddress reports whether a listen address is reachable from this
+// machine only. An empty address is a handler that is not listened on yet.
+func loopbackAddress(listen string) bool {
+	if listen == "" {
+		return true
+	}
+	host, _, err := net.SplitHostPort(listen)
+	if err != nil {
+		host = listen
+	}
+	return loopbackName(host)
+}
+
+func loopbackName(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,227 @@
+package simulator
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// The fields of callbacks.
+const (
+	fieldMessages       = "messages"
+	fieldEchoes         = "smb_message_echoes"
+	fieldPreferences    = "user_preferences"
+	fieldUserID         = "user_id_update"
+	fieldTemplateStatus = "message_template_status_update"
+	fieldAccountUpdate  = "account_update"
+	fieldHistory        = "history"
+	fieldStateSync      = "smb_app_state_sync"
+)
+
+// messageFields follow an override of the callback URL and carry no time.
+var messageFields = []string{fieldMessages, fieldEchoes, fieldPreferences, fieldUserID, fieldHistory, fieldStateSync}
+
+// change is one update for the app: it is in a lane, in flight, or waiting in
+// the timeline for another try.
+type change struct {
+	Account  string          `json:"account"`
+	URL      string          `json:"url,omitempty"` // when it is not the app's own
+	Field    string          `json:"field"`
+	Value    json.RawMessage `json:"value"`
+	Time     int64           `json:"time,omitempty"` // of an account's entry, seconds
+	First    int64           `json:"first"`
+	Next     int64           `json:"next,omitempty"`
+	Attempts int             `json:"attempts,omitempty"`
+
+	pending any // what Value will be made of, outside the lock
+}
+
+// encoded returns the change's value as JSON. Only attempts and times of a
+// change ever vary, so this needs no lock.
+func (c *change) encoded() (json.RawMessage, error) {
+	if c.pending == nil {
+		return c.Value, nil
+	}
+	return marshal(c.pending)
+}
+
+// laneKey keeps accounts and receivers apart, so that one that hangs does not
+// hold up the others.
+type laneKey struct{ account, url string }
+
+// lane is a queue of changes for one account and URL, posted one batch after
+// another, so that updates arrive in order while all goes well.
+type lane struct {
+	key      laneKey
+	waiting  []*change
+	inFlight []*change
+	busy     bool
+}
+
+// outbox is everything that waits to be told.
+type outbox struct {
+	lanes   map[laneKey]*lane
+	pending int
+}
+
+// maxPending bounds what waits for a receiver that is down; later updates are
+// dropped, and logged.
+const maxPending = 100_000
+
+func newOutbox() outbox { return outbox{lanes: map[laneKey]*lane{}} }
+
+// targetOf finds where an update goes: number before account before app, for
+// which the URL is left empty, so that it follows when the app moves. Nothing
+// is told of accounts that the app is not subscribed to.
+func (s *Server) targetOf(accountID string, n *number, field string) (override string, tell bool) {
+	a := s.world.Accounts[accountID]
+	if a == nil || !a.Hooked {
+		return "", false
+	}
+	if slices.Contains(messageFields, field) {
+		if n != nil && n.Override.URL != "" {
+			return n.Override.URL, true
+		}
+		if a.Override.URL != "" {
+			return a.Override.URL, true
+		}
+	}
+	hook := s.world.Hook
+	return "", hook.URL != "" && (len(hook.Fields) == 0 || slices.Contains(hook.Fields, field))
+}
+
+// tell queues an update about a number.
+func (s *Server) tell(n *number, field string, v any) {
+	if url, ok := s.targetOf(n.Account, n, field); ok {
+		s.enqueue(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), pending: v})
+		s.outbox.pending++
+	}
+}
+
+// tellAccount queues an update about an account.
+func (s *Server) tellAccount(accountID, field string, v any) {
+	if url, ok := s.targetOf(accountID, nil, field); ok {
+		now := nowMS()
+		s.enqueue(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, pending: v})
+		s.outbox.pending++
+	}
+}
+
+// enqueue puts a change into its lane and sets the lane going.
+func (s *Server) enqueue(c *change) {
+	if s.outbox.pending >= maxPending && c.Attempts == 0 {
+		s.log.Warn("callback dropped: too many are waiting", "url", c.URL, "field", c.Field)
+		s.outbox.pending--
+		return
+	}
+	key := laneKey{c.Account, c.URL}
+	l := s.outbox.lanes[key]
+	if l == nil {
+		l = &lane{key: key}
+		s.outbox.lanes[key] = l
+	}
+	l.waiting = append(l.waiting, c)
+	if !l.busy && !s.closing {
+		l.busy = true
+		s.lanes.Go(func() { s.runLane(l) })
+	}
+	s.touch()
+}
+
+// resumeLanes sets lanes going that were loaded from the state file.
+func (s *Server) resumeLanes() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.outbox.lanes {
+		if len(l.waiting) > 0 && !l.busy {
+			l.busy = true
+			s.lanes.Go(func() { s.runLane(l) })
+		}
+	}
+}
+
+const batchSize = 100
+
+// take removes the next batch from the lane: changes that have been tried
+// equally often, so that a bad one holds up only its like.
+func (l *lane) take() []*change {
+	attempts := l.waiting[0].Attempts
+	n := 1
+	for n < min(len(l.waiting), batchSize) && l.waiting[n].Attempts == attempts {
+		n++
+	}
+	batch := slices.Clone(l.waiting[:n])
+	l.waiting = slices.Delete(l.waiting, 0, n)
+	return batch
+}
+
+// runLane posts batches until the lane is empty.
+func (s *Server) runLane(l *lane) {
+	for {
+		s.mu.Lock()
+		if len(l.waiting) == 0 || s.ctx.Err() != nil {
+			l.busy = false
+			if len(l.waiting) == 0 {
+				delete(s.outbox.lanes, l.key)
+			}
+			s.mu.Unlock()
+			return
+		}
+		l.inFlight = l.take()
+		target := firstOf(l.key.url, s.world.Hook.URL)
+		s.mu.Unlock()
+
+		err := s.post(target, l.key.account, l.inFlight)
+
+		s.mu.Lock()
+		s.settle(l, err)
+		s.mu.Unlock()
+	}
+}
+
+// retryAfter is how long to wait after each failed attempt; then ever longer.
+var retryAfter = []time.Duration{
+	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second,
+}
+
+const (
+	longestRetry = 6 * time.Hour
+	giveUpAfter  = 7 * 24 * time.Hour
+)
+
+func retryDelay(attempts int) time.Duration {
+	if attempts <= len(retryAfter) {
+		return retryAfter[attempts-1]
+	}
+	last := retryAfter[len(retryAfter)-1]
+	return min(last<<min(attempts-len(retryAfter), 20), longestRetry)
+}
+
+// settle drops delivered changes and schedules the others again.
+func (s *Server) settle(l *lane, err error) {
+	batch := l.inFlight
+	l.inFlight = nil
+	s.touch()
+	if err == nil {
+		s.outbox.pending -= len(batch)
+		return
+	}
+	if s.ctx.Err() != nil {
+		l.waiting = append(batch, l.waiting...) // not the receiver's fault
+		return
+	}
+	now := nowMS()
+	delay := retryDelay(batch[0].Attempts + 1).Milliseconds()
+	batch = slices.DeleteFunc(batch, func(c *change) bool {
+		c.Attempts++
+		c.Next = now + delay
+		given := c.Next-c.First > giveUpAfter.Milliseconds()
+		if given {
+			s.outbox.pending--
+		}
+		return given
+	})
+	if len(batch) > 0 {
+		s.at(&event{Due: now + delay, retry: batch})
+	}
+}

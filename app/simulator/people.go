@@ -1,0 +1,155 @@
+package simulator
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// person is a user of WhatsApp.
+type person struct {
+	Phone    string `json:"phone,omitempty"` // digits; empty when hidden behind a username
+	BSUID    string `json:"bsuid"`
+	Parent   string `json:"parent_bsuid,omitempty"`
+	Name     string `json:"name,omitempty"`
+	Username string `json:"username,omitempty"`
+	Stopped  bool   `json:"stopped,omitempty"` // wants no marketing
+	// Wrote is when the person last wrote to each business number.
+	Wrote map[string]int64 `json:"wrote,omitempty"`
+}
+
+// people are found by number and by id.
+type people struct {
+	all     []*person
+	byPhone map[string]*person
+	byBSUID map[string]*person
+}
+
+func newPeople() people {
+	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}}
+}
+
+func (p *people) add(one *person) {
+	p.all = append(p.all, one)
+	p.index(one)
+}
+
+func (p *people) index(one *person) {
+	if one.Phone != "" {
+		p.byPhone[one.Phone] = one
+	}
+	p.byBSUID[one.BSUID] = one
+}
+
+// find looks a person up by number or BSUID.
+func (p *people) find(party string) *person {
+	if bsuidPattern.MatchString(party) {
+		return p.byBSUID[party]
+	}
+	return p.byPhone[digits(party)]
+}
+
+// ensure finds or makes the person that a phone number or a BSUID belongs to.
+func (p *people) ensure(phone, bsuid string) *person {
+	one := p.byPhone[phone]
+	if one == nil || phone == "" {
+		one = p.byBSUID[bsuid]
+	}
+	if one == nil {
+		one = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone))}
+		p.add(one)
+		return one
+	}
+	if bsuid != "" && bsuid != one.BSUID || phone != "" && phone != one.Phone {
+		p.change(one, firstOf(phone, one.Phone), firstOf(bsuid, one.BSUID))
+	}
+	return one
+}
+
+// change gives a person another number or BSUID.
+func (p *people) change(one *person, phone, bsuid string) {
+	delete(p.byPhone, one.Phone)
+	delete(p.byBSUID, one.BSUID)
+	one.Phone, one.BSUID = phone, bsuid
+	p.index(one)
+}
+
+// wrote notes that a person wrote to a number, which opens the window.
+func (one *person) wrote(numberID string, at int64) {
+	if one.Wrote == nil {
+		one.Wrote = map[string]int64{}
+	}
+	one.Wrote[numberID] = max(at, one.Wrote[numberID])
+}
+
+const serviceWindow = 24 * time.Hour
+
+// windowOpen reports whether free-form messages may be sent to the person.
+func (one *person) windowOpen(numberID string, now int64) bool {
+	return one != nil && one.Wrote[numberID] != 0 && now-one.Wrote[numberID] < serviceWindow.Milliseconds()
+}
+
+// WindowOpen reports whether a person, named by number or BSUID, has written
+// to a business number within the last 24 hours.
+func (s *Server) WindowOpen(phoneNumberID, party string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.world.People.find(party).windowOpen(phoneNumberID, nowMS())
+}
+
+var bsuidPattern = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
+
+// bsuidFor makes up the id of a number's owner. It is computed rather than
+// drawn, so that a stranger keeps the same id without being remembered.
+func bsuidFor(phone string) string {
+	sum := sha256.Sum256([]byte("bsuid " + phone))
+	n := binary.BigEndian.Uint64(sum[:]) % 9_000_000_000_000_000
+	return countryOf(phone) + "." + strconv.FormatUint(1_000_000_000_000_000+n, 10)
+}
+
+// newBSUID makes up an id that is not tied to a number.
+func newBSUID(phone string) string { return countryOf(phone) + "." + randomDigits(16) }
+
+// dialCodes is enough of the numbering plan to make ids look at home.
+var dialCodes = map[string]string{
+	"1": "US", "20": "EG", "27": "ZA", "31": "NL", "33": "FR", "34": "ES", "39": "IT", "41": "CH", "43": "AT",
+	"44": "GB", "49": "DE", "52": "MX", "54": "AR", "55": "BR", "57": "CO", "61": "AU", "62": "ID", "65": "SG",
+	"81": "JP", "91": "IN", "92": "PK", "234": "NG", "254": "KE", "351": "PT", "971": "AE", "972": "IL",
+}
+
+func countryOf(phone string) string {
+	for n := min(3, len(phone)); n > 0; n-- {
+		if country := dialCodes[phone[:n]]; country != "" {
+			return country
+		}
+	}
+	return "US"
+}
+
+// digits strips everything but digits from a number, as the provider does.
+func digits(number string) string {
+	clean := true
+	for i := range len(number) {
+		clean = clean && number[i] >= '0' && number[i] <= '9'
+	}
+	if clean {
+		return number
+	}
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, number)
+}
+
+var phonePattern = regexp.MustCompile(`^\+?[0-9 ().-]+$`)
+
+// validPhone reports whether a recipient looks like a phone number.
+func validPhone(number string) bool {
+	n := len(digits(number))
+	return phonePattern.MatchString(strings.TrimSpace(number)) && n >= 7 && n <= 15
+}

@@ -1,0 +1,156 @@
+// Package simulator plays the provider: the Graph API of the WhatsApp Cloud
+// platform as far as a messaging application needs it, with the same paths,
+// bodies, ids, errors and signed callbacks, so that any client of the real one
+// works by changing its base URL. It adds a control surface under /_sim with
+// which tests and people play the users on the other side.
+//
+// Everything lives in memory; a state file keeps it over a restart. A crash
+// may lose the last second.
+package simulator
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Server is a simulated provider. It is an [http.Handler]; Close it when done.
+type Server struct {
+	opt Options
+	log *slog.Logger
+
+	ownClient bool // for callbacks, to be closed with the server
+
+	blobs   *blobs
+	control http.Handler
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup // the background: timeline, lanes, saver
+	lanes  sync.WaitGroup
+
+	// mu guards all that follows. It is held for moments only: nothing is
+	// encoded, written or posted under it, but for small chunks of a save.
+	mu       sync.Mutex
+	world    world
+	settings Settings
+	messages messageLog
+	timeline timeline
+	outbox   outbox
+	limits   limits
+	journal  journal
+	closing  bool // no background work may be started any more
+
+	wake  chan struct{} // the timeline has an earlier event
+	dirty chan struct{} // there is something to save
+
+	listeners     atomic.Pointer[[]*listener]
+	listenersLock sync.Mutex
+}
+
+// New makes a simulator, with the state that its state file holds.
+func New(opt Options) (*Server, error) {
+	ownClient := opt.Callbacks == nil
+	if err := opt.complete(); err != nil {
+		return nil, err
+	}
+	dir := ""
+	if opt.StateFile != "" {
+		dir = opt.StateFile + ".media"
+	}
+	store, err := newBlobs(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		opt: opt, log: opt.Log, ownClient: ownClient, blobs: store,
+		world: newWorld(), settings: defaultSettings(),
+		messages: newMessageLog(opt.MaxMessages),
+		outbox:   newOutbox(),
+		limits:   newLimits(),
+		wake:     make(chan struct{}, 1),
+		dirty:    make(chan struct{}, 1),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.control = s.newControl()
+	if err := s.load(); err != nil {
+		s.cancel()
+		return nil, err
+	}
+	s.adoptCredentials()
+	s.work.Go(s.runTimeline)
+	s.work.Go(s.runSaver)
+	s.resumeLanes()
+	return s, nil
+}
+
+// adoptCredentials lets the options win over what was remembered, and makes
+// up what neither has.
+func (s *Server) adoptCredentials() {
+	w := &s.world
+	w.Creds.AppID = firstOf(s.opt.AppID, w.Creds.AppID, randomDigits(15))
+	w.Creds.AppSecret = firstOf(s.opt.AppSecret, w.Creds.AppSecret, newSecret(16))
+	w.Creds.VerifyToken = firstOf(s.opt.VerifyToken, w.Creds.VerifyToken, "verify-"+newSecret(8))
+	w.Creds.AccessToken = firstOf(s.opt.AccessToken, w.Creds.AccessToken, newAccessToken())
+	if w.Tokens[w.Creds.AccessToken] == nil {
+		w.Tokens[w.Creds.AccessToken] = &token{Token: w.Creds.AccessToken, State: tokenValid}
+	}
+	if s.opt.WebhookURL != "" {
+		w.Hook.URL = s.opt.WebhookURL
+	}
+	s.touch()
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// ServeHTTP answers a request to the provider, or to the control surface.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/_sim/"):
+		s.control.ServeHTTP(w, r)
+	case r.URL.Path == downloadPath:
+		s.serveDownload(w, r)
+	default:
+		s.serveGraph(w, r)
+	}
+}
+
+// Close stops the background and saves the state. Callbacks that were not
+// delivered go out after the next start.
+func (s *Server) Close() error {
+	s.cancel()
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.work.Wait()
+	s.lanes.Wait()
+	if s.ownClient {
+		s.opt.Callbacks.CloseIdleConnections()
+	}
+	return s.save()
+}
+
+// Credentials returns the app's identity and the first access token.
+func (s *Server) Credentials() Credentials {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.world.Creds
+}
+
+// touch asks for a save. It may be called with or without the lock.
+func (s *Server) touch() {
+	select {
+	case s.dirty <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,117 @@
+package simulator
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Settings is how the simulated world behaves. Delays are milliseconds after
+// the message was accepted; null means that it never happens.
+type Settings struct {
+	SentMS      *int64 `json:"sent_ms"`
+	DeliveredMS *int64 `json:"delivered_ms"`
+	ReadMS      *int64 `json:"read_ms"`
+	// AutoRead reads each message shortly after its delivery where ReadMS is
+	// null, and plays voice messages.
+	AutoRead bool `json:"auto_read"`
+	// ServiceWindow enforces the 24 hours in which free-form messages may be
+	// sent after the user last wrote.
+	ServiceWindow    bool   `json:"service_window"`
+	TemplateReviewMS int64  `json:"template_review_ms"`
+	TemplateVerdict  string `json:"template_verdict"` // APPROVED, REJECTED or PENDING for no verdict
+	// MessagesPerSecond is the throughput of each number; 0 is no limit.
+	MessagesPerSecond float64 `json:"messages_per_second"`
+	PairLimit         bool    `json:"pair_limit"`
+
+	// FetchLinks downloads the links of media messages, as the provider does,
+	// and fails the message with 131053 where that is not possible.
+	FetchLinks bool `json:"fetch_links"`
+	// OpenDownloads serves media to requests that carry no token.
+	OpenDownloads bool `json:"open_downloads"`
+	// WebhookVersion is the Graph version of callbacks: up to v23.0 statuses
+	// name a conversation.
+	WebhookVersion string `json:"webhook_version"`
+}
+
+// Friendly defaults: a developer sees each status arrive in turn.
+const (
+	defaultSentMS      = 50
+	defaultDeliveredMS = 200
+	defaultReviewMS    = 2000
+	defaultThroughput  = 80
+	autoReadMS         = 300 // after delivery
+	playedMS           = 300 // after reading
+)
+
+func defaultSettings() Settings {
+	sent, delivered := int64(defaultSentMS), int64(defaultDeliveredMS)
+	return Settings{
+		SentMS: &sent, DeliveredMS: &delivered, ServiceWindow: true,
+		TemplateReviewMS: defaultReviewMS, TemplateVerdict: statusApproved,
+		MessagesPerSecond: defaultThroughput, PairLimit: true, WebhookVersion: "v24.0",
+	}
+}
+
+const maxDelayMS = 30 * 24 * 3600 * 1000
+
+// check refuses settings that mean nothing.
+func (s *Settings) check() error {
+	for name, ms := range map[string]*int64{
+		"sent_ms": s.SentMS, "delivered_ms": s.DeliveredMS, "read_ms": s.ReadMS, "template_review_ms": &s.TemplateReviewMS,
+	} {
+		if ms != nil && (*ms < 0 || *ms > maxDelayMS) {
+			return invalid(name, "must be between 0 and 30 days of milliseconds")
+		}
+	}
+	s.TemplateVerdict = strings.ToUpper(s.TemplateVerdict)
+	switch {
+	case s.TemplateVerdict != statusApproved && s.TemplateVerdict != statusRejected && s.TemplateVerdict != statusPending:
+		return invalid("template_verdict", "must be APPROVED, REJECTED or PENDING")
+	case s.MessagesPerSecond < 0:
+		return invalid("messages_per_second", "must not be negative")
+	case !versionSegment.MatchString(s.WebhookVersion):
+		return invalid("webhook_version", "must look like v24.0")
+	}
+	return nil
+}
+
+// namesConversations reports whether statuses carry a conversation.
+func (s *Settings) namesConversations() bool {
+	major, _, _ := strings.Cut(strings.TrimPrefix(s.WebhookVersion, "v"), ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n <= 23
+}
+
+// Settings returns how the world behaves.
+func (s *Server) Settings() Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings
+}
+
+// SetSettings changes how the world behaves from now on.
+func (s *Server) SetSettings(settings Settings) error {
+	if err := settings.check(); err != nil {
+		return fmt.Errorf("settings: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settings = settings
+	s.limits = newLimits()
+	s.touch()
+	return nil
+}
+
+// patchSettings changes the settings that a JSON object names.
+func (s *Server) patchSettings(body []byte) (Settings, error) {
+	settings := s.Settings()
+	if err := json.Unmarshal(body, &settings); err != nil {
+		return settings, badBody(err)
+	}
+	if err := settings.check(); err != nil {
+		return settings, err
+	}
+	return settings, s.SetSettings(settings)
+}

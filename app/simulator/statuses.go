@@ -1,0 +1,151 @@
+package simulator
+
+import (
+	"strconv"
+	"strings"
+)
+
+// value is what a callback of the messages kind carries.
+type value struct {
+	Product  string    `json:"messaging_product"`
+	Metadata metadata  `json:"metadata"`
+	Contacts []contact `json:"contacts,omitempty"`
+
+	Messages    []object `json:"messages,omitempty"`
+	Statuses    []status `json:"statuses,omitempty"`
+	Echoes      []object `json:"message_echoes,omitempty"`
+	Preferences []object `json:"user_preferences,omitempty"`
+	Updates     []object `json:"user_id_update,omitempty"`
+	StateSync   []object `json:"state_sync,omitempty"`
+	History     []object `json:"history,omitempty"`
+}
+
+type metadata struct {
+	Display string `json:"display_phone_number"`
+	ID      string `json:"phone_number_id"`
+}
+
+type contact struct {
+	Profile profileName `json:"profile"`
+	WaID    string      `json:"wa_id,omitempty"`
+	UserID  string      `json:"user_id,omitempty"`
+	Parent  string      `json:"parent_user_id,omitempty"`
+}
+
+type profileName struct {
+	Name     string `json:"name,omitempty"`
+	Username string `json:"username,omitempty"`
+}
+
+type status struct {
+	ID           string        `json:"id"`
+	Status       string        `json:"status"`
+	Timestamp    string        `json:"timestamp"`
+	Recipient    string        `json:"recipient_id,omitempty"`
+	UserID       string        `json:"recipient_user_id,omitempty"`
+	Parent       string        `json:"recipient_parent_user_id,omitempty"`
+	Opaque       string        `json:"biz_opaque_callback_data,omitempty"`
+	Conversation *conversation `json:"conversation,omitempty"`
+	Pricing      *pricing      `json:"pricing,omitempty"`
+	Errors       []statusError `json:"errors,omitempty"`
+}
+
+type conversation struct {
+	ID      string            `json:"id"`
+	Expires string            `json:"expiration_timestamp,omitempty"`
+	Origin  map[string]string `json:"origin"`
+}
+
+type pricing struct {
+	Billable bool   `json:"billable"`
+	Model    string `json:"pricing_model"`
+	Type     string `json:"type"`
+	Category string `json:"category"`
+}
+
+// report tells the app what became of a message.
+func (s *Server) report(m *message, name string, code int) {
+	n := s.world.Numbers[m.Number]
+	if n == nil {
+		return
+	}
+	if name != "played" {
+		s.setStatus(m, name)
+	}
+	if _, ok := s.targetOf(n.Account, n, fieldMessages); !ok {
+		return
+	}
+	s.tell(n, fieldMessages, s.statusValue(n, m, name, code))
+	if name == "delivered" || name == "read" {
+		m.Priced = true
+	}
+}
+
+// statusValue words one status of a message.
+func (s *Server) statusValue(n *number, m *message, name string, code int) value {
+	now := nowMS()
+	one := s.world.People.find(m.party())
+	st := status{
+		ID: m.ID, Status: name, Timestamp: seconds(now), Opaque: m.Opaque,
+		Recipient: m.Phone, UserID: m.BSUID,
+	}
+	if one != nil {
+		// The number of a user who was addressed by id is told where it is known.
+		st.Recipient, st.UserID, st.Parent = one.Phone, one.BSUID, one.Parent
+	} else if st.UserID == "" {
+		st.UserID = bsuidFor(m.Phone)
+	}
+	v := value{Product: "whatsapp", Metadata: n.metadata(), Statuses: []status{st}}
+	told := &v.Statuses[0]
+	if name == "failed" {
+		told.Errors = []statusError{asStatusError(code)}
+		if m.BSUID == "" {
+			told.UserID, told.Parent = "", ""
+		}
+		return v
+	}
+	v.Contacts = []contact{contactOf(one, st.Recipient, st.UserID)}
+	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
+		told.Pricing = m.pricing()
+	}
+	if s.settings.namesConversations() {
+		told.Conversation = m.conversation(name, now)
+	}
+	return v
+}
+
+// contactOf describes a person; strangers are called by their number.
+func contactOf(one *person, phone, bsuid string) contact {
+	if one == nil {
+		return contact{Profile: profileName{Name: firstOf(phone, bsuid)}, WaID: phone, UserID: bsuid}
+	}
+	return contact{
+		Profile: profileName{Name: firstOf(one.Name, one.Username, one.Phone, one.BSUID), Username: one.Username},
+		WaID:    one.Phone, UserID: one.BSUID, Parent: one.Parent,
+	}
+}
+
+// pricing says what a message cost: within the service window only marketing
+// and authentication do.
+func (m *message) pricing() *pricing {
+	category := firstOf(m.Category, "service")
+	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}
+	if category == "service" || category == "utility" && m.Free {
+		p.Billable, p.Type = false, "free_customer_service"
+	}
+	return p
+}
+
+func (m *message) conversation(name string, now int64) *conversation {
+	c := &conversation{
+		ID:     strings.ToLower(m.ID[len(m.ID)-min(len(m.ID), 32):]),
+		Origin: map[string]string{"type": firstOf(m.Category, "service")},
+	}
+	if name == "sent" {
+		c.Expires = seconds(now + serviceWindow.Milliseconds())
+	}
+	return c
+}
+
+// seconds writes a time as callbacks do.
+func seconds(ms int64) string { return strconv.FormatInt(ms/1000, 10) }

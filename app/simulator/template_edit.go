@@ -1,0 +1,154 @@
+package simulator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	editsPerDay   = 1
+	editsPerMonth = 10
+	maxDeletions  = 100
+)
+
+// editTemplate handles POST /{template_id}.
+func (s *Server) editTemplate(c *call) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := s.templateOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.editable(c.params); err != nil {
+		return nil, err
+	}
+	changed := *t
+	if err := changed.edit(c.params); err != nil {
+		return nil, err
+	}
+	if t.Status == statusApproved {
+		changed.Edits = append(slices.Clone(t.Edits), nowMS())
+	}
+	changed.Status, changed.Updated = statusPending, nowMS()
+	*t = changed
+	if s.settings.TemplateVerdict != statusPending {
+		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+	}
+	s.touch()
+	return success{true}, nil
+}
+
+// editable says whether a template may be edited now.
+func (t *template) editable(in object) error {
+	now := nowMS()
+	t.Edits = recent(t.Edits, now, 30*24*time.Hour)
+	lastDay := recent(slices.Clone(t.Edits), now, 24*time.Hour)
+	switch {
+	case t.Status != statusApproved && t.Status != statusRejected && t.Status != statusPaused:
+		return templateError(2388039, "Message template status can't be changed", fmt.Sprintf("A template that is %s cannot be edited.", t.Status))
+	case t.Status == statusApproved && in.has("category") && !strings.EqualFold(in.text("category"), t.Category):
+		return templateError(0, "Invalid parameter", "The category of an approved template cannot be edited.")
+	case t.Status == statusApproved && (len(lastDay) >= editsPerDay || len(t.Edits) >= editsPerMonth):
+		return templateError(2388039, "Message template can't be edited", "An approved template can be edited once in 24 hours and 10 times in 30 days.")
+	}
+	return nil
+}
+
+// edit replaces what a body names.
+func (t *template) edit(in object) error {
+	if !in.has("components") && !in.has("category") && !in.has("message_send_ttl_seconds") {
+		return requiredParameter("components")
+	}
+	whole := object{
+		"name": t.Name, "language": t.Language, "category": firstOf(in.text("category"), t.Category),
+		"parameter_format": t.Format, "components": anys(t.Components),
+	}
+	if in.has("components") {
+		whole["components"] = in["components"]
+	}
+	if in.has("message_send_ttl_seconds") {
+		whole["message_send_ttl_seconds"] = in["message_send_ttl_seconds"]
+	}
+	edited, err := readTemplate(whole)
+	if err != nil {
+		return err
+	}
+	if t.Category != edited.Category {
+		t.Previous = t.Category
+	}
+	t.Components, t.Category = edited.Components, edited.Category
+	if in.has("message_send_ttl_seconds") {
+		t.TTL = edited.TTL
+	}
+	return nil
+}
+
+func anys(list []object) []any {
+	view := make([]any, len(list))
+	for i, o := range list {
+		view[i] = map[string]any(o)
+	}
+	return view
+}
+
+// unpauseTemplate handles POST /{template_id}/unpause.
+func (s *Server) unpauseTemplate(c *call) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := s.templateOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if t.Status != statusPaused {
+		return nil, templateError(2388039, "Message template status can't be changed", "Only a paused template can be unpaused.")
+	}
+	s.review(t, statusApproved, "")
+	return success{true}, nil
+}
+
+// deleteTemplates handles DELETE /{waba_id}/message_templates: every language
+// of a name, one id of it, or a list of ids.
+func (s *Server) deleteTemplates(c *call) (any, error) {
+	name, ids := c.params.text("name"), c.params.list("hsm_ids")
+	single := c.params.text("hsm_id")
+	switch {
+	case ids != nil && (name != "" || single != ""):
+		return nil, badParameter("Param hsm_ids cannot be combined with name or hsm_id.")
+	case len(ids) > maxDeletions:
+		return nil, badParameter("Param hsm_ids must have at most %d ids.", maxDeletions)
+	case name == "" && len(ids) == 0:
+		return nil, requiredParameter("name")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var doomed []*template
+	for _, t := range s.world.templatesOf(c.id) {
+		listed := slices.ContainsFunc(ids, func(id any) bool { return fmt.Sprint(id) == t.ID })
+		if listed || name != "" && t.Name == name && (single == "" || single == t.ID) {
+			doomed = append(doomed, t)
+		}
+	}
+	if len(doomed) == 0 {
+		return nil, templateError(2593002, "Message Template Not Found", "Message template wasn't found.")
+	}
+	for _, t := range doomed {
+		if t.Status == statusDisabled {
+			return nil, templateError(0, "Invalid parameter", "A disabled template cannot be deleted.")
+		}
+	}
+	for _, t := range doomed {
+		s.deleteTemplate(t)
+	}
+	return success{true}, nil
+}
+
+// deleteTemplate removes one; an approved one leaves its name blocked.
+func (s *Server) deleteTemplate(t *template) {
+	if t.Status == statusApproved {
+		s.world.Deleted[deletedKey(t)] = time.Now().Add(templateBlocked).UnixMilli()
+	}
+	s.review(t, "DELETED", "")
+	delete(s.world.Templates, t.ID)
+}

@@ -1,0 +1,151 @@
+package simulator
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func (r *rules) header(comp object) error {
+	format := strings.ToUpper(comp.text("format"))
+	comp["format"] = format
+	switch format {
+	case "TEXT":
+		return r.headerText(comp)
+	case "IMAGE", "VIDEO", "DOCUMENT", "GIF":
+		if r.card && format != "IMAGE" && format != "VIDEO" {
+			return malformed("The header of a card is an image or a video.")
+		}
+		handles := comp.child("example").list("header_handle")
+		if len(handles) == 0 {
+			return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "component of type HEADER is missing expected field(s) (example)")
+		}
+		if handle, ok := handles[0].(string); !ok || !strings.HasPrefix(handle, "4:") && !strings.HasPrefix(handle, "https://scontent.whatsapp.net/") {
+			return templateError(2388047, "Message header format is incorrect", "The media handle of the header's example is not valid.")
+		}
+		return nil
+	case "LOCATION":
+		if r.card {
+			return malformed("The header of a card is an image or a video.")
+		}
+		return nil
+	case "PRODUCT":
+		return nil
+	}
+	return templateError(2388047, "Message header format is incorrect", fmt.Sprintf("%q is no header format.", comp.text("format")))
+}
+
+func (r *rules) headerText(comp object) error {
+	text := comp.text("text")
+	names, err := r.variablesOf(text)
+	switch {
+	case r.card:
+		return malformed("The header of a card is an image or a video.")
+	case strings.TrimSpace(text) == "":
+		return templateError(2388047, "Message header format is incorrect", "The header has no text.")
+	case chars(text) > maxSmallText:
+		return tooManyCharacters("header", maxSmallText)
+	case err != nil:
+		return templateError(2388047, "Message header format is incorrect", "The header is not well formed: "+err.Error()+".")
+	case len(names) > 1:
+		return templateError(2388047, "Message header format is incorrect", "The header can have at most one variable.")
+	case strings.ContainsAny(text, "\n\t"):
+		return templateError(2388047, "Message header format is incorrect", "The header can have no line breaks.")
+	}
+	return r.sample(comp, "header_text", names)
+}
+
+var (
+	adjacentVariables = regexp.MustCompile(`\}\}\s*\{\{`)
+	wordPattern       = regexp.MustCompile(`[\pL\pN]+`)
+)
+
+func (r *rules) body(comp object, limit int) error {
+	text := comp.text("text")
+	trimmed := strings.TrimSpace(text)
+	names, err := r.variablesOf(text)
+	words := len(wordPattern.FindAllString(variablePattern.ReplaceAllString(text, " "), -1))
+	switch {
+	case trimmed == "":
+		return templateError(2388072, "Message body format is incorrect", "The body has no text.")
+	case chars(text) > limit:
+		return tooManyCharacters("message body", limit)
+	case err != nil:
+		return templateError(2388072, "Message body format is incorrect", "The body is not well formed: "+err.Error()+".")
+	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
+		return templateError(2388299, "Leading or trailing params", "Variables can't be at the start or end of the template.")
+	case adjacentVariables.MatchString(text):
+		return templateError(2388072, "Message body format is incorrect", "Variables can't be next to each other.")
+	case words < len(names):
+		return templateError(2388293, "Parameters words ratio exceeds limit", "This template has too many variables for its length.")
+	}
+	return r.sample(comp, "body_text", names)
+}
+
+func (r *rules) footer(comp object) error {
+	text := comp.text("text")
+	switch {
+	case strings.TrimSpace(text) == "":
+		return templateError(2388073, "Message footer format is incorrect", "The footer has no text.")
+	case chars(text) > maxSmallText:
+		return tooManyCharacters("footer", maxSmallText)
+	case strings.Contains(text, "{{"):
+		return templateError(2388073, "Message footer format is incorrect", "The footer can have no variables.")
+	}
+	return nil
+}
+
+const (
+	minCards = 2
+	maxCards = 10
+)
+
+// carousel wants cards that all look alike.
+func (r *rules) carousel(comp object) error {
+	list := comp.list("cards")
+	if len(list) < minCards || len(list) > maxCards {
+		return malformed("A carousel has %d to %d cards.", minCards, maxCards)
+	}
+	cardRules := rules{category: r.category, named: r.named, card: true}
+	var cards []any
+	shape := ""
+	for i, item := range list {
+		components, err := cardRules.components(asObject(item).list("components"))
+		if err != nil {
+			return err
+		}
+		if s := shapeOf(components); i == 0 {
+			shape = s
+		} else if s != shape {
+			return malformed("All cards of a carousel must have the same components.")
+		}
+		cards = append(cards, map[string]any{"components": anys(components)})
+	}
+	comp["cards"] = cards
+	return nil
+}
+
+// shapeOf sums up what a card is made of.
+func shapeOf(components []object) string {
+	var parts []string
+	for _, comp := range components {
+		part := comp.text("type") + ":" + comp.text("format")
+		for _, button := range comp.list("buttons") {
+			part += "," + asObject(button).text("type")
+		}
+		parts = append(parts, part)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ";")
+}
+
+const maxOfferText = 16
+
+func (r *rules) offer(comp object) error {
+	offer := comp.child("limited_time_offer")
+	if !between(offer.text("text"), 1, maxOfferText) {
+		return malformed("The text of a limited-time offer has 1 to %d characters.", maxOfferText)
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package simulator
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What becomes of a template.
+const (
+	statusApproved = "APPROVED"
+	statusPending  = "PENDING"
+	statusRejected = "REJECTED"
+	statusPaused   = "PAUSED"
+	statusDisabled = "DISABLED"
+)
+
+const (
+	categoryMarketing      = "MARKETING"
+	categoryUtility        = "UTILITY"
+	categoryAuthentication = "AUTHENTICATION"
+
+	formatNamed      = "NAMED"
+	formatPositional = "POSITIONAL"
+)
+
+// template is a message template in one language.
+type template struct {
+	ID         string   `json:"id"`
+	Order      int64    `json:"order"`
+	Account    string   `json:"account"`
+	Name       string   `json:"name"`
+	Language   string   `json:"language"`
+	Category   string   `json:"category"`
+	Previous   string   `json:"previous,omitempty"`
+	Format     string   `json:"format"`
+	Status     string   `json:"status"`
+	Reason     string   `json:"reason"`
+	Components []object `json:"components"`
+	TTL        int64    `json:"ttl,omitempty"`
+	Updated    int64    `json:"updated"`
+	Edits      []int64  `json:"edits,omitempty"` // of the last 30 days
+	Pauses     int      `json:"pauses,omitempty"`
+}
+
+func (w *world) findTemplate(account, name, language string) *template {
+	for _, t := range w.Templates {
+		if t.Account == account && t.Name == name && sameLanguage(t.Language, language) {
+			return t
+		}
+	}
+	return nil
+}
+
+// sameLanguage takes en-US and en_US for one.
+func sameLanguage(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "-", "_"), strings.ReplaceAll(b, "-", "_"))
+}
+
+// templatesOf lists an account's templates in the order of creation.
+func (w *world) templatesOf(account string) []*template {
+	list := []*template{}
+	for _, t := range w.Templates {
+		if t.Account == account {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *template) int { return cmp.Compare(a.Order, b.Order) })
+	return list
+}
+
+var templateFields = []string{"name", "parameter_format", "components", "language", "status", "category", "id"}
+
+// node shows a template as the provider does.
+func (t *template) node() object {
+	node := object{
+		"id": t.ID, "name": t.Name, "language": t.Language, "status": t.Status, "category": t.Category,
+		"parameter_format": t.Format, "components": shownComponents(t),
+		"rejected_reason": t.Reason, "quality_score": object{"score": "UNKNOWN", "date": t.Updated / 1000},
+		"last_updated_time": time.UnixMilli(t.Updated).UTC().Format("2006-01-02T15:04:05+0000"),
+		"health_status":     object{"can_send_message": canSend(t.Status), "entities": []object{}},
+	}
+	if t.TTL != 0 {
+		node["message_send_ttl_seconds"] = t.TTL
+	}
+	if t.Previous != "" {
+		node["previous_category"] = t.Previous
+	}
+	return node
+}
+
+func canSend(status string) string {
+	if status == statusApproved {
+		return "AVAILABLE"
+	}
+	return "BLOCKED"
+}
+
+// shownComponents replaces upload handles with the URLs of what was uploaded.
+func shownComponents(t *template) []object {
+	shown := make([]object, len(t.Components))
+	for i, comp := range t.Components {
+		if comp.child("example").has("header_handle") {
+			comp = maps.Clone(comp)
+			comp["example"] = object{"header_handle": []string{"https://scontent.whatsapp.net/v/t61.29466-34/" + t.ID + "_n"}}
+		}
+		shown[i] = comp
+	}
+	return shown
+}
+
+// listTemplates handles GET /{waba_id}/message_templates.
+func (s *Server) listTemplates(c *call) (any, error) {
+	s.mu.Lock()
+	var items []object
+	for _, t := range s.world.templatesOf(c.id) {
+		if t.matches(c.params) {
+			items = append(items, project(t.node(), c.params.text("fields"), templateFields...))
+		}
+	}
+	s.mu.Unlock()
+	return c.page(items)
+}
+
+// matches applies the filters of a list.
+func (t *template) matches(q object) bool {
+	content := strings.ToLower(t.Name + " " + bodyOf(t.Components).text("text"))
+	switch {
+	case q.text("name") != "" && !strings.Contains(t.Name, q.text("name")):
+	case q.text("name_or_content") != "" && !strings.Contains(content, strings.ToLower(q.text("name_or_content"))):
+	case !oneOf(q, "status", t.Status), !oneOf(q, "category", t.Category):
+	case !oneOf(q, "quality_score", "UNKNOWN"):
+	case q.text("language") != "" && !sameLanguage(q.text("language"), t.Language):
+	default:
+		return true
+	}
+	return false
+}
+
+// oneOf reports whether a filter, one value or a list of them, admits a value.
+func oneOf(q object, key, value string) bool {
+	if list := q.list(key); list != nil {
+		return slices.ContainsFunc(list, func(v any) bool { return strings.EqualFold(fmt.Sprint(v), value) })
+	}
+	want := q.text(key)
+	if want == "" {
+		return true
+	}
+	return slices.ContainsFunc(strings.Split(want, ","), func(v string) bool { return strings.EqualFold(strings.TrimSpace(v), value) })
+}
+
+func bodyOf(components []object) object {
+	for _, comp := range components {
+		if comp.text("type") == "BODY" {
+			return comp
+		}
+	}
+	return nil
+}
+
+// getTemplate handles GET /{template_id}.
+func (s *Server) getTemplate(c *call) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t, err := s.templateOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return project(t.node(), c.params.text("fields"), templateFields...), nil
+}
+
+// templateOf finds the object of a call, which may have just been deleted.
+func (s *Server) templateOf(c *call) (*template, error) {
+	t := s.world.Templates[c.id]
+	if t == nil {
+		return nil, noObject(c.r.Method, c.id)
+	}
+	return t, nil
+}
+
+type createdTemplate struct {
+	ID       string `json:"id"`
+	Status   string `json:"status"`
+	Category string `json:"category"`
+}
+
+const (
+	createsPerHour  = 100
+	maxTemplates    = 6000
+	callsExceeded   = 80008
+	templateBlocked = 30 * 24 * time.Hour
+)
+
+// createTemplate handles POST /{waba_id}/message_templates.
+func (s *Server) createTemplate(c *call) (any, error) {
+	t, err := readTemplate(c.params)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.Account = c.id
+	if err := s.admit(t); err != nil {
+		return nil, err
+	}
+	s.insertTemplate(t)
+	if t.Status == statusPending && s.settings.TemplateVerdict != statusPending {
+		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+	}
+	return createdTemplate{t.ID, t.Status, t.Category}, nil
+}
+
+func (s *Server) insertTemplate(t *template) {
+	t.ID, t.Order, t.Updated = s.world.newID(), s.world.order(), nowMS()
+	s.world.Templates[t.ID] = t
+	s.touch()
+}
+
+// admit applies the rules that depend on the account's other templates.
+func (s *Server) admit(t *template) error {
+	now := nowMS()
+	a := s.world.Accounts[t.Account]
+	a.Created = recent(a.Created, now, time.Hour)
+	others := s.world.templatesOf(t.Account)
+	switch {
+	case len(a.Created) >= createsPerHour:
+		return refuse(callsExceeded)
+	case len(others) >= maxTemplates:
+		return templateError(2388019, "Message template limit exceeded", "This account has as many message templates as it may have.")
+	case s.world.findTemplate(t.Account, t.Name, t.Language) != nil:
+		return templateError(2388024, "Content in This Language Already Exists", fmt.Sprintf("There is already %s content for this template. You can create a new template and try again.", t.Language))
+	case s.world.Deleted[deletedKey(t)] > now:
+		return templateError(2388023, "Message template language is being deleted", fmt.Sprintf("New %s content can't be added while the existing %s content is being deleted. Try again in 4 weeks or consider creating a new message template.", t.Language, t.Language))
+	}
+	for _, other := range others {
+		if other.Name == t.Name && other.Category != t.Category {
+			return templateError(0, "Invalid parameter", fmt.Sprintf("The category %s doesn't match the one already associated with this template, %s", t.Category, other.Category))
+		}
+	}
+	a.Created = append(a.Created, now)
+	return nil
+}
+
+func deletedKey(t *template) string { return t.Account + "/" + t.Name + "/" + t.Language }
+
+// recent drops times that are longer ago than a span.
+func recent(times []int64, now int64, span time.Duration) []int64 {
+	return slices.DeleteFunc(times, func(at int64) bool { return now-at >= span.Milliseconds() })
+}
+
+// review passes a verdict on a template, or changes its status otherwise, and
+// tells the app.
+func (s *Server) review(t *template, status, reason string) {
+	t.Status, t.Updated = status, nowMS()
+	t.Reason = firstOf(reason, "NONE")
+	if status == statusRejected && reason == "" {
+		t.Reason = "INVALID_FORMAT"
+	}
+	value := object{
+		"event": status, "message_template_id": numeric(t.ID), "message_template_name": t.Name,
+		"message_template_language": t.Language, "reason": t.Reason, "message_template_category": t.Category,
+	}
+	switch status {
+	case statusPaused:
+		t.Pauses++
+		title := "FIRST_PAUSE"
+		if t.Pauses > 1 {
+			title = "SECOND_PAUSE"
+		}
+		value["other_info"] = object{"title": title, "description": "The template was paused because of its quality."}
+	case statusDisabled:
+		value["disable_info"] = object{"disable_date": time.UnixMilli(t.Updated).UTC().Format(time.DateOnly)}
+	case statusRejected:
+		value["rejection_info"] = object{"reason": t.Reason, "recommendation": "Change the template and submit it again."}
+	case "DELETED":
+		value["reason"] = nil
+	}
+	s.tellAccount(t.Account, fieldTemplateStatus, value)
+	s.touch()
+	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
+}
+
+// numeric shows an id as the number that it is.
+func numeric(id string) any {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return id
+	}
+	return n
+}

@@ -1,0 +1,167 @@
+package simulator
+
+import (
+	"container/heap"
+	"time"
+)
+
+// event is something that will happen: a status of a message, the verdict on a
+// template, or another try at callbacks.
+type event struct {
+	Due int64 `json:"due"`
+
+	Message string `json:"message,omitempty"`
+	Status  string `json:"status,omitempty"`
+	Code    int    `json:"code,omitempty"`
+
+	Template string `json:"template,omitempty"`
+
+	retry []*change
+	seq   int64
+}
+
+// timeline is a heap of events: one timer serves them all, however many
+// messages are under way.
+type timeline struct {
+	events []*event
+	seq    int64
+}
+
+func (t *timeline) Len() int { return len(t.events) }
+func (t *timeline) Less(i, j int) bool {
+	a, b := t.events[i], t.events[j]
+	return a.Due < b.Due || a.Due == b.Due && a.seq < b.seq
+}
+func (t *timeline) Swap(i, j int) { t.events[i], t.events[j] = t.events[j], t.events[i] }
+func (t *timeline) Push(x any)    { t.events = append(t.events, x.(*event)) }
+func (t *timeline) Pop() any {
+	last := len(t.events) - 1
+	e := t.events[last]
+	t.events[last] = nil
+	t.events = t.events[:last]
+	return e
+}
+
+// at enters an event and wakes the timer when it is the next one.
+func (s *Server) at(e *event) {
+	s.timeline.seq++
+	e.seq = s.timeline.seq
+	heap.Push(&s.timeline, e)
+	if s.timeline.events[0] == e {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// runTimeline lets events happen as they fall due.
+func (s *Server) runTimeline() {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		timer.Reset(s.happen())
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.wake:
+		case <-timer.C:
+		}
+	}
+}
+
+// eventsAtOnce bounds how long the lock is held while events happen.
+const eventsAtOnce = 64
+
+// happen carries out what is due and returns how long nothing else is.
+func (s *Server) happen() time.Duration {
+	for {
+		s.mu.Lock()
+		for range eventsAtOnce {
+			if len(s.timeline.events) == 0 {
+				s.mu.Unlock()
+				return time.Hour
+			}
+			wait := time.Until(time.UnixMilli(s.timeline.events[0].Due))
+			if wait > 0 {
+				s.mu.Unlock()
+				return wait
+			}
+			s.carryOut(heap.Pop(&s.timeline).(*event))
+		}
+		s.mu.Unlock()
+	}
+}
+
+func (s *Server) carryOut(e *event) {
+	s.touch()
+	switch {
+	case e.retry != nil:
+		for _, c := range e.retry {
+			s.enqueue(c)
+		}
+	case e.Template != "":
+		if t := s.world.Templates[e.Template]; t != nil && t.Status == statusPending {
+			s.review(t, s.settings.TemplateVerdict, "")
+		}
+	default:
+		if m := s.messages.byID[e.Message]; m != nil {
+			s.report(m, e.Status, e.Code)
+		}
+	}
+}
+
+// schedule lays out the statuses of an accepted message.
+func (s *Server) schedule(d *draft) {
+	s.touch()
+	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.Fetch != nil && !s.closing {
+		m := d.message.snapshot()
+		s.work.Go(func() { s.fetchThenSchedule(m, d.link) })
+		return
+	}
+	s.layOut(&d.message, d.failure)
+}
+
+func (s *Server) layOut(m *message, failure *int) {
+	set := &s.settings
+	step := func(status string, code int, after *int64) {
+		if after != nil {
+			s.at(&event{Due: m.At + *after, Message: m.ID, Status: status, Code: code})
+		}
+	}
+	if failure != nil {
+		soon := int64(defaultSentMS)
+		if set.SentMS != nil {
+			soon = *set.SentMS
+		}
+		step("failed", *failure, &soon)
+		return
+	}
+	step("sent", 0, set.SentMS)
+	if m.Type == "reaction" {
+		return // nobody is told whether a reaction arrived
+	}
+	step("delivered", 0, set.DeliveredMS)
+	read := set.ReadMS
+	if read == nil && set.AutoRead && set.DeliveredMS != nil {
+		soon := *set.DeliveredMS + autoReadMS
+		read = &soon
+	}
+	step("read", 0, read)
+	if m.Voice && read != nil {
+		played := *read + playedMS
+		step("played", 0, &played)
+	}
+}
+
+// keepEvents drops the events that a function does not want.
+func (s *Server) keepEvents(keep func(*event) bool) {
+	kept := make([]*event, 0, len(s.timeline.events))
+	for _, e := range s.timeline.events {
+		if keep(e) {
+			kept = append(kept, e)
+		}
+	}
+	s.timeline.events = kept
+	heap.Init(&s.timeline)
+}

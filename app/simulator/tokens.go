@@ -1,0 +1,266 @@
+package simulator
+
+import (
+	"crypto/hmac"
+	crand "crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// tokenState is what has become of an access token.
+type tokenState string
+
+const (
+	tokenValid        tokenState = "valid"
+	tokenExpired      tokenState = "expired"
+	tokenRevoked      tokenState = "revoked"       // the user logged out
+	tokenNoPermission tokenState = "no_permission" // it lost its permissions
+)
+
+// token is an access token: of a user, or of the app itself.
+type token struct {
+	Token    string     `json:"token"`
+	State    tokenState `json:"state"`
+	Accounts []string   `json:"accounts,omitempty"` // none means all
+	Expires  int64      `json:"expires,omitempty"`
+	app      bool
+}
+
+// reaches reports whether the token may see an account's objects.
+func (t *token) reaches(accountID string) bool {
+	return accountID == "" || len(t.Accounts) == 0 || slices.Contains(t.Accounts, accountID)
+}
+
+func newAccessToken() string { return "EAA" + newSecret(48) }
+
+// newSecret makes n random bytes in hexadecimal that nobody can guess.
+func newSecret(n int) string {
+	b := make([]byte, n)
+	crand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+func nextRandom() uint64 { return rand.Uint64() }
+
+// presented finds the token in the header, the query or the body.
+func (c *call) presented() string {
+	if scheme, value, ok := strings.Cut(c.r.Header.Get("Authorization"), " "); ok {
+		if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "OAuth") {
+			if value = strings.TrimSpace(value); value != "" {
+				return value
+			}
+		}
+	}
+	if c.input != nil {
+		return c.params.text("access_token")
+	}
+	if c.r.URL.RawQuery == "" {
+		return ""
+	}
+	return c.r.URL.Query().Get("access_token") // the body has not been read yet
+}
+
+// authenticate finds the token and checks it.
+func (c *call) authenticate() error {
+	value := c.presented()
+	if value == "" {
+		return missingToken()
+	}
+	c.s.mu.Lock()
+	creds := c.s.world.Creds
+	var t *token
+	if known := c.s.world.Tokens[value]; known != nil {
+		copied := *known
+		t = &copied
+	}
+	c.s.mu.Unlock()
+
+	if t == nil && value == creds.AppID+"|"+creds.AppSecret {
+		t = &token{Token: value, State: tokenValid, app: true}
+	}
+	if t == nil {
+		return garbageToken()
+	}
+	if t.Expires != 0 && t.Expires <= nowMS() {
+		t.State = tokenExpired
+	}
+	c.token = t
+	return c.judge()
+}
+
+// judge refuses a token that is no good any more.
+func (c *call) judge() error {
+	switch c.token.State {
+	case tokenExpired:
+		return expiredToken()
+	case tokenRevoked:
+		return revokedToken()
+	case tokenNoPermission:
+		if c.edge == "messages" {
+			return refuse(10)
+		}
+		return refuse(200)
+	}
+	return nil
+}
+
+// checkProof checks that the caller knows the app's secret, if it says so.
+func (c *call) checkProof() error {
+	proof := c.params.text("appsecret_proof")
+	if proof == "" {
+		return nil
+	}
+	want := appSecretProof(c.s.Credentials().AppSecret, c.token.Token)
+	if !hmac.Equal([]byte(proof), []byte(want)) {
+		return badParameter("Invalid appsecret_proof provided in the API argument")
+	}
+	return nil
+}
+
+func appSecretProof(secret, token string) string {
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write([]byte(token))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// signupCode is what a hosted signup hands to the browser.
+type signupCode struct {
+	Code    string `json:"code"`
+	Account string `json:"account"`
+	Expires int64  `json:"expires"`
+	Used    bool   `json:"used,omitempty"`
+}
+
+const (
+	codeLife      = 10 * time.Minute // longer than the provider's 30 s, for people at a form
+	exchangedLife = 60 * 24 * time.Hour
+)
+
+type exchanged struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int64  `json:"expires_in,omitempty"`
+}
+
+// exchangeToken handles /oauth/access_token: a signup code for a token, the
+// app's credentials for an app token, or a token for a longer-lived one.
+func (s *Server) exchangeToken(c *call) (any, error) {
+	s.mu.Lock()
+	creds := s.world.Creds
+	s.mu.Unlock()
+	secret := []byte(c.params.text("client_secret"))
+	switch {
+	case c.params.text("client_id") == "":
+		return nil, &graphError{status: http.StatusBadRequest, code: 101, message: "Missing client_id parameter."}
+	case c.params.text("client_id") != creds.AppID:
+		return nil, &graphError{status: http.StatusBadRequest, code: 101, message: "Error validating application. Cannot get application info due to a system error."}
+	case subtle.ConstantTimeCompare(secret, []byte(creds.AppSecret)) != 1:
+		return nil, &graphError{status: http.StatusBadRequest, code: 1, message: "Error validating client secret."}
+	}
+	switch c.params.text("grant_type") {
+	case "client_credentials":
+		return exchanged{creds.AppID + "|" + creds.AppSecret, "bearer", 0}, nil
+	case "fb_exchange_token":
+		return s.extendToken(c)
+	}
+	return s.redeemCode(c)
+}
+
+// extendToken trades a valid token for one that lives 60 days.
+func (s *Server) extendToken(c *call) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.world.Tokens[c.params.text("fb_exchange_token")]
+	if old == nil {
+		return nil, garbageToken()
+	}
+	if old.State != tokenValid {
+		return nil, expiredToken()
+	}
+	t := &token{
+		Token: newAccessToken(), State: tokenValid, Accounts: old.Accounts,
+		Expires: time.Now().Add(exchangedLife).UnixMilli(),
+	}
+	s.world.Tokens[t.Token] = t
+	s.touch()
+	return exchanged{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
+}
+
+// redeemCode trades a signup code for a token, once.
+func (s *Server) redeemCode(c *call) (any, error) {
+	if c.params.text("code") == "" {
+		return nil, requiredParameter("code")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	code := s.world.Codes[c.params.text("code")]
+	switch {
+	case code == nil:
+		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, message: "Invalid verification code format."}
+	case code.Used:
+		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36009, message: "This authorization code has been used."}
+	case code.Expires <= nowMS():
+		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36007, message: "This authorization code has expired."}
+	}
+	code.Used = true
+	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{code.Account}}
+	s.world.Tokens[t.Token] = t
+	s.touch()
+	return exchanged{t.Token, "bearer", 0}, nil
+}
+
+// revokeToken handles GET /oauth/revoke.
+func (s *Server) revokeToken(c *call) (any, error) {
+	if err := c.authenticate(); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.world.Tokens[c.params.text("revoke_token")]
+	if t == nil {
+		return nil, garbageToken()
+	}
+	t.State = tokenRevoked
+	s.touch()
+	return success{true}, nil
+}
+
+// debugToken handles GET /debug_token.
+func (s *Server) debugToken(c *call) (any, error) {
+	if err := c.authenticate(); err != nil {
+		return nil, err
+	}
+	if c.params.text("input_token") == "" {
+		return nil, requiredParameter("input_token")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.world.Tokens[c.params.text("input_token")]
+	if t == nil {
+		return object{"data": object{
+			"is_valid": false, "scopes": []string{},
+			"error": object{"code": codeTokenInvalid, "message": garbageToken().message},
+		}}, nil
+	}
+	accounts := t.Accounts
+	if len(accounts) == 0 {
+		accounts = s.world.accountIDs()
+	}
+	scopes := []string{"whatsapp_business_management", "whatsapp_business_messaging"}
+	granular := []object{}
+	for _, scope := range scopes {
+		granular = append(granular, object{"scope": scope, "target_ids": accounts})
+	}
+	return object{"data": object{
+		"app_id": s.world.Creds.AppID, "type": "SYSTEM_USER", "application": appName,
+		"is_valid":   t.State == tokenValid && (t.Expires == 0 || t.Expires > nowMS()),
+		"expires_at": t.Expires / 1000, "data_access_expires_at": 0,
+		"scopes": scopes, "granular_scopes": granular,
+	}}, nil
+}

@@ -1,0 +1,128 @@
+package simulator
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// A message id is "wamid." and the base64 of a small record: who the other
+// party is, who sent it, and a random hexadecimal id.
+const (
+	wamidPrefix     = "wamid."
+	wamidHead       = "\x1c\x18"
+	wamidByPhone    = "\x15\x02\x00"
+	wamidByUserID   = "\x15\x14\x00"
+	sentByBusiness  = 0x11
+	sentByUser      = 0x12
+	wamidFieldStart = 0x18
+)
+
+// wamid is a message id taken apart.
+type wamid struct {
+	Party    string // phone digits or BSUID of the user
+	ByUserID bool
+	FromUser bool
+	Nonce    string
+}
+
+// newWamid makes up an id for a message sent by the business.
+func newWamid(party string, byUserID bool) string {
+	return wamid{Party: party, ByUserID: byUserID, Nonce: randomHex(9)}.String()
+}
+
+// newInboundWamid makes up an id for a message sent by a user.
+func newInboundWamid(party string, byUserID bool) string {
+	return wamid{Party: party, ByUserID: byUserID, FromUser: true, Nonce: "3A" + randomHex(9)}.String()
+}
+
+func (m wamid) String() string {
+	kind, sender := wamidByPhone, byte(sentByBusiness)
+	if m.ByUserID {
+		kind = wamidByUserID
+	}
+	if m.FromUser {
+		sender = sentByUser
+	}
+	b := make([]byte, 0, 64)
+	b = append(b, wamidHead...)
+	b = append(b, byte(len(m.Party)))
+	b = append(b, m.Party...)
+	b = append(b, kind...)
+	b = append(b, sender, wamidFieldStart, byte(len(m.Nonce)))
+	b = append(b, m.Nonce...)
+	b = append(b, 0)
+	return wamidPrefix + base64.StdEncoding.EncodeToString(b)
+}
+
+// parseWamid takes an id apart; it refuses what this format cannot hold.
+func parseWamid(id string) (wamid, error) {
+	encoded, ok := strings.CutPrefix(id, wamidPrefix)
+	if !ok {
+		return wamid{}, fmt.Errorf("message id lacks the prefix %s", wamidPrefix)
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	if err != nil {
+		return wamid{}, fmt.Errorf("message id: %w", err)
+	}
+	rest, ok := strings.CutPrefix(string(b), wamidHead)
+	if !ok {
+		return wamid{}, fmt.Errorf("message id has an unknown head")
+	}
+	var m wamid
+	if m.Party, rest, ok = cutField(rest); !ok || len(rest) < 4 {
+		return wamid{}, fmt.Errorf("message id is cut short")
+	}
+	switch rest[:3] {
+	case wamidByPhone:
+	case wamidByUserID:
+		m.ByUserID = true
+	default:
+		return wamid{}, fmt.Errorf("message id has an unknown kind")
+	}
+	if rest[3] != sentByBusiness && rest[3] != sentByUser || len(rest) < 5 || rest[4] != wamidFieldStart {
+		return wamid{}, fmt.Errorf("message id has an unknown sender")
+	}
+	m.FromUser = rest[3] == sentByUser
+	if m.Nonce, rest, ok = cutField(rest[5:]); !ok || rest != "\x00" {
+		return wamid{}, fmt.Errorf("message id is cut short")
+	}
+	return m, nil
+}
+
+// cutField cuts a field that begins with its length.
+func cutField(s string) (field, rest string, ok bool) {
+	if s == "" || len(s) < 1+int(s[0]) {
+		return "", "", false
+	}
+	n := 1 + int(s[0])
+	return s[1:n], s[n:], true
+}
+
+// randomHex makes n random bytes in upper-case hexadecimal. The ids need to be
+// unlike each other, not unguessable, so the fast source will do.
+func randomHex(n int) string {
+	b := make([]byte, (n+7)/8*8)
+	for i := 0; i < len(b); i += 8 {
+		putUint64(b[i:], rand.Uint64())
+	}
+	return strings.ToUpper(hex.EncodeToString(b[:n]))
+}
+
+func putUint64(b []byte, v uint64) {
+	for i := range 8 {
+		b[i] = byte(v >> (8 * i))
+	}
+}
+
+// randomDigits makes a number of n digits that does not begin with 0.
+func randomDigits(n int) string {
+	low := uint64(1)
+	for range n - 1 {
+		low *= 10
+	}
+	return strconv.FormatUint(low+rand.Uint64N(9*low), 10)
+}

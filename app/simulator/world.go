@@ -1,0 +1,124 @@
+package simulator
+
+import (
+	"time"
+)
+
+// world is what the provider knows, apart from messages and callbacks under
+// way. Each record is saved by itself.
+type world struct {
+	Creds     Credentials
+	Hook      appHook
+	Tokens    map[string]*token
+	Codes     map[string]*signupCode
+	Accounts  map[string]*account
+	Numbers   map[string]*number
+	Templates map[string]*template
+	Media     map[string]*media
+	Uploads   map[string]*upload
+	People    people
+	Faults    []*fault
+	Deleted   map[string]int64 // account/name/language of a deleted template → when it is free again
+	NextOrder int64            // lists are in the order of creation
+}
+
+func newWorld() world {
+	return world{
+		Tokens: map[string]*token{}, Codes: map[string]*signupCode{}, Accounts: map[string]*account{},
+		Numbers: map[string]*number{}, Templates: map[string]*template{}, Media: map[string]*media{},
+		Uploads: map[string]*upload{}, Deleted: map[string]int64{}, People: newPeople(),
+	}
+}
+
+// account is a WhatsApp business account.
+type account struct {
+	ID       string   `json:"id"`
+	Order    int64    `json:"order"`
+	Name     string   `json:"name"`
+	Business string   `json:"business"`
+	Hooked   bool     `json:"subscribed"` // the app is among its subscribed apps
+	Override callback `json:"override"`
+	Created  []int64  `json:"created,omitempty"` // when templates were created in the last hour
+}
+
+// callback is where callbacks go instead of the app's own URL.
+type callback struct {
+	URL   string `json:"url,omitempty"`
+	Token string `json:"token,omitempty"`
+}
+
+// appHook is the app's own subscription.
+type appHook struct {
+	URL    string   `json:"url"`
+	Fields []string `json:"fields,omitempty"` // none means all
+}
+
+// idKind tells what an id stands for.
+type idKind string
+
+const (
+	kindNone     idKind = ""
+	kindApp      idKind = "app"
+	kindAccount  idKind = "account"
+	kindBusiness idKind = "business"
+	kindNumber   idKind = "number"
+	kindTemplate idKind = "template"
+	kindMedia    idKind = "media"
+	kindUpload   idKind = "upload"
+)
+
+// kindOf finds out what an id stands for, and to which account it belongs.
+func (w *world) kindOf(id string) (kind idKind, accountID string) {
+	if n := w.Numbers[id]; n != nil {
+		return kindNumber, n.Account
+	}
+	if a := w.Accounts[id]; a != nil {
+		return kindAccount, a.ID
+	}
+	if t := w.Templates[id]; t != nil {
+		return kindTemplate, t.Account
+	}
+	if m := w.Media[id]; m != nil {
+		return kindMedia, m.Account
+	}
+	if w.Uploads[id] != nil {
+		return kindUpload, ""
+	}
+	if id == w.Creds.AppID || id == "app" {
+		return kindApp, ""
+	}
+	for _, a := range w.Accounts {
+		if a.Business == id {
+			return kindBusiness, a.ID
+		}
+	}
+	return kindNone, ""
+}
+
+// newID makes up an id that nothing has yet.
+func (w *world) newID() string {
+	for {
+		id := randomDigits(15)
+		if kind, _ := w.kindOf(id); kind == kindNone {
+			return id
+		}
+	}
+}
+
+// order numbers a new record.
+func (w *world) order() int64 {
+	w.NextOrder++
+	return w.NextOrder
+}
+
+// addAccount makes an account; an empty id is made up.
+func (w *world) addAccount(id, name string, hooked bool) *account {
+	if id == "" {
+		id = w.newID()
+	}
+	a := &account{ID: id, Order: w.order(), Name: name, Business: w.newID(), Hooked: hooked}
+	w.Accounts[id] = a
+	return a
+}
+
+func nowMS() int64 { return time.Now().UnixMilli() }
