@@ -1,0 +1,71 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/jobs"
+	"confab/jobs/queue"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// work runs the jobs on a database until the test ends.
+func work(t *testing.T, db *storage.DB) {
+	t.Helper()
+	workers := &jobs.Workers{DB: db, Log: slog.New(slog.DiscardHandler), APILogDays: 2}
+	runner := queue.New(queue.Options{DB: db, Kinds: workers.Kinds(), Workers: 4, Poll: time.Hour, Grace: time.Second, Log: workers.Log})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- runner.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestHousekeepingForgetsWhatIsTooOldAndNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := storagetest.Open(t)
+		org := storagetest.Seed(t, db, "Acme").Organization.ID
+		remember := func(key string) {
+			storagetest.Update(t, db, func(tx *storage.Tx) error {
+				calls := make([]storage.Call, 700) // more than one batch
+				for i := range calls {
+					calls[i] = storage.Call{Method: "GET", Path: "/v1/me", Status: 200, RequestID: fmt.Sprint(key, i), CreatedAt: tx.Now}
+				}
+				return errors.Join(tx.InsertCalls(calls), tx.SaveAnswer(org, key, storage.Answer{Fingerprint: []byte{1}, Status: 201, RequestID: key, Body: []byte("{}")}))
+			})
+		}
+		remember("old")
+		work(t, db)
+		time.Sleep(2*24*time.Hour + time.Minute)
+		remember("new")
+		time.Sleep(time.Hour)
+
+		storagetest.View(t, db, func(rx *storage.Rx) error {
+			calls, err := rx.Calls(storage.CallFilter{Limit: 10_000})
+			is.NoErr(err)
+			is.Equal(len(calls), 700)
+			is.Equal(calls[0].RequestID, "new0")
+			_, err = rx.Answer(org, "new")
+			is.NoErr(err)
+			return nil
+		})
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			n, err := tx.DeleteOldAnswers(10)
+			is.Equal(n, int64(0)) // housekeeping left no old one
+			return err
+		})
+	})
+}
