@@ -458,7 +458,7 @@ CREATE INDEX idempotency_of_account ON idempotency (account_id) WHERE account_id
 
 -- Every call under /v1, written in batches off the request path, kept log.api_log_days.
 CREATE TABLE api_log (
-    id              INTEGER PRIMARY KEY,
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,      -- never used again: followers ask for what came after one
     organization_id INTEGER,                                -- NULL: the call had no valid key
     key_id          TEXT,
     method          TEXT    NOT NULL,

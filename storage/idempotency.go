@@ -1,6 +1,9 @@
 package storage
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // IdempotencyWindow is how long an answer is remembered.
 const IdempotencyWindow = 24 * time.Hour
@@ -15,7 +18,10 @@ type Answer struct {
 	CreatedAt   Time   `db:"created_at"`
 }
 
-const answerPurpose = "idempotency answer"
+// answerPurpose binds a sealed answer to its request.
+func answerPurpose(organization int64, key string) string {
+	return fmt.Sprintf("answer to %d %s", organization, key)
+}
 
 // Answer finds what was answered to a key within the window.
 func (rx *Rx) Answer(organization int64, key string) (Answer, error) {
@@ -25,7 +31,7 @@ func (rx *Rx) Answer(organization int64, key string) (Answer, error) {
 		FROM idempotency
 		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, Now().Add(-IdempotencyWindow))
 	if err == nil && a.Sealed {
-		a.Body, err = rx.db.Unseal(answerPurpose, a.Body)
+		a.Body, err = rx.db.Unseal(answerPurpose(organization, key), a.Body)
 	}
 	return a, err
 }
@@ -34,7 +40,7 @@ func (rx *Rx) Answer(organization int64, key string) (Answer, error) {
 // is encrypted, because it shows a secret that must not be readable later.
 func (tx *Tx) SaveAnswer(organization int64, key string, a Answer) error {
 	if a.Sealed {
-		a.Body = tx.db.Seal(answerPurpose, a.Body)
+		a.Body = tx.db.Seal(answerPurpose(organization, key), a.Body)
 	}
 	_, err := tx.exec(`
 		INSERT OR REPLACE INTO idempotency (organization_id, key, fingerprint, status, request_id, body, sealed, created_at)

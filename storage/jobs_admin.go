@@ -53,16 +53,15 @@ func (rx *Rx) PeriodicRun(kind string) (Time, error) {
 	return at[0], nil
 }
 
-// EnqueuePeriodic puts a periodic kind on the queue, unless its last job is
-// still there, and records the time.
+// EnqueuePeriodic puts a periodic kind on the queue, unless its last job still
+// waits there, and records the time.
 func (tx *Tx) EnqueuePeriodic(kind string) error {
 	_, err := tx.exec(`INSERT OR REPLACE INTO periodic_runs (kind, ran_at) VALUES (?, ?)`, kind, tx.Now)
 	if err != nil {
 		return err
 	}
-	var waiting int
-	err = tx.get(&waiting, `SELECT count(*) FROM jobs WHERE kind = ? AND state <> 'failed'`, kind)
-	if err != nil || waiting > 0 {
+	waiting, err := tx.NextDue(kind)
+	if err != nil || waiting != 0 {
 		return err
 	}
 	_, err = tx.Enqueue(NewJob{Kind: kind, Args: struct{}{}})
@@ -98,14 +97,15 @@ func (rx *Rx) Job(id int64) (Job, error) {
 	return j, err
 }
 
-// RetryJobNow makes a failed or waiting job due at once. A running one is left alone.
+// RetryJobNow makes a failed or waiting job due at once, with all its attempts
+// before it. A running or held one is left alone.
 func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	j, err := tx.Job(id)
 	if err != nil || j.State == JobRunning || j.State == JobHeld {
 		return j, err
 	}
-	j.State, j.DueAt = JobDue, tx.Now
-	err = tx.must(`UPDATE jobs SET state = 'due', due_at = ? WHERE id = ?`, tx.Now, id)
+	j.State, j.DueAt, j.Failures = JobDue, tx.Now, 0
+	err = tx.must(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0 WHERE id = ?`, tx.Now, id)
 	if d := tx.db.currentDispatcher(); d != nil && err == nil {
 		tx.AfterCommit(func() { d.Stored(j.Kind, j.Lane, JobDue, j.DueAt) })
 	}

@@ -17,8 +17,8 @@ type Label struct {
 const labelColumns = `l.id, l.organization_id, l.team_id, t.public_id AS team_public_id, l.name, l.color, l.created_at, l.updated_at`
 
 // foldLabel is the form in which label names are compared; SQLite's own NOCASE
-// knows only ASCII.
-func foldLabel(name string) string { return strings.ToLower(name) }
+// knows only ASCII. By way of upper case, letters with two lower ones meet too.
+func foldLabel(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // Label finds a label of an organization.
 func (rx *Rx) Label(organization int64, id string) (Label, error) {

@@ -112,7 +112,7 @@ func createFile(o Options, seal *sealer) error {
 	conn.SetMaxOpenConns(1)
 	err = fillFile(conn, o.Schema, seal.keyCheck())
 	if err := errors.Join(err, conn.Close()); err != nil {
-		return fmt.Errorf("make the database: %w", err)
+		return fmt.Errorf("make the database %s: %w", o.Path, err)
 	}
 	if err := os.Chmod(made.Path, 0o600); err != nil {
 		return err

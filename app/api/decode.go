@@ -69,7 +69,7 @@ func (f *fitter) value(t reflect.Type) *misfit {
 	start, first := f.at, f.text[f.at]
 	t = core(t)
 	switch {
-	case t == nil || first == 'n': // null fits everywhere
+	case t == nil:
 		f.skip()
 		return nil
 	case decodesItself(t):
@@ -83,7 +83,7 @@ func (f *fitter) value(t reflect.Type) *misfit {
 	}
 }
 
-// leaf lets encoding/json decide whether the value fits.
+// leaf lets encoding/json decide whether the value fits; null fits everywhere.
 func (f *fitter) leaf(start int, t reflect.Type, rule string) *misfit {
 	f.skip()
 	if json.Unmarshal(f.text[start:f.at], reflect.New(t).Interface()) != nil {

@@ -18,6 +18,7 @@ type call struct {
 	path    string // without the version
 	id      string
 	edge    string
+	member  string // of the edge, where the path names one
 	account string // of the object
 
 	*input
@@ -30,7 +31,8 @@ type call struct {
 // written the answer itself.
 type edge func(*Server, *call) (any, error)
 
-// edges is everything that is played: method, kind of object, name of edge.
+// edges is everything that is played: method, kind of object, name of edge,
+// and a star where the path goes on to a member of the edge.
 var edges = map[string]edge{
 	"POST number/messages": (*Server).postMessages,
 
@@ -43,6 +45,7 @@ var edges = map[string]edge{
 	"GET upload/":      (*Server).getUpload,
 
 	"GET account/message_templates":    (*Server).listTemplates,
+	"GET account/message_templates/*":  (*Server).getAccountTemplate,
 	"POST account/message_templates":   (*Server).createTemplate,
 	"DELETE account/message_templates": (*Server).deleteTemplates,
 	"GET template/":                    (*Server).getTemplate,
@@ -109,7 +112,7 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// route takes the path apart: an optional version, an id, an edge.
+// route takes the path apart: an optional version, an id, an edge, a member.
 func (c *call) route(path string) {
 	first, rest, _ := strings.Cut(strings.Trim(path, "/"), "/")
 	if versionSegment.MatchString(first) {
@@ -119,7 +122,8 @@ func (c *call) route(path string) {
 	} else {
 		c.path = "/" + strings.Trim(path, "/")
 	}
-	c.id, c.edge = decodeSegment(first), strings.Trim(rest, "/")
+	c.id = decodeSegment(first)
+	c.edge, c.member, _ = strings.Cut(strings.Trim(rest, "/"), "/")
 }
 
 // answer walks a call through in the provider's order: the token first, then
@@ -178,7 +182,11 @@ func (s *Server) dispatch(c *call) (any, error) {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	play := edges[method+" "+string(kind)+"/"+c.edge]
+	name := method + " " + string(kind) + "/" + c.edge
+	if c.member != "" {
+		name += "/*"
+	}
+	play := edges[name]
 	if play == nil {
 		return nil, notPlayed(c.r.Method, c.path)
 	}

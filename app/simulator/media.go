@@ -82,7 +82,10 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 	if c.file == nil {
 		return nil, requiredParameter("file")
 	}
-	label := firstOf(c.params.text("type"), c.file.kind)
+	label := c.params.text("type")
+	if !strings.Contains(label, "/") {
+		label = c.file.kind // some clients say "image", others nothing
+	}
 	kind := mimeOf(label, c.file.head)
 	if kind == "video/3gp" {
 		kind = "video/3gpp"

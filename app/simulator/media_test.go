@@ -91,6 +91,9 @@ func TestUploadsAreCheckedByTypeAndSize(t *testing.T) {
 	b.True(strings.HasSuffix(r.err().text("message"), "Received file of type 'text/csv'."))
 	b.Equal(b.upload(path, "application/octet-stream", png, product...).status, 200) // recognized
 	b.Equal(b.upload(path, "application/octet-stream", png, append(product, "type", "image/png")...).status, 200)
+	b.Equal(b.upload(path, "image/png", png, append(product, "type", "image")...).status, 200)                // no content type
+	b.Equal(b.upload(path, "application/octet-stream", png, append(product, "type", "image")...).status, 200) // recognized
+	b.Equal(b.upload(path, "text/csv", []byte("a,b"), append(product, "type", "document")...).err().text("code"), "100")
 	b.Equal(b.upload(path+"?messaging_product=whatsapp", "image/png", png).status, 200)               // in the query
 	b.Equal(b.upload(path, "image/png", make([]byte, 5<<20+1), product...).err().text("code"), "100") // too large
 	b.Equal(b.upload(path, "image/png", nil, product...).err().text("code"), "100")

@@ -173,6 +173,18 @@ func (s *Server) getTemplate(c *call) (any, error) {
 	return project(t.node(), c.params.text("fields"), templateFields...), nil
 }
 
+// getAccountTemplate handles GET /{waba_id}/message_templates/{template_id},
+// which is how some clients read one.
+func (s *Server) getAccountTemplate(c *call) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.world.Templates[c.member]
+	if t == nil || t.Account != c.id {
+		return nil, noObject(c.r.Method, c.member)
+	}
+	return project(t.node(), c.params.text("fields"), templateFields...), nil
+}
+
 // templateOf finds the object of a call, which may have just been deleted.
 func (s *Server) templateOf(c *call) (*template, error) {
 	t := s.world.Templates[c.id]

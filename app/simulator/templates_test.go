@@ -47,6 +47,24 @@ func (b *bench) createTemplate(change object) reply {
 	return b.graph("POST", "/"+b.number.WABAID+"/message_templates", body)
 }
 
+func TestATemplateIsReadThroughItsAccountToo(t *testing.T) {
+	b := newBench(t)
+	id := b.createTemplate(object{}).text("id")
+	path := "/" + b.number.WABAID + "/message_templates/"
+	b.Equal(string(b.graph("GET", path+id, nil).raw), string(b.graph("GET", "/"+id, nil).raw))
+	b.Equal(string(b.graph("GET", path+id+"?fields=name", nil).raw), `{"id":"`+id+`","name":"order_shipped"}`)
+
+	other, err := b.s.AddNumber(Number{WABAID: "102030405060708"})
+	b.NoErr(err)
+	for _, elsewhere := range []string{path + "1", path + b.number.PhoneNumberID, "/" + other.WABAID + "/message_templates/" + id} {
+		r := b.graph("GET", elsewhere, nil)
+		b.Equal(r.status, 400)
+		b.Equal(r.err().text("code")+"/"+r.err().text("error_subcode"), "100/33")
+	}
+	b.Equal(b.graph("POST", path+id, object{"category": "MARKETING"}).status, 501) // only reading is played
+	b.Equal(b.graph("GET", "/"+b.number.PhoneNumberID+"/media/1", nil).status, 501)
+}
+
 func TestABadNameBlamesTheName(t *testing.T) {
 	b := newBench(t)
 	r := b.createTemplate(object{"name": "No!"})

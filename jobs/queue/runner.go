@@ -169,6 +169,10 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 		if k.Every == 0 || storage.Now() < k.nextRun {
 			continue
 		}
+		if r.busy(k) { // its last job is still at it: leave this turn out
+			k.nextRun = storage.Now().Add(k.Every)
+			continue
+		}
 		var last storage.Time
 		err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
 			last, err = rx.PeriodicRun(k.Name)
@@ -187,6 +191,13 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 		k.nextRun = storage.Now().Add(k.Every)
 	}
 	return nil
+}
+
+// busy tells whether a job of the kind is running.
+func (r *Runner) busy(k *kindState) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return k.running > 0
 }
 
 // lookAhead finds when the next waiting job is due, and notes which kinds have

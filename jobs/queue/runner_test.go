@@ -371,6 +371,23 @@ func TestPeriodicJobsRunByTheClockAcrossRestarts(t *testing.T) {
 	})
 }
 
+func TestAPeriodicJobThatTakesLongerThanItsPeriodIsNotPiledUp(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var running, most, runs atomic.Int32
+		start(t, db, queue.Options{Kinds: []queue.Kind{{Name: "slow", Every: time.Minute, Lease: time.Hour, Handle: func(context.Context, storage.Job) (queue.Commit, error) {
+			runs.Add(1)
+			most.Store(max(most.Load(), running.Add(1)))
+			time.Sleep(150 * time.Second)
+			running.Add(-1)
+			return nil, nil
+		}}}})
+		time.Sleep(14*time.Minute + 50*time.Second)
+		is.Equal(most.Load(), int32(1))
+		is.Equal(runs.Load(), int32(5)) // each third turn: two are left out while one runs
+		is.True(len(waiting(t, db)) <= 1)
+	})
+}
+
 func TestAKindLeavesWorkersToOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		var quick atomic.Int32

@@ -77,7 +77,8 @@ func Seed(t testing.TB, db *storage.DB, name string) Tenant {
 	return s
 }
 
-// Update runs fn in a transaction that must succeed.
+// Update runs fn in a transaction that must succeed. fn runs on the writer: it
+// returns its errors, because t.Fatal in it would end the writer and hang the test.
 func Update(t testing.TB, db *storage.DB, fn func(*storage.Tx) error) {
 	t.Helper()
 	if err := db.Update(context.Background(), fn); err != nil {

@@ -1,0 +1,253 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// fixture is a served API over a real database, with one tenant. Everything
+// that its client sends and receives is held against openapi.json.
+type fixture struct {
+	t       testing.TB
+	dir     string
+	db      *storage.DB
+	api     *Server
+	url     string
+	client  *http.Client
+	tenant  storagetest.Tenant
+	log     *logBuffer
+	options []func(*Options)
+	extra   *[]string // beginnings of the paths that the test mounted itself
+	stop    func()    // ends the API and closes the database, once
+}
+
+// selfHosted is the plan of the tests: everything allowed, no rate limit.
+var selfHosted = Plan{API: true, Customers: true}
+
+// serve starts an API behind a real socket; change adjusts its options.
+func serve(t testing.TB, change ...func(*Options)) *fixture {
+	t.Helper()
+	f := &fixture{t: t, dir: t.TempDir(), log: &logBuffer{}, options: change, extra: new([]string)}
+	f.start()
+	f.tenant = storagetest.Seed(t, f.db, "Acme")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.api.ServeHTTP(w, r) }))
+	t.Cleanup(server.Close)
+	f.url = server.URL + "/v1"
+	f.client = &http.Client{Transport: conforming{t, server.Client().Transport, f.extra}}
+	return f
+}
+
+// serveDirectly starts an API without a socket: for speed, and for a synctest
+// bubble, whose clock a real one would hold up.
+func serveDirectly(t testing.TB, change ...func(*Options)) *fixture {
+	t.Helper()
+	f := &fixture{t: t, dir: t.TempDir(), log: &logBuffer{}, options: change, extra: new([]string), url: "http://confab.test/v1"}
+	f.start()
+	f.tenant = storagetest.Seed(t, f.db, "Acme")
+	f.client = &http.Client{Transport: conforming{t, direct{f}, f.extra}}
+	return f
+}
+
+// in is the same API for a subtest.
+func (f *fixture) in(t testing.TB) *fixture {
+	sub := *f
+	transport := f.client.Transport.(conforming)
+	transport.t = t
+	sub.t, sub.client = t, &http.Client{Transport: transport}
+	return &sub
+}
+
+// start opens the database and the API over it.
+func (f *fixture) start() {
+	f.t.Helper()
+	where := storagetest.Options(f.t, f.dir)
+	where.Synchronous = "normal" // what survives a power cut is tested in storage
+	db, err := storage.Open(where)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	o := Options{
+		DB: db, Version: "test", Plans: map[string]Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
+		Log: slog.New(slog.NewTextHandler(f.log, nil)),
+	}
+	for _, change := range f.options {
+		change(&o)
+	}
+	api := New(o)
+	f.db, f.api = db, api
+	f.stop = sync.OnceFunc(func() {
+		api.Close()
+		if err := db.Close(); err != nil {
+			f.t.Error(err)
+		}
+	})
+	f.t.Cleanup(f.stop)
+}
+
+// restart ends the API and starts another one over the same files.
+func (f *fixture) restart() {
+	f.t.Helper()
+	f.stop()
+	f.start()
+}
+
+// mount adds routes of the test to the API's own, before the first request.
+func (f *fixture) mount(routes ...route) {
+	for _, rt := range routes {
+		prefix, _, _ := strings.Cut(rt.path, ":")
+		*f.extra = append(*f.extra, "/v1"+prefix)
+	}
+	f.api.mount(append(f.api.routes(), routes...))
+}
+
+// direct answers requests without a network.
+type direct struct{ f *fixture }
+
+func (d direct) RoundTrip(req *http.Request) (*http.Response, error) {
+	in := req.Clone(req.Context())
+	in.RemoteAddr = "192.0.2.1:40000"
+	if in.Body == nil {
+		in.Body = http.NoBody
+	}
+	rec := httptest.NewRecorder()
+	d.f.api.ServeHTTP(rec, in)
+	return rec.Result(), nil
+}
+
+// logBuffer collects the server's log, which several goroutines write.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// lines are those that contain text.
+func (b *logBuffer) lines(text string) (found []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for line := range strings.Lines(b.text.String()) {
+		if strings.Contains(line, text) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// answer is a response as tests look at it.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// get reads a value out of the JSON body by a dotted path, such as "error.code".
+func (a answer) get(path string) any {
+	var v any
+	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+		return "not JSON: " + a.body
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := v.(map[string]any)
+		v = object[name]
+	}
+	return v
+}
+
+// text is get for strings; "" for anything else.
+func (a answer) text(path string) string {
+	s, _ := a.get(path).(string)
+	return s
+}
+
+// code is the status and the error's code and param, in one string that reads
+// well in tables: "400 invalid_field_value name".
+func (a answer) code() string {
+	words := []string{strconv.Itoa(a.status), a.text("error.code"), a.text("error.param")}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+// call sends a request with the tenant's key; header holds "Name: value" lines.
+func (f *fixture) call(method, path, body string, header ...string) answer {
+	f.t.Helper()
+	return f.callAs(f.tenant.Secret, method, path, body, header...)
+}
+
+// callAs sends a request with a given key, or with none.
+func (f *fixture) callAs(key, method, path, body string, header ...string) answer {
+	f.t.Helper()
+	req, err := http.NewRequest(method, f.url+path, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		req.Header.Add(name, value)
+	}
+	return f.do(req)
+}
+
+// do sends a request as it is.
+func (f *fixture) do(req *http.Request) answer {
+	f.t.Helper()
+	res, err := f.client.Do(req)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return answer{status: res.StatusCode, header: res.Header, body: string(text)}
+}
+
+// labels counts the labels of all organizations, so that a test sees what a
+// refused request left behind.
+func (f *fixture) labels() (n int) {
+	f.t.Helper()
+	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {
+		orgs, err := rx.Organizations()
+		for _, o := range orgs {
+			rows, listErr := rx.Labels(o.ID, storage.First, 1000)
+			if listErr != nil {
+				return listErr
+			}
+			n += len(rows)
+		}
+		return err
+	})
+	return n
+}
+
+// change stores an organization as changed by fn and tells the API.
+func (f *fixture) change(tenant storagetest.Tenant, fn func(*storage.Organization)) {
+	f.t.Helper()
+	org := tenant.Organization
+	fn(&org)
+	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.UpdateOrganization(&org) })
+	if err := f.api.Refresh(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}

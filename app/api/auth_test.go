@@ -1,0 +1,119 @@
+package api
+
+import (
+	"encoding/base64"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+func TestOnlyAWholeKeyInTheBearerHeaderIsTaken(t *testing.T) {
+	f := serve(t)
+	secret := f.tenant.Secret
+	unknown := secret[:len(secret)-4] + "----"
+	tests := []struct {
+		name   string
+		path   string
+		header []string
+		want   string
+	}{
+		{"nothing", "/me", nil, "401 missing_api_key"},
+		{"an empty header", "/me", []string{"Authorization: "}, "401 missing_api_key"},
+		{"a query parameter", "/me?api_key=" + secret + "&key=" + secret, nil, "401 missing_api_key"},
+		{"a cookie", "/me", []string{"Cookie: api_key=" + secret}, "401 missing_api_key"},
+		{"another header", "/me", []string{"X-Api-Key: " + secret}, "401 missing_api_key"},
+		{"basic as password", "/me", []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("key:"+secret))}, "401 invalid_api_key"},
+		{"basic with the key itself", "/me", []string{"Authorization: Basic " + secret}, "401 invalid_api_key"},
+		{"the key without a scheme", "/me", []string{"Authorization: " + secret}, "401 invalid_api_key"},
+		{"the scheme alone", "/me", []string{"Authorization: Bearer"}, "401 invalid_api_key"},
+		{"another prefix", "/me", []string{"Authorization: Bearer " + strings.Replace(secret, "svc_live_", "svc_test_", 1)}, "401 invalid_api_key"},
+		{"a character less", "/me", []string{"Authorization: Bearer " + secret[:len(secret)-1]}, "401 invalid_api_key"},
+		{"a character more", "/me", []string{"Authorization: Bearer " + secret + "A"}, "401 invalid_api_key"},
+		{"two spaces", "/me", []string{"Authorization: Bearer  " + secret}, "401 invalid_api_key"},
+		{"two keys", "/me", []string{"Authorization: Bearer " + secret + ", Bearer " + secret}, "401 invalid_api_key"},
+		{"in capitals", "/me", []string{"Authorization: Bearer " + strings.ToUpper(secret)}, "401 invalid_api_key"},
+		{"an unknown key", "/me", []string{"Authorization: Bearer " + unknown}, "401 invalid_api_key"},
+		{"the scheme in lower case", "/me", []string{"Authorization: bearer " + secret}, "200"},
+		{"the scheme in capitals", "/me", []string{"Authorization: BEARER " + secret}, "200"},
+		{"as it should be", "/me", []string{"Authorization: Bearer " + secret}, "200"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			is := is.New(t)
+			got := f.callAs("", "GET", tt.path, "", tt.header...)
+			is.Equal(got.code(), tt.want)
+			if got.status == 401 {
+				is.Equal(got.get("error.type"), "authentication_error")
+				is.Equal(got.header.Get("WWW-Authenticate"), "Bearer")
+				is.Equal(got.header.Get("X-RateLimit-Limit"), "") // a stranger learns of no bucket
+			}
+		})
+	}
+}
+
+func TestARevokedKeyFailsOnItsNextRequest(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	is.Equal(f.call("GET", "/me", "").status, 200) // and is cached now
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.RevokeKey(f.tenant.Key.ID) })
+	is.NoErr(f.api.Refresh(t.Context()))
+	got := f.call("GET", "/me", "")
+	is.Equal(got.code(), "401 revoked_api_key")
+	is.Equal(got.header.Get("WWW-Authenticate"), "Bearer")
+}
+
+func TestAKeyExpiresAtItsInstant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		f := serveDirectly(t)
+		var secret string
+		storagetest.Update(t, f.db, func(tx *storage.Tx) (err error) {
+			secret, err = tx.InsertKey(&storage.Key{OrganizationID: f.tenant.Organization.ID, ExpiresAt: tx.Now.Add(time.Hour)})
+			return err
+		})
+		is.True(f.callAs(secret, "GET", "/me", "").text("data.api_key.expires_at") != "")
+		time.Sleep(time.Hour - time.Millisecond)
+		is.Equal(f.callAs(secret, "GET", "/me", "").code(), "200")
+		time.Sleep(time.Millisecond)
+		is.Equal(f.callAs(secret, "GET", "/me", "").code(), "401 expired_api_key") // without a word to the cache
+		is.Equal(f.call("GET", "/me", "").code(), "200")                           // the other key has no end
+	})
+}
+
+func TestTheKeyringForgetsWhatAChangeOvertook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		f := serveDirectly(t)
+		keys := f.api.keys
+		release := make(chan struct{})
+		for range runtime.GOMAXPROCS(0) { // take every reading connection
+			go f.db.View(t.Context(), func(*storage.Rx) error {
+				<-release
+				return nil
+			})
+		}
+		synctest.Wait()
+		read := make(chan error)
+		go func() {
+			_, err := keys.find(t.Context(), storage.KeyHash(f.tenant.Secret))
+			read <- err
+		}()
+		synctest.Wait() // it has begun, and waits for a connection
+		keys.clear()
+		close(release)
+		is.NoErr(<-read)
+		is.Equal(len(keys.known), 0) // what it read may be from before the change
+
+		is.Equal(f.call("GET", "/me", "").status, 200)
+		is.Equal(len(keys.known), 1)
+		is.Equal(f.callAs(storage.KeyPrefix+strings.Repeat("x", 24), "GET", "/me", "").status, 401)
+		is.Equal(len(keys.known), 1) // a stranger must not fill the memory
+	})
+}

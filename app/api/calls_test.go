@@ -1,0 +1,168 @@
+package api
+
+import (
+	"context"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// readDir returns the bytes of all files of a directory whose database is closed.
+func readDir(t *testing.T, dir string) (all []byte) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
+}
+
+// logged flushes the API log and returns it, oldest first.
+func (f *fixture) logged() (calls []storage.Call) {
+	f.t.Helper()
+	if err := f.api.Refresh(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	return f.stored()
+}
+
+// stored is what the API log has in the database.
+func (f *fixture) stored() (calls []storage.Call) {
+	f.t.Helper()
+	storagetest.View(f.t, f.db, func(rx *storage.Rx) (err error) {
+		calls, err = rx.Calls(storage.CallFilter{Limit: 1000})
+		return err
+	})
+	return calls
+}
+
+func TestEveryCallIsLogged(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	began := storage.Now()
+	answers := []answer{
+		f.call("POST", "/labels?secret=svc_live_x", `{"name":"VIP"}`),
+		f.call("GET", "/nowhere/%1b%5b31m/ü", ""),
+		f.callAs("", "GET", "/me", ""),
+		f.callAs("", "HEAD", "/health", ""),
+		f.call("BREWINGCOFFEEFORALL", "/me", ""),
+		f.call("GET", "/"+strings.Repeat("x", 5000), ""),
+	}
+	calls := f.logged()
+	is.Equal(len(calls), len(answers))
+	for i, c := range calls {
+		is.Equal(c.RequestID, answers[i].header.Get("X-Request-Id"))
+		is.Equal(c.Status, answers[i].status)
+		is.Equal(c.IP, "127.0.0.1")
+		is.True(c.LatencyMicros > 0)
+		is.True(c.CreatedAt >= began && c.CreatedAt <= storage.Now())
+		if i == 2 || i == 3 { // nobody's
+			is.Equal(c.OrganizationID, nil)
+			is.Equal(c.KeyID, nil)
+			continue
+		}
+		is.Equal(*c.OrganizationID, f.tenant.Organization.ID)
+		is.Equal(*c.OrganizationPublicID, f.tenant.Organization.PublicID)
+		is.Equal(*c.KeyID, f.tenant.Key.ID)
+	}
+	is.Equal(calls[0].Method+" "+calls[0].Path, "POST /v1/labels") // never the query
+	is.Equal(calls[1].Path, "/v1/nowhere/%1B%5B31m/%C3%BC")        // nothing that a terminal obeys
+	is.Equal(calls[2].Method+" "+calls[2].Path, "GET /v1/me")
+	is.Equal(calls[3].Method, "HEAD")
+	is.Equal(len(calls[4].Method), maxLoggedMethod)
+	is.Equal(len(calls[5].Path), maxLoggedPath)
+}
+
+func TestTheLogKnowsTheClientBehindTrustedProxies(t *testing.T) {
+	is := is.New(t)
+	f := serve(t, func(o *Options) { o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
+	f.call("GET", "/me", "", "X-Forwarded-For: 6.6.6.6, 198.51.100.1")
+	is.Equal(f.logged()[0].IP, "198.51.100.1")
+	direct := serve(t)
+	direct.call("GET", "/me", "", "X-Forwarded-For: 198.51.100.1")
+	is.Equal(direct.logged()[0].IP, "127.0.0.1")
+}
+
+func TestCallsAreWrittenInBatchesAfterASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		f := serveDirectly(t)
+		for range 2*callsBatch + 10 {
+			f.callAs("", "GET", "/health", "")
+		}
+		is.Equal(len(f.stored()), 0) // off the request's path
+		time.Sleep(callsEvery)
+		synctest.Wait()
+		is.Equal(len(f.stored()), 2*callsBatch+10)
+		f.call("GET", "/me", "")
+		used := storage.Now()
+		is.Equal(f.lastUsed(), storage.Time(0))
+		time.Sleep(usedEvery)
+		synctest.Wait()
+		is.Equal(f.lastUsed(), used)
+		f.call("GET", "/me", "")
+		is.NoErr(f.api.Refresh(t.Context()))
+		is.Equal(f.lastUsed(), used.Add(usedEvery)) // for somebody who asks now
+	})
+}
+
+// lastUsed is what the database has of the tenant's key.
+func (f *fixture) lastUsed() (at storage.Time) {
+	f.t.Helper()
+	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {
+		keys, err := rx.Keys(f.tenant.Organization.ID)
+		at = keys[0].LastUsedAt
+		return err
+	})
+	return at
+}
+
+func TestClosingWritesTheRestOfTheLog(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	f.call("GET", "/me", "")
+	f.restart()
+	is.Equal(len(f.stored()), 1)
+	is.True(f.lastUsed() != 0)
+}
+
+func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	lost := serve(t)
+	lost.stop()
+	log := &callLog{db: lost.db, log: lost.api.Log, used: make(map[string]storage.Time)} // without the clock that writes it
+	r := &request{http: httptest.NewRequest("GET", "/v1/me", nil), key: f.tenant.Key, org: f.tenant.Organization, began: time.Now()}
+	for range callsKept + 3 {
+		log.add(r, 200, time.Millisecond, "127.0.0.1")
+	}
+	is.True(log.flush(context.Background()) != nil)
+	is.True(log.flushUsed(context.Background()) != nil)
+	is.Equal(len(log.waiting), callsKept) // none lost to the failure, none above the bound
+	is.Equal(len(log.used), 1)
+	is.Equal(len(lost.log.lines("calls=3")), 1) // the loss is told
+
+	log.waiting = log.waiting[:callsBatch+1]
+	log.db = f.db // the disk is back
+	is.NoErr(log.flush(context.Background()))
+	is.NoErr(log.flushUsed(context.Background()))
+	is.Equal(len(f.stored()), callsBatch+1)
+	is.Equal(f.lastUsed(), storage.At(r.began))
+}

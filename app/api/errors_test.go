@@ -1,0 +1,178 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// provocations are one way to each code that the kernel can answer.
+var provocations = map[Code]func(*fixture) answer{
+	MissingAPIKey: func(f *fixture) answer { return f.callAs("", "GET", "/me", "") },
+	InvalidAPIKey: func(f *fixture) answer { return f.callAs("x", "GET", "/me", "") },
+	RevokedAPIKey: func(f *fixture) answer {
+		storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.RevokeKey(f.tenant.Key.ID) })
+		return f.call("GET", "/me", "")
+	},
+	ExpiredAPIKey: func(f *fixture) answer {
+		var secret string
+		storagetest.Update(f.t, f.db, func(tx *storage.Tx) (err error) {
+			secret, err = tx.InsertKey(&storage.Key{OrganizationID: f.tenant.Organization.ID, ExpiresAt: tx.Now})
+			return err
+		})
+		return f.callAs(secret, "GET", "/me", "")
+	},
+	ResourceNotFound: func(f *fixture) answer { return f.call("GET", "/labels/x", "") },
+	MethodNotAllowed: func(f *fixture) answer { return f.call("PUT", "/labels", "") },
+	OrganizationSuspended: func(f *fixture) answer {
+		f.change(f.tenant, func(o *storage.Organization) { o.SuspendedAt = storage.Now() })
+		return f.call("GET", "/me", "")
+	},
+	FeatureNotAvailable: func(f *fixture) answer {
+		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "no api" })
+		return f.call("GET", "/me", "")
+	},
+	FeatureNotEntitled: func(f *fixture) answer {
+		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "small" })
+		return f.call("GET", "/customers", "")
+	},
+	RateLimitExceeded: func(f *fixture) answer {
+		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "small" })
+		f.call("GET", "/me", "")
+		return f.call("GET", "/me", "")
+	},
+	RequestTooLarge: func(f *fixture) answer { return f.call("POST", "/labels", strings.Repeat(" ", maxBody+1)) },
+	InvalidJSON:     func(f *fixture) answer { return f.call("POST", "/labels", "{") },
+	IdempotencyInProgress: func(f *fixture) answer {
+		f.api.flights.begin(flight{f.tenant.Organization.ID, "a"}, fingerprint(&request{http: must("POST", "/v1/labels"), raw: []byte("{}")}))
+		return f.call("POST", "/labels", "{}", "Idempotency-Key: a")
+	},
+	IdempotencyKeyReuse: func(f *fixture) answer {
+		f.call("POST", "/labels", `{"name":"a"}`, "Idempotency-Key: a")
+		return f.call("POST", "/labels", `{"name":"b"}`, "Idempotency-Key: a")
+	},
+	MissingRequiredField: func(f *fixture) answer { return f.call("POST", "/labels", "{}") },
+	InvalidFieldValue:    func(f *fixture) answer { return f.call("POST", "/labels", `{"name":""}`) },
+	InvalidLimit:         func(f *fixture) answer { return f.call("GET", "/labels?limit=0", "") },
+	InvalidCursor:        func(f *fixture) answer { return f.call("GET", "/labels?cursor=x", "") },
+	SubscriptionInactive: func(f *fixture) answer {
+		f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
+		return f.call("POST", "/labels", `{"name":"a"}`)
+	},
+	InvalidSignature: func(f *fixture) answer { // which only the provider's callback gets
+		rec := httptest.NewRecorder()
+		f.api.Refuse(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
+		return answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
+	},
+	InternalError: func(f *fixture) answer { return f.call("GET", "/broken", "") },
+	ServiceUnavailable: func(f *fixture) answer {
+		f.stop()
+		return f.call("GET", "/me", "")
+	},
+}
+
+// wanted is how each code is sent: status, type, param, and the headers beside.
+var wanted = map[Code]string{
+	MissingAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	InvalidAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	RevokedAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	ExpiredAPIKey:         "401 authentication_error  WWW-Authenticate=Bearer",
+	ResourceNotFound:      "404 not_found ",
+	MethodNotAllowed:      "405 invalid_request_error  Allow=GET, HEAD, POST",
+	OrganizationSuspended: "403 permission_error ",
+	FeatureNotAvailable:   "403 permission_error ",
+	FeatureNotEntitled:    "402 permission_error ",
+	RateLimitExceeded:     "429 rate_limit_error  Retry-After=1000",
+	RequestTooLarge:       "413 invalid_request_error ",
+	InvalidJSON:           "400 invalid_request_error ",
+	IdempotencyInProgress: "409 conflict ",
+	IdempotencyKeyReuse:   "422 invalid_request_error ",
+	MissingRequiredField:  "400 invalid_request_error name",
+	InvalidFieldValue:     "400 invalid_request_error name",
+	InvalidLimit:          "400 invalid_request_error limit",
+	InvalidCursor:         "400 invalid_request_error cursor",
+	SubscriptionInactive:  "402 permission_error ",
+	InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
+	InternalError:         "500 api_error ",
+	ServiceUnavailable:    "503 api_error  Retry-After=1",
+}
+
+func TestEveryErrorCodeIsSentAsTheCatalogueSays(t *testing.T) {
+	for code := range kinds {
+		t.Run(string(code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { provoke(t, code) }) // where no second passes by itself
+		})
+	}
+}
+
+func provoke(t *testing.T, code Code) {
+	is := is.New(t)
+	f := serveDirectly(t, func(o *Options) {
+		o.Plans["no api"] = Plan{}
+		o.Plans["small"] = Plan{API: true, RatePerSecond: 0.001, Burst: 1}
+	})
+	f.mount(
+		route{"GET", "/customers", f.api.getMe, customers, nil},
+		route{"GET", "/broken", func(*request) (reply, error) { return reply{}, errors.New("broken") }, 0, nil},
+	)
+	is.True(provocations[code] != nil)
+	got := provocations[code](f)
+	is.Equal(got.get("error.code"), string(code))
+	is.True(got.text("error.message") != "")
+	is.Equal(got.get("error.request_id"), got.header.Get("X-Request-Id"))
+	sent := fmt.Sprintf("%d %s %s", got.status, got.text("error.type"), got.text("error.param"))
+	for _, name := range []string{"WWW-Authenticate", "Allow", "Retry-After"} {
+		if got.header.Get(name) != "" {
+			sent += " " + name + "=" + got.header.Get(name)
+		}
+	}
+	is.Equal(sent, wanted[code])
+}
+
+func TestAnInactiveSubscriptionRefusesOnlyNewResources(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	path := "/labels/" + f.call("POST", "/labels", `{"name":"VIP"}`).text("data.id")
+	f.mount(route{"POST", "/tests", func(*request) (reply, error) { return ok("done"), nil }, 0, nil})
+	f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
+	is.Equal(f.call("POST", "/labels", `{"name":"New"}`).code(), "402 subscription_inactive")
+	is.Equal(f.labels(), 1)
+	is.Equal(f.call("POST", "/labels", `{"name":""}`).code(), "400 invalid_field_value name") // the body's faults come first,
+	is.Equal(f.call("POST", "/labels", `{"name":"vip"}`).code(), "400 invalid_field_value name")
+	is.Equal(f.call("POST", "/labels", `{"name":"New","team_id":"team_x"}`).code(), "404 resource_not_found") // those in the database too
+	for _, call := range []string{"GET /me", "GET /labels", "GET " + path, "POST /tests", "DELETE " + path} {
+		method, target, _ := strings.Cut(call, " ")
+		is.Equal(f.call(method, target, "").status, 200)
+	}
+}
+
+func TestAnyErrorBecomesOneThatAClientMayRead(t *testing.T) {
+	is := is.New(t)
+	refused := fail(InvalidJSON, "no")
+	for err, want := range map[error]Code{
+		fmt.Errorf("deeper: %w", refused):                InvalidJSON,
+		fmt.Errorf("label: %w", storage.ErrNotFound):     ResourceNotFound,
+		fmt.Errorf("write: %w", storage.ErrUnavailable):  ServiceUnavailable,
+		fmt.Errorf("wait: %w", context.Canceled):         ServiceUnavailable,
+		fmt.Errorf("wait: %w", context.DeadlineExceeded): ServiceUnavailable,
+		fmt.Errorf("insert: %w", storage.ErrConflict):    InternalError, // a handler should have worded it
+		errors.New("secret of the house"):                InternalError,
+	} {
+		e := asError(err)
+		is.Equal(e.Code, want)
+		is.True(!strings.Contains(e.Message, "secret"))
+		is.True(errors.Is(e, err) || want == InvalidJSON || want == ResourceNotFound) // the log keeps the cause
+		is.Equal(e.RetryAfter == time.Second, want == ServiceUnavailable)
+	}
+	is.Equal((&Error{Code: InvalidJSON, Message: "No.", cause: errors.New("torn")}).Error(), "invalid_json: No. torn")
+}

@@ -1,0 +1,140 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/matryer/is"
+)
+
+func TestTheRouteTableAndTheDescriptionAgree(t *testing.T) {
+	is := is.New(t)
+	doc := described().doc
+	inDoc := make(map[string]*openapi3.Operation)
+	for path, item := range doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			inDoc[method+" "+path] = operation
+		}
+	}
+	for _, rt := range (&Server{}).routes() {
+		name := rt.method + " " + braces(rt.path)
+		operation := inDoc[name]
+		delete(inDoc, name)
+		if operation == nil {
+			t.Errorf("%s is not in openapi.json", name)
+			continue
+		}
+		for _, missing := range lacks(rt, operation) {
+			t.Errorf("%s: openapi.json lacks %s", name, missing)
+		}
+		is.Equal(operation.Security != nil, rt.has(public)) // only a public operation overrides the bearer
+		is.True(!rt.has(public) || rt.method == "GET")      // an Idempotency-Key needs an organization
+		is.True(rt.has(public) == (operation.Security != nil && len(*operation.Security) == 0))
+	}
+	is.Equal(len(inDoc), 0) // operations without a route
+	is.Equal(doc.Security, openapi3.SecurityRequirements{{"bearer": []string{}}})
+}
+
+// lacks names what every operation of a route's kind must have and this has not.
+func lacks(rt route, operation *openapi3.Operation) (missing []string) {
+	want := []string{"500"}
+	if !rt.has(public) {
+		want = append(want, "401", "403", "429", "503")
+	}
+	if strings.Contains(rt.path, ":") {
+		want = append(want, "404")
+	}
+	if rt.method == "POST" {
+		want = append(want, "400", "409", "413", "422")
+	}
+	if rt.has(creates) {
+		want = append(want, "201", "402")
+	} else {
+		want = append(want, "200")
+	}
+	for _, status := range want {
+		if operation.Responses.Value(status) == nil {
+			missing = append(missing, "a "+status)
+		}
+	}
+	if rt.method == "POST" && operation.Parameters.GetByInAndName("header", "Idempotency-Key") == nil {
+		missing = append(missing, "the Idempotency-Key")
+	}
+	if operation.OperationID == "" || operation.Summary == "" || operation.Description == "" || len(operation.Tags) != 1 {
+		missing = append(missing, "an operationId, a summary, a description or its one tag")
+	}
+	return append(missing, lacksExamples(operation)...)
+}
+
+func lacksExamples(operation *openapi3.Operation) (missing []string) {
+	if body := operation.RequestBody; body != nil && len(body.Value.Content["application/json"].Examples) == 0 {
+		missing = append(missing, "an example of the body")
+	}
+	for status, response := range operation.Responses.Map() {
+		if content := response.Value.Content["application/json"]; content != nil && len(content.Examples) == 0 {
+			missing = append(missing, "an example of "+status)
+		}
+	}
+	return missing
+}
+
+// braces writes a path as OpenAPI does.
+func braces(path string) string {
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = "{" + name + "}"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
+	is := is.New(t)
+	doc := described().doc
+	var named, sent []string
+	for _, code := range doc.Components.Schemas["ErrorCode"].Value.Enum {
+		named = append(named, code.(string))
+	}
+	for code := range kinds {
+		if code != InvalidSignature { // never under /v1
+			sent = append(sent, string(code))
+		}
+	}
+	slices.Sort(named)
+	slices.Sort(sent)
+	is.Equal(named, sent)
+
+	for name, response := range doc.Components.Responses {
+		for code, example := range response.Value.Content["application/json"].Examples {
+			body := example.Value.Value.(map[string]any)["error"].(map[string]any)
+			is.Equal(body["code"], code)
+			is.Equal(fmt.Sprint(kinds[Code(code)].status), statusOf[name]) // the code stands under its status
+			is.Equal(body["type"], kinds[Code(code)].name)
+		}
+	}
+}
+
+func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
+	optional := []string{"Error.error.param"}
+	var walk func(path string, schema *openapi3.Schema)
+	walk = func(path string, schema *openapi3.Schema) {
+		for name, property := range schema.Properties {
+			field := path + "." + name
+			if slices.Contains(schema.Required, name) == slices.Contains(optional, field) {
+				t.Errorf("%s: is it required or not?", field)
+			}
+			if property.Ref == "" {
+				walk(field, property.Value)
+			}
+		}
+	}
+	for name, schema := range described().doc.Components.Schemas {
+		if !isBody(name) {
+			walk(name, schema.Value)
+		}
+	}
+}

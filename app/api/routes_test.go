@@ -1,0 +1,95 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+)
+
+func TestEveryPathSaysWhichMethodsItTakes(t *testing.T) {
+	f := serve(t)
+	id := "/labels/" + f.db.NewID(storage.PrefixLabel)
+	tests := []struct{ method, path, key, allow string }{
+		{"PUT", "/labels", f.tenant.Secret, "GET, HEAD, POST"},
+		{"DELETE", "/labels", f.tenant.Secret, "GET, HEAD, POST"},
+		{"OPTIONS", "/labels", f.tenant.Secret, "GET, HEAD, POST"},
+		{"TRACE", "/labels", f.tenant.Secret, "GET, HEAD, POST"},
+		{"BREW", "/labels", f.tenant.Secret, "GET, HEAD, POST"},
+		{"get", "/labels", f.tenant.Secret, "GET, HEAD, POST"}, // methods have a case
+		{"POST", id, f.tenant.Secret, "GET, HEAD, PATCH, DELETE"},
+		{"POST", "/me", f.tenant.Secret, "GET, HEAD"},
+		{"POST", "/health", "", "GET, HEAD"}, // public whatever the method
+		{"DELETE", "/openapi.json", "", "GET, HEAD"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
+			is := is.New(t)
+			got := f.callAs(tt.key, tt.method, tt.path, "")
+			is.Equal(got.code(), "405 method_not_allowed")
+			is.Equal(got.get("error.type"), "invalid_request_error")
+			is.Equal(got.header.Get("Allow"), tt.allow)
+		})
+	}
+	is.New(t).Equal(f.callAs("", "PUT", "/labels", "").code(), "401 missing_api_key") // not told to strangers
+}
+
+func TestAnUnknownPathIsMissingOnlyToThoseWithAKey(t *testing.T) {
+	f := serve(t)
+	made := f.call("POST", "/labels", `{"name":"VIP"}`)
+	id := made.text("data.id")
+	for _, path := range []string{
+		"", "/", "/nowhere", "/labels/", "//labels", "/labels//" + id, "/labels/" + id + "/", "/labels/" + id + "/more", "/Labels", "/me/", "/v1/me",
+		"/health/", "/health/x", "/%68ealth/", "/labels%2F" + id, "/labels%2f" + id, "/labels/%2F" + id, "/labels/../health", "/./me", "/labels/" + id + "%00",
+	} {
+		t.Run(path, func(t *testing.T) {
+			is := is.New(t)
+			got := f.call("GET", path, "")
+			is.Equal(got.code(), "404 resource_not_found")
+			is.Equal(got.get("error.type"), "not_found")
+			is.Equal(f.callAs("", "GET", path, "").code(), "401 missing_api_key")
+			is.Equal(f.call("HEAD", path, "").status, 404)
+		})
+	}
+	is := is.New(t)
+	is.Equal(f.call("GET", "/l%61bels/"+id, "").get("data.id"), id) // other escapes mean what they say
+	is.Equal(f.callAs("", "GET", "/openapi%2Ejson", "").status, 200)
+}
+
+func TestHeadWorksWhereverGetDoes(t *testing.T) {
+	f := serve(t)
+	id := f.call("POST", "/labels", `{"name":"VIP"}`).text("data.id")
+	for _, rt := range f.api.routes() {
+		if rt.method != http.MethodGet {
+			continue
+		}
+		path := rt.path
+		if path == "/labels/:id" {
+			path = "/labels/" + id
+		}
+		t.Run(path, func(t *testing.T) {
+			is := is.New(t)
+			get, head := f.call("GET", path, ""), f.call("HEAD", path, "")
+			is.Equal(head.status, 200)
+			is.Equal(head.body, "")
+			is.Equal(get.header.Get("Content-Length"), strconv.Itoa(len(get.body)))
+			is.Equal(head.header.Get("Content-Length"), get.header.Get("Content-Length"))
+			is.Equal(head.header.Get("Content-Type"), "application/json")
+			is.Equal(head.header.Get("ETag"), get.header.Get("ETag"))
+			is.True(head.header.Get("X-Request-Id") != get.header.Get("X-Request-Id"))
+		})
+	}
+	is := is.New(t)
+	head := f.call("HEAD", "/labels/lbl_x", "")
+	is.Equal(head.status, 404)
+	is.Equal(head.body, "")
+	is.Equal(head.header.Get("Content-Type"), "application/json")
+	head = f.call("HEAD", "/labels?limit=0", "")
+	is.Equal(head.status, 400)
+	head = f.callAs("", "HEAD", "/me", "")
+	is.Equal(head.status, 401)
+	is.Equal(head.header.Get("WWW-Authenticate"), "Bearer")
+}

@@ -1,0 +1,110 @@
+package storage
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// What the tests of package storage_test need and nobody else may have.
+
+const (
+	ApplicationID = applicationID
+	QueueSize     = queueSize
+	QueueWait     = queueWait
+	MaxBatch      = maxBatch
+)
+
+// Exec runs a statement that no method runs.
+func (tx *Tx) Exec(query string, args ...any) error {
+	_, err := tx.exec(query, args...)
+	return err
+}
+
+// Pragma runs a PRAGMA, which yields a row where others yield none.
+func (tx *Tx) Pragma(text string) error {
+	var ignored []string
+	return tx.list(&ignored, text)
+}
+
+// List reads rows that no method reads.
+func (rx *Rx) List(dest any, query string, args ...any) error { return rx.list(dest, query, args...) }
+
+// Write tries on a reading connection what only the writer may do.
+func (rx *Rx) Write(query string, args ...any) error {
+	_, err := rx.s.exec(query, args...)
+	return err
+}
+
+// Lost tells whether the session refuses statements until its next begin.
+func (rx *Rx) Lost() bool { return rx.s.lost != nil }
+
+// Plans runs fn and tells how SQLite executes each statement that fn used.
+func (rx *Rx) Plans(fn func() error) (map[string]string, error) {
+	kept := rx.s.stmts
+	rx.s.stmts = make(map[string]*sqlx.Stmt)
+	err := fn()
+	used := rx.s.stmts
+	rx.s.stmts = kept
+	plans := make(map[string]string)
+	for query, stmt := range used {
+		stmt.Close()
+		if err != nil {
+			continue
+		}
+		var steps []struct {
+			ID, Parent, NotUsed int
+			Detail              string
+		}
+		if err = rx.list(&steps, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...); err != nil {
+			return nil, err
+		}
+		var lines []string
+		for _, s := range steps {
+			lines = append(lines, s.Detail)
+		}
+		plans[query] = strings.Join(lines, "\n")
+	}
+	return plans, err
+}
+
+// Migrate brings a file to version newest with invented migrations.
+func Migrate(o Options, files fs.FS, newest int) error { return migrate(o, files, newest) }
+
+// Migrations are the ones built in.
+func Migrations() (fs.FS, error) { return fs.Sub(migrationFiles, "migrations") }
+
+// IDSource makes ids from a clock that had been ahead by so many milliseconds.
+func IDSource(aheadMS uint64) func() string {
+	s := newIDSource()
+	s.next()
+	s.lastMS += aheadMS
+	return s.next
+}
+
+// SpendMillisecond leaves the id source without room in its millisecond.
+func SpendMillisecond(spend func(next func() string)) error {
+	s := newIDSource()
+	s.entropy.Reader = full{}
+	s.lastMS = 1 << 47 // far ahead, so that the clock does not move it
+	spend(s.next)
+	if s.lastMS == 1<<47 {
+		return fmt.Errorf("the millisecond was not used up")
+	}
+	return nil
+}
+
+// full yields the greatest start there is, and steps that overflow it.
+type full struct{}
+
+func (full) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 0xff
+	}
+	if len(p) == 4 {
+		p[3] = 0x7f
+	}
+	return len(p), nil
+}

@@ -1,0 +1,200 @@
+package storage_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+
+	"github.com/matryer/is"
+)
+
+var freeze = flag.Bool("freeze", false, "put the current schema.sql into the newest testdata/v*.sql")
+
+const frozenKey = "frozen databases share this key."
+
+// frozenFile makes the file of a release, not upgraded yet.
+func frozenFile(t *testing.T, version int) storage.Options {
+	t.Helper()
+	dump, err := os.ReadFile(filepath.Join("testdata", fmt.Sprintf("v%d.sql", version)))
+	check(t, err)
+	o := storage.Options{Path: storage.DatabaseFile(t.TempDir()), Schema: storagetest.Schema(t), MasterKey: []byte(frozenKey)}
+	alter(t, o.Path, "PRAGMA synchronous = OFF", string(dump))
+	return o
+}
+
+// frozen calls fn with the file of each release.
+func frozen(t *testing.T, fn func(t *testing.T, o storage.Options)) {
+	for version := 1; version <= storage.SchemaVersion; version++ {
+		t.Run(fmt.Sprintf("v%d", version), func(t *testing.T) { fn(t, frozenFile(t, version)) })
+	}
+}
+
+// upgrade opens and closes a file.
+func upgrade(t *testing.T, o storage.Options) {
+	t.Helper()
+	db, err := storage.Open(o)
+	check(t, err)
+	check(t, db.Close())
+}
+
+func TestFrozenDumpsAreKeptForEveryVersion(t *testing.T) {
+	path := filepath.Join("testdata", fmt.Sprintf("v%d.sql", storage.SchemaVersion))
+	text, err := os.ReadFile(path)
+	check(t, err)
+	if !*freeze {
+		return
+	}
+	head, rest, _ := strings.Cut(string(text), "---- schema ----\n")
+	_, rows, found := strings.Cut(rest, "---- rows ----\n")
+	if !found {
+		t.Fatalf("%s has lost its marks", path)
+	}
+	check(t, os.WriteFile(path, []byte(head+"---- schema ----\n"+storagetest.Schema(t)+"---- rows ----\n"+rows), 0o644))
+}
+
+// A failure here means that schema.sql changed: write a migration, raise
+// SchemaVersion and freeze the new version; see migrations/README.md.
+func TestFrozenFileUpgradedDescribesLikeAFreshOne(t *testing.T) {
+	fresh := describe(t, newFile(t).Path)
+	frozen(t, func(t *testing.T, o storage.Options) {
+		upgrade(t, o)
+		for _, line := range difference(fresh, describe(t, o.Path)) {
+			t.Error(line)
+		}
+		is := is.New(t)
+		for pragma, want := range map[string]string{
+			"user_version":   fmt.Sprint(storage.SchemaVersion),
+			"application_id": fmt.Sprint(storage.ApplicationID),
+			"auto_vacuum":    "2",
+			"journal_mode":   "wal",
+		} {
+			is.Equal(column(t, o.Path, "PRAGMA "+pragma), []string{want})
+		}
+	})
+}
+
+func TestFrozenRowsOutliveTheUpgrade(t *testing.T) {
+	frozen(t, func(t *testing.T, o storage.Options) {
+		is := is.New(t)
+		before := contents(t, o.Path)
+		for table, rows := range before {
+			if len(rows) == 0 {
+				t.Errorf("the dump has no row in %s", table)
+			}
+		}
+		upgrade(t, o)
+		after := contents(t, o.Path)
+		for table, rows := range before {
+			is.Equal(len(after[table]), len(rows)) // a migration that deletes rows says so here
+		}
+		is.Equal(column(t, o.Path, "PRAGMA integrity_check"), []string{"ok"})
+		is.Equal(column(t, o.Path, `SELECT "table" FROM pragma_foreign_key_check`), nil)
+	})
+}
+
+func TestFrozenRowsReadBack(t *testing.T) {
+	frozen(t, func(t *testing.T, o storage.Options) {
+		db, err := storage.Open(o)
+		check(t, err)
+		defer db.Close()
+		check(t, db.View(context.Background(), func(rx *storage.Rx) error {
+			readTenants(t, rx)
+			readLabels(t, rx)
+			readQueue(t, rx)
+			readAnswersAndCalls(t, rx)
+			return nil
+		}))
+	})
+}
+
+func text(s string) *string { return &s }
+
+func readTenants(t *testing.T, rx *storage.Rx) {
+	is := is.New(t)
+	acme := storage.Organization{ID: 1, PublicID: "org_01KDYBMWFE0000000000000001", Name: "Acme", Plan: "self_hosted",
+		Subscription: "active", RequireOptIn: true, CreatedAt: 1767323045678, UpdatedAt: 1767323045679}
+	spaeti := storage.Organization{ID: 2, PublicID: "org_01KDYBMWFE0000000000000002", Name: "Späti & Söhne", Plan: "free",
+		Subscription: "inactive", SuspendedAt: 1767323046000, CreatedAt: 1767323045680, UpdatedAt: 1767323046000}
+	all, err := rx.Organizations()
+	is.NoErr(err)
+	is.Equal(all, []storage.Organization{acme, spaeti})
+
+	teams, err := rx.Teams(1)
+	is.NoErr(err)
+	is.Equal(teams, []storage.Team{
+		{ID: 1, PublicID: "team_01KDYBMWFE0000000000000001", OrganizationID: 1, Name: "Default", CreatedAt: 1767323045678},
+		{ID: 3, PublicID: "team_01KDYBMWFE0000000000000003", OrganizationID: 1, Name: "Support", CreatedAt: 1767323045690},
+	})
+	users, err := rx.Users(1)
+	is.NoErr(err)
+	is.Equal(users, []storage.User{
+		{ID: "01KDYBMWFE00000000000000U1", OrganizationID: 1, TeamID: 3, TeamPublicID: "team_01KDYBMWFE0000000000000003",
+			Name: "Ada", Email: text("ada@example.com"), CreatedAt: 1767323045700},
+		{ID: "01KDYBMWFE00000000000000U2", OrganizationID: 1, TeamID: 1, TeamPublicID: "team_01KDYBMWFE0000000000000001",
+			Name: "Grace", CreatedAt: 1767323045701},
+	})
+
+	hash := storage.KeyHash("svc_live_frozenfrozenfrozenfrozen")
+	key, owner, err := rx.KeyByHash(hash)
+	is.NoErr(err)
+	is.Equal(owner, acme)
+	is.Equal(key, storage.Key{ID: "key_01KDYBMWFE00000000000000K1", OrganizationID: 1, Label: text("ci"), Hash: hash[:], Last4: "ozen",
+		ExpiresAt: 1798859045678, LastUsedAt: 1767323099000, CreatedAt: 1767323045710})
+	keys, err := rx.Keys(1)
+	is.NoErr(err)
+	is.Equal(len(keys), 2)
+	is.Equal(keys[1].RevokedAt, storage.Time(1767323050000))
+}
+
+func readLabels(t *testing.T, rx *storage.Rx) {
+	is := is.New(t)
+	labels, err := rx.Labels(1, storage.First, 10)
+	is.NoErr(err)
+	is.Equal(labels, []storage.Label{
+		{ID: "lbl_01KDYBMWFE0000000000000002", OrganizationID: 1, TeamID: 3, TeamPublicID: "team_01KDYBMWFE0000000000000003",
+			Name: "urgent", Color: "#00ff00", CreatedAt: 1767323045780, UpdatedAt: 1767323045780},
+		{ID: "lbl_01KDYBMWFE0000000000000001", OrganizationID: 1, TeamID: 1, TeamPublicID: "team_01KDYBMWFE0000000000000001",
+			Name: "Äpfel", Color: "#ff0000", CreatedAt: 1767323045780, UpdatedAt: 1767323045781},
+	})
+}
+
+func readQueue(t *testing.T, rx *storage.Rx) {
+	is := is.New(t)
+	jobs, err := rx.Jobs(storage.JobFilter{Limit: 10})
+	is.NoErr(err)
+	is.Equal(len(jobs), 4)
+	is.Equal(jobs[0], storage.Job{ID: 7, Kind: "message.send", Lane: "account:1",
+		Args: storage.JSON(`{"message":"msg_01KDYBMWFE00000000000000G2"}`), State: storage.JobFailed, DueAt: 1767323045810,
+		Runs: 5, Failures: 5, CallBegunAt: 1767323045809, LastError: text("timed out"), CreatedAt: 1767323045791})
+	is.Equal(jobs[2].LeasedUntil, storage.Time(1767323105812))
+	ran, err := rx.PeriodicRun("purge")
+	is.NoErr(err)
+	is.Equal(ran, storage.Time(1767323045811))
+}
+
+func readAnswersAndCalls(t *testing.T, rx *storage.Rx) {
+	is := is.New(t)
+	plain, err := rx.Answer(1, "k1")
+	is.NoErr(err)
+	is.Equal(plain, storage.Answer{Fingerprint: []byte{0xaa}, Status: 201, RequestID: "req_01K000000000000000000000R1",
+		Body: []byte("{}"), CreatedAt: 4102444800000})
+	sealed, err := rx.Answer(1, "k2")
+	is.NoErr(err)
+	is.Equal(string(sealed.Body), `{"data":{"secret":"whsec_1"},"request_id":"req_01K000000000000000000000R2"}`)
+
+	calls, err := rx.Calls(storage.CallFilter{Limit: 10})
+	is.NoErr(err)
+	is.Equal(len(calls), 2)
+	one := int64(1)
+	is.Equal(calls[0], storage.Call{ID: 1, OrganizationID: &one, OrganizationPublicID: text("org_01KDYBMWFE0000000000000001"),
+		KeyID: text("key_01KDYBMWFE00000000000000K1"), Method: "POST", Path: "/v1/labels", Status: 201, LatencyMicros: 1834,
+		IP: "192.0.2.1", RequestID: "req_01K000000000000000000000R1", CreatedAt: 1767323045820})
+	is.Equal(calls[1].OrganizationID, nil)
+}

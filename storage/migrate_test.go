@@ -1,0 +1,194 @@
+package storage_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+
+	"github.com/matryer/is"
+)
+
+// Invented migrations, for files of schema 1.
+const (
+	addColumn = `ALTER TABLE labels ADD COLUMN shape TEXT NOT NULL DEFAULT 'round';`
+	addTable  = `CREATE TABLE shapes (name TEXT PRIMARY KEY) STRICT; INSERT INTO shapes SELECT name FROM organizations;`
+	failsLate = `CREATE TABLE half (n INTEGER) STRICT; DELETE FROM api_keys; INSERT INTO nowhere VALUES (1);`
+	breaksKey = `INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
+		VALUES ('l', 1, 99, 'a', 'a', 'red', 1, 1);`
+)
+
+func files(named map[string]string) fs.FS {
+	m := fstest.MapFS{}
+	for name, text := range named {
+		m[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return m
+}
+
+func TestNewFileIsMarkedAsOurs(t *testing.T) {
+	is := is.New(t)
+	o := storagetest.Options(t, t.TempDir())
+	upgrade(t, o)
+	for pragma, want := range map[string]string{
+		"user_version":   fmt.Sprint(storage.SchemaVersion),
+		"application_id": fmt.Sprint(0x636e6662),
+		"auto_vacuum":    "2", // incremental: must be set when the file is made
+		"journal_mode":   "wal",
+	} {
+		is.Equal(column(t, o.Path, "PRAGMA "+pragma), []string{want})
+	}
+	info, err := os.Stat(o.Path)
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o600))
+	entries, err := os.ReadDir(filepath.Dir(o.Path))
+	is.NoErr(err)
+	is.Equal(len(entries), 2) // the database and its key, nothing left of their making
+}
+
+func TestNewFileThatCannotBeMadeLeavesNothing(t *testing.T) {
+	o := storagetest.Options(t, t.TempDir())
+	o.Schema += "; CREATE TBLE oops"
+	refused(t, o, "make the database", "TBLE")
+}
+
+func TestNewestMigrationHasTheNumberOfTheSchema(t *testing.T) {
+	is := is.New(t)
+	builtIn, err := storage.Migrations()
+	is.NoErr(err)
+	names, err := fs.Glob(builtIn, "*.sql")
+	is.NoErr(err)
+	for i, name := range names { // in order of name, so also of number
+		is.True(strings.HasPrefix(name, fmt.Sprintf("%04d_", i+2)))
+	}
+	is.Equal(len(names)+1, storage.SchemaVersion)
+}
+
+func TestMigrationsRunInOrder(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	old := contents(t, o.Path)
+	is.NoErr(storage.Migrate(o, files(map[string]string{
+		"0001_ignored.sql": "not even SQL",
+		"0002_column.sql":  addColumn,
+		"0003_table.sql":   addTable + "INSERT INTO shapes SELECT DISTINCT 'x' FROM pragma_table_xinfo('labels') WHERE name = 'shape';",
+	}), 3))
+	is.Equal(column(t, o.Path, "PRAGMA user_version"), []string{"3"})
+	is.Equal(column(t, o.Path, "SELECT name FROM shapes ORDER BY name"), []string{"Acme", "x"})
+
+	backup := o.Path + ".v1.bak"
+	is.Equal(column(t, backup, "PRAGMA user_version"), []string{"1"})
+	is.Equal(contents(t, backup), old)
+	info, err := os.Stat(backup)
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o600)) // it holds the same secrets
+}
+
+func TestMigrationBackupCanBeUsedAsItIs(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	is.NoErr(storage.Migrate(o, files(map[string]string{"0002_column.sql": addColumn}), 2))
+	is.NoErr(os.Rename(o.Path+".v1.bak", o.Path))
+	db, err := storage.Open(o)
+	is.NoErr(err)
+	storagetest.View(t, db, func(rx *storage.Rx) error {
+		var modes []string
+		err := rx.List(&modes, "PRAGMA journal_mode")
+		is.Equal(modes, []string{"wal"}) // VACUUM INTO leaves it out, and readers would block the writer
+		return err
+	})
+	is.NoErr(db.Close())
+}
+
+func TestMigrationThatFailsLeavesTheFileUntouched(t *testing.T) {
+	for name, text := range map[string]string{
+		"half-way": failsLate, "no SQL": "CREATE TBLE", "a broken reference": breaksKey,
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			o := newFile(t)
+			before := snapshot(t, filepath.Dir(o.Path))
+			err := storage.Migrate(o, files(map[string]string{"0002_bad.sql": text}), 2)
+			is.True(err != nil)
+			is.True(strings.Contains(err.Error(), "0002_bad.sql"))
+			is.True(strings.Contains(err.Error(), "unchanged since schema 1"))
+			after := snapshot(t, filepath.Dir(o.Path))
+			is.True(after[o.Path+".v1.bak"] != "")
+			delete(after, o.Path+".v1.bak")
+			is.Equal(after, before)
+			upgrade(t, o) // and it still opens
+		})
+	}
+}
+
+func TestMigrationsBeforeAFailedOneStay(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	err := storage.Migrate(o, files(map[string]string{"0002_column.sql": addColumn, "0003_bad.sql": failsLate}), 3)
+	is.True(strings.Contains(err.Error(), "unchanged since schema 2"))
+	is.Equal(column(t, o.Path, "PRAGMA user_version"), []string{"2"})
+	is.Equal(column(t, o.Path, "SELECT name FROM sqlite_schema WHERE name = 'half'"), nil)
+	is.Equal(len(column(t, o.Path, "SELECT id FROM api_keys")), 1)
+}
+
+func TestMigrationsThatDoNotAddUpAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		says  string
+	}{
+		"a gap":            {map[string]string{"0002_a.sql": addColumn, "0004_c.sql": addTable}, "number 3 is missing"},
+		"none at the end":  {map[string]string{"0002_a.sql": addColumn, "0003_b.sql": addTable}, "number 4 is missing"},
+		"none at the head": {map[string]string{"0003_b.sql": addTable, "0004_c.sql": addTable}, "number 2 is missing"},
+		"none at all":      {nil, "number 2 is missing"},
+		"no number":        {map[string]string{"first.sql": addColumn}, "first.sql: its name must start with a number"},
+		"twice the same":   {map[string]string{"0002_a.sql": addColumn, "0002_b.sql": addTable}, "have the same number"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			o := newFile(t)
+			before := snapshot(t, filepath.Dir(o.Path))
+			err := storage.Migrate(o, files(c.files), 4)
+			is.True(err != nil)
+			is.True(strings.Contains(err.Error(), c.says))
+			is.Equal(snapshot(t, filepath.Dir(o.Path)), before) // not even a copy was made
+		})
+	}
+}
+
+func TestMigrationIsNotForACommandBesideTheServer(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	before := snapshot(t, filepath.Dir(o.Path))
+	o.KeepVersion = true
+	upgrade(t, o) // a current file is fine
+	err := storage.Migrate(o, files(map[string]string{"0002_a.sql": addColumn}), 2)
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "at schema 1 and this build needs 2: restart the server"))
+	is.Equal(snapshot(t, filepath.Dir(o.Path)), before)
+}
+
+func TestMigrationsOfManyProcessesRunOnce(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	old := contents(t, o.Path)
+	errs := make([]error, 4)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() {
+			errs[i] = storage.Migrate(o, files(map[string]string{"0002_a.sql": addColumn, "0003_b.sql": addTable}), 3)
+		})
+	}
+	wg.Wait()
+	is.Equal(errs, make([]error, 4))
+	is.Equal(column(t, o.Path, "SELECT name FROM shapes"), []string{"Acme"})
+	is.Equal(contents(t, o.Path+".v1.bak"), old) // not copied again after the upgrade
+	names := snapshot(t, filepath.Dir(o.Path))
+	is.Equal(len(names), 3)
+}

@@ -1,0 +1,79 @@
+package storage_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// What every request, claim or delivery runs must find its rows by an index, and
+// take them in the order in which the index has them.
+func TestHotStatementsSearchByAnIndex(t *testing.T) {
+	db := open(t, newFile(t))
+	enqueue(t, db, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "send", Lane: "full"}, storage.NewJob{Kind: "send"})
+	all := func(lane string) bool { return lane != "full" }
+	for name, c := range map[string]struct {
+		run  func(tx *storage.Tx) error
+		uses string
+	}{
+		"labels": {func(tx *storage.Tx) error { _, err := tx.Labels(1, storage.First, 10); return err },
+			"labels_of_organization (organization_id=? AND (created_at,id)<(?,?))"},
+		"label":        {func(tx *storage.Tx) error { _, err := tx.Label(1, "l"); return err }, "(id=?)"},
+		"insert label": {func(tx *storage.Tx) error { return tx.InsertLabel(&storage.Label{OrganizationID: 1, TeamID: 1}) }, ""},
+		"key": {func(tx *storage.Tx) error {
+			_, _, err := tx.KeyByHash([32]byte{})
+			return err
+		}, "api_keys USING INDEX sqlite_autoindex_api_keys_2 (hash=?)"},
+		"team": {func(tx *storage.Tx) error { _, err := tx.Team(1, "t"); return err }, "(public_id=?)"},
+		"claim": {func(tx *storage.Tx) error { _, _, err := tx.ClaimDue("send", 10, time.Minute, all); return err },
+			"jobs_due (kind=? AND due_at<?)"},
+		"claim of a lane": {func(tx *storage.Tx) error { _, err := tx.ClaimHeld("full", 10, time.Minute); return err },
+			"jobs_held (lane=?)"},
+		"next due": {func(tx *storage.Tx) error { _, err := tx.NextDue("send"); return err }, "jobs_due (kind=?)"},
+		"finish":   {func(tx *storage.Tx) error { return tx.FinishJob(storage.Job{ID: 1, Runs: 1}) }, "jobs USING INTEGER PRIMARY KEY"},
+		"retry":    {func(tx *storage.Tx) error { return tx.RetryJob(storage.Job{ID: 3, Runs: 1}, 0, "e") }, "jobs USING INTEGER PRIMARY KEY"},
+		"answer":   {func(tx *storage.Tx) error { _, err := tx.Answer(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
+		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldAnswers(10); return err },
+			"idempotency_by_age (created_at<?)"},
+		"old calls": {func(tx *storage.Tx) error { _, err := tx.DeleteCalls(1, 10); return err }, "api_log_by_age (created_at<?)"},
+	} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			plans, err := tx.Plans(func() error { _ = c.run(tx); return nil })
+			if err != nil {
+				return err
+			}
+			text := ""
+			for _, plan := range plans {
+				text += plan + "\n"
+			}
+			if len(plans) == 0 || !strings.Contains(text, c.uses) || slow.MatchString(text) {
+				t.Errorf("%s:\n%s", name, text)
+			}
+			return nil
+		})
+	}
+}
+
+// slow matches the steps of a plan that read more than they must. A scan of a
+// list that was computed by the statement itself is none.
+var slow = regexp.MustCompile(`SCAN|TEMP B-TREE|AUTOMATIC`)
+
+func TestPlansOfSlowStatementsAreRecognized(t *testing.T) {
+	db := open(t, newFile(t))
+	storagetest.View(t, db, func(rx *storage.Rx) error {
+		for _, query := range []string{`SELECT id FROM labels WHERE color = 'x'`, `SELECT id FROM labels WHERE organization_id = 1 ORDER BY name`} {
+			plans, err := rx.Plans(func() error { return rx.List(new([]string), query) })
+			if err != nil {
+				return err
+			}
+			if !slow.MatchString(plans[query]) {
+				t.Errorf("%s: %s", query, plans[query])
+			}
+		}
+		return nil
+	})
+}
