@@ -30,6 +30,14 @@ const (
 	exitUsage  = 2
 )
 
+// exitError is an exit status of a command's own choice, with words or without.
+type exitError struct {
+	status int
+	err    error
+}
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit status %d: %v", e.status, e.err) }
+
 // defaultConfigFile is read when it is there and nothing else is named.
 const defaultConfigFile = "confab.toml"
 
@@ -50,6 +58,12 @@ func Run(ctx context.Context, assets Assets, args []string) int {
 	if err == nil {
 		return exitDone
 	}
+	if exit, ok := errors.AsType[*exitError](err); ok {
+		if exit.err != nil {
+			complain(cmd.ErrOrStderr(), exit.err)
+		}
+		return exit.status
+	}
 	complain(cmd.ErrOrStderr(), err)
 	if _, wrong := errors.AsType[usageError](err); e.running && !wrong {
 		return exitFailed
@@ -69,6 +83,7 @@ func complain(w io.Writer, err error) {
 // The sections of `confab --help`.
 const (
 	groupServer  = "server"
+	groupTry     = "try"
 	groupTenants = "tenants"
 	groupWork    = "work"
 	groupSetup   = "setup"
@@ -93,7 +108,8 @@ func (e *env) root() *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
-	section(groupServer, "Run it:", e.serve(), e.sandbox(), e.ready())
+	section(groupServer, "Run it:", e.serve(), e.ready())
+	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
 	section(groupWork, "What it does:", e.jobs(), e.logs())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())

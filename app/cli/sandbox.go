@@ -1,34 +1,39 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"net/netip"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"confab/app"
 	"confab/app/config"
-	"confab/storage"
 )
 
 // defaultSandboxDir is apart from a server's own directory.
 const defaultSandboxDir = "./confab-sandbox"
 
 func (e *env) sandbox() *cobra.Command {
-	var fresh bool
+	var (
+		fresh       bool
+		simulatorAt string
+	)
 	cmd := &cobra.Command{
 		Use:   "sandbox",
-		Short: "Run a server to try things out, with an organization and a key",
-		Long: "Run a server to try things out, with an organization and a key, and print how to call it.\n" +
-			"Everything is kept in its data directory (default " + defaultSandboxDir + "), the key too. The settings of a server\n" +
-			"(./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and CONFAB_ variables.",
-		Example: "  confab sandbox\n  confab sandbox --fresh --listen 127.0.0.1:9000",
+		Short: "Run a server and a simulated provider, ready to be tried out",
+		Long: "Run a server together with a simulated provider: with an organization, a key, a connected number, three\n" +
+			"approved templates and a person who has just written. It prints how to send the first message, and on a\n" +
+			"terminal then a line for each message and callback. Nothing leaves this machine.\n\n" +
+			"Everything is kept in the data directory, also the key; what a client needs is in its " + sandboxFileName + ".\n" +
+			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
+			"CONFAB_ variables. Where other machines can reach it, the simulator's control surface (/_sim) demands a token,\n" +
+			"made up or from $CONFAB_CONTROL_TOKEN.",
+		Example: "  confab sandbox\n  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.sandboxSettings(cmd)
@@ -38,11 +43,27 @@ func (e *env) sandbox() *cobra.Command {
 			if err := claimSandbox(app.DataDir(c.DataDir), fresh); err != nil {
 				return err
 			}
-			return e.runSandbox(cmd, c)
+			box, err := e.openSandbox(cmd, c, simulatorAt)
+			if err != nil {
+				return err
+			}
+			box.warn(cmd.ErrOrStderr())
+			lines := watch(box.provider.Server, cmd.OutOrStdout())
+			err = box.during(cmd.Context(), func(ctx context.Context) error {
+				box.greet(cmd.OutOrStdout())
+				lines.start()
+				<-ctx.Done()
+				return nil
+			})
+			lines.stop()
+			return errors.Join(err, box.close())
 		}),
 	}
-	cmd.Flags().String("listen", "", "`address` to listen on (default 127.0.0.1:8080)")
+	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSandboxDir+")")
+	cmd.Flags().String("listen", "", "`address` of the server (default 127.0.0.1:8080)")
+	parsedOr(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
+	cmd.AddCommand(e.sandboxExec())
 	return cmd
 }
 
@@ -60,25 +81,19 @@ func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	return config.Load(from)
 }
 
-// claimSandbox makes sure that all in the directory is a sandbox's, so that
-// --fresh may remove it, now or later.
+// claimSandbox makes sure that nobody uses the directory, and that all in it is
+// a sandbox's, so that --fresh may remove it, now or later.
 func claimSandbox(dir app.DataDir, fresh bool) error {
-	entries, err := os.ReadDir(string(dir))
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
+	if empty, err := isEmpty(string(dir)); err != nil || empty {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
-	_, err = os.Stat(sandboxFile(dir))
+	_, err := os.Stat(sandboxFile(dir))
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err != nil && (fresh || !dir.Exists()):
 		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: choose another directory with --data-dir, or empty it yourself",
 			string(dir), sandboxFileName)
-	case !fresh:
-		return nil
 	}
 	served, err := dir.Served()
 	if err != nil {
@@ -87,60 +102,99 @@ func claimSandbox(dir app.DataDir, fresh bool) error {
 	if served {
 		return fmt.Errorf("%s is in use: stop its server first", string(dir))
 	}
-	for _, entry := range entries {
-		if err := os.RemoveAll(filepath.Join(string(dir), entry.Name())); err != nil {
-			return err
-		}
+	if !fresh {
+		return nil
 	}
-	return nil
+	entries, err := os.ReadDir(string(dir))
+	for _, entry := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(string(dir), entry.Name())))
+	}
+	return err
 }
 
-// runSandbox serves until it is told to stop.
-func (e *env) runSandbox(cmd *cobra.Command, c config.Config) error {
-	a, err := app.New(e.appOptions(cmd, c))
+// box is a sandbox: a server, the provider that it talks to, and what their
+// users need to know.
+type box struct {
+	dir      string
+	app      *app.App
+	provider *host
+	state    *sandboxState
+	token    string // that /_sim demands; empty where only this machine reaches it
+}
+
+// openSandbox opens everything, and makes in it what is missing. Nothing is
+// written while an address is taken, and nothing into a directory that is not a
+// sandbox's.
+func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string) (*box, error) {
+	l, err := listen(simulatorAt, "simulator-listen")
+	if err != nil {
+		return nil, err
+	}
+	b := &box{dir: c.DataDir}
+	if err := b.open(e, cmd, c, l); err != nil {
+		return nil, errors.Join(err, b.close(), closeListener(l))
+	}
+	return b, nil
+}
+
+// during serves, calls f once everything answers, and stops when f returns; its
+// context ends when ours does or when a part breaks.
+func (b *box) during(ctx context.Context, f func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	part := func(serve func() error) <-chan error {
+		ended := make(chan error, 1)
+		go func() {
+			ended <- serve()
+			stop() // one part down, all down
+		}()
+		return ended
+	}
+	played := part(b.provider.serve)
+	served := part(func() error { return b.app.Run(ctx) })
+	err := b.welcome(ctx)
+	if err == nil {
+		err = f(ctx)
+	}
+	stop()
+	err = errors.Join(err, <-served) // its last work may still need the provider
+	b.provider.stop()
+	return errors.Join(err, <-played)
+}
+
+// welcome waits for the server's first answer, and for a message to it.
+func (b *box) welcome(ctx context.Context) error {
+	target, err := localURL(b.app.Config.Server)
+	if err == nil {
+		err = askReady(ctx, target.JoinPath("readyz"), "")
+	}
+	if ctx.Err() != nil {
+		return nil // told to stop already
+	}
 	if err != nil {
 		return err
 	}
-	dir := app.DataDir(c.DataDir)
-	state, err := readSandbox(dir)
-	if err == nil {
-		err = a.DB.Update(cmd.Context(), func(tx *storage.Tx) error { return state.seed(tx) })
-	}
-	if err == nil {
-		state.BaseURL = a.URL() + "/v1"
-		err = state.write(dir)
-	}
-	if err != nil {
-		return errors.Join(err, a.Close())
-	}
-	if at, err := netip.ParseAddrPort(a.Config.Server.Listen); err != nil || !at.Addr().IsLoopback() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the sandbox listens on %s, where other machines reach it; it is made for this one only\n", c.Server.Listen)
-	}
-	state.greet(cmd.OutOrStdout(), c.DataDir)
-	return errors.Join(a.Run(cmd.Context()), a.Close())
+	return openWindow(b.provider.Server, b.state.PhoneNumberID)
 }
 
-// greet says how to make the first calls, in words that can be copied into a
-// shell. The label has a new name at each start, because two cannot share one.
-func (s *sandboxState) greet(out io.Writer, dir string) {
-	fmt.Fprintf(out, `The sandbox is ready.
+// close frees everything. It is safe on a box that is only half open.
+func (b *box) close() error {
+	var errs []error
+	if b.provider != nil {
+		errs = append(errs, b.provider.close())
+	}
+	if b.app != nil {
+		errs = append(errs, b.app.Close())
+	}
+	return errors.Join(errs...)
+}
 
-  base URL   %[1]s
-  API key    %[2]s
-  data       %[3]s (both are in its %[4]s)
-
-Who am I?
-
-  curl %[1]s/me \
-    -H 'Authorization: Bearer %[2]s'
-
-Make a label:
-
-  curl %[1]s/labels \
-    -H 'Authorization: Bearer %[2]s' \
-    -H 'Content-Type: application/json' \
-    -d '{"name": "VIP since %[5]s", "color": "amber"}'
-
-Ctrl-C stops it. All is kept for the next start, the key too; --fresh starts over.
-`, s.BaseURL, s.APIKey, dir, sandboxFileName, time.Now().Format("Jan 2 15:04:05.000"))
+// controlToken is what the control surface demands: what the user has set or,
+// where other machines reach it, the one of the last time, or a new one.
+func controlToken(known string, open bool) string {
+	set := os.Getenv(controlTokenVariable)
+	if set == "" && open {
+		return cmp.Or(known, newControlToken())
+	}
+	return set
 }

@@ -20,7 +20,9 @@ func TestMain(m *testing.M) {
 
 // TestScripts types what an operator types, and looks at what it prints.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Cmds: words()})
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Cmds: words(), Condition: condition,
+	})
 }
 
 // program is package main in a few lines: it cannot be imported.

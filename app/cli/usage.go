@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/mail"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"confab/app/config"
 )
@@ -63,6 +65,17 @@ func parsed[T any](cmd *cobra.Command, into *T, name, usage string, parse func(s
 		*into, err = parse(s)
 		return err
 	})
+}
+
+// parsedOr is parsed for a flag that has a default.
+func parsedOr[T any](cmd *cobra.Command, into *T, name, value, usage string, parse func(string) (T, error)) {
+	*into, _ = parse(value)
+	parsed(cmd, into, name, usage+" (default "+value+")", parse)
+}
+
+// dataDirFlag is --data-dir of a command whose default is not a server's.
+func dataDirFlag(flags *pflag.FlagSet, into *string, usage string) {
+	flags.StringVar(into, "data-dir", "", "`directory` "+usage)
 }
 
 // requiredOrg adds the flag that names the organization to work on.
@@ -125,6 +138,18 @@ func parseURL(s string) (*url.URL, error) {
 		return nil, errors.New("must be a URL such as http://127.0.0.1:8080")
 	}
 	return u, nil
+}
+
+// parseAddress takes an address to listen on.
+func parseAddress(s string) (string, error) {
+	_, port, err := net.SplitHostPort(s)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return "", errors.New("must be host:port, such as 127.0.0.1:8081")
+	}
+	return s, nil
 }
 
 // parseChoice takes one of a few words.

@@ -44,6 +44,8 @@ func words() map[string]word {
 		"curls":      curls,
 		"term":       term,
 		"enqueue":    enqueue,
+		"receiver":   receiver,
+		"field":      field,
 	}
 }
 

@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/term"
+
+	"confab/app/simulator"
+)
+
+// feedRoom is how many activities may wait to be printed. A terminal is slower
+// than the simulator, which never waits for it.
+const feedRoom = 256
+
+// feed prints a line for each activity of a simulator.
+type feed struct {
+	out     io.Writer
+	waiting chan simulator.Activity
+	missed  atomic.Int64 // while there was no room
+	cancel  func()
+	done    chan struct{}
+	printer sync.WaitGroup
+}
+
+// watch collects activities for a terminal. Elsewhere there is no feed, and the
+// methods of none do nothing.
+func watch(sim *simulator.Server, out io.Writer) *feed {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return nil
+	}
+	return newFeed(sim.Subscribe, out)
+}
+
+func newFeed(subscribe func(func(simulator.Activity)) (cancel func()), out io.Writer) *feed {
+	f := &feed{out: out, waiting: make(chan simulator.Activity, feedRoom), done: make(chan struct{})}
+	f.cancel = subscribe(func(a simulator.Activity) {
+		select {
+		case f.waiting <- a:
+		default:
+			f.missed.Add(1)
+		}
+	})
+	return f
+}
+
+// start prints what has been collected, and what is to come.
+func (f *feed) start() {
+	if f == nil {
+		return
+	}
+	fmt.Fprintln(f.out)
+	f.printer.Go(func() {
+		for {
+			select {
+			case a := <-f.waiting:
+				f.print(a)
+			case <-f.done:
+				return
+			}
+		}
+	})
+}
+
+// stop prints what is left and ends the feed.
+func (f *feed) stop() {
+	if f == nil {
+		return
+	}
+	f.cancel()
+	close(f.done)
+	f.printer.Wait()
+	for range len(f.waiting) {
+		f.print(<-f.waiting)
+	}
+}
+
+func (f *feed) print(a simulator.Activity) {
+	fmt.Fprintln(f.out, feedLine(a))
+	if n := f.missed.Swap(0); n > 0 {
+		fmt.Fprintf(f.out, "          … and %d more\n", n)
+	}
+}
+
+// feedLine is one activity: when, in which direction, whose, what.
+func feedLine(a simulator.Activity) string {
+	arrow, who, what := "·", a.Kind, a.String()
+	switch a.Kind {
+	case "inbound":
+		arrow, who, what = "←", party(a.Party), a.Type
+	case "message", "echo":
+		arrow, who, what = "→", party(a.Party), a.Type
+		if a.Kind == "echo" {
+			what += ", from the phone"
+		}
+		if a.Code != nil {
+			what += fmt.Sprintf(", will fail with %d", *a.Code)
+		}
+	case "template":
+		who, what = "template", a.MessageID+" "+a.Type
+	case "callback":
+		arrow, who, what = "⇢", "callback", callbackLine(a)
+	}
+	return fmt.Sprintf("%s  %s %-14s %s", a.Time.Format("15:04:05"), arrow, printable(who), printable(what))
+}
+
+func callbackLine(a simulator.Activity) string {
+	what := a.Type
+	if a.Count > 1 {
+		what += fmt.Sprintf(" ×%d", a.Count)
+	}
+	if a.Err != nil {
+		return what + " not delivered: " + reason(a.Err)
+	}
+	return fmt.Sprintf("%s: %d", what, a.Status)
+}
+
+// reason leaves out of an error what the reader knows: which URL was called.
+func reason(err error) string {
+	text := err.Error()
+	if u, ok := err.(*url.Error); ok {
+		text = u.Err.Error()
+	}
+	return text
+}
+
+// party is a person's number as people write it, or an id.
+func party(s string) string {
+	if s != "" && strings.Trim(s, "0123456789") == "" {
+		return "+" + s
+	}
+	return s
+}

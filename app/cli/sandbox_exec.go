@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+const (
+	anyFreePort = "127.0.0.1:0"
+
+	// exitNotStarted and exitSignal are what a shell reports of a command that
+	// it cannot start, and of one that a signal ended.
+	exitNotStarted = 127
+	exitSignal     = 128
+)
+
+func (e *env) sandboxExec() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "exec -- COMMAND [ARG…]",
+		Short: "Run a command, such as a test suite, with a sandbox of its own",
+		Long: "Start a sandbox on free ports and a new directory, run a command with it, and remove it again. The command\n" +
+			"finds it by CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL; 'confab trigger'\n" +
+			"does so too. Signals are passed on, and the command's exit status is ours: 127 when it cannot be started,\n" +
+			"128 and the signal's number when a signal ends it.",
+		Example: "  confab sandbox exec -- npm test\n  confab sandbox exec -- sh -c 'curl $CONFAB_BASE_URL/me -H \"Authorization: Bearer $CONFAB_API_KEY\"'",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || args[0] == "" {
+				return errors.New("COMMAND is missing")
+			}
+			return nil
+		},
+		RunE: e.run(func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("data-dir") {
+				return usage("exec has a new directory of its own: leave --data-dir out")
+			}
+			status, err := e.execIn(cmd, args)
+			if status != exitDone {
+				return &exitError{status, err}
+			}
+			return err
+		}),
+	}
+	cmd.Flags().SetInterspersed(false) // the command's flags are not ours
+	return cmd
+}
+
+// execIn runs a command with a sandbox in a temporary directory and returns its
+// exit status.
+func (e *env) execIn(cmd *cobra.Command, args []string) (status int, err error) {
+	// From here on a signal is the command's: we end when it does.
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	defer signal.Stop(signals)
+	cmd.SetContext(context.WithoutCancel(cmd.Context()))
+
+	c, err := e.sandboxSettings(cmd)
+	if err != nil {
+		return exitDone, err
+	}
+	if c.DataDir, err = os.MkdirTemp("", "confab-sandbox-"); err != nil {
+		return exitDone, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(c.DataDir)) }()
+	c.Server.Listen, c.Server.PublicURL, c.Server.MetricsListen = anyFreePort, "", ""
+	b, err := e.openSandbox(cmd, c, anyFreePort)
+	if err != nil {
+		return exitDone, err
+	}
+	err = b.during(cmd.Context(), func(ctx context.Context) (err error) {
+		child := exec.Command(args[0], args[1:]...)
+		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+		child.Env = append(os.Environ(), b.environment()...)
+		status, err = accompany(ctx, child, signals)
+		return err
+	})
+	return status, errors.Join(err, b.close())
+}
+
+// environment is how a command finds the sandbox.
+func (b *box) environment() []string {
+	return []string{
+		"CONFAB_BASE_URL=" + b.state.BaseURL,
+		"CONFAB_API_KEY=" + b.state.APIKey,
+		"CONFAB_PHONE_NUMBER_ID=" + b.state.PhoneNumberID,
+		simulatorURLVariable + "=" + b.state.SimulatorURL,
+	}
+}
+
+// accompany runs a command, passes signals on to it, and returns its exit
+// status. When the sandbox breaks, the command is told to end.
+func accompany(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
+	if err := child.Start(); err != nil {
+		return exitNotStarted, fmt.Errorf("cannot start the command: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- child.Wait() }()
+	broken := ctx.Done()
+	for {
+		select {
+		case s := <-signals:
+			if !typed(s) {
+				child.Process.Signal(s)
+			}
+		case <-broken:
+			broken = nil
+			child.Process.Signal(syscall.SIGTERM)
+		case err := <-ended:
+			return statusOf(child.ProcessState, err)
+		}
+	}
+}
+
+// typed tells the signals that a terminal sends to every process in front of
+// it: the command has had them already.
+func typed(s os.Signal) bool {
+	return (s == syscall.SIGINT || s == syscall.SIGQUIT) && term.IsTerminal(int(os.Stdin.Fd()))
+}
+
+// statusOf is the exit status of an ended command, as a shell has it.
+func statusOf(state *os.ProcessState, err error) (int, error) {
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		return exitFailed, err
+	}
+	if wait, ok := state.Sys().(syscall.WaitStatus); ok && wait.Signaled() {
+		return exitSignal + int(wait.Signal()), nil
+	}
+	return state.ExitCode(), nil
+}

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// greet says how to make the first calls, in words that can be copied into a
+// shell.
+func (b *box) greet(out io.Writer) {
+	s := b.state
+	fmt.Fprint(out, "The sandbox is ready.\n\n")
+	align(out, append([][]string{
+		{"  base URL", s.BaseURL},
+		{"  API key", s.APIKey},
+		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
+		{"  simulator", s.SimulatorURL + " (plays the provider)"},
+		{"  all of this", filepath.Join(b.dir, sandboxFileName)},
+	}, tokenRow(b.token)...))
+	fmt.Fprintf(out, `
+%s (%s) wrote %q to the number. Answer her, through the provider's API that the simulator plays:
+
+%s
+See what was sent, and let her write again:
+
+%s
+  %s
+
+Who are you to the API?
+
+  curl %s/me \
+    -H 'Authorization: Bearer %s'
+
+Ctrl-C stops it. All is kept for the next start, the key too; --fresh starts over.
+`,
+		samplePersonName, samplePerson, sampleGreeting,
+		curlSend(s.SimulatorURL, s.PhoneNumberID, s.AccessToken, `"type": "text", "text": {"body": "Hello Ana, how can I help?"}`),
+		curlMessages(s.SimulatorURL, b.token), triggerCommand(b.dir, defaultSandboxDir),
+		s.BaseURL, s.APIKey)
+}
+
+// curlSend sends a message to the sample person through the provider.
+func curlSend(simulatorURL, phoneNumberID, accessToken, content string) string {
+	return fmt.Sprintf(`  curl %s/v23.0/%s/messages \
+    -H 'Authorization: Bearer %s' \
+    -H 'Content-Type: application/json' \
+    -d '{"messaging_product": "whatsapp", "to": "%s", %s}'
+`, simulatorURL, phoneNumberID, accessToken, strings.TrimPrefix(samplePerson, "+"), content)
+}
+
+// curlMessages lists what was sent.
+func curlMessages(simulatorURL, controlToken string) string {
+	if controlToken == "" {
+		return fmt.Sprintf("  curl %s/_sim/messages", simulatorURL)
+	}
+	return fmt.Sprintf("  curl %s/_sim/messages \\\n    -H 'Authorization: Bearer %s'", simulatorURL, controlToken)
+}
+
+// tokenRow shows the token of the control surface where one is demanded.
+func tokenRow(token string) [][]string {
+	if token == "" {
+		return nil
+	}
+	return [][]string{{"  /_sim token", token}}
+}
+
+// triggerCommand is how this program, as it was called, plays the other side.
+func triggerCommand(dir, usual string) string {
+	words := shellWord(os.Args[0]) + " trigger inbound"
+	if filepath.Clean(dir) != filepath.Clean(usual) {
+		words += " --data-dir " + shellWord(dir)
+	}
+	return words
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// shellWord quotes a word where a shell would not take it as it is.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+
+	"confab/app/config"
+	"confab/app/simulator"
+	"confab/storage"
+)
+
+const (
+	// sandboxOrganization is the name by which a sandbox knows its own
+	// organization again should its file be lost.
+	sandboxOrganization = "Sandbox"
+	sandboxKeyLabel     = "sandbox"
+
+	// sandboxNumber is the business's, samplePerson's the customer's.
+	sandboxNumber    = "+15550100200"
+	samplePerson     = "+15550001111"
+	samplePersonName = "Ana Ruiz"
+	sampleGreeting   = "hi"
+)
+
+// seed makes what is missing: the organization and a key that works. What an
+// earlier start made is kept.
+func (s *sandboxState) seed(tx *storage.Tx) error {
+	o, team, err := s.organization(tx)
+	if err != nil {
+		return err
+	}
+	s.OrganizationID, s.TeamID = o.PublicID, team.PublicID
+
+	k, owner, err := tx.KeyByHash(storage.KeyHash(s.APIKey))
+	switch {
+	case err == nil && owner.ID == o.ID && k.RevokedAt == 0 && k.ExpiresAt == 0:
+		return nil
+	case err != nil && !errors.Is(err, storage.ErrNotFound):
+		return err
+	}
+	label := sandboxKeyLabel
+	s.APIKey, err = tx.InsertKey(&storage.Key{OrganizationID: o.ID, Label: &label})
+	return err
+}
+
+// organization finds or makes the sandbox's own, with its first team. It makes
+// none beside those of an installation that is no sandbox.
+func (s *sandboxState) organization(tx *storage.Tx) (storage.Organization, storage.Team, error) {
+	all, err := tx.Organizations()
+	if err != nil {
+		return storage.Organization{}, storage.Team{}, err
+	}
+	for _, o := range all {
+		if o.PublicID == s.OrganizationID || s.OrganizationID == "" && o.Name == sandboxOrganization {
+			teams, err := tx.Teams(o.ID)
+			if err != nil {
+				return o, storage.Team{}, err
+			}
+			return o, teams[0], nil
+		}
+	}
+	if len(all) > 0 {
+		return storage.Organization{}, storage.Team{}, errors.New("the data directory belongs to a server and not to a sandbox: choose another with --data-dir")
+	}
+	o := storage.Organization{Name: sandboxOrganization, Plan: config.SelfHosted}
+	team, err := tx.InsertOrganization(&o)
+	return o, team, err
+}
+
+// connect makes the simulator's number an account of the organization.
+func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number) error {
+	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
+	a, err := tx.AccountByNumber(n.PhoneNumberID)
+	if err == nil {
+		s.AccessToken, err = tx.AccessToken(a) // another than ours where the file was lost
+		return err
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	o, team, err := s.organization(tx)
+	if err != nil {
+		return err
+	}
+	return tx.InsertAccount(&storage.Account{
+		OrganizationID: o.ID, TeamID: team.ID, PhoneNumberID: &n.PhoneNumberID, WABAID: &n.WABAID,
+		PhoneNumber: &s.PhoneNumber, Name: &n.VerifiedName, Status: storage.AccountConnected,
+		ProviderStatus: &n.Status, OnboardedAt: tx.Now,
+	}, s.AccessToken)
+}
+
+// settle returns the simulator's business number. A simulator without any gets
+// the one wanted, and templates to go with it.
+func settle(sim *simulator.Server, want simulator.Number) (simulator.Number, error) {
+	all := sim.Numbers()
+	if i := slices.IndexFunc(all, func(n simulator.Number) bool { return n.PhoneNumberID == want.PhoneNumberID }); i >= 0 {
+		return all[i], nil
+	}
+	if len(all) > 0 {
+		return all[0], nil
+	}
+	n, err := sim.AddNumber(want)
+	if err != nil {
+		return n, err
+	}
+	for _, t := range sampleTemplates() {
+		if _, err := sim.AddTemplate(n.WABAID, t); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// part is a component of a template in the provider's words.
+type part = map[string]any
+
+// sampleTemplates are approved from the start: one without variables, one with,
+// and one for marketing.
+func sampleTemplates() []simulator.Template {
+	return []simulator.Template{
+		{Name: "hello_world", Language: "en_US", Category: "UTILITY", Components: []part{
+			{"type": "HEADER", "format": "TEXT", "text": "Hello World"},
+			{"type": "BODY", "text": "Welcome! This is the simplest template there is: nothing needs to be filled in."},
+			{"type": "FOOTER", "text": "Sent from a sandbox"},
+		}},
+		{Name: "order_update", Language: "en_US", Category: "UTILITY", Components: []part{
+			{"type": "BODY", "text": "Hi {{1}}, your order {{2}} is on its way and should arrive tomorrow.",
+				"example": part{"body_text": [][]string{{"Ana", "A-1042"}}}},
+			{"type": "BUTTONS", "buttons": []part{{"type": "QUICK_REPLY", "text": "Where is it?"}}},
+		}},
+		{Name: "spring_offer", Language: "en_US", Category: "MARKETING", Components: []part{
+			{"type": "HEADER", "format": "TEXT", "text": "Spring is here"},
+			{"type": "BODY", "text": "Hi {{1}}, everything that grows is 20 percent off until Sunday.",
+				"example": part{"body_text": [][]string{{"Ana"}}}},
+			{"type": "FOOTER", "text": "Tap Stop to get no more offers"},
+			{"type": "BUTTONS", "buttons": []part{
+				{"type": "URL", "text": "See the offers", "url": "https://example.com/spring"},
+				{"type": "QUICK_REPLY", "text": "Stop"},
+			}},
+		}},
+	}
+}
+
+// openWindow lets the sample person write, unless that was within the last day:
+// then free text may be sent to them.
+func openWindow(sim *simulator.Server, phoneNumberID string) error {
+	if sim.WindowOpen(phoneNumberID, samplePerson) {
+		return nil
+	}
+	_, err := sim.Inbound(simulator.Inbound{PhoneNumberID: phoneNumberID, From: samplePerson, Name: samplePersonName, Text: sampleGreeting})
+	return err
+}

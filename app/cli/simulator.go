@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+	"confab/app/config"
+	"confab/app/simulator"
+)
+
+const (
+	defaultSimulatorDir = "./confab-simulator"
+	simulatorFileName   = "simulator.json"
+
+	challengeTimeout = 5 * time.Second
+)
+
+// simulatorState is what a client of the simulator needs.
+type simulatorState struct {
+	SimulatorURL  string `json:"simulator_url"`
+	PhoneNumberID string `json:"phone_number_id"`
+	PhoneNumber   string `json:"phone_number"`
+	WABAID        string `json:"waba_id"`
+	simulator.Credentials
+	WebhookURL   string `json:"webhook_url,omitempty"`
+	ControlToken string `json:"control_token,omitempty"`
+}
+
+// simulatorFlags are what the simulator is told.
+type simulatorFlags struct {
+	listen                              string
+	webhook                             *url.URL
+	appSecret, verifyToken, accessToken string
+}
+
+func (e *env) simulator() *cobra.Command {
+	var f simulatorFlags
+	cmd := &cobra.Command{
+		Use:   "simulator",
+		Short: "Run the simulated provider alone, for apps that talk to it directly",
+		Long: "Run the simulated provider alone, for apps that talk to the provider's Cloud API directly: change the base\n" +
+			"URL, and any client of it works. On the first run it makes up an app, a number and three approved templates,\n" +
+			"and prints them; later runs keep them. 'confab trigger' plays the people on the other side.\n\n" +
+			"The app's secret and verify token and the access token are made up unless they are given: by a flag, by - for\n" +
+			"a line of standard input, or by " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
+		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
+		Args:    arguments(),
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			return e.simulate(cmd, f)
+		}),
+	}
+	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSimulatorDir+")")
+	parsedOr(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
+	parsed(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: as before)", parseURL)
+	cmd.Flags().StringVar(&f.appSecret, "app-secret", "", "`secret` that callbacks are signed with")
+	cmd.Flags().StringVar(&f.verifyToken, "verify-token", "", "`word` that your app expects in the webhook's challenge")
+	cmd.Flags().StringVar(&f.accessToken, "access-token", "", "`token` that your app sends")
+	return cmd
+}
+
+// simulate serves the simulator until it is told to stop.
+func (e *env) simulate(cmd *cobra.Command, f simulatorFlags) error {
+	o, err := f.options(cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	l, err := listen(f.listen, "listen")
+	if err != nil {
+		return err
+	}
+	defer closeListener(l)
+	dir := cmp.Or(e.dataDir, defaultSimulatorDir)
+	if err := claimSimulator(dir); err != nil {
+		return err
+	}
+	lock, err := lockDirectory(dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	state := &simulatorState{}
+	if _, err := readPrivate(filepath.Join(dir, simulatorFileName), state); err != nil {
+		return err
+	}
+	open := !isLoopback(l.Addr().String())
+	o.AccessToken = cmp.Or(o.AccessToken, state.AccessToken, newAccessToken())
+	o.ControlToken, o.Hosts = controlToken(state.ControlToken, open), ownNames("", open)
+	h, err := newHost(l, dir, app.NewLogger(cmd.ErrOrStderr(), config.Log{Level: "warn", Format: "text"}), o)
+	if err != nil {
+		return err
+	}
+	if err := state.fill(h, o); err != nil {
+		return errors.Join(err, h.close())
+	}
+	if err := writePrivate(filepath.Join(dir, simulatorFileName), state); err != nil {
+		return errors.Join(err, h.close())
+	}
+	if open {
+		warnOpen(cmd.ErrOrStderr(), "simulator", l.Addr().String())
+	}
+	return errors.Join(state.serve(cmd, h, dir, o.ControlToken), h.close())
+}
+
+// claimSimulator prepares the directory, unless something else is in it.
+func claimSimulator(dir string) error {
+	empty, err := isEmpty(dir)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(dir, simulatorLock)); !empty && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is not empty, and not a simulator's: choose another directory with --data-dir", dir)
+	}
+	return app.DataDir(dir).Prepare()
+}
+
+// options are what the flags and variables say of the app.
+func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error) {
+	if f.webhook != nil {
+		o.WebhookURL = f.webhook.String()
+	}
+	from := newSecrets(stdin)
+	for _, s := range []struct {
+		into                  *string
+		flag, value, variable string
+	}{
+		{&o.AppSecret, "app-secret", f.appSecret, appSecretVariable},
+		{&o.VerifyToken, "verify-token", f.verifyToken, verifyTokenVariable},
+		{&o.AccessToken, "access-token", f.accessToken, accessTokenVariable},
+	} {
+		if *s.into, err = from.read(s.flag, s.value, s.variable); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// fill takes down what the simulator has, which on the first run is made here.
+func (s *simulatorState) fill(h *host, o simulator.Options) error {
+	n, err := settle(h.Server, simulator.Number{PhoneNumberID: s.PhoneNumberID, VerifiedName: "Test Business"})
+	if err != nil {
+		return err
+	}
+	s.SimulatorURL = urlOf(h.listener)
+	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
+	s.Credentials = h.Credentials()
+	s.WebhookURL = cmp.Or(o.WebhookURL, s.WebhookURL)
+	s.ControlToken = cmp.Or(o.ControlToken, s.ControlToken)
+	return nil
+}
+
+// serve serves until the command is told to stop.
+func (s *simulatorState) serve(cmd *cobra.Command, h *host, dir, token string) error {
+	ctx, stop := context.WithCancel(cmd.Context())
+	defer stop()
+	lines := watch(h.Server, cmd.OutOrStdout())
+	defer lines.stop()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- h.serve()
+		stop()
+	}()
+	s.greet(cmd.OutOrStdout(), dir, token)
+	if s.WebhookURL != "" {
+		s.challenge(ctx, cmd, h)
+	}
+	lines.start()
+	<-ctx.Done()
+	h.stop()
+	return <-ended
+}
+
+// challenge asks the webhook whether it knows the verify token. Callbacks are
+// posted to it whatever it answers: it may only be slower to start than we are.
+func (s *simulatorState) challenge(ctx context.Context, cmd *cobra.Command, h *host) {
+	ctx, cancel := context.WithTimeout(ctx, challengeTimeout)
+	defer cancel()
+	if err := h.VerifyWebhook(ctx); err != nil {
+		_, why, worded := strings.Cut(err.Error(), "following errors: ") // after the provider's preamble
+		if !worded {
+			why = err.Error()
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not take the challenge: %s; callbacks are posted to it all the same\n", s.WebhookURL, printable(why))
+		return
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "The webhook %s has taken the challenge.\n", s.WebhookURL)
+}
+
+// greet says how to make the first calls.
+func (s *simulatorState) greet(out io.Writer, dir, token string) {
+	fmt.Fprintf(out, "The simulator plays the provider at %s\n\n", s.SimulatorURL)
+	align(out, append([][]string{
+		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
+		{"  account", s.WABAID},
+		{"  app", s.AppID},
+		{"  app secret", s.AppSecret},
+		{"  verify token", s.VerifyToken},
+		{"  access token", s.AccessToken},
+		{"  webhook", cmp.Or(s.WebhookURL, "none: name your app's with --webhook-url")},
+		{"  all of this", filepath.Join(dir, simulatorFileName)},
+	}, tokenRow(token)...))
+	fmt.Fprintf(out, `
+Send a template:
+
+%s
+See what was sent, and let a person write:
+
+%s
+  %s
+
+Ctrl-C stops it. All is kept for the next start.
+`,
+		curlSend(s.SimulatorURL, s.PhoneNumberID, s.AccessToken, `"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
+		curlMessages(s.SimulatorURL, token), triggerCommand(dir, defaultSimulatorDir))
+}

@@ -1,0 +1,222 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// content is what a message says, as flags give it.
+type content struct {
+	kind                           string
+	text, caption                  string
+	link, file, filename, mimeType string
+	voice                          bool
+	latitude, longitude            float64
+	buttonID, title                string
+	emoji, message, context        string
+	code                           int
+	raw                            map[string]any
+}
+
+func (m *content) flags(cmd *cobra.Command, sample string) {
+	flags := cmd.Flags()
+	parsed(cmd, &m.kind, "type", "`type` of the message (default: as the other flags have it, or text)", parseKind)
+	flags.StringVar(&m.text, "text", sample, "`text` of the message")
+	flags.StringVar(&m.link, "link", "", "`URL` of an image, video, audio, document or sticker")
+	flags.StringVar(&m.file, "file", "", "`path` of such a file")
+	flags.StringVar(&m.filename, "filename", "", "`name` of a document (default: as the file is called)")
+	flags.StringVar(&m.mimeType, "mime-type", "", "`type` of the file (default: as its content looks)")
+	flags.StringVar(&m.caption, "caption", "", "`text` under an image, video or document")
+	flags.BoolVar(&m.voice, "voice", false, "the audio is a voice message")
+	flags.Float64Var(&m.latitude, "latitude", 52.5163, "`degrees` of a location")
+	flags.Float64Var(&m.longitude, "longitude", 13.3777, "`degrees` of a location")
+	flags.StringVar(&m.buttonID, "button-id", "yes", "`id` of the button or list row that was chosen; the payload of a template's button")
+	flags.StringVar(&m.title, "title", "Yes", "`text` on it")
+	flags.StringVar(&m.emoji, "emoji", "👍", "`emoji` of a reaction; '' takes it back")
+	flags.StringVar(&m.message, "message", "", "`id` of the message reacted to, edited or revoked (default: the latest)")
+	flags.StringVar(&m.context, "context", "", "`id` of the message that is answered")
+	flags.IntVar(&m.code, "code", 0, "provider's error `code` in an unsupported message (default 131051)")
+	parsed(cmd, &m.raw, "content", "fields of the message as a provider's callback has them, a `JSON` object laid over the rest", parseObject)
+}
+
+// maker makes the content of one kind of message.
+type maker func(m *content, cmd *cobra.Command, c *control) (any, error)
+
+// makers are the kinds of message. The replies are kinds of interactive ones.
+func makers() map[string]maker {
+	reply := func(kind string, more part) maker {
+		return func(m *content, _ *cobra.Command, _ *control) (any, error) {
+			choice := part{"id": m.buttonID, "title": m.title}
+			if more != nil {
+				choice = more
+			}
+			return part{"type": kind, kind: choice}, nil
+		}
+	}
+	sample := func(v any) maker {
+		return func(*content, *cobra.Command, *control) (any, error) { return v, nil }
+	}
+	return map[string]maker{
+		"text":         func(m *content, _ *cobra.Command, _ *control) (any, error) { return part{"body": m.text}, nil },
+		"image":        (*content).media,
+		"video":        (*content).media,
+		"audio":        (*content).media,
+		"document":     (*content).media,
+		"sticker":      (*content).media,
+		"location":     (*content).location,
+		"contacts":     sample(sampleContacts()),
+		"button_reply": reply("button_reply", nil),
+		"list_reply":   reply("list_reply", nil),
+		"nfm_reply":    reply("nfm_reply", part{"name": "flow", "body": "Sent", "response_json": `{"flow_token": "unused"}`}),
+		"button": func(m *content, _ *cobra.Command, _ *control) (any, error) {
+			return part{"payload": m.buttonID, "text": m.title}, nil
+		},
+		"reaction":    (*content).reaction,
+		"order":       sample(sampleOrder()),
+		"system":      sample(part{"type": "user_changed_number", "body": samplePersonName + " changed from 15550001111 to 15550002222", "wa_id": "15550002222"}),
+		"unsupported": sample(nil),
+		"edit":        (*content).edit,
+		"revoke":      (*content).revoke,
+	}
+}
+
+// contentKinds lists the kinds in the order of the alphabet.
+func contentKinds() []string { return slices.Sorted(maps.Keys(makers())) }
+
+func parseKind(s string) (string, error) {
+	if makers()[s] == nil && s != "interactive" {
+		return "", errors.New("is none of the types that 'confab trigger inbound --help' lists")
+	}
+	return s, nil
+}
+
+func parseObject(s string) (object map[string]any, err error) {
+	if err := json.Unmarshal([]byte(s), &object); err != nil || object == nil {
+		return nil, errors.New("must be a JSON object, such as '{\"text\": {\"body\": \"hi\"}}'")
+	}
+	return object, nil
+}
+
+// body words the message as the control surface wants it.
+func (m *content) body(cmd *cobra.Command, c *control) (map[string]any, error) {
+	if err := m.guess(cmd); err != nil {
+		return nil, err
+	}
+	body := map[string]any{"type": m.kind}
+	if make := makers()[m.kind]; make != nil && m.raw[m.kind] == nil {
+		made, err := make(m, cmd, c)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains([]string{"button_reply", "list_reply", "nfm_reply"}, m.kind) {
+			body["type"] = "interactive"
+		}
+		if made != nil {
+			body[body["type"].(string)] = made
+		}
+	}
+	answered, err := m.answered(cmd.Context(), c)
+	if err != nil {
+		return nil, err
+	}
+	if answered != "" {
+		body["context"] = part{"message_id": answered}
+	}
+	if m.code != 0 {
+		body["error_code"] = m.code
+	}
+	maps.Copy(body, m.raw)
+	return body, nil
+}
+
+// guess finds the type of a message that does not say it.
+func (m *content) guess(cmd *cobra.Command) (err error) {
+	given := cmd.Flags().Changed
+	if kind, ok := m.raw["type"].(string); ok && m.kind == "" {
+		m.kind = kind
+	}
+	for kind := range m.raw {
+		if m.kind == "" && (makers()[kind] != nil || kind == "interactive") {
+			m.kind = kind
+		}
+	}
+	switch {
+	case m.kind != "":
+	case m.link != "" || m.file != "":
+		m.kind, err = m.mediaKind()
+	case given("latitude") || given("longitude"):
+		m.kind = "location"
+	case given("emoji") || given("message"):
+		m.kind = "reaction"
+	case given("button-id") || given("title"):
+		m.kind = "button_reply"
+	case given("code"):
+		m.kind = "unsupported"
+	default:
+		m.kind = "text"
+	}
+	return err
+}
+
+// answered is the message that this one answers: the one named or, as a button
+// belongs to a message, the latest send that could have it.
+func (m *content) answered(ctx context.Context, c *control) (string, error) {
+	if m.context != "" || m.kind != "button" && m.kind != "button_reply" && m.kind != "list_reply" && m.kind != "nfm_reply" {
+		return m.context, nil
+	}
+	latest, found, err := c.latestSend(ctx)
+	if err != nil || !found {
+		return "", err
+	}
+	return latest.ID, nil
+}
+
+func (m *content) location(cmd *cobra.Command, _ *control) (any, error) {
+	if given := cmd.Flags().Changed; given("latitude") != given("longitude") {
+		return nil, usage("a location has both --latitude and --longitude")
+	}
+	return part{"latitude": m.latitude, "longitude": m.longitude}, nil
+}
+
+func (m *content) reaction(cmd *cobra.Command, c *control) (any, error) {
+	to := m.message
+	if to == "" {
+		latest, found, err := c.latestSend(cmd.Context())
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			return nil, errors.New("nothing was sent that could be reacted to: name a message with --message")
+		}
+		to = latest.ID
+	}
+	return part{"message_id": to, "emoji": m.emoji}, nil
+}
+
+func (m *content) edit(cmd *cobra.Command, c *control) (any, error) {
+	id, err := c.orLatestInbound(cmd.Context(), m.message)
+	return part{"original_message_id": id, "message": part{"type": "text", "text": part{"body": m.text}}}, err
+}
+
+func (m *content) revoke(cmd *cobra.Command, c *control) (any, error) {
+	id, err := c.orLatestInbound(cmd.Context(), m.message)
+	return part{"original_message_id": id}, err
+}
+
+func sampleContacts() []part {
+	return []part{{
+		"name":   part{"formatted_name": "Bo Lind", "first_name": "Bo", "last_name": "Lind"},
+		"phones": []part{{"phone": "+1 555-000-2222", "wa_id": "15550002222", "type": "CELL"}},
+	}}
+}
+
+func sampleOrder() part {
+	return part{"catalog_id": "194836987003835", "text": "Gift wrapping, please", "product_items": []part{
+		{"product_retailer_id": "tea-green-100", "quantity": 2, "item_price": 7.5, "currency": "USD"},
+	}}
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// fault is something that goes wrong on purpose, as the control surface has it.
+type fault struct {
+	ID            string   `json:"id,omitempty"`
+	Kind          string   `json:"kind"`
+	Code          int      `json:"code,omitempty"`
+	Async         bool     `json:"async,omitempty"`
+	Endpoint      string   `json:"endpoint,omitempty"`
+	Times         *int     `json:"times,omitempty"`
+	Probability   *float64 `json:"probability,omitempty"`
+	To            string   `json:"to,omitempty"`
+	PhoneNumberID string   `json:"phone_number_id,omitempty"`
+}
+
+func (t *trigger) fault() *cobra.Command {
+	var (
+		f                   fault
+		list, clear, asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "fault [FAULT]",
+		Short: "Let calls to the provider fail",
+		Long: "Let calls to the provider fail, and print the fault's id. Without flags the next send is answered with an\n" +
+			"HTTP 500. Kinds: http_500; timeout (never answers); drop_connection (does it, then hangs up without an answer);\n" +
+			"rate_limit; error_code, with --code, and with --async by callback after a good answer.\n\n" +
+			"With --clear and the id of a FAULT only that one is taken back.",
+		Example: "  confab trigger fault\n" +
+			"  confab trigger fault --code 131026 --async --to +15550001111\n" +
+			"  confab trigger fault --kind timeout --times 3\n" +
+			"  confab trigger fault --kind http_500 --endpoint all --probability 0.1\n" +
+			"  confab trigger fault --list\n" +
+			"  confab trigger fault --clear",
+		Args: arguments("[FAULT]"),
+		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+			switch {
+			case clear:
+				return c.do(cmd.Context(), "DELETE", "/_sim/faults?id="+url.QueryEscape(append(args, "")[0]), nil, nil)
+			case len(args) > 0:
+				return usage("a FAULT is only named with --clear")
+			case list:
+				return c.listFaults(cmd, asJSON)
+			}
+			if f.Kind == "" && f.Code != 0 {
+				f.Kind = "error_code"
+			} else if f.Kind == "" {
+				f.Kind = "http_500"
+			}
+			var answer made
+			if err := c.do(cmd.Context(), "POST", "/_sim/faults", f, &answer); err != nil {
+				return err
+			}
+			f.ID = answer.ID
+			return printNew(cmd, asJSON, f.ID, f)
+		}),
+	}
+	f.flags(cmd)
+	cmd.Flags().BoolVar(&list, "list", false, "list the faults to come instead")
+	cmd.Flags().BoolVar(&clear, "clear", false, "take faults back instead")
+	cmd.MarkFlagsMutuallyExclusive("list", "clear")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (f *fault) flags(cmd *cobra.Command) {
+	parsed(cmd, &f.Kind, "kind", "`what` happens (default http_500, or error_code with --code)",
+		parseChoice("http_500", "timeout", "drop_connection", "rate_limit", "error_code"))
+	parsed(cmd, &f.Endpoint, "endpoint", "`calls` it happens to: messages, media, templates, register or all (default messages)",
+		parseChoice("messages", "media", "templates", "register", "all"))
+	parsed(cmd, &f.Times, "times", "how `often`; 0 is for ever (default 1, or for ever with --probability)", func(s string) (*int, error) {
+		n, err := strconv.Atoi(s)
+		return &n, err
+	})
+	parsed(cmd, &f.Probability, "probability", "`share` of the calls, from 0 to 1", func(s string) (*float64, error) {
+		share, err := strconv.ParseFloat(s, 64)
+		return &share, err
+	})
+	cmd.Flags().IntVar(&f.Code, "code", 0, "the provider's error `code`, such as 131047")
+	cmd.Flags().BoolVar(&f.Async, "async", false, "report the code by callback, after a good answer")
+	cmd.Flags().StringVar(&f.To, "to", "", "only sends to this `number`")
+	cmd.Flags().StringVar(&f.PhoneNumberID, "phone-number-id", "", "only calls for the business number with this `id`")
+}
+
+func (c *control) listFaults(cmd *cobra.Command, asJSON bool) error {
+	var answer struct {
+		Data []fault `json:"data"`
+	}
+	if err := c.do(cmd.Context(), "GET", "/_sim/faults", nil, &answer); err != nil {
+		return err
+	}
+	heading := []string{"ID", "KIND", "CODE", "ENDPOINT", "TIMES", "PROBABILITY", "TO"}
+	return printList(cmd, asJSON, answer.Data, heading, func(f fault) []string {
+		times, share, code := "for ever", "", ""
+		if f.Times != nil {
+			times = strconv.Itoa(*f.Times)
+		}
+		if f.Probability != nil {
+			share = fmt.Sprint(*f.Probability)
+		}
+		if f.Code != 0 {
+			code = strconv.Itoa(f.Code)
+		}
+		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, party(f.To)}
+	})
+}
