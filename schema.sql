@@ -254,6 +254,7 @@ CREATE TABLE messages (
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     content             TEXT    NOT NULL CHECK (json_valid(content)),
+    body                TEXT,                               -- text, caption, or a template's filled-in text, as events tell it
     context             TEXT    CHECK (context IS NULL OR json_valid(context)),
     media_id            TEXT    REFERENCES media (id) ON DELETE SET NULL,
     media_status        TEXT    CHECK (media_status IN ('fetching', 'ready', 'failed')),

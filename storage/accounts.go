@@ -39,6 +39,24 @@ func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
 	return a, err
 }
 
+// AccountKey is what never changes of a live account.
+type AccountKey struct {
+	ID             int64  `db:"id"`
+	OrganizationID int64  `db:"organization_id"`
+	TeamID         int64  `db:"team_id"`
+	PhoneNumberID  string `db:"phone_number_id"`
+}
+
+// AccountKey finds the live account of a phone number id, whoever owns it.
+func (rx *Rx) AccountKey(phoneNumberID string) (AccountKey, error) {
+	var k AccountKey
+	err := rx.get(&k, `
+		SELECT id, organization_id, team_id, phone_number_id
+		FROM accounts
+		WHERE phone_number_id = ? AND deleted_at = 0`, phoneNumberID)
+	return k, err
+}
+
 // InsertAccount stores a new account with its access token, sealed, and fills in
 // ids and times. ErrConflict means that the number is connected already.
 func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
@@ -65,3 +83,45 @@ func (rx *Rx) AccessToken(a Account) (string, error) {
 
 // tokenPurpose binds a sealed token to its account.
 func tokenPurpose(account string) string { return "access token of " + account }
+
+// Sender is an account with all that decides whether it may send.
+type Sender struct {
+	Account
+	Restricted     bool    `db:"restricted"`
+	CooldownUntil  Time    `db:"cooldown_until"`
+	CustomerStatus *string `db:"customer_status"`
+	Subscription   string  `db:"subscription"`
+	SuspendedAt    Time    `db:"suspended_at"`
+	RequireOptIn   bool    `db:"require_opt_in"`
+}
+
+// Sender finds the live account with a key.
+func (rx *Rx) Sender(account int64) (Sender, error) {
+	var s Sender
+	err := rx.get(&s, `
+		SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id, a.phone_number, a.name, a.status, a.provider_status,
+			a.onboarded_at, a.created_at, a.updated_at, a.restricted, a.cooldown_until, c.status AS customer_status, o.subscription, o.suspended_at, o.require_opt_in
+		FROM accounts a
+		JOIN organizations o ON o.id = a.organization_id
+		LEFT JOIN customers c ON c.id = a.customer_id
+		WHERE a.id = ? AND a.deleted_at = 0`, account)
+	return s, err
+}
+
+// MarkAccount moves an account to a state, for a reason that people can read.
+func (tx *Tx) MarkAccount(account int64, status, reason string) error {
+	return tx.must(`
+		UPDATE accounts
+		SET status = ?, status_reason = ?, updated_at = ?
+		WHERE id = ?`, status, reason, tx.Now, account)
+}
+
+// MarkRestricted records that the provider restricted an account.
+func (tx *Tx) MarkRestricted(account int64) error {
+	return tx.must(`UPDATE accounts SET restricted = 1, updated_at = ? WHERE id = ?`, tx.Now, account)
+}
+
+// CoolDown makes an account's messages wait until a time.
+func (tx *Tx) CoolDown(account int64, until Time) error {
+	return tx.must(`UPDATE accounts SET cooldown_until = max(cooldown_until, ?) WHERE id = ?`, until, account)
+}

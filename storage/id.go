@@ -17,6 +17,11 @@ const (
 	PrefixAccount      = "acc_"
 	PrefixLabel        = "lbl_"
 	PrefixRequest      = "req_"
+	PrefixContact      = "ctc_"
+	PrefixConversation = "cnv_"
+	PrefixMessage      = "msg_"
+	PrefixEvent        = "evt_"
+	PrefixDelivery     = "wbd_"
 )
 
 // idSource makes ULIDs that only ever grow, also when the clock steps back.

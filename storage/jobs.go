@@ -51,13 +51,18 @@ type NewJob struct {
 // saves the claim.
 type Dispatcher interface {
 	// Admit decides how a due job is stored, and reserves a worker for AdmitNow.
+	// It is called on the writer, so that its decisions have the order in which
+	// the rows are written.
 	Admit(kind, lane string) (Admission, time.Duration)
 	// Start takes a job for which Admit reserved a worker, once it is durable.
 	Start(Job)
 	// Withdraw gives a reservation back: its transaction was undone.
 	Withdraw(kind, lane string)
-	// Stored tells of a job that waits, once it is durable.
-	Stored(kind, lane, state string, due Time)
+	// Look tells that a job that was admitted to wait is durable.
+	Look()
+	// Stored tells of a job that nobody admitted and that will be due, once it
+	// is durable.
+	Stored(kind string, due Time)
 }
 
 // Admission is a Dispatcher's decision.
@@ -83,7 +88,8 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 	}
 	j := Job{Kind: n.Kind, Lane: n.Lane, Args: args, State: JobDue, DueAt: max(n.DueAt, tx.Now), CreatedAt: tx.Now}
 	d := tx.db.currentDispatcher()
-	if d != nil && j.DueAt == tx.Now {
+	admitted := d != nil && j.DueAt == tx.Now
+	if admitted {
 		switch admission, lease := d.Admit(j.Kind, j.Lane); admission {
 		case AdmitNow:
 			tx.OnUndo(func() { d.Withdraw(j.Kind, j.Lane) })
@@ -99,10 +105,13 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 		return j.ID, err
 	}
 	tx.AfterCommit(func() {
-		if j.State == JobRunning {
+		switch {
+		case j.State == JobRunning:
 			d.Start(j)
-		} else {
-			d.Stored(j.Kind, j.Lane, j.State, j.DueAt)
+		case admitted:
+			d.Look()
+		default:
+			d.Stored(j.Kind, j.DueAt)
 		}
 	})
 	return j.ID, nil
@@ -182,9 +191,10 @@ func (tx *Tx) FailJob(j Job, cause string) error {
 	return tx.settle(j, JobFailed, tx.Now, j.Failures+1, cause)
 }
 
-// ReleaseJob puts a job back whose run was broken off, as if it had not begun.
-func (tx *Tx) ReleaseJob(j Job) error {
-	return tx.settle(j, JobDue, tx.Now, j.Failures, "")
+// ReleaseJob puts a job back whose run did not come to pass, as if it had not
+// begun; it is due again at due.
+func (tx *Tx) ReleaseJob(j Job, due Time) error {
+	return tx.settle(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
 
 func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) error {
@@ -196,7 +206,7 @@ func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) 
 		return err
 	}
 	if d := tx.db.currentDispatcher(); d != nil && state == JobDue {
-		tx.AfterCommit(func() { d.Stored(j.Kind, j.Lane, JobDue, due) })
+		tx.AfterCommit(func() { d.Stored(j.Kind, due) })
 	}
 	return nil
 }

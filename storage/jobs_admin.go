@@ -107,7 +107,7 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	j.State, j.DueAt, j.Failures = JobDue, tx.Now, 0
 	err = tx.must(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0 WHERE id = ?`, tx.Now, id)
 	if d := tx.db.currentDispatcher(); d != nil && err == nil {
-		tx.AfterCommit(func() { d.Stored(j.Kind, j.Lane, JobDue, j.DueAt) })
+		tx.AfterCommit(func() { d.Stored(j.Kind, j.DueAt) })
 	}
 	return j, err
 }

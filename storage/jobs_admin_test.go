@@ -131,7 +131,7 @@ func TestJobIsRetriedByHand(t *testing.T) {
 		is.Equal(retry(all[0]), job(t, db, all[0]))
 		is.Equal(job(t, db, all[0]).State, storage.JobDue)
 		is.Equal(job(t, db, all[0]).DueAt, storage.Now())
-		is.Equal(r.heard, []string{"stored send  due in 0s"})
+		is.Equal(r.heard, []string{"stored send in 0s"})
 		err := db.Update(context.Background(), func(tx *storage.Tx) error { _, err := tx.RetryJobNow(99); return err })
 		is.True(errors.Is(err, storage.ErrNotFound))
 	})

@@ -10,7 +10,9 @@ import (
 type kindState struct {
 	Kind
 	running int
-	// waiting says that jobs may lie in the database that nobody has claimed.
+	// waiting says that due jobs may lie in the database that nobody has claimed.
+	// It is set by Admit and cleared by a claim, both on the writer, so that it
+	// is exact: new jobs queue up behind those that wait, and only then.
 	waiting bool
 	nextRun storage.Time // of a periodic kind
 }
@@ -19,8 +21,7 @@ type kindState struct {
 type laneState struct {
 	kind    *kindState
 	running int
-	held    bool // jobs lie in the database waiting for a place
-	stored  int  // counts held jobs as they come, so that a claim notices new ones
+	held    bool // jobs lie in the database waiting for a place; exact as waiting is
 }
 
 // room is how many more jobs the lane takes.
@@ -37,16 +38,15 @@ func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.kinds[kind]
-	if k == nil || !r.accepting {
+	if k == nil {
 		return storage.AdmitLater, 0
 	}
-	if lane != "" {
-		if l := r.lane(k, lane); l.held || l.room(lane) <= 0 {
-			r.forget(lane, l)
-			return storage.AdmitHeld, 0
-		}
+	if lane != "" && r.accepting && !r.admits(k, lane) {
+		return storage.AdmitHeld, 0
 	}
-	if r.free == 0 || k.running >= k.Workers || k.waiting {
+	if !r.accepting || r.free == 0 || k.running >= k.Workers || k.waiting {
+		k.waiting = true
+		r.forget(lane)
 		return storage.AdmitLater, 0
 	}
 	r.reserve(k, lane)
@@ -66,22 +66,28 @@ func (r *Runner) withdraw(k *kindState, lane string) {
 	r.group.Done()
 }
 
+// admits tells whether a lane has room for another job; if not, that one is held
+// behind those that wait already. The caller holds mu.
+func (r *Runner) admits(k *kindState, lane string) bool {
+	l := r.lane(k, lane)
+	l.held = l.held || l.room(lane) <= 0
+	return !l.held
+}
+
+// Look implements storage.Dispatcher.
+func (r *Runner) Look() { r.wakeUp() }
+
 // Stored implements storage.Dispatcher.
-func (r *Runner) Stored(kind, lane, state string, due storage.Time) {
+func (r *Runner) Stored(kind string, due storage.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	k := r.kinds[kind]
 	if k == nil {
 		return
 	}
-	switch {
-	case state == storage.JobHeld:
-		l := r.lane(k, lane)
-		l.held = true
-		l.stored++
-	case due <= storage.Now():
+	if due <= storage.Now() {
 		k.waiting = true
-	default:
+	} else {
 		r.nextDue = earlier(r.nextDue, due)
 	}
 	r.wakeUp()
@@ -108,7 +114,7 @@ func (r *Runner) release(k *kindState, lane string) {
 		if l.held {
 			r.starved = true
 		}
-		r.forget(lane, l)
+		r.forget(lane)
 	}
 	if r.starved {
 		r.starved = false
@@ -127,8 +133,8 @@ func (r *Runner) lane(k *kindState, lane string) *laneState {
 }
 
 // forget drops a lane that has nothing to remember. The caller holds mu.
-func (r *Runner) forget(lane string, l *laneState) {
-	if l.running == 0 && !l.held {
+func (r *Runner) forget(lane string) {
+	if l := r.lanes[lane]; l != nil && l.running == 0 && !l.held {
 		delete(r.lanes, lane)
 	}
 }

@@ -57,6 +57,15 @@ func RetryAfter(delay time.Duration, cause error) error {
 	return &retryError{delay: delay, cause: cause}
 }
 
+// postponed is no failure: the job's time has not come.
+type postponed struct{ delay time.Duration }
+
+func (e *postponed) Error() string { return fmt.Sprintf("postponed for %s", e.delay) }
+
+// Postpone makes the runner put the job back until the delay has passed, without
+// counting the run: a rate limit or a wait is not the job's fault.
+func Postpone(delay time.Duration) error { return &postponed{delay: delay} }
+
 // backoff is the delay after a failed attempt whose handler chose none: one
 // second, doubled each time, at most an hour, ±20 % so that jobs that failed
 // together do not return together.
@@ -79,7 +88,7 @@ func (k *Kind) verdict(j storage.Job, err error) (retry bool, delay time.Duratio
 // Finish tells an observer about one run.
 type Finish struct {
 	Kind    string
-	Outcome string // "done", "retry", "failed", "released" or "lost"
+	Outcome string // "done", "retry", "failed", "postponed", "released" or "lost"
 	Took    time.Duration
 }
 

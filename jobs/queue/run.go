@@ -96,7 +96,10 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 		}
 	}
 	if r.base.Err() != nil {
-		return "released", func(tx *storage.Tx) error { return tx.ReleaseJob(j) }
+		return "released", func(tx *storage.Tx) error { return tx.ReleaseJob(j, 0) }
+	}
+	if later, ok := errors.AsType[*postponed](failure); ok {
+		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, tx.Now.Add(later.delay)) }
 	}
 	r.report(j, failure)
 	if retry, delay := k.verdict(j, failure); retry && j.Runs <= maxRuns {

@@ -109,6 +109,25 @@ func TestHandlersDelaysAreKept(t *testing.T) {
 	})
 }
 
+func TestAPostponedRunCountsForNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		began := time.Now()
+		var ran []time.Duration
+		start(t, db, queue.Options{Kinds: []queue.Kind{{Name: "k", Attempts: 1, Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
+			ran = append(ran, time.Since(began).Round(time.Second))
+			is.Equal(j.Attempt(), 1)
+			if len(ran) < 4 {
+				return nil, queue.Postpone(10 * time.Second)
+			}
+			return nil, nil
+		}}}})
+		enqueue(t, db, storage.NewJob{Kind: "k"})
+		time.Sleep(time.Hour)
+		is.Equal(ran, []time.Duration{0, 10 * time.Second, 20 * time.Second, 30 * time.Second})
+		is.Equal(len(waiting(t, db)), 0)
+	})
+}
+
 func TestAJobThatKeepsFailingIsKeptForAPerson(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		var runs atomic.Int32

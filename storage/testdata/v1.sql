@@ -264,6 +264,7 @@ CREATE TABLE messages (
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     content             TEXT    NOT NULL CHECK (json_valid(content)),
+    body                TEXT,                               -- text, caption, or a template's filled-in text, as events tell it
     context             TEXT    CHECK (context IS NULL OR json_valid(context)),
     media_id            TEXT    REFERENCES media (id) ON DELETE SET NULL,
     media_status        TEXT    CHECK (media_status IN ('fetching', 'ready', 'failed')),
@@ -526,9 +527,9 @@ INSERT INTO media VALUES
     ('med_01KDYBMWFE00000000000000M1', 1, 'message', 'tok1', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'image/png', 0, 'a.png', '1013859600285441', 1769915045678, 1767323045785);
 INSERT INTO messages VALUES
     ('msg_01KDYBMWFE00000000000000G1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'inbound', 'image', 'delivered', 'app', 'wamid.1', NULL,
-     '{"id":"1013859600285441"}', NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790),
+     '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790),
     ('msg_01KDYBMWFE00000000000000G2', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'outbound', 'text', 'failed', 'api', NULL, 'US.1',
-     '{"body":"hi"}', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 1, 1767323045792, 0, 1767323045791, 1767323045793);
+     '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 1, 1767323045792, 0, 1767323045791, 1767323045793);
 INSERT INTO message_edits VALUES ('msg_01KDYBMWFE00000000000000G2', 1767323045792, '{"body":"hu"}');
 INSERT INTO message_statuses VALUES ('msg_01KDYBMWFE00000000000000G2', 'failed', 1767323045793);
 INSERT INTO parked_statuses VALUES (1, 'wamid.9', 'read', '{"status":"read"}', 1767323045794);

@@ -1,0 +1,110 @@
+package storage
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// KindDeliver is the kind of job that posts one delivery; its arguments are
+// DeliverArgs and its lane is the subscription.
+const KindDeliver = "deliver"
+
+// DeliverArgs name the delivery to be made.
+type DeliverArgs struct {
+	Delivery string `json:"delivery"`
+}
+
+// Event is something that happened, rendered once: retries and replays send
+// these bytes.
+type Event struct {
+	ID             string `db:"id"`
+	OrganizationID int64  `db:"organization_id"`
+	AccountID      *int64 `db:"account_id"`
+	Type           string `db:"type"`
+	Source         string `db:"source"`
+	EventID        string `db:"event_id"` // what X-Svc-Event-Id carries
+	Payload        []byte `db:"payload"`
+	CreatedAt      Time   `db:"created_at"`
+}
+
+// Events lists up to limit events of an organization, oldest first.
+func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
+	var all []Event
+	err := rx.list(&all, `
+		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
+		FROM events
+		WHERE organization_id = ?
+		ORDER BY created_at, id
+		LIMIT ?`, organization, limit)
+	return all, err
+}
+
+// subscriber is what fanning out needs of a subscription.
+type subscriber struct {
+	ID             string `db:"id"`
+	Status         string `db:"status"`
+	Events         JSON   `db:"events"`
+	PhoneNumberIDs JSON   `db:"phone_number_ids"`
+}
+
+// wants tells whether the subscription is for an event of a type and number; an
+// event that belongs to no number passes every filter by number.
+func (s subscriber) wants(eventType, phoneNumberID string) bool {
+	var types, numbers []string
+	if json.Unmarshal(s.Events, &types) != nil || json.Unmarshal(s.PhoneNumberIDs, &numbers) != nil {
+		return false // the schema admits only JSON, and only lists are written
+	}
+	return (slices.Contains(types, "*") || slices.Contains(types, eventType)) &&
+		(phoneNumberID == "" || len(numbers) == 0 || slices.Contains(numbers, phoneNumberID))
+}
+
+// InsertEvent stores an event, with its id given, and puts one delivery for each
+// subscription that wants it into the outbox. phoneNumberID is that of the
+// account it belongs to, if it does.
+func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
+	_, err := tx.exec(`
+		INSERT INTO events (id, organization_id, account_id, type, source, event_id, payload, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, e.Payload, tx.Now)
+	if err != nil {
+		return err
+	}
+	var all []subscriber
+	err = tx.list(&all, `
+		SELECT id, status, events, phone_number_ids
+		FROM subscriptions
+		WHERE organization_id = ?
+		ORDER BY created_at, id`, e.OrganizationID)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if !s.wants(e.Type, phoneNumberID) {
+			continue
+		}
+		if err := tx.insertDelivery(e, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertDelivery adds a delivery and its job. For a disabled subscription it is
+// stored as dead, so that it can be replayed.
+func (tx *Tx) insertDelivery(e Event, s subscriber) error {
+	id := tx.NewID(PrefixDelivery)
+	status, next := "pending", tx.Now
+	var errorCode *string
+	if s.Status == "disabled" {
+		code := "subscription_disabled"
+		status, next, errorCode = "dead", 0, &code
+	}
+	_, err := tx.exec(`
+		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, next_attempt_at, error_code, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, e.OrganizationID, s.ID, e.ID, e.Type, e.EventID, status, next, errorCode, tx.Now)
+	if err != nil || status == "dead" {
+		return err
+	}
+	_, err = tx.Enqueue(NewJob{Kind: KindDeliver, Lane: "deliver:" + s.ID, Args: DeliverArgs{Delivery: id}})
+	return err
+}

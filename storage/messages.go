@@ -1,0 +1,202 @@
+package storage
+
+import "strings"
+
+// Directions and sources of messages.
+const (
+	Inbound  = "inbound"
+	Outbound = "outbound"
+
+	SourceAPI = "api"
+	SourceApp = "app"
+)
+
+// Message is something said, with what its view needs of the contact.
+type Message struct {
+	ID                string  `db:"id"`
+	AccountID         int64   `db:"account_id"`
+	ConversationID    string  `db:"conversation_id"`
+	ContactID         string  `db:"contact_id"`
+	Direction         string  `db:"direction"`
+	Type              string  `db:"type"`
+	Status            string  `db:"status"`
+	Source            string  `db:"source"`
+	ProviderID        *string `db:"provider_id"`
+	Recipient         *string `db:"recipient"`
+	Content           JSON    `db:"content"`
+	Body              *string `db:"body"`
+	Context           JSON    `db:"context"`
+	MediaID           *string `db:"media_id"`
+	MediaStatus       *string `db:"media_status"`
+	ErrorCode         *string `db:"error_code"`
+	ErrorMessage      *string `db:"error_message"`
+	ErrorProviderCode *int    `db:"error_provider_code"`
+	IsRevoked         bool    `db:"is_revoked"`
+	PlayedAt          Time    `db:"played_at"`
+	EditedAt          Time    `db:"edited_at"`
+	SentAt            Time    `db:"sent_at"`
+	CreatedAt         Time    `db:"created_at"`
+	UpdatedAt         Time    `db:"updated_at"`
+
+	ContactPhone       *string `db:"contact_phone"`
+	ContactBSUID       *string `db:"contact_bsuid"`
+	ContactParentBSUID *string `db:"contact_parent_bsuid"`
+	ContactUsername    *string `db:"contact_username"`
+	ContactName        *string `db:"contact_name"`
+	AccountPhone       *string `db:"account_phone"`
+	AccountNumberID    *string `db:"account_number_id"`
+}
+
+const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source, m.provider_id, m.recipient,
+	m.content, m.body, m.context, m.media_id, m.media_status, m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.played_at, m.edited_at,
+	m.sent_at, m.created_at, m.updated_at,
+	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid, c.username AS contact_username, c.name AS contact_name,
+	a.phone_number AS account_phone, a.phone_number_id AS account_number_id`
+
+const messageTables = `messages m JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON a.id = m.account_id`
+
+// Message finds a message of an account.
+func (rx *Rx) Message(account int64, id string) (Message, error) {
+	var m Message
+	err := rx.get(&m, `
+		SELECT `+messageColumns+`
+		FROM `+messageTables+`
+		WHERE m.id = ? AND m.account_id = ?`, id, account)
+	return m, err
+}
+
+// MessageByProviderID finds a message of an account by the provider's id.
+func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, error) {
+	var m Message
+	err := rx.get(&m, `
+		SELECT `+messageColumns+`
+		FROM `+messageTables+`
+		WHERE m.account_id = ? AND m.provider_id = ?`, account, providerID)
+	return m, err
+}
+
+// MessageFilter narrows a list of messages. Zero fields choose everything.
+type MessageFilter struct {
+	ConversationID string
+	ContactID      string
+	Direction      string
+	Status         string
+	Type           string
+	CreatedAfter   Time // strict
+	CreatedBefore  Time // strict
+}
+
+// Messages lists an account's messages, newest first.
+func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, error) {
+	where := []string{"m.account_id = ?"}
+	args := []any{account}
+	add := func(condition string, given bool, value any) {
+		if given {
+			where, args = append(where, condition), append(args, value)
+		}
+	}
+	add("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
+	// A contact has one conversation, whose index this then uses.
+	add("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
+	add("m.direction = ?", f.Direction != "", f.Direction)
+	add("m.status = ?", f.Status != "", f.Status)
+	add("m.type = ?", f.Type != "", f.Type)
+	add("m.created_at > ?", f.CreatedAfter != 0, f.CreatedAfter)
+	add("m.created_at < ?", f.CreatedBefore != 0, f.CreatedBefore)
+	args = append(args, after.Key, after.ID, limit)
+	page := make([]Message, 0, limit)
+	err := rx.list(&page, `
+		SELECT `+messageColumns+`
+		FROM `+messageTables+`
+		WHERE `+strings.Join(where, " AND ")+` AND (m.created_at, m.id) < (?, ?)
+		ORDER BY m.created_at DESC, m.id DESC
+		LIMIT ?`, args...)
+	return page, err
+}
+
+// InsertMessage stores a new message and fills in its id and times.
+func (tx *Tx) InsertMessage(m *Message) error {
+	m.ID = tx.NewID(PrefixMessage)
+	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
+	_, err := tx.exec(`
+		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, provider_id, recipient, content, body, context, media_id, media_status, sent_at, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient,
+		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt)
+	return err
+}
+
+// MarkSent records that the provider took a message, under which id. A callback
+// may have been faster: then the status stays ahead.
+func (tx *Tx) MarkSent(m *Message, providerID string) error {
+	m.ProviderID, m.Status, m.UpdatedAt = &providerID, NextStatus(m.Status, MessageSent), tx.Now
+	return tx.must(`
+		UPDATE messages
+		SET provider_id = ?, status = ?, updated_at = ?
+		WHERE id = ?`, providerID, m.Status, m.UpdatedAt, m.ID)
+}
+
+// MarkStatus moves a message as a callback reports, and records the status
+// callback. It returns false for one that was had before.
+func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
+	n, err := tx.exec(`
+		INSERT OR IGNORE INTO message_statuses (message_id, status, at)
+		VALUES (?, ?, ?)`, m.ID, reported, at)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	if reported == StatusPlayed {
+		if m.PlayedAt == 0 {
+			m.PlayedAt = at
+		}
+	} else {
+		m.Status = NextStatus(m.Status, reported)
+	}
+	m.UpdatedAt = tx.Now
+	return true, tx.must(`
+		UPDATE messages
+		SET status = ?, played_at = ?, updated_at = ?
+		WHERE id = ?`, m.Status, m.PlayedAt, m.UpdatedAt, m.ID)
+}
+
+// ParkStatus keeps a status callback that matches no message yet. It returns false for
+// one that is kept already.
+func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON) (bool, error) {
+	n, err := tx.exec(`
+		INSERT OR IGNORE INTO parked_statuses (account_id, provider_id, status, payload, created_at)
+		VALUES (?, ?, ?, ?, ?)`, account, providerID, status, payload, tx.Now)
+	return n > 0, err
+}
+
+// TakeParkedStatuses removes and returns the callbacks that waited for a
+// provider's id, oldest first.
+func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, error) {
+	var payloads []JSON
+	err := tx.list(&payloads, `
+		SELECT payload FROM parked_statuses
+		WHERE account_id = ? AND provider_id = ?
+		ORDER BY created_at`, account, providerID)
+	if err != nil || len(payloads) == 0 {
+		return nil, err
+	}
+	_, err = tx.exec(`DELETE FROM parked_statuses WHERE account_id = ? AND provider_id = ?`, account, providerID)
+	return payloads, err
+}
+
+// MarkPending records that a message was tried and will be tried again.
+func (tx *Tx) MarkPending(id string) error {
+	_, err := tx.exec(`
+		UPDATE messages
+		SET status = 'pending', updated_at = ?
+		WHERE id = ? AND status = 'queued'`, tx.Now, id)
+	return err
+}
+
+// MarkFailed ends a message with an error.
+func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) error {
+	m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
+	return tx.must(`
+		UPDATE messages
+		SET status = ?, error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
+		WHERE id = ?`, m.Status, code, message, providerCode, m.UpdatedAt, m.ID)
+}
