@@ -17,6 +17,7 @@ import (
 	"confab/app/callback"
 	"confab/app/config"
 	"confab/jobs"
+	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -93,7 +94,10 @@ func (a *App) open() (err error) {
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
 		Log: a.Log, Refuse: a.refuseCallback,
 	})
-	workers := &jobs.Workers{DB: a.DB, Log: a.Log, APILogDays: a.Config.Log.APILogDays}
+	workers, err := a.workers()
+	if err != nil {
+		return err
+	}
 	a.runner = queue.New(queue.Options{
 		DB: a.DB, Kinds: workers.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
 		Grace: jobGrace, Log: a.Log, OnFinish: a.metrics.job,
@@ -101,14 +105,29 @@ func (a *App) open() (err error) {
 	return nil
 }
 
+// workers are what does the jobs, with the provider that the settings name.
+func (a *App) workers() (*jobs.Workers, error) {
+	c := a.Config.Provider
+	client, err := provider.New(provider.Options{
+		BaseURL: c.BaseURL, Version: c.Version, AppID: c.AppID, AppSecret: c.AppSecret.Reveal(), Timeout: c.Timeout, UserAgent: "confab/" + a.Version,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return jobs.New(jobs.Options{
+		DB: a.DB, Provider: client, Log: a.Log, APILogDays: a.Config.Log.APILogDays,
+		MessagesPerSecond: c.MessagesPerSecond, PairLimit: c.PairLimit, SendRetries: c.RetrySchedule, ReconcileWindow: c.ReconcileWindow,
+	}), nil
+}
+
 func (a *App) apiOptions() api.Options {
 	plans := make(map[string]api.Plan)
 	for name, p := range a.Config.Plans {
-		plans[name] = api.Plan{API: p.API, Customers: p.Customers, RatePerSecond: p.RatePerSecond, Burst: p.Burst}
+		plans[name] = api.Plan{API: p.API, Customers: p.Customers, MonthlyMessages: p.MonthlyMessages, RatePerSecond: p.RatePerSecond, Burst: p.Burst}
 	}
 	return api.Options{
 		DB: a.DB, Version: a.Version, Plans: plans, DefaultPlan: config.SelfHosted,
-		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies,
+		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies, AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
 		Log: a.Log, OnRequest: a.metrics.request,
 	}
 }

@@ -4,21 +4,47 @@ package jobs
 
 import (
 	"log/slog"
+	"time"
 
+	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
 )
 
-// Workers is what job handlers need.
-type Workers struct {
+// Options are what job handlers need.
+type Options struct {
 	DB         *storage.DB
+	Provider   *provider.Client
 	Log        *slog.Logger
 	APILogDays int
+
+	MessagesPerSecond float64 // of each number; 0 for no limit
+	PairLimit         bool
+	SendRetries       []time.Duration
+	// ReconcileWindow is how long a send whose outcome a dead process left
+	// unknown waits for a callback to settle it.
+	ReconcileWindow time.Duration
 }
+
+// Workers does the jobs.
+type Workers struct {
+	Options
+	pace *pace
+}
+
+// New makes workers.
+func New(o Options) *Workers {
+	return &Workers{Options: o, pace: newPace(o.MessagesPerSecond, o.PairLimit)}
+}
+
+// sendsAtOnce is how many calls a number may have under way: enough for its
+// throughput at the provider's usual latency.
+const sendsAtOnce = 64
 
 // Kinds lists every kind of job, the most urgent first.
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
+		{Name: kindSend, Handle: w.send, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindHousekeeping, Handle: w.keepHouse, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 	}
 }

@@ -197,6 +197,15 @@ func (tx *Tx) ReleaseJob(j Job, due Time) error {
 	return tx.settle(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
 
+// BreakOffJob puts a job back whose run was cut off, so that nobody knows what
+// came of an outside call.
+func (tx *Tx) BreakOffJob(j Job) error {
+	if err := tx.ReleaseJob(j, tx.Now); err != nil {
+		return err
+	}
+	return tx.must(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
+}
+
 func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) error {
 	n, err := tx.exec(`
 		UPDATE jobs

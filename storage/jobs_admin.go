@@ -8,9 +8,13 @@ func (rx *Rx) RunningJobs() ([]int64, error) {
 	return ids, err
 }
 
-// FreeJob makes a leased job due again, whoever had it.
+// FreeJob makes a leased job due again, whoever had it. Its process died, so an
+// outside call may have been under way.
 func (tx *Tx) FreeJob(id int64) error {
-	_, err := tx.exec(`UPDATE jobs SET state = 'due', leased_until = 0 WHERE id = ? AND state = 'running'`, id)
+	_, err := tx.exec(`
+		UPDATE jobs
+		SET state = 'due', leased_until = 0, call_begun_at = ?
+		WHERE id = ? AND state = 'running'`, tx.Now, id)
 	return err
 }
 

@@ -65,6 +65,17 @@ func (rx *Rx) Message(account int64, id string) (Message, error) {
 	return m, err
 }
 
+// OutboundMessage finds a message that goes out by its id alone, which only our
+// own jobs have.
+func (rx *Rx) OutboundMessage(id string) (Message, error) {
+	var m Message
+	err := rx.get(&m, `
+		SELECT `+messageColumns+`
+		FROM `+messageTables+`
+		WHERE m.id = ? AND m.direction = 'outbound'`, id)
+	return m, err
+}
+
 // MessageByProviderID finds a message of an account by the provider's id.
 func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, error) {
 	var m Message

@@ -31,9 +31,18 @@ const (
 	IdempotencyKeyReuse   Code = "idempotency_key_reuse"
 	MissingRequiredField  Code = "missing_required_field"
 	InvalidFieldValue     Code = "invalid_field_value"
+	InvalidPhoneNumber    Code = "invalid_phone_number"
+	InvalidTemplateName   Code = "invalid_template_name"
 	InvalidLimit          Code = "invalid_limit"
 	InvalidCursor         Code = "invalid_cursor"
 	SubscriptionInactive  Code = "subscription_inactive"
+	QuotaExceeded         Code = "quota_exceeded"
+	MarketingOptedOut     Code = "marketing_opted_out"
+	ConsentRequired       Code = "consent_required"
+	AccountRestricted     Code = "account_restricted"
+	CustomerSuspended     Code = "customer_suspended"
+	NumberNotVerified     Code = "whatsapp_number_not_verified"
+	UpstreamError         Code = "upstream_error"
 	InternalError         Code = "internal_error"
 	ServiceUnavailable    Code = "service_unavailable"
 )
@@ -63,9 +72,18 @@ var kinds = map[Code]kind{
 	IdempotencyKeyReuse:   {http.StatusUnprocessableEntity, "invalid_request_error"},
 	MissingRequiredField:  {http.StatusBadRequest, "invalid_request_error"},
 	InvalidFieldValue:     {http.StatusBadRequest, "invalid_request_error"},
+	InvalidPhoneNumber:    {http.StatusBadRequest, "invalid_request_error"},
+	InvalidTemplateName:   {http.StatusBadRequest, "invalid_request_error"},
 	InvalidLimit:          {http.StatusBadRequest, "invalid_request_error"},
 	InvalidCursor:         {http.StatusBadRequest, "invalid_request_error"},
 	SubscriptionInactive:  {http.StatusPaymentRequired, "permission_error"},
+	QuotaExceeded:         {http.StatusPaymentRequired, "permission_error"},
+	MarketingOptedOut:     {http.StatusUnprocessableEntity, "invalid_request_error"},
+	ConsentRequired:       {http.StatusUnprocessableEntity, "invalid_request_error"},
+	AccountRestricted:     {http.StatusUnprocessableEntity, "invalid_request_error"},
+	CustomerSuspended:     {http.StatusUnprocessableEntity, "invalid_request_error"},
+	NumberNotVerified:     {http.StatusUnprocessableEntity, "invalid_request_error"},
+	UpstreamError:         {http.StatusUnprocessableEntity, "invalid_request_error"},
 	InternalError:         {http.StatusInternalServerError, "api_error"},
 	ServiceUnavailable:    {http.StatusServiceUnavailable, "api_error"},
 }

@@ -13,12 +13,13 @@ import (
 
 // reply is a successful answer: one resource, a page, or a raw document.
 type reply struct {
-	status int
-	data   any       // a single resource
-	list   *listBody // or a page
-	body   []byte    // or, and once rendered, the exact bytes
-	etag   string
-	secret bool // shows something once: sealed where it is remembered
+	status   int
+	data     any       // a single resource
+	list     *listBody // or a page
+	body     []byte    // or, and once rendered, the exact bytes
+	etag     string
+	location string // of a redirect
+	secret   bool   // shows something once: sealed where it is remembered
 
 	replayed  bool   // the answer of an earlier request
 	requestID string // of that request
@@ -106,6 +107,9 @@ func (rep reply) send(x *exchange) {
 	if rep.replayed {
 		h.Set("Idempotent-Replayed", "true")
 		h.Set("X-Request-Id", rep.requestID)
+	}
+	if rep.location != "" {
+		h.Set("Location", rep.location)
 	}
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)

@@ -36,6 +36,8 @@ type request struct {
 	org  storage.Organization
 	plan Plan
 
+	account storage.AccountKey // of the number in the path, if there is one
+
 	idempotency *idempotency // nil without a key
 }
 

@@ -44,29 +44,45 @@ func (s *Server) routes() []route {
 		{"GET", "/labels/:id", s.getLabel, 0, nil},
 		{"PATCH", "/labels/:id", s.updateLabel, 0, s.findLabel},
 		{"DELETE", "/labels/:id", s.deleteLabel, 0, nil},
+
+		{"GET", "/:phone_number_id/messages", s.listMessages, 0, nil},
+		{"POST", "/:phone_number_id/messages", s.createMessage, 0, nil},
+		{"GET", "/:phone_number_id/messages/:id", s.getMessage, 0, nil},
+		{"GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, 0, nil},
 	}
 }
 
 // methods are all that any route uses, in the order of an Allow header.
 var methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
 
-// mount builds the router, which only looks up: redirects and answers of its
-// own would not be in the envelope.
+// mount spreads the routes over two routers, because httprouter cannot hold
+// /:phone_number_id beside /labels. The routers only look up: redirects and
+// answers of their own would not be in the envelope.
 func (s *Server) mount(routes []route) {
-	s.router, s.open = httprouter.New(), nil
+	s.organization, s.number, s.open = httprouter.New(), httprouter.New(), nil
 	for _, rt := range routes {
 		choose := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
 			r := w.(*exchange).request
 			r.route, r.params = &rt, params
 		}
-		s.router.Handle(rt.method, rt.path, choose)
+		router := s.routerOf(rt.path)
+		router.Handle(rt.method, rt.path, choose)
 		if rt.method == http.MethodGet {
-			s.router.Handle(http.MethodHead, rt.path, choose)
+			router.Handle(http.MethodHead, rt.path, choose)
 		}
 		if rt.has(public) {
 			s.open = append(s.open, rt.path)
 		}
 	}
+}
+
+// routerOf tells a number's paths from the others. A business number is all
+// digits and no resource name starts with one, so the first character decides.
+func (s *Server) routerOf(path string) *httprouter.Router {
+	if len(path) > 1 && ('0' <= path[1] && path[1] <= '9' || path[1] == ':') {
+		return s.number
+	}
+	return s.organization
 }
 
 // match finds the request's route, or says why there is none.
@@ -75,13 +91,14 @@ func (s *Server) match(x *exchange) error {
 	if strings.Contains(strings.ToLower(x.request.http.URL.RawPath), "%2f") {
 		path = "" // an encoded slash is part of a name, and no name here has one
 	}
-	if choose, params, _ := s.router.Lookup(x.request.http.Method, path); choose != nil {
+	router := s.routerOf(path)
+	if choose, params, _ := router.Lookup(x.request.http.Method, path); choose != nil {
 		choose(x, x.request.http, params)
 		return nil
 	}
 	var allow []string
 	for _, method := range methods {
-		if choose, _, _ := s.router.Lookup(method, path); choose != nil {
+		if choose, _, _ := router.Lookup(method, path); choose != nil {
 			allow = append(allow, method)
 		}
 	}

@@ -70,6 +70,9 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 			return reply{}, err
 		}
 	}
+	if err := s.findNumber(r); err != nil {
+		return reply{}, err
+	}
 	if r.route.find != nil {
 		if err := r.route.find(r); err != nil {
 			return reply{}, err

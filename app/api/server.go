@@ -19,10 +19,11 @@ import (
 
 // Plan is what an organization's plan allows.
 type Plan struct {
-	API           bool
-	Customers     bool
-	RatePerSecond float64 // 0 for no limit
-	Burst         int
+	API             bool
+	Customers       bool
+	MonthlyMessages int     // 0 for no limit
+	RatePerSecond   float64 // 0 for no limit
+	Burst           int
 }
 
 // Options configure a Server.
@@ -33,8 +34,10 @@ type Options struct {
 	DefaultPlan    string // for organizations whose plan the settings no longer have
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
-	Log            *slog.Logger
-	OnRequest      func(Observation)
+	// AllowInsecureURLs admits http where https is demanded.
+	AllowInsecureURLs bool
+	Log               *slog.Logger
+	OnRequest         func(Observation)
 }
 
 // Observation tells an observer about one request.
@@ -48,13 +51,15 @@ type Observation struct {
 // Server answers everything under /v1.
 type Server struct {
 	Options
-	router  *httprouter.Router
-	open    []string // paths that need no key
-	keys    *keyring
-	limits  *limiters
-	flights *flights
-	calls   *callLog
-	cursors *cursorCodec
+	organization *httprouter.Router // paths of the organization
+	number       *httprouter.Router // paths of one business number
+	open         []string           // paths that need no key
+	keys         *keyring
+	numbers      *numbers
+	limits       *limiters
+	flights      *flights
+	calls        *callLog
+	cursors      *cursorCodec
 }
 
 // New makes a server. Close it to write the rest of the API log.
@@ -62,6 +67,7 @@ func New(o Options) *Server {
 	s := &Server{
 		Options: o,
 		keys:    newKeyring(o.DB),
+		numbers: newNumbers(o.DB),
 		limits:  newLimiters(),
 		flights: newFlights(),
 		calls:   newCallLog(o.DB, o.Log),
@@ -76,6 +82,7 @@ func New(o Options) *Server {
 // read it.
 func (s *Server) Refresh(ctx context.Context) error {
 	s.keys.clear()
+	s.numbers.clear()
 	return errors.Join(s.calls.flush(ctx), s.calls.flushUsed(ctx))
 }
 

@@ -90,7 +90,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 	if !s.configured() || !signed(body, r.Header.Get("X-Hub-Signature-256"), s.AppSecret) {
 		return ErrUnauthorized
 	}
-	if err := s.DB.Update(r.Context(), func(tx *storage.Tx) error { return keep(tx, body) }); err != nil {
+	if err := s.DB.Update(r.Context(), func(tx *storage.Tx) error { return s.apply(tx, body) }); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusOK)
@@ -108,23 +108,36 @@ func signed(body []byte, header, secret string) bool {
 	return hmac.Equal(given, mac.Sum(nil))
 }
 
-// keep stores a callback as it came, change by change, so that one that cannot
-// be read does not hide the others of its batch.
-func keep(tx *storage.Tx, body []byte) error {
+// apply takes a callback change by change, so that one that cannot be read does
+// not hold up the others of its batch.
+func (s *Server) apply(tx *storage.Tx, body []byte) error {
 	callback, err := provider.ParseCallback(body)
 	if err != nil {
-		return tx.InsertRawCallback(storage.RawCallback{Field: "", Reason: "unreadable", Payload: body})
+		return tx.InsertRawCallback(storage.RawCallback{Reason: "unreadable", Payload: body})
 	}
 	for _, entry := range callback.Entries {
 		for _, change := range entry.Changes {
-			raw := storage.RawCallback{Field: change.Field, Reason: "not handled", Payload: change.Value}
-			if raw.Payload == nil {
-				raw.Payload = []byte("null")
-			}
-			if err := tx.InsertRawCallback(raw); err != nil {
+			if err := s.applyChange(tx, string(entry.ID), change); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+func (s *Server) applyChange(tx *storage.Tx, waba string, change provider.Change) error {
+	value, err := provider.Read[provider.Value](change.Value)
+	if change.Field != "messages" || err != nil || len(value.Statuses) == 0 {
+		return keepRaw(tx, change, "not handled")
+	}
+	return s.takeStatuses(tx, waba, change, value)
+}
+
+// keepRaw stores a change as it came, for somebody to look at.
+func keepRaw(tx *storage.Tx, change provider.Change, reason string) error {
+	raw := storage.RawCallback{Field: change.Field, Reason: reason, Payload: change.Value}
+	if raw.Payload == nil {
+		raw.Payload = []byte("null")
+	}
+	return tx.InsertRawCallback(raw)
 }

@@ -244,3 +244,36 @@ func TestCallbacksFollowTheAppWhenItMoves(t *testing.T) {
 	defer s.Close()
 	b.Equal(elsewhere.next().messageOf(t).text("id"), id)
 }
+
+func TestAResetForgetsCallbacksInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		posts := 0
+		client := &http.Client{Transport: memory(func(r *http.Request) *http.Response {
+			posts++
+			time.Sleep(time.Second)
+			return answer(http.StatusInternalServerError)
+		})}
+		s, err := New(Options{WebhookURL: "http://app/webhook", Callbacks: client})
+		is.NoErr(err)
+		defer s.Close()
+		_, err = s.AddNumber(Number{})
+		is.NoErr(err)
+		for range 2 {
+			_, err = s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+			is.NoErr(err)
+			synctest.Wait()
+		}
+		_, err = s.controlReset(nil)
+		is.NoErr(err)
+		time.Sleep(time.Hour)
+		is.Equal(posts, 1)
+		_, err = s.Inbound(Inbound{From: "16505551234", Text: "hi"})
+		is.NoErr(err)
+		time.Sleep(1500 * time.Millisecond)
+		is.Equal(posts, 2) // later ones go out
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		is.Equal(s.outbox.pending, 1)
+	})
+}

@@ -49,9 +49,12 @@ var outcomes = map[int]outcome{
 	100: sync400("Invalid parameter", "The request included one or more unsupported or misspelled parameters."),
 	104: sync400("An access token is required to request this resource.", "Incorrect signature or missing token."),
 	190: {http.StatusUnauthorized, false, "Access token has expired", "Your access token has expired."},
+	192: sync400("Invalid phone number", "The phone number is not valid."),
 	368: {http.StatusForbidden, false, "Temporarily blocked for policies violations", "The account has been restricted for violating a platform policy."},
 	613: sync400("Calls to this api have exceeded the rate limit.", "The per-endpoint call limit was reached."),
+	803: {http.StatusNotFound, false, "Some of the aliases you requested do not exist", "The object does not exist."},
 
+	2500:  sync400("Unknown path components", "The path does not exist."),
 	80007: sync400("Rate limit issues", "The WhatsApp Business Account has reached its rate limit."),
 	80008: sync400("There have been too many calls to this WhatsApp Business account.", "Wait a bit and try again."),
 
@@ -121,7 +124,11 @@ var outcomes = map[int]outcome{
 	136024: sync400("Verification code request failed", "The phone number has already been verified."),
 	136025: sync400("Verify code error", "The code is wrong."),
 	137000: {http.StatusBadRequest, true, "Identity key mismatch", "The identity key hash does not match the recipient's."},
+	200002: sync400("Template creation failed", "The template could not be created."),
 }
+
+// firstSubcode begins the codes that come as subcodes of 100.
+const firstSubcode = 2388000
 
 // ranges are the codes that the provider documents as families.
 var ranges = []struct {
@@ -133,6 +140,9 @@ var ranges = []struct {
 	{138000, 138999, sync400("Calling error", "The call request failed.")},
 	{139000, 139999, sync400("Flow or block list error", "The request failed.")},
 	{147001, 147005, sync400("Username error", "The username request failed.")},
+	{firstSubcode, 2388999, sync400("Invalid parameter", "The template cannot be created or changed.")},
+	{2494100, 2494100, sync400("Invalid parameter", "The number is being migrated.")},
+	{2593107, 2593109, sync400("Invalid parameter", "The synchronization is not possible.")},
 }
 
 // lookupCode finds what the provider does about a code.
@@ -146,6 +156,11 @@ func lookupCode(code int) (outcome, bool) {
 		}
 	}
 	return outcome{}, false
+}
+
+func knownCode(code int) bool {
+	_, known := lookupCode(code)
+	return known
 }
 
 const magicDigits = 9
@@ -164,6 +179,5 @@ func magicCode(phone string) (int, bool) {
 	if err != nil {
 		return 0, false
 	}
-	_, known := lookupCode(code)
-	return code, known
+	return code, knownCode(code)
 }

@@ -82,3 +82,18 @@ func TestNumbersThatOnlyLookMagicAreOrdinary(t *testing.T) {
 	b.True(magic)
 	b.Equal(code, 190)
 }
+
+func TestCodesOfOtherCallsComeByFault(t *testing.T) {
+	b := newBench(t)
+	for _, tt := range []struct{ code, status, wire, subcode int }{
+		{192, 400, 192, 0}, {803, 404, 803, 0}, {2500, 400, 2500, 0}, {200002, 400, 200002, 0},
+		{2388019, 400, 100, 2388019}, {2388293, 400, 100, 2388293}, {2494100, 400, 100, 2494100}, {2593107, 400, 100, 2593107}, {2593109, 400, 100, 2593109},
+	} {
+		b.sim("POST", "/faults", object{"kind": "error_code", "code": tt.code, "endpoint": "templates"})
+		r := b.graph("GET", "/"+b.number.WABAID+"/message_templates", nil)
+		b.Equal(r.status, tt.status)
+		b.Equal(r.err().text("code"), fmt.Sprint(tt.wire))
+		subcode, _ := r.err().integer("error_subcode")
+		b.Equal(subcode, int64(tt.subcode))
+	}
+}

@@ -79,13 +79,9 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 	if target == "" {
 		return nil, &controlError{400, "The app has no callback URL.", ""}
 	}
-	body, err := marshal(c.in)
-	if err != nil {
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), callbackTimeout)
 	defer cancel()
-	status, err := s.deliver(ctx, target, appendASCII(nil, body))
+	status, err := s.deliver(ctx, target, appendASCII(nil, c.body))
 	s.notify(func() Activity {
 		return Activity{Kind: "callback", Type: "custom", Count: 1, URL: target, Status: status, Err: err}
 	})
@@ -101,19 +97,14 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 func (s *Server) controlReset(*controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgetMessages()
+	s.forget(func(*message) bool { return true })
 	s.keepEvents(func(e *event) bool { return e.retry == nil })
 	for _, l := range s.outbox.lanes {
-		l.waiting = nil
+		l.waiting, l.inFlight = nil, nil
 	}
 	s.outbox.pending = 0
-	for _, l := range s.outbox.lanes {
-		s.outbox.pending += len(l.inFlight)
-	}
 	s.world.People = newPeople()
 	s.world.Faults = nil
-	s.settings = defaultSettings()
-	s.limits = newLimits()
-	s.touch()
+	s.adopt(defaultSettings())
 	return success{true}, nil
 }

@@ -28,24 +28,33 @@ type shownMessage struct {
 	CreatedAt     string          `json:"created_at"`
 }
 
-// controlMessages handles GET /_sim/messages: the sends that were accepted,
-// oldest first.
-func (s *Server) controlMessages(c *controlCall) (any, error) {
+// sends makes a filter of the parameters: it admits the sends that they name,
+// and all sends where they name none.
+func (c *controlCall) sends() func(*message) bool {
 	q := c.r.URL.Query()
-	to := q.Get("to")
-	if !bsuidPattern.MatchString(to) {
-		to = digits(to)
-	}
-	shown := []shownMessage{}
-	s.mu.Lock()
-	for _, m := range s.messages.kept() {
+	to, number, kind, opaque := asParty(q.Get("to")), q.Get("phone_number_id"), q.Get("type"), q.Get("biz_opaque_callback_data")
+	return func(m *message) bool {
 		switch {
 		case m.Dir != outbound:
 		case to != "" && to != m.Phone && to != m.BSUID:
-		case q.Get("phone_number_id") != "" && q.Get("phone_number_id") != m.Number:
-		case q.Get("type") != "" && q.Get("type") != m.Type:
-		case q.Get("biz_opaque_callback_data") != "" && q.Get("biz_opaque_callback_data") != m.Opaque:
+		case number != "" && number != m.Number:
+		case kind != "" && kind != m.Type:
+		case opaque != "" && opaque != m.Opaque:
 		default:
+			return true
+		}
+		return false
+	}
+}
+
+// controlMessages handles GET /_sim/messages: the sends that were accepted,
+// oldest first.
+func (s *Server) controlMessages(c *controlCall) (any, error) {
+	wanted := c.sends()
+	shown := []shownMessage{}
+	s.mu.Lock()
+	for _, m := range s.messages.kept() {
+		if wanted(m) {
 			shown = append(shown, shownMessage{m.ID, m.Number, m.To, m.Type, m.Request, m.Status, rfc3339(m.At)})
 		}
 	}
@@ -53,19 +62,20 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 	return object{"data": shown}, nil
 }
 
-// controlForget handles DELETE /_sim/messages.
-func (s *Server) controlForget(*controlCall) (any, error) {
+// controlForget handles DELETE /_sim/messages, with the filters of the list.
+// What users wrote stays, so that it can still be read and answered.
+func (s *Server) controlForget(c *controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forgetMessages()
+	s.forget(c.sends())
 	return success{true}, nil
 }
 
-// forgetMessages drops all messages and what was still to become of them.
-func (s *Server) forgetMessages() {
-	s.messages.clear()
+// forget drops messages and what was still to become of them.
+func (s *Server) forget(doomed func(*message) bool) {
+	s.messages.drop(doomed)
 	s.journal.restart = true
-	s.keepEvents(func(e *event) bool { return e.Message == "" })
+	s.keepEvents(func(e *event) bool { return e.Message == "" || s.messages.byID[e.Message] != nil })
 	s.touch()
 }
 
@@ -79,13 +89,12 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 	if !given {
 		code = codeSomethingWrong
 	}
-	_, known := lookupCode(int(code))
 	switch {
 	case name == "":
 		return nil, missing("status")
 	case !slices.Contains(statusNames, name):
 		return nil, invalid("status", "must be one of sent, delivered, read, played, failed")
-	case c.in.has("error_code") && (!given || !known):
+	case c.in.has("error_code") && (!given || !knownCode(int(code))):
 		return nil, invalid("error_code", "is no code of the provider")
 	}
 	s.mu.Lock()

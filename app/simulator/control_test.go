@@ -173,3 +173,40 @@ func TestOtherListenAddressesNeedAToken(t *testing.T) {
 		b.NoErr(s.Close())
 	}
 }
+
+func TestOnlyTheSendsThatAreNamedAreForgotten(t *testing.T) {
+	b := newBench(t)
+	id := b.sim("POST", "/inbound", object{"from": "16505551234", "text": "x"}).text("id")
+	b.sentID(b.text("+16505551234"))
+	b.sentID(b.text("+16505550000"))
+	b.sentID(b.send(object{"to": "16505550000", "type": "location", "location": object{"latitude": 1, "longitude": 2}, "biz_opaque_callback_data": "msg_2"}))
+	for _, tt := range []struct {
+		query string
+		left  int
+	}{
+		{"?to=nobody", 3}, {"?phone_number_id=1", 3}, {"?biz_opaque_callback_data=msg_2", 2}, {"?to=%2B16505551234&type=location", 2},
+		{"?to=%2B16505551234", 1}, {"", 0},
+	} {
+		b.sim("DELETE", "/messages"+tt.query, nil)
+		b.Equal(len(b.sim("GET", "/messages", nil).list("data")), tt.left) // query
+	}
+	b.Equal(b.send(object{"status": "read", "message_id": id}).status, 200) // what users wrote is still there
+	b.sentID(b.text("+16505550000"))
+	b.Equal(len(b.sim("GET", "/messages?to=nobody", nil).list("data")), 0)
+}
+
+func TestARefusedPatchChangesNothing(t *testing.T) {
+	b := newBench(t)
+	b.sim("POST", "/reset", nil)
+	before := b.sim("GET", "/settings", nil)
+	for _, body := range []object{{"sent_ms": -1}, {"delivered_ms": 1, "template_verdict": "MAYBE"}, {"sent_ms": 7, "delivered_ms": "soon"}} {
+		b.Equal(b.do("PATCH", "/_sim/settings", body).status, 400)
+		b.Equal(string(b.sim("GET", "/settings", nil).raw), string(before.raw))
+	}
+}
+
+func TestAPayloadIsPostedAsItCame(t *testing.T) {
+	b := newBench(t)
+	b.Equal(b.do("POST", "/_sim/callbacks", `{"z":1.50,"object":"x", "a":12345678901234567890,"a":"é"}`).status, 200)
+	b.Equal(string(b.app.nextPost().body), `{"z":1.50,"object":"x", "a":12345678901234567890,"a":"\u00e9"}`)
+}

@@ -120,7 +120,10 @@ func (s *Server) follow(id, kind string, content func(*message, object) object) 
 		return told.ID, nil
 	}
 	n := s.world.Numbers[m.Number]
-	one := s.world.People.ensure(m.Phone, m.BSUID)
+	one := s.world.People.find(m.party()) // whose id may be another by now
+	if one == nil {
+		one = s.world.People.ensure(m.Phone, m.BSUID)
+	}
 	told := &message{ID: newInboundWamid(m.party(), m.Phone == ""), Type: kind, At: nowMS()}
 	s.tell(n, fieldMessages, value{
 		Product: "whatsapp", Metadata: n.metadata(),

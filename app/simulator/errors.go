@@ -33,6 +33,9 @@ func refuse(code int, details ...string) *graphError {
 	if !ok {
 		o = outcome{http.StatusBadRequest, false, "Unknown error", "Unknown error."}
 	}
+	if code >= firstSubcode {
+		return templateError(code, o.title, o.details)
+	}
 	e := &graphError{status: o.status, code: code, message: fmt.Sprintf("(#%d) %s", code, o.title)}
 	if code >= firstMessagingCode {
 		e.details = o.details

@@ -28,7 +28,7 @@ const longestHang = 2 * time.Minute
 type fault struct {
 	ID          string   `json:"id"`
 	Kind        string   `json:"kind"`
-	Code        int      `json:"code,omitempty"`
+	Code        *int     `json:"code,omitempty"`
 	Async       bool     `json:"async,omitempty"`
 	Endpoint    string   `json:"endpoint"`
 	Times       *int     `json:"times"` // how often still; null without end
@@ -50,7 +50,6 @@ func (f *fault) complete() error {
 		f.Times = new(int)
 		*f.Times = 1
 	}
-	_, known := lookupCode(f.Code)
 	switch {
 	case f.Kind == "":
 		return missing("kind")
@@ -58,8 +57,10 @@ func (f *fault) complete() error {
 		return invalid("kind", "must be one of http_500, timeout, drop_connection, rate_limit, error_code")
 	case !slices.Contains(faultTargets, f.Endpoint):
 		return invalid("endpoint", "must be one of messages, media, templates, register, all")
-	case f.Kind == faultErrorCode && !known:
-		return invalid("code", fmt.Sprintf("%d is no code of the provider", f.Code))
+	case f.Kind == faultErrorCode && f.Code == nil:
+		return missing("code")
+	case f.Kind == faultErrorCode && !knownCode(*f.Code):
+		return invalid("code", fmt.Sprintf("%d is no code of the provider", *f.Code))
 	case f.Times != nil && *f.Times < 0:
 		return invalid("times", "must not be negative")
 	case f.Probability != nil && (*f.Probability < 0 || *f.Probability > 1):
@@ -70,7 +71,7 @@ func (f *fault) complete() error {
 	if f.Times != nil && *f.Times == 0 {
 		f.Times = nil
 	}
-	f.To = digits(f.To)
+	f.To = asParty(f.To)
 	return nil
 }
 
@@ -78,10 +79,20 @@ func (f *fault) concerns(endpoint string, c *call) bool {
 	if f.Endpoint != "all" && f.Endpoint != endpoint {
 		return false
 	}
-	if f.To != "" && f.To != digits(c.params.text("to")) {
+	if f.To != "" && f.To != asParty(firstOf(c.params.text("to"), c.params.text("recipient"))) {
 		return false
 	}
-	return f.Number == "" || f.Number == c.id
+	return f.Number == "" || c.s.world.touches(c, f.Number)
+}
+
+// touches reports whether a call is about a number: the number itself, its
+// media, or its account with the templates.
+func (w *world) touches(c *call, numberID string) bool {
+	if m := w.Media[c.id]; m != nil {
+		return m.Number == numberID
+	}
+	n := w.Numbers[numberID]
+	return n != nil && (c.id == n.ID || w.Numbers[c.id] == nil && c.account == n.Account)
 }
 
 // takeFault finds the fault that strikes a call and uses it up.
@@ -132,10 +143,10 @@ func (s *Server) withFaults(c *call, endpoint string, play edge) (any, error) {
 		return nil, refuse(codeTooManyCalls)
 	}
 	if f.Async {
-		c.failLater = &f.Code
+		c.failLater = f.Code
 		return play(s, c)
 	}
-	return nil, refuse(f.Code)
+	return nil, refuse(*f.Code)
 }
 
 func serverError() *graphError {

@@ -85,4 +85,31 @@ func TestSenselessFaultsAreRefused(t *testing.T) {
 		b.Equal(r.status, 400)
 		b.Equal(r.err().text("param"), param)
 	}
+	b.Equal(b.do("POST", "/_sim/faults", object{"kind": "error_code"}).err().text("message"), "code is required.")
+	b.sim("POST", "/faults", object{"kind": "error_code", "code": 0}) // which is a code, too
+	b.Equal(asObject(b.sim("GET", "/faults", nil).list("data")[0]).text("code"), "0")
+}
+
+func TestAFaultConcernsAUserByID(t *testing.T) {
+	b := newBench(t)
+	b.sim("POST", "/faults", object{"kind": "http_500", "to": "US.123abc"})
+	b.Equal(b.text("+1230000").status, 200)
+	b.Equal(b.send(object{"recipient": "US.123abc", "text": object{"body": "x"}}).status, 500)
+}
+
+func TestAFaultConcernsWhatBelongsToANumber(t *testing.T) {
+	b := newBench(t)
+	other, err := b.s.AddNumber(Number{})
+	b.NoErr(err)
+	media := b.upload("/"+b.number.PhoneNumberID+"/media", "image/png", png, "messaging_product", "whatsapp").text("id")
+	template, err := b.s.AddTemplate(b.number.WABAID, bodyTemplate("hello", "utility"))
+	b.NoErr(err)
+	for endpoint, path := range map[string]string{
+		"media": "/" + media, "templates": "/" + b.number.WABAID + "/message_templates", "all": "/" + template,
+	} {
+		b.sim("POST", "/faults", object{"kind": "http_500", "endpoint": endpoint, "phone_number_id": other.PhoneNumberID})
+		b.Equal(b.graph("GET", path, nil).status, 200) // endpoint
+		b.sim("POST", "/faults", object{"kind": "http_500", "endpoint": endpoint, "phone_number_id": b.number.PhoneNumberID})
+		b.Equal(b.graph("GET", path, nil).status, 500) // endpoint
+	}
 }

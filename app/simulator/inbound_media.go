@@ -51,13 +51,13 @@ func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, file.head)), file)
+		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, "", file.head)), file)
 	case in.has("link"):
 		file, err := s.fetch(s.ctx, in.text("link"))
 		if err != nil {
 			return nil, invalid(kind+".link", "cannot be fetched: "+err.Error())
 		}
-		return s.keepReceived(numberID, firstOf(label, file.kind, defaultMime(kind, file.head)), file)
+		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, file.kind, file.head)), file)
 	case in.has("id"):
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -74,10 +74,10 @@ func (s *Server) keepReceived(numberID, kind string, file *staged) (*media, erro
 	return s.keepMedia(numberID, kind, file, inboundLife)
 }
 
-// defaultMime labels bytes that came without one; voice notes in particular
-// have a label that no detector would find.
-func defaultMime(kind string, head []byte) string {
-	detected := mimeOf("", head)
+// defaultMime labels bytes that nobody has, or only the server that they came
+// from; voice notes in particular have a label that no detector would find.
+func defaultMime(kind, label string, head []byte) string {
+	detected := mimeOf(label, head)
 	if kind == "audio" && strings.HasSuffix(detected, "/ogg") {
 		return "audio/ogg; codecs=opus"
 	}
@@ -124,6 +124,8 @@ func (s *Server) fetchThenSchedule(m *message, link string) {
 	var failure *int
 	file, err := s.fetch(s.ctx, link)
 	switch {
+	case s.ctx.Err() != nil:
+		// We are shutting down, which is not the link's fault.
 	case err != nil:
 		failure = failing(codeMediaUpload)
 		s.log.Debug("link of a message", "message", m.ID, "error", err)

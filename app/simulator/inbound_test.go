@@ -140,6 +140,18 @@ func TestAChangedNumberIsToldTwice(t *testing.T) {
 	b.Equal(b.app.next().messageOf(t).text("from_user_id"), "US.42") // from now on
 }
 
+func TestAnEditOfAnOldMessageLeavesTheNewIDAlone(t *testing.T) {
+	b := newBench(t)
+	id := b.sim("POST", "/inbound", object{"from": "16505551234", "text": "x"}).text("id")
+	b.app.next()
+	b.sim("POST", "/contacts/16505551234/identity", object{"bsuid": "US.42"})
+	b.app.next()
+	b.sim("POST", "/messages/"+id+"/edit", object{"text": "y"})
+	b.Equal(b.app.next().messageOf(t).text("from_user_id"), "US.42")
+	b.sim("POST", "/inbound", object{"from": "16505551234", "text": "z"})
+	b.Equal(b.app.next().messageOf(t).text("from_user_id"), "US.42")
+}
+
 func TestEchoesEditsAndRevokes(t *testing.T) {
 	b := newBench(t)
 	id := b.sim("POST", "/echo", object{"phone_number_id": b.number.PhoneNumberID, "to": "+16505551234", "type": "text", "text": object{"body": "from the phone"}}).text("id")
@@ -180,6 +192,7 @@ func TestInboundMediaByLinkIsFetched(t *testing.T) {
 			return answer(http.StatusNotFound)
 		}
 		res := answer(http.StatusOK)
+		res.Header.Set("Content-Type", "application/octet-stream") // which says nothing
 		res.Body = bodyOfBytes(png)
 		return res
 	})}

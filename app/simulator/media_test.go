@@ -175,3 +175,18 @@ func TestLinksAreFetchedWhereThatIsWanted(t *testing.T) {
 	b.sentID(b.send(object{"to": "16505551234", "type": "video", "video": object{"link": "https://x.y/a.png"}}))
 	b.Equal(b.app.next().statusOf(t).text("status"), "failed") // an image is no video
 }
+
+func TestALinkIsNotToBlameForAShutdown(t *testing.T) {
+	asked := make(chan bool, 1)
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- true
+		<-r.Context().Done()
+	}))
+	defer slow.Close()
+	b := newBench(t, saved(t), func(o *Options) { o.Fetch = slow.Client() })
+	b.settings(func(set *Settings) { set.FetchLinks = true })
+	b.sentID(b.send(object{"to": "16505551234", "type": "image", "image": object{"link": slow.URL}}))
+	<-asked
+	b.reopen()
+	b.Equal(b.app.next().statusOf(t).text("status"), "sent")
+}

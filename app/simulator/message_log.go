@@ -70,7 +70,16 @@ func (l *messageLog) add(m *message) {
 // kept returns the messages remembered, oldest first.
 func (l *messageLog) kept() []*message { return l.all[l.head:] }
 
-func (l *messageLog) clear() { *l = newMessageLog(l.cap) }
+// drop forgets the messages that a function names.
+func (l *messageLog) drop(doomed func(*message) bool) {
+	all := l.kept()
+	*l = newMessageLog(l.cap)
+	for _, m := range all {
+		if !doomed(m) {
+			l.add(m)
+		}
+	}
+}
 
 // remember stores a message and journals it.
 func (s *Server) remember(m *message) {

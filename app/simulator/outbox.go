@@ -167,11 +167,12 @@ func (s *Server) runLane(l *lane) {
 			s.mu.Unlock()
 			return
 		}
-		l.inFlight = l.take()
+		batch := l.take()
+		l.inFlight = batch
 		target := firstOf(l.key.url, s.world.Hook.URL)
 		s.mu.Unlock()
 
-		err := s.post(target, l.key.account, l.inFlight)
+		err := s.post(target, l.key.account, batch)
 
 		s.mu.Lock()
 		s.settle(l, err)
@@ -197,12 +198,13 @@ func retryDelay(attempts int) time.Duration {
 	return min(last<<min(attempts-len(retryAfter), 20), longestRetry)
 }
 
-// settle drops delivered changes and schedules the others again.
+// settle drops delivered changes and schedules the others again, unless a
+// reset has made them forgotten meanwhile.
 func (s *Server) settle(l *lane, err error) {
 	batch := l.inFlight
 	l.inFlight = nil
 	s.touch()
-	if err == nil {
+	if err == nil || len(batch) == 0 {
 		s.outbox.pending -= len(batch)
 		return
 	}

@@ -52,6 +52,15 @@ func (p *people) find(party string) *person {
 	return p.byPhone[digits(party)]
 }
 
+// asParty is how a user is named here: by the digits of a number, however it is
+// written, or by a BSUID.
+func asParty(name string) string {
+	if d := digits(name); d != "" && !bsuidPattern.MatchString(name) {
+		return d
+	}
+	return name
+}
+
 // ensure finds or makes the person that a phone number or a BSUID belongs to.
 func (p *people) ensure(phone, bsuid string) *person {
 	one := p.byPhone[phone]

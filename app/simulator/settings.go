@@ -84,11 +84,24 @@ func (s *Settings) namesConversations() bool {
 	return err == nil && n <= 23
 }
 
+// clone copies the settings with what they point to: a decoder would write
+// through the pointers into those in force.
+func (s *Settings) clone() Settings {
+	copied := *s
+	for _, ms := range []**int64{&copied.SentMS, &copied.DeliveredMS, &copied.ReadMS} {
+		if *ms != nil {
+			after := **ms
+			*ms = &after
+		}
+	}
+	return copied
+}
+
 // Settings returns how the world behaves.
 func (s *Server) Settings() Settings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.settings
+	return s.settings.clone()
 }
 
 // SetSettings changes how the world behaves from now on.
@@ -98,20 +111,29 @@ func (s *Server) SetSettings(settings Settings) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.settings = settings
-	s.limits = newLimits()
-	s.touch()
+	s.adopt(settings.clone())
 	return nil
 }
 
-// patchSettings changes the settings that a JSON object names.
+// adopt puts settings into force, with fresh limits.
+func (s *Server) adopt(settings Settings) {
+	s.settings = settings
+	s.limits = newLimits()
+	s.touch()
+}
+
+// patchSettings changes the settings that a JSON object names, or none when it
+// names a bad one.
 func (s *Server) patchSettings(body []byte) (Settings, error) {
-	settings := s.Settings()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	settings := s.settings.clone()
 	if err := json.Unmarshal(body, &settings); err != nil {
 		return settings, badBody(err)
 	}
 	if err := settings.check(); err != nil {
 		return settings, err
 	}
-	return settings, s.SetSettings(settings)
+	s.adopt(settings)
+	return settings.clone(), nil
 }

@@ -29,6 +29,20 @@ func (b *bench) reopen() {
 	b.s, b.url = s, server.URL
 }
 
+// settled waits until the simulator has read the answers to its callbacks: one
+// that is closed before that tells them again.
+func (b *bench) settled() {
+	b.t.Helper()
+	pending := func() int {
+		b.s.mu.Lock()
+		defer b.s.mu.Unlock()
+		return b.s.outbox.pending
+	}
+	for end := time.Now().Add(patience); pending() > 0; time.Sleep(time.Millisecond) {
+		b.True(time.Now().Before(end)) // callbacks are still under way
+	}
+}
+
 func saved(t *testing.T) func(*Options) {
 	return func(o *Options) { o.StateFile = filepath.Join(t.TempDir(), "state.json") }
 }
@@ -50,6 +64,7 @@ func TestARestartKeepsTheWorld(t *testing.T) {
 	b.app.next()
 	b.sim("PATCH", "/settings", object{"read_ms": 7, "service_window": true})
 
+	b.settled()
 	b.reopen()
 	b.Equal(b.s.Credentials(), creds)
 	b.Equal(b.s.Numbers()[0].PIN, "123456")

@@ -96,7 +96,7 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 		}
 	}
 	if r.base.Err() != nil {
-		return "released", func(tx *storage.Tx) error { return tx.ReleaseJob(j, 0) }
+		return "released", func(tx *storage.Tx) error { return tx.BreakOffJob(j) }
 	}
 	if later, ok := errors.AsType[*postponed](failure); ok {
 		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, tx.Now.Add(later.delay)) }

@@ -1,0 +1,202 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"slices"
+)
+
+// bsuid is the pattern of business-scoped user ids, parents' included.
+var bsuid = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
+
+// messageTypes are the contents that can be sent.
+var messageTypes = []string{"text", "image", "document", "video", "audio", "template", "interactive", "reaction"}
+
+// messageBody is the body of POST /v1/:phone_number_id/messages: a send, which
+// has a type, or a read receipt, which has a status.
+type messageBody struct {
+	MessagingProduct *string      `json:"messaging_product"`
+	RecipientType    *string      `json:"recipient_type"`
+	To               *string      `json:"to"`
+	Recipient        *string      `json:"recipient"`
+	Context          *contextBody `json:"context"`
+	Type             *string      `json:"type"`
+
+	Status          *string     `json:"status"`
+	MessageID       *string     `json:"message_id"`
+	TypingIndicator *typingBody `json:"typing_indicator"`
+
+	// The contents are kept as they came. Only the one that type names is read.
+	Text        json.RawMessage `json:"text"`
+	Image       json.RawMessage `json:"image"`
+	Document    json.RawMessage `json:"document"`
+	Video       json.RawMessage `json:"video"`
+	Audio       json.RawMessage `json:"audio"`
+	Template    json.RawMessage `json:"template"`
+	Interactive json.RawMessage `json:"interactive"`
+	Reaction    json.RawMessage `json:"reaction"`
+
+	allowHTTP bool    // links need not be https; set it before decoding
+	content   content // the one that type names, once it was validated
+}
+
+type contextBody struct {
+	MessageID *string `json:"message_id"`
+}
+
+type typingBody struct {
+	Type *string `json:"type"`
+}
+
+// content is what a message says, of one type.
+type content interface {
+	// check finds the first broken rule. It may also drop what is no part of
+	// the content, so that the provider does not stumble over it.
+	check(allowHTTP bool) error
+
+	// describe tells what must be known to send it.
+	describe(*send)
+}
+
+func (b *messageBody) validate() error {
+	switch {
+	case b.Type != nil:
+		return b.validateSend()
+	case b.Status != nil:
+		return b.validateReceipt()
+	}
+	return missing("type")
+}
+
+func (b *messageBody) validateSend() error {
+	if err := cmp.Or(
+		oneOf("messaging_product", b.MessagingProduct, "chat"),
+		b.checkRecipient(),
+		b.checkContext(),
+		oneOf("type", b.Type, messageTypes...),
+	); err != nil {
+		return err
+	}
+	raw, c := b.object()
+	if err := readObject(*b.Type, raw, c); err != nil {
+		return err
+	}
+	b.content = c
+	return within(*b.Type, c.check(b.allowHTTP))
+}
+
+func (b *messageBody) checkRecipient() error {
+	switch {
+	case b.RecipientType != nil && *b.RecipientType != "individual":
+		return invalid("recipient_type", "must be individual")
+	case b.To == nil && b.Recipient == nil:
+		return missing("to")
+	case b.To != nil && !isPhone(*b.To):
+		return errPhone("to")
+	case b.Recipient != nil && !bsuid.MatchString(*b.Recipient):
+		return invalid("recipient", "must be a business-scoped user id")
+	}
+	return nil
+}
+
+func (b *messageBody) checkContext() error {
+	switch {
+	case b.Context == nil:
+		return nil
+	case b.Type != nil && *b.Type == "reaction":
+		return invalid("context", "cannot be given with a reaction, which names its message itself")
+	}
+	return within("context", filled("message_id", b.Context.MessageID))
+}
+
+func (b *messageBody) validateReceipt() error {
+	if b.MessagingProduct != nil && *b.MessagingProduct != "chat" {
+		return invalid("messaging_product", "must be chat")
+	}
+	if err := cmp.Or(oneOf("status", b.Status, "read"), filled("message_id", b.MessageID)); err != nil {
+		return err
+	}
+	if b.TypingIndicator != nil {
+		return within("typing_indicator", oneOf("type", b.TypingIndicator.Type, "text"))
+	}
+	return nil
+}
+
+// object is the content that type names, and what it is to be read into.
+func (b *messageBody) object() (json.RawMessage, content) {
+	switch *b.Type {
+	case "text":
+		return b.Text, new(textBody)
+	case "image":
+		return b.Image, &pictureBody{kind: "image"}
+	case "document":
+		return b.Document, new(documentBody)
+	case "video":
+		return b.Video, &pictureBody{kind: "video"}
+	case "audio":
+		return b.Audio, new(audioBody)
+	case "template":
+		return b.Template, new(templateBody)
+	case "interactive":
+		return b.Interactive, new(interactiveBody)
+	default:
+		return b.Reaction, new(reactionBody)
+	}
+}
+
+// receipt tells that a message was read.
+type receipt struct {
+	MessageID string // the provider's
+	Typing    bool   // an answer is being written
+}
+
+// receipt returns what a valid body says of a message that was read; ok is false
+// for a send.
+func (b *messageBody) receipt() (r receipt, ok bool) {
+	if b.Type != nil {
+		return receipt{}, false
+	}
+	return receipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
+}
+
+// send is a message that is to go out.
+type send struct {
+	To        string // E.164 with +, "" when Recipient says who
+	Recipient string // a BSUID, "" when To says who
+	ReplyTo   *string
+	Type      string
+	Content   json.RawMessage // the object under the type's name, as the client sent it
+	Body      *string         // the text, the caption or the body of an interactive
+	Media     []mediaRef      // all that is used, also in headers and cards
+	Template  *templateRef    // of a template
+	marketing bool            // the template is one, as far as is known
+}
+
+// send returns what a valid body wants sent.
+func (b *messageBody) send() send {
+	s := send{Type: *b.Type}
+	s.Content, _ = b.object()
+	if b.To != nil {
+		s.To, _ = e164(*b.To)
+	} else {
+		s.Recipient = *b.Recipient
+	}
+	if b.Context != nil {
+		s.ReplyTo = b.Context.MessageID
+	}
+	b.content.describe(&s)
+	return s
+}
+
+// wire writes the content of a valid send with the fields that we know and
+// nothing else: what the API ignores, the provider may refuse.
+func (b *messageBody) wire() (json.RawMessage, error) { return json.Marshal(b.content) }
+
+// file is the one that a message of a media type consists of, nil for others.
+func (s *send) file() *mediaRef {
+	if len(s.Media) > 0 && slices.Contains(mediaTypes, s.Type) {
+		return &s.Media[0]
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package api
+
+import "cmp"
+
+const (
+	maxCaption  = 1024
+	maxFilename = 255
+)
+
+// mediaTypes are the messages that consist of a file.
+var mediaTypes = []string{"image", "document", "video", "audio"}
+
+// mediaRef is a file that a message uses.
+type mediaRef struct {
+	Param    string // where it stands in the body: image, interactive.header.image
+	Kind     string // image, document, video, audio; gif in a template
+	Link     string // where it is on the web, "" for one of the library
+	MediaID  string // in the library, "" for one by link
+	Filename string
+	Caption  string
+	Voice    bool // audio as a voice note
+}
+
+// source says where a file comes from: the web or the library.
+type source struct {
+	Link *string `json:"link,omitempty"`
+	ID   *string `json:"id,omitempty"`
+}
+
+func (s *source) check(allowHTTP bool) error {
+	switch {
+	case s.Link == nil && s.ID == nil:
+		return &Error{Code: MissingRequiredField, Param: "link", Message: "link is required, or id."}
+	case s.Link != nil && s.ID != nil:
+		return invalid("link", "cannot be given together with id")
+	case s.ID != nil:
+		return filled("id", s.ID)
+	}
+	return link("link", s.Link, allowHTTP)
+}
+
+// ref is the file for the list of those that a message uses.
+func (s *source) ref(param, kind string) mediaRef {
+	return mediaRef{Param: param, Kind: kind, Link: deref(s.Link), MediaID: deref(s.ID)}
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// pictureBody is the content of an image or a video.
+type pictureBody struct {
+	source
+	Caption *string `json:"caption,omitempty"`
+	kind    string
+}
+
+func (p *pictureBody) check(allowHTTP bool) error {
+	return cmp.Or(p.source.check(allowHTTP), optional("caption", p.Caption, maxCaption))
+}
+
+func (p *pictureBody) describe(s *send) {
+	ref := p.ref(p.kind, p.kind)
+	ref.Caption = deref(p.Caption)
+	s.Media, s.Body = []mediaRef{ref}, p.Caption
+}
+
+// documentBody is the content of a document.
+type documentBody struct {
+	fileBody
+	Caption *string `json:"caption,omitempty"`
+}
+
+func (d *documentBody) check(allowHTTP bool) error {
+	return cmp.Or(d.source.check(allowHTTP), optional("caption", d.Caption, maxCaption), d.checkName())
+}
+
+func (d *documentBody) describe(s *send) {
+	ref := d.ref("document", "document")
+	ref.Caption = deref(d.Caption)
+	s.Media, s.Body = []mediaRef{ref}, d.Caption
+}
+
+// audioBody is the content of an audio message. It has no caption.
+type audioBody struct {
+	source
+	Voice *bool `json:"voice,omitempty"`
+}
+
+func (a *audioBody) describe(s *send) {
+	ref := a.ref("audio", "audio")
+	ref.Voice = a.Voice != nil && *a.Voice
+	s.Media = []mediaRef{ref}
+}
+
+// fileBody is a document, here or in a header: a file that shows its name.
+type fileBody struct {
+	source
+	Filename *string `json:"filename,omitempty"`
+}
+
+func (f *fileBody) check(allowHTTP bool) error {
+	return cmp.Or(f.source.check(allowHTTP), f.checkName())
+}
+
+func (f *fileBody) checkName() error { return optional("filename", f.Filename, maxFilename) }
+
+func (f *fileBody) ref(param, kind string) mediaRef {
+	ref := f.source.ref(param, kind)
+	ref.Filename = deref(f.Filename)
+	return ref
+}
+
+// attachment is a file in a header or a parameter, under the name of its kind.
+type attachment struct {
+	Image    *source   `json:"image,omitempty"`
+	Video    *source   `json:"video,omitempty"`
+	Document *fileBody `json:"document,omitempty"`
+	GIF      *source   `json:"gif,omitempty"`
+}
+
+// only is the attachment of one kind, without files of others.
+func (a attachment) only(kind string) attachment {
+	switch kind {
+	case "image":
+		return attachment{Image: a.Image}
+	case "video":
+		return attachment{Video: a.Video}
+	case "document":
+		return attachment{Document: a.Document}
+	case "gif":
+		return attachment{GIF: a.GIF}
+	}
+	return attachment{}
+}
+
+// file is the file of a kind, nil when there is none.
+func (a attachment) file(kind string) file {
+	switch one := a.only(kind); {
+	case one.Image != nil:
+		return one.Image
+	case one.Video != nil:
+		return one.Video
+	case one.Document != nil:
+		return one.Document
+	case one.GIF != nil:
+		return one.GIF
+	}
+	return nil
+}
+
+// file is a source, with or without a name.
+type file interface {
+	check(allowHTTP bool) error
+	ref(param, kind string) mediaRef
+}
+
+// checkFile checks the file of a kind, which must be there.
+func (a attachment) checkFile(kind string, allowHTTP bool) error {
+	f := a.file(kind)
+	if f == nil {
+		return missing(kind)
+	}
+	return within(kind, f.check(allowHTTP))
+}

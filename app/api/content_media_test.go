@@ -1,0 +1,138 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+// fileOf puts a file in each place where one can stand.
+var fileOf = map[string]func(file string) string{
+	"image":    func(file string) string { return message("image", file) },
+	"document": func(file string) string { return message("document", file) },
+	"video":    func(file string) string { return message("video", file) },
+	"audio":    func(file string) string { return message("audio", file) },
+	"interactive.header.image": func(file string) string {
+		return message("interactive", `{"type":"button","header":{"type":"image","image":`+file+`},"body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`)
+	},
+	"interactive.header.video": func(file string) string {
+		return message("interactive", linkFrame+`"display_text":"d","url":"https://x.y"}},"header":{"type":"video","video":`+file+`}}`)
+	},
+	"interactive.header.document": func(file string) string {
+		return message("interactive", linkFrame+`"display_text":"d","url":"https://x.y"}},"header":{"type":"document","document":`+file+`}}`)
+	},
+	"template.components[0].parameters[0].image": func(file string) string {
+		return message("template", fillFrame+`{"type":"header","parameters":[{"type":"image","image":`+file+`}]}]}`)
+	},
+	"template.components[0].parameters[0].gif": func(file string) string {
+		return message("template", fillFrame+`{"type":"header","parameters":[{"type":"gif","gif":`+file+`}]}]}`)
+	},
+	"template.components[1].cards[1].components[0].parameters[0].video": func(file string) string {
+		return message("template", fillFrame+`{"type":"body"},{"type":"carousel","cards":[{"card_index":0},{"card_index":1,"components":[{"type":"header","parameters":[{"type":"video","video":`+file+`}]}]}]}]}`)
+	},
+}
+
+func TestAFileComesFromOnePlace(t *testing.T) {
+	for param, body := range fileOf {
+		t.Run(param, func(t *testing.T) {
+			judgeAll(t, body, []ruling{
+				{`{"link":"https://x.y/a.png"}`, ""},
+				{`{"link":"https://x.y/a.png","id":null}`, ""},
+				{`{"id":"med_1"}`, ""},
+				{`{"id":"med_1","link":null}`, ""},
+				{`{}`, "missing_required_field " + param + ".link"},
+				{`{"link":null,"id":null}`, "missing_required_field " + param + ".link"},
+				{`{"link":"https://x.y/a.png","id":"med_1"}`, "invalid_field_value " + param + ".link"},
+				{`{"link":"","id":"med_1"}`, "invalid_field_value " + param + ".link"},
+				{`{"id":""}`, "invalid_field_value " + param + ".id"},
+				{`{"link":"http://x.y/a.png"}`, "invalid_field_value " + param + ".link"},
+				{`null`, "missing_required_field " + param},
+				{`"med_1"`, "invalid_field_value " + param},
+			})
+		})
+	}
+}
+
+func TestALinkIsAnHTTPSURL(t *testing.T) {
+	is := is.New(t)
+	for _, good := range []string{"https://x.y", "HTTPS://x.y/a?b=c#d", "https://x.y:8443/ä", "https://[::1]/a", "https://1.2.3.4/%20"} {
+		is.Equal(verdict(t, link("url", &good, false)), "") // good
+	}
+	for _, bad := range []string{
+		"", "x", "x.y/a", "//x.y/a", "http://x.y", "ftp://x.y/a", "https:", "https://", "https:///a", "https://:443/a", "https:x.y", "javascript:alert(1)",
+		"https://u@x.y/", "https://u:p@x.y/", "https://:p@x.y/", "https://x.y/a b", "https://x y/", " https://x.y", "https://x.y\n", "https://x.y/%zz", "https://x.y:port/", "data:text/plain,x",
+	} {
+		is.Equal(verdict(t, link("url", &bad, false)), "invalid_field_value url") // bad
+	}
+	plain, user := "http://127.0.0.1:8080/a", "http://u@x.y/"
+	is.Equal(verdict(t, link("url", &plain, true)), "") // where insecure URLs are allowed
+	is.Equal(verdict(t, link("url", &user, true)), "invalid_field_value url")
+	is.Equal(verdict(t, link("url", nil, true)), "missing_required_field url")
+}
+
+func TestPlainHTTPIsTakenWhereItIsAllowed(t *testing.T) {
+	for param, body := range fileOf {
+		is := is.New(t)
+		in := messageBody{allowHTTP: true}
+		r := request{body: []byte(body(`{"link":"http://x.y/a.png"}`))}
+		is.NoErr(r.decode(&in))
+		is.Equal(in.send().Media[0].Link, "http://x.y/a.png")
+		is.Equal(in.send().Media[0].Param, param)
+	}
+	is := is.New(t)
+	in := messageBody{allowHTTP: true}
+	r := request{body: []byte(message("interactive", linkFrame+`"display_text":"d","url":"http://x.y"}}}`))}
+	is.NoErr(r.decode(&in))
+}
+
+func TestASendKnowsItsFile(t *testing.T) {
+	tests := []struct {
+		kind, content string
+		want          mediaRef
+		body          string
+	}{
+		{"image", `{"id":"med_1","caption":"c"}`, mediaRef{Param: "image", Kind: "image", MediaID: "med_1", Caption: "c"}, "c"},
+		{"video", `{"link":"https://x.y"}`, mediaRef{Param: "video", Kind: "video", Link: "https://x.y"}, ""},
+		{"document", `{"id":"med_1","caption":"c","filename":"f.pdf"}`, mediaRef{Param: "document", Kind: "document", MediaID: "med_1", Caption: "c", Filename: "f.pdf"}, "c"},
+		{"audio", `{"id":"med_1","voice":true,"caption":"no"}`, mediaRef{Param: "audio", Kind: "audio", MediaID: "med_1", Voice: true}, ""},
+		{"audio", `{"id":"med_1","voice":false}`, mediaRef{Param: "audio", Kind: "audio", MediaID: "med_1"}, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.content, func(t *testing.T) {
+			is := is.New(t)
+			s := accept(t, message(tt.kind, tt.content)).send()
+			is.Equal(s.Type, tt.kind)
+			is.Equal(s.Media, []mediaRef{tt.want})
+			is.Equal(*s.file(), tt.want)
+			is.Equal(deref(s.Body), tt.body)
+			is.Equal(s.Body == nil, tt.body == "")
+		})
+	}
+}
+
+func TestEveryPlaceOfALibraryFileIsKnown(t *testing.T) {
+	for param, body := range fileOf {
+		t.Run(param, func(t *testing.T) {
+			is := is.New(t)
+			s := accept(t, body(`{"id":"med_1","filename":"f"}`)).send()
+			kind := param[strings.LastIndex(param, ".")+1:]
+			is.Equal(len(s.Media), 1)
+			is.Equal(s.Media[0].Param, param)
+			is.Equal(s.Media[0].Kind, kind)
+			is.Equal(s.Media[0].MediaID, "med_1")
+			is.Equal(s.Media[0].Filename == "f", kind == "document") // only documents show a name
+			is.Equal(s.file() != nil, param == kind)                 // a header is not the message
+		})
+	}
+}
+
+func TestTextsAndReactionsHaveNoFile(t *testing.T) {
+	is := is.New(t)
+	s := accept(t, message("text", `{"body":"hello"}`)).send()
+	is.Equal(s.file(), nil)
+	is.Equal(*s.Body, "hello")
+	s = accept(t, message("reaction", `{"message_id":"a","emoji":"👍"}`)).send()
+	is.Equal(s.file(), nil)
+	is.Equal(s.Body, nil)
+}

@@ -1,0 +1,132 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+)
+
+const maxCouponCode = 20
+
+// parameterBody is one value for a template. Its type says which field holds it.
+type parameterBody struct {
+	Type          *string `json:"type,omitempty"`
+	ParameterName *string `json:"parameter_name,omitempty"` // where variables have names
+
+	Text             *string         `json:"text,omitempty"`
+	Payload          *string         `json:"payload,omitempty"`
+	CouponCode       *string         `json:"coupon_code,omitempty"`
+	Currency         *currencyBody   `json:"currency,omitempty"`
+	DateTime         *dateTimeBody   `json:"date_time,omitempty"`
+	Location         *locationBody   `json:"location,omitempty"`
+	LimitedTimeOffer *offerBody      `json:"limited_time_offer,omitempty"`
+	Action           json.RawMessage `json:"action,omitempty"`
+	Product          json.RawMessage `json:"product,omitempty"`
+	attachment
+}
+
+// check checks the field that the type names, one of some, and drops the others.
+func (p *parameterBody) check(types []string, allowHTTP bool) error {
+	if err := oneOf("type", p.Type, types...); err != nil {
+		return err
+	}
+	given := *p
+	*p = parameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
+	switch kind := *p.Type; kind {
+	case "text":
+		p.Text = given.Text
+		return filled(kind, p.Text)
+	case "payload":
+		p.Payload = given.Payload
+		return filled(kind, p.Payload)
+	case "coupon_code":
+		p.CouponCode = given.CouponCode
+		return required(kind, p.CouponCode, maxCouponCode)
+	case "currency":
+		p.Currency = given.Currency
+		return p.Currency.check()
+	case "date_time":
+		p.DateTime = given.DateTime
+		return p.DateTime.check()
+	case "location":
+		p.Location = given.Location
+		return p.Location.check()
+	case "limited_time_offer":
+		p.LimitedTimeOffer = given.LimitedTimeOffer
+		return p.LimitedTimeOffer.check()
+	case "action":
+		p.Action = given.Action
+		return readObject(kind, p.Action, &struct{}{})
+	case "product":
+		p.Product = given.Product
+		return readObject(kind, p.Product, &struct{}{})
+	default:
+		return p.checkFile(kind, allowHTTP)
+	}
+}
+
+// words is what the parameter puts into a text.
+func (p *parameterBody) words() string {
+	switch {
+	case p.Currency != nil:
+		return *p.Currency.FallbackValue
+	case p.DateTime != nil:
+		return *p.DateTime.FallbackValue
+	}
+	return deref(p.Text)
+}
+
+type currencyBody struct {
+	FallbackValue *string       `json:"fallback_value,omitempty"`
+	Code          *string       `json:"code,omitempty"`
+	Amount1000    *loose[int64] `json:"amount_1000,omitempty"`
+}
+
+func (c *currencyBody) check() error {
+	if c == nil {
+		return missing("currency")
+	}
+	err := cmp.Or(filled("fallback_value", c.FallbackValue), filled("code", c.Code))
+	if err == nil && c.Amount1000 == nil {
+		err = missing("amount_1000")
+	}
+	return within("currency", err)
+}
+
+type dateTimeBody struct {
+	FallbackValue *string `json:"fallback_value,omitempty"`
+}
+
+func (d *dateTimeBody) check() error {
+	if d == nil {
+		return missing("date_time")
+	}
+	return within("date_time", filled("fallback_value", d.FallbackValue))
+}
+
+type locationBody struct {
+	Latitude  *loose[float64] `json:"latitude,omitempty"`
+	Longitude *loose[float64] `json:"longitude,omitempty"`
+	Name      *string         `json:"name,omitempty"`
+	Address   *string         `json:"address,omitempty"`
+}
+
+func (l *locationBody) check() error {
+	if l == nil {
+		return missing("location")
+	}
+	return within("location", cmp.Or(inRange("latitude", l.Latitude, -90, 90), inRange("longitude", l.Longitude, -180, 180)))
+}
+
+type offerBody struct {
+	ExpirationTimeMS *loose[int64] `json:"expiration_time_ms,omitempty"`
+}
+
+func (o *offerBody) check() error {
+	switch {
+	case o == nil:
+		return missing("limited_time_offer")
+	case o.ExpirationTimeMS == nil:
+		return missing("limited_time_offer.expiration_time_ms")
+	}
+	return nil
+}

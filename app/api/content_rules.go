@@ -1,0 +1,162 @@
+package api
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The rules that content is made of. Each takes the name of a field relative to
+// the object that is being checked; within adds the way to that object.
+
+// within puts the error of a field under the object or item that holds it.
+func within(path string, err error) error {
+	e, ok := err.(*Error)
+	if !ok || e.Param == "" {
+		return err
+	}
+	if e.Param[0] != '[' {
+		path += "."
+	}
+	inner := *e
+	inner.Param, inner.Message = path+e.Param, path+e.Message // a message begins with its param
+	return &inner
+}
+
+// item is the path of an array's item.
+func item(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
+
+// each checks the items of an array. An item that is null is absent.
+func each[T any](name string, items []*T, check func(*T) error) error {
+	for i, it := range items {
+		if it == nil {
+			return missing(item(name, i))
+		}
+		if err := check(it); err != nil {
+			return within(item(name, i), err)
+		}
+	}
+	return nil
+}
+
+// count checks how many items an array has that must be there.
+func count[T any](name string, items []T, most int) error {
+	switch {
+	case items == nil:
+		return missing(name)
+	case len(items) == 0 || len(items) > most:
+		return invalid(name, "must have 1 to "+strconv.Itoa(most)+" items")
+	}
+	return nil
+}
+
+// required checks a text of 1 to most characters.
+func required(name string, s *string, most int) error {
+	if s == nil {
+		return missing(name)
+	}
+	return optional(name, s, most)
+}
+
+// optional is required for a text that may be absent.
+func optional(name string, s *string, most int) error {
+	if s != nil && !between(*s, 1, most) {
+		return invalid(name, lengthRule(1, most))
+	}
+	return nil
+}
+
+// filled checks a text whose length is the provider's affair.
+func filled(name string, s *string) error {
+	switch {
+	case s == nil:
+		return missing(name)
+	case *s == "":
+		return invalid(name, "must not be empty")
+	}
+	return nil
+}
+
+// oneOf checks a word.
+func oneOf(name string, s *string, words ...string) error {
+	switch {
+	case s == nil:
+		return missing(name)
+	case slices.Contains(words, *s):
+		return nil
+	case len(words) == 1:
+		return invalid(name, "must be "+words[0])
+	}
+	return invalid(name, "must be one of "+strings.Join(words, ", "))
+}
+
+// unique checks that a text is not among those seen before, and adds it.
+func unique(name, s string, seen map[string]bool) error {
+	if seen[s] {
+		return invalid(name, "must not repeat")
+	}
+	seen[s] = true
+	return nil
+}
+
+const maxLink = 2048
+
+// link checks the address of something on the web that others will fetch.
+func link(name string, s *string, allowHTTP bool) error {
+	if err := required(name, s, maxLink); err != nil {
+		return err
+	}
+	u, err := url.Parse(*s)
+	switch {
+	case err != nil, u.Hostname() == "", strings.Contains(*s, " "), u.Scheme != "https" && !(u.Scheme == "http" && allowHTTP):
+		return invalid(name, "must be an https URL")
+	case u.User != nil:
+		return invalid(name, "must not hold a user or password")
+	}
+	return nil
+}
+
+// absent tells whether an optional JSON value is not there; null is not.
+func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+
+// readObject reads the object in a field that was kept raw.
+func readObject(name string, raw json.RawMessage, in any) error {
+	switch {
+	case absent(raw):
+		return missing(name)
+	case raw[0] != '{':
+		return invalid(name, "must be an object")
+	}
+	return within(name, unmarshal(raw, in))
+}
+
+// loose is a number that may come as a string: the provider takes both.
+type loose[T int64 | float64] struct{ value T }
+
+// UnmarshalJSON reads a number, or a string with one.
+func (n *loose[T]) UnmarshalJSON(b []byte) error {
+	if b[0] != '"' {
+		return json.Unmarshal(b, &n.value)
+	}
+	var s json.Number // of which encoding/json knows what a string may hold
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(s), &n.value)
+}
+
+// MarshalJSON writes the plain number.
+func (n loose[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
+
+// inRange checks a number.
+func inRange[T int64 | float64](name string, n *loose[T], least, most T) error {
+	switch {
+	case n == nil:
+		return missing(name)
+	case n.value < least || n.value > most:
+		return invalid(name, "must be from "+strconv.Itoa(int(least))+" to "+strconv.Itoa(int(most)))
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package api
+
+import "strings"
+
+// takes says what a button is called when it is filled in, "" when there is
+// nothing to fill in, and how many parameters it needs and takes.
+func (b storedButton) takes() (subType string, least, most int) {
+	switch strings.ToUpper(b.Type) {
+	case "URL":
+		n := min(len(variables(b.URL)), 1)
+		return "url", n, n
+	case "OTP":
+		return "url", 1, 1
+	case "COPY_CODE":
+		return "copy_code", 1, 1
+	case "QUICK_REPLY", "FLOW", "CATALOG", "MPM", "VOICE_CALL":
+		return strings.ToLower(b.Type), 0, 1
+	}
+	return "", 0, 0
+}
+
+// button checks what is given for a button, by its index.
+func button(stored *storedPart, p *partBody) error {
+	i := int(p.Index.value)
+	if stored == nil || i >= len(stored.Buttons) {
+		return invalid("index", "must be that of a button of the template")
+	}
+	subType, least, most := stored.Buttons[i].takes()
+	if subType != "" && *p.SubType != subType {
+		return invalid("sub_type", "must be "+subType+", as this button of the template is")
+	}
+	return numbered(least, most, len(p.Parameters), "parameters")
+}
+
+// offer checks when a limited-time offer ends.
+func offer(stored *storedPart, given []*parameterBody) error {
+	switch {
+	case stored == nil:
+		return exactly(0, given)
+	case stored.Offer.HasExpiration:
+		return exactly(1, given)
+	}
+	return numbered(0, 1, len(given), "parameters")
+}
+
+// carousel checks each card against the one that it fills.
+func (f filling) carousel(stored *storedPart, sent components) error {
+	for i, c := range sent {
+		if *c.Type == "carousel" {
+			return within(item("components", i), f.cards(stored, c.Cards))
+		}
+	}
+	if stored != nil {
+		return invalid("components", "must have a carousel for this template")
+	}
+	return nil
+}
+
+func (f filling) cards(stored *storedPart, given []*cardBody) error {
+	n := 0
+	if stored != nil {
+		n = len(stored.Cards)
+	}
+	if err := numbered(n, n, len(given), "cards"); err != nil {
+		return err
+	}
+	return each("cards", given, func(c *cardBody) error {
+		if i := int(c.CardIndex.value); i < n {
+			return f.parts(stored.Cards[i].Components, c.Components)
+		}
+		return invalid("card_index", "must be that of a card of the template")
+	})
+}

@@ -1,0 +1,40 @@
+package api
+
+import "cmp"
+
+const (
+	maxText  = 4096
+	maxEmoji = 16
+)
+
+// textBody is the content of a text message.
+type textBody struct {
+	Body       *string `json:"body,omitempty"`
+	PreviewURL *bool   `json:"preview_url,omitempty"`
+}
+
+func (t *textBody) check(bool) error { return required("body", t.Body, maxText) }
+
+func (t *textBody) describe(s *send) { s.Body = t.Body }
+
+// reactionBody is the content of a reaction. An empty emoji takes it back.
+type reactionBody struct {
+	MessageID *string `json:"message_id,omitempty"`
+	Emoji     *string `json:"emoji,omitempty"`
+}
+
+func (r *reactionBody) check(bool) error {
+	return cmp.Or(filled("message_id", r.MessageID), r.checkEmoji())
+}
+
+func (r *reactionBody) checkEmoji() error {
+	switch {
+	case r.Emoji == nil:
+		return missing("emoji")
+	case !between(*r.Emoji, 0, maxEmoji):
+		return invalid("emoji", lengthRule(0, maxEmoji))
+	}
+	return nil
+}
+
+func (r *reactionBody) describe(*send) {}

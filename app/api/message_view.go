@@ -1,0 +1,93 @@
+package api
+
+import (
+	"encoding/json"
+
+	"confab/jobs"
+	"confab/storage"
+)
+
+// messageView is the public shape of a message; the content stands beside it
+// under the name of its type.
+type messageView struct {
+	ID             string         `json:"id"`
+	Object         string         `json:"object"`
+	Direction      string         `json:"direction"`
+	From           *string        `json:"from"`
+	To             *string        `json:"to"`
+	BSUID          *string        `json:"bsuid"`
+	ParentBSUID    *string        `json:"parent_bsuid"`
+	Username       *string        `json:"username"`
+	ContactID      string         `json:"contact_id"`
+	ConversationID string         `json:"conversation_id"`
+	MessageID      *string        `json:"message_id"`
+	Type           string         `json:"type"`
+	Status         string         `json:"status"`
+	Source         string         `json:"source"`
+	Context        storage.JSON   `json:"context"`
+	Media          *mediaView     `json:"media,omitempty"`
+	Error          *sendErrorView `json:"error,omitempty"`
+	IsRevoked      bool           `json:"is_revoked"`
+	PlayedAt       *storage.Time  `json:"played_at,omitempty"`
+	EditedAt       storage.Time   `json:"edited_at"`
+	CreatedAt      storage.Time   `json:"created_at"`
+	UpdatedAt      storage.Time   `json:"updated_at"`
+
+	content storage.JSON
+}
+
+// mediaView is what a message's media is.
+type mediaView struct {
+	URL      *string `json:"url"`
+	MIMEType *string `json:"mime_type"`
+	Size     *int64  `json:"size"`
+	Filename *string `json:"filename"`
+	Status   *string `json:"status"`
+}
+
+// sendErrorView is why a message failed.
+type sendErrorView struct {
+	Code         string `json:"code"`
+	Message      string `json:"message"`
+	ProviderCode *int   `json:"provider_code"`
+}
+
+func viewMessage(m storage.Message) messageView {
+	v := messageView{
+		ID: m.ID, Object: "message", Direction: m.Direction, From: m.AccountPhone, To: m.ContactPhone,
+		BSUID: m.ContactBSUID, ParentBSUID: m.ContactParentBSUID, Username: m.ContactUsername,
+		ContactID: m.ContactID, ConversationID: m.ConversationID, MessageID: m.ProviderID, Type: m.Type, Status: m.Status, Source: m.Source,
+		Context: m.Context, IsRevoked: m.IsRevoked, EditedAt: m.EditedAt, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, content: m.Content,
+	}
+	if m.Direction == storage.Inbound {
+		v.From, v.To = v.To, v.From
+	}
+	if m.PlayedAt != 0 {
+		v.PlayedAt = &m.PlayedAt
+	}
+	if m.ErrorCode != nil {
+		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
+	}
+	if link := jobs.LinkOf(m); link != "" {
+		ready := "ready"
+		v.Media = &mediaView{URL: &link, Status: &ready}
+	}
+	return v
+}
+
+// MarshalJSON puts the content under the name of its type. A type is never the
+// name of another field: both lists are ours.
+func (v messageView) MarshalJSON() ([]byte, error) {
+	type plain messageView
+	body, err := encode(plain(v))
+	if err != nil {
+		return nil, err
+	}
+	name, err := json.Marshal(v.Type)
+	if err != nil {
+		return nil, err
+	}
+	body = append(body[:len(body)-1], ',')
+	body = append(append(body, name...), ':')
+	return append(append(body, v.content...), '}'), nil
+}

@@ -1,0 +1,167 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"confab/jobs"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// messageFilters reads the filters of a list of messages.
+func messageFilters(r *request) (storage.MessageFilter, error) {
+	q := filters{values: r.query()}
+	f := storage.MessageFilter{
+		ConversationID: q.id("conversation_id", storage.PrefixConversation),
+		ContactID:      q.id("contact_id", storage.PrefixContact),
+		Direction:      q.oneOf("direction", storage.Inbound, storage.Outbound),
+		Status: q.oneOf("status", storage.MessageQueued, storage.MessagePending, storage.MessageSent,
+			storage.MessageDelivered, storage.MessageRead, storage.MessageFailed),
+		Type:          q.text("type", 50),
+		CreatedAfter:  q.instant("created_after"),
+		CreatedBefore: q.instant("created_before"),
+	}
+	return f, q.err
+}
+
+// listMessages handles GET /v1/:phone_number_id/messages.
+func (s *Server) listMessages(r *request) (reply, error) {
+	f, err := messageFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.list(r, fmt.Sprintf("messages %d %+v", r.account.ID, f))
+	if err != nil {
+		return reply{}, err
+	}
+	var rows []storage.Message
+	err = s.view(r, func(rx *storage.Rx) (err error) {
+		rows, err = rx.Messages(r.account.ID, f, q.after, q.fetch())
+		return err
+	})
+	key := func(m storage.Message) storage.After { return storage.After{Key: m.CreatedAt, ID: m.ID} }
+	return page(s, q, rows, key, viewMessage), err
+}
+
+// message is the message that the path names.
+func (s *Server) message(r *request) (m storage.Message, err error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixMessage, id) {
+		return m, notFound()
+	}
+	err = s.view(r, func(rx *storage.Rx) (err error) {
+		m, err = rx.Message(r.account.ID, id)
+		return err
+	})
+	return m, err
+}
+
+// getMessage handles GET /v1/:phone_number_id/messages/:id.
+func (s *Server) getMessage(r *request) (reply, error) {
+	m, err := s.message(r)
+	rep := ok(viewMessage(m))
+	rep.etag = messageTag(m)
+	return rep, err
+}
+
+// messageTag is a weak tag over the status and the error.
+func messageTag(m storage.Message) string {
+	state, err := json.Marshal([]any{m.ID, m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.PlayedAt})
+	if err != nil {
+		return "" // strings and numbers always encode
+	}
+	sum := sha256.Sum256(state)
+	return `W/"` + hex.EncodeToString(sum[:8]) + `"`
+}
+
+// createMessage handles POST /v1/:phone_number_id/messages.
+func (s *Server) createMessage(r *request) (reply, error) {
+	in := messageBody{allowHTTP: s.AllowInsecureURLs}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if _, isReceipt := in.receipt(); isReceipt {
+		return reply{}, notFound() // inbound messages are not kept yet, so there is none to mark
+	}
+	out := in.send()
+	wire, err := in.wire()
+	if err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		m, err := s.accept(tx, r, out)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
+	})
+}
+
+// accept checks whether a message may be sent and stores it, with the contact and
+// the conversation that it needs.
+func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, error) {
+	sender, err := tx.Sender(r.account.ID)
+	if err != nil {
+		return storage.Message{}, err
+	}
+	if err := s.checkTemplate(tx, &out, sender); err != nil {
+		return storage.Message{}, err
+	}
+	contact, isNew, err := findRecipient(tx, r.account.ID, out)
+	if err != nil {
+		return storage.Message{}, err
+	}
+	if err := s.mayBeSent(tx, r, sender, contact, out); err != nil {
+		return storage.Message{}, err
+	}
+	if isNew {
+		if err := tx.InsertContact(&contact); err != nil {
+			return storage.Message{}, err
+		}
+		if err := event.ContactCreated(jobs.SubjectOf(sender.Account), contact).Emit(tx); err != nil {
+			return storage.Message{}, err
+		}
+	}
+	conversation, err := tx.EnsureConversation(r.account.ID, contact.ID)
+	if err != nil {
+		return storage.Message{}, err
+	}
+	m := newMessage(sender, contact, conversation, out)
+	if _, err := tx.CountMessage(r.org.ID); err != nil {
+		return m, err
+	}
+	return m, tx.InsertMessage(&m)
+}
+
+func newMessage(sender storage.Sender, contact storage.Contact, conversation storage.Conversation, out send) storage.Message {
+	m := storage.Message{
+		AccountID: sender.ID, ConversationID: conversation.ID, ContactID: contact.ID, Direction: storage.Outbound,
+		Type: out.Type, Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(out.Content), Body: out.Body,
+		ContactPhone: contact.PhoneNumber, ContactBSUID: contact.BSUID, ContactParentBSUID: contact.ParentBSUID,
+		ContactUsername: contact.Username, ContactName: contact.Name, AccountPhone: sender.PhoneNumber, AccountNumberID: sender.PhoneNumberID,
+	}
+	if out.Recipient != "" {
+		m.Recipient = &out.Recipient
+	}
+	if out.ReplyTo != nil {
+		m.Context, _ = json.Marshal(map[string]string{"message_id": *out.ReplyTo})
+	}
+	return m
+}
+
+// getMessageMedia handles GET /v1/:phone_number_id/messages/:id/media.
+func (s *Server) getMessageMedia(r *request) (reply, error) {
+	m, err := s.message(r)
+	if err != nil {
+		return reply{}, err
+	}
+	link := jobs.LinkOf(m)
+	if link == "" {
+		return reply{}, fail(ResourceNotFound, "This message has no media.")
+	}
+	return reply{status: http.StatusFound, location: link, body: []byte{}}, nil
+}

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+	"pgregory.net/rapid"
+)
+
+func TestPhoneNumbersAreSevenToFifteenDigitsWithOrWithoutPlus(t *testing.T) {
+	is := is.New(t)
+	for _, good := range []string{"1234567", "+1234567", "123456789012345", "+123456789012345", "+1999000131026"} {
+		number, ok := e164(good)
+		is.True(ok)
+		is.Equal(number, "+"+strings.TrimPrefix(good, "+"))
+	}
+	for _, bad := range []string{
+		"", "+", "123456", "+123456", "1234567890123456", "+1234567890123456", "++1234567", "1234567+", "+1 234 567", "123-4567", "(1)234567",
+		" 1234567", "1234567 ", "1234567\n", "0123456789", "+0123456789", "12345a7", "١٢٣٤٥٦٧", "１２３４５６７", "1e10000", "-1234567",
+	} {
+		is.True(!isPhone(bad)) // bad
+	}
+}
+
+func TestANumberThatWasWrittenInFullStaysAsItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		once, ok := e164(rapid.OneOf(rapid.StringMatching(`\+?[0-9]{5,17}`), rapid.String()).Draw(t, "number"))
+		if !ok {
+			return
+		}
+		if twice, ok := e164(once); !ok || twice != once || once[0] != '+' {
+			t.Fatalf("%q became %q", once, twice)
+		}
+	})
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"errors"
+
+	"confab/jobs"
+	"confab/storage"
+)
+
+// findRecipient finds the contact that a message goes to, or describes a new one.
+func findRecipient(tx *storage.Tx, account int64, out send) (c storage.Contact, isNew bool, err error) {
+	if out.To != "" {
+		c, err = tx.ContactByPhone(account, out.To)
+	} else {
+		c, err = tx.ContactByBSUID(account, out.Recipient)
+	}
+	if !errors.Is(err, storage.ErrNotFound) {
+		return c, false, err
+	}
+	c = storage.Contact{AccountID: account}
+	if out.To != "" {
+		c.PhoneNumber = &out.To
+	} else {
+		c.BSUID = &out.Recipient
+	}
+	return c, true, nil
+}
+
+// mayBeSent refuses what billing, the account, the customer or the recipient do
+// not allow, in the contract's order.
+func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, contact storage.Contact, out send) error {
+	if sender.Subscription == storage.SubscriptionInactive {
+		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
+	}
+	if quota := r.plan.MonthlyMessages; quota > 0 {
+		used, err := tx.MessagesThisMonth(r.org.ID)
+		if err != nil {
+			return err
+		}
+		if used >= int64(quota) {
+			return fail(QuotaExceeded, "The plan's messages of this month are used up.")
+		}
+	}
+	if refused := jobs.Refused(sender); refused != nil {
+		return fail(Code(refused.Code), refused.Text)
+	}
+	switch {
+	case out.Template != nil && out.marketing && contact.MarketingOptedOut:
+		return fail(MarketingOptedOut, "The recipient takes no marketing messages.")
+	case out.Template != nil && sender.RequireOptIn && !contact.OptedIn:
+		return fail(ConsentRequired, "The recipient has not opted in.")
+	}
+	return nil
+}
+
+// checkTemplate holds a template message against the stored template.
+func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender) error {
+	if out.Template == nil {
+		return nil
+	}
+	t, err := tx.Template(sender.ID, out.Template.Name, out.Template.Language)
+	if errors.Is(err, storage.ErrNotFound) {
+		return &Error{Code: InvalidTemplateName, Param: "template.name", Message: "This number has no template of that name and language."}
+	}
+	if err != nil {
+		return err
+	}
+	stored := storedTemplate{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
+	if err := checkTemplate(stored, out.Template.Components); err != nil {
+		return err
+	}
+	out.Body, out.marketing = renderTemplate(stored, out.Template.Components), t.Category == "MARKETING"
+	return nil
+}

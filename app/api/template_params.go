@@ -1,0 +1,262 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// storedTemplate is a template as the provider showed it.
+type storedTemplate struct {
+	Components      json.RawMessage
+	ParameterFormat string // POSITIONAL or NAMED
+	Category        string // "" where it was never told
+}
+
+// storedPart is a component of a template, or of a card.
+type storedPart struct {
+	Type    string         `json:"type"`
+	Format  string         `json:"format"`
+	Text    string         `json:"text"`
+	Buttons []storedButton `json:"buttons"`
+	Cards   []struct {
+		Components []storedPart `json:"components"`
+	} `json:"cards"`
+	Offer struct {
+		HasExpiration bool `json:"has_expiration"`
+	} `json:"limited_time_offer"`
+}
+
+type storedButton struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+func (t storedTemplate) parts() (parts []storedPart, err error) {
+	if absent(t.Components) {
+		return nil, nil
+	}
+	if err := json.Unmarshal(t.Components, &parts); err != nil {
+		return nil, fmt.Errorf("read the components of a stored template: %w", err)
+	}
+	return parts, nil
+}
+
+// find is the part of a type, nil when the template has none. The provider
+// writes types in capitals, clients as they like.
+func find(parts []storedPart, kind string) *storedPart {
+	if i := slices.IndexFunc(parts, func(p storedPart) bool { return strings.EqualFold(p.Type, kind) }); i >= 0 {
+		return &parts[i]
+	}
+	return nil
+}
+
+// supportsBSUID tells whether a template can go to a recipient without a known
+// number. Those for authentication cannot, and all of them are one-tap, zero-tap
+// or copy-code.
+func supportsBSUID(stored storedTemplate) bool {
+	parts, err := stored.parts()
+	return err != nil || !stored.authenticates(parts)
+}
+
+// authenticates tells a template for codes, whose text the provider writes. The
+// button gives it away where no category is known.
+func (t storedTemplate) authenticates(parts []storedPart) bool {
+	if t.Category != "" {
+		return strings.EqualFold(t.Category, "AUTHENTICATION")
+	}
+	buttons := find(parts, "buttons")
+	return buttons != nil && slices.ContainsFunc(buttons.Buttons, func(b storedButton) bool {
+		return strings.EqualFold(b.Type, "OTP") || strings.Contains(b.URL, "otp_type=")
+	})
+}
+
+var variable = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
+
+// variables are the names in a text, each once.
+func variables(text string) (names []string) {
+	for _, match := range variable.FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(names, match[1]) {
+			names = append(names, match[1])
+		}
+	}
+	return names
+}
+
+// renderTemplate is the text of a template's body with its parameters filled in,
+// nil when the template is not known that well.
+func renderTemplate(stored storedTemplate, sent components) *string {
+	parts, err := stored.parts()
+	body := find(parts, "body")
+	if err != nil || body == nil || body.Text == "" {
+		return nil
+	}
+	values := make(map[string]string)
+	for _, c := range sent {
+		if *c.Type != "body" {
+			continue
+		}
+		for i, p := range c.Parameters {
+			name := strconv.Itoa(i + 1)
+			if stored.named() {
+				name = deref(p.ParameterName)
+			}
+			values[name] = p.words()
+		}
+	}
+	text := variable.ReplaceAllStringFunc(body.Text, func(found string) string {
+		if value, ok := values[variable.FindStringSubmatch(found)[1]]; ok {
+			return value
+		}
+		return found
+	})
+	return &text
+}
+
+func (t storedTemplate) named() bool { return strings.EqualFold(t.ParameterFormat, "NAMED") }
+
+// checkTemplate compares what a message gives, which is valid in itself, with
+// what its template needs.
+func checkTemplate(stored storedTemplate, sent components) error {
+	parts, err := stored.parts()
+	if err != nil || len(parts) == 0 {
+		return err // what nobody knows cannot be checked
+	}
+	f := filling{named: stored.named(), code: stored.authenticates(parts)}
+	given := make([]*partBody, len(sent))
+	for i, c := range sent {
+		given[i] = &c.partBody
+	}
+	if err := f.parts(parts, given); err != nil {
+		return within("template", err)
+	}
+	return within("template", f.carousel(find(parts, "carousel"), sent))
+}
+
+// filling puts parameters into a template.
+type filling struct {
+	named bool // variables have names
+	code  bool // the template is for authentication
+}
+
+// parts checks what is given for the parts of a template or a card, and then
+// what is not. That is found by filling in nothing, which does for the parts
+// that need nothing.
+func (f filling) parts(parts []storedPart, sent []*partBody) error {
+	seen := make(map[string]bool)
+	for i, p := range sent {
+		if err := f.part(parts, p); err != nil {
+			return within(item("components", i), err)
+		}
+		seen[p.slot()] = true
+	}
+	for _, p := range slotsOf(parts) {
+		if !seen[p.slot()] && f.part(parts, p) != nil {
+			return invalid("components", "must have what the template needs for its "+p.slot())
+		}
+	}
+	return nil
+}
+
+// slot names the part in words.
+func (p *partBody) slot() string {
+	if *p.Type == "button" {
+		return "button at index " + strconv.Itoa(int(p.Index.value))
+	}
+	return *p.Type
+}
+
+// slotsOf are the parts that a template has, with nothing in them.
+func slotsOf(parts []storedPart) (slots []*partBody) {
+	for _, kind := range []string{"header", "limited_time_offer", "body"} {
+		if find(parts, kind) != nil {
+			slots = append(slots, &partBody{Type: &kind})
+		}
+	}
+	if buttons := find(parts, "buttons"); buttons != nil {
+		kind := "button"
+		for i, b := range buttons.Buttons {
+			sub, _, _ := b.takes()
+			slots = append(slots, &partBody{Type: &kind, SubType: &sub, Index: &loose[int64]{int64(i)}})
+		}
+	}
+	return slots
+}
+
+// part checks what is given for one part.
+func (f filling) part(parts []storedPart, p *partBody) error {
+	switch *p.Type {
+	case "header":
+		return f.header(find(parts, "header"), p.Parameters)
+	case "body":
+		return f.body(find(parts, "body"), p.Parameters)
+	case "button":
+		return button(find(parts, "buttons"), p)
+	case "limited_time_offer":
+		return offer(find(parts, "limited_time_offer"), p.Parameters)
+	}
+	return nil // a carousel, which only the whole can check
+}
+
+func (f filling) header(stored *storedPart, given []*parameterBody) error {
+	switch {
+	case stored == nil:
+		return exactly(0, given)
+	case stored.Format == "" || strings.EqualFold(stored.Format, "TEXT"):
+		if err := exactly(len(variables(stored.Text)), given); err != nil {
+			return err
+		}
+		return f.texts(stored.Text, given)
+	}
+	kind := strings.ToLower(stored.Format)
+	if err := exactly(1, given); err != nil {
+		return err
+	}
+	return within("parameters[0]", oneOf("type", given[0].Type, kind))
+}
+
+func (f filling) body(stored *storedPart, given []*parameterBody) error {
+	switch {
+	case stored == nil:
+		return exactly(0, given)
+	case f.code:
+		return exactly(1, given)
+	}
+	if err := exactly(len(variables(stored.Text)), given); err != nil {
+		return err
+	}
+	return f.texts(stored.Text, given)
+}
+
+// texts checks as many parameters as the text has variables.
+func (f filling) texts(text string, given []*parameterBody) error {
+	names, seen := variables(text), make(map[string]bool)
+	return each("parameters", given, func(p *parameterBody) error {
+		switch {
+		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):
+			return invalid("type", "must be text")
+		case !f.named:
+			return nil
+		case p.ParameterName == nil || !slices.Contains(names, *p.ParameterName):
+			return invalid("parameter_name", "must be one of "+strings.Join(names, ", "))
+		}
+		return unique("parameter_name", *p.ParameterName, seen)
+	})
+}
+
+// exactly checks the number of parameters.
+func exactly(n int, given []*parameterBody) error { return numbered(n, n, len(given), "parameters") }
+
+// numbered checks that something stands from least to most times.
+func numbered(least, most, n int, name string) error {
+	switch {
+	case least <= n && n <= most:
+		return nil
+	case least == most:
+		return invalid(name, "must be "+strconv.Itoa(most)+" for this template, not "+strconv.Itoa(n))
+	}
+	return invalid(name, "must be at most "+strconv.Itoa(most)+" for this template, not "+strconv.Itoa(n))
+}

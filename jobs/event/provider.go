@@ -1,0 +1,89 @@
+package event
+
+import (
+	"strconv"
+
+	"confab/storage"
+)
+
+// MessageStatus passes a delivery callback on, in the provider's envelope: ready
+// bytes, narrowed to one status and in our own dialect.
+func MessageStatus(s Subject, providerID string, envelope []byte) Event {
+	return Event{subject: s, kind: TypeMessageStatus, source: sourceProvider, eventID: providerID, envelope: envelope}
+}
+
+// Failure is why a message did not get through to the provider.
+type Failure struct {
+	Code    int // the provider's, or -1 for a refusal of our own
+	Title   string
+	Details string
+	At      storage.Time
+	// WABAID and Phone (digits) are of the account.
+	WABAID, Phone string
+}
+
+// MessageFailed tells of a failure that no callback reports. It has the shape of
+// one, with the message's own id because the provider gave it none.
+func MessageFailed(s Subject, m storage.Message, f Failure) (Event, error) {
+	status := statusData{
+		ID: m.ID, Status: storage.MessageFailed, Timestamp: strconv.FormatInt(f.At.Std().Unix(), 10),
+		Errors: []faultData{{Code: f.Code, Title: f.Title, Message: f.Title, Data: detailsData{f.Details}}},
+	}
+	if m.ContactPhone != nil {
+		status.RecipientID = (*m.ContactPhone)[1:]
+	}
+	if m.ContactBSUID != nil {
+		status.RecipientUserID = *m.ContactBSUID
+	}
+	envelope, err := encode(envelopeData{
+		Object: "chat_business_account",
+		Entry: []entryData{{ID: f.WABAID, Changes: []changeData{{Field: "messages", Value: valueData{
+			MessagingProduct: "chat",
+			Metadata:         metadataData{DisplayPhoneNumber: f.Phone, PhoneNumberID: s.PhoneNumberID},
+			Statuses:         []statusData{status},
+		}}}}},
+	})
+	return Event{subject: s, kind: TypeMessageStatus, source: sourceProvider, eventID: m.ID, envelope: envelope}, err
+}
+
+// The provider's envelope, as far as we write it ourselves.
+type (
+	envelopeData struct {
+		Object string      `json:"object"`
+		Entry  []entryData `json:"entry"`
+	}
+	entryData struct {
+		ID      string       `json:"id"`
+		Changes []changeData `json:"changes"`
+	}
+	changeData struct {
+		Field string    `json:"field"`
+		Value valueData `json:"value"`
+	}
+	valueData struct {
+		MessagingProduct string       `json:"messaging_product"`
+		Metadata         metadataData `json:"metadata"`
+		Statuses         []statusData `json:"statuses"`
+	}
+	metadataData struct {
+		DisplayPhoneNumber string `json:"display_phone_number"`
+		PhoneNumberID      string `json:"phone_number_id"`
+	}
+	statusData struct {
+		ID              string      `json:"id"`
+		Status          string      `json:"status"`
+		Timestamp       string      `json:"timestamp"`
+		RecipientID     string      `json:"recipient_id,omitempty"`
+		RecipientUserID string      `json:"recipient_user_id,omitempty"`
+		Errors          []faultData `json:"errors"`
+	}
+	faultData struct {
+		Code    int         `json:"code"`
+		Title   string      `json:"title"`
+		Message string      `json:"message"`
+		Data    detailsData `json:"error_data"`
+	}
+	detailsData struct {
+		Details string `json:"details"`
+	}
+)

@@ -1,0 +1,179 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"confab/jobs/provider"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const kindSend = "send"
+
+const (
+	// turnPatience is how long a worker waits for a message's turn; longer waits
+	// are spent in the queue.
+	turnPatience = time.Second
+	// maxCooldown is how long a message waits for an account that cools down.
+	maxCooldown = 15 * time.Minute
+)
+
+type sendArgs struct {
+	Message string          `json:"message"`
+	Content json.RawMessage `json:"content"` // with the fields that the provider knows and no others
+}
+
+// EnqueueSend stores the job that hands a message to the provider.
+func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
+	_, err := tx.Enqueue(storage.NewJob{Kind: kindSend, Lane: "send:" + strconv.FormatInt(m.AccountID, 10), Args: sendArgs{m.ID, content}})
+	return err
+}
+
+// outgoing is a message with what it takes to send it.
+type outgoing struct {
+	message storage.Message
+	sender  storage.Sender
+	token   provider.Token
+}
+
+// send hands a queued message to the provider.
+//
+// The call is at least once: the provider knows no idempotency key. What may
+// have been accepted is therefore not repeated before a status callback, which
+// carries the message's id, has had time to tell.
+func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args sendArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	out, err := w.outgoing(ctx, args.Message)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil // deleted meanwhile
+	case err != nil:
+		return nil, err
+	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
+		return nil, nil // settled by a callback
+	}
+	if refused := Refused(out.sender); refused != nil {
+		return failing(out, failure{code: refused.Code, text: refused.Text, own: true}), nil
+	}
+	if err := w.awaitTurn(ctx, job, out); err != nil {
+		return w.orExpired(out, err)
+	}
+	body, err := wireBody(out.message, args.Content)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
+	return w.sent(ctx, job, out, sent, err)
+}
+
+// outgoing loads a message and its sender.
+func (w *Workers) outgoing(ctx context.Context, id string) (out outgoing, err error) {
+	err = w.DB.View(ctx, func(rx *storage.Rx) error {
+		if out.message, err = rx.OutboundMessage(id); err != nil {
+			return err
+		}
+		if out.sender, err = rx.Sender(out.message.AccountID); err != nil {
+			return err
+		}
+		token, err := rx.AccessToken(out.sender.Account)
+		out.token = provider.NewToken(token)
+		return err
+	})
+	return out, err
+}
+
+// awaitTurn waits for what must pass before the call: the reconciliation of an
+// outcome that a dead process left unknown, the account's cooldown, the rates.
+func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
+	now := storage.Now()
+	if until := job.CallBegunAt.Add(w.ReconcileWindow); job.CallBegunAt != 0 && now < until {
+		return queue.Postpone(until.Sub(now))
+	}
+	if until := out.sender.CooldownUntil; now < until {
+		return queue.Postpone(min(until, out.message.CreatedAt.Add(maxCooldown)).Sub(now))
+	}
+	wait := w.pace.take(out.message.AccountID, out.message.ContactID, turnPatience)
+	if wait > turnPatience {
+		return queue.Postpone(wait)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// orExpired fails a message that has waited for its account for too long, and
+// otherwise lets it wait.
+func (w *Workers) orExpired(out outgoing, wait error) (queue.Commit, error) {
+	if storage.Now() < out.sender.CooldownUntil && storage.Now() >= out.message.CreatedAt.Add(maxCooldown) {
+		return failing(out, failure{code: "account_rate_limited", text: "The account was rate limited for too long.", own: true}), nil
+	}
+	return nil, wait
+}
+
+// sent decides what becomes of a message after its call.
+func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
+	if err == nil {
+		return func(tx *storage.Tx) error { return Settle(tx, out.message.ID, sent.ID) }, nil
+	}
+	class := provider.ClassOf(err)
+	retries := len(w.SendRetries)
+	if class.Retries > 0 {
+		retries = min(retries, class.Retries)
+	}
+	if class.Transient && job.Attempt() <= retries {
+		if err := w.DB.Update(ctx, func(tx *storage.Tx) error {
+			if class.Effect == provider.Cooldown {
+				if err := tx.CoolDown(out.message.AccountID, tx.Now.Add(maxCooldown)); err != nil {
+					return err
+				}
+			}
+			return tx.MarkPending(out.message.ID)
+		}); err != nil {
+			return nil, err
+		}
+		delay := max(jitter(w.SendRetries[job.Attempt()-1]), provider.RetryAfter(err))
+		return nil, queue.RetryAfter(delay, err)
+	}
+	return failing(out, failureOf(err)), nil
+}
+
+// jitter spreads a delay by a tenth both ways.
+func jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
+}
+
+// wireBody is the message as the provider takes it, with our id along so that
+// every status callback names it.
+func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
+	body := map[string]any{
+		"messaging_product": "chat", "recipient_type": "individual", "type": m.Type, m.Type: content,
+		"biz_opaque_callback_data": m.ID,
+	}
+	if m.Recipient != nil {
+		body["recipient"] = *m.Recipient
+	} else {
+		body["to"] = *m.ContactPhone
+	}
+	if m.Context != nil {
+		body["context"] = json.RawMessage(m.Context)
+	}
+	ours, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return provider.ToProvider(ours)
+}

@@ -1,0 +1,152 @@
+package jobs
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"confab/jobs/event"
+	"confab/jobs/provider"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// Settle records that the provider has a message, under which id, and tells of
+// it. The answer to the call and the first status callback race for it: whoever
+// comes second finds it done.
+func Settle(tx *storage.Tx, message, providerID string) error {
+	m, err := tx.OutboundMessage(message)
+	if err != nil || m.ProviderID != nil {
+		return ignoreMissing(err)
+	}
+	if err := tx.MarkSent(&m, providerID); err != nil {
+		return err
+	}
+	s, err := tx.Sender(m.AccountID)
+	if err != nil {
+		return err
+	}
+	conversation, err := tx.ConversationOf(m.ContactID)
+	if err != nil {
+		return err
+	}
+	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: conversation.Status, MediaURL: LinkOf(m)}
+	if err := event.MessageSent(SubjectOf(s.Account), m, sent).Emit(tx); err != nil {
+		return err
+	}
+	return applyParked(tx, s.Account, &m)
+}
+
+// SubjectOf is whom an account's events concern.
+func SubjectOf(a storage.Account) event.Subject {
+	return event.Subject{Organization: a.OrganizationID, Account: a.ID, PhoneNumberID: *a.PhoneNumberID}
+}
+
+// failure is why a message ends as failed.
+type failure struct {
+	code         string // our error.code
+	text         string
+	own          bool // our refusal, not the provider's
+	providerCode *int
+	effect       provider.Effect
+}
+
+// failureOf is what an error of the provider means for a message.
+func failureOf(err error) failure {
+	class := provider.ClassOf(err)
+	f := failure{code: class.Code, text: "The provider could not be reached.", effect: class.Effect}
+	if e, ok := errors.AsType[*provider.Error](err); ok && e.Code != provider.NoCode {
+		f.providerCode, f.text = &e.Code, cmp.Or(e.Details, e.Message, e.Title)
+	}
+	return f
+}
+
+// Codes that a synthesized failure tells where the provider gave none.
+const (
+	ownRefusal   = -1
+	providerDown = 131000
+)
+
+// eventCode is the code in a failure's event.
+func (f failure) eventCode() int {
+	switch {
+	case f.own:
+		return ownRefusal
+	case f.providerCode != nil:
+		return *f.providerCode
+	default:
+		return providerDown
+	}
+}
+
+// failing ends a message that never got to the provider, with the event that no
+// callback will bring.
+func failing(out outgoing, f failure) queue.Commit {
+	return func(tx *storage.Tx) error {
+		m, err := tx.OutboundMessage(out.message.ID)
+		if err != nil || m.ProviderID != nil || m.Status == storage.MessageFailed {
+			return ignoreMissing(err) // deleted, or a callback told otherwise
+		}
+		if err := tx.MarkFailed(&m, f.code, f.text, f.providerCode); err != nil {
+			return err
+		}
+		if err := applyEffect(tx, m, f); err != nil {
+			return err
+		}
+		told, err := event.MessageFailed(SubjectOf(out.sender.Account), m, event.Failure{
+			Code: f.eventCode(), Title: f.text, Details: f.text, At: tx.Now,
+			WABAID: text(out.sender.WABAID), Phone: strings.TrimPrefix(text(out.sender.PhoneNumber), "+"),
+		})
+		if err != nil {
+			return err
+		}
+		return told.Emit(tx)
+	}
+}
+
+// applyEffect does to the account or the contact what a provider's code means.
+func applyEffect(tx *storage.Tx, m storage.Message, f failure) error {
+	switch f.effect {
+	case provider.Degraded:
+		return tx.MarkAccount(m.AccountID, storage.AccountDegraded, f.text)
+	case provider.Disconnected:
+		return tx.MarkAccount(m.AccountID, storage.AccountDisconnected, f.text)
+	case provider.Restricted:
+		return tx.MarkRestricted(m.AccountID)
+	case provider.Cooldown:
+		return tx.CoolDown(m.AccountID, tx.Now.Add(maxCooldown))
+	case provider.OptOut:
+		return tx.MarkOptedOut(m.ContactID)
+	}
+	return nil
+}
+
+// LinkOf is the URL of a message's media that was sent by link.
+func LinkOf(m storage.Message) string {
+	var c struct {
+		Link string `json:"link"`
+	}
+	switch m.Type {
+	case "image", "video", "audio", "document":
+		if json.Unmarshal(m.Content, &c) == nil {
+			return c.Link
+		}
+	}
+	return ""
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// ignoreMissing takes a message that was deleted meanwhile for settled.
+func ignoreMissing(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}

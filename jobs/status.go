@@ -1,0 +1,66 @@
+package jobs
+
+import (
+	"cmp"
+
+	"confab/jobs/event"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// ApplyStatus moves a message as a callback reports and tells of it, once for
+// each distinct status. The envelope is the callback, narrowed to it.
+func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, status provider.Status, envelope []byte) error {
+	first, err := tx.MarkStatus(m, status.Status, storage.Time(int64(status.Timestamp)*1000))
+	if err != nil || !first {
+		return err
+	}
+	if status.Status == storage.MessageFailed && len(status.Errors) > 0 {
+		if err := failReported(tx, m, status.Errors[0]); err != nil {
+			return err
+		}
+	}
+	return event.MessageStatus(SubjectOf(account), status.ID, envelope).Emit(tx)
+}
+
+// failReported records why the provider's callback says that a message failed.
+func failReported(tx *storage.Tx, m *storage.Message, fault provider.Fault) error {
+	class := fault.Class()
+	f := failure{code: class.Code, text: cmp.Or(fault.Details, fault.Message, fault.Title), providerCode: &fault.Code, effect: class.Effect}
+	if err := tx.MarkFailed(m, f.code, f.text, f.providerCode); err != nil {
+		return err
+	}
+	return applyEffect(tx, *m, f)
+}
+
+// applyParked applies the callbacks that came before the provider's id was known.
+func applyParked(tx *storage.Tx, account storage.Account, m *storage.Message) error {
+	parked, err := tx.TakeParkedStatuses(m.AccountID, *m.ProviderID)
+	if err != nil {
+		return err
+	}
+	for _, envelope := range parked {
+		status, ok := statusIn(envelope)
+		if !ok {
+			continue // only what was read before is ever parked
+		}
+		if err := ApplyStatus(tx, account, m, status, envelope); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// statusIn reads the one status of a narrowed envelope.
+func statusIn(envelope []byte) (provider.Status, bool) {
+	callback, err := provider.ParseCallback(envelope)
+	if err != nil || len(callback.Entries) != 1 || len(callback.Entries[0].Changes) != 1 {
+		return provider.Status{}, false
+	}
+	value, err := provider.Read[provider.Value](callback.Entries[0].Changes[0].Value)
+	if err != nil || len(value.Statuses) != 1 {
+		return provider.Status{}, false
+	}
+	status, err := provider.Read[provider.Status](value.Statuses[0])
+	return status, err == nil
+}
