@@ -45,6 +45,7 @@ const sendsAtOnce = 64
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
 		{Name: kindSend, Handle: w.send, Lane: func(string) int { return sendsAtOnce }},
+		{Name: kindReceipt, Handle: w.receipt},
 		{Name: kindHousekeeping, Handle: w.keepHouse, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 	}
 }

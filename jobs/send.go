@@ -77,18 +77,23 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 
 // outgoing loads a message and its sender.
 func (w *Workers) outgoing(ctx context.Context, id string) (out outgoing, err error) {
-	err = w.DB.View(ctx, func(rx *storage.Rx) error {
+	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		if out.message, err = rx.OutboundMessage(id); err != nil {
 			return err
 		}
-		if out.sender, err = rx.Sender(out.message.AccountID); err != nil {
-			return err
-		}
-		token, err := rx.AccessToken(out.sender.Account)
-		out.token = provider.NewToken(token)
+		out.sender, out.token, err = loadSender(rx, out.message.AccountID)
 		return err
 	})
 	return out, err
+}
+
+// loadSender finds an account and its token.
+func loadSender(rx *storage.Rx, account int64) (s storage.Sender, token provider.Token, err error) {
+	if s, err = rx.Sender(account); err != nil {
+		return s, token, err
+	}
+	plain, err := rx.AccessToken(s.Account)
+	return s, provider.NewToken(plain), err
 }
 
 // awaitTurn waits for what must pass before the call: the reconciliation of an

@@ -211,3 +211,18 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 		SET status = ?, error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
 		WHERE id = ?`, m.Status, code, message, providerCode, m.UpdatedAt, m.ID)
 }
+
+// MarkRead records that an inbound message was read. The conversation's unread
+// messages are then those that came after it; reactions never count.
+func (tx *Tx) MarkRead(m *Message) error {
+	m.Status, m.UpdatedAt = MessageRead, tx.Now
+	if err := tx.must(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
+		return err
+	}
+	return tx.must(`
+		UPDATE conversations
+		SET updated_at = ?, unread_count = (
+			SELECT count(*) FROM messages
+			WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND direction = 'inbound' AND type <> 'reaction')
+		WHERE id = ?`, tx.Now, m.ConversationID, m.CreatedAt, m.ID, m.ConversationID)
+}

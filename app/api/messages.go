@@ -84,8 +84,8 @@ func (s *Server) createMessage(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
-	if _, isReceipt := in.receipt(); isReceipt {
-		return reply{}, notFound() // inbound messages are not kept yet, so there is none to mark
+	if read, ok := in.receipt(); ok {
+		return s.markRead(r, read)
 	}
 	out := in.send()
 	wire, err := in.wire()
@@ -98,6 +98,23 @@ func (s *Server) createMessage(r *request) (reply, error) {
 			return reply{}, err
 		}
 		return ok(viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
+	})
+}
+
+// markRead marks an inbound message as read and lets its sender see that.
+func (s *Server) markRead(r *request, read receipt) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		m, err := tx.MessageByProviderID(r.account.ID, read.MessageID)
+		if err != nil {
+			return reply{}, err
+		}
+		if m.Direction != storage.Inbound {
+			return reply{}, notFound()
+		}
+		if err := tx.MarkRead(&m); err != nil {
+			return reply{}, err
+		}
+		return ok(viewMessage(m)), jobs.EnqueueReceipt(tx, r.account.ID, read.MessageID, read.Typing)
 	})
 }
 

@@ -1,0 +1,73 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"confab/jobs/provider"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const kindReceipt = "receipt"
+
+const (
+	// receiptRetry is the pause after a receipt that did not get through.
+	receiptRetry = 5 * time.Second
+	// typingLife is how long the provider shows a typing indicator: later it
+	// would tell of somebody who has long stopped typing.
+	typingLife = 25 * time.Second
+	// receiptLife is how long a plain receipt is tried.
+	receiptLife = time.Hour
+)
+
+type receiptArgs struct {
+	Account int64  `json:"account"`
+	Message string `json:"message"` // the provider's id
+	Typing  bool   `json:"typing"`
+}
+
+// EnqueueReceipt stores the job that shows a sender that a message was read.
+func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing bool) error {
+	_, err := tx.Enqueue(storage.NewJob{Kind: kindReceipt, Args: receiptArgs{account, providerID, typing}})
+	return err
+}
+
+// receipt sends a read receipt. One that fails for good changes nothing here, so
+// it is only logged.
+func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args receiptArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	var (
+		sender storage.Sender
+		token  provider.Token
+	)
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		sender, token, err = loadSender(rx, args.Account)
+		return err
+	})
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil, nil // removed meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, args.Typing)
+	life := receiptLife
+	if args.Typing {
+		life = typingLife
+	}
+	switch {
+	case err == nil:
+		return nil, nil
+	case provider.Transient(err) && storage.Now().Add(receiptRetry) < job.CreatedAt.Add(life):
+		return nil, queue.RetryAfter(receiptRetry, err)
+	}
+	w.Log.Warn("a read receipt was not delivered", "account", sender.PublicID, "job", job.ID, "error", err)
+	return nil, nil
+}
