@@ -216,7 +216,7 @@ CREATE TABLE labels (
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     team_id         INTEGER NOT NULL REFERENCES teams (id),
     name            TEXT    NOT NULL,
-    name_folded     TEXT    NOT NULL,                       -- lower case
+    name_folded     TEXT    NOT NULL,                       -- without case
     color           TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
@@ -421,19 +421,20 @@ CREATE TABLE delivery_attempts (
 CREATE TABLE jobs (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,        -- never used again: a stale worker must not meet a namesake
     kind          TEXT    NOT NULL,
-    lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of one lane run at once; '' = no lane
+    lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of a kind and lane run at once; '' = no lane
     args          TEXT    NOT NULL CHECK (json_valid(args)),
     state         TEXT    NOT NULL CHECK (state IN ('due', 'held', 'running', 'failed')),
     due_at        INTEGER NOT NULL,
     runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; fences off a worker that lost its lease
     failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error; a crash counts for none
+    crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process
     leased_until  INTEGER NOT NULL DEFAULT 0,
     call_begun_at INTEGER NOT NULL DEFAULT 0,               -- an outside call may have had its effect since then
     last_error    TEXT,
     created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX jobs_due ON jobs (kind, due_at, id) WHERE state = 'due';
-CREATE INDEX jobs_held ON jobs (lane, due_at, id) WHERE state = 'held';
+CREATE INDEX jobs_held ON jobs (kind, lane, due_at, id) WHERE state = 'held';
 
 -- When each periodic job was last put on the queue.
 CREATE TABLE periodic_runs (

@@ -179,13 +179,7 @@ func (db *DB) disconnect() error {
 	return errors.Join(errs...)
 }
 
-// setDispatcher and currentDispatcher connect the job runner, if there is one.
-func (db *DB) setDispatcher(d Dispatcher) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	db.dispatcher = d
-}
-
+// currentDispatcher is the job runner, if there is one.
 func (db *DB) currentDispatcher() Dispatcher {
 	db.mu.RLock()
 	defer db.mu.RUnlock()

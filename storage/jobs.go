@@ -29,6 +29,7 @@ type Job struct {
 	DueAt       Time    `db:"due_at"`
 	Runs        int     `db:"runs"`
 	Failures    int     `db:"failures"`
+	Crashes     int     `db:"crashes"`
 	LeasedUntil Time    `db:"leased_until"`
 	CallBegunAt Time    `db:"call_begun_at"`
 	LastError   *string `db:"last_error"`
@@ -76,9 +77,13 @@ const (
 )
 
 // SetDispatcher connects the runner. Without one, jobs just wait.
-func (db *DB) SetDispatcher(d Dispatcher) { db.setDispatcher(d) }
+func (db *DB) SetDispatcher(d Dispatcher) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.dispatcher = d
+}
 
-const jobColumns = `id, kind, lane, args, state, due_at, runs, failures, leased_until, call_begun_at, last_error, created_at`
+const jobColumns = `id, kind, lane, args, state, due_at, runs, failures, crashes, leased_until, call_begun_at, last_error, created_at`
 
 // Enqueue stores a job with the rest of the transaction and returns its id.
 func (tx *Tx) Enqueue(n NewJob) (int64, error) {
@@ -146,15 +151,15 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	return claimed, held, nil
 }
 
-// ClaimHeld leases up to limit held jobs of one lane, oldest first.
-func (tx *Tx) ClaimHeld(lane string, limit int, lease time.Duration) ([]Job, error) {
+// ClaimHeld leases up to limit held jobs of a kind and lane, oldest first.
+func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Job, error) {
 	var held []Job
 	err := tx.list(&held, `
 		SELECT `+jobColumns+`
 		FROM jobs
-		WHERE state = 'held' AND lane = ?
+		WHERE state = 'held' AND kind = ? AND lane = ?
 		ORDER BY due_at, id
-		LIMIT ?`, lane, limit)
+		LIMIT ?`, kind, lane, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func (rx *Rx) RunningJobs() ([]int64, error) {
 func (tx *Tx) FreeJob(id int64) error {
 	_, err := tx.exec(`
 		UPDATE jobs
-		SET state = 'due', leased_until = 0, call_begun_at = ?
+		SET state = 'due', leased_until = 0, call_begun_at = ?, crashes = crashes + 1
 		WHERE id = ? AND state = 'running'`, tx.Now, id)
 	return err
 }
@@ -30,7 +30,7 @@ func (rx *Rx) HeldLanes() ([]HeldLane, error) {
 	err := rx.list(&lanes, `
 		SELECT lane, kind FROM jobs
 		WHERE state = 'held'
-		GROUP BY lane`)
+		GROUP BY kind, lane`)
 	return lanes, err
 }
 
@@ -108,8 +108,8 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	if err != nil || j.State == JobRunning || j.State == JobHeld {
 		return j, err
 	}
-	j.State, j.DueAt, j.Failures = JobDue, tx.Now, 0
-	err = tx.must(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0 WHERE id = ?`, tx.Now, id)
+	j.State, j.DueAt, j.Failures, j.Crashes = JobDue, tx.Now, 0, 0
+	err = tx.must(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0, crashes = 0 WHERE id = ?`, tx.Now, id)
 	if d := tx.db.currentDispatcher(); d != nil && err == nil {
 		tx.AfterCommit(func() { d.Stored(j.Kind, j.DueAt) })
 	}

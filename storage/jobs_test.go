@@ -198,7 +198,7 @@ func TestJobsOfAFullLaneAreHeldAndClaimedByLane(t *testing.T) {
 	is.Equal(len(again)+len(held), 0) // held jobs are out of the way
 
 	of := func(lane string) []storage.Job {
-		return update(t, db, func(tx *storage.Tx) ([]storage.Job, error) { return tx.ClaimHeld(lane, 2, time.Minute) })
+		return update(t, db, func(tx *storage.Tx) ([]storage.Job, error) { return tx.ClaimHeld("send", lane, 2, time.Minute) })
 	}
 	is.Equal(len(of("free")), 0)
 	first := of("full")

@@ -206,16 +206,12 @@ func (f filling) header(stored *storedPart, given []*parameterBody) error {
 	case stored == nil:
 		return exactly(0, given)
 	case stored.Format == "" || strings.EqualFold(stored.Format, "TEXT"):
-		if err := exactly(len(variables(stored.Text)), given); err != nil {
-			return err
-		}
 		return f.texts(stored.Text, given)
 	}
-	kind := strings.ToLower(stored.Format)
 	if err := exactly(1, given); err != nil {
 		return err
 	}
-	return within("parameters[0]", oneOf("type", given[0].Type, kind))
+	return within("parameters[0]", oneOf("type", given[0].Type, strings.ToLower(stored.Format)))
 }
 
 func (f filling) body(stored *storedPart, given []*parameterBody) error {
@@ -225,15 +221,15 @@ func (f filling) body(stored *storedPart, given []*parameterBody) error {
 	case f.code:
 		return exactly(1, given)
 	}
-	if err := exactly(len(variables(stored.Text)), given); err != nil {
-		return err
-	}
 	return f.texts(stored.Text, given)
 }
 
-// texts checks as many parameters as the text has variables.
+// texts checks that there is a text for each variable.
 func (f filling) texts(text string, given []*parameterBody) error {
 	names, seen := variables(text), make(map[string]bool)
+	if err := exactly(len(names), given); err != nil {
+		return err
+	}
 	return each("parameters", given, func(p *parameterBody) error {
 		switch {
 		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):

@@ -27,6 +27,7 @@ var storedTemplates = map[string]storedTemplate{
 	"endless": {Components: json.RawMessage(`[{"type":"LIMITED_TIME_OFFER","limited_time_offer":{"text":"Ever"}},{"type":"BODY","text":"Look."}]`), ParameterFormat: "POSITIONAL", Category: "MARKETING"},
 	"otp":     {Components: json.RawMessage(`[{"type":"BODY","add_security_recommendation":true},{"type":"BUTTONS","buttons":[{"type":"OTP","otp_type":"ONE_TAP"}]}]`), ParameterFormat: "POSITIONAL", Category: "AUTHENTICATION"},
 	"code":    {Components: json.RawMessage(`[{"type":"BODY","text":"*{{1}}* is your verification code."},{"type":"BUTTONS","buttons":[{"type":"URL","url":"https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}"}]}]`), ParameterFormat: "POSITIONAL", Category: "AUTHENTICATION"},
+	"bare":    {Components: json.RawMessage(`[{"type":"HEADER","format":"TEXT","text":"Only {{1}}"}]`), ParameterFormat: "POSITIONAL", Category: "UTILITY"},
 	"unknown": {Components: nil, ParameterFormat: "POSITIONAL"},
 }
 
@@ -141,6 +142,8 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 		{"two codes", "code", []string{bodyOf(textA, textB), url0}, "components[0].parameters"},
 		{"code by another button", "code", []string{bodyOf(textA), strings.Replace(code3, `"3"`, `0`, 1)}, "components[1].sub_type"},
 
+		{"two payloads", "buttons", []string{`{"type":"button","sub_type":"quick_reply","index":0,"parameters":[{"type":"payload","payload":"p"},{"type":"payload","payload":"q"}]}`}, "components[0].parameters"},
+		{"body that is not there", "bare", []string{headerOf(textA), bodyOf(textA)}, "components[1].parameters"},
 		{"a template that is not known well", "unknown", []string{bodyOf(textA), url0}, ""},
 	}
 	for _, tt := range tests {

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"slices"
 
 	"confab/storage"
 )
@@ -77,54 +78,73 @@ func (r *Runner) admission(tx *storage.Tx, k *kindState) func(lane string) bool 
 	}
 }
 
-// claimHeld fills the lanes that have room again.
-func (r *Runner) claimHeld(ctx context.Context) error {
-	for lane, l := range r.openLanes() {
-		r.mu.Lock()
-		k := l.kind
-		limit := min(l.room(lane), r.room(k))
-		for range limit {
-			r.reserve(k, lane)
-		}
-		r.starved = r.starved || limit <= 0
-		r.mu.Unlock()
-		if limit <= 0 {
-			continue
-		}
+// lanesPerClaim bounds the lanes that are looked at in one transaction.
+const lanesPerClaim = 64
+
+// claimHeld fills the lanes of a kind that have room again.
+func (r *Runner) claimHeld(ctx context.Context, k *kindState) error {
+	for lanes := range slices.Chunk(r.openLanes(k), lanesPerClaim) {
 		var claimed []storage.Job
-		err := r.DB.Update(ctx, func(tx *storage.Tx) (err error) {
-			claimed, err = tx.ClaimHeld(lane, limit, k.Lease)
-			if len(claimed) < limit {
-				r.settleOn(tx, &l.held)
+		err := r.DB.Update(ctx, func(tx *storage.Tx) error {
+			claimed = claimed[:0]
+			for _, lane := range lanes {
+				held, err := r.claimLane(tx, k, lane)
+				if err != nil {
+					return err
+				}
+				claimed = append(claimed, held...)
 			}
-			return err
+			return nil
 		})
-		if err != nil {
-			claimed = nil
-		}
-		r.mu.Lock()
-		for range limit - len(claimed) {
-			r.withdraw(k, lane)
-		}
-		r.mu.Unlock()
 		if err != nil {
 			return err
 		}
 		for _, j := range claimed {
 			r.start(k, j)
 		}
+		r.mu.Lock()
+		for _, lane := range lanes {
+			r.forget(k, lane)
+		}
+		r.mu.Unlock()
 	}
 	return nil
 }
 
-// openLanes returns the lanes that hold jobs and have room for some.
-func (r *Runner) openLanes() map[string]*laneState {
+// claimLane leases what the lane has room for, and reserves workers for it.
+func (r *Runner) claimLane(tx *storage.Tx, k *kindState, lane string) ([]storage.Job, error) {
+	r.mu.Lock()
+	l := r.lane(k, lane)
+	limit := min(l.room(lane), r.room(k))
+	r.starved = r.starved || limit <= 0
+	r.mu.Unlock()
+	if limit <= 0 {
+		return nil, nil
+	}
+	held, err := tx.ClaimHeld(k.Name, lane, limit, k.Lease)
+	if err != nil {
+		return nil, err
+	}
+	for range held {
+		r.mu.Lock()
+		r.reserve(k, lane)
+		r.mu.Unlock()
+		tx.OnUndo(func() { r.Withdraw(k.Name, lane) })
+	}
+	if len(held) < limit {
+		r.settleOn(tx, &l.held)
+	}
+	return held, nil
+}
+
+// openLanes lists the lanes of a kind that hold jobs and have room for some.
+func (r *Runner) openLanes(k *kindState) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	open := make(map[string]*laneState)
-	for lane, l := range r.lanes {
-		if l.held && l.room(lane) > 0 {
-			open[lane] = l
+	var open []string
+	for key, l := range r.lanes {
+		if key.kind == k.Name && l.held && l.room(key.lane) > 0 {
+			open = append(open, key.lane)
 		}
 	}
 	return open

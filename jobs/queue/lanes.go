@@ -17,6 +17,9 @@ type kindState struct {
 	nextRun storage.Time // of a periodic kind
 }
 
+// laneKey names a lane: those of two kinds have nothing to do with each other.
+type laneKey struct{ kind, lane string }
+
 // laneState is a lane that has something running or held.
 type laneState struct {
 	kind    *kindState
@@ -44,9 +47,9 @@ func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
 	if lane != "" && r.accepting && !r.admits(k, lane) {
 		return storage.AdmitHeld, 0
 	}
-	if !r.accepting || r.free == 0 || k.running >= k.Workers || k.waiting {
+	if !r.accepting || r.free <= 0 || k.running >= k.Workers || k.waiting {
 		k.waiting = true
-		r.forget(lane)
+		r.forget(k, lane)
 		return storage.AdmitLater, 0
 	}
 	r.reserve(k, lane)
@@ -114,7 +117,7 @@ func (r *Runner) release(k *kindState, lane string) {
 		if l.held {
 			r.starved = true
 		}
-		r.forget(lane)
+		r.forget(k, lane)
 	}
 	if r.starved {
 		r.starved = false
@@ -124,18 +127,20 @@ func (r *Runner) release(k *kindState, lane string) {
 
 // lane finds or makes a lane. The caller holds mu.
 func (r *Runner) lane(k *kindState, lane string) *laneState {
-	l := r.lanes[lane]
+	key := laneKey{k.Name, lane}
+	l := r.lanes[key]
 	if l == nil {
 		l = &laneState{kind: k}
-		r.lanes[lane] = l
+		r.lanes[key] = l
 	}
 	return l
 }
 
 // forget drops a lane that has nothing to remember. The caller holds mu.
-func (r *Runner) forget(lane string) {
-	if l := r.lanes[lane]; l != nil && l.running == 0 && !l.held {
-		delete(r.lanes, lane)
+func (r *Runner) forget(k *kindState, lane string) {
+	key := laneKey{k.Name, lane}
+	if l := r.lanes[key]; l != nil && l.running == 0 && !l.held {
+		delete(r.lanes, key)
 	}
 }
 

@@ -91,11 +91,3 @@ type Finish struct {
 	Outcome string // "done", "retry", "failed", "postponed", "released" or "lost"
 	Took    time.Duration
 }
-
-// panicError is what a handler's panic becomes.
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string { return fmt.Sprintf("panic: %v", e.value) }

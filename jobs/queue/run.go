@@ -39,11 +39,11 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 func (r *Runner) handle(ctx context.Context, k *kindState, j storage.Job) (commit Commit, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			commit, err = nil, &panicError{value: p, stack: debug.Stack()}
+			commit, err = nil, &storage.PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
-	if j.Runs > maxRuns {
-		return nil, fmt.Errorf("started %d times without an end", j.Runs-1)
+	if j.Crashes > maxCrashes {
+		return nil, fmt.Errorf("the process ended %d times while it ran", j.Crashes)
 	}
 	return k.Handle(ctx, j)
 }
@@ -64,6 +64,7 @@ func (r *Runner) finish(current *run, k *kindState) bool {
 // settle writes a run's outcome and returns its name. It insists: while the
 // database cannot write, it tries again until the process ends.
 func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure error) string {
+	r.report(j, failure)
 	for {
 		outcome, write := r.outcome(k, j, commit, failure)
 		err := r.DB.Update(context.Background(), write)
@@ -78,6 +79,7 @@ func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure erro
 			}
 		case failure == nil:
 			commit, failure = nil, fmt.Errorf("commit: %w", err)
+			r.report(j, failure)
 		default:
 			r.Log.Error("settle a job", "job", j.ID, "kind", j.Kind, "error", err)
 			return "lost"
@@ -101,17 +103,20 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 	if later, ok := errors.AsType[*postponed](failure); ok {
 		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, tx.Now.Add(later.delay)) }
 	}
-	r.report(j, failure)
-	if retry, delay := k.verdict(j, failure); retry && j.Runs <= maxRuns {
+	if retry, delay := k.verdict(j, failure); retry && j.Crashes <= maxCrashes {
 		return "retry", func(tx *storage.Tx) error { return tx.RetryJob(j, tx.Now.Add(delay), failure.Error()) }
 	}
 	return "failed", func(tx *storage.Tx) error { return tx.FailJob(j, failure.Error()) }
 }
 
+// report logs a run that failed; waiting and being stopped are no failures.
 func (r *Runner) report(j storage.Job, failure error) {
+	if _, waits := errors.AsType[*postponed](failure); failure == nil || waits || r.base.Err() != nil {
+		return
+	}
 	attrs := []any{"job", j.ID, "kind", j.Kind, "attempt", j.Attempt(), "error", failure}
-	if p, ok := errors.AsType[*panicError](failure); ok {
-		r.Log.Error("job panicked", append(attrs, "stack", string(p.stack))...)
+	if p, ok := errors.AsType[*storage.PanicError](failure); ok {
+		r.Log.Error("job panicked", append(attrs, "stack", string(p.Stack))...)
 		return
 	}
 	r.Log.Warn("job failed", attrs...)

@@ -12,8 +12,8 @@ import (
 const (
 	// maxClaim bounds the jobs of one claim, and so how long it holds the writer.
 	maxClaim = 128
-	// maxRuns stops a job that takes the process down each time it runs.
-	maxRuns = 100
+	// maxCrashes stops a job that takes the process down each time it runs.
+	maxCrashes = 10
 	// pauseAfterFault is how long the runner waits when the database fails it.
 	pauseAfterFault = time.Second
 )
@@ -42,7 +42,7 @@ type Runner struct {
 	mu        sync.Mutex
 	accepting bool
 	free      int
-	lanes     map[string]*laneState
+	lanes     map[laneKey]*laneState
 	running   map[int64]*run
 	nextDue   storage.Time
 	starved   bool // something waits for the next free worker
@@ -64,7 +64,7 @@ func New(o Options) *Runner {
 		kinds:   make(map[string]*kindState),
 		wake:    make(chan struct{}, 1),
 		free:    o.Workers,
-		lanes:   make(map[string]*laneState),
+		lanes:   make(map[laneKey]*laneState),
 		running: make(map[int64]*run),
 	}
 	for _, k := range o.Kinds {
@@ -152,10 +152,10 @@ func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 	if err := r.enqueuePeriodic(ctx); err != nil {
 		return 0, err
 	}
-	if err := r.claimHeld(ctx); err != nil {
-		return 0, err
-	}
 	for _, k := range r.order {
+		if err := r.claimHeld(ctx, k); err != nil {
+			return 0, err
+		}
 		if err := r.claimDue(ctx, k); err != nil {
 			return 0, err
 		}
@@ -181,7 +181,7 @@ func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if due := last.Add(k.Every); last != 0 && due > storage.Now() {
+		if due := last.Add(k.Every); last != 0 && last <= storage.Now() && due > storage.Now() {
 			k.nextRun = due
 			continue
 		}

@@ -226,7 +226,7 @@ CREATE TABLE labels (
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     team_id         INTEGER NOT NULL REFERENCES teams (id),
     name            TEXT    NOT NULL,
-    name_folded     TEXT    NOT NULL,                       -- lower case
+    name_folded     TEXT    NOT NULL,                       -- without case
     color           TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
@@ -431,19 +431,20 @@ CREATE TABLE delivery_attempts (
 CREATE TABLE jobs (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,        -- never used again: a stale worker must not meet a namesake
     kind          TEXT    NOT NULL,
-    lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of one lane run at once; '' = no lane
+    lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of a kind and lane run at once; '' = no lane
     args          TEXT    NOT NULL CHECK (json_valid(args)),
     state         TEXT    NOT NULL CHECK (state IN ('due', 'held', 'running', 'failed')),
     due_at        INTEGER NOT NULL,
     runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; fences off a worker that lost its lease
     failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error; a crash counts for none
+    crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process
     leased_until  INTEGER NOT NULL DEFAULT 0,
     call_begun_at INTEGER NOT NULL DEFAULT 0,               -- an outside call may have had its effect since then
     last_error    TEXT,
     created_at    INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX jobs_due ON jobs (kind, due_at, id) WHERE state = 'due';
-CREATE INDEX jobs_held ON jobs (lane, due_at, id) WHERE state = 'held';
+CREATE INDEX jobs_held ON jobs (kind, lane, due_at, id) WHERE state = 'held';
 
 -- When each periodic job was last put on the queue.
 CREATE TABLE periodic_runs (
@@ -546,10 +547,10 @@ INSERT INTO deliveries VALUES
 INSERT INTO delivery_attempts VALUES ('wbd_01KDYBMWFE00000000000000D1', 8, 1767323045803, 500, 12, 'http_status', 'answered 500', 'oops');
 
 INSERT INTO jobs VALUES
-    (7, 'message.send', 'account:1', '{"message":"msg_01KDYBMWFE00000000000000G2"}', 'failed', 1767323045810, 5, 5, 0, 1767323045809, 'timed out', 1767323045791),
-    (8, 'purge', '', '{}', 'due', 1767323045811, 0, 0, 0, 0, NULL, 1767323045811),
-    (9, 'webhook.deliver', 'wbs:1', '{}', 'running', 1767323045812, 1, 0, 1767323105812, 0, NULL, 1767323045812),
-    (11, 'webhook.deliver', 'wbs:1', '{}', 'held', 1767323045813, 0, 0, 0, 0, NULL, 1767323045813);
+    (7, 'message.send', 'account:1', '{"message":"msg_01KDYBMWFE00000000000000G2"}', 'failed', 1767323045810, 5, 5, 0, 0, 1767323045809, 'timed out', 1767323045791),
+    (8, 'purge', '', '{}', 'due', 1767323045811, 0, 0, 0, 0, 0, NULL, 1767323045811),
+    (9, 'webhook.deliver', 'wbs:1', '{}', 'running', 1767323045812, 1, 0, 0, 1767323105812, 0, NULL, 1767323045812),
+    (11, 'webhook.deliver', 'wbs:1', '{}', 'held', 1767323045813, 0, 0, 0, 0, 0, NULL, 1767323045813);
 UPDATE sqlite_sequence SET seq = 12 WHERE name = 'jobs';
 INSERT INTO periodic_runs VALUES ('purge', 1767323045811);
 INSERT INTO idempotency VALUES -- of the year 2100, so that they are still remembered
