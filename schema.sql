@@ -324,7 +324,8 @@ CREATE TABLE media (
     filename             TEXT,
     provider_media_id    TEXT,                              -- reused until provider_expires_at
     provider_expires_at  INTEGER NOT NULL DEFAULT 0,
-    created_at           INTEGER NOT NULL
+    created_at           INTEGER NOT NULL,
+    deleted_at           INTEGER NOT NULL DEFAULT 0         -- gone for the client; the row goes when no send can need it
 ) STRICT;
 CREATE INDEX media_of_account ON media (account_id, created_at, id);
 CREATE INDEX media_by_content ON media (sha256);

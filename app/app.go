@@ -40,15 +40,16 @@ type Options struct {
 // App is a server that is ready to run.
 type App struct {
 	Options
-	DB       *storage.DB
-	dir      DataDir
-	lock     *os.File
-	api      *api.Server
-	callback *callback.Server
-	runner   *queue.Runner
-	metrics  *metrics
-	listener net.Listener
-	draining chan struct{}
+	DB              *storage.DB
+	dir             DataDir
+	lock            *os.File
+	api             *api.Server
+	callback        *callback.Server
+	runner          *queue.Runner
+	metrics         *metrics
+	listener        net.Listener
+	metricsListener net.Listener // nil unless server.metrics_listen is set
+	draining        chan struct{}
 }
 
 // New takes the data directory, opens the database and the listener, and
@@ -86,6 +87,11 @@ func (a *App) open() (err error) {
 		return fmt.Errorf("server.listen: %w", err)
 	}
 	a.Config.Server.Listen = a.listener.Addr().String()
+	if address := a.Config.Server.MetricsListen; address != "" {
+		if a.metricsListener, err = net.Listen("tcp", address); err != nil {
+			return fmt.Errorf("server.metrics_listen: %w", err)
+		}
+	}
 	if err := a.warnOfPlans(); err != nil {
 		return err
 	}
@@ -179,8 +185,11 @@ func (a *App) Close() error {
 		a.api.Close()
 	}
 	var errs []error
-	if a.listener != nil {
-		if err := a.listener.Close(); !errors.Is(err, net.ErrClosed) {
+	for _, l := range []net.Listener{a.listener, a.metricsListener} {
+		if l == nil {
+			continue
+		}
+		if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
 	}

@@ -43,17 +43,24 @@ func (a *App) serveControl(ctx context.Context) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /refresh", a.refresh)
+	mux.HandleFunc("POST /flush", a.flush)
 	mux.HandleFunc("POST /jobs/{id}/cancel", a.cancelJob)
 	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
 }
 
 // refresh makes the server see what another process changed.
-func (a *App) refresh(w http.ResponseWriter, r *http.Request) {
-	if err := a.api.Refresh(r.Context()); err != nil {
+func (a *App) refresh(w http.ResponseWriter, _ *http.Request) {
+	a.api.Refresh()
+	a.runner.Wake()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// flush writes what the API log holds back, for somebody who wants to read it.
+func (a *App) flush(w http.ResponseWriter, r *http.Request) {
+	if err := a.api.Flush(r.Context()); err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	a.runner.Wake()
 	w.WriteHeader(http.StatusNoContent)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -39,8 +40,8 @@ func (d DataDir) Prepare() error {
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	if len(entries) > 0 {
-		return nil
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != "lost+found" }) {
+		return nil // in use, perhaps for other things too: leave its mode alone
 	}
 	if err := os.Chmod(string(d), 0o700); err != nil {
 		return d.notWritable(err)

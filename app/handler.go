@@ -15,9 +15,13 @@ import (
 // handler leads each path of the public listener to what serves it.
 func (a *App) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch path := r.URL.Path; {
-		case path == "/v1" || strings.HasPrefix(path, "/v1/"):
+		path := r.URL.Path
+		if path == "/v1" || strings.HasPrefix(path, "/v1/") {
 			a.api.ServeHTTP(w, r)
+			return
+		}
+		a.api.Identify(w)
+		switch {
 		case path == "/provider/webhook":
 			a.callback.ServeHTTP(w, r)
 		case path == "/console" || strings.HasPrefix(path, "/console/"):
@@ -73,7 +77,7 @@ var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X
 // fromHere tells whether a request comes from this machine itself.
 func fromHere(r *http.Request) bool {
 	for _, name := range forwarding {
-		if r.Header.Get(name) != "" {
+		if len(r.Header.Values(name)) > 0 {
 			return false
 		}
 	}

@@ -2,8 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -116,16 +114,11 @@ func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 // serveMetrics serves server.metrics_listen, if it is set: to anyone who can
 // reach it.
 func (a *App) serveMetrics(ctx context.Context) error {
-	address := a.Config.Server.MetricsListen
-	if address == "" {
+	if a.metricsListener == nil {
 		<-ctx.Done()
 		return nil
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("server.metrics_listen: %w", err)
-	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.handler)
-	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
+	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(a.metricsListener) })
 }

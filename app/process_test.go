@@ -172,14 +172,16 @@ func (s *server) mustSend(method, path, body string, header ...string) reply {
 	return r
 }
 
-// labels lists every label's name through the API.
-func (s *server) labels() map[string]int {
+// labels lists every label through the API: names and ids.
+func (s *server) labels() map[string][]string {
 	s.t.Helper()
-	names := make(map[string]int)
+	names := make(map[string][]string)
 	for path := "/v1/labels?limit=100"; path != ""; {
 		r := s.mustSend("GET", path, "")
 		for _, l := range r.body["data"].([]any) {
-			names[l.(map[string]any)["name"].(string)]++
+			label := l.(map[string]any)
+			name := label["name"].(string)
+			names[name] = append(names[name], label["id"].(string))
 		}
 		path = ""
 		if next, ok := r.body["next_cursor"].(string); ok {

@@ -13,18 +13,43 @@ const (
 	housekeepingEvery = 10 * time.Minute
 	// purgeBatch keeps each delete short, so that writes of others slip in between.
 	purgeBatch = 500
+	// vacuumBatch pages are given back in one transaction, until keptPages are left.
+	vacuumBatch = 200
+	keptPages   = 256
 )
 
-// keepHouse deletes what has outlived its use: answers past the idempotency
-// window and old lines of the API log.
+// keepHouse deletes what has outlived its use, answers past the idempotency
+// window, old lines of the API log and old raw callbacks, and shrinks the file.
 func (w *Workers) keepHouse(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	if err := w.inBatches(ctx, (*storage.Tx).DeleteOldAnswers); err != nil {
 		return nil, err
 	}
 	keep := time.Duration(w.APILogDays) * 24 * time.Hour
-	return nil, w.inBatches(ctx, func(tx *storage.Tx, limit int) (int64, error) {
-		return tx.DeleteCalls(tx.Now.Add(-keep), limit)
-	})
+	for _, delete := range []func(*storage.Tx, storage.Time, int) (int64, error){(*storage.Tx).DeleteCalls, (*storage.Tx).DeleteRawCallbacks} {
+		err := w.inBatches(ctx, func(tx *storage.Tx, limit int) (int64, error) { return delete(tx, tx.Now.Add(-keep), limit) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, w.returnSpace(ctx)
+}
+
+// returnSpace shrinks the file when much of it is empty; a little is kept for
+// the rows to come.
+func (w *Workers) returnSpace(ctx context.Context) error {
+	for {
+		var free int64
+		err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+			free, err = rx.FreePages()
+			return err
+		})
+		if err != nil || free <= keptPages {
+			return err
+		}
+		if err := w.DB.Update(ctx, func(tx *storage.Tx) error { return tx.ReturnSpace(vacuumBatch) }); err != nil {
+			return err
+		}
+	}
 }
 
 // inBatches repeats a delete until it finds nothing more.

@@ -69,3 +69,29 @@ func TestHousekeepingForgetsWhatIsTooOldAndNothingElse(t *testing.T) {
 		})
 	})
 }
+
+func TestHousekeepingGivesEmptySpaceBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := storagetest.Open(t)
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			for range 3000 {
+				if err := tx.InsertRawCallback(storage.RawCallback{Reason: "test", Payload: make([]byte, 4000)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		time.Sleep(3 * 24 * time.Hour)
+		work(t, db)
+		time.Sleep(time.Hour)
+		storagetest.View(t, db, func(rx *storage.Rx) error {
+			kept, err := rx.RawCallbacks(1)
+			is.NoErr(err)
+			is.Equal(len(kept), 0)
+			free, err := rx.FreePages()
+			is.True(free <= 256) // of some three thousand
+			return err
+		})
+	})
+}

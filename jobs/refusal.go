@@ -14,6 +14,7 @@ const (
 	OrganizationSuspended = "organization_suspended"
 	CustomerSuspended     = "customer_suspended"
 	AccountRestricted     = "account_restricted"
+	AccountRateLimited    = "account_rate_limited"
 	NumberNotVerified     = "whatsapp_number_not_verified"
 	UpstreamError         = "upstream_error"
 )

@@ -61,11 +61,14 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
 		return nil, nil // settled by a callback
 	}
-	if refused := Refused(out.sender); refused != nil {
+	if until := job.CallBegunAt.Add(w.ReconcileWindow); job.CallBegunAt != 0 && storage.Now() < until {
+		return nil, queue.Postpone(until.Sub(storage.Now())) // a callback may still tell
+	}
+	if refused := refusedNow(job, out); refused != nil {
 		return failing(out, failure{code: refused.Code, text: refused.Text, own: true}), nil
 	}
 	if err := w.awaitTurn(ctx, job, out); err != nil {
-		return w.orExpired(out, err)
+		return nil, err
 	}
 	body, err := wireBody(out.message, args.Content)
 	if err != nil {
@@ -96,17 +99,29 @@ func loadSender(rx *storage.Rx, account int64) (s storage.Sender, token provider
 	return s, provider.NewToken(plain), err
 }
 
-// awaitTurn waits for what must pass before the call: the reconciliation of an
-// outcome that a dead process left unknown, the account's cooldown, the rates.
+// refusedNow tells why a message must not be sent any more, or nil: what its
+// account may not do, or has had to wait for too long.
+func refusedNow(job storage.Job, out outgoing) *Refusal {
+	if cooling(job, out) && storage.Now() >= out.message.CreatedAt.Add(maxCooldown) {
+		return &Refusal{AccountRateLimited, "The account was rate limited for too long."}
+	}
+	return Refused(out.sender)
+}
+
+// cooling tells whether a message waits for its account to cool down. One that
+// was tried does not: it has a schedule of its own, and finds out whether the
+// account is well again.
+func cooling(job storage.Job, out outgoing) bool {
+	return job.Attempt() == 1 && storage.Now() < out.sender.CooldownUntil
+}
+
+// awaitTurn waits for what must pass before the call: the account's cooldown and
+// the rates.
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
-	now := storage.Now()
-	if until := job.CallBegunAt.Add(w.ReconcileWindow); job.CallBegunAt != 0 && now < until {
-		return queue.Postpone(until.Sub(now))
+	if cooling(job, out) {
+		return queue.Postpone(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(maxCooldown)).Sub(storage.Now()))
 	}
-	if until := out.sender.CooldownUntil; now < until {
-		return queue.Postpone(min(until, out.message.CreatedAt.Add(maxCooldown)).Sub(now))
-	}
-	wait := w.pace.take(out.message.AccountID, out.message.ContactID, turnPatience)
+	wait := w.pace.take(out.message, turnPatience)
 	if wait > turnPatience {
 		return queue.Postpone(wait)
 	}
@@ -120,15 +135,6 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 	}
 }
 
-// orExpired fails a message that has waited for its account for too long, and
-// otherwise lets it wait.
-func (w *Workers) orExpired(out outgoing, wait error) (queue.Commit, error) {
-	if storage.Now() < out.sender.CooldownUntil && storage.Now() >= out.message.CreatedAt.Add(maxCooldown) {
-		return failing(out, failure{code: "account_rate_limited", text: "The account was rate limited for too long.", own: true}), nil
-	}
-	return nil, wait
-}
-
 // sent decides what becomes of a message after its call.
 func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
@@ -140,18 +146,16 @@ func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent 
 		retries = min(retries, class.Retries)
 	}
 	if class.Transient && job.Attempt() <= retries {
-		if err := w.DB.Update(ctx, func(tx *storage.Tx) error {
+		marked := w.DB.Update(ctx, func(tx *storage.Tx) error {
 			if class.Effect == provider.Cooldown {
 				if err := tx.CoolDown(out.message.AccountID, tx.Now.Add(maxCooldown)); err != nil {
 					return err
 				}
 			}
 			return tx.MarkPending(out.message.ID)
-		}); err != nil {
-			return nil, err
-		}
+		})
 		delay := max(jitter(w.SendRetries[job.Attempt()-1]), provider.RetryAfter(err))
-		return nil, queue.RetryAfter(delay, err)
+		return nil, queue.RetryAfter(delay, errors.Join(err, marked))
 	}
 	return failing(out, failureOf(err)), nil
 }

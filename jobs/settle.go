@@ -25,17 +25,24 @@ func Settle(tx *storage.Tx, message, providerID string) error {
 	}
 	s, err := tx.Sender(m.AccountID)
 	if err != nil {
-		return err
+		return ignoreMissing(err) // the account is gone, and with it whoever would hear of it
 	}
+	if m.Status != storage.MessageFailed { // given up already, which is the end of it
+		if err := tellSent(tx, s.Account, m); err != nil {
+			return err
+		}
+	}
+	return applyParked(tx, s.Account, &m)
+}
+
+// tellSent tells that the provider has a message.
+func tellSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
 	conversation, err := tx.ConversationOf(m.ContactID)
 	if err != nil {
 		return err
 	}
 	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: conversation.Status, MediaURL: LinkOf(m)}
-	if err := event.MessageSent(SubjectOf(s.Account), m, sent).Emit(tx); err != nil {
-		return err
-	}
-	return applyParked(tx, s.Account, &m)
+	return event.MessageSent(SubjectOf(a), m, sent).Emit(tx)
 }
 
 // SubjectOf is whom an account's events concern.

@@ -2,6 +2,8 @@ package jobs
 
 import (
 	"cmp"
+	"encoding/json"
+	"time"
 
 	"confab/jobs/event"
 	"confab/jobs/provider"
@@ -11,22 +13,38 @@ import (
 // ApplyStatus moves a message as a callback reports and tells of it, once for
 // each distinct status. The envelope is the callback, narrowed to it.
 func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, status provider.Status, envelope []byte) error {
-	first, err := tx.MarkStatus(m, status.Status, storage.Time(int64(status.Timestamp)*1000))
+	first, err := tx.MarkStatus(m, status.Status, reportedAt(status, tx.Now))
 	if err != nil || !first {
 		return err
 	}
-	if status.Status == storage.MessageFailed && len(status.Errors) > 0 {
-		if err := failReported(tx, m, status.Errors[0]); err != nil {
+	if status.Status == storage.MessageFailed {
+		if err := failReported(tx, m, append(status.Errors, unexplained)[0]); err != nil {
 			return err
 		}
 	}
 	return event.MessageStatus(SubjectOf(account), status.ID, envelope).Emit(tx)
 }
 
+// reportedAt is when a status came about, or now where the callback gives no
+// time that could be true.
+func reportedAt(s provider.Status, now storage.Time) storage.Time {
+	const latest = 24 * time.Hour // clocks differ
+	if s.Timestamp <= 0 || int64(s.Timestamp) > now.Add(latest).Std().Unix() {
+		return now
+	}
+	return storage.At(time.Unix(int64(s.Timestamp), 0))
+}
+
+// unexplained is the fault of a failure that gives none.
+var unexplained = provider.Fault{Code: provider.NoCode, Message: "The provider gave no reason."}
+
 // failReported records why the provider's callback says that a message failed.
 func failReported(tx *storage.Tx, m *storage.Message, fault provider.Fault) error {
 	class := fault.Class()
-	f := failure{code: class.Code, text: cmp.Or(fault.Details, fault.Message, fault.Title), providerCode: &fault.Code, effect: class.Effect}
+	f := failure{code: class.Code, text: cmp.Or(fault.Details, fault.Message, fault.Title, unexplained.Message), effect: class.Effect}
+	if fault.Code != provider.NoCode {
+		f.providerCode = &fault.Code
+	}
 	if err := tx.MarkFailed(m, f.code, f.text, f.providerCode); err != nil {
 		return err
 	}
@@ -51,9 +69,10 @@ func applyParked(tx *storage.Tx, account storage.Account, m *storage.Message) er
 	return nil
 }
 
-// statusIn reads the one status of a narrowed envelope.
+// statusIn reads the one status of a narrowed envelope, which is in our dialect.
 func statusIn(envelope []byte) (provider.Status, bool) {
-	callback, err := provider.ParseCallback(envelope)
+	var callback provider.Callback
+	err := json.Unmarshal(envelope, &callback)
 	if err != nil || len(callback.Entries) != 1 || len(callback.Entries[0].Changes) != 1 {
 		return provider.Status{}, false
 	}

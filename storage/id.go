@@ -20,6 +20,7 @@ const (
 	PrefixContact      = "ctc_"
 	PrefixConversation = "cnv_"
 	PrefixMessage      = "msg_"
+	PrefixMedia        = "med_"
 	PrefixTemplate     = "tmpl_"
 	PrefixEvent        = "evt_"
 	PrefixDelivery     = "wbd_"

@@ -45,15 +45,29 @@ type Message struct {
 	ContactName        *string `db:"contact_name"`
 	AccountPhone       *string `db:"account_phone"`
 	AccountNumberID    *string `db:"account_number_id"`
+
+	MediaToken    *string `db:"media_token"` // these four of hosted media that was not deleted
+	MediaMIMEType *string `db:"media_mime_type"`
+	MediaSize     *int64  `db:"media_size"`
+	MediaFilename *string `db:"media_filename"`
+}
+
+// SetMedia makes hosted media the message's own.
+func (m *Message) SetMedia(file Media) {
+	ready := MediaReady
+	m.MediaID, m.MediaStatus = &file.ID, &ready
+	m.MediaToken, m.MediaMIMEType, m.MediaSize, m.MediaFilename = &file.URLToken, &file.MIMEType, &file.Size, file.Filename
 }
 
 const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source, m.provider_id, m.recipient,
 	m.content, m.body, m.context, m.media_id, m.media_status, m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.played_at, m.edited_at,
 	m.sent_at, m.created_at, m.updated_at,
 	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid, c.username AS contact_username, c.name AS contact_name,
-	a.phone_number AS account_phone, a.phone_number_id AS account_number_id`
+	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
+	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
 
-const messageTables = `messages m JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON a.id = m.account_id`
+const messageTables = `messages m JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON a.id = m.account_id
+	LEFT JOIN media f ON f.id = m.media_id AND f.deleted_at = 0`
 
 // Message finds a message of an account.
 func (rx *Rx) Message(account int64, id string) (Message, error) {

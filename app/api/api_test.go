@@ -247,7 +247,5 @@ func (f *fixture) change(tenant storagetest.Tenant, fn func(*storage.Organizatio
 	org := tenant.Organization
 	fn(&org)
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.UpdateOrganization(&org) })
-	if err := f.api.Refresh(f.t.Context()); err != nil {
-		f.t.Fatal(err)
-	}
+	f.api.Refresh()
 }

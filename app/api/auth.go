@@ -6,15 +6,21 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"confab/storage"
 )
 
 // principal is a key and the organization that it stands for.
 type principal struct {
-	key storage.Key
-	org storage.Organization
+	key  storage.Key
+	org  storage.Organization
+	read storage.Time // when
 }
+
+// principalLife is how long a principal is believed. Changes are told at once;
+// this is for a command that died between its change and its word.
+const principalLife = 10 * time.Second
 
 // keyring caches principals by the hash of their key. Keys that do not exist
 // are not cached: a stranger must not fill the memory.
@@ -36,9 +42,10 @@ func (k *keyring) find(ctx context.Context, hash [sha256.Size]byte) (principal, 
 	p, ok := k.known[hash]
 	generation := k.generation
 	k.mu.RUnlock()
-	if ok {
+	if ok && storage.Now() < p.read.Add(principalLife) {
 		return p, nil
 	}
+	p = principal{read: storage.Now()}
 	err := k.db.View(ctx, func(rx *storage.Rx) (err error) {
 		p.key, p.org, err = rx.KeyByHash(hash)
 		return err
@@ -64,12 +71,12 @@ func (k *keyring) clear() {
 
 // authenticate finds out who is calling.
 func (s *Server) authenticate(r *request) error {
-	header := r.http.Header.Get("Authorization")
-	if header == "" {
+	headers := r.http.Header.Values("Authorization")
+	if len(headers) == 0 || (len(headers) == 1 && headers[0] == "") {
 		return fail(MissingAPIKey, "Send your API key as 'Authorization: Bearer svc_live_…'.")
 	}
-	scheme, token, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Bearer") || len(token) != storage.KeyLength || !strings.HasPrefix(token, storage.KeyPrefix) {
+	scheme, token, _ := strings.Cut(headers[0], " ")
+	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || len(token) != storage.KeyLength || !strings.HasPrefix(token, storage.KeyPrefix) {
 		return fail(InvalidAPIKey, "This is not an API key.")
 	}
 	p, err := s.keys.find(r.http.Context(), storage.KeyHash(token))

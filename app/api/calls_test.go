@@ -37,7 +37,7 @@ func readDir(t *testing.T, dir string) (all []byte) {
 // logged flushes the API log and returns it, oldest first.
 func (f *fixture) logged() (calls []storage.Call) {
 	f.t.Helper()
-	if err := f.api.Refresh(f.t.Context()); err != nil {
+	if err := f.api.Flush(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 	return f.stored()
@@ -118,7 +118,7 @@ func TestCallsAreWrittenInBatchesAfterASecond(t *testing.T) {
 		synctest.Wait()
 		is.Equal(f.lastUsed(), used)
 		f.call("GET", "/me", "")
-		is.NoErr(f.api.Refresh(t.Context()))
+		is.NoErr(f.api.Flush(t.Context()))
 		is.Equal(f.lastUsed(), used.Add(usedEvery)) // for somebody who asks now
 	})
 }

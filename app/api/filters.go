@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,15 +47,29 @@ func (f *filters) text(name string, longest int) string {
 	return value
 }
 
-// instant is a date-time. It is cut to milliseconds, which is all that is kept.
-func (f *filters) instant(name string) storage.Time {
+// after is an instant that others must lie behind. It is cut to milliseconds, as
+// what it is compared with: nothing lies in between.
+func (f *filters) after(name string) storage.Time { return storage.At(f.instant(name)) }
+
+// before is an instant that others must lie before. A fraction of a millisecond
+// counts as a whole one, and the beginning of time as the instant behind it,
+// because zero would choose everything.
+func (f *filters) before(name string) storage.Time {
+	t := f.instant(name)
+	if t.IsZero() {
+		return 0
+	}
+	return cmp.Or(storage.At(t.Add(time.Millisecond-1)), 1)
+}
+
+// instant is a date-time, zero when there is none. UnmarshalText is stricter
+// than time.Parse, which takes some that RFC 3339 does not know.
+func (f *filters) instant(name string) (t time.Time) {
 	if !f.values.Has(name) {
-		return 0
+		return time.Time{}
 	}
-	t, err := time.Parse(time.RFC3339Nano, f.values.Get(name))
-	if err != nil {
+	if err := t.UnmarshalText([]byte(f.values.Get(name))); err != nil || t.Year() < 1 {
 		f.refuse(name, "must be an instant such as 2026-01-02T03:04:05.678Z")
-		return 0
 	}
-	return storage.At(t)
+	return t
 }

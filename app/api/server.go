@@ -77,12 +77,16 @@ func New(o Options) *Server {
 	return s
 }
 
-// Refresh forgets what is cached of keys and organizations and writes the API
-// log and the keys' last use: another process changed the database, or wants to
-// read it.
-func (s *Server) Refresh(ctx context.Context) error {
+// Refresh forgets what is cached of keys, organizations and numbers: another
+// process changed the database.
+func (s *Server) Refresh() {
 	s.keys.clear()
 	s.numbers.clear()
+}
+
+// Flush writes the API log and the keys' last use, for another process that
+// wants to read them.
+func (s *Server) Flush(ctx context.Context) error {
 	return errors.Join(s.calls.flush(ctx), s.calls.flushUsed(ctx))
 }
 

@@ -38,9 +38,9 @@ func TestARefreshSaysWhenTheLogCannotBeWritten(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
 	f.stop()
-	is.NoErr(f.api.Refresh(t.Context())) // there is nothing to write
+	is.NoErr(f.api.Flush(t.Context())) // there is nothing to write
 	f.callAs("", "GET", "/health", "")
-	is.True(f.api.Refresh(t.Context()) != nil)
+	is.True(f.api.Flush(t.Context()) != nil)
 }
 
 func TestARefusedTransactionLeavesNothing(t *testing.T) {

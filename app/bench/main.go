@@ -77,10 +77,11 @@ func (b *bench) run() error {
 
 func (b *bench) add(what, figure, ratio string) {
 	b.rows = append(b.rows, row{what, figure, ratio})
-	fmt.Fprintf(os.Stderr, "%s: %s %s\n", what, figure, ratio)
+	fmt.Fprint(os.Stderr, ".") // it takes a while
 }
 
 func (b *bench) print() error {
+	fmt.Fprintln(os.Stderr)
 	tab := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "WHAT\tFIGURE\tRATIO")
 	for _, r := range b.rows {

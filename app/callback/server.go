@@ -5,6 +5,7 @@
 package callback
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -13,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"confab/jobs/provider"
@@ -90,7 +92,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 	if !s.configured() || !signed(body, r.Header.Get("X-Hub-Signature-256"), s.AppSecret) {
 		return ErrUnauthorized
 	}
-	if err := s.DB.Update(r.Context(), func(tx *storage.Tx) error { return s.apply(tx, body) }); err != nil {
+	if err := s.apply(r.Context(), body); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusOK)
@@ -108,29 +110,55 @@ func signed(body []byte, header, secret string) bool {
 	return hmac.Equal(given, mac.Sum(nil))
 }
 
-// apply takes a callback change by change, so that one that cannot be read does
-// not hold up the others of its batch.
-func (s *Server) apply(tx *storage.Tx, body []byte) error {
-	callback, err := provider.ParseCallback(body)
-	if err != nil {
-		return tx.InsertRawCallback(storage.RawCallback{Reason: "unreadable", Payload: body})
-	}
-	for _, entry := range callback.Entries {
-		for _, change := range entry.Changes {
-			if err := s.applyChange(tx, string(entry.ID), change); err != nil {
-				return err
+// step writes one piece of a callback. It is prepared before the transaction,
+// which should be short.
+type step func(*storage.Tx) error
+
+// stepsAtOnce bounds the pieces of one transaction.
+const stepsAtOnce = 50
+
+// apply takes a callback piece by piece, in several transactions if it is large.
+// Should one fail, the provider sends all of it again, and what was taken is
+// known by then.
+func (s *Server) apply(ctx context.Context, body []byte) error {
+	for steps := range slices.Chunk(s.steps(body), stepsAtOnce) {
+		err := s.DB.Update(ctx, func(tx *storage.Tx) error {
+			for _, take := range steps {
+				if err := take(tx); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (s *Server) applyChange(tx *storage.Tx, waba string, change provider.Change) error {
-	value, err := provider.Read[provider.Value](change.Value)
-	if change.Field != "messages" || err != nil || len(value.Statuses) == 0 {
-		return keepRaw(tx, change, "not handled")
+// steps reads a callback. What cannot be read is kept as it came, and does not
+// hold up the rest.
+func (s *Server) steps(body []byte) (all []step) {
+	callback, err := provider.ParseCallback(body)
+	if err != nil {
+		return []step{func(tx *storage.Tx) error {
+			return tx.InsertRawCallback(storage.RawCallback{Reason: "unreadable", Payload: body})
+		}}
 	}
-	return s.takeStatuses(tx, waba, change, value)
+	for _, entry := range callback.Entries {
+		for _, change := range entry.Changes {
+			value, err := provider.Read[provider.Value](change.Value)
+			if change.Field != "messages" || err != nil || len(value.Statuses) == 0 {
+				all = append(all, func(tx *storage.Tx) error { return keepRaw(tx, change, "not handled") })
+				continue
+			}
+			for _, raw := range value.Statuses {
+				all = append(all, takeStatus(string(entry.ID), change, string(value.Metadata.PhoneNumberID), raw))
+			}
+		}
+	}
+	return all
 }
 
 // keepRaw stores a change as it came, for somebody to look at.

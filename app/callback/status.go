@@ -9,42 +9,35 @@ import (
 	"confab/storage"
 )
 
-// takeStatuses applies the delivery statuses of one change.
-func (s *Server) takeStatuses(tx *storage.Tx, waba string, change provider.Change, value provider.Value) error {
-	account, err := tx.AccountByNumber(string(value.Metadata.PhoneNumberID))
-	if errors.Is(err, storage.ErrNotFound) {
-		return keepRaw(tx, change, "unknown number")
-	}
-	if err != nil {
-		return err
-	}
-	for _, raw := range value.Statuses {
-		if err := s.takeStatus(tx, account, waba, change, raw); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeStatus applies one status. Whatever is wrong with it concerns no other.
-func (s *Server) takeStatus(tx *storage.Tx, account storage.Account, waba string, change provider.Change, raw json.RawMessage) error {
+// takeStatus applies one delivery status of a number.
+func takeStatus(waba string, change provider.Change, number string, raw json.RawMessage) step {
+	alone := provider.Change{Field: change.Field, Value: raw}
 	status, err := provider.Read[provider.Status](raw)
 	if err != nil || status.ID == "" || status.Status == "" {
-		return keepRaw(tx, provider.Change{Field: change.Field, Value: raw}, "unreadable status")
+		return func(tx *storage.Tx) error { return keepRaw(tx, alone, "unreadable status") }
 	}
 	envelope, err := narrow(waba, change, raw)
 	if err != nil {
-		return keepRaw(tx, change, "unreadable status")
+		return func(tx *storage.Tx) error { return keepRaw(tx, alone, "unreadable status") }
 	}
-	m, err := matchStatus(tx, account, status)
-	if errors.Is(err, storage.ErrNotFound) {
-		_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
-		return err
+	return func(tx *storage.Tx) error {
+		account, err := tx.AccountByNumber(number)
+		if errors.Is(err, storage.ErrNotFound) {
+			return keepRaw(tx, alone, "unknown number")
+		}
+		if err != nil {
+			return err
+		}
+		m, err := matchStatus(tx, account, status)
+		if errors.Is(err, storage.ErrNotFound) {
+			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		return jobs.ApplyStatus(tx, account, &m, status, envelope)
 	}
-	if err != nil {
-		return err
-	}
-	return jobs.ApplyStatus(tx, account, &m, status, envelope)
 }
 
 // matchStatus finds the message of a status: by the provider's id, or by our own

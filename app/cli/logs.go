@@ -89,6 +89,14 @@ func (e *env) logs() *cobra.Command {
 	return cmd
 }
 
+// flushCalls makes a running server store the newest calls. It may be unable to,
+// and what is stored is worth reading then above all.
+func (s *store) flushCalls(cmd *cobra.Command) {
+	if err := s.dir.Tell(cmd.Context(), "/flush"); err != nil && cmd.Context().Err() == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning: the newest calls may be missing:", err)
+	}
+}
+
 // show prints the calls that were, and with --follow those that come.
 func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
@@ -96,9 +104,7 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	if err != nil {
 		return err
 	}
-	if err := s.dir.Tell(ctx, "/refresh"); err != nil { // so that the newest calls are stored
-		return err
-	}
+	s.flushCalls(cmd)
 	var (
 		calls []storage.Call
 		last  int64
@@ -122,7 +128,7 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	if err := o.printLines(out, calls); err != nil || !o.follow {
 		return err
 	}
-	return o.tail(ctx, out, s, last, filter)
+	return o.tail(cmd, s, last, filter)
 }
 
 func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, error) {
@@ -141,7 +147,8 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 }
 
 // tail prints calls as they come, all of them: the limit is for the past.
-func (o logOptions) tail(ctx context.Context, out io.Writer, s *store, last int64, filter storage.CallFilter) error {
+func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.CallFilter) error {
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter.Limit = listLimit
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
@@ -151,9 +158,7 @@ func (o logOptions) tail(ctx context.Context, out io.Writer, s *store, last int6
 			return nil
 		case <-tick.C:
 		}
-		if err := s.dir.Tell(ctx, "/refresh"); err != nil {
-			return err
-		}
+		s.flushCalls(cmd)
 		for more := true; more; {
 			var (
 				calls []storage.Call

@@ -1,0 +1,195 @@
+package storage
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"sync"
+	"time"
+)
+
+// MediaDir is the name of the directory of files in the data directory.
+const MediaDir = "media"
+
+// incomingDir holds what is still being received.
+const incomingDir = "incoming"
+
+// Files keeps content on disk under the name of its hash, so that what comes
+// twice is stored once. Only one process may have a directory open.
+type Files struct {
+	root *os.Root
+	// mu makes looking at a file's age and removing it one step beside putting
+	// the same content there anew.
+	mu sync.Mutex
+}
+
+// OpenFiles opens a directory of files, making it if there is none. What a crash
+// left half received belongs to nobody and is removed.
+func OpenFiles(dir string) (*Files, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, notWritable(dir, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("media directory: %w", err)
+	}
+	if err := errors.Join(root.RemoveAll(incomingDir), root.Mkdir(incomingDir, 0o700)); err != nil {
+		return nil, errors.Join(notWritable(dir, err), root.Close())
+	}
+	return &Files{root: root}, nil
+}
+
+// Close lets the directory go.
+func (f *Files) Close() error { return f.root.Close() }
+
+// Upload is content on its way in. Keep makes a file of it; until then nobody
+// sees it, and Discard forgets it.
+type Upload struct {
+	files *Files
+	name  string
+	file  *os.File
+	sum   hash.Hash
+	size  int64
+}
+
+// Create begins an upload.
+func (f *Files) Create() (*Upload, error) {
+	name := path.Join(incomingDir, rand.Text())
+	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, unwritten(err)
+	}
+	return &Upload{files: f, name: name, file: file, sum: sha256.New()}, nil
+}
+
+// Write adds content. Its error is always the disk's.
+func (u *Upload) Write(p []byte) (int, error) {
+	n, err := u.file.Write(p)
+	u.sum.Write(p[:n])
+	u.size += int64(n)
+	return n, unwritten(err)
+}
+
+// Size is how much was written.
+func (u *Upload) Size() int64 { return u.size }
+
+// Keep makes the content a durable file and returns its name, the SHA-256 in
+// hexadecimal. A row may name it once Keep has returned, within the grace time
+// of Remove. A file that is there already is replaced by its equal, which makes
+// it young again and heals one that was damaged.
+func (u *Upload) Keep() (string, error) {
+	sum := hex.EncodeToString(u.sum.Sum(nil))
+	target := fileName(sum)
+	now := time.Now()
+	root := u.files.root
+	err := errors.Join(u.file.Sync(), u.file.Close(), root.Chtimes(u.name, now, now))
+	if err == nil {
+		err = root.MkdirAll(path.Dir(target), 0o700)
+	}
+	if err != nil {
+		return "", unwritten(err)
+	}
+	u.files.mu.Lock()
+	err = root.Rename(u.name, target)
+	u.files.mu.Unlock()
+	if err != nil {
+		return "", unwritten(err)
+	}
+	u.name = ""
+	return sum, unwritten(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
+}
+
+// Discard forgets an upload that was not kept.
+func (u *Upload) Discard() {
+	if u.name != "" {
+		u.file.Close() // it may be closed, and its content is not wanted
+		u.files.root.Remove(u.name)
+		u.name = ""
+	}
+}
+
+// Open opens a file by its hash.
+func (f *Files) Open(sum string) (*os.File, error) {
+	if !validSum(sum) {
+		return nil, fs.ErrNotExist
+	}
+	return f.root.Open(fileName(sum))
+}
+
+// Remove deletes a file that has not been put there, or again, since a time. A
+// younger one may be about to get its row; it is left, as is one that is gone.
+func (f *Files) Remove(sum string, since time.Time) error {
+	if !validSum(sum) {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := f.root.Stat(fileName(sum))
+	if err == nil && info.ModTime().Before(since) {
+		err = f.root.Remove(fileName(sum))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Each calls fn with the hashes of files that have not been put there since a
+// time, some at once.
+func (f *Files) Each(since time.Time, fn func(sums []string) error) error {
+	shards, err := fs.ReadDir(f.root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, shard := range shards {
+		if shard.Name() == incomingDir || !shard.IsDir() {
+			continue
+		}
+		entries, err := fs.ReadDir(f.root.FS(), shard.Name())
+		if err != nil {
+			return err
+		}
+		var sums []string
+		for _, entry := range entries {
+			info, err := entry.Info()
+			if err == nil && validSum(entry.Name()) && info.ModTime().Before(since) {
+				sums = append(sums, entry.Name())
+			}
+		}
+		if err := fn(sums); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sync makes the names in a directory durable.
+func (f *Files) sync(dir string) error {
+	d, err := f.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// fileName spreads the files over 256 directories.
+func fileName(sum string) string { return sum[:2] + "/" + sum }
+
+func validSum(sum string) bool {
+	raw, err := hex.DecodeString(sum)
+	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum
+}
+
+// unwritten is what the disk refused: like a full database, a state that passes.
+func unwritten(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}

@@ -1,0 +1,123 @@
+package storage
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"net/url"
+)
+
+// Media is a file that an account can send, or that came with a message.
+type Media struct {
+	ID                string  `db:"id"`
+	AccountID         int64   `db:"account_id"`
+	Origin            string  `db:"origin"`
+	URLToken          string  `db:"url_token"`
+	SHA256            string  `db:"sha256"`
+	MIMEType          string  `db:"mime_type"`
+	Size              int64   `db:"size"`
+	Filename          *string `db:"filename"`
+	ProviderMediaID   *string `db:"provider_media_id"`
+	ProviderExpiresAt Time    `db:"provider_expires_at"`
+	CreatedAt         Time    `db:"created_at"`
+}
+
+// Where media comes from.
+const (
+	OriginLibrary = "library" // uploaded to be sent
+	OriginMessage = "message" // received with a message
+)
+
+// States of a message's media.
+const (
+	MediaFetching = "fetching"
+	MediaReady    = "ready"
+	MediaFailed   = "failed"
+)
+
+// MediaTokenSize is how many bytes of chance a hosted URL carries.
+const MediaTokenSize = 24
+
+const mediaColumns = `id, account_id, origin, url_token, sha256, mime_type, size, filename, provider_media_id, provider_expires_at, created_at`
+
+// MediaPath is where a file is hosted, below the public URL.
+func MediaPath(token string, filename *string) string {
+	if filename == nil {
+		return "/media/" + token
+	}
+	return "/media/" + token + "/" + url.PathEscape(*filename)
+}
+
+// Media finds media of an account that was not deleted.
+func (rx *Rx) Media(account int64, id string) (Media, error) {
+	var m Media
+	err := rx.get(&m, `
+		SELECT `+mediaColumns+`
+		FROM media
+		WHERE id = ? AND account_id = ? AND deleted_at = 0`, id, account)
+	return m, err
+}
+
+// MediaToSend finds media of an account also when it was deleted a moment ago:
+// a message that was accepted before that still goes out.
+func (rx *Rx) MediaToSend(account int64, id string) (Media, error) {
+	var m Media
+	err := rx.get(&m, `
+		SELECT `+mediaColumns+`
+		FROM media
+		WHERE id = ? AND account_id = ?`, id, account)
+	return m, err
+}
+
+// MediaByToken finds media by the token in its URL, which is all that a visitor
+// needs to know.
+func (rx *Rx) MediaByToken(token string) (Media, error) {
+	var m Media
+	err := rx.get(&m, `
+		SELECT `+mediaColumns+`
+		FROM media
+		WHERE url_token = ? AND deleted_at = 0`, token)
+	return m, err
+}
+
+// MediaUses tells whether any row names a file's content.
+func (rx *Rx) MediaUses(sum string) (bool, error) {
+	var used bool
+	err := rx.get(&used, `SELECT EXISTS (SELECT 1 FROM media WHERE sha256 = ?)`, sum)
+	return used, err
+}
+
+// InsertMedia stores new media, whose file must be kept already, and fills in
+// its id, its token and its time.
+func (tx *Tx) InsertMedia(m *Media) error {
+	token := make([]byte, MediaTokenSize)
+	rand.Read(token)
+	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), base64.RawURLEncoding.EncodeToString(token), tx.Now
+	_, err := tx.exec(`
+		INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.AccountID, m.Origin, m.URLToken, m.SHA256, m.MIMEType, m.Size, m.Filename, m.CreatedAt)
+	return err
+}
+
+// MarkMediaUploaded records under which id the provider has a file, and until when.
+func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Time) error {
+	return tx.must(`
+		UPDATE media
+		SET provider_media_id = ?, provider_expires_at = ?
+		WHERE id = ? AND account_id = ?`, providerID, expires, id, account)
+}
+
+// MarkMediaDeleted takes media out of the library. Its row stays for the
+// messages that were accepted with it until DeleteMedia.
+func (tx *Tx) MarkMediaDeleted(account int64, id string) error {
+	return tx.must(`
+		UPDATE media
+		SET deleted_at = ?
+		WHERE id = ? AND account_id = ? AND deleted_at = 0`, tx.Now, id, account)
+}
+
+// DeleteMedia removes the row of media. It does nothing when there is none.
+func (tx *Tx) DeleteMedia(account int64, id string) error {
+	_, err := tx.exec(`DELETE FROM media WHERE id = ? AND account_id = ?`, id, account)
+	return err
+}

@@ -1,0 +1,69 @@
+package storagetest
+
+import (
+	"database/sql"
+	"testing"
+
+	"confab/storage"
+)
+
+// connect opens the database of a data directory beside whoever else has it open.
+func connect(t testing.TB, dir string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(dir)+"?mode=rw&_pragma=busy_timeout(5000)&_pragma=foreign_keys(ON)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+// Exec puts a database into a state that no method of storage brings about.
+func Exec(t testing.TB, dir, query string, args ...any) {
+	t.Helper()
+	db := connect(t, dir)
+	defer db.Close()
+	if _, err := db.Exec(query, args...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+}
+
+// effects are the tables that a request can leave something in, with how much of
+// it there is. The API log, which every request is in, is none of them.
+const effects = `
+	SELECT 'messages', count(*) FROM messages UNION ALL
+	SELECT 'contacts', count(*) FROM contacts UNION ALL
+	SELECT 'conversations', count(*) FROM conversations UNION ALL
+	SELECT 'events', count(*) FROM events UNION ALL
+	SELECT 'deliveries', count(*) FROM deliveries UNION ALL
+	SELECT 'usage', coalesce(sum(messages), 0) FROM usage UNION ALL
+	SELECT 'jobs', count(*) FROM jobs UNION ALL
+	SELECT 'answers', count(*) FROM idempotency`
+
+// Effects counts what requests have left in the database of a data directory:
+// rows by table, and under usage the messages that were counted.
+func Effects(t testing.TB, dir string) map[string]int {
+	t.Helper()
+	db := connect(t, dir)
+	defer db.Close()
+	rows, err := db.Query(effects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	counts := make(map[string]int)
+	for rows.Next() {
+		var table string
+		var n int
+		if err := rows.Scan(&table, &n); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			counts[table] = n
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return counts
+}
