@@ -27,11 +27,20 @@ type server struct {
 var unlimited = []string{"CONFAB_PLANS__SELF_HOSTED__RATE_PER_SECOND=0", "CONFAB_LOG__LEVEL=warn"}
 
 func (b *bench) startServer() (*server, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	return b.startServerAt(address)
+}
+
+// startServerAt serves an address with further settings as variables.
+func (b *bench) startServerAt(address string, variables ...string) (*server, error) {
 	dir, err := os.MkdirTemp("", "confab-bench-*")
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: dir}
+	s := &server{dir: dir, address: address}
 	org, err := s.command(b.confab, "orgs", "create", "Bench")
 	if err != nil {
 		return s, err
@@ -39,11 +48,8 @@ func (b *bench) startServer() (*server, error) {
 	if s.key, err = s.command(b.confab, "keys", "create", "--org", org); err != nil {
 		return s, err
 	}
-	if s.address, err = freeAddress(); err != nil {
-		return s, err
-	}
 	s.cmd = exec.Command(b.confab, "serve", "--data-dir", dir, "--listen", s.address)
-	s.cmd.Env = append(os.Environ(), unlimited...)
+	s.cmd.Env = append(append(os.Environ(), unlimited...), variables...)
 	s.cmd.Stderr = os.Stderr
 	began := time.Now()
 	if err := s.cmd.Start(); err != nil {
@@ -101,7 +107,9 @@ func (s *server) memory() (float64, error) {
 // http measures the server over real connections.
 func (b *bench) http() error {
 	s, err := b.startServer()
-	defer s.stop()
+	if s != nil {
+		defer s.stop()
+	}
 	if err != nil {
 		return err
 	}

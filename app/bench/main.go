@@ -32,7 +32,7 @@ type row struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.confab, "confab", "bin/confab", "the binary to measure")
-	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue or http")
+	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue, http or send")
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
 	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
@@ -63,7 +63,7 @@ func (b *bench) run() error {
 	parts := []struct {
 		name    string
 		measure func() error
-	}{{"commit", b.groupCommit}, {"queue", b.queue}, {"http", b.http}}
+	}{{"commit", b.groupCommit}, {"queue", b.queue}, {"http", b.http}, {"send", b.send}}
 	for _, part := range parts {
 		if b.only != "" && b.only != part.name {
 			continue

@@ -22,10 +22,10 @@ func (b *box) greet(out io.Writer) {
 		{"  all of this", filepath.Join(b.dir, sandboxFileName)},
 	}, tokenRow(b.token)...))
 	fmt.Fprintf(out, `
-%s (%s) wrote %q to the number. Answer her, through the provider's API that the simulator plays:
+%s (%s) wrote %q to the number. Answer her:
 
 %s
-See what was sent, and let her write again:
+See what reached the provider, and let her write again:
 
 %s
   %s
@@ -38,18 +38,19 @@ Who are you to the API?
 Ctrl-C stops it. All is kept for the next start, the key too; --fresh starts over.
 `,
 		samplePersonName, samplePerson, sampleGreeting,
-		curlSend(s.SimulatorURL, s.PhoneNumberID, s.AccessToken, `"type": "text", "text": {"body": "Hello Ana, how can I help?"}`),
+		curlSend(s.BaseURL, s.PhoneNumberID, s.APIKey, "chat", `"type": "text", "text": {"body": "Hello Ana, how can I help?"}`),
 		curlMessages(s.SimulatorURL, b.token), triggerCommand(b.dir, defaultSandboxDir),
 		s.BaseURL, s.APIKey)
 }
 
-// curlSend sends a message to the sample person through the provider.
-func curlSend(simulatorURL, phoneNumberID, accessToken, content string) string {
-	return fmt.Sprintf(`  curl %s/v23.0/%s/messages \
+// curlSend sends a message to the sample person, through our API or through the
+// provider's.
+func curlSend(baseURL, phoneNumberID, key, product, content string) string {
+	return fmt.Sprintf(`  curl %s/%s/messages \
     -H 'Authorization: Bearer %s' \
     -H 'Content-Type: application/json' \
-    -d '{"messaging_product": "whatsapp", "to": "%s", %s}'
-`, simulatorURL, phoneNumberID, accessToken, strings.TrimPrefix(samplePerson, "+"), content)
+    -d '{"messaging_product": "%s", "to": "%s", %s}'
+`, baseURL, phoneNumberID, key, product, strings.TrimPrefix(samplePerson, "+"), content)
 }
 
 // curlMessages lists what was sent.

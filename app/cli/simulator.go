@@ -221,6 +221,6 @@ See what was sent, and let a person write:
 
 Ctrl-C stops it. All is kept for the next start.
 `,
-		curlSend(s.SimulatorURL, s.PhoneNumberID, s.AccessToken, `"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
+		curlSend(s.SimulatorURL+"/v23.0", s.PhoneNumberID, s.AccessToken, "whatsapp", `"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
 		curlMessages(s.SimulatorURL, token), triggerCommand(dir, defaultSimulatorDir))
 }

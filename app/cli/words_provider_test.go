@@ -11,12 +11,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"confab/app/simulator"
 )
 
 // receiver NAME FILE SECRET TOKEN [FAILURES] takes the provider's callbacks and
@@ -75,27 +72,4 @@ func field(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s has no %s", args[1], args[2])
 	}
 	ts.Setenv(args[0], text)
-}
-
-// condition knows [lists-inbound]: the simulator can list people's messages.
-func condition(name string) (bool, error) {
-	if name != "lists-inbound" {
-		return false, fmt.Errorf("unknown condition %s", name)
-	}
-	sim, err := simulator.New(simulator.Options{})
-	if err != nil {
-		return false, err
-	}
-	defer sim.Close()
-	if _, err := sim.AddNumber(simulator.Number{}); err != nil {
-		return false, err
-	}
-	id, err := sim.Inbound(simulator.Inbound{From: "15550001111", Text: "hi"})
-	if err != nil {
-		return false, err
-	}
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", "http://localhost/_sim/messages?direction=inbound", nil)
-	sim.ServeHTTP(w, r)
-	return strings.Contains(w.Body.String(), id), nil
 }

@@ -25,11 +25,7 @@ func newBlobs(dir string) (*blobs, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("media directory: %w", err)
 		}
-		// What a crash left half received belongs to nobody.
-		stale, _ := filepath.Glob(filepath.Join(dir, stagedPattern))
-		for _, path := range stale {
-			os.Remove(path)
-		}
+		removeMatches(dir, stagedPattern)
 	}
 	return &blobs{dir: dir, memory: map[string][]byte{}}, nil
 }

@@ -267,10 +267,12 @@ func TestAResetForgetsCallbacksInFlight(t *testing.T) {
 		_, err = s.controlReset(nil)
 		is.NoErr(err)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(posts, 1)
 		_, err = s.Inbound(Inbound{From: "16505551234", Text: "hi"})
 		is.NoErr(err)
 		time.Sleep(1500 * time.Millisecond)
+		synctest.Wait()
 		is.Equal(posts, 2) // later ones go out
 		s.mu.Lock()
 		defer s.mu.Unlock()

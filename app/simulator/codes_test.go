@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+
+	"confab/jobs/provider"
 )
 
 // providerCodes is the table of the provider's codes: its HTTP status, and
@@ -95,5 +97,26 @@ func TestCodesOfOtherCallsComeByFault(t *testing.T) {
 		b.Equal(r.err().text("code"), fmt.Sprint(tt.wire))
 		subcode, _ := r.err().integer("error_subcode")
 		b.Equal(subcode, int64(tt.subcode))
+	}
+}
+
+func TestTheClientKnowsEachCodeAsItIsPlayed(t *testing.T) {
+	b := newBench(t)
+	played := func(code int) {
+		o, _ := lookupCode(code)
+		row, known := provider.Lookup(code, 0)
+		b.True(known)
+		b.True(row.HTTP == 0 || row.HTTP == o.status)
+		b.Equal(row.Arrival == provider.InCallback, o.async)
+	}
+	for code := range outcomes {
+		played(code)
+	}
+	for _, r := range ranges {
+		played(r.low)
+		played(r.high)
+	}
+	for _, row := range provider.Codes() {
+		b.True(knownCode(row.First) && knownCode(row.Last)) // and each that it knows can be had
 	}
 }

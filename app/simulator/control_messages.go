@@ -30,12 +30,15 @@ type shownMessage struct {
 
 // sends makes a filter of the parameters: it admits the sends that they name,
 // and all sends where they name none.
-func (c *controlCall) sends() func(*message) bool {
+func (c *controlCall) sends() func(*message) bool { return c.filter(outbound) }
+
+// filter admits the messages of a direction that the parameters name.
+func (c *controlCall) filter(wanted direction) func(*message) bool {
 	q := c.r.URL.Query()
 	to, number, kind, opaque := asParty(q.Get("to")), q.Get("phone_number_id"), q.Get("type"), q.Get("biz_opaque_callback_data")
 	return func(m *message) bool {
 		switch {
-		case m.Dir != outbound:
+		case m.Dir != wanted:
 		case to != "" && to != m.Phone && to != m.BSUID:
 		case number != "" && number != m.Number:
 		case kind != "" && kind != m.Type:
@@ -48,9 +51,16 @@ func (c *controlCall) sends() func(*message) bool {
 }
 
 // controlMessages handles GET /_sim/messages: the sends that were accepted,
-// oldest first.
+// oldest first, or with direction=inbound what people wrote.
 func (s *Server) controlMessages(c *controlCall) (any, error) {
 	wanted := c.sends()
+	switch c.r.URL.Query().Get("direction") {
+	case "", "outbound":
+	case "inbound":
+		wanted = c.filter(inbound)
+	default:
+		return nil, invalid("direction", "must be inbound or outbound")
+	}
 	shown := []shownMessage{}
 	s.mu.Lock()
 	for _, m := range s.messages.kept() {

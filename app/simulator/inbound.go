@@ -144,9 +144,6 @@ func inboundWire(m *message, one *person, content object) object {
 	if one.Phone != "" {
 		wire["from"] = one.Phone
 	}
-	if one.Parent != "" {
-		wire["from_parent_user_id"] = one.Parent
-	}
 	for k, v := range content {
 		wire[k] = v
 	}

@@ -13,7 +13,6 @@ import (
 type person struct {
 	Phone    string `json:"phone,omitempty"` // digits; empty when hidden behind a username
 	BSUID    string `json:"bsuid"`
-	Parent   string `json:"parent_bsuid,omitempty"`
 	Name     string `json:"name,omitempty"`
 	Username string `json:"username,omitempty"`
 	Stopped  bool   `json:"stopped,omitempty"` // wants no marketing

@@ -5,7 +5,7 @@
 // which tests and people play the users on the other side.
 //
 // Everything lives in memory; a state file keeps it over a restart. A crash
-// may lose the last second.
+// may lose the last second, or a little more where there is much to save.
 package simulator
 
 import (

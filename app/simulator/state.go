@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -173,6 +174,9 @@ func (s *Server) load() error {
 	if s.opt.StateFile == "" {
 		s.journal.off = true
 		return nil
+	}
+	for _, path := range []string{s.opt.StateFile, s.journalFile()} {
+		removeMatches(filepath.Dir(path), halfWritten(path))
 	}
 	if err := s.loadState(); err != nil {
 		return fmt.Errorf("simulator state %s: %w", s.opt.StateFile, err)

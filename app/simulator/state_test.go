@@ -228,3 +228,14 @@ func TestAFailedSaveIsReportedAndMadeUpFor(t *testing.T) {
 	b.reopen()
 	b.Equal(asObject(b.sim("GET", "/messages", nil).list("data")[0]).text("id"), id)
 }
+
+func TestWhatACrashLeftHalfWrittenIsRemoved(t *testing.T) {
+	b := newBench(t, saved(t))
+	for _, name := range []string{".state.json-123", ".state.json.messages-45"} {
+		path := filepath.Join(filepath.Dir(b.s.opt.StateFile), name)
+		b.NoErr(os.WriteFile(path, []byte("{"), 0o600))
+		b.reopen()
+		_, err := os.Stat(path)
+		b.True(os.IsNotExist(err)) // name
+	}
+}

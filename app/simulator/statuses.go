@@ -29,7 +29,6 @@ type contact struct {
 	Profile profileName `json:"profile"`
 	WaID    string      `json:"wa_id,omitempty"`
 	UserID  string      `json:"user_id,omitempty"`
-	Parent  string      `json:"parent_user_id,omitempty"`
 }
 
 type profileName struct {
@@ -43,7 +42,6 @@ type status struct {
 	Timestamp    string        `json:"timestamp"`
 	Recipient    string        `json:"recipient_id,omitempty"`
 	UserID       string        `json:"recipient_user_id,omitempty"`
-	Parent       string        `json:"recipient_parent_user_id,omitempty"`
 	Opaque       string        `json:"biz_opaque_callback_data,omitempty"`
 	Conversation *conversation `json:"conversation,omitempty"`
 	Pricing      *pricing      `json:"pricing,omitempty"`
@@ -91,7 +89,7 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	}
 	if one != nil {
 		// The number of a user who was addressed by id is told where it is known.
-		st.Recipient, st.UserID, st.Parent = one.Phone, one.BSUID, one.Parent
+		st.Recipient, st.UserID = one.Phone, one.BSUID
 	} else if st.UserID == "" {
 		st.UserID = bsuidFor(m.Phone)
 	}
@@ -100,7 +98,7 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	if name == "failed" {
 		told.Errors = []statusError{asStatusError(code)}
 		if m.BSUID == "" {
-			told.UserID, told.Parent = "", ""
+			told.UserID = ""
 		}
 		return v
 	}
@@ -121,7 +119,7 @@ func contactOf(one *person, phone, bsuid string) contact {
 	}
 	return contact{
 		Profile: profileName{Name: firstOf(one.Name, one.Username, one.Phone, one.BSUID), Username: one.Username},
-		WaID:    one.Phone, UserID: one.BSUID, Parent: one.Parent,
+		WaID:    one.Phone, UserID: one.BSUID,
 	}
 }
 

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"confab/storage"
+)
+
+// playedProvider is the simulator in a process of its own.
+type playedProvider struct {
+	cmd *exec.Cmd
+	dir string
+	simulatorFile
+}
+
+// simulatorFile is what `confab simulator` writes down.
+type simulatorFile struct {
+	URL           string `json:"simulator_url"`
+	PhoneNumberID string `json:"phone_number_id"`
+	PhoneNumber   string `json:"phone_number"`
+	WABAID        string `json:"waba_id"`
+	AccessToken   string `json:"access_token"`
+	AppSecret     string `json:"app_secret"`
+	VerifyToken   string `json:"verify_token"`
+}
+
+// startProvider runs the simulator, which posts its callbacks to a server.
+func (b *bench) startProvider(server string) (*playedProvider, error) {
+	dir, err := os.MkdirTemp("", "confab-bench-*")
+	if err != nil {
+		return nil, err
+	}
+	p := &playedProvider{dir: dir}
+	p.cmd = exec.Command(b.confab, "simulator", "--listen", "127.0.0.1:0", "--data-dir", dir, "--webhook-url", "http://"+server+"/provider/webhook")
+	if err := p.cmd.Start(); err != nil {
+		return p, err
+	}
+	for range 500 {
+		text, err := os.ReadFile(filepath.Join(dir, "simulator.json"))
+		if err == nil && json.Unmarshal(text, &p.simulatorFile) == nil && p.settings(`{}`) == nil {
+			return p, nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return p, errors.New("the simulator did not start")
+}
+
+// settings changes how the provider behaves.
+func (p *playedProvider) settings(change string) error {
+	req, err := http.NewRequest(http.MethodPatch, p.URL+"/_sim/settings", bytes.NewBufferString(change))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("the simulator answered %d", res.StatusCode)
+	}
+	return nil
+}
+
+func (p *playedProvider) stop() {
+	if p.cmd != nil && p.cmd.Process != nil {
+		p.cmd.Process.Signal(os.Interrupt)
+		p.cmd.Wait()
+	}
+	os.RemoveAll(p.dir)
+}
+
+// uncapped lets the played provider take what it gets.
+const uncapped = `"messages_per_second": 0, "pair_limit": false, "service_window": false`
+
+// send measures messages from the POST to the recorded answer of the provider.
+func (b *bench) send() error {
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	p, err := b.startProvider(address)
+	if p != nil {
+		defer p.stop()
+	}
+	if err != nil {
+		return err
+	}
+	s, err := b.startServerAt(address,
+		"CONFAB_PROVIDER__BASE_URL="+p.URL, "CONFAB_PROVIDER__APP_SECRET="+p.AppSecret, "CONFAB_PROVIDER__VERIFY_TOKEN="+p.VerifyToken,
+		"CONFAB_PROVIDER__MESSAGES_PER_SECOND=0", "CONFAB_PROVIDER__PAIR_LIMIT=false")
+	if s != nil {
+		defer s.stop()
+	}
+	if err != nil {
+		return err
+	}
+	db, err := b.connectAccount(s, p)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	for _, callbacks := range []struct{ name, settings string }{
+		{"status callbacks off", `{` + uncapped + `, "sent_ms": null, "delivered_ms": null}`},
+		{"status callbacks on", `{` + uncapped + `, "sent_ms": 50, "delivered_ms": 200}`},
+	} {
+		if err := p.settings(callbacks.settings); err != nil {
+			return err
+		}
+		for _, connections := range []int{1, 16, 64} {
+			if err := b.accepted(s, p, db, connections, callbacks.name); err != nil {
+				return err
+			}
+		}
+	}
+	return b.alone(s, p)
+}
+
+// connectAccount gives the server the simulator's number, and returns its
+// database to watch.
+func (b *bench) connectAccount(s *server, p *playedProvider) (*storage.DB, error) {
+	key, err := storage.LoadMasterKey(s.dir, "")
+	if err != nil {
+		return nil, err
+	}
+	db, err := storage.Open(storage.Options{Path: storage.DatabaseFile(s.dir), Schema: b.schema, MasterKey: key, Readers: 1, SkipCheck: true, KeepVersion: true})
+	if err != nil {
+		return nil, err
+	}
+	return db, db.Update(context.Background(), func(tx *storage.Tx) error {
+		orgs, err := tx.Organizations()
+		if err != nil {
+			return err
+		}
+		teams, err := tx.Teams(orgs[0].ID)
+		if err != nil {
+			return err
+		}
+		a := storage.Account{OrganizationID: orgs[0].ID, TeamID: teams[0].ID, PhoneNumberID: &p.PhoneNumberID, WABAID: &p.WABAID,
+			PhoneNumber: &p.PhoneNumber, Status: storage.AccountConnected}
+		return tx.InsertAccount(&a, p.AccessToken)
+	})
+}
+
+// message is the n-th request to send one, to one of many people.
+func (s *server) message(p *playedProvider, n int64) []byte {
+	return s.request("POST", "/v1/"+p.PhoneNumberID+"/messages",
+		`{"messaging_product":"chat","to":"+1555`+strconv.FormatInt(1_000_000+n%5000, 10)+`","type":"text","text":{"body":"message `+strconv.FormatInt(n, 10)+`"}}`)
+}
+
+// accepted measures the rate at which messages are accepted, and the rate at
+// which the provider has them and that is recorded.
+func (b *bench) accepted(s *server, p *playedProvider, db *storage.DB, connections int, name string) error {
+	var n atomic.Int64
+	var accepts, sends []float64
+	for range b.rounds {
+		began := time.Now()
+		l, err := drive(s.address, connections, b.length, 200, func() []byte { return s.message(p, n.Add(1)) })
+		if err != nil {
+			return fmt.Errorf("send: %w", err)
+		}
+		if err := drained(db); err != nil {
+			return err
+		}
+		accepts, sends = append(accepts, l.perSecond), append(sends, float64(len(l.waits))/time.Since(began).Seconds())
+	}
+	b.add(fmt.Sprintf("POST message accepted, %d connections, %s", connections, name), perSecond(median(accepts)),
+		"accepted → provider → recorded "+perSecond(median(sends)))
+	return nil
+}
+
+// drained waits until no message is queued any more.
+func drained(db *storage.DB) error {
+	for {
+		var left []storage.Job
+		err := db.View(context.Background(), func(rx *storage.Rx) (err error) {
+			left, err = rx.Jobs(storage.JobFilter{Kind: "send", Limit: 1})
+			return err
+		})
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// alone measures one message at a time, from the POST to its recorded answer.
+func (b *bench) alone(s *server, p *playedProvider) error {
+	var waits []time.Duration
+	for i := range 50 * b.rounds {
+		began := time.Now()
+		var made struct {
+			Data struct {
+				ID     string `json:"id"`
+				Status string `json:"status"`
+			} `json:"data"`
+		}
+		if err := s.call("POST", p.PhoneNumberID+"/messages", fmt.Sprintf(`{"messaging_product":"chat","to":"+1555%d","type":"text","text":{"body":"hi"}}`, 2_000_000+i), &made); err != nil {
+			return err
+		}
+		for made.Data.Status == "queued" {
+			if err := s.call("GET", p.PhoneNumberID+"/messages/"+made.Data.ID, "", &made); err != nil {
+				return err
+			}
+		}
+		waits = append(waits, time.Since(began))
+	}
+	b.add("one message alone, POST to recorded sent", fmt.Sprintf("p50 %.2f ms", ms(percentile(waits, 50))), fmt.Sprintf("p99 %.2f ms", ms(percentile(waits, 99))))
+	return nil
+}
+
+// call makes one request with the standard client and reads its answer.
+func (s *server) call(method, path, body string, into any) error {
+	req, err := http.NewRequest(method, "http://"+s.address+"/v1/"+path, bytes.NewBufferString(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	return json.NewDecoder(res.Body).Decode(into)
+}
