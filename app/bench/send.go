@@ -48,7 +48,7 @@ func (b *bench) startProvider(server string) (*playedProvider, error) {
 	}
 	for range 500 {
 		text, err := os.ReadFile(filepath.Join(dir, "simulator.json"))
-		if err == nil && json.Unmarshal(text, &p.simulatorFile) == nil && p.settings(`{}`) == nil {
+		if err == nil && json.Unmarshal(text, &p.simulatorFile) == nil && p.settings(`{"auto_read": false}`) == nil {
 			return p, nil
 		}
 		time.Sleep(10 * time.Millisecond)
