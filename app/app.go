@@ -16,7 +16,9 @@ import (
 	"confab/app/api"
 	"confab/app/callback"
 	"confab/app/config"
+	"confab/app/pages"
 	"confab/jobs"
+	"confab/jobs/guard"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -43,6 +45,9 @@ type App struct {
 	DB              *storage.DB
 	dir             DataDir
 	lock            *os.File
+	files           *storage.Files
+	fetch           *guard.Client
+	media           *pages.Media
 	api             *api.Server
 	callback        *callback.Server
 	runner          *queue.Runner
@@ -83,6 +88,9 @@ func (a *App) open() (err error) {
 		return err
 	}
 	a.metrics.watch(a.DB)
+	if err := a.openMedia(); err != nil {
+		return err
+	}
 	if a.listener, err = net.Listen("tcp", a.Config.Server.Listen); err != nil {
 		return fmt.Errorf("server.listen: %w", err)
 	}
@@ -98,7 +106,7 @@ func (a *App) open() (err error) {
 	a.api = api.New(a.apiOptions())
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
-		Log: a.Log, Refuse: a.refuseCallback,
+		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback,
 	})
 	workers, err := a.workers()
 	if err != nil {
@@ -121,7 +129,7 @@ func (a *App) workers() (*jobs.Workers, error) {
 		return nil, err
 	}
 	return jobs.New(jobs.Options{
-		DB: a.DB, Provider: client, Log: a.Log, APILogDays: a.Config.Log.APILogDays,
+		DB: a.DB, Provider: client, Files: a.files, Host: jobs.Host(a.URL()), Log: a.Log, APILogDays: a.Config.Log.APILogDays,
 		MessagesPerSecond: c.MessagesPerSecond, PairLimit: c.PairLimit, SendRetries: c.RetrySchedule, ReconcileWindow: c.ReconcileWindow,
 	}), nil
 }
@@ -134,7 +142,7 @@ func (a *App) apiOptions() api.Options {
 	return api.Options{
 		DB: a.DB, Version: a.Version, Plans: plans, DefaultPlan: config.SelfHosted,
 		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies, AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
-		Log: a.Log, OnRequest: a.metrics.request,
+		Files: a.files, Host: jobs.Host(a.URL()), Fetch: a.fetch, Log: a.Log, OnRequest: a.metrics.request,
 	}
 }
 
@@ -196,6 +204,7 @@ func (a *App) Close() error {
 	if a.DB != nil {
 		errs = append(errs, a.DB.Close())
 	}
+	errs = append(errs, a.closeMedia())
 	if a.lock != nil {
 		errs = append(errs, a.lock.Close())
 	}

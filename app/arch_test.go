@@ -18,12 +18,13 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                    {"app/cli"},
-	"app":                 {"app/api", "app/callback", "app/config", "jobs", "jobs/provider", "jobs/queue", "storage"},
-	"app/api":             {"jobs", "jobs/event", "storage"},
+	"app":                 {"app/api", "app/callback", "app/config", "app/pages", "jobs", "jobs/guard", "jobs/provider", "jobs/queue", "storage"},
+	"app/api":             {"jobs", "jobs/event", "jobs/guard", "storage"},
 	"app/callback":        {"jobs", "jobs/provider", "storage"},
 	"app/bench":           {"jobs/queue", "storage"},
 	"app/cli":             {"app", "app/config", "app/simulator", "jobs/guard", "storage"},
 	"app/config":          {},
+	"app/pages":           {"storage"},
 	"app/simulator":       {},
 	"jobs":                {"jobs/event", "jobs/provider", "jobs/queue", "storage"},
 	"jobs/event":          {"storage"},

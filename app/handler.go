@@ -24,6 +24,8 @@ func (a *App) handler() http.Handler {
 		switch {
 		case path == "/provider/webhook":
 			a.callback.ServeHTTP(w, r)
+		case strings.HasPrefix(path, "/media/"):
+			a.media.ServeHTTP(w, r)
 		case path == "/console" || strings.HasPrefix(path, "/console/"):
 			http.Redirect(w, r, "/v1/openapi.json", http.StatusFound) // until there is a console
 		case path == "/livez":

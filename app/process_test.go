@@ -74,6 +74,7 @@ type server struct {
 	dir     string
 	address string
 	key     string
+	env     []string // settings besides those of every test
 	cmd     *exec.Cmd
 	output  *bytes.Buffer
 	ended   chan error
@@ -83,23 +84,37 @@ type server struct {
 // newServer makes a data directory with an organization and a key, and serves it.
 func newServer(t testing.TB) *server {
 	t.Helper()
+	s := prepareServer(t)
+	s.start()
+	return s
+}
+
+// prepareServer makes a server that has not started.
+func prepareServer(t testing.TB) *server {
+	t.Helper()
 	s := &server{t: t, dir: filepath.Join(t.TempDir(), "data")}
 	org := run(t, "orgs", "create", "Acme", "--data-dir", s.dir)
 	s.key = run(t, "keys", "create", "--org", org, "--data-dir", s.dir)
+	s.address = freeAddress(t) // kept over restarts
+	return s
+}
+
+// freeAddress is an address that nobody listens on now.
+func freeAddress(t testing.TB) string {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.address = listener.Addr().String() // free now, and kept over restarts
-	listener.Close()
-	s.start()
-	return s
+	defer listener.Close()
+	return listener.Addr().String()
 }
 
 // start starts the process and waits until it answers.
 func (s *server) start() {
 	s.t.Helper()
 	s.cmd = confab(s.t, "serve", "--data-dir", s.dir, "--listen", s.address)
+	s.cmd.Env = append(s.cmd.Env, s.env...)
 	s.output, s.ended = &bytes.Buffer{}, make(chan error, 1)
 	s.cmd.Stderr = s.output
 	if err := s.cmd.Start(); err != nil {

@@ -19,7 +19,8 @@ const (
 )
 
 // keepHouse deletes what has outlived its use, answers past the idempotency
-// window, old lines of the API log and old raw callbacks, and shrinks the file.
+// window, old lines of the API log, old raw callbacks and parked statuses, and
+// shrinks the file.
 func (w *Workers) keepHouse(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	if err := w.inBatches(ctx, (*storage.Tx).DeleteOldAnswers); err != nil {
 		return nil, err
@@ -31,7 +32,25 @@ func (w *Workers) keepHouse(ctx context.Context, _ storage.Job) (queue.Commit, e
 			return nil, err
 		}
 	}
+	if err := w.dropParked(ctx); err != nil {
+		return nil, err
+	}
 	return nil, w.returnSpace(ctx)
+}
+
+// dropParked deletes status callbacks whose message never turned up, and says
+// how many.
+func (w *Workers) dropParked(ctx context.Context) error {
+	var dropped int64
+	err := w.inBatches(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		n, err := tx.DropParkedStatuses(limit)
+		dropped += n
+		return n, err
+	})
+	if dropped > 0 {
+		w.Log.Warn("dropped status callbacks that match no message", "count", dropped)
+	}
+	return err
 }
 
 // returnSpace shrinks the file when much of it is empty; a little is kept for

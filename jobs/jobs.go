@@ -15,6 +15,8 @@ import (
 type Options struct {
 	DB         *storage.DB
 	Provider   *provider.Client
+	Files      *storage.Files
+	Host       Host
 	Log        *slog.Logger
 	APILogDays int
 
@@ -29,23 +31,30 @@ type Options struct {
 // Workers does the jobs.
 type Workers struct {
 	Options
-	pace *pace
+	pace    *pace
+	uploads *uploads
+	started storage.Time
 }
 
 // New makes workers.
 func New(o Options) *Workers {
-	return &Workers{Options: o, pace: newPace(o.MessagesPerSecond, o.PairLimit)}
+	return &Workers{Options: o, pace: newPace(o.MessagesPerSecond, o.PairLimit), uploads: newUploads(), started: storage.Now()}
 }
 
 // sendsAtOnce is how many calls a number may have under way: enough for its
 // throughput at the provider's usual latency.
 const sendsAtOnce = 64
 
+// sendLease is the time limit of a send, with the upload of its media.
+const sendLease = 10 * time.Minute
+
 // Kinds lists every kind of job, the most urgent first.
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
-		{Name: kindSend, Handle: w.send, Lane: func(string) int { return sendsAtOnce }},
+		{Name: kindSend, Handle: w.send, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindReceipt, Handle: w.receipt},
+		{Name: kindMediaRemoval, Handle: w.removeMedia},
+		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
 		{Name: kindHousekeeping, Handle: w.keepHouse, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 	}
 }

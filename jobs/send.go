@@ -61,8 +61,8 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
 		return nil, nil // settled by a callback
 	}
-	if until := job.CallBegunAt.Add(w.ReconcileWindow); job.CallBegunAt != 0 && storage.Now() < until {
-		return nil, queue.Postpone(until.Sub(storage.Now())) // a callback may still tell
+	if wait := w.reconciling(job); wait > 0 {
+		return nil, queue.Postpone(wait)
 	}
 	if refused := refusedNow(job, out); refused != nil {
 		return failing(out, failure{code: refused.Code, text: refused.Text, own: true}), nil
@@ -70,7 +70,11 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	if err := w.awaitTurn(ctx, job, out); err != nil {
 		return nil, err
 	}
-	body, err := wireBody(out.message, args.Content)
+	content, err := w.prepareMedia(ctx, out, args.Content)
+	if err != nil {
+		return w.notPrepared(ctx, job, out, err)
+	}
+	body, err := wireBody(out.message, content)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +101,15 @@ func loadSender(rx *storage.Rx, account int64) (s storage.Sender, token provider
 	}
 	plain, err := rx.AccessToken(s.Account)
 	return s, provider.NewToken(plain), err
+}
+
+// reconciling is how long a job whose call may have had its effect still waits
+// for a callback. While we were down none could come, so it counts from our start.
+func (w *Workers) reconciling(job storage.Job) time.Duration {
+	if job.CallBegunAt == 0 {
+		return 0
+	}
+	return max(job.CallBegunAt, w.started).Add(w.ReconcileWindow).Sub(storage.Now())
 }
 
 // refusedNow tells why a message must not be sent any more, or nil: what its
@@ -138,7 +151,7 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 // sent decides what becomes of a message after its call.
 func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
-		return func(tx *storage.Tx) error { return Settle(tx, out.message.ID, sent.ID) }, nil
+		return func(tx *storage.Tx) error { return w.Host.Settle(tx, out.message.ID, sent.ID) }, nil
 	}
 	class := provider.ClassOf(err)
 	retries := len(w.SendRetries)
@@ -146,18 +159,26 @@ func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent 
 		retries = min(retries, class.Retries)
 	}
 	if class.Transient && job.Attempt() <= retries {
-		marked := w.DB.Update(ctx, func(tx *storage.Tx) error {
-			if class.Effect == provider.Cooldown {
-				if err := tx.CoolDown(out.message.AccountID, tx.Now.Add(maxCooldown)); err != nil {
-					return err
-				}
-			}
-			return tx.MarkPending(out.message.ID)
-		})
+		marked := w.DB.Update(ctx, func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) })
 		delay := max(jitter(w.SendRetries[job.Attempt()-1]), provider.RetryAfter(err))
 		return nil, queue.RetryAfter(delay, errors.Join(err, marked))
 	}
 	return failing(out, failureOf(err)), nil
+}
+
+// markTried records a try that failed for now.
+func markTried(tx *storage.Tx, job storage.Job, m storage.Message, failed error) error {
+	if provider.EffectOf(failed) == provider.Cooldown {
+		if err := tx.CoolDown(m.AccountID, tx.Now.Add(maxCooldown)); err != nil {
+			return err
+		}
+	}
+	if provider.OutcomeOf(failed) == provider.Unknown {
+		if err := tx.MarkCallBegun(job); err != nil {
+			return err
+		}
+	}
+	return tx.MarkPending(m.ID)
 }
 
 // jitter spreads a delay by a tenth both ways.

@@ -49,8 +49,10 @@ func TestTransientFailuresAreRetriedOnTheWholeLadder(t *testing.T) {
 		providerCode *int
 		told         int
 	}{
-		"a code":         {func(call) (*http.Response, error) { return refusing(500, 131016), nil }, "upstream_error", new(131016), 131016},
-		"is_transient":   {func(call) (*http.Response, error) { return answered(400, `{"error":{"code":5,"is_transient":true}}`), nil }, "upstream_error", new(5), 5},
+		"a code": {func(call) (*http.Response, error) { return refusing(500, 131016), nil }, "upstream_error", new(131016), 131016},
+		"is_transient": {func(call) (*http.Response, error) {
+			return answered(400, `{"error":{"code":5,"is_transient":true}}`), nil
+		}, "upstream_error", new(5), 5},
 		"no JSON":        {func(call) (*http.Response, error) { return answered(502, "<html>"), nil }, "upstream_error", nil, 131000},
 		"429 without it": {func(call) (*http.Response, error) { return answered(429, ""), nil }, "app_rate_limited", nil, 131000},
 		"a lost line":    {lost, "upstream_error", nil, 131000},

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // Settle records that the provider has a message, under which id, and tells of
 // it. The answer to the call and the first status callback race for it: whoever
 // comes second finds it done.
-func Settle(tx *storage.Tx, message, providerID string) error {
+func (h Host) Settle(tx *storage.Tx, message, providerID string) error {
 	m, err := tx.OutboundMessage(message)
 	if err != nil || m.ProviderID != nil {
 		return ignoreMissing(err)
@@ -28,7 +27,7 @@ func Settle(tx *storage.Tx, message, providerID string) error {
 		return ignoreMissing(err) // the account is gone, and with it whoever would hear of it
 	}
 	if m.Status != storage.MessageFailed { // given up already, which is the end of it
-		if err := tellSent(tx, s.Account, m); err != nil {
+		if err := h.tellSent(tx, s.Account, m); err != nil {
 			return err
 		}
 	}
@@ -36,12 +35,12 @@ func Settle(tx *storage.Tx, message, providerID string) error {
 }
 
 // tellSent tells that the provider has a message.
-func tellSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
+func (h Host) tellSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
 	conversation, err := tx.ConversationOf(m.ContactID)
 	if err != nil {
 		return err
 	}
-	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: conversation.Status, MediaURL: LinkOf(m)}
+	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: conversation.Status, MediaURL: h.LinkOf(m)}
 	return event.MessageSent(SubjectOf(a), m, sent).Emit(tx)
 }
 
@@ -127,20 +126,6 @@ func applyEffect(tx *storage.Tx, m storage.Message, f failure) error {
 		return tx.MarkOptedOut(m.ContactID)
 	}
 	return nil
-}
-
-// LinkOf is the URL of a message's media that was sent by link.
-func LinkOf(m storage.Message) string {
-	var c struct {
-		Link string `json:"link"`
-	}
-	switch m.Type {
-	case "image", "video", "audio", "document":
-		if json.Unmarshal(m.Content, &c) == nil {
-			return c.Link
-		}
-	}
-	return ""
 }
 
 func text(s *string) string {

@@ -51,11 +51,16 @@ func bubble(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, is: is.New(t), dir: t.TempDir(), provider: &played{}, began: time.Now()}
-		w.db = storagetest.OpenDir(t, w.dir)
+		where := storagetest.Options(t, w.dir)
+		where.Synchronous = "normal" // what survives a power cut is tested in storage
+		db, err := storage.Open(where)
+		w.is.NoErr(err)
+		t.Cleanup(func() { w.is.NoErr(db.Close()) })
+		w.db = db
 		w.tenant = storagetest.Seed(t, w.db, "Acme")
 		w.account = storagetest.Connect(t, w.db, w.tenant, "100200300")
 		w.provider.answer = func(int, call) (*http.Response, error) { return accepted("wamid.1"), nil }
-		w.options = jobs.Options{DB: w.db, Log: slog.New(slog.DiscardHandler), SendRetries: ladder, ReconcileWindow: 30 * time.Second}
+		w.options = jobs.Options{DB: w.db, Files: storagetest.Files(t, w.dir), Host: "https://confab.test", Log: slog.New(slog.DiscardHandler), SendRetries: ladder, ReconcileWindow: 30 * time.Second}
 		test(w)
 	})
 }
@@ -218,6 +223,7 @@ func (c call) tag() string {
 // from 1.
 type played struct {
 	answer func(n int, c call) (*http.Response, error)
+	play   func(*http.Request) *http.Response // answers instead, if set
 
 	mu  sync.Mutex
 	had []call
@@ -234,6 +240,11 @@ func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.had = append(p.had, c)
 	n := len(p.had)
 	p.mu.Unlock()
+	if p.play != nil {
+		again := r.Clone(r.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		return p.play(again), nil
+	}
 	return p.answer(n, c)
 }
 

@@ -109,6 +109,7 @@ func TestFrozenRowsReadBack(t *testing.T) {
 			readLabels(t, rx)
 			readQueue(t, rx)
 			readAnswersAndCalls(t, rx)
+			readMedia(t, rx)
 			return nil
 		}))
 	})
@@ -177,6 +178,18 @@ func readQueue(t *testing.T, rx *storage.Rx) {
 	ran, err := rx.PeriodicRun("purge")
 	is.NoErr(err)
 	is.Equal(ran, storage.Time(1767323045811))
+}
+
+func readMedia(t *testing.T, rx *storage.Rx) {
+	is := is.New(t)
+	m, err := rx.MediaByToken("tok1")
+	is.NoErr(err)
+	is.Equal(m, storage.Media{ID: "med_01KDYBMWFE00000000000000M1", AccountID: 1, Origin: storage.OriginMessage, URLToken: "tok1",
+		SHA256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", MIMEType: "image/png", Filename: text("a.png"),
+		ProviderMediaID: text("1013859600285441"), ProviderExpiresAt: 1769915045678, CreatedAt: 1767323045785})
+	message, err := rx.Message(1, "msg_01KDYBMWFE00000000000000G1")
+	is.NoErr(err)
+	is.Equal(message.MediaToken, text("tok1"))
 }
 
 func readAnswersAndCalls(t *testing.T, rx *storage.Rx) {

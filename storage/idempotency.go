@@ -16,6 +16,8 @@ type Answer struct {
 	Body        []byte `db:"body"`
 	Sealed      bool   `db:"sealed"`
 	CreatedAt   Time   `db:"created_at"`
+
+	AccountID *int64 `db:"account_id"` // whose data the answer shows, nil for the organization's own
 }
 
 // answerPurpose binds a sealed answer to its request.
@@ -27,7 +29,7 @@ func answerPurpose(organization int64, key string) string {
 func (rx *Rx) Answer(organization int64, key string) (Answer, error) {
 	var a Answer
 	err := rx.get(&a, `
-		SELECT fingerprint, status, request_id, body, sealed, created_at
+		SELECT fingerprint, status, request_id, body, sealed, created_at, account_id
 		FROM idempotency
 		WHERE organization_id = ? AND key = ? AND created_at > ?`, organization, key, Now().Add(-IdempotencyWindow))
 	if err == nil && a.Sealed {
@@ -43,9 +45,9 @@ func (tx *Tx) SaveAnswer(organization int64, key string, a Answer) error {
 		a.Body = tx.db.Seal(answerPurpose(organization, key), a.Body)
 	}
 	_, err := tx.exec(`
-		INSERT OR REPLACE INTO idempotency (organization_id, key, fingerprint, status, request_id, body, sealed, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		organization, key, a.Fingerprint, a.Status, a.RequestID, a.Body, a.Sealed, tx.Now)
+		INSERT OR REPLACE INTO idempotency (organization_id, key, account_id, fingerprint, status, request_id, body, sealed, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		organization, key, a.AccountID, a.Fingerprint, a.Status, a.RequestID, a.Body, a.Sealed, tx.Now)
 	return err
 }
 

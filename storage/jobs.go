@@ -208,6 +208,11 @@ func (tx *Tx) BreakOffJob(j Job) error {
 	if err := tx.ReleaseJob(j, tx.Now); err != nil {
 		return err
 	}
+	return tx.MarkCallBegun(j)
+}
+
+// MarkCallBegun records that nobody knows what came of a job's outside call.
+func (tx *Tx) MarkCallBegun(j Job) error {
 	return tx.must(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
 }
 

@@ -3,6 +3,7 @@ package storage
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"net/url"
 )
 
@@ -81,9 +82,12 @@ func (rx *Rx) MediaByToken(token string) (Media, error) {
 
 // MediaUses tells whether any row names a file's content.
 func (rx *Rx) MediaUses(sum string) (bool, error) {
-	var used bool
-	err := rx.get(&used, `SELECT EXISTS (SELECT 1 FROM media WHERE sha256 = ?)`, sum)
-	return used, err
+	var one int
+	err := rx.get(&one, `SELECT 1 FROM media WHERE sha256 = ? LIMIT 1`, sum)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // InsertMedia stores new media, whose file must be kept already, and fills in
@@ -114,6 +118,15 @@ func (tx *Tx) MarkMediaDeleted(account int64, id string) error {
 		UPDATE media
 		SET deleted_at = ?
 		WHERE id = ? AND account_id = ? AND deleted_at = 0`, tx.Now, id, account)
+}
+
+// DetachMedia takes media off up to limit messages and returns off how many, so
+// that DeleteMedia, which would do it for all at once, stays short.
+func (tx *Tx) DetachMedia(id string, limit int) (int64, error) {
+	return tx.exec(`
+		UPDATE messages
+		SET media_id = NULL
+		WHERE id IN (SELECT id FROM messages WHERE media_id = ? LIMIT ?)`, id, limit)
 }
 
 // DeleteMedia removes the row of media. It does nothing when there is none.

@@ -1,6 +1,9 @@
 package storage
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // Directions and sources of messages.
 const (
@@ -112,9 +115,19 @@ type MessageFilter struct {
 }
 
 // Messages lists an account's messages, newest first.
+//
+// The index of a conversation holds fewer rows than that of its account, which
+// the planner does not know: the + takes the account's away from it. An end in
+// time is a place to begin at, so that it costs no index seek of its own.
 func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, error) {
 	where := []string{"m.account_id = ?"}
 	args := []any{account}
+	if f.ConversationID != "" || f.ContactID != "" {
+		where[0] = "+m.account_id = ?"
+	}
+	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
+		after = After{Key: f.CreatedBefore} // before every id of that instant
+	}
 	add := func(condition string, given bool, value any) {
 		if given {
 			where, args = append(where, condition), append(args, value)
@@ -127,7 +140,6 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 	add("m.status = ?", f.Status != "", f.Status)
 	add("m.type = ?", f.Type != "", f.Type)
 	add("m.created_at > ?", f.CreatedAfter != 0, f.CreatedAfter)
-	add("m.created_at < ?", f.CreatedBefore != 0, f.CreatedBefore)
 	args = append(args, after.Key, after.ID, limit)
 	page := make([]Message, 0, limit)
 	err := rx.list(&page, `
@@ -188,8 +200,9 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 // one that is kept already.
 func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON) (bool, error) {
 	n, err := tx.exec(`
-		INSERT OR IGNORE INTO parked_statuses (account_id, provider_id, status, payload, created_at)
-		VALUES (?, ?, ?, ?, ?)`, account, providerID, status, payload, tx.Now)
+		INSERT INTO parked_statuses (account_id, provider_id, status, payload, created_at)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, account, providerID, status, payload, tx.Now)
 	return n > 0, err
 }
 
@@ -206,6 +219,21 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 	}
 	_, err = tx.exec(`DELETE FROM parked_statuses WHERE account_id = ? AND provider_id = ?`, account, providerID)
 	return payloads, err
+}
+
+// parkedFor is how long a status callback waits for its message.
+const parkedFor = 24 * time.Hour
+
+// DropParkedStatuses deletes up to limit status callbacks whose message never
+// turned up.
+func (tx *Tx) DropParkedStatuses(limit int) (int64, error) {
+	return tx.exec(`
+		DELETE FROM parked_statuses
+		WHERE (account_id, provider_id, status) IN (
+			SELECT account_id, provider_id, status FROM parked_statuses
+			WHERE created_at <= ?
+			ORDER BY created_at
+			LIMIT ?)`, tx.Now.Add(-parkedFor), limit)
 }
 
 // MarkPending records that a message was tried and will be tried again.

@@ -6,17 +6,13 @@ func month(t Time) int {
 	return std.Year()*100 + int(std.Month())
 }
 
-// CountMessage counts one accepted message and returns how many the organization
-// has had this month, with it.
-func (tx *Tx) CountMessage(organization int64) (int64, error) {
+// CountMessage counts one accepted message.
+func (tx *Tx) CountMessage(organization int64) error {
 	_, err := tx.exec(`
 		INSERT INTO usage (organization_id, month, messages)
 		VALUES (?, ?, 1)
 		ON CONFLICT (organization_id, month) DO UPDATE SET messages = messages + 1`, organization, month(tx.Now))
-	if err != nil {
-		return 0, err
-	}
-	return tx.MessagesThisMonth(organization)
+	return err
 }
 
 // MessagesThisMonth is how many messages were accepted since the month began.

@@ -21,6 +21,7 @@ import (
 type fixture struct {
 	t       testing.TB
 	dir     string
+	files   string // where the media library lies, if there is one
 	db      *storage.DB
 	api     *Server
 	url     string
@@ -44,7 +45,7 @@ func serve(t testing.TB, change ...func(*Options)) *fixture {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.api.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	f.url = server.URL + "/v1"
-	f.client = &http.Client{Transport: conforming{t, server.Client().Transport, f.extra}}
+	f.client = newClient(conforming{t, server.Client().Transport, f.extra})
 	return f
 }
 
@@ -55,8 +56,13 @@ func serveDirectly(t testing.TB, change ...func(*Options)) *fixture {
 	f := &fixture{t: t, dir: t.TempDir(), log: &logBuffer{}, options: change, extra: new([]string), url: "http://confab.test/v1"}
 	f.start()
 	f.tenant = storagetest.Seed(t, f.db, "Acme")
-	f.client = &http.Client{Transport: conforming{t, direct{f}, f.extra}}
+	f.client = newClient(conforming{t, direct{f}, f.extra})
 	return f
+}
+
+// newClient makes a client that looks at redirects instead of following them.
+func newClient(transport http.RoundTripper) *http.Client {
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // in is the same API for a subtest.
@@ -64,7 +70,7 @@ func (f *fixture) in(t testing.TB) *fixture {
 	sub := *f
 	transport := f.client.Transport.(conforming)
 	transport.t = t
-	sub.t, sub.client = t, &http.Client{Transport: transport}
+	sub.t, sub.client = t, newClient(transport)
 	return &sub
 }
 

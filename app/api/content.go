@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+
+	"confab/storage"
 )
 
 // bsuid is the pattern of business-scoped user ids, parents' included.
@@ -171,6 +173,8 @@ type send struct {
 	Media     []mediaRef      // all that is used, also in headers and cards
 	Template  *templateRef    // of a template
 	marketing bool            // the template is one, as far as is known
+	library   *storage.Media  // the file of the library that it consists of, once it was found
+	lacking   error           // the first file that is not in the library, if one is not
 }
 
 // send returns what a valid body wants sent.

@@ -128,8 +128,34 @@ func readObject(name string, raw json.RawMessage, in any) error {
 		return missing(name)
 	case raw[0] != '{':
 		return invalid(name, "must be an object")
+	case depth(raw) > maxDepth:
+		return invalid(name, "must not be nested more than "+strconv.Itoa(maxDepth)+" deep")
 	}
 	return within(name, unmarshal(raw, in))
+}
+
+// maxDepth bounds how deep JSON that is kept may be nested: the database takes a
+// thousand levels for no JSON.
+const maxDepth = 500
+
+// depth is how deep valid JSON is nested.
+func depth(raw json.RawMessage) (most int) {
+	level, quoted := 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++ // whatever is escaped
+		case quoted:
+		case c == '{' || c == '[':
+			level++
+			most = max(most, level)
+		case c == '}' || c == ']':
+			level--
+		}
+	}
+	return most
 }
 
 // loose is a number that may come as a string: the provider takes both.

@@ -56,13 +56,16 @@ func accept(t testing.TB, body string) *messageBody {
 // ruling is a piece of JSON and what is said to it.
 type ruling struct{ in, want string }
 
-// judgeAll puts each piece into a body and asks for the verdict.
+// judgeAll puts each piece into a body and asks for the verdict, which the
+// served API has to uphold.
 func judgeAll(t *testing.T, body func(string) string, rulings []ruling) {
 	t.Helper()
+	f, _ := serveNumber(t)
 	for _, tt := range rulings {
 		t.Run(tt.in, func(t *testing.T) {
 			is := is.New(t)
 			is.Equal(judge(t, body(tt.in)), tt.want)
+			f.in(t).uphold(body(tt.in), tt.want)
 		})
 	}
 }

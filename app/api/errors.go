@@ -42,6 +42,7 @@ const (
 	AccountRestricted     Code = "account_restricted"
 	CustomerSuspended     Code = "customer_suspended"
 	NumberNotVerified     Code = "whatsapp_number_not_verified"
+	MediaNotFound         Code = "media_not_found"
 	UpstreamError         Code = "upstream_error"
 	InternalError         Code = "internal_error"
 	ServiceUnavailable    Code = "service_unavailable"
@@ -83,6 +84,7 @@ var kinds = map[Code]kind{
 	AccountRestricted:     {http.StatusUnprocessableEntity, "invalid_request_error"},
 	CustomerSuspended:     {http.StatusUnprocessableEntity, "invalid_request_error"},
 	NumberNotVerified:     {http.StatusUnprocessableEntity, "invalid_request_error"},
+	MediaNotFound:         {http.StatusUnprocessableEntity, "invalid_request_error"},
 	UpstreamError:         {http.StatusUnprocessableEntity, "invalid_request_error"},
 	InternalError:         {http.StatusInternalServerError, "api_error"},
 	ServiceUnavailable:    {http.StatusServiceUnavailable, "api_error"},

@@ -69,6 +69,22 @@ var provocations = map[Code]func(*fixture) answer{
 		f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
 		return f.call("POST", "/labels", `{"name":"a"}`)
 	},
+	InvalidPhoneNumber: func(f *fixture) answer {
+		f.connect(f.tenant, number)
+		return f.call("POST", messages, strings.Replace(hello, "+1555", "+0555", 1))
+	},
+	InvalidTemplateName: refused("an unknown template"),
+	QuotaExceeded:       refused("the quota is used up"),
+	MarketingOptedOut:   refused("marketing to one who opted out"),
+	ConsentRequired:     refused("a template to a stranger"),
+	AccountRestricted:   refused("the account is restricted"),
+	CustomerSuspended:   refused("the customer is suspended"),
+	NumberNotVerified:   refused("the number is being set up"),
+	UpstreamError:       refused("the account is disconnected"),
+	MediaNotFound: func(f *fixture) answer {
+		f.connect(f.tenant, number)
+		return f.call("POST", messages, `{"messaging_product":"chat","to":"+15550001111","type":"image","image":{"id":"med_x"}}`)
+	},
 	InvalidSignature: func(f *fixture) answer { // which only the provider's callback gets
 		rec := httptest.NewRecorder()
 		f.api.Refuse(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
@@ -102,6 +118,16 @@ var wanted = map[Code]string{
 	InvalidLimit:          "400 invalid_request_error limit",
 	InvalidCursor:         "400 invalid_request_error cursor",
 	SubscriptionInactive:  "402 permission_error ",
+	InvalidPhoneNumber:    "400 invalid_request_error to",
+	InvalidTemplateName:   "400 invalid_request_error template.name",
+	QuotaExceeded:         "402 permission_error ",
+	MarketingOptedOut:     "422 invalid_request_error ",
+	ConsentRequired:       "422 invalid_request_error ",
+	AccountRestricted:     "422 invalid_request_error ",
+	CustomerSuspended:     "422 invalid_request_error ",
+	NumberNotVerified:     "422 invalid_request_error ",
+	UpstreamError:         "422 invalid_request_error ",
+	MediaNotFound:         "422 invalid_request_error image.id",
 	InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
 	InternalError:         "500 api_error ",
 	ServiceUnavailable:    "503 api_error  Retry-After=1",
@@ -119,6 +145,7 @@ func provoke(t *testing.T, code Code) {
 	is := is.New(t)
 	f := serveDirectly(t, func(o *Options) {
 		o.Plans["no api"] = Plan{}
+		quota(o)
 		o.Plans["small"] = Plan{API: true, RatePerSecond: 0.001, Burst: 1}
 	})
 	f.mount(

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,29 +48,39 @@ func (f *filters) text(name string, longest int) string {
 	return value
 }
 
-// after is an instant that others must lie behind. It is cut to milliseconds, as
-// what it is compared with: nothing lies in between.
-func (f *filters) after(name string) storage.Time { return storage.At(f.instant(name)) }
+// after is an instant that others must lie behind. It is cut to milliseconds,
+// like what it is compared with: nothing lies in between.
+func (f *filters) after(name string) storage.Time {
+	t, ok := f.instant(name)
+	if !ok {
+		return 0
+	}
+	return storage.At(t)
+}
 
-// before is an instant that others must lie before. A fraction of a millisecond
-// counts as a whole one, and the beginning of time as the instant behind it,
-// because zero would choose everything.
+// before is an instant that others must lie before. A part of a millisecond
+// counts as a whole one. 1970 began at zero, which would choose everything, and
+// nothing here is older than the millisecond behind it.
 func (f *filters) before(name string) storage.Time {
-	t := f.instant(name)
-	if t.IsZero() {
+	t, ok := f.instant(name)
+	if !ok {
 		return 0
 	}
 	return cmp.Or(storage.At(t.Add(time.Millisecond-1)), 1)
 }
 
-// instant is a date-time, zero when there is none. UnmarshalText is stricter
-// than time.Parse, which takes some that RFC 3339 does not know.
-func (f *filters) instant(name string) (t time.Time) {
+// dateTime is how RFC 3339 writes an instant. time.Parse takes some more forms.
+var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+
+// instant is a date-time, if it is given.
+func (f *filters) instant(name string) (t time.Time, ok bool) {
 	if !f.values.Has(name) {
-		return time.Time{}
+		return t, false
 	}
-	if err := t.UnmarshalText([]byte(f.values.Get(name))); err != nil || t.Year() < 1 {
+	value := f.values.Get(name)
+	t, err := time.Parse(time.RFC3339Nano, value)
+	if err != nil || !dateTime.MatchString(value) {
 		f.refuse(name, "must be an instant such as 2026-01-02T03:04:05.678Z")
 	}
-	return t
+	return t, true
 }

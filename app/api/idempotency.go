@@ -112,13 +112,17 @@ func (s *Server) remember(tx *storage.Tx, r *request, rep *reply) error {
 		return nil
 	}
 	r.idempotency.saved = true
-	return tx.SaveAnswer(r.org.ID, r.idempotency.key, storage.Answer{
+	a := storage.Answer{
 		Fingerprint: r.idempotency.fingerprint[:],
 		Status:      rep.status,
 		RequestID:   r.id,
 		Body:        rep.body,
 		Sealed:      rep.secret,
-	})
+	}
+	if r.account.ID != 0 {
+		a.AccountID = &r.account.ID
+	}
+	return tx.SaveAnswer(r.org.ID, r.idempotency.key, a)
 }
 
 func errKeyReuse() *Error {

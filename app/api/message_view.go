@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 
-	"confab/jobs"
 	"confab/storage"
 )
 
@@ -52,7 +51,7 @@ type sendErrorView struct {
 	ProviderCode *int   `json:"provider_code"`
 }
 
-func viewMessage(m storage.Message) messageView {
+func (s *Server) viewMessage(m storage.Message) messageView {
 	v := messageView{
 		ID: m.ID, Object: "message", Direction: m.Direction, From: m.AccountPhone, To: m.ContactPhone,
 		BSUID: m.ContactBSUID, ParentBSUID: m.ContactParentBSUID, Username: m.ContactUsername,
@@ -68,9 +67,9 @@ func viewMessage(m storage.Message) messageView {
 	if m.ErrorCode != nil {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
 	}
-	if link := jobs.LinkOf(m); link != "" {
-		ready := "ready"
-		v.Media = &mediaView{URL: &link, Status: &ready}
+	if link := s.Host.LinkOf(m); link != "" {
+		ready := storage.MediaReady
+		v.Media = &mediaView{URL: &link, MIMEType: m.MediaMIMEType, Size: m.MediaSize, Filename: m.MediaFilename, Status: &ready}
 	}
 	return v
 }

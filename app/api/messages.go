@@ -22,8 +22,8 @@ func messageFilters(r *request) (storage.MessageFilter, error) {
 		Status: q.oneOf("status", storage.MessageQueued, storage.MessagePending, storage.MessageSent,
 			storage.MessageDelivered, storage.MessageRead, storage.MessageFailed),
 		Type:          q.text("type", 50),
-		CreatedAfter:  q.instant("created_after"),
-		CreatedBefore: q.instant("created_before"),
+		CreatedAfter:  q.after("created_after"),
+		CreatedBefore: q.before("created_before"),
 	}
 	return f, q.err
 }
@@ -34,7 +34,7 @@ func (s *Server) listMessages(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("messages %d %+v", r.account.ID, f))
+	q, err := s.list(r, fmt.Sprintf("messages %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
@@ -44,7 +44,7 @@ func (s *Server) listMessages(r *request) (reply, error) {
 		return err
 	})
 	key := func(m storage.Message) storage.After { return storage.After{Key: m.CreatedAt, ID: m.ID} }
-	return page(s, q, rows, key, viewMessage), err
+	return page(s, q, rows, key, s.viewMessage), err
 }
 
 // message is the message that the path names.
@@ -63,7 +63,7 @@ func (s *Server) message(r *request) (m storage.Message, err error) {
 // getMessage handles GET /v1/:phone_number_id/messages/:id.
 func (s *Server) getMessage(r *request) (reply, error) {
 	m, err := s.message(r)
-	rep := ok(viewMessage(m))
+	rep := ok(s.viewMessage(m))
 	rep.etag = messageTag(m)
 	return rep, err
 }
@@ -97,7 +97,7 @@ func (s *Server) createMessage(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
+		return ok(s.viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
 	})
 }
 
@@ -114,7 +114,7 @@ func (s *Server) markRead(r *request, read receipt) (reply, error) {
 		if err := tx.MarkRead(&m); err != nil {
 			return reply{}, err
 		}
-		return ok(viewMessage(m)), jobs.EnqueueReceipt(tx, r.account.ID, read.MessageID, read.Typing)
+		return ok(s.viewMessage(m)), jobs.EnqueueReceipt(tx, r.account.ID, read.MessageID, read.Typing)
 	})
 }
 
@@ -126,6 +126,9 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 		return storage.Message{}, err
 	}
 	if err := s.checkTemplate(tx, &out, sender); err != nil {
+		return storage.Message{}, err
+	}
+	if err := findMedia(tx, r.account.ID, &out); err != nil {
 		return storage.Message{}, err
 	}
 	contact, isNew, err := findRecipient(tx, r.account.ID, out)
@@ -148,7 +151,7 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 		return storage.Message{}, err
 	}
 	m := newMessage(sender, contact, conversation, out)
-	if _, err := tx.CountMessage(r.org.ID); err != nil {
+	if err := tx.CountMessage(r.org.ID); err != nil {
 		return m, err
 	}
 	return m, tx.InsertMessage(&m)
@@ -164,6 +167,9 @@ func newMessage(sender storage.Sender, contact storage.Contact, conversation sto
 	if out.Recipient != "" {
 		m.Recipient = &out.Recipient
 	}
+	if out.library != nil {
+		m.SetMedia(*out.library)
+	}
 	if out.ReplyTo != nil {
 		m.Context, _ = json.Marshal(map[string]string{"message_id": *out.ReplyTo})
 	}
@@ -176,7 +182,7 @@ func (s *Server) getMessageMedia(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	link := jobs.LinkOf(m)
+	link := s.Host.LinkOf(m)
 	if link == "" {
 		return reply{}, fail(ResourceNotFound, "This message has no media.")
 	}

@@ -121,11 +121,6 @@ func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionAndItsExamplesAreValid(t *testing.T) {
-	doc := described().doc
-	is.New(t).NoErr(doc.Validate(t.Context(), openapi3.EnableExamplesValidation()))
-}
-
 func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 	optional := []string{"Error.error.param", "Message.media", "Message.error", "Message.played_at"}
 	for _, content := range append(slices.Clone(messageTypes), "unsupported", "location", "contacts", "button", "sticker", "order") {

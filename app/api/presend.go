@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"strings"
 
 	"confab/jobs"
 	"confab/storage"
@@ -50,7 +51,7 @@ func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, co
 	case out.Template != nil && sender.RequireOptIn && !contact.OptedIn:
 		return fail(ConsentRequired, "The recipient has not opted in.")
 	}
-	return nil
+	return out.lacking
 }
 
 // checkTemplate holds a template message against the stored template.
@@ -66,9 +67,12 @@ func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender)
 		return err
 	}
 	stored := storedTemplate{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
+	if out.Recipient != "" && !supportsBSUID(stored) {
+		return invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
+	}
 	if err := checkTemplate(stored, out.Template.Components); err != nil {
 		return err
 	}
-	out.Body, out.marketing = renderTemplate(stored, out.Template.Components), t.Category == "MARKETING"
+	out.Body, out.marketing = renderTemplate(stored, out.Template.Components), strings.EqualFold(t.Category, "MARKETING")
 	return nil
 }

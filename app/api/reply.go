@@ -3,10 +3,12 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"confab/storage"
 )
@@ -109,7 +111,7 @@ func (rep reply) send(x *exchange) {
 		h.Set("X-Request-Id", rep.requestID)
 	}
 	if rep.location != "" {
-		h.Set("Location", rep.location)
+		h.Set("Location", escaped(rep.location))
 	}
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)
@@ -119,6 +121,19 @@ func (rep reply) send(x *exchange) {
 		}
 	}
 	writeJSON(x, rep.status, rep.body)
+}
+
+// escaped is a URL for a header, which takes ASCII only.
+func escaped(url string) string {
+	var b strings.Builder
+	for _, c := range []byte(url) {
+		if c < utf8.RuneSelf {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
 }
 
 // matches compares a weak tag with the lists of If-None-Match.

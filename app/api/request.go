@@ -38,6 +38,8 @@ type request struct {
 
 	account storage.AccountKey // of the number in the path, if there is one
 
+	form *form // a multipart body; nil when it is JSON
+
 	idempotency *idempotency // nil without a key
 }
 

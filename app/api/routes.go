@@ -28,6 +28,7 @@ const (
 	public    needs = 1 << iota // no key
 	creates                     // answers 201: refused while the subscription is inactive
 	customers                   // a plan that includes end-customers
+	uploads                     // takes a file too, as a multipart body
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
@@ -49,6 +50,10 @@ func (s *Server) routes() []route {
 		{"POST", "/:phone_number_id/messages", s.createMessage, 0, nil},
 		{"GET", "/:phone_number_id/messages/:id", s.getMessage, 0, nil},
 		{"GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, 0, nil},
+
+		{"POST", "/:phone_number_id/media", s.createMedia, creates | uploads, nil},
+		{"GET", "/:phone_number_id/media/:id", s.getMedia, 0, nil},
+		{"DELETE", "/:phone_number_id/media/:id", s.deleteMedia, 0, nil},
 	}
 }
 

@@ -78,7 +78,8 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 			return reply{}, err
 		}
 	}
-	if err := r.read(x.ResponseWriter); err != nil {
+	defer r.discard()
+	if err := s.takeBody(x); err != nil {
 		return reply{}, err
 	}
 	return s.once(r)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"confab/jobs"
+	"confab/jobs/guard"
 	"confab/storage"
 )
 
@@ -34,6 +36,11 @@ type Options struct {
 	DefaultPlan    string // for organizations whose plan the settings no longer have
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
+	// Files is where the media library lies, Host where it is seen, and Fetch
+	// what fetches the links that go into it.
+	Files *storage.Files
+	Host  jobs.Host
+	Fetch *guard.Client
 	// AllowInsecureURLs admits http where https is demanded.
 	AllowInsecureURLs bool
 	Log               *slog.Logger

@@ -16,12 +16,13 @@ import (
 
 // bench is one run of all measurements.
 type bench struct {
-	confab string // path of the binary
-	schema string // text of schema.sql
-	only   string // one part's name, or all
-	rounds int
-	length time.Duration // of one measurement in one round
-	rows   []row
+	confab   string // path of the binary
+	schema   string // text of schema.sql
+	only     string // one part's name, or all
+	rounds   int
+	length   time.Duration // of one measurement in one round
+	messages int           // stored before the second half of the sends
+	rows     []row
 }
 
 // row is one line of the result.
@@ -35,6 +36,7 @@ func main() {
 	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue, http or send")
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
+	flag.IntVar(&b.messages, "messages", 1_000_000, "messages to store before sends are measured again")
 	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
 	flag.Parse()
 	if *profile != "" {

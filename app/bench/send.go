@@ -112,20 +112,69 @@ func (b *bench) send() error {
 		return err
 	}
 	defer db.Close()
+	if err := b.sendRates(s, p, db, ""); err != nil {
+		return err
+	}
+	if err := b.alone(s, p); err != nil {
+		return err
+	}
+	if err := b.prefill(db, p.PhoneNumberID); err != nil {
+		return err
+	}
+	return b.sendRates(s, p, db, fmt.Sprintf(", %d messages there", b.messages))
+}
+
+// sendRates measures with the provider's status callbacks off and on.
+func (b *bench) sendRates(s *server, p *playedProvider, db *storage.DB, note string) error {
 	for _, callbacks := range []struct{ name, settings string }{
-		{"status callbacks off", `{` + uncapped + `, "sent_ms": null, "delivered_ms": null}`},
-		{"status callbacks on", `{` + uncapped + `, "sent_ms": 50, "delivered_ms": 200}`},
+		{"callbacks off", `{` + uncapped + `, "sent_ms": null, "delivered_ms": null}`},
+		{"callbacks on", `{` + uncapped + `, "sent_ms": 50, "delivered_ms": 200}`},
 	} {
 		if err := p.settings(callbacks.settings); err != nil {
 			return err
 		}
 		for _, connections := range []int{1, 16, 64} {
-			if err := b.accepted(s, p, db, connections, callbacks.name); err != nil {
+			if err := b.accepted(s, p, db, connections, callbacks.name+note); err != nil {
 				return err
 			}
 		}
 	}
-	return b.alone(s, p)
+	return nil
+}
+
+// prefill stores messages of the past, so that every tree has some height.
+func (b *bench) prefill(db *storage.DB, number string) error {
+	const batch = 2000
+	for done := 0; done < b.messages; done += batch {
+		err := db.Update(context.Background(), func(tx *storage.Tx) error {
+			account, err := tx.AccountKey(number)
+			if err != nil {
+				return err
+			}
+			phone := "+1666" + strconv.Itoa(1_000_000+done)
+			contact := storage.Contact{AccountID: account.ID, PhoneNumber: &phone}
+			if err := tx.InsertContact(&contact); err != nil {
+				return err
+			}
+			conversation, err := tx.EnsureConversation(account.ID, contact.ID)
+			if err != nil {
+				return err
+			}
+			for i := range batch {
+				id := "wamid.bench" + strconv.Itoa(done+i)
+				m := storage.Message{AccountID: account.ID, ConversationID: conversation.ID, ContactID: contact.ID, Direction: storage.Outbound, Type: "text",
+					Status: storage.MessageRead, Source: storage.SourceAPI, ProviderID: &id, Content: storage.JSON(`{"body":"a message of the past"}`)}
+				if err := tx.InsertMessage(&m); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // connectAccount gives the server the simulator's number, and returns its

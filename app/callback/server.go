@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"confab/jobs"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -30,6 +31,7 @@ type Options struct {
 	AppSecret   string
 	VerifyToken string
 	Log         *slog.Logger
+	Host        jobs.Host
 	// Refuse answers what is not taken, in the form that all errors have.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 }
@@ -141,24 +143,34 @@ func (s *Server) apply(ctx context.Context, body []byte) error {
 // hold up the rest.
 func (s *Server) steps(body []byte) (all []step) {
 	callback, err := provider.ParseCallback(body)
-	if err != nil {
+	var changes []provider.Change
+	for _, entry := range callback.Entries {
+		changes = append(changes, entry.Changes...)
+	}
+	around, unframed := frames(body)
+	if err != nil || unframed != nil || len(around) != len(changes) {
 		return []step{func(tx *storage.Tx) error {
 			return tx.InsertRawCallback(storage.RawCallback{Reason: "unreadable", Payload: body})
 		}}
 	}
-	for _, entry := range callback.Entries {
-		for _, change := range entry.Changes {
-			value, err := provider.Read[provider.Value](change.Value)
-			if change.Field != "messages" || err != nil || len(value.Statuses) == 0 {
-				all = append(all, func(tx *storage.Tx) error { return keepRaw(tx, change, "not handled") })
-				continue
-			}
-			for _, raw := range value.Statuses {
-				all = append(all, takeStatus(string(entry.ID), change, string(value.Metadata.PhoneNumberID), raw))
-			}
-		}
+	for i, change := range changes {
+		all = append(all, s.takeChange(around[i], change)...)
 	}
 	return all
+}
+
+// takeChange applies one change of a callback.
+func (s *Server) takeChange(around frame, change provider.Change) (all []step) {
+	value, err := provider.Read[provider.Value](change.Value)
+	if change.Field == "messages" && err == nil && len(value.Statuses) > 0 {
+		if around, err = around.around(change, value); err == nil {
+			for _, raw := range value.Statuses {
+				all = append(all, s.takeStatus(around, string(value.Metadata.PhoneNumberID), raw))
+			}
+			return all
+		}
+	}
+	return []step{func(tx *storage.Tx) error { return keepRaw(tx, change, "not handled") }}
 }
 
 // keepRaw stores a change as it came, for somebody to look at.

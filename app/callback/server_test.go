@@ -20,7 +20,7 @@ import (
 const secret, token = "app secret", "verify token"
 
 // post sends a callback and returns the error that it was refused with, if any.
-func post(t *testing.T, s *Server, body, signature string) (status int, refused error) {
+func post(t testing.TB, s *Server, body, signature string) (status int, refused error) {
 	t.Helper()
 	s.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
 		refused = err

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/jmoiron/sqlx"
@@ -20,31 +21,24 @@ func Connect(t testing.TB, db *storage.DB, tenant Tenant, phoneNumberID string) 
 	return a
 }
 
-// Exec runs a statement that no method runs on the database of a data directory,
-// over a connection of its own.
-func Exec(t testing.TB, dir, query string, args ...any) {
-	t.Helper()
-	over(t, dir, func(db *sqlx.DB) error {
-		_, err := db.Exec(query, args...)
-		return err
-	})
-}
-
-// Select reads rows that no method reads, in the same way.
+// Select reads rows that no method of storage reads.
 func Select[T any](t testing.TB, dir, query string, args ...any) (rows []T) {
 	t.Helper()
-	over(t, dir, func(db *sqlx.DB) error { return db.Select(&rows, query, args...) })
+	db := sqlx.NewDb(connect(t, dir), "sqlite")
+	defer db.Close()
+	if err := db.Select(&rows, query, args...); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
 	return rows
 }
 
-func over(t testing.TB, dir string, fn func(*sqlx.DB) error) {
+// Files opens the directory of files of a data directory.
+func Files(t testing.TB, dir string) *storage.Files {
 	t.Helper()
-	db, err := sqlx.Open("sqlite", "file:"+storage.DatabaseFile(dir)+"?_pragma=busy_timeout(5000)")
+	files, err := storage.OpenFiles(filepath.Join(dir, storage.MediaDir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	if err := fn(db); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { files.Close() })
+	return files
 }

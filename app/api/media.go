@@ -1,0 +1,129 @@
+package api
+
+import (
+	"errors"
+
+	"confab/jobs"
+	"confab/storage"
+)
+
+// libraryView is the public shape of media in the library.
+type libraryView struct {
+	ID        string       `json:"id"`
+	Object    string       `json:"object"`
+	MIMEType  string       `json:"mime_type"`
+	Size      int64        `json:"size"`
+	SHA256    string       `json:"sha256"`
+	Filename  *string      `json:"filename"`
+	URL       string       `json:"url"`
+	CreatedAt storage.Time `json:"created_at"`
+}
+
+func (s *Server) viewMedia(m storage.Media) libraryView {
+	return libraryView{
+		ID: m.ID, Object: "media", MIMEType: m.MIMEType, Size: m.Size, SHA256: m.SHA256, Filename: m.Filename,
+		URL: string(s.Host) + storage.MediaPath(m.URLToken, m.Filename), CreatedAt: m.CreatedAt,
+	}
+}
+
+// mediaBody is the JSON body of POST /v1/:phone_number_id/media.
+type mediaBody struct {
+	Link *string `json:"link"`
+
+	allowHTTP bool
+}
+
+func (b *mediaBody) validate() error {
+	if b.Link == nil { // a body without a link is most likely a form gone wrong
+		return missing("file")
+	}
+	return link("link", b.Link, b.allowHTTP)
+}
+
+// createMedia handles POST /v1/:phone_number_id/media.
+//
+// The file is durable before its row: a crash in between leaves a file without a
+// row, which is swept up, and never a row without a file.
+func (s *Server) createMedia(r *request) (reply, error) {
+	in, err := s.received(r)
+	if err != nil {
+		return reply{}, err
+	}
+	defer in.file.Discard()
+	sum, err := in.file.Keep()
+	if err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		m := storage.Media{
+			AccountID: r.account.ID, Origin: storage.OriginLibrary, SHA256: sum, MIMEType: in.mimeType, Size: in.file.Size(), Filename: cleanName(in.filename),
+		}
+		if err := tx.InsertMedia(&m); err != nil {
+			return reply{}, err
+		}
+		return created(s.viewMedia(m)), nil
+	})
+}
+
+// received is the file that came with the request, or that its link leads to.
+func (s *Server) received(r *request) (*intake, error) {
+	if r.form != nil {
+		return &r.form.intake, r.form.check()
+	}
+	in := mediaBody{allowHTTP: s.AllowInsecureURLs}
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.fetch(r, *in.Link)
+}
+
+// getMedia handles GET /v1/:phone_number_id/media/:id.
+func (s *Server) getMedia(r *request) (reply, error) {
+	var m storage.Media
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		m, err = rx.Media(r.account.ID, r.param("id"))
+		return err
+	})
+	return ok(s.viewMedia(m)), err
+}
+
+// deleteMedia handles DELETE /v1/:phone_number_id/media/:id.
+func (s *Server) deleteMedia(r *request) (reply, error) {
+	id := r.param("id")
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		m, err := tx.Media(r.account.ID, id)
+		if err != nil {
+			return reply{}, err
+		}
+		if err := tx.MarkMediaDeleted(r.account.ID, id); err != nil {
+			return reply{}, err
+		}
+		return deleted("media", id), jobs.EnqueueMediaRemoval(tx, m)
+	})
+}
+
+// findMedia finds the files of the library that a message uses. One that is not
+// there is only noted: other refusals come first.
+func findMedia(tx *storage.Tx, account int64, out *send) error {
+	for i, ref := range out.Media {
+		if ref.MediaID == "" {
+			continue
+		}
+		m, err := tx.Media(account, ref.MediaID)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			if out.lacking == nil {
+				out.lacking = &Error{Code: MediaNotFound, Param: ref.Param + ".id", Message: "This number has no such media in its library."}
+			}
+			continue
+		case err != nil:
+			return err
+		case !suits(m.MIMEType, ref.Kind):
+			return invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
+		}
+		if out.file() == &out.Media[i] {
+			out.library = &m
+		}
+	}
+	return nil
+}

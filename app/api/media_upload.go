@@ -1,0 +1,257 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"path"
+	"time"
+
+	"confab/jobs/guard"
+	"confab/storage"
+)
+
+const (
+	// maxForm leaves room around the largest file for what a form adds.
+	maxForm = maxMedia + mebibyte
+	// maxFormField bounds what is read of a form's other fields.
+	maxFormField = 1 * kibibyte
+	// uploadTime is what the largest file may take on a slow line.
+	uploadTime = 10 * time.Minute
+)
+
+// intake receives a file: it writes it to disk as it comes, and tells its type,
+// and with it its limit, as soon as the first bytes are there.
+type intake struct {
+	file     *storage.Upload
+	head     []byte
+	mimeType string // "" until it is known
+	filename string
+	declared []string
+}
+
+// Write implements io.Writer. It refuses what is too large with an *Error.
+func (in *intake) Write(p []byte) (int, error) {
+	if room := sniffed - len(in.head); room > 0 {
+		in.head = append(in.head, p[:min(room, len(p))]...)
+	}
+	if in.mimeType == "" && len(in.head) == sniffed {
+		in.mimeType = sniff(in.head)
+	}
+	if in.file.Size()+int64(len(p)) > in.limit() {
+		return 0, in.tooLarge()
+	}
+	return in.file.Write(p)
+}
+
+// limit is that of the file's kind. One that will be refused for its type is
+// still read to the end, because its request may be a repeated one.
+func (in *intake) limit() int64 {
+	if kind, ok := mediaKinds[in.mimeType]; ok {
+		return kind.limit
+	}
+	return maxMedia
+}
+
+func (in *intake) tooLarge() *Error {
+	size := fmt.Sprintf("%d MiB", in.limit()/mebibyte)
+	if in.limit() < mebibyte {
+		size = fmt.Sprintf("%d KiB", in.limit()/kibibyte)
+	}
+	return &Error{Code: RequestTooLarge, Param: "file", Message: "A file of this type may have at most " + size + "."}
+}
+
+// finish settles the type of a file that has come to its end.
+func (in *intake) finish() error {
+	if in.mimeType == "" {
+		in.mimeType = sniff(in.head)
+	}
+	in.mimeType = unpack(in.mimeType, in.filename, in.declared...)
+	if in.file.Size() > in.limit() {
+		return in.tooLarge()
+	}
+	return nil
+}
+
+// check tells whether the provider takes such a file; param is what to blame.
+func (in *intake) check(param string) error {
+	if in.file.Size() == 0 {
+		return invalid(param, "must not be empty")
+	}
+	if _, ok := mediaKinds[in.mimeType]; !ok {
+		return invalid(param, "is of type "+in.mimeType+", which cannot be sent")
+	}
+	return nil
+}
+
+// form is a multipart body once it was read.
+type form struct {
+	intake
+	files int // how many parts were called file
+}
+
+// isForm tells a multipart body from JSON.
+func isForm(r *http.Request) bool { return bare(r.Header.Get("Content-Type")) == "multipart/form-data" }
+
+// takeBody reads the body: a file goes to disk, all else to memory.
+func (s *Server) takeBody(x *exchange) error {
+	r := x.request
+	if !r.route.has(uploads) || !isForm(r.http) {
+		return r.read(x.ResponseWriter)
+	}
+	if r.http.ContentLength > maxForm {
+		return fail(RequestTooLarge, "The body has more than 100 MiB.")
+	}
+	// The server's usual limits are for bodies of a mebibyte. Where they cannot
+	// be changed, as in a test without a connection, they stay.
+	control, until := http.NewResponseController(x.ResponseWriter), time.Now().Add(uploadTime)
+	_, _ = control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))
+
+	file, err := s.Files.Create()
+	if err != nil {
+		return err
+	}
+	r.form = &form{intake: intake{file: file}}
+	r.http.Body = http.MaxBytesReader(x.ResponseWriter, r.http.Body, maxForm)
+	return asFormError(r.readForm())
+}
+
+// discard forgets a file that was received and not kept.
+func (r *request) discard() {
+	if r.form != nil {
+		r.form.file.Discard()
+	}
+}
+
+// asFormError tells a client's faults from the disk's.
+func asFormError(err error) error {
+	if _, ours := errors.AsType[*Error](err); err == nil || ours || errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fail(RequestTooLarge, "The body has more than 100 MiB.")
+	}
+	return &Error{Code: InvalidFieldValue, Param: "file", Message: "The multipart body could not be read.", cause: err}
+}
+
+// readForm takes the parts of a multipart body in. What stands for the raw body
+// in the request's fingerprint are their names and contents: the boundary, which
+// a client makes up anew for each try, says nothing.
+func (r *request) readForm() error {
+	parts, err := r.http.MultipartReader()
+	if err != nil {
+		return err
+	}
+	r.raw = []byte("multipart\x00")
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return r.form.finish()
+		}
+		if err != nil {
+			return err
+		}
+		sum := sha256.New()
+		if err := r.form.take(part, sum); err != nil {
+			return err
+		}
+		r.raw = binary.AppendUvarint(r.raw, uint64(len(part.FormName())))
+		r.raw = append(r.raw, part.FormName()...)
+		r.raw = sum.Sum(r.raw)
+	}
+}
+
+// take reads one part and shows it to sum.
+func (f *form) take(part *multipart.Part, sum io.Writer) error {
+	var to io.Writer = io.Discard
+	switch part.FormName() {
+	case "file":
+		if f.files++; f.files == 1 {
+			f.filename = part.FileName()
+			f.declared = append(f.declared, bare(part.Header.Get("Content-Type")))
+			to = &f.intake
+		}
+	case "type":
+		text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField), sum))
+		if err != nil {
+			return err
+		}
+		f.declared = append(f.declared, bare(string(text)))
+	}
+	_, err := io.Copy(to, io.TeeReader(part, sum))
+	return err
+}
+
+// check is what a form must have.
+func (f *form) check() error {
+	switch {
+	case f.files == 0:
+		return missing("file")
+	case f.files > 1:
+		return invalid("file", "must be given once")
+	}
+	return f.intake.check("file")
+}
+
+// fetch receives the file at a link. Whatever goes wrong there is the link's fault.
+func (s *Server) fetch(r *request, link string) (*intake, error) {
+	res, err := s.Fetch.Get(r.http.Context(), link)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, invalid("link", fmt.Sprintf("could not be fetched: it answered %d", res.StatusCode))
+	}
+	file, err := s.Files.Create()
+	if err != nil {
+		return nil, err
+	}
+	in := &intake{file: file, filename: nameOf(res), declared: []string{bare(res.Header.Get("Content-Type"))}}
+	if _, err = io.Copy(in, res.Body); err == nil {
+		err = in.finish()
+	}
+	if err == nil {
+		err = in.check("link")
+	}
+	if err == nil {
+		return in, nil
+	}
+	file.Discard()
+	switch e, ours := errors.AsType[*Error](err); {
+	case ours && e.Code == RequestTooLarge:
+		return nil, invalid("link", "leads to a file that is too large")
+	case ours || errors.Is(err, storage.ErrUnavailable):
+		return nil, err
+	}
+	return nil, unreachable(err)
+}
+
+// unreachable says why a link could not be fetched, in a word.
+func unreachable(err error) error {
+	e := invalid("link", "could not be fetched: "+guard.Reason(err))
+	e.cause = err
+	return e
+}
+
+// nameOf is what the other side calls a file: by its header, or by its address.
+func nameOf(res *http.Response) string {
+	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
+		return params["filename"]
+	}
+	return base(res.Request.URL)
+}
+
+// base is the last segment of a URL's path, "" when it has none.
+func base(u *url.URL) string {
+	if name := path.Base(u.Path); name != "/" && name != "." {
+		return name
+	}
+	return ""
+}

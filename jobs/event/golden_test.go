@@ -1,0 +1,158 @@
+package event_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/jobs/event"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+var (
+	update = flag.Bool("update", false, "rewrite the golden files")
+
+	anyEvent = regexp.MustCompile(`evt_[0-9A-Z]{26}`)
+	anyTime  = regexp.MustCompile(`"created_at":"20[0-9-]{8}T[0-9:.]{12}Z"`)
+)
+
+// instant is the time in all that the events tell of.
+const instant storage.Time = 1767323045678
+
+// golden holds a payload against testdata/golden/<name>.json.
+func golden(t *testing.T, name string, payload []byte) {
+	t.Helper()
+	payload = anyEvent.ReplaceAll(payload, []byte("evt_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"))
+	payload = anyTime.ReplaceAll(payload, []byte(`"created_at":"2026-01-02T03:04:05.678Z"`))
+	var got bytes.Buffer
+	if err := json.Indent(&got, payload, "", "  "); err != nil {
+		t.Fatalf("%s: %v", payload, err)
+	}
+	got.WriteByte('\n')
+	path := filepath.Join("testdata", "golden", name+".json")
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s: got %s, want %s", path, got.Bytes(), want)
+	}
+}
+
+// emit stores an event and returns its row.
+func emit(t *testing.T, db *storage.DB, organization int64, e event.Event) storage.Event {
+	t.Helper()
+	var all []storage.Event
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return e.Emit(tx) })
+	storagetest.View(t, db, func(rx *storage.Rx) (err error) { all, err = rx.Events(organization, 100); return err })
+	return all[len(all)-1]
+}
+
+// outbound is a message as it is when the provider has just taken it.
+func outbound(kind, content string, change ...func(*storage.Message)) storage.Message {
+	m := storage.Message{
+		ID: "msg_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", ConversationID: "cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", ContactID: "ctc_01JQ0Z8M4T9V2X3W5Y6A7B8C9D",
+		Direction: storage.Outbound, Type: kind, Status: storage.MessageSent, Source: storage.SourceAPI, ProviderID: new("wamid.HBgL"),
+		Content: storage.JSON(content), ContactPhone: new("+15550001111"), ContactName: new("Ana Ruiz"), AccountPhone: new("+15550100200"),
+	}
+	for _, c := range change {
+		c(&m)
+	}
+	return m
+}
+
+func TestMessageSentInEachForm(t *testing.T) {
+	db := storagetest.Open(t)
+	tenant := storagetest.Seed(t, db, "Acme")
+	account := storagetest.Connect(t, db, tenant, "100200300")
+	subject := event.Subject{Organization: tenant.Organization.ID, Account: account.ID, PhoneNumberID: "100200300"}
+	link := "https://shop.test/a.png?x=1&y=<2>"
+	for name, c := range map[string]struct {
+		message storage.Message
+		sent    event.Sent
+	}{
+		"message_sent_text": {outbound("text", `{"body":"hi <there> & you"}`), event.Sent{Body: new("hi <there> & you")}},
+		"message_sent_media": {outbound("image", `{"link":"https://shop.test/a.png?x=1&y=<2>","caption":"Look"}`),
+			event.Sent{Body: new("Look"), MediaURL: link}},
+		"message_sent_media_bare": {outbound("audio", `{"link":"https://shop.test/a.png?x=1&y=<2>","voice":true}`), event.Sent{MediaURL: link}},
+		"message_sent_template": {outbound("template", `{"name":"order_update","language":"en_US"}`),
+			event.Sent{Body: new("Hi Ana, your order A-1042 is on its way.")}},
+		"message_sent_reply": {outbound("text", `{"body":"yes"}`, func(m *storage.Message) {
+			m.Context = storage.JSON(`{"message_id":"wamid.in"}`)
+		}), event.Sent{Body: new("yes")}},
+		"message_sent_bsuid": {outbound("text", `{"body":"yes"}`, func(m *storage.Message) {
+			m.ContactPhone, m.ContactName, m.ContactBSUID = nil, nil, new("US.13491208655302741918")
+		}), event.Sent{Body: new("yes")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			c.sent.At, c.sent.ConversationStatus = instant, storage.ConversationOpen
+			e := emit(t, db, tenant.Organization.ID, event.MessageSent(subject, c.message, c.sent))
+			golden(t, name, e.Payload)
+			is.Equal(e.Type, "message.sent")
+			is.Equal(e.Source, "svc")
+			is.Equal(e.EventID, c.message.ID+":sent")
+			is.Equal(*e.AccountID, account.ID)
+		})
+	}
+}
+
+func TestSynthesizedFailuresLookLikeTheProviders(t *testing.T) {
+	db := storagetest.Open(t)
+	tenant := storagetest.Seed(t, db, "Acme")
+	account := storagetest.Connect(t, db, tenant, "100200300")
+	subject := event.Subject{Organization: tenant.Organization.ID, Account: account.ID, PhoneNumberID: "100200300"}
+	byID := func(m *storage.Message) { m.ContactPhone, m.ContactBSUID = nil, new("US.13491208655302741918") }
+	for name, c := range map[string]struct {
+		message storage.Message
+		code    int
+		text    string
+	}{
+		"message_failed_provider": {outbound("text", `{"body":"hi"}`), 131000, "The provider could not be reached."},
+		"message_failed_own":      {outbound("text", `{"body":"hi"}`), -1, "The organization is suspended."},
+		"message_failed_bsuid":    {outbound("text", `{"body":"hi"}`, byID), 131026, "Message undeliverable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			failed, err := event.MessageFailed(subject, c.message, event.Failure{
+				Code: c.code, Title: c.text, Details: c.text, At: instant, WABAID: "waba-1", Phone: "15550100200",
+			})
+			is.NoErr(err)
+			e := emit(t, db, tenant.Organization.ID, failed)
+			golden(t, name, e.Payload)
+			is.Equal(e.Type, "message.status")
+			is.Equal(e.Source, "provider")
+			is.Equal(e.EventID, c.message.ID)
+		})
+	}
+}
+
+func TestContactCreated(t *testing.T) {
+	is := is.New(t)
+	db := storagetest.Open(t)
+	tenant := storagetest.Seed(t, db, "Acme")
+	account := storagetest.Connect(t, db, tenant, "100200300")
+	subject := event.Subject{Organization: tenant.Organization.ID, Account: account.ID, PhoneNumberID: "100200300"}
+	e := emit(t, db, tenant.Organization.ID, event.ContactCreated(subject, storage.Contact{
+		ID: "ctc_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", PhoneNumber: new("+15550001111"), Name: new("Ana Ruiz"), Metadata: storage.JSON(`{"vip":true}`),
+		CreatedAt: instant, UpdatedAt: instant,
+	}))
+	golden(t, "contact_created", e.Payload)
+	is.Equal(e.EventID, e.ID) // an event of our own goes by its own id
+	e = emit(t, db, tenant.Organization.ID, event.ContactCreated(subject, storage.Contact{
+		ID: "ctc_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", BSUID: new("US.13491208655302741918"), CreatedAt: instant, UpdatedAt: instant,
+	}))
+	golden(t, "contact_created_bsuid", e.Payload)
+}

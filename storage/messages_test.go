@@ -1,0 +1,193 @@
+package storage_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// thread is a conversation that messages can be put into.
+type thread struct {
+	account      storage.Account
+	contact      storage.Contact
+	conversation storage.Conversation
+}
+
+// newThread stores an account, a contact and their conversation.
+func newThread(t testing.TB, db *storage.DB, numberID, phone string) (h thread) {
+	t.Helper()
+	tenant := storagetest.Seed(t, db, "Acme")
+	storagetest.Update(t, db, func(tx *storage.Tx) (err error) {
+		h.account = storage.Account{OrganizationID: tenant.Organization.ID, TeamID: tenant.Team.ID, PhoneNumberID: &numberID, Status: storage.AccountConnected}
+		if err := tx.InsertAccount(&h.account, "token"); err != nil {
+			return err
+		}
+		h.contact = storage.Contact{AccountID: h.account.ID, PhoneNumber: &phone}
+		if err := tx.InsertContact(&h.contact); err != nil {
+			return err
+		}
+		h.conversation, err = tx.EnsureConversation(h.account.ID, h.contact.ID)
+		return err
+	})
+	return h
+}
+
+// add stores a queued text.
+func (h thread) add(t testing.TB, db *storage.DB) storage.Message {
+	t.Helper()
+	m := storage.Message{AccountID: h.account.ID, ConversationID: h.conversation.ID, ContactID: h.contact.ID, Direction: storage.Outbound,
+		Type: "text", Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(`{"body":"x"}`)}
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.InsertMessage(&m) })
+	return m
+}
+
+// messageFilters are a filter of each kind, and the index that must find it.
+var messageFilters = map[string]struct {
+	filter storage.MessageFilter
+	index  string
+}{
+	"all":          {storage.MessageFilter{}, "messages_of_account (account_id=? AND (created_at,id)<(?,?))"},
+	"conversation": {storage.MessageFilter{ConversationID: "cnv_1"}, "messages_of_conversation (conversation_id=? AND (created_at,id)<(?,?))"},
+	"contact":      {storage.MessageFilter{ContactID: "ctc_1"}, "messages_of_conversation (conversation_id=? AND (created_at,id)<(?,?))"},
+	"direction":    {storage.MessageFilter{Direction: storage.Inbound}, "messages_of_account (account_id=? AND (created_at,id)<(?,?))"},
+	"status":       {storage.MessageFilter{Status: storage.MessageFailed}, "messages_of_account (account_id=? AND (created_at,id)<(?,?))"},
+	"type":         {storage.MessageFilter{Type: "text"}, "messages_of_account (account_id=? AND (created_at,id)<(?,?))"},
+	"after":        {storage.MessageFilter{CreatedAfter: 1}, "messages_of_account (account_id=? AND created_at>? AND (created_at,id)<(?,?))"},
+	"before":       {storage.MessageFilter{CreatedBefore: 1}, "messages_of_account (account_id=? AND (created_at,id)<(?,?))"},
+	"everything": {storage.MessageFilter{ConversationID: "cnv_1", ContactID: "ctc_1", Direction: storage.Inbound, Status: "read", Type: "text",
+		CreatedAfter: 1, CreatedBefore: 9}, "messages_of_conversation (conversation_id=? AND created_at>? AND (created_at,id)<(?,?))"},
+}
+
+func TestEveryListOfMessagesSeeksByAnIndex(t *testing.T) {
+	db := open(t, newFile(t))
+	for name, tt := range messageFilters {
+		t.Run(name, func(t *testing.T) {
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				plans, err := rx.Plans(func() error {
+					_, err := rx.Messages(1, tt.filter, storage.First, 10)
+					return err
+				})
+				for _, plan := range plans {
+					if !strings.Contains(plan, tt.index) || slow.MatchString(plan) {
+						t.Error(plan)
+					}
+				}
+				return err
+			})
+		})
+	}
+}
+
+func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	m := h.add(t, db)
+	scan := regexp.MustCompile(`SCAN|AUTOMATIC`) // a sort of the few that were found may be
+	for name, run := range map[string]func(tx *storage.Tx) error{
+		"by id":          func(tx *storage.Tx) error { _, err := tx.Message(h.account.ID, m.ID); return err },
+		"by id alone":    func(tx *storage.Tx) error { _, err := tx.OutboundMessage(m.ID); return err },
+		"by provider id": func(tx *storage.Tx) error { _, _ = tx.MessageByProviderID(h.account.ID, "x"); return nil },
+		"by phone":       func(tx *storage.Tx) error { _, err := tx.ContactByPhone(h.account.ID, "+15551234567"); return err },
+		"by BSUID":       func(tx *storage.Tx) error { _, _ = tx.ContactByBSUID(h.account.ID, "US.1"); return nil },
+		"conversation":   func(tx *storage.Tx) error { _, err := tx.EnsureConversation(h.account.ID, h.contact.ID); return err },
+		"sender":         func(tx *storage.Tx) error { _, err := tx.Sender(h.account.ID); return err },
+		"number":         func(tx *storage.Tx) error { _, err := tx.AccountKey("106540352242922"); return err },
+		"template":       func(tx *storage.Tx) error { _, _ = tx.Template(h.account.ID, "a", "en"); return nil },
+		"quota":          func(tx *storage.Tx) error { return tx.CountMessage(h.account.OrganizationID) },
+		"pending":        func(tx *storage.Tx) error { return tx.MarkPending(m.ID) },
+		"parked":         func(tx *storage.Tx) error { _, err := tx.TakeParkedStatuses(h.account.ID, "x"); return err },
+	} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			plans, err := tx.Plans(func() error { return run(tx) })
+			for query, plan := range plans {
+				if scan.MatchString(plan) {
+					t.Errorf("%s: %s\n%s", name, query, plan)
+				}
+			}
+			return err
+		})
+	}
+}
+
+func TestAMessageBelongsToItsAccount(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	mine, other := newThread(t, db, "106540352242922", "+15551234567"), newThread(t, db, "206540352242922", "+15551234567")
+	m := mine.add(t, db)
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.MarkSent(&m, "wamid.x") })
+	storagetest.View(t, db, func(rx *storage.Rx) error {
+		found, err := rx.Message(mine.account.ID, m.ID)
+		is.NoErr(err)
+		is.Equal(*found.ContactPhone, "+15551234567")
+		is.Equal(*found.AccountNumberID, "106540352242922")
+		_, err = rx.Message(other.account.ID, m.ID)
+		is.Equal(err, storage.ErrNotFound)
+		_, err = rx.MessageByProviderID(mine.account.ID, "wamid.x")
+		is.NoErr(err)
+		_, err = rx.MessageByProviderID(other.account.ID, "wamid.x")
+		is.Equal(err, storage.ErrNotFound)
+		for _, f := range []storage.MessageFilter{{}, {ContactID: mine.contact.ID}, {ConversationID: mine.conversation.ID}} {
+			rows, err := rx.Messages(other.account.ID, f, storage.First, 10)
+			is.NoErr(err)
+			is.Equal(len(rows), 0)
+		}
+		return nil
+	})
+}
+
+func TestPagesOfMessagesMeetWithoutGapOrOverlap(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	var want []string
+	for range 7 {
+		want = append(want, h.add(t, db).ID)
+	}
+	slices.Reverse(want)
+	for limit := 1; limit <= 8; limit++ {
+		var got []string
+		for after := storage.First; ; {
+			var rows []storage.Message
+			storagetest.View(t, db, func(rx *storage.Rx) (err error) {
+				rows, err = rx.Messages(h.account.ID, storage.MessageFilter{Type: "text"}, after, limit)
+				return err
+			})
+			if len(rows) == 0 {
+				break
+			}
+			for _, m := range rows {
+				got = append(got, m.ID)
+				after = storage.After{Key: m.CreatedAt, ID: m.ID}
+			}
+		}
+		is.Equal(fmt.Sprint(limit, got), fmt.Sprint(limit, want))
+	}
+}
+
+func TestUsageCountsTheMonthOfEachOrganization(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	a, b := storagetest.Seed(t, db, "A"), storagetest.Seed(t, db, "B")
+	for want := range int64(3) {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			if err := tx.CountMessage(a.Organization.ID); err != nil {
+				return err
+			}
+			n, err := tx.MessagesThisMonth(a.Organization.ID)
+			is.Equal(n, want+1)
+			return err
+		})
+	}
+	storagetest.View(t, db, func(rx *storage.Rx) error {
+		n, err := rx.MessagesThisMonth(b.Organization.ID)
+		is.Equal(n, int64(0))
+		return err
+	})
+}
