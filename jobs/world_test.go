@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,6 +41,15 @@ type world struct {
 	options  jobs.Options
 	began    time.Time
 	stop     func() // ends the runner
+
+	postponed atomic.Int64 // runs of sends that were put off
+}
+
+// count counts runs by how they ended.
+func (w *world) count(f queue.Finish) {
+	if f.Kind == "send" && f.Outcome == "postponed" {
+		w.postponed.Add(1)
+	}
 }
 
 const ladderJitter = 0.1
@@ -72,7 +82,7 @@ func (w *world) start() {
 	w.is.NoErr(err)
 	w.options.Provider = client
 	workers := jobs.New(w.options)
-	runner := queue.New(queue.Options{DB: w.db, Kinds: workers.Kinds(), Workers: 256, Poll: time.Hour, Grace: time.Second, Log: w.options.Log})
+	runner := queue.New(queue.Options{DB: w.db, Kinds: workers.Kinds(), Workers: 256, Poll: time.Hour, Grace: time.Second, Log: w.options.Log, OnFinish: w.count})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()

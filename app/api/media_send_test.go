@@ -72,10 +72,10 @@ func TestAFileIsSentAsWhatItIsOrAsADocument(t *testing.T) {
 		"document": f.upload(part{"file", "a", "", "%PDF-1.7\n"}).text("data.id"),
 		"sticker":  f.upload(part{"file", "a", "", "RIFF\x00\x00\x00\x00WEBPVP8 "}).text("data.id"),
 	}
-	for is0, id := range files {
+	for own, id := range files {
 		for _, kind := range mediaTypes {
 			want := "400 invalid_field_value " + kind + ".id"
-			if kind == is0 || kind == "document" {
+			if kind == own || kind == "document" {
 				want = "200"
 			}
 			is.Equal(f.call("POST", messages, sending(kind, id)).code(), want)
