@@ -151,7 +151,7 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 // sent decides what becomes of a message after its call.
 func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
-		return func(tx *storage.Tx) error { return w.Host.Settle(tx, out.message.ID, sent.ID) }, nil
+		return func(tx *storage.Tx) error { return w.Host.settle(tx, out.sender.Account, out.message, sent.ID) }, nil
 	}
 	class := provider.ClassOf(err)
 	retries := len(w.SendRetries)

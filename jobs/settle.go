@@ -16,31 +16,42 @@ import (
 // comes second finds it done.
 func (h Host) Settle(tx *storage.Tx, message, providerID string) error {
 	m, err := tx.OutboundMessage(message)
-	if err != nil || m.ProviderID != nil {
+	if err != nil {
 		return ignoreMissing(err)
-	}
-	if err := tx.MarkSent(&m, providerID); err != nil {
-		return err
 	}
 	s, err := tx.Sender(m.AccountID)
 	if err != nil {
 		return ignoreMissing(err) // the account is gone, and with it whoever would hear of it
 	}
+	return h.settle(tx, s.Account, m, providerID)
+}
+
+// settle is Settle for a message that was read before: only what may have
+// changed since then is read again, because every send comes through here.
+func (h Host) settle(tx *storage.Tx, a storage.Account, m storage.Message, providerID string) error {
+	status, known, err := tx.MessageState(m.ID)
+	if err != nil || known != nil {
+		return ignoreMissing(err)
+	}
+	m.Status = status
+	if err := tx.MarkSent(&m, providerID); err != nil {
+		return err
+	}
 	if m.Status != storage.MessageFailed { // given up already, which is the end of it
-		if err := h.tellSent(tx, s.Account, m); err != nil {
+		if err := h.tellSent(tx, a, m); err != nil {
 			return err
 		}
 	}
-	return applyParked(tx, s.Account, &m)
+	return applyParked(tx, a, &m)
 }
 
 // tellSent tells that the provider has a message.
 func (h Host) tellSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
-	conversation, err := tx.ConversationOf(m.ContactID)
+	conversation, err := tx.ConversationStatus(m.ConversationID)
 	if err != nil {
 		return err
 	}
-	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: conversation.Status, MediaURL: h.LinkOf(m)}
+	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: conversation, MediaURL: h.LinkOf(m)}
 	return event.MessageSent(SubjectOf(a), m, sent).Emit(tx)
 }
 

@@ -29,6 +29,13 @@ func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
 	return c, err
 }
 
+// ConversationStatus is the state of a conversation.
+func (rx *Rx) ConversationStatus(id string) (string, error) {
+	var status string
+	err := rx.get(&status, `SELECT status FROM conversations WHERE id = ?`, id)
+	return status, err
+}
+
 // EnsureConversation finds or makes the conversation of a contact, and records
 // that a message was written in it now.
 func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, error) {

@@ -93,6 +93,16 @@ func (rx *Rx) OutboundMessage(id string) (Message, error) {
 	return m, err
 }
 
+// MessageState is what callbacks may change of a message at any moment.
+func (rx *Rx) MessageState(id string) (status string, providerID *string, err error) {
+	var row struct {
+		Status     string  `db:"status"`
+		ProviderID *string `db:"provider_id"`
+	}
+	err = rx.get(&row, `SELECT status, provider_id FROM messages WHERE id = ?`, id)
+	return row.Status, row.ProviderID, err
+}
+
 // MessageByProviderID finds a message of an account by the provider's id.
 func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, error) {
 	var m Message
