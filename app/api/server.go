@@ -7,6 +7,7 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/netip"
@@ -58,11 +59,11 @@ type Observation struct {
 // Server answers everything under /v1.
 type Server struct {
 	Options
-	organization *httprouter.Router // paths of the organization
-	number       *httprouter.Router // paths of one business number
-	open         []string           // paths that need no key
-	keys         *keyring
-	numbers      *numbers
+	organization *httprouter.Router                   // paths of the organization
+	number       *httprouter.Router                   // paths of one business number
+	open         []string                             // paths that need no key
+	keys         *cache[[sha256.Size]byte, principal] // by the hash of the key
+	numbers      *cache[string, storage.AccountKey]   // by the number in the path
 	limits       *limiters
 	flights      *flights
 	calls        *callLog
@@ -73,8 +74,8 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		Options: o,
-		keys:    newKeyring(o.DB),
-		numbers: newNumbers(o.DB),
+		keys:    newCache(o.DB, readPrincipal),
+		numbers: newCache(o.DB, (*storage.Rx).AccountKey),
 		limits:  newLimiters(),
 		flights: newFlights(),
 		calls:   newCallLog(o.DB, o.Log),
