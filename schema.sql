@@ -253,6 +253,7 @@ CREATE TABLE messages (
     source              TEXT    NOT NULL CHECK (source IN ('api', 'app', 'console', 'broadcast')),
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
+    phone_number        TEXT,                               -- the number it was addressed to; the contact's may change
     content             TEXT    NOT NULL CHECK (json_valid(content)),
     body                TEXT,                               -- text, caption, or a template's filled-in text, as events tell it
     context             TEXT    CHECK (context IS NULL OR json_valid(context)),

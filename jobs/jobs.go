@@ -51,7 +51,7 @@ const sendLease = 10 * time.Minute
 // Kinds lists every kind of job, the most urgent first.
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
-		{Name: kindSend, Handle: w.send, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
+		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindReceipt, Handle: w.receipt},
 		{Name: kindMediaRemoval, Handle: w.removeMedia},
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},

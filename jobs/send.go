@@ -54,8 +54,12 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	}
 	out, err := w.outgoing(ctx, args.Message)
 	switch {
-	case errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
 		return nil, nil // deleted meanwhile
+	case errors.Is(err, storage.ErrNotFound):
+		return giveUpMessage(out.message.ID, "The account was removed."), nil
+	case errors.Is(err, errToken):
+		return failing(out, failure{code: "auth_expired", text: "The account's access token cannot be read.", own: true, effect: provider.Degraded}), nil
 	case err != nil:
 		return nil, err
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
@@ -63,6 +67,9 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	}
 	if wait := w.reconciling(job); wait > 0 {
 		return nil, queue.Postpone(wait)
+	}
+	if job.Attempt() > len(w.SendRetries)+1 {
+		return failing(out, failure{code: UpstreamError, text: unreachable}), nil // the last call's outcome stayed unknown
 	}
 	if refused := refusedNow(job, out); refused != nil {
 		return failing(out, failure{code: refused.Code, text: refused.Text, own: true}), nil
@@ -80,6 +87,15 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	}
 	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
 	return w.sent(ctx, job, out, sent, err)
+}
+
+// giveUpSend ends the message of a job that failed for reasons of our own.
+func giveUpSend(job storage.Job, failure error) queue.Commit {
+	var args sendArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return func(*storage.Tx) error { return nil } // names no message
+	}
+	return giveUpMessage(args.Message, "The message could not be sent: "+failure.Error())
 }
 
 // outgoing loads a message and its sender.
@@ -100,8 +116,14 @@ func loadSender(rx *storage.Rx, account int64) (s storage.Sender, token provider
 		return s, token, err
 	}
 	plain, err := rx.AccessToken(s.Account)
-	return s, provider.NewToken(plain), err
+	if err != nil {
+		return s, token, fmt.Errorf("%w: %w", errToken, err)
+	}
+	return s, provider.NewToken(plain), nil
 }
+
+// errToken means that an account's token is there and cannot be opened.
+var errToken = errors.New("access token")
 
 // reconciling is how long a job whose call may have had its effect still waits
 // for a callback. While we were down none could come, so it counts from our start.
@@ -163,6 +185,10 @@ func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent 
 		delay := max(jitter(w.SendRetries[job.Attempt()-1]), provider.RetryAfter(err))
 		return nil, queue.RetryAfter(delay, errors.Join(err, marked))
 	}
+	if class.Transient && provider.OutcomeOf(err) == provider.Unknown {
+		marked := w.DB.Update(ctx, func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) })
+		return nil, queue.RetryAfter(w.ReconcileWindow, errors.Join(err, marked)) // a callback may still tell
+	}
 	return failing(out, failureOf(err)), nil
 }
 
@@ -196,7 +222,7 @@ func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
 	if m.Recipient != nil {
 		body["recipient"] = *m.Recipient
 	} else {
-		body["to"] = *m.ContactPhone
+		body["to"] = m.PhoneNumber
 	}
 	if m.Context != nil {
 		body["context"] = json.RawMessage(m.Context)

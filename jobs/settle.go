@@ -34,13 +34,22 @@ func (h Host) settle(tx *storage.Tx, a storage.Account, m storage.Message, provi
 		return ignoreMissing(err)
 	}
 	m.Status = status
-	if err := tx.MarkSent(&m, providerID); err != nil {
+	err = tx.MarkSent(&m, providerID)
+	if errors.Is(err, storage.ErrConflict) {
+		// The provider gave the same id twice. It has the message all the same,
+		// and sending it again would be worse than not knowing its name.
+		err = tx.MarkSentUnnamed(&m)
+	}
+	if err != nil {
 		return err
 	}
 	if m.Status != storage.MessageFailed { // given up already, which is the end of it
 		if err := h.tellSent(tx, a, m); err != nil {
 			return err
 		}
+	}
+	if m.ProviderID == nil {
+		return nil
 	}
 	return applyParked(tx, a, &m)
 }
@@ -69,10 +78,13 @@ type failure struct {
 	effect       provider.Effect
 }
 
+// unreachable is all that can be told where the provider gave no reason.
+const unreachable = "The provider could not be reached."
+
 // failureOf is what an error of the provider means for a message.
 func failureOf(err error) failure {
 	class := provider.ClassOf(err)
-	f := failure{code: class.Code, text: "The provider could not be reached.", effect: class.Effect}
+	f := failure{code: class.Code, text: unreachable, effect: class.Effect}
 	if e, ok := errors.AsType[*provider.Error](err); ok && e.Code != provider.NoCode {
 		f.providerCode, f.text = &e.Code, cmp.Or(e.Details, e.Message, e.Title)
 	}
@@ -94,6 +106,25 @@ func (f failure) eventCode() int {
 		return *f.providerCode
 	default:
 		return providerDown
+	}
+}
+
+// giveUpMessage ends a message that cannot even be tried any more. Nobody is told
+// by event where the account is gone.
+func giveUpMessage(id, why string) queue.Commit {
+	return func(tx *storage.Tx) error {
+		m, err := tx.OutboundMessage(id)
+		if err != nil || m.ProviderID != nil || m.Status == storage.MessageFailed {
+			return ignoreMissing(err)
+		}
+		s, err := tx.Sender(m.AccountID)
+		if errors.Is(err, storage.ErrNotFound) {
+			return tx.MarkFailed(&m, UpstreamError, why, nil)
+		}
+		if err != nil {
+			return err
+		}
+		return failing(outgoing{message: m, sender: s}, failure{code: UpstreamError, text: why, own: true})(tx)
 	}
 }
 

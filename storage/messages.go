@@ -26,6 +26,7 @@ type Message struct {
 	Source            string  `db:"source"`
 	ProviderID        *string `db:"provider_id"`
 	Recipient         *string `db:"recipient"`
+	PhoneNumber       *string `db:"phone_number"` // it was addressed to
 	Content           JSON    `db:"content"`
 	Body              *string `db:"body"`
 	Context           JSON    `db:"context"`
@@ -62,7 +63,16 @@ func (m *Message) SetMedia(file Media) {
 	m.MediaToken, m.MediaMIMEType, m.MediaSize, m.MediaFilename = &file.URLToken, &file.MIMEType, &file.Size, file.Filename
 }
 
-const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source, m.provider_id, m.recipient,
+// To is the number that a message goes to: the one it was addressed to, or else
+// the contact's, if it is known.
+func (m Message) To() *string {
+	if m.PhoneNumber != nil {
+		return m.PhoneNumber
+	}
+	return m.ContactPhone
+}
+
+const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source, m.provider_id, m.recipient, m.phone_number,
 	m.content, m.body, m.context, m.media_id, m.media_status, m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.played_at, m.edited_at,
 	m.sent_at, m.created_at, m.updated_at,
 	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid, c.username AS contact_username, c.name AS contact_name,
@@ -166,9 +176,9 @@ func (tx *Tx) InsertMessage(m *Message) error {
 	m.ID = tx.NewID(PrefixMessage)
 	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
 	_, err := tx.exec(`
-		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, provider_id, recipient, content, body, context, media_id, media_status, sent_at, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient,
+		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, provider_id, recipient, phone_number, content, body, context, media_id, media_status, sent_at, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,
 		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt)
 	return err
 }
@@ -181,6 +191,16 @@ func (tx *Tx) MarkSent(m *Message, providerID string) error {
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE id = ?`, providerID, m.Status, m.UpdatedAt, m.ID)
+}
+
+// MarkSentUnnamed records that the provider took a message, under an id that
+// another one has already.
+func (tx *Tx) MarkSentUnnamed(m *Message) error {
+	m.ProviderID, m.Status, m.UpdatedAt = nil, NextStatus(m.Status, MessageSent), tx.Now
+	return tx.must(`
+		UPDATE messages
+		SET status = ?, updated_at = ?
+		WHERE id = ?`, m.Status, m.UpdatedAt, m.ID)
 }
 
 // MarkStatus moves a message as a callback reports, and records the status

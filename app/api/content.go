@@ -109,7 +109,7 @@ func (b *messageBody) checkContext() error {
 	case b.Type != nil && *b.Type == "reaction":
 		return invalid("context", "cannot be given with a reaction, which names its message itself")
 	}
-	return within("context", filled("message_id", b.Context.MessageID))
+	return within("context", providerID("message_id", b.Context.MessageID))
 }
 
 func (b *messageBody) validateReceipt() error {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"confab/storage"
 )
 
 // The rules that content is made of. Each takes the name of a field relative to
@@ -75,6 +77,17 @@ func filled(name string, s *string) error {
 		return missing(name)
 	case *s == "":
 		return invalid(name, "must not be empty")
+	}
+	return nil
+}
+
+// providerID checks the provider's id of a message, which is not ours.
+func providerID(name string, s *string) error {
+	if err := filled(name, s); err != nil {
+		return err
+	}
+	if storage.ValidID(storage.PrefixMessage, *s) {
+		return invalid(name, "must be the provider's id of a message (message_id), not its msg_ id")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ type reactionBody struct {
 }
 
 func (r *reactionBody) check(bool) error {
-	return cmp.Or(filled("message_id", r.MessageID), r.checkEmoji())
+	return cmp.Or(providerID("message_id", r.MessageID), r.checkEmoji())
 }
 
 func (r *reactionBody) checkEmoji() error {

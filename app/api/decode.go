@@ -237,3 +237,32 @@ func typeName(kind reflect.Kind) string {
 		return "a whole number"
 	}
 }
+
+// halfCharacter tells whether a valid document escapes half of a surrogate pair,
+// which is no character: clients that read it back would stumble over it.
+func halfCharacter(doc []byte) bool {
+	high := false // the last thing was the first half of a pair
+	for i := 0; i < len(doc); i++ {
+		if doc[i] != '\\' {
+			if high {
+				return true
+			}
+			continue
+		}
+		i++
+		if doc[i] != 'u' {
+			if high {
+				return true
+			}
+			continue
+		}
+		unit, err := strconv.ParseUint(string(doc[i+1:i+5]), 16, 16)
+		i += 4
+		low := 0xdc00 <= unit && unit <= 0xdfff
+		if err != nil || low != high {
+			return true
+		}
+		high = 0xd800 <= unit && unit <= 0xdbff
+	}
+	return high
+}

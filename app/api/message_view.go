@@ -53,7 +53,7 @@ type sendErrorView struct {
 
 func (s *Server) viewMessage(m storage.Message) messageView {
 	v := messageView{
-		ID: m.ID, Object: "message", Direction: m.Direction, From: m.AccountPhone, To: m.ContactPhone,
+		ID: m.ID, Object: "message", Direction: m.Direction, From: m.AccountPhone, To: m.To(),
 		BSUID: m.ContactBSUID, ParentBSUID: m.ContactParentBSUID, Username: m.ContactUsername,
 		ContactID: m.ContactID, ConversationID: m.ConversationID, MessageID: m.ProviderID, Type: m.Type, Status: m.Status, Source: m.Source,
 		Context: m.Context, IsRevoked: m.IsRevoked, EditedAt: m.EditedAt, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, content: m.Content,

@@ -166,6 +166,8 @@ func newMessage(sender storage.Sender, contact storage.Contact, conversation sto
 	}
 	if out.Recipient != "" {
 		m.Recipient = &out.Recipient
+	} else {
+		m.PhoneNumber = &out.To
 	}
 	if out.library != nil {
 		m.SetMedia(*out.library)

@@ -62,7 +62,7 @@ func (r *request) read(w http.ResponseWriter) error {
 	switch {
 	case len(r.body) == 0:
 		r.body = []byte("{}")
-	case !utf8.Valid(r.body) || !json.Valid(r.body):
+	case !utf8.Valid(r.body) || !json.Valid(r.body) || halfCharacter(r.body):
 		return fail(InvalidJSON, "The body is not valid JSON.")
 	case r.body[0] != '{':
 		return fail(InvalidJSON, "The body must be a JSON object.")

@@ -10,6 +10,25 @@ import (
 	"github.com/matryer/is"
 )
 
+func TestHalfACharacterIsNoJSON(t *testing.T) {
+	f := serve(t)
+	for body, want := range map[string]int{
+		`{"name":"a\ud800b"}`:      400,
+		`{"name":"\udc00"}`:        400,
+		`{"name":"\ud83d"}`:        400,
+		`{"name":"\ud83d\ud83d"}`:  400,
+		`{"name":"\ud83d\n"}`:      400,
+		`{"name":"\ud83d\ude00"}`:  201,
+		`{"name":"\\ud800 spelt"}`: 201,
+		`{"name":"\u00e4"}`:        201,
+	} {
+		got := f.call("POST", "/labels", body)
+		if got.status != want || (want == 400 && got.get("error.code") != "invalid_json") {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+}
+
 func TestABodyMayHaveOneMebibyte(t *testing.T) {
 	const mebibyte = 1_048_576
 	f := serve(t)

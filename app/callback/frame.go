@@ -31,7 +31,7 @@ type frame struct {
 	callback, entry, change, value object
 
 	field string
-	// people are whom the items are about, where there are several items.
+	// people are whom the items are about.
 	people []provider.Profile
 	words  []json.RawMessage // for people, as they came
 }
@@ -58,8 +58,11 @@ func frames(body []byte) (all []frame, err error) {
 // around completes the frame with the value, which has been read.
 func (f frame) around(change provider.Change, value provider.Value) (frame, error) {
 	f.field = change.Field
-	if err := json.Unmarshal(change.Value, &f.value); err != nil || len(value.Statuses) < 2 {
+	if err := json.Unmarshal(change.Value, &f.value); err != nil {
 		return f, err
+	}
+	for _, other := range []string{"messages", "errors"} { // kept apart: see takeChange
+		delete(f.value, other)
 	}
 	for _, raw := range value.Contacts {
 		if who, err := provider.Read[provider.Profile](raw); err == nil {

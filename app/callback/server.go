@@ -167,6 +167,9 @@ func (s *Server) takeChange(around frame, change provider.Change) (all []step) {
 			for _, raw := range value.Statuses {
 				all = append(all, s.takeStatus(around, string(value.Metadata.PhoneNumberID), raw))
 			}
+			if len(value.Messages) > 0 || len(value.Errors) > 0 {
+				all = append(all, func(tx *storage.Tx) error { return keepRaw(tx, change, "not handled") })
+			}
 			return all
 		}
 	}

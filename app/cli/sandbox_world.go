@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 
@@ -82,11 +83,36 @@ func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number) error {
 	if err != nil {
 		return err
 	}
-	return tx.InsertAccount(&storage.Account{
+	account := storage.Account{
 		OrganizationID: o.ID, TeamID: team.ID, PhoneNumberID: &n.PhoneNumberID, WABAID: &n.WABAID,
 		PhoneNumber: &s.PhoneNumber, Name: &n.VerifiedName, Status: storage.AccountConnected,
 		ProviderStatus: &n.Status, OnboardedAt: tx.Now,
-	}, s.AccessToken)
+	}
+	if err := tx.InsertAccount(&account, s.AccessToken); err != nil {
+		return err
+	}
+	return storeTemplates(tx, account.ID)
+}
+
+// storeTemplates tells the server of the templates that the simulator has.
+func storeTemplates(tx *storage.Tx, account int64) error {
+	for _, t := range sampleTemplates() {
+		components, err := json.Marshal(t.Components)
+		if err != nil {
+			return err
+		}
+		row := storage.Template{AccountID: account, Name: t.Name, Language: t.Language, Status: "approved", Category: t.Category,
+			ParameterFormat: "POSITIONAL", Components: components}
+		for _, c := range t.Components {
+			if c["type"] == "BODY" {
+				row.Content, _ = c["text"].(string)
+			}
+		}
+		if err := tx.InsertTemplate(&row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // settle returns the simulator's business number. A simulator without any gets

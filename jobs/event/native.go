@@ -60,7 +60,7 @@ type Sent struct {
 // MessageSent tells that the provider took a message.
 func MessageSent(s Subject, m storage.Message, sent Sent) Event {
 	message := map[string]any{
-		"id": m.ID, "provider_id": m.ProviderID, "type": m.Type, "body": sent.Body, "from": m.AccountPhone, "to": m.ContactPhone,
+		"id": m.ID, "provider_id": m.ProviderID, "type": m.Type, "body": sent.Body, "from": m.AccountPhone, "to": m.To(),
 		"status": m.Status, "source": m.Source, "reply_to_provider_id": replyTo(m.Context),
 	}
 	if sent.MediaURL != "" {

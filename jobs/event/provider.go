@@ -29,8 +29,8 @@ func MessageFailed(s Subject, m storage.Message, f Failure) (Event, error) {
 		ID: m.ID, Status: storage.MessageFailed, Timestamp: strconv.FormatInt(f.At.Std().Unix(), 10),
 		Errors: []faultData{{Code: f.Code, Title: f.Title, Message: f.Title, Data: detailsData{f.Details}}},
 	}
-	if m.ContactPhone != nil {
-		status.RecipientID = (*m.ContactPhone)[1:]
+	if to := m.To(); to != nil {
+		status.RecipientID = (*to)[1:]
 	}
 	if m.ContactBSUID != nil {
 		status.RecipientUserID = *m.ContactBSUID

@@ -33,6 +33,9 @@ type Kind struct {
 	// Lane is how many jobs of the named lane may run at once; 0 closes the
 	// lane. It is called often and must be quick. Nil means no limit.
 	Lane func(lane string) int
+	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
+	// for a person to look at.
+	GiveUp func(storage.Job, error) Commit
 	// Every makes the kind periodic: the runner enqueues it itself.
 	Every time.Duration
 }

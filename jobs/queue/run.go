@@ -78,7 +78,7 @@ func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure erro
 				return "lost" // the lease is freed at the next start
 			}
 		case failure == nil:
-			commit, failure = nil, fmt.Errorf("commit: %w", err)
+			commit, failure = nil, &commitError{err}
 			r.report(j, failure)
 		default:
 			r.Log.Error("settle a job", "job", j.ID, "kind", j.Kind, "error", err)
@@ -104,10 +104,40 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, tx.Now.Add(later.delay)) }
 	}
 	if retry, delay := k.verdict(j, failure); retry && j.Crashes <= maxCrashes {
-		return "retry", func(tx *storage.Tx) error { return tx.RetryJob(j, tx.Now.Add(delay), failure.Error()) }
+		return "retry", func(tx *storage.Tx) error { return r.retry(tx, j, delay, failure) }
 	}
-	return "failed", func(tx *storage.Tx) error { return tx.FailJob(j, failure.Error()) }
+	return "failed", func(tx *storage.Tx) error { return giveUp(tx, k, j, failure) }
 }
+
+// retry puts a job back. What could not be committed was done outside all the
+// same, and the handler must know that nobody remembers it.
+func (r *Runner) retry(tx *storage.Tx, j storage.Job, delay time.Duration, failure error) error {
+	if err := tx.RetryJob(j, tx.Now.Add(delay), failure.Error()); err != nil {
+		return err
+	}
+	if _, uncommitted := errors.AsType[*commitError](failure); uncommitted {
+		return tx.MarkCallBegun(j)
+	}
+	return nil
+}
+
+// giveUp ends a job that is out of attempts: as its kind says, or by keeping it
+// for a person to look at.
+func giveUp(tx *storage.Tx, k *kindState, j storage.Job, failure error) error {
+	if k.GiveUp == nil {
+		return tx.FailJob(j, failure.Error())
+	}
+	if err := tx.FinishJob(j); err != nil {
+		return err
+	}
+	return k.GiveUp(j, failure)(tx)
+}
+
+// commitError is a handler's result that could not be written.
+type commitError struct{ cause error }
+
+func (e *commitError) Error() string { return "commit: " + e.cause.Error() }
+func (e *commitError) Unwrap() error { return e.cause }
 
 // report logs a run that failed; waiting and being stopped are no failures.
 func (r *Runner) report(j storage.Job, failure error) {

@@ -263,6 +263,7 @@ CREATE TABLE messages (
     source              TEXT    NOT NULL CHECK (source IN ('api', 'app', 'console', 'broadcast')),
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
+    phone_number        TEXT,                               -- the number it was addressed to; the contact's may change
     content             TEXT    NOT NULL CHECK (json_valid(content)),
     body                TEXT,                               -- text, caption, or a template's filled-in text, as events tell it
     context             TEXT    CHECK (context IS NULL OR json_valid(context)),
@@ -528,9 +529,9 @@ INSERT INTO conversation_labels VALUES ('cnv_01KDYBMWFE00000000000000V1', 'lbl_0
 INSERT INTO media VALUES
     ('med_01KDYBMWFE00000000000000M1', 1, 'message', 'tok1', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'image/png', 0, 'a.png', '1013859600285441', 1769915045678, 1767323045785, 0);
 INSERT INTO messages VALUES
-    ('msg_01KDYBMWFE00000000000000G1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'inbound', 'image', 'delivered', 'app', 'wamid.1', NULL,
+    ('msg_01KDYBMWFE00000000000000G1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'inbound', 'image', 'delivered', 'app', 'wamid.1', NULL, NULL,
      '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790),
-    ('msg_01KDYBMWFE00000000000000G2', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'outbound', 'text', 'failed', 'api', NULL, 'US.1',
+    ('msg_01KDYBMWFE00000000000000G2', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'outbound', 'text', 'failed', 'api', NULL, 'US.1', NULL,
      '{"body":"hi"}', 'hi', '{"message_id":"wamid.1"}', NULL, NULL, 'provider_rejected', 'no', 131026, 1, 1, 1767323045792, 0, 1767323045791, 1767323045793);
 INSERT INTO message_edits VALUES ('msg_01KDYBMWFE00000000000000G2', 1767323045792, '{"body":"hu"}');
 INSERT INTO message_statuses VALUES ('msg_01KDYBMWFE00000000000000G2', 'failed', 1767323045793);
