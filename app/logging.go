@@ -24,7 +24,7 @@ func NewLogger(w io.Writer, c config.Log) *slog.Logger {
 	case c.Format == "json" || (c.Format == "" && !terminal):
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	case terminal:
-		return slog.New(tint.NewHandler(w, &tint.Options{Level: level, TimeFormat: "15:04:05.000"}))
+		return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, TimeFormat: "15:04:05.000"}))
 	default:
 		return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 	}

@@ -13,7 +13,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -78,7 +77,6 @@ type server struct {
 	cmd     *exec.Cmd
 	output  *bytes.Buffer
 	ended   chan error
-	once    sync.Once
 }
 
 // newServer makes a data directory with an organization and a key, and serves it.
