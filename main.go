@@ -22,8 +22,9 @@ var exampleConfig string
 var version = "dev"
 
 // collectLess lets the heap grow to five times what lives before it is collected.
-// What lives is small, a few megabytes, and almost all else dies with its request:
-// under load this saves a quarter of the time. GOGC overrides it.
+// What lives is small, a few megabytes, and almost all else dies with its request.
+// Measured on sends at 64 connections: 8 to 30 % more, in a few noisy rounds, for
+// some 30 MB under load. GOGC overrides it.
 const collectLess = 400
 
 func main() {
