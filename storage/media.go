@@ -28,12 +28,8 @@ const (
 	OriginMessage = "message" // received with a message
 )
 
-// States of a message's media.
-const (
-	MediaFetching = "fetching"
-	MediaReady    = "ready"
-	MediaFailed   = "failed"
-)
+// MediaReady is the state of a message's media that is stored.
+const MediaReady = "ready"
 
 // MediaTokenSize is how many bytes of chance a hosted URL carries.
 const MediaTokenSize = 24

@@ -11,7 +11,6 @@ const (
 	Outbound = "outbound"
 
 	SourceAPI = "api"
-	SourceApp = "app"
 )
 
 // Message is something said, with what its view needs of the contact.

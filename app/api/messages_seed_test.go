@@ -78,7 +78,7 @@ func (f *fixture) say(c storage.Contact, all ...storage.Message) []storage.Messa
 
 // received is an inbound text.
 func received(providerID string) storage.Message {
-	return storage.Message{Direction: storage.Inbound, Type: "text", Status: storage.MessageDelivered, Source: storage.SourceApp,
+	return storage.Message{Direction: storage.Inbound, Type: "text", Status: storage.MessageDelivered, Source: "app",
 		ProviderID: &providerID, Content: storage.JSON(`{"body":"Hi"}`)}
 }
 

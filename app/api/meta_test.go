@@ -1,11 +1,7 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -30,24 +26,7 @@ func golden(t *testing.T, name, body string) {
 	body = anyID.ReplaceAllString(body, "${1}01JQ0Z8M4T9V2X3W5Y6A7B8C9D")
 	body = anyTime.ReplaceAllString(body, "2026-01-02T03:04:05.678Z")
 	body = anyLast.ReplaceAllString(body, `"last4":"x9Zq"`)
-	var got bytes.Buffer
-	if err := json.Indent(&got, []byte(body), "", "  "); err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
-	got.WriteByte('\n')
-	path := filepath.Join("testdata", "golden", name+".json")
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s: got %s, want %s", path, got.Bytes(), want)
-	}
+	storagetest.Golden(t, name, []byte(body), *update)
 }
 
 func TestHealthNeedsNoKey(t *testing.T) {

@@ -1,11 +1,8 @@
 package callback
 
 import (
-	"bytes"
-	"encoding/json"
+	"confab/storage/storagetest"
 	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -39,22 +36,5 @@ func TestAnEventIsTheCallbackInOurWords(t *testing.T) {
 
 func golden(t *testing.T, name string, payload []byte) {
 	t.Helper()
-	var got bytes.Buffer
-	if err := json.Indent(&got, payload, "", "  "); err != nil {
-		t.Fatalf("%s: %v", payload, err)
-	}
-	got.WriteByte('\n')
-	path := filepath.Join("testdata", "golden", name+".json")
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s: got %s, want %s", path, got.Bytes(), want)
-	}
+	storagetest.Golden(t, name, payload, *update)
 }

@@ -11,10 +11,9 @@ import (
 
 // Names of events.
 const (
-	TypeMessageReceived = "message.received"
-	TypeMessageStatus   = "message.status"
-	TypeMessageSent     = "message.sent"
-	TypeContactCreated  = "contact.created"
+	TypeMessageStatus  = "message.status"
+	TypeMessageSent    = "message.sent"
+	TypeContactCreated = "contact.created"
 )
 
 // Where an event comes from.

@@ -1,11 +1,7 @@
 package event_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -31,24 +27,7 @@ func golden(t *testing.T, name string, payload []byte) {
 	t.Helper()
 	payload = anyEvent.ReplaceAll(payload, []byte("evt_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"))
 	payload = anyTime.ReplaceAll(payload, []byte(`"created_at":"2026-01-02T03:04:05.678Z"`))
-	var got bytes.Buffer
-	if err := json.Indent(&got, payload, "", "  "); err != nil {
-		t.Fatalf("%s: %v", payload, err)
-	}
-	got.WriteByte('\n')
-	path := filepath.Join("testdata", "golden", name+".json")
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s: got %s, want %s", path, got.Bytes(), want)
-	}
+	storagetest.Golden(t, name, payload, *update)
 }
 
 // emit stores an event and returns its row.
