@@ -143,37 +143,68 @@ func (s *Server) apply(ctx context.Context, body []byte) error {
 // hold up the rest.
 func (s *Server) steps(body []byte) (all []step) {
 	callback, err := provider.ParseCallback(body)
-	var changes []provider.Change
-	for _, entry := range callback.Entries {
-		changes = append(changes, entry.Changes...)
-	}
 	around, unframed := frames(body)
+	var changes []news
+	for _, entry := range callback.Entries {
+		for _, change := range entry.Changes {
+			changes = append(changes, news{Change: change, waba: string(entry.ID), at: entry.Time})
+		}
+	}
 	if err != nil || unframed != nil || len(around) != len(changes) {
 		return []step{func(tx *storage.Tx) error {
 			return tx.InsertRawCallback(storage.RawCallback{Reason: "unreadable", Payload: body})
 		}}
 	}
-	for i, change := range changes {
-		all = append(all, s.takeChange(around[i], change)...)
+	for i, n := range changes {
+		n.around = around[i]
+		all = append(all, s.takeChange(n)...)
 	}
 	return all
 }
 
-// takeChange applies one change of a callback.
-func (s *Server) takeChange(around frame, change provider.Change) (all []step) {
-	value, err := provider.Read[provider.Value](change.Value)
-	if change.Field == "messages" && err == nil && len(value.Statuses) > 0 {
-		if around, err = around.around(change, value); err == nil {
+// news is one change of a callback, with what its entry says about all of them.
+type news struct {
+	provider.Change
+	waba   string       // the business account it is about
+	at     provider.Int // when it happened, in seconds, or 0
+	around frame
+}
+
+// takeChange names who takes each kind of change.
+func (s *Server) takeChange(n news) []step {
+	switch n.Field {
+	case "messages":
+		return s.takeMessages(n)
+	case "message_template_status_update", "message_template_quality_update", "message_template_components_update", "template_category_update":
+		return s.takeTemplate(n)
+	case "account_update", "account_review_update", "account_alerts", "business_capability_update", "phone_number_quality_update", "phone_number_name_update", "security":
+		return s.takeAccount(n)
+	default:
+		return keeping(n, "not handled")
+	}
+}
+
+// takeMessages applies what people wrote and what became of what we wrote.
+func (s *Server) takeMessages(n news) (all []step) {
+	value, err := provider.Read[provider.Value](n.Value)
+	if err == nil && len(value.Statuses) > 0 {
+		around, err := n.around.around(n.Change, value)
+		if err == nil {
 			for _, raw := range value.Statuses {
 				all = append(all, s.takeStatus(around, string(value.Metadata.PhoneNumberID), raw))
 			}
 			if len(value.Messages) > 0 || len(value.Errors) > 0 {
-				all = append(all, func(tx *storage.Tx) error { return keepRaw(tx, change, "not handled") })
+				all = append(all, keeping(n, "not handled")...)
 			}
 			return all
 		}
 	}
-	return []step{func(tx *storage.Tx) error { return keepRaw(tx, change, "not handled") }}
+	return keeping(n, "not handled")
+}
+
+// keeping is the step that stores a change as it came.
+func keeping(n news, reason string) []step {
+	return []step{func(tx *storage.Tx) error { return keepRaw(tx, n.Change, reason) }}
 }
 
 // keepRaw stores a change as it came, for somebody to look at.
