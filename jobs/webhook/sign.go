@@ -1,0 +1,143 @@
+// Package webhook signs deliveries and makes them: one signed POST to an address
+// that a stranger gave us.
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Tolerance is how far a signature's time may be from the clock of whoever
+// verifies it.
+const Tolerance = 300 * time.Second
+
+// SecretPrefix begins every signing secret; standard base64 follows it.
+const SecretPrefix = "whsec_"
+
+// What Verify finds wrong.
+var (
+	// ErrMalformed means that the header is not t=…,v1=….
+	ErrMalformed = errors.New("the signature header cannot be read")
+	// ErrMismatch means that no segment was made with any of the secrets for
+	// these bytes.
+	ErrMismatch = errors.New("the signature does not match")
+	// ErrStale means that the signature is genuine, and too old or ahead of time.
+	ErrStale = errors.New("the signature's time is too far from now")
+)
+
+// Sign makes the value of X-Svc-Signature: the time, and for each secret the
+// HMAC-SHA256 of time, dot and body, keyed by the whole secret's bytes.
+func Sign(at time.Time, body []byte, secrets ...string) string {
+	t := strconv.FormatInt(at.Unix(), 10)
+	b := make([]byte, 0, len("t=,")+len(t)+len(secrets)*len(",v1=")+len(secrets)*hex.EncodedLen(sha256.Size))
+	b = append(append(b, "t="...), t...)
+	for _, secret := range secrets {
+		b = append(b, ",v1="...)
+		b = hex.AppendEncode(b, digest([]byte(secret), body, t, "."))
+	}
+	return string(b)
+}
+
+// SignStandard makes the value of webhook-signature, as Standard Webhooks has
+// it: for each secret the HMAC-SHA256 of id, time and body, keyed by the bytes
+// that its base64 stands for.
+func SignStandard(id string, at time.Time, body []byte, secrets ...string) string {
+	t := strconv.FormatInt(at.Unix(), 10)
+	var b []byte
+	for _, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, SecretPrefix))
+		if err != nil {
+			continue // not one of ours, and nothing that such a library would take
+		}
+		if b != nil {
+			b = append(b, ' ')
+		}
+		b = append(b, "v1,"...)
+		b = base64.StdEncoding.AppendEncode(b, digest(key, body, id, ".", t, "."))
+	}
+	return string(b)
+}
+
+// digest is the HMAC of the body with something before it.
+func digest(key, body []byte, before ...string) []byte {
+	mac := hmac.New(sha256.New, key)
+	for _, part := range before {
+		mac.Write([]byte(part))
+	}
+	mac.Write(body)
+	return mac.Sum(nil)
+}
+
+// Verify checks the value of X-Svc-Signature against the raw bytes of a body, as
+// a receiver should: any segment may match any secret, which makes rotation
+// possible, the comparison takes the same time for all, and what is older than
+// Tolerance is refused, so that nobody can play an old delivery back.
+func Verify(header string, body []byte, now time.Time, secrets ...string) error {
+	t, given, err := parseSignature(header)
+	if err != nil {
+		return err
+	}
+	matches := false
+	for _, secret := range secrets {
+		want := digest([]byte(secret), body, t.text, ".")
+		for _, mac := range given {
+			matches = hmac.Equal(mac, want) || matches
+		}
+	}
+	switch {
+	case !matches:
+		return ErrMismatch
+	case now.Sub(t.at).Abs() > Tolerance:
+		return ErrStale
+	}
+	return nil
+}
+
+// signatureTime is the time of a signature, also as it was written: that is
+// what was signed.
+type signatureTime struct {
+	text string
+	at   time.Time
+}
+
+// maxSegments bounds what a stranger can make us compare.
+const maxSegments = 32
+
+// parseSignature reads t=…,v1=…[,v1=…]. Segments of other names are left aside:
+// another version of the scheme may add some.
+func parseSignature(header string) (t signatureTime, macs [][]byte, err error) {
+	if strings.Count(header, ",") >= maxSegments {
+		return t, nil, fmt.Errorf("%w: it has too many parts", ErrMalformed)
+	}
+	for segment := range strings.SplitSeq(header, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(segment), "=")
+		switch name {
+		case "t":
+			if t.text != "" {
+				return t, nil, fmt.Errorf("%w: it has two times", ErrMalformed)
+			}
+			seconds, err := strconv.ParseUint(value, 10, 62)
+			if err != nil {
+				return t, nil, fmt.Errorf("%w: t is not a number of seconds", ErrMalformed)
+			}
+			t = signatureTime{value, time.Unix(int64(seconds), 0)}
+		case "v1":
+			mac, err := hex.DecodeString(value)
+			if err != nil || len(mac) != sha256.Size {
+				return t, nil, fmt.Errorf("%w: v1 is not 64 hexadecimal digits", ErrMalformed)
+			}
+			macs = append(macs, mac)
+		}
+	}
+	if t.text == "" || len(macs) == 0 {
+		return t, nil, fmt.Errorf("%w: it needs t and v1", ErrMalformed)
+	}
+	return t, macs, nil
+}
