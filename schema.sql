@@ -360,7 +360,8 @@ CREATE TABLE subscriptions (
     consecutive_failures INTEGER NOT NULL DEFAULT 0 CHECK (consecutive_failures >= 0),
     failing_since        INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL,
-    updated_at           INTEGER NOT NULL
+    updated_at           INTEGER NOT NULL,
+    deleted_at           INTEGER NOT NULL DEFAULT 0         -- gone for the client; the row goes when its deliveries are gone
 ) STRICT;
 CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, created_at, id);
 
@@ -392,11 +393,13 @@ CREATE TABLE deliveries (
     error_message         TEXT,
     replayed_from         TEXT,
     replayed              INTEGER NOT NULL DEFAULT 0 CHECK (replayed IN (0, 1)),   -- bulk replay skips what was replayed
-    created_at            INTEGER NOT NULL
+    created_at            INTEGER NOT NULL,
+    job_id                INTEGER NOT NULL DEFAULT 0        -- who delivers it; a number that is used once, so it may be out of date
 ) STRICT;
 CREATE INDEX deliveries_of_organization ON deliveries (organization_id, created_at, id);
 CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, status, created_at, id);
 CREATE INDEX deliveries_of_event ON deliveries (event);
+CREATE INDEX deliveries_by_event_id ON deliveries (organization_id, event_id, created_at, id);
 
 -- Attempts that failed, and successes after a failure. A first success writes none.
 CREATE TABLE delivery_attempts (
@@ -417,7 +420,8 @@ CREATE TABLE delivery_attempts (
 -- until somebody retries or cancels it.
 --
 --   due      waiting for its time and a worker; claimed kind by kind, oldest first
---   held     due, but its lane is full or closed; out of the way of every claim
+--   held     due, but its lane is full or closed; out of the way of every claim, and
+--            taken in the order in which the jobs were made, retries too
 --   running  leased to the serving process, which frees all leases when it starts
 --   failed   out of attempts
 CREATE TABLE jobs (

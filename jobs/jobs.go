@@ -54,6 +54,8 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindReceipt, Handle: w.receipt},
 		{Name: kindMediaRemoval, Handle: w.removeMedia},
+		{Name: storage.KindBury, Handle: w.buryDeliveries, Workers: 1, Lease: subscriptionLease},
+		{Name: storage.KindUproot, Handle: w.uprootSubscription, Workers: 1, Lease: subscriptionLease},
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
 		{Name: kindHousekeeping, Handle: w.keepHouse, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 	}

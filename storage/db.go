@@ -40,6 +40,8 @@ type DB struct {
 
 	mu         sync.RWMutex
 	dispatcher Dispatcher
+
+	closed closedLanes
 }
 
 // Open opens the database at o.Path, making it when there is none and bringing

@@ -72,7 +72,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	err = tx.list(&all, `
 		SELECT id, status, events, phone_number_ids
 		FROM subscriptions
-		WHERE organization_id = ?
+		WHERE organization_id = ? AND deleted_at = 0
 		ORDER BY created_at, id`, e.OrganizationID)
 	if err != nil {
 		return err
@@ -91,20 +91,12 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 // insertDelivery adds a delivery and its job. For a disabled subscription it is
 // stored as dead, so that it can be replayed.
 func (tx *Tx) insertDelivery(e Event, s subscriber) error {
-	id := tx.NewID(PrefixDelivery)
-	status, next := "pending", tx.Now
-	var errorCode *string
-	if s.Status == "disabled" {
-		code := "subscription_disabled"
-		status, next, errorCode = "dead", 0, &code
+	d := Delivery{
+		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: s.ID,
+		Event: e.ID, EventType: e.Type, EventID: e.EventID,
 	}
-	_, err := tx.exec(`
-		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, next_attempt_at, error_code, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		id, e.OrganizationID, s.ID, e.ID, e.Type, e.EventID, status, next, errorCode, tx.Now)
-	if err != nil || status == "dead" {
-		return err
+	if s.Status == WebhookDisabled {
+		return tx.insertDead(d)
 	}
-	_, err = tx.Enqueue(NewJob{Kind: KindDeliver, Lane: "deliver:" + s.ID, Args: DeliverArgs{Delivery: id}})
-	return err
+	return tx.InsertDelivery(&d)
 }

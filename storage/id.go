@@ -24,6 +24,8 @@ const (
 	PrefixTemplate     = "tmpl_"
 	PrefixEvent        = "evt_"
 	PrefixDelivery     = "wbd_"
+	PrefixSubscription = "wbs_"
+	PrefixSecret       = "sec_"
 )
 
 // idSource makes ULIDs that only ever grow, also when the clock steps back.

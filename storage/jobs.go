@@ -123,7 +123,8 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 }
 
 // ClaimDue leases up to limit jobs of a kind that are due, oldest first. Those
-// whose lane admit refuses become held, out of the way of the next claim.
+// whose lane admit refuses become held, out of the way of the next claim. There
+// a retry takes the place that the job had before its first run.
 func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
 	var due []Job
 	err = tx.list(&due, `
@@ -138,7 +139,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	for _, j := range due {
 		if !admit(j.Lane) {
 			held = append(held, j)
-			if err := tx.must(`UPDATE jobs SET state = 'held' WHERE id = ?`, j.ID); err != nil {
+			if err := tx.must(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
 				return nil, nil, err
 			}
 			continue

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"database/sql/driver"
+	"encoding/json"
 	"fmt"
 )
 
@@ -48,4 +49,25 @@ func (j *JSON) UnmarshalJSON(b []byte) error {
 	}
 	*j = append(JSON(nil), b...)
 	return nil
+}
+
+// Strings is a list that is stored as a JSON array; nil is the empty list.
+type Strings []string
+
+// Value binds the list as JSON.
+func (s Strings) Value() (driver.Value, error) {
+	if s == nil {
+		return "[]", nil
+	}
+	text, err := json.Marshal([]string(s))
+	return string(text), err
+}
+
+// Scan takes what a TEXT column yields.
+func (s *Strings) Scan(src any) error {
+	var text JSON
+	if err := text.Scan(src); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, (*[]string)(s))
 }

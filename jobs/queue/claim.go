@@ -115,7 +115,7 @@ func (r *Runner) claimHeld(ctx context.Context, k *kindState) error {
 func (r *Runner) claimLane(tx *storage.Tx, k *kindState, lane string) ([]storage.Job, error) {
 	r.mu.Lock()
 	l := r.lane(k, lane)
-	limit := min(l.room(lane), r.room(k))
+	limit := min(r.laneRoom(l, lane), r.room(k))
 	r.starved = r.starved || limit <= 0
 	r.mu.Unlock()
 	if limit <= 0 {
@@ -143,7 +143,7 @@ func (r *Runner) openLanes(k *kindState) []string {
 	defer r.mu.Unlock()
 	var open []string
 	for key, l := range r.lanes {
-		if key.kind == k.Name && l.held && l.room(key.lane) > 0 {
+		if key.kind == k.Name && l.held && r.laneRoom(l, key.lane) > 0 {
 			open = append(open, key.lane)
 		}
 	}

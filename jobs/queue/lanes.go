@@ -27,12 +27,16 @@ type laneState struct {
 	held    bool // jobs lie in the database waiting for a place; exact as waiting is
 }
 
-// room is how many more jobs the lane takes.
-func (l *laneState) room(lane string) int {
-	if l.kind.Lane == nil {
+// laneRoom is how many more jobs the lane takes. The caller holds mu.
+func (r *Runner) laneRoom(l *laneState, lane string) int {
+	switch {
+	case r.DB.LaneClosed(lane):
+		return 0
+	case l.kind.Lane == nil:
 		return l.kind.Workers - l.running
+	default:
+		return l.kind.Lane(lane) - l.running
 	}
-	return l.kind.Lane(lane) - l.running
 }
 
 // Admit implements storage.Dispatcher. A job behind held ones is held too, so
@@ -73,7 +77,7 @@ func (r *Runner) withdraw(k *kindState, lane string) {
 // behind those that wait already. The caller holds mu.
 func (r *Runner) admits(k *kindState, lane string) bool {
 	l := r.lane(k, lane)
-	l.held = l.held || l.room(lane) <= 0
+	l.held = l.held || r.laneRoom(l, lane) <= 0
 	return !l.held
 }
 

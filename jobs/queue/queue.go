@@ -31,7 +31,8 @@ type Kind struct {
 	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
 	Attempts int
 	// Lane is how many jobs of the named lane may run at once; 0 closes the
-	// lane. It is called often and must be quick. Nil means no limit.
+	// lane, as storage does by itself for subscriptions that are not active. It
+	// is called often and must be quick. Nil means no limit.
 	Lane func(lane string) int
 	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
 	// for a person to look at.

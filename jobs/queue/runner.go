@@ -46,6 +46,7 @@ type Runner struct {
 	running   map[int64]*run
 	nextDue   storage.Time
 	starved   bool // something waits for the next free worker
+	stale     bool // which lanes are closed must be found out anew
 }
 
 // run is one job being worked on.
@@ -104,8 +105,12 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// recover frees what a process that died had leased, and finds held lanes.
+// recover frees what a process that died had leased, and finds the lanes that
+// are closed or held.
 func (r *Runner) recover(ctx context.Context) error {
+	if err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes); err != nil {
+		return err
+	}
 	var (
 		leased []int64
 		held   []storage.HeldLane
@@ -149,6 +154,11 @@ func (r *Runner) recover(ctx context.Context) error {
 // pass claims all that can start now, starts it, and returns when to look again.
 func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 	r.lapse()
+	if r.takeStale() {
+		if err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes); err != nil {
+			return 0, err
+		}
+	}
 	if err := r.enqueuePeriodic(ctx); err != nil {
 		return 0, err
 	}
@@ -262,10 +272,20 @@ func (r *Runner) wait(ctx context.Context, next storage.Time) {
 func (r *Runner) Wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.stale = true
 	for _, k := range r.order {
 		k.waiting = true
 	}
 	r.wakeUp()
+}
+
+// takeStale tells, once, whether the closed lanes must be loaded again.
+func (r *Runner) takeStale() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	stale := r.stale
+	r.stale = false
+	return stale
 }
 
 // wakeUp nudges the loop without waiting for it.

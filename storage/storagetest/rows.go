@@ -42,3 +42,16 @@ func Files(t testing.TB, dir string) *storage.Files {
 	t.Cleanup(func() { files.Close() })
 	return files
 }
+
+// Subscribe stores an active subscription of the tenant to the events, or to all,
+// and returns its signing secret too.
+func Subscribe(t testing.TB, db *storage.DB, tenant Tenant, url string, events ...string) (storage.Subscription, string) {
+	t.Helper()
+	if len(events) == 0 {
+		events = []string{"*"}
+	}
+	s := storage.Subscription{OrganizationID: tenant.Organization.ID, URL: url, Events: events, Status: storage.WebhookActive}
+	var secret string
+	Update(t, db, func(tx *storage.Tx) (err error) { secret, err = tx.InsertSubscription(&s); return err })
+	return s, secret
+}

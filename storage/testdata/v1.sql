@@ -370,7 +370,8 @@ CREATE TABLE subscriptions (
     consecutive_failures INTEGER NOT NULL DEFAULT 0 CHECK (consecutive_failures >= 0),
     failing_since        INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL,
-    updated_at           INTEGER NOT NULL
+    updated_at           INTEGER NOT NULL,
+    deleted_at           INTEGER NOT NULL DEFAULT 0         -- gone for the client; the row goes when its deliveries are gone
 ) STRICT;
 CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, created_at, id);
 
@@ -402,11 +403,13 @@ CREATE TABLE deliveries (
     error_message         TEXT,
     replayed_from         TEXT,
     replayed              INTEGER NOT NULL DEFAULT 0 CHECK (replayed IN (0, 1)),   -- bulk replay skips what was replayed
-    created_at            INTEGER NOT NULL
+    created_at            INTEGER NOT NULL,
+    job_id                INTEGER NOT NULL DEFAULT 0        -- who delivers it; a number that is used once, so it may be out of date
 ) STRICT;
 CREATE INDEX deliveries_of_organization ON deliveries (organization_id, created_at, id);
 CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, status, created_at, id);
 CREATE INDEX deliveries_of_event ON deliveries (event);
+CREATE INDEX deliveries_by_event_id ON deliveries (organization_id, event_id, created_at, id);
 
 -- Attempts that failed, and successes after a failure. A first success writes none.
 CREATE TABLE delivery_attempts (
@@ -427,7 +430,8 @@ CREATE TABLE delivery_attempts (
 -- until somebody retries or cancels it.
 --
 --   due      waiting for its time and a worker; claimed kind by kind, oldest first
---   held     due, but its lane is full or closed; out of the way of every claim
+--   held     due, but its lane is full or closed; out of the way of every claim, and
+--            taken in the order in which the jobs were made, retries too
 --   running  leased to the serving process, which frees all leases when it starts
 --   failed   out of attempts
 CREATE TABLE jobs (
@@ -541,12 +545,12 @@ INSERT INTO raw_callbacks VALUES (1, NULL, 'history', 'not used', X'7B7D', 17673
 INSERT INTO events VALUES
     ('evt_01KDYBMWFE00000000000000E1', 1, 1, 'message.received', 'provider', 'wamid.1', X'7B7D', 1767323045800);
 INSERT INTO subscriptions VALUES
-    ('wbs_01KDYBMWFE00000000000000S1', 1, 'https://example.com/hook', NULL, '["*"]', '["106540352242922"]', X'9C0813F57240619C4E3AE53E01B8AACC2B8A9E389B50739219F790CE5ACEEF305EACC860FA5FEF', 'disabled', 'too many failures', 3, 1767323045801, 1767323045797, 1767323045802);
+    ('wbs_01KDYBMWFE00000000000000S1', 1, 'https://example.com/hook', NULL, '["*"]', '["106540352242922"]', X'9C0813F57240619C4E3AE53E01B8AACC2B8A9E389B50739219F790CE5ACEEF305EACC860FA5FEF', 'disabled', 'consecutive_failures', 3, 1767323045801, 1767323045797, 1767323045802, 0);
 INSERT INTO signing_secrets VALUES
     ('sec_01KDYBMWFE00000000000000X1', 'wbs_01KDYBMWFE00000000000000S1', X'8EAA2C9BF566EB9809254032C67B54FEC225DAD5F620E6583AEF78ECC9ED881689D0D5', 0, 1767323045797);
 INSERT INTO deliveries VALUES
-    ('wbd_01KDYBMWFE00000000000000D1', 1, 'wbs_01KDYBMWFE00000000000000S1', 'evt_01KDYBMWFE00000000000000E1', 'message.received', 'wamid.1', 'dead', 8, 1767323045803, 0, 500, 'oops', 12, 'http_status', 'answered 500', NULL, 1, 1767323045800);
-INSERT INTO delivery_attempts VALUES ('wbd_01KDYBMWFE00000000000000D1', 8, 1767323045803, 500, 12, 'http_status', 'answered 500', 'oops');
+    ('wbd_01KDYBMWFE00000000000000D1', 1, 'wbs_01KDYBMWFE00000000000000S1', 'evt_01KDYBMWFE00000000000000E1', 'message.received', 'wamid.1', 'dead', 8, 1767323045803, 0, 500, 'oops', 12, 'http_error', 'answered 500', NULL, 1, 1767323045800, 9);
+INSERT INTO delivery_attempts VALUES ('wbd_01KDYBMWFE00000000000000D1', 8, 1767323045803, 500, 12, 'http_error', 'answered 500', 'oops');
 
 INSERT INTO jobs VALUES
     (7, 'message.send', 'account:1', '{"message":"msg_01KDYBMWFE00000000000000G2"}', 'failed', 1767323045810, 5, 5, 0, 0, 1767323045809, 'timed out', 1767323045791),

@@ -1,0 +1,72 @@
+package storage
+
+import "sync"
+
+// closedLanes are the lanes whose jobs wait until somebody opens them. They
+// follow from what is stored; they are kept in memory because every job that is
+// enqueued or claimed asks. Changes happen on the writer, so that a job is
+// admitted or held by the state that its own transaction sees.
+type closedLanes struct {
+	mu  sync.RWMutex
+	all map[string]bool
+}
+
+// LaneClosed tells whether the jobs of a lane must wait.
+func (db *DB) LaneClosed(lane string) bool {
+	db.closed.mu.RLock()
+	defer db.closed.mu.RUnlock()
+	return db.closed.all[lane]
+}
+
+// LoadClosedLanes finds the closed lanes anew: the process has just started, or
+// another one changed the database.
+func (tx *Tx) LoadClosedLanes() error {
+	var ids []string
+	if err := tx.list(&ids, `SELECT id FROM subscriptions WHERE status <> 'active'`); err != nil {
+		return err
+	}
+	all := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		all[deliveryLane(id)] = true
+	}
+	tx.db.closed.mu.Lock()
+	defer tx.db.closed.mu.Unlock()
+	tx.db.closed.all = all
+	return nil
+}
+
+// closeLane makes the jobs of a lane wait from here on.
+func (tx *Tx) closeLane(lane string) {
+	if tx.db.closed.set(lane, true) {
+		tx.OnUndo(func() { tx.db.closed.set(lane, false) })
+	}
+}
+
+// openLane lets the jobs of a lane go, those that wait first.
+func (tx *Tx) openLane(lane string) {
+	if !tx.db.closed.set(lane, false) {
+		return
+	}
+	tx.OnUndo(func() { tx.db.closed.set(lane, true) })
+	if d := tx.db.currentDispatcher(); d != nil {
+		tx.AfterCommit(d.Look)
+	}
+}
+
+// set closes or opens a lane and tells whether that changed anything.
+func (c *closedLanes) set(lane string, closed bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all[lane] == closed {
+		return false
+	}
+	switch {
+	case !closed:
+		delete(c.all, lane)
+	case c.all == nil:
+		c.all = map[string]bool{lane: true}
+	default:
+		c.all[lane] = true
+	}
+	return true
+}

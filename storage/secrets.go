@@ -1,0 +1,83 @@
+package storage
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"time"
+)
+
+// SecretPrefix begins every signing secret.
+const SecretPrefix = "whsec_"
+
+// Secret is a signing secret of a subscription without the secret itself.
+type Secret struct {
+	ID             string `db:"id"`
+	SubscriptionID string `db:"subscription_id"`
+	ExpiresAt      Time   `db:"expires_at"`
+	CreatedAt      Time   `db:"created_at"`
+}
+
+// Live tells whether the secret signs at an instant.
+func (s Secret) Live(at Time) bool { return s.ExpiresAt == 0 || s.ExpiresAt > at }
+
+// secretPurpose binds a sealed secret to its row.
+func secretPurpose(id string) string { return "signing secret " + id }
+
+// Secrets lists the secrets of a subscription, expired ones too, oldest first.
+func (rx *Rx) Secrets(subscription string) ([]Secret, error) {
+	var all []Secret
+	err := rx.list(&all, `
+		SELECT id, subscription_id, expires_at, created_at
+		FROM signing_secrets
+		WHERE subscription_id = ?
+		ORDER BY created_at, id`, subscription)
+	return all, err
+}
+
+// SigningKeys opens the secrets that sign for a subscription now, oldest first.
+func (rx *Rx) SigningKeys(subscription string) ([]string, error) {
+	var rows []struct {
+		ID     string `db:"id"`
+		Secret []byte `db:"secret"`
+	}
+	err := rx.list(&rows, `
+		SELECT id, secret
+		FROM signing_secrets
+		WHERE subscription_id = ? AND (expires_at = 0 OR expires_at > ?)
+		ORDER BY created_at, id`, subscription, Now())
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]string, len(rows))
+	for i, row := range rows {
+		key, err := rx.db.Unseal(secretPurpose(row.ID), row.Secret)
+		if err != nil {
+			return nil, err
+		}
+		keys[i] = string(key)
+	}
+	return keys, nil
+}
+
+// InsertSecret makes another secret for a subscription, sealed, and returns its
+// plaintext too. It lives for a while, or with 0 until it is revoked.
+func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, string, error) {
+	random := make([]byte, 32)
+	rand.Read(random)
+	plain := SecretPrefix + base64.StdEncoding.EncodeToString(random)
+	s := Secret{ID: tx.NewID(PrefixSecret), SubscriptionID: subscription, CreatedAt: tx.Now}
+	if life > 0 {
+		s.ExpiresAt = tx.Now.Add(life)
+	}
+	_, err := tx.exec(`
+		INSERT INTO signing_secrets (id, subscription_id, secret, expires_at, created_at)
+		VALUES (?, ?, ?, ?, ?)`, s.ID, s.SubscriptionID, tx.db.Seal(secretPurpose(s.ID), []byte(plain)), s.ExpiresAt, s.CreatedAt)
+	return s, plain, err
+}
+
+// DeleteSecret revokes a secret of a subscription.
+func (tx *Tx) DeleteSecret(subscription, id string) error {
+	return tx.must(`
+		DELETE FROM signing_secrets
+		WHERE id = ? AND subscription_id = ?`, id, subscription)
+}

@@ -1,0 +1,177 @@
+package storage
+
+// The kinds of jobs that finish what one transaction cannot do without holding
+// the writer for too long; their arguments are SubscriptionArgs.
+const (
+	KindBury   = "bury"   // the outstanding deliveries of a disabled subscription
+	KindUproot = "uproot" // a deleted subscription with its deliveries
+)
+
+// SubscriptionArgs name the subscription that a job is about.
+type SubscriptionArgs struct {
+	Subscription string `json:"subscription"`
+}
+
+// DeliveriesPerStep is how many deliveries one transaction buries or removes.
+const DeliveriesPerStep = 500
+
+// deliveryLane is the lane of a subscription's deliveries. It is closed unless
+// the subscription is active.
+func deliveryLane(subscription string) string { return KindDeliver + ":" + subscription }
+
+// PauseSubscription makes the deliveries of an active subscription wait, those
+// that are to be tried again too.
+func (tx *Tx) PauseSubscription(id string) error {
+	err := tx.must(`
+		UPDATE subscriptions
+		SET status = 'paused', updated_at = ?
+		WHERE id = ? AND status = 'active'`, tx.Now, id)
+	if err != nil {
+		return err
+	}
+	tx.closeLane(deliveryLane(id))
+	return nil
+}
+
+// ResumeSubscription makes a paused or disabled subscription active, with no
+// failure to its name. What waited goes out, oldest first; what is dead stays so.
+func (tx *Tx) ResumeSubscription(id string) error {
+	err := tx.must(`
+		UPDATE subscriptions
+		SET status = 'active', disabled_reason = NULL, consecutive_failures = 0, failing_since = 0, updated_at = ?
+		WHERE id = ? AND deleted_at = 0`, tx.Now, id)
+	if err != nil {
+		return err
+	}
+	tx.openLane(deliveryLane(id))
+	return nil
+}
+
+// DisableSubscription stops a subscription for a reason and makes its
+// outstanding deliveries dead: many of them by a job, the first ones at once. A
+// subscription that is disabled already is left alone.
+func (tx *Tx) DisableSubscription(id, reason string) error {
+	n, err := tx.exec(`
+		UPDATE subscriptions
+		SET status = 'disabled', disabled_reason = ?, updated_at = ?
+		WHERE id = ? AND status <> 'disabled'`, reason, tx.Now, id)
+	if err != nil || n == 0 {
+		return err
+	}
+	tx.closeLane(deliveryLane(id))
+	buried, err := tx.BuryDeliveries(id)
+	if err != nil || buried < DeliveriesPerStep {
+		return err
+	}
+	_, err = tx.Enqueue(NewJob{Kind: KindBury, Args: SubscriptionArgs{Subscription: id}})
+	return err
+}
+
+// outstanding is a delivery that somebody has still to make.
+type outstanding struct {
+	ID    string `db:"id"`
+	JobID int64  `db:"job_id"`
+}
+
+// outstandingOf lists deliveries of a subscription that have still to be made.
+func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, error) {
+	var all []outstanding
+	for _, status := range []string{DeliveryFailed, DeliveryPending} {
+		var some []outstanding
+		err := rx.list(&some, `
+			SELECT id, job_id
+			FROM deliveries
+			WHERE subscription_id = ? AND status = ?
+			ORDER BY created_at, id
+			LIMIT ?`, subscription, status, limit-len(all))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// BuryDeliveries makes up to DeliveriesPerStep outstanding deliveries of a
+// disabled subscription dead, takes their jobs off the queue, and returns how
+// many there were: none of one that was enabled meanwhile.
+func (tx *Tx) BuryDeliveries(subscription string) (int, error) {
+	var disabled int
+	err := tx.get(&disabled, `SELECT count(*) FROM subscriptions WHERE id = ? AND status = 'disabled'`, subscription)
+	if err != nil || disabled == 0 {
+		return 0, err
+	}
+	all, err := tx.outstandingOf(subscription, DeliveriesPerStep)
+	if err != nil {
+		return 0, err
+	}
+	for _, o := range all {
+		err := tx.must(`
+			UPDATE deliveries
+			SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
+			WHERE id = ?`, codeDisabled, messageDisabled, o.ID)
+		if err != nil {
+			return 0, err
+		}
+		if err := tx.removeJob(o.JobID); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
+}
+
+// removeJob takes a delivery's job off the queue, if it is still there. A worker
+// that has it finds its lease lost.
+func (tx *Tx) removeJob(id int64) error {
+	_, err := tx.exec(`DELETE FROM jobs WHERE id = ? AND kind = 'deliver'`, id)
+	return err
+}
+
+// DeleteSubscription removes a subscription for its organization at once, and
+// with it its secrets and deliveries: many of those by a job.
+func (tx *Tx) DeleteSubscription(organization int64, id string) error {
+	err := tx.must(`
+		UPDATE subscriptions
+		SET deleted_at = ?, status = 'disabled', custom_headers = NULL
+		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
+	if err != nil {
+		return err
+	}
+	tx.closeLane(deliveryLane(id))
+	if _, err := tx.exec(`DELETE FROM signing_secrets WHERE subscription_id = ?`, id); err != nil {
+		return err
+	}
+	if gone, err := tx.UprootSubscription(id); err != nil || gone {
+		return err
+	}
+	_, err = tx.Enqueue(NewJob{Kind: KindUproot, Args: SubscriptionArgs{Subscription: id}})
+	return err
+}
+
+// UprootSubscription removes up to DeliveriesPerStep deliveries of a deleted
+// subscription, and once there are no more itself; then it returns true.
+func (tx *Tx) UprootSubscription(id string) (gone bool, err error) {
+	var some []outstanding
+	err = tx.list(&some, `
+		SELECT id, job_id
+		FROM deliveries
+		WHERE subscription_id = ?
+		LIMIT ?`, id, DeliveriesPerStep)
+	if err != nil {
+		return false, err
+	}
+	for _, o := range some {
+		if err := tx.removeJob(o.JobID); err != nil {
+			return false, err
+		}
+		if err := tx.must(`DELETE FROM deliveries WHERE id = ?`, o.ID); err != nil {
+			return false, err
+		}
+	}
+	if len(some) == DeliveriesPerStep {
+		return false, nil
+	}
+	tx.openLane(deliveryLane(id)) // nothing is in it, so the runner forgets it
+	_, err = tx.exec(`DELETE FROM subscriptions WHERE id = ? AND deleted_at <> 0`, id)
+	return true, err
+}

@@ -1,0 +1,150 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// States of a subscription.
+const (
+	WebhookActive   = "active"
+	WebhookPaused   = "paused"
+	WebhookDisabled = "disabled"
+)
+
+// Why a subscription was disabled.
+const (
+	ReasonFailures = "consecutive_failures"
+	ReasonGone     = "endpoint_gone"
+)
+
+// Subscription is an endpoint that wants events.
+type Subscription struct {
+	ID                  string  `db:"id"`
+	OrganizationID      int64   `db:"organization_id"`
+	URL                 string  `db:"url"`
+	Description         *string `db:"description"`
+	Events              Strings `db:"events"`
+	PhoneNumberIDs      Strings `db:"phone_number_ids"`
+	SealedHeaders       []byte  `db:"custom_headers"`
+	Status              string  `db:"status"`
+	DisabledReason      *string `db:"disabled_reason"`
+	ConsecutiveFailures int     `db:"consecutive_failures"`
+	FailingSince        Time    `db:"failing_since"`
+	CreatedAt           Time    `db:"created_at"`
+	UpdatedAt           Time    `db:"updated_at"`
+
+	CustomHeaders map[string]string `db:"-"` // SealedHeaders, opened
+}
+
+const subscriptionColumns = `id, organization_id, url, description, events, phone_number_ids, custom_headers, status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at`
+
+// headersPurpose binds sealed headers to their subscription.
+func headersPurpose(subscription string) string { return "custom headers of " + subscription }
+
+// openHeaders unseals a subscription's headers.
+func (rx *Rx) openHeaders(s *Subscription) error {
+	if s.SealedHeaders == nil {
+		return nil
+	}
+	text, err := rx.db.Unseal(headersPurpose(s.ID), s.SealedHeaders)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, &s.CustomHeaders)
+}
+
+// sealHeaders seals what a subscription's row is to keep of its headers.
+func (tx *Tx) sealHeaders(s *Subscription) error {
+	s.SealedHeaders = nil
+	if len(s.CustomHeaders) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(s.CustomHeaders)
+	if err != nil {
+		return fmt.Errorf("seal custom headers: %w", err)
+	}
+	s.SealedHeaders = tx.db.Seal(headersPurpose(s.ID), text)
+	return nil
+}
+
+// Subscription finds a subscription of an organization.
+func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) {
+	var s Subscription
+	err := rx.get(&s, `
+		SELECT `+subscriptionColumns+`
+		FROM subscriptions
+		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
+	if err != nil {
+		return s, err
+	}
+	return s, rx.openHeaders(&s)
+}
+
+// Endpoint finds a subscription for whoever delivers to it.
+func (rx *Rx) Endpoint(id string) (Subscription, error) {
+	var s Subscription
+	err := rx.get(&s, `
+		SELECT `+subscriptionColumns+`
+		FROM subscriptions
+		WHERE id = ? AND deleted_at = 0`, id)
+	if err != nil {
+		return s, err
+	}
+	return s, rx.openHeaders(&s)
+}
+
+// Subscriptions lists an organization's subscriptions, newest first.
+func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subscription, error) {
+	page := make([]Subscription, 0, limit)
+	err := rx.list(&page, `
+		SELECT `+subscriptionColumns+`
+		FROM subscriptions
+		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) < (?, ?)
+		ORDER BY created_at DESC, id DESC
+		LIMIT ?`, organization, after.Key, after.ID, limit)
+	if err != nil {
+		return nil, err
+	}
+	for i := range page {
+		if err := rx.openHeaders(&page[i]); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
+}
+
+// InsertSubscription stores a new subscription, active or paused, with its first
+// signing secret, whose plaintext it returns. It fills in id and times.
+func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
+	s.ID = tx.NewID(PrefixSubscription)
+	s.CreatedAt, s.UpdatedAt = tx.Now, tx.Now
+	if err := tx.sealHeaders(s); err != nil {
+		return "", err
+	}
+	_, err = tx.exec(`
+		INSERT INTO subscriptions (id, organization_id, url, description, events, phone_number_ids, custom_headers, status, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		s.ID, s.OrganizationID, s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.Status, s.CreatedAt, s.UpdatedAt)
+	if err != nil {
+		return "", err
+	}
+	if s.Status != WebhookActive {
+		tx.closeLane(deliveryLane(s.ID))
+	}
+	_, secret, err = tx.InsertSecret(s.ID, 0)
+	return secret, err
+}
+
+// UpdateSubscription stores what a client can change of s, but for its status.
+func (tx *Tx) UpdateSubscription(s *Subscription) error {
+	if err := tx.sealHeaders(s); err != nil {
+		return err
+	}
+	s.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE subscriptions
+		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, updated_at = ?
+		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,
+		s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.UpdatedAt, s.ID, s.OrganizationID)
+}
