@@ -62,14 +62,11 @@ func (s subscriber) wants(eventType, phoneNumberID string) bool {
 // subscription that wants it into the outbox. phoneNumberID is that of the
 // account it belongs to, if it does.
 func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
-	_, err := tx.exec(`
-		INSERT INTO events (id, organization_id, account_id, type, source, event_id, payload, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, e.Payload, tx.Now)
-	if err != nil {
+	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
 	var all []subscriber
-	err = tx.list(&all, `
+	err := tx.list(&all, `
 		SELECT id, status, events, phone_number_ids
 		FROM subscriptions
 		WHERE organization_id = ? AND deleted_at = 0
@@ -86,6 +83,25 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 		}
 	}
 	return nil
+}
+
+// InsertEventFor stores an event, with its id given, for a single subscription.
+func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
+	if err := tx.insertEvent(e); err != nil {
+		return Delivery{}, err
+	}
+	d := Delivery{
+		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: subscription,
+		Event: e.ID, EventType: e.Type, EventID: e.EventID,
+	}
+	return d, tx.InsertDelivery(&d)
+}
+
+func (tx *Tx) insertEvent(e Event) error {
+	_, err := tx.exec(`
+		INSERT INTO events (id, organization_id, account_id, type, source, event_id, payload, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, e.Payload, tx.Now)
+	return err
 }
 
 // insertDelivery adds a delivery and its job. For a disabled subscription it is

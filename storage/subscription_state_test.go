@@ -128,7 +128,9 @@ func TestManyDeliveriesAreBuriedAndRemovedInSteps(t *testing.T) {
 		return err
 	})
 	jobs := func(kind string) []storage.Job {
-		return view(t, db, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(storage.JobFilter{Kind: kind, Limit: 1000}) })
+		return view(t, db, func(rx *storage.Rx) ([]storage.Job, error) {
+			return rx.Jobs(storage.JobFilter{Kind: kind, Limit: 1000})
+		})
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DisableSubscription(s.ID, storage.ReasonGone) })
 	is.Equal(statuses(t, db), map[string]int{"dead": 500, "pending": 10})

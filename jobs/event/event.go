@@ -9,13 +9,6 @@ import (
 	"confab/storage"
 )
 
-// Names of events.
-const (
-	TypeMessageStatus  = "message.status"
-	TypeMessageSent    = "message.sent"
-	TypeContactCreated = "contact.created"
-)
-
 // Where an event comes from.
 const (
 	sourceProvider = "provider"
@@ -42,20 +35,37 @@ type Event struct {
 // Emit renders the event, stores it with the rest of the transaction and puts a
 // delivery for each subscription that wants it into the outbox.
 func (e Event) Emit(tx *storage.Tx) error {
-	row := storage.Event{ID: tx.NewID(storage.PrefixEvent), OrganizationID: e.subject.Organization, Type: e.kind, Source: e.source, EventID: e.eventID, Payload: e.envelope}
+	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
+	if err != nil {
+		return err
+	}
+	return tx.InsertEvent(row, e.subject.PhoneNumberID)
+}
+
+// EmitTo stores the event for one subscription alone, whatever that wants, and
+// returns its delivery.
+func (e Event) EmitTo(tx *storage.Tx, subscription string) (storage.Delivery, error) {
+	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
+	if err != nil {
+		return storage.Delivery{}, err
+	}
+	return tx.InsertEventFor(row, subscription)
+}
+
+// render makes the row of the event: its bytes, once and for all.
+func (e Event) render(id string, now storage.Time) (storage.Event, error) {
+	row := storage.Event{ID: id, OrganizationID: e.subject.Organization, Type: e.kind, Source: e.source, EventID: e.eventID, Payload: e.envelope}
 	if e.subject.Account != 0 {
 		row.AccountID = &e.subject.Account
 	}
 	if row.EventID == "" {
 		row.EventID = row.ID
 	}
+	var err error
 	if e.source == sourceNative {
-		var err error
-		if row.Payload, err = encode(nativeEnvelope{ID: row.EventID, Type: e.kind, CreatedAt: tx.Now, Data: e.data}); err != nil {
-			return err
-		}
+		row.Payload, err = encode(nativeEnvelope{ID: row.EventID, Type: e.kind, CreatedAt: now, Data: e.data})
 	}
-	return tx.InsertEvent(row, e.subject.PhoneNumberID)
+	return row, err
 }
 
 // encode writes JSON without the escapes that only matter inside of HTML.

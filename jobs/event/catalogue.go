@@ -1,0 +1,41 @@
+package event
+
+import "slices"
+
+// Names of events.
+const (
+	TypeMessageReceived        = "message.received"
+	TypeMessageStatus          = "message.status"
+	TypeMessageSent            = "message.sent"
+	TypeMessageRevoked         = "message.revoked"
+	TypeMessageEdited          = "message.edited"
+	TypeConversationAssigned   = "conversation.assigned"
+	TypeConversationClosed     = "conversation.closed"
+	TypeContactCreated         = "contact.created"
+	TypeContactUpdated         = "contact.updated"
+	TypeContactIdentityUpdated = "contact.identity_updated"
+	TypeCustomerCreated        = "customer.created"
+	TypeCustomerUpdated        = "customer.updated"
+	TypeCustomerArchived       = "customer.archived"
+	TypeCustomerOnboarded      = "customer.onboarded"
+	TypeSetupLinkCreated       = "customer.setup_link.created"
+	TypeSetupLinkConsumed      = "customer.setup_link.consumed"
+)
+
+// All stands for every event in a subscription, also for those to come.
+const All = "*"
+
+// types are the whole catalogue, in its order.
+var types = []string{
+	TypeMessageReceived, TypeMessageStatus, TypeMessageSent, TypeMessageRevoked, TypeMessageEdited,
+	TypeConversationAssigned, TypeConversationClosed,
+	TypeContactCreated, TypeContactUpdated, TypeContactIdentityUpdated,
+	TypeCustomerCreated, TypeCustomerUpdated, TypeCustomerArchived, TypeCustomerOnboarded,
+	TypeSetupLinkCreated, TypeSetupLinkConsumed,
+}
+
+// Types lists the names of all events.
+func Types() []string { return slices.Clone(types) }
+
+// Known tells whether an event of this name exists.
+func Known(name string) bool { return slices.Contains(types, name) }

@@ -1,0 +1,196 @@
+package event
+
+import (
+	"strconv"
+
+	"confab/storage"
+)
+
+// Sample makes an event of a type as it would be if something had happened just
+// now, with new ids: for whoever wants to see how an endpoint takes it. It is
+// made by the code that makes real ones.
+func Sample(kind string, organization int64, now storage.Time, newID func(prefix string) string) (Event, error) {
+	w := world{
+		subject: Subject{Organization: organization, PhoneNumberID: "106540352242922"},
+		now:     now,
+		message: newID(storage.PrefixMessage),
+		contact: storage.Contact{
+			ID: newID(storage.PrefixContact), PhoneNumber: new("+15550001111"), BSUID: new("US.13491208655302741918"), Name: new("Ana Ruiz"),
+			Email: new("ana@example.com"), Metadata: storage.JSON(`{"order":"A-1042"}`), CreatedAt: now, UpdatedAt: now,
+		},
+		conversation: newID(storage.PrefixConversation),
+		label:        newID(storage.PrefixLabel),
+		team:         newID(storage.PrefixTeam),
+		customer:     newID("cus_"),
+		link:         newID("csl_"),
+		account:      newID(storage.PrefixAccount),
+		user:         newID(""),
+	}
+	return w.event(kind)
+}
+
+// The business of the samples.
+const (
+	sampleWABA  = "102290129340398"
+	samplePhone = "15550783881"
+)
+
+// world is what the samples tell of.
+type world struct {
+	subject                                                           Subject
+	now                                                               storage.Time
+	contact                                                           storage.Contact
+	message, conversation, label, team, customer, link, account, user string
+}
+
+func (w world) providerID() string { return "wamid.sample." + w.message[len(storage.PrefixMessage):] }
+
+func (w world) native(kind string, data any) (Event, error) {
+	return Event{subject: w.subject, kind: kind, source: sourceNative, data: data}, nil
+}
+
+// event makes the sample of a type that is in the catalogue.
+func (w world) event(kind string) (Event, error) {
+	switch kind {
+	case TypeMessageReceived:
+		return w.messageReceived()
+	case TypeMessageStatus:
+		return w.messageStatus()
+	case TypeMessageSent:
+		return MessageSent(w.subject, w.sent(), Sent{At: w.now, Body: new("Your order is on its way."), ConversationStatus: storage.ConversationOpen}), nil
+	case TypeMessageRevoked, TypeMessageEdited:
+		return w.native(kind, w.messageChange(kind))
+	case TypeConversationAssigned, TypeConversationClosed:
+		return w.native(kind, w.conversationChange(kind))
+	case TypeContactCreated:
+		return ContactCreated(w.subject, w.contact), nil
+	case TypeContactUpdated, TypeContactIdentityUpdated:
+		return w.native(kind, w.contactChange(kind))
+	default:
+		return w.native(kind, w.customerChange(kind))
+	}
+}
+
+func (w world) sent() storage.Message {
+	return storage.Message{
+		ID: w.message, ConversationID: w.conversation, ContactID: w.contact.ID, Direction: storage.Outbound, Type: "text", Status: storage.MessageSent,
+		Source: storage.SourceAPI, ProviderID: new(w.providerID()), Content: storage.JSON(`{"body":"Your order is on its way."}`),
+		ContactPhone: w.contact.PhoneNumber, ContactName: w.contact.Name, AccountPhone: new("+" + samplePhone),
+	}
+}
+
+func (w world) timestamp() string { return strconv.FormatInt(w.now.Std().Unix(), 10) }
+
+// provider wraps what a callback brought in the provider's envelope.
+func (w world) provider(kind string, value, svc map[string]any) (Event, error) {
+	value["messaging_product"] = "chat"
+	value["metadata"] = metadataData{DisplayPhoneNumber: samplePhone, PhoneNumberID: w.subject.PhoneNumberID}
+	envelope := map[string]any{
+		"object": "chat_business_account",
+		"entry":  []any{map[string]any{"id": sampleWABA, "changes": []any{map[string]any{"field": "messages", "value": value}}}},
+	}
+	if svc != nil {
+		envelope["svc"] = svc
+	}
+	text, err := encode(envelope)
+	return Event{subject: w.subject, kind: kind, source: sourceProvider, eventID: w.providerID(), envelope: text}, err
+}
+
+func (w world) messageReceived() (Event, error) {
+	digits := (*w.contact.PhoneNumber)[1:]
+	return w.provider(TypeMessageReceived, map[string]any{
+		"contacts": []any{map[string]any{"profile": map[string]any{"name": w.contact.Name}, "wa_id": digits}},
+		"messages": []any{map[string]any{
+			"from": digits, "id": w.providerID(), "timestamp": w.timestamp(), "type": "text", "text": map[string]any{"body": "Where is my order?"},
+		}},
+	}, map[string]any{
+		"conversation_id": w.conversation, "contact_id": w.contact.ID, "message_id": w.message, "phone_number_id": w.subject.PhoneNumberID,
+		"labels":       []any{map[string]any{"id": w.label, "name": "VIP", "color": "red"}},
+		"conversation": map[string]any{"status": storage.ConversationOpen, "assigned_to": w.user},
+		"contact":      map[string]any{"name": w.contact.Name, "phone_number": w.contact.PhoneNumber},
+		"media_url":    nil, "media_status": nil,
+	})
+}
+
+func (w world) messageStatus() (Event, error) {
+	return w.provider(TypeMessageStatus, map[string]any{
+		"statuses": []any{map[string]any{
+			"id": w.providerID(), "status": storage.MessageDelivered, "timestamp": w.timestamp(), "recipient_id": (*w.contact.PhoneNumber)[1:],
+			"pricing": map[string]any{"billable": true, "pricing_model": "PMP", "type": "regular", "category": "utility"},
+		}},
+	}, nil)
+}
+
+func (w world) messageChange(kind string) any {
+	data := map[string]any{
+		"message_id": w.message, "provider_id": w.providerID(), "conversation_id": w.conversation,
+		"contact_id": w.contact.ID, "contact_phone_number": w.contact.PhoneNumber,
+		"phone_number_id": w.subject.PhoneNumberID, "display_phone_number": "+" + samplePhone,
+	}
+	if kind == TypeMessageRevoked {
+		data["revoked_at"] = w.now
+		return data
+	}
+	data["new_content"], data["original_content"], data["edited_at"] = "Where is my order A-1042?", "Where is my order?", w.now
+	data["edit_history"] = []any{map[string]any{"content": "Where is my order A-1042?", "edited_at": w.now}}
+	return data
+}
+
+func (w world) conversationChange(kind string) any {
+	conversation := map[string]any{"id": w.conversation, "object": "conversation", "phone_number_id": w.subject.PhoneNumberID}
+	if kind == TypeConversationClosed {
+		conversation["status"], conversation["closed_by_user_id"] = "resolved", nil
+		return map[string]any{"conversation": conversation}
+	}
+	conversation["status"] = storage.ConversationOpen
+	return map[string]any{
+		"conversation": conversation,
+		"assignee":     map[string]any{"user_id": w.user, "team_id": w.team, "previous_user_id": nil},
+	}
+}
+
+func (w world) contactChange(kind string) any {
+	contact := ContactCreated(w.subject, w.contact).data.(contactCreated).Contact
+	if kind == TypeContactUpdated {
+		return map[string]any{"contact": contact, "changed_fields": []string{"name", "labels"}}
+	}
+	identity := func(bsuid string) any {
+		return map[string]any{"bsuid": bsuid, "parent_bsuid": nil, "phone_number": w.contact.PhoneNumber, "username": w.contact.Username}
+	}
+	return map[string]any{
+		"contact": contact, "previous": identity("US.10973450127712803651"), "current": identity(*w.contact.BSUID),
+		"reason": "bsuid_rotated", "phone_number_id": w.subject.PhoneNumberID, "changed_at": w.now,
+	}
+}
+
+func (w world) customerChange(kind string) any {
+	switch kind {
+	case TypeCustomerOnboarded:
+		return map[string]any{
+			"customer_id": w.customer, "account_id": w.account, "phone_number_id": w.subject.PhoneNumberID, "phone_number": "+1 555-078-3881",
+		}
+	case TypeSetupLinkCreated:
+		return map[string]any{"customer_id": w.customer, "setup_link": w.setupLink("active", 0)}
+	case TypeSetupLinkConsumed:
+		return map[string]any{"customer_id": w.customer, "setup_link": w.setupLink("consumed", w.now), "account_id": w.account}
+	}
+	status, archived := "active", storage.Time(0)
+	switch kind {
+	case TypeCustomerCreated:
+		status = "pending"
+	case TypeCustomerArchived:
+		status, archived = "archived", w.now
+	}
+	return map[string]any{"customer": map[string]any{
+		"id": w.customer, "object": "customer", "name": "Bakery Nord", "email": "hello@bakery.example", "status": status, "metadata": nil,
+		"archived_at": archived, "team_id": w.team, "created_at": w.now, "updated_at": w.now,
+	}}
+}
+
+func (w world) setupLink(status string, consumed storage.Time) any {
+	return map[string]any{
+		"id": w.link, "object": "customer_setup_link", "customer_id": w.customer, "status": status, "token_last4": "x7Qa",
+		"expires_at": w.now.Add(7 * 24 * 3600e9), "consumed_at": consumed,
+		"success_redirect_url": "https://app.example.com/connected", "failure_redirect_url": nil, "created_at": w.now,
+	}
+}
