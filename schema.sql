@@ -140,6 +140,7 @@ CREATE TABLE accounts (
     deleted_at        INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX accounts_live_number ON accounts (phone_number_id) WHERE deleted_at = 0;
+CREATE INDEX accounts_removed_number ON accounts (phone_number_id) WHERE deleted_at <> 0; -- callbacks for it still come
 CREATE INDEX accounts_of_organization ON accounts (organization_id, created_at, public_id) WHERE deleted_at = 0;
 CREATE INDEX accounts_of_customer ON accounts (customer_id, id) WHERE customer_id IS NOT NULL AND deleted_at = 0;
 CREATE INDEX accounts_of_waba ON accounts (waba_id, id) WHERE deleted_at = 0;
@@ -246,14 +247,14 @@ CREATE TABLE messages (
     id                  TEXT    PRIMARY KEY,                -- msg_…
     account_id          INTEGER NOT NULL REFERENCES accounts (id),
     conversation_id     TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-    contact_id          TEXT    NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
+    contact_id          TEXT    NOT NULL,                   -- the conversation's; a reference of its own would need an index
     direction           TEXT    NOT NULL CHECK (direction IN ('inbound', 'outbound')),
     type                TEXT    NOT NULL,
     status              TEXT    NOT NULL CHECK (status IN ('queued', 'pending', 'sent', 'delivered', 'read', 'failed')),
     source              TEXT    NOT NULL CHECK (source IN ('api', 'app', 'console', 'broadcast')),
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
-    phone_number        TEXT,                               -- the number it was addressed to; the contact's may change
+    phone_number        TEXT,                               -- the person's, then: the contact's may change
     content             TEXT    NOT NULL CHECK (json_valid(content)),
     body                TEXT,                               -- text, caption, or a template's filled-in text, as events tell it
     context             TEXT    CHECK (context IS NULL OR json_valid(context)),
@@ -274,12 +275,15 @@ CREATE INDEX messages_of_account ON messages (account_id, created_at, id);
 CREATE INDEX messages_of_conversation ON messages (conversation_id, created_at, id);
 CREATE INDEX messages_with_media ON messages (media_id) WHERE media_id IS NOT NULL;
 
--- Earlier versions of an edited message, oldest first.
+-- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (
-    message_id TEXT    NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
-    edited_at  INTEGER NOT NULL,
-    content    TEXT    NOT NULL CHECK (json_valid(content)),
-    PRIMARY KEY (message_id, edited_at)
+    message_id  TEXT    NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+    version     INTEGER NOT NULL,                           -- 1 is the first
+    content     TEXT    NOT NULL CHECK (json_valid(content)),
+    body        TEXT,                                       -- its text or caption
+    edited_at   INTEGER NOT NULL,                           -- when it was replaced
+    provider_id TEXT    NOT NULL,                           -- of the edit, so that its repeat makes no second one
+    PRIMARY KEY (message_id, version)
 ) STRICT, WITHOUT ROWID;
 
 -- Which status callbacks a message has had, so that a repeat makes no second event.

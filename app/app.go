@@ -106,7 +106,7 @@ func (a *App) open() (err error) {
 	a.api = api.New(a.apiOptions())
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
-		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback,
+		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,
 	})
 	workers, err := a.workers()
 	if err != nil {

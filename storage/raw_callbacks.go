@@ -1,5 +1,7 @@
 package storage
 
+import "errors"
+
 // RawCallback is a callback of the provider that is kept as it came.
 type RawCallback struct {
 	ID        int64  `db:"id"`
@@ -39,4 +41,15 @@ func (tx *Tx) InsertRawCallback(c RawCallback) error {
 		INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at)
 		VALUES (?, ?, ?, ?, ?)`, c.AccountID, c.Field, c.Reason, c.Payload, tx.Now)
 	return err
+}
+
+// NumberWasRemoved tells whether a phone number id belonged to an account that
+// was removed.
+func (rx *Rx) NumberWasRemoved(phoneNumberID string) (bool, error) {
+	var one int
+	err := rx.get(&one, `SELECT 1 FROM accounts WHERE phone_number_id = ? AND deleted_at <> 0 LIMIT 1`, phoneNumberID)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

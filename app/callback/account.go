@@ -1,5 +1,7 @@
 package callback
 
+import "confab/jobs/provider"
+
 // takeAccount applies what the provider says about a business account or one of
 // its numbers.
-func (s *Server) takeAccount(n news) []step { return keeping(n, "not handled") }
+func (s *Server) takeAccount(n provider.News) []step { return s.keeping(n, "not handled") }

@@ -5,7 +5,6 @@
 package callback
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -14,11 +13,9 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"confab/jobs"
-	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -32,6 +29,8 @@ type Options struct {
 	VerifyToken string
 	Log         *slog.Logger
 	Host        jobs.Host
+	// OnKept is told of each change that was only kept, once that is durable.
+	OnKept func(field, reason string)
 	// Refuse answers what is not taken, in the form that all errors have.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 }
@@ -110,108 +109,4 @@ func signed(body []byte, header, secret string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return hmac.Equal(given, mac.Sum(nil))
-}
-
-// step writes one piece of a callback. It is prepared before the transaction,
-// which should be short.
-type step func(*storage.Tx) error
-
-// stepsAtOnce bounds the pieces of one transaction.
-const stepsAtOnce = 50
-
-// apply takes a callback piece by piece, in several transactions if it is large.
-// Should one fail, the provider sends all of it again, and what was taken is
-// known by then.
-func (s *Server) apply(ctx context.Context, body []byte) error {
-	for steps := range slices.Chunk(s.steps(body), stepsAtOnce) {
-		err := s.DB.Update(ctx, func(tx *storage.Tx) error {
-			for _, take := range steps {
-				if err := take(tx); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// steps reads a callback. What cannot be read is kept as it came, and does not
-// hold up the rest.
-func (s *Server) steps(body []byte) (all []step) {
-	callback, err := provider.ParseCallback(body)
-	around, unframed := frames(body)
-	var changes []news
-	for _, entry := range callback.Entries {
-		for _, change := range entry.Changes {
-			changes = append(changes, news{Change: change, waba: string(entry.ID), at: entry.Time})
-		}
-	}
-	if err != nil || unframed != nil || len(around) != len(changes) {
-		return []step{func(tx *storage.Tx) error {
-			return tx.InsertRawCallback(storage.RawCallback{Reason: "unreadable", Payload: body})
-		}}
-	}
-	for i, n := range changes {
-		n.around = around[i]
-		all = append(all, s.takeChange(n)...)
-	}
-	return all
-}
-
-// news is one change of a callback, with what its entry says about all of them.
-type news struct {
-	provider.Change
-	waba   string       // the business account it is about
-	at     provider.Int // when it happened, in seconds, or 0
-	around frame
-}
-
-// takeChange names who takes each kind of change.
-func (s *Server) takeChange(n news) []step {
-	switch n.Field {
-	case "messages":
-		return s.takeMessages(n)
-	case "message_template_status_update", "message_template_quality_update", "message_template_components_update", "template_category_update":
-		return s.takeTemplate(n)
-	case "account_update", "account_review_update", "account_alerts", "business_capability_update", "phone_number_quality_update", "phone_number_name_update", "security":
-		return s.takeAccount(n)
-	default:
-		return keeping(n, "not handled")
-	}
-}
-
-// takeMessages applies what people wrote and what became of what we wrote.
-func (s *Server) takeMessages(n news) (all []step) {
-	value, err := provider.Read[provider.Value](n.Value)
-	if err == nil && len(value.Statuses) > 0 {
-		around, err := n.around.around(n.Change, value)
-		if err == nil {
-			for _, raw := range value.Statuses {
-				all = append(all, s.takeStatus(around, string(value.Metadata.PhoneNumberID), raw))
-			}
-			if len(value.Messages) > 0 || len(value.Errors) > 0 {
-				all = append(all, keeping(n, "not handled")...)
-			}
-			return all
-		}
-	}
-	return keeping(n, "not handled")
-}
-
-// keeping is the step that stores a change as it came.
-func keeping(n news, reason string) []step {
-	return []step{func(tx *storage.Tx) error { return keepRaw(tx, n.Change, reason) }}
-}
-
-// keepRaw stores a change as it came, for somebody to look at.
-func keepRaw(tx *storage.Tx, change provider.Change, reason string) error {
-	raw := storage.RawCallback{Field: change.Field, Reason: reason, Payload: change.Value}
-	if raw.Payload == nil {
-		raw.Payload = []byte("null")
-	}
-	return tx.InsertRawCallback(raw)
 }

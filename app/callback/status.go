@@ -9,21 +9,22 @@ import (
 	"confab/storage"
 )
 
-// takeStatus applies one delivery status of a number.
-func (s *Server) takeStatus(around frame, number string, raw json.RawMessage) step {
-	alone := provider.Change{Field: around.field, Value: raw}
+// takeStatus applies one delivery status of a number. Of its envelope our own id
+// is left out, and people whom it is not about.
+func (s *Server) takeStatus(f frame, raw json.RawMessage) step {
 	status, err := provider.Read[provider.Status](raw)
 	if err != nil || status.ID == "" || status.Status == "" {
-		return func(tx *storage.Tx) error { return keepRaw(tx, alone, "unreadable status") }
+		return s.keep(f.item(raw), "unreadable status")
 	}
-	envelope, err := around.narrow(status, raw)
-	if err != nil {
-		return func(tx *storage.Tx) error { return keepRaw(tx, alone, "unreadable status") }
+	_, people := f.about(status.RecipientID, status.RecipientUserID)
+	envelope := f.Narrow("statuses", provider.Without(raw, "biz_opaque_callback_data"), people)
+	if envelope == nil {
+		return s.keep(f.item(raw), "nested too deep")
 	}
 	return func(tx *storage.Tx) error {
-		account, err := tx.AccountByNumber(number)
+		account, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {
-			return keepRaw(tx, alone, "unknown number")
+			return s.strange(tx, f, raw)
 		}
 		if err != nil {
 			return err
@@ -31,9 +32,6 @@ func (s *Server) takeStatus(around frame, number string, raw json.RawMessage) st
 		m, err := s.matchStatus(tx, account, status)
 		if errors.Is(err, storage.ErrNotFound) {
 			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
-			if err != nil && !errors.Is(err, storage.ErrUnavailable) {
-				return keepRaw(tx, alone, "unreadable status") // JSON that is too deep for the database
-			}
 			return err
 		}
 		if err != nil {

@@ -1,4 +1,6 @@
 package callback
 
+import "confab/jobs/provider"
+
 // takeTemplate applies what the provider says about a template.
-func (s *Server) takeTemplate(n news) []step { return keeping(n, "not handled") }
+func (s *Server) takeTemplate(n provider.News) []step { return s.keeping(n, "not handled") }

@@ -110,12 +110,17 @@ func translate(doc []byte, rules *node) ([]byte, error) {
 	if !json.Valid(doc) {
 		return nil, ErrNotJSON
 	}
+	return rewrite(doc, rules), nil
+}
+
+// rewrite is translate for a document that is known to be valid.
+func rewrite(doc []byte, rules *node) []byte {
 	s := scanner{doc: doc}
 	s.walk(rules)
 	if s.out == nil {
-		return doc, nil
+		return doc
 	}
-	return append(s.out, doc[s.copied:]...), nil
+	return append(s.out, doc[s.copied:]...)
 }
 
 // scanner goes through a document that is known to be valid.

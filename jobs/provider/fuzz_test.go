@@ -86,15 +86,34 @@ func FuzzBorder(f *testing.F) {
 			judgeTranslation(t, doc, got, rules)
 		}
 		Member(doc, "a")
-		if cb, err := ParseCallback(doc); err == nil {
-			for _, entry := range cb.Entries {
-				for _, change := range entry.Changes {
-					Read[Value](change.Value)
-					Read[TemplateUpdate](change.Value)
-				}
-			}
+		all, _ := ParseCallback(doc)
+		for _, n := range all {
+			judgeNews(t, n)
 		}
 	})
+}
+
+// judgeNews reads one piece of a callback in every way that there is.
+func judgeNews(t *testing.T, n News) {
+	t.Helper()
+	Read[TemplateUpdate](n.Value)
+	value, err := Read[Value](n.Value)
+	if err != nil || string(n.Value) == "null" {
+		return
+	}
+	for _, raw := range value.Messages {
+		if narrowed := n.Narrow("messages", raw, value.Contacts); narrowed != nil && !json.Valid(narrowed) {
+			t.Fatalf("no longer JSON: %q", narrowed)
+		}
+		if _, err := Read[Message](raw); err != nil || string(raw) == "null" {
+			continue
+		}
+		for _, changed := range []json.RawMessage{Without(raw, "id"), With(raw, "id", json.RawMessage(`"x"`))} {
+			if !json.Valid(changed) {
+				t.Fatalf("no longer JSON: %q", changed)
+			}
+		}
+	}
 }
 
 // judgeTranslation compares with a translation of the decoded document, which

@@ -50,17 +50,11 @@ func (i *Int) UnmarshalJSON(raw []byte) error {
 var ErrForeign = errors.New("not about a business account")
 
 // Callback is what the provider posts to us: any number of entries, each with
-// any number of changes.
+// any number of changes. ParseCallback reads it.
 type Callback struct {
-	Object  string  `json:"object"`
-	Entries []Entry `json:"entry"`
-}
-
-// Entry holds the changes of one account.
-type Entry struct {
-	ID      ID       `json:"id"` // of the account
-	Time    Int      `json:"time"`
-	Changes []Change `json:"changes"`
+	Entries []struct {
+		Changes []Change `json:"changes"`
+	} `json:"entry"`
 }
 
 // Change is one piece of news. Field says how to read Value: for messages,
@@ -70,19 +64,6 @@ type Entry struct {
 type Change struct {
 	Field string          `json:"field"`
 	Value json.RawMessage `json:"value"`
-}
-
-// ParseCallback reads the frame of a callback, whose values and their items
-// stay raw: one that cannot be read must not hold up the others.
-func ParseCallback(body []byte) (Callback, error) {
-	var cb Callback
-	if err := json.Unmarshal(body, &cb); err != nil {
-		return Callback{}, fmt.Errorf("read callback: %w", err)
-	}
-	if cb.Object != theirObject {
-		return Callback{}, fmt.Errorf("read callback: %w", ErrForeign)
-	}
-	return cb, nil
 }
 
 // Value is the news of one number. Its items are read one by one.

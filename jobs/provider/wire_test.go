@@ -23,13 +23,15 @@ const callback = `{"object":"whatsapp_business_account","entry":[
 
 func TestACallbackIsReadPieceByPiece(t *testing.T) {
 	is := is.New(t)
-	cb, err := ParseCallback([]byte(callback))
+	all, err := ParseCallback([]byte(callback))
 	is.NoErr(err)
-	is.Equal(len(cb.Entries), 2)
-	is.Equal(cb.Entries[1].ID, ID("102290129340399"))
-	is.Equal(cb.Entries[1].Time, Int(1739321024))
+	is.Equal(len(all), 4)
+	is.Equal(all[0].WABA, "102290129340398")
+	is.Equal(all[0].At, Int(0))
+	is.Equal(all[3].WABA, "102290129340399")
+	is.Equal(all[3].At, Int(1739321024))
 
-	value, err := Read[Value](cb.Entries[0].Changes[0].Value)
+	value, err := Read[Value](all[0].Value)
 	is.NoErr(err)
 	is.Equal(value.Metadata.PhoneNumberID, ID("106540352242922"))
 	profile, err := Read[Profile](value.Contacts[0])
@@ -57,9 +59,9 @@ func TestACallbackIsReadPieceByPiece(t *testing.T) {
 
 func TestOtherNewsIsRead(t *testing.T) {
 	is := is.New(t)
-	cb, err := ParseCallback([]byte(callback))
+	all, err := ParseCallback([]byte(callback))
 	is.NoErr(err)
-	changes := cb.Entries[1].Changes
+	changes := all[1:]
 	update, err := Read[TemplateUpdate](changes[0].Value)
 	is.NoErr(err)
 	is.Equal(update, TemplateUpdate{Event: "APPROVED", ID: "1689556908129832", Name: "x", Language: "en-US"})
