@@ -50,6 +50,7 @@ type App struct {
 	media           *pages.Media
 	api             *api.Server
 	callback        *callback.Server
+	work            *jobs.Workers
 	runner          *queue.Runner
 	metrics         *metrics
 	listener        net.Listener
@@ -72,10 +73,7 @@ func (a *App) open() (err error) {
 		return err
 	}
 	if a.lock, err = a.dir.lock(); err != nil {
-		if errors.Is(err, errLocked) {
-			return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(a.dir), err)
-		}
-		return err
+		return a.dir.inUse(err)
 	}
 	a.metrics = newMetrics()
 	a.DB, err = a.dir.Open(storage.Options{
@@ -108,12 +106,11 @@ func (a *App) open() (err error) {
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
 		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,
 	})
-	workers, err := a.workers()
-	if err != nil {
+	if a.work, err = a.workers(); err != nil {
 		return err
 	}
 	a.runner = queue.New(queue.Options{
-		DB: a.DB, Kinds: workers.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
+		DB: a.DB, Kinds: a.work.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
 		Grace: jobGrace, Log: a.Log, OnFinish: a.metrics.job,
 	})
 	return nil
@@ -129,7 +126,7 @@ func (a *App) workers() (*jobs.Workers, error) {
 		return nil, err
 	}
 	return jobs.New(jobs.Options{
-		DB: a.DB, Provider: client, Files: a.files, Host: jobs.Host(a.URL()), Log: a.Log, APILogDays: a.Config.Log.APILogDays,
+		DB: a.DB, Provider: client, Files: a.files, Host: jobs.Host(a.URL()), Log: a.Log, Retention: retention(a.Config),
 		MessagesPerSecond: c.MessagesPerSecond, PairLimit: c.PairLimit, SendRetries: c.RetrySchedule, ReconcileWindow: c.ReconcileWindow,
 	}), nil
 }

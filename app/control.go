@@ -45,6 +45,7 @@ func (a *App) serveControl(ctx context.Context) error {
 	mux.HandleFunc("POST /refresh", a.refresh)
 	mux.HandleFunc("POST /flush", a.flush)
 	mux.HandleFunc("POST /jobs/{id}/cancel", a.cancelJob)
+	mux.HandleFunc("POST /purge", a.servePurge)
 	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
 }
 
@@ -103,7 +104,7 @@ func (d DataDir) Tell(ctx context.Context, command string) error {
 		if err != nil || !served {
 			return err
 		}
-		err = d.post(ctx, command)
+		err = d.post(ctx, command, nil, nil)
 		if err == nil || !betweenTimes(err) {
 			return err
 		}
@@ -121,8 +122,9 @@ func betweenTimes(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)
 }
 
-// post sends one command to the control socket.
-func (d DataDir) post(ctx context.Context, command string) error {
+// post sends one command to the control socket, with a body or without, and has
+// the answer read, unless nobody wants it.
+func (d DataDir) post(ctx context.Context, command string, body io.Reader, read func(io.Reader) error) error {
 	path, done, err := d.socket()
 	if err != nil {
 		return err
@@ -134,7 +136,7 @@ func (d DataDir) post(ctx context.Context, command string) error {
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		},
 	}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, body)
 	if err != nil {
 		return err
 	}
@@ -147,5 +149,8 @@ func (d DataDir) post(ctx context.Context, command string) error {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1024))
 		return fmt.Errorf("the running server answered: %s", strings.TrimSpace(string(text)))
 	}
-	return nil
+	if read == nil {
+		return nil
+	}
+	return read(res.Body)
 }

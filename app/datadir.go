@@ -64,18 +64,27 @@ func (d DataDir) notWritable(err error) error {
 	return fmt.Errorf("data directory %s cannot be written: %w: check its owner and mode, or choose another with --data-dir", string(d), err)
 }
 
-// errLocked means that a server runs on the directory.
-var errLocked = errors.New("a server runs on this data directory")
+// Why a lock on the directory is not to be had.
+var (
+	errLocked = errors.New("a server runs on this data directory")
+	errShared = errors.New("a command such as purge works on this data directory")
+)
 
 // lock takes the directory for one serving process. The system frees it when
 // the process ends, however that happens.
-func (d DataDir) lock() (*os.File, error) {
+func (d DataDir) lock() (*os.File, error) { return d.take(syscall.LOCK_EX) }
+
+// share keeps servers away while a command does what only a server or the
+// absence of one may do. Other commands may do the same.
+func (d DataDir) share() (*os.File, error) { return d.take(syscall.LOCK_SH) }
+
+func (d DataDir) take(how int) (*os.File, error) {
 	f, err := os.OpenFile(d.file(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, d.notWritable(err)
 	}
 	for range lockTries {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			break
 		}
@@ -83,11 +92,25 @@ func (d DataDir) lock() (*os.File, error) {
 	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = errLocked
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
+			err = errShared
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// inUse says what to do about a lock that is not to be had.
+func (d DataDir) inUse(err error) error {
+	switch {
+	case errors.Is(err, errLocked):
+		return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(d), err)
+	case errors.Is(err, errShared):
+		return fmt.Errorf("%s is in use: %w; wait until it is done", string(d), err)
+	}
+	return err
 }
 
 // Served tells whether a server runs on the directory.

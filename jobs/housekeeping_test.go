@@ -20,7 +20,7 @@ import (
 // work runs the jobs on a database until the test ends.
 func work(t *testing.T, db *storage.DB) {
 	t.Helper()
-	workers := jobs.New(jobs.Options{DB: db, Files: storagetest.Files(t, t.TempDir()), Log: slog.New(slog.DiscardHandler), APILogDays: 2})
+	workers := jobs.New(jobs.Options{DB: db, Files: storagetest.Files(t, t.TempDir()), Log: slog.New(slog.DiscardHandler), Retention: jobs.Retention{Calls: 2, Events: 2}})
 	runner := queue.New(queue.Options{DB: db, Kinds: workers.Kinds(), Workers: 4, Poll: time.Hour, Grace: time.Second, Log: workers.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -51,7 +51,7 @@ func TestHousekeepingForgetsWhatIsTooOldAndNothingElse(t *testing.T) {
 		work(t, db)
 		time.Sleep(2*24*time.Hour + time.Minute)
 		remember("new")
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour + time.Minute)
 
 		storagetest.View(t, db, func(rx *storage.Rx) error {
 			calls, err := rx.Calls(storage.CallFilter{Limit: 10_000})

@@ -13,12 +13,12 @@ import (
 
 // Options are what job handlers need.
 type Options struct {
-	DB         *storage.DB
-	Provider   *provider.Client
-	Files      *storage.Files
-	Host       Host
-	Log        *slog.Logger
-	APILogDays int
+	DB        *storage.DB
+	Provider  *provider.Client
+	Files     *storage.Files
+	Host      Host
+	Log       *slog.Logger
+	Retention Retention
 
 	MessagesPerSecond float64 // of each number; 0 for no limit
 	PairLimit         bool
@@ -58,5 +58,6 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: storage.KindUproot, Handle: w.uprootSubscription, Workers: 1, Lease: subscriptionLease},
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
 		{Name: kindHousekeeping, Handle: w.keepHouse, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
+		{Name: kindRetention, Handle: w.retain, Workers: 1, Every: retentionEvery, Lease: retentionLease},
 	}
 }

@@ -218,7 +218,7 @@ func (w *Workers) removeMedia(ctx context.Context, job storage.Job) (queue.Commi
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 	detach := func(tx *storage.Tx, limit int) (int64, error) { return tx.DetachMedia(args.Media, limit) }
-	if err := w.inBatches(ctx, detach); err != nil {
+	if err := newGentle(w.DB).repeat(ctx, detach); err != nil {
 		return nil, err
 	}
 	return func(tx *storage.Tx) error {

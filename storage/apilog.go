@@ -82,15 +82,3 @@ func (tx *Tx) InsertCalls(calls []Call) error {
 	}
 	return nil
 }
-
-// DeleteCalls deletes up to limit calls older than before and returns how many
-// there were.
-func (tx *Tx) DeleteCalls(before Time, limit int) (int64, error) {
-	return tx.exec(`
-		DELETE FROM api_log
-		WHERE id IN (
-			SELECT id FROM api_log
-			WHERE created_at < ?
-			ORDER BY created_at, id
-			LIMIT ?)`, before, limit)
-}

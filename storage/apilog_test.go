@@ -97,14 +97,3 @@ func TestCallsAreFollowed(t *testing.T) {
 	is.Equal(after(5, 2), "r6r7") // the first, so that none is missed
 	is.Equal(after(8, 100), "")
 }
-
-func TestCallsAreDeletedInBatches(t *testing.T) {
-	is := is.New(t)
-	db := open(t, newFile(t))
-	logCalls(t, db)
-	for _, want := range []int64{3, 2, 0} {
-		is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteCalls(6, 3) }), want)
-	}
-	calls := view(t, db, func(rx *storage.Rx) ([]storage.Call, error) { return rx.Calls(storage.CallFilter{Limit: 100}) })
-	is.Equal(requests(calls), "r6r7r8")
-}

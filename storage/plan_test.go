@@ -42,7 +42,6 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 		"media by its URL":       {func(tx *storage.Tx) error { _, err := tx.MediaByToken("t"); return err }, "(url_token=?)"},
 		"media of a file":        {func(tx *storage.Tx) error { _, err := tx.MediaUses("s"); return err }, "media_by_content (sha256=?)"},
 		"messages without media": {func(tx *storage.Tx) error { _, err := tx.DetachMedia("m", 10); return err }, "messages_with_media (media_id=?)"},
-		"old calls":              {func(tx *storage.Tx) error { _, err := tx.DeleteCalls(1, 10); return err }, "api_log_by_age (created_at<?)"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
 			plans, err := tx.Plans(func() error { _ = c.run(tx); return nil })

@@ -23,18 +23,6 @@ func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
 	return all, err
 }
 
-// DeleteRawCallbacks deletes up to limit callbacks older than before and returns
-// how many there were.
-func (tx *Tx) DeleteRawCallbacks(before Time, limit int) (int64, error) {
-	return tx.exec(`
-		DELETE FROM raw_callbacks
-		WHERE id IN (
-			SELECT id FROM raw_callbacks
-			WHERE created_at < ?
-			ORDER BY created_at
-			LIMIT ?)`, before, limit)
-}
-
 // InsertRawCallback keeps a callback.
 func (tx *Tx) InsertRawCallback(c RawCallback) error {
 	_, err := tx.exec(`

@@ -86,6 +86,7 @@ const (
 	groupTry     = "try"
 	groupTenants = "tenants"
 	groupWork    = "work"
+	groupKeep    = "keep"
 	groupSetup   = "setup"
 )
 
@@ -112,6 +113,7 @@ func (e *env) root() *cobra.Command {
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
 	section(groupWork, "What it does:", e.jobs(), e.logs())
+	section(groupKeep, "Look after it:", e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)

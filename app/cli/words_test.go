@@ -46,6 +46,7 @@ func words() map[string]word {
 		"enqueue":    enqueue,
 		"receiver":   receiver,
 		"field":      field,
+		"past":       past,
 	}
 }
 

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+const (
+	progressWidth = 30
+	progressEvery = 100 * time.Millisecond
+)
+
+// progress is a line on the terminal that shows how far long work is. On
+// anything but a terminal it shows nothing.
+type progress struct {
+	w     io.Writer
+	what  string
+	show  func(n int64) string // an amount as people read it
+	drawn time.Time
+	shown bool
+}
+
+// newProgress makes the line, which appears with the first step.
+func newProgress(w io.Writer, what string, show func(int64) string) *progress {
+	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		w = io.Discard
+	}
+	return &progress{w: w, what: what, show: show}
+}
+
+// step draws the line, unless it was drawn a moment ago.
+func (p *progress) step(done, total int64) {
+	if time.Since(p.drawn) < progressEvery {
+		return
+	}
+	p.drawn, p.shown = time.Now(), true
+	fmt.Fprintf(p.w, "\r%s\x1b[K", bar(p.what, done, total, p.show))
+}
+
+// end takes the line away.
+func (p *progress) end() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
+
+// bar is the line's text. What grows while it is worked on never shows more
+// than all of it.
+func bar(what string, done, total int64, show func(int64) string) string {
+	total = max(total, done, 1)
+	full := int(done * progressWidth / total)
+	return fmt.Sprintf("%s [%s%s] %3d%%  %s of %s", what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), done*100/total, show(done), show(total))
+}
+
+// count is a number with its thousands apart.
+func count(n int64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// bytesOf is a size in the unit that suits it.
+func bytesOf(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, units := float64(n), "KMGTPE"
+	for i := range units {
+		if size /= unit; size < unit || i == len(units)-1 {
+			return fmt.Sprintf("%.1f %ciB", size, units[i])
+		}
+	}
+	return ""
+}

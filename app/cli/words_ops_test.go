@@ -1,0 +1,71 @@
+package cli_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"confab/app"
+	"confab/storage"
+)
+
+// past DIR NUMBER COUNT DAYS stores so many messages of so many days ago, on the
+// account with a phone number id, which is connected to the first organization
+// if there is none.
+func past(ts *testscript.TestScript, _ bool, args []string) {
+	dir, number := app.DataDir(ts.MkAbs(args[0])), args[1]
+	n, err := strconv.Atoi(args[2])
+	ts.Check(err)
+	days, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	db, err := dir.Open(storage.Options{Schema: topFile("schema.sql")}, "", false)
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	var account storage.AccountKey
+	ts.Check(db.Update(context.Background(), func(tx *storage.Tx) (err error) {
+		if account, err = ensureAccount(tx, number); err != nil {
+			return err
+		}
+		phone := "+15550001111"
+		contact := storage.Contact{AccountID: account.ID, PhoneNumber: &phone}
+		if err := tx.InsertContact(&contact); err != nil {
+			return err
+		}
+		conversation, err := tx.EnsureConversation(account.ID, contact.ID)
+		for range n {
+			err = errors.Join(err, tx.InsertMessage(&storage.Message{AccountID: account.ID, ConversationID: conversation.ID, ContactID: contact.ID,
+				Direction: storage.Inbound, Type: "text", Status: storage.MessageRead, Source: storage.SourceAPI, Content: storage.JSON(`{"body":"x"}`)}))
+		}
+		return err
+	}))
+	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(string(dir)))
+	ts.Check(err)
+	defer raw.Close()
+	_, err = raw.Exec(`UPDATE messages SET created_at = ? WHERE account_id = ?`, storage.Now().Add(-time.Duration(days)*24*time.Hour), account.ID)
+	ts.Check(err)
+}
+
+func ensureAccount(tx *storage.Tx, number string) (storage.AccountKey, error) {
+	account, err := tx.AccountKey(number)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return account, err
+	}
+	all, err := tx.Organizations()
+	if err != nil {
+		return account, err
+	}
+	teams, err := tx.Teams(all[0].ID)
+	if err != nil {
+		return account, err
+	}
+	phone := "+1555" + number
+	err = tx.InsertAccount(&storage.Account{OrganizationID: all[0].ID, TeamID: teams[0].ID, PhoneNumberID: &number, PhoneNumber: &phone, Status: storage.AccountConnected}, "token")
+	if err != nil {
+		return account, err
+	}
+	return tx.AccountKey(number)
+}

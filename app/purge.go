@@ -1,0 +1,119 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"confab/app/config"
+	"confab/jobs"
+	"confab/storage"
+)
+
+// purgeReportEvery is how often a purge in the server says how far it is.
+const purgeReportEvery = 100 * time.Millisecond
+
+// retention is how long the settings want data to be kept.
+func retention(c config.Config) jobs.Retention {
+	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays}
+	for name, plan := range c.Plans {
+		r.Plans[name] = plan.RetentionDays
+	}
+	return r
+}
+
+// Purge deletes what is old in the directory, whose database is open. Where a
+// server runs, that does the work; report hears of the counts so far.
+func (d DataDir) Purge(ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged)) error {
+	lock, err := d.share()
+	if errors.Is(err, errLocked) {
+		return d.followPurge(ctx, what, report)
+	}
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	files, err := storage.OpenFiles(d.file(storage.MediaDir))
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	return jobs.New(jobs.Options{DB: db, Files: files, Log: log}).Purge(ctx, what, report)
+}
+
+// purgeLine is what the server says about a purge, one a line: how far it is,
+// and in the last line how it ended.
+type purgeLine struct {
+	Purged storage.Purged `json:"purged"`
+	Ended  bool           `json:"ended"`
+	Error  string         `json:"error,omitempty"`
+}
+
+// servePurge purges for a command, which follows. The purge ends with the
+// command or with the server; what was deleted stays deleted.
+func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
+	var what storage.Purge
+	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<10)).Decode(&what); err != nil || what.Before == 0 {
+		http.Error(w, "not a purge", http.StatusBadRequest)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go func() {
+		select {
+		case <-a.draining:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	connection := http.NewResponseController(w)
+	_ = connection.SetWriteDeadline(time.Time{}) // it takes as long as it takes
+	say := func(line purgeLine) {
+		_ = json.NewEncoder(w).Encode(line) // nobody may listen any more
+		_ = connection.Flush()
+	}
+	var last purgeLine
+	said := time.Now()
+	err := a.work.Purge(ctx, what, func(purged storage.Purged) {
+		last.Purged = purged
+		if time.Since(said) >= purgeReportEvery {
+			said = time.Now()
+			say(last)
+		}
+	})
+	last.Ended = true
+	if err != nil {
+		last.Error = err.Error()
+	}
+	a.Log.Info("purge", "before", what.Before.String(), "organization", what.Organization, "account", what.Account, "deleted", last.Purged.Total(), "error", last.Error)
+	say(last)
+}
+
+// followPurge has the running server purge.
+func (d DataDir) followPurge(ctx context.Context, what storage.Purge, report func(storage.Purged)) error {
+	body, err := json.Marshal(what)
+	if err != nil {
+		return err
+	}
+	return d.post(ctx, "/purge", bytes.NewReader(body), func(answer io.Reader) error {
+		lines := json.NewDecoder(answer)
+		for {
+			var line purgeLine
+			if err := lines.Decode(&line); err != nil {
+				return errors.New("the server stopped before the purge was done: run it again for the rest")
+			}
+			report(line.Purged)
+			switch {
+			case line.Error != "":
+				return errors.New("the running server: " + line.Error)
+			case line.Ended:
+				return nil
+			}
+		}
+	})
+}

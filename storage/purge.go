@@ -1,0 +1,215 @@
+package storage
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Purge says what is old enough to be deleted, and whose.
+type Purge struct {
+	Before       Time  `json:"before"`
+	Organization int64 `json:"organization"` // 0: everybody's
+	Account      int64 `json:"account"`      // 0: of all accounts; otherwise Organization owns it
+}
+
+// Row is the place of a row in the order of its age, which a purge walks. It
+// reads the places first and deletes the rows by them, so that looking for them
+// never takes the writer's time.
+type Row struct {
+	At Time   `db:"created_at"`
+	ID string `db:"id"`
+}
+
+// ids are the rows' ids as one argument of a statement.
+func ids(rows []Row) string {
+	all := make([]string, len(rows))
+	for i, r := range rows {
+		all[i] = r.ID
+	}
+	return jsonList(all)
+}
+
+// jsonList is a list of texts as one argument, for json_each.
+func jsonList(all []string) string {
+	text, err := json.Marshal(all)
+	if err != nil {
+		panic(err) // texts can always be written
+	}
+	return string(text)
+}
+
+// PurgedAccounts lists the accounts that a purge is about, removed ones too.
+func (rx *Rx) PurgedAccounts(p Purge) ([]int64, error) {
+	var all []int64
+	err := rx.list(&all, `
+		SELECT id FROM accounts
+		WHERE (?1 = 0 OR organization_id = ?1) AND (?2 = 0 OR id = ?2)
+		ORDER BY id`, p.Organization, p.Account)
+	return all, err
+}
+
+// settled are the messages that a purge may take: those with nothing under way.
+const settled = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
+
+// OldMessages lists the messages of an account from before a time, oldest first.
+func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM messages
+		WHERE account_id = ? AND created_at < ? AND (created_at, id) > (?, ?)
+		ORDER BY created_at, id
+		LIMIT ?`, account, before, after.At, after.ID, limit)
+	return rows, err
+}
+
+// DeleteMessages deletes messages, but none with something under way, and the
+// media that came with them. It returns how many there were of both, and the
+// files that have lost a row.
+func (tx *Tx) DeleteMessages(rows []Row) (messages, media int64, sums []string, err error) {
+	var mediaIDs []string
+	err = tx.list(&mediaIDs, `
+		DELETE FROM messages
+		WHERE id IN (SELECT value FROM json_each(?)) AND `+settled+`
+		RETURNING coalesce(media_id, '')`, ids(rows))
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	tx.wrote = true
+	messages = int64(len(mediaIDs))
+	if had := slices.DeleteFunc(mediaIDs, func(id string) bool { return id == "" }); len(had) > 0 {
+		sums, err = tx.deleteReceivedMedia(had)
+	}
+	media = int64(len(sums))
+	slices.Sort(sums)
+	return messages, media, slices.Compact(sums), err
+}
+
+// deleteReceivedMedia deletes media that came with messages which are gone, and
+// returns each one's file. What was put into the library stays.
+func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
+	err = tx.list(&sums, `
+		DELETE FROM media
+		WHERE id IN (SELECT value FROM json_each(?)) AND origin = 'message'
+			AND NOT EXISTS (SELECT 1 FROM messages WHERE media_id = media.id)
+		RETURNING sha256`, jsonList(media))
+	return sums, err
+}
+
+// OldEvents lists events from before a time, oldest first.
+func (rx *Rx) OldEvents(p Purge, after Row, limit int) ([]Row, error) {
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM events
+		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4) AND (?5 = 0 OR account_id = ?5)
+		ORDER BY created_at, id
+		LIMIT ?6`, p.Before, after.At, after.ID, p.Organization, p.Account, limit)
+	return rows, err
+}
+
+// DeleteEvents deletes the deliveries of events that were made before a time,
+// and the events that have none left: a replay may be younger than its event.
+// Deliveries that are still to be made go only with unfinished. It returns how
+// many there were of both.
+func (tx *Tx) DeleteEvents(rows []Row, before Time, unfinished bool) (events, deliveries int64, err error) {
+	deliveries, err = tx.exec(`
+		DELETE FROM deliveries
+		WHERE event IN (SELECT value FROM json_each(?)) AND created_at < ? AND (? OR status IN ('succeeded', 'dead'))`,
+		ids(rows), before, unfinished)
+	if err != nil {
+		return 0, 0, err
+	}
+	events, err = tx.exec(`
+		DELETE FROM events
+		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = events.id)`, ids(rows))
+	return events, deliveries, err
+}
+
+// OldCalls lists logged calls from before a time, oldest first. A call is an
+// organization's, never an account's.
+func (rx *Rx) OldCalls(p Purge, after Row, limit int) ([]Row, error) {
+	var rows []Row
+	if p.Account != 0 {
+		return nil, nil
+	}
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM api_log
+		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
+		ORDER BY created_at, id
+		LIMIT ?5`, p.Before, after.At, after.ID, p.Organization, limit)
+	return rows, err
+}
+
+// DeleteCalls deletes logged calls and returns how many there were.
+func (tx *Tx) DeleteCalls(rows []Row) (int64, error) {
+	return tx.exec(`DELETE FROM api_log WHERE id IN (SELECT value FROM json_each(?))`, ids(rows))
+}
+
+// rawCallbacksOf narrows raw callbacks to an organization and an account. One
+// that names no account of ours is nobody's.
+const rawCallbacksOf = `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2)) AND (?3 = 0 OR account_id = ?3)`
+
+// OldRawCallbacks lists kept callbacks from before a time, oldest first.
+func (rx *Rx) OldRawCallbacks(p Purge, after Row, limit int) ([]Row, error) {
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM raw_callbacks
+		WHERE created_at < ?1 AND `+rawCallbacksOf+` AND (created_at, id) > (?4, ?5)
+		ORDER BY created_at, id
+		LIMIT ?6`, p.Before, p.Organization, p.Account, after.At, after.ID, limit)
+	return rows, err
+}
+
+// DeleteRawCallbacks deletes kept callbacks and returns how many there were.
+func (tx *Tx) DeleteRawCallbacks(rows []Row) (int64, error) {
+	return tx.exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, ids(rows))
+}
+
+// Purged counts what a purge deletes, or would delete.
+type Purged struct {
+	Messages     int64 `db:"messages" json:"messages"`
+	Media        int64 `db:"media" json:"media"`
+	Events       int64 `db:"events" json:"events"`
+	Deliveries   int64 `db:"deliveries" json:"deliveries"`
+	Calls        int64 `db:"calls" json:"api_log"`
+	RawCallbacks int64 `db:"raw_callbacks" json:"raw_callbacks"`
+}
+
+// Total is how many rows that is.
+func (p Purged) Total() int64 {
+	return p.Messages + p.Media + p.Events + p.Deliveries + p.Calls + p.RawCallbacks
+}
+
+// Add adds what another step has deleted.
+func (p *Purged) Add(n Purged) {
+	p.Messages += n.Messages
+	p.Media += n.Media
+	p.Events += n.Events
+	p.Deliveries += n.Deliveries
+	p.Calls += n.Calls
+	p.RawCallbacks += n.RawCallbacks
+}
+
+// accountsOf are the accounts that a purge is about.
+const accountsOf = `SELECT id FROM accounts WHERE (?2 = 0 OR organization_id = ?2) AND (?3 = 0 OR id = ?3)`
+
+// PurgeCounts counts what a purge finds. It reads all of it.
+func (rx *Rx) PurgeCounts(p Purge) (Purged, error) {
+	var n Purged
+	err := rx.get(&n, `
+		SELECT
+			(SELECT count(*) FROM messages
+				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+settled+`) AS messages,
+			(SELECT count(*) FROM messages
+				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+settled+`
+				AND EXISTS (SELECT 1 FROM media WHERE id = media_id AND origin = 'message')) AS media,
+			(SELECT count(*) FROM events e
+				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)
+				AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = e.id AND (created_at >= ?1 OR status IN ('pending', 'failed')))) AS events,
+			(SELECT count(*) FROM deliveries d JOIN events e ON e.id = d.event
+				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)
+				AND d.created_at < ?1 AND d.status IN ('succeeded', 'dead')) AS deliveries,
+			(SELECT count(*) FROM api_log WHERE created_at < ?1 AND (?2 = 0 OR organization_id = ?2) AND ?3 = 0) AS calls,
+			(SELECT count(*) FROM raw_callbacks WHERE created_at < ?1 AND `+rawCallbacksOf+`) AS raw_callbacks`,
+		p.Before, p.Organization, p.Account)
+	return n, err
+}
