@@ -20,9 +20,9 @@ const (
 	keptPages = 256
 )
 
-// Retention is how many days each sort of data is kept.
+// Retention is how many days each sort of data is kept. 0 is for ever.
 type Retention struct {
-	Plans  map[string]int // messages and their media, by plan; 0 or no entry keeps them
+	Plans  map[string]int // messages and their media, by plan
 	Events int            // events and deliveries
 	Calls  int            // the API log and raw callbacks
 }
@@ -48,10 +48,14 @@ func (w *Workers) retain(ctx context.Context, _ storage.Job) (queue.Commit, erro
 			err = errors.Join(err, p.messages(ctx, storage.Purge{Before: days(now, keep), Organization: o.ID}))
 		}
 	}
-	old := storage.Purge{Before: days(now, w.Retention.Events)}
-	err = errors.Join(err, p.events(ctx, old, true))
-	old.Before = days(now, w.Retention.Calls)
-	err = errors.Join(err, p.calls(ctx, old), p.rawCallbacks(ctx, old), p.returnSpace(ctx))
+	if keep := w.Retention.Events; keep > 0 {
+		err = errors.Join(err, p.events(ctx, storage.Purge{Before: days(now, keep)}, true))
+	}
+	if keep := w.Retention.Calls; keep > 0 {
+		old := storage.Purge{Before: days(now, keep)}
+		err = errors.Join(err, p.calls(ctx, old), p.rawCallbacks(ctx, old))
+	}
+	err = errors.Join(err, p.returnSpace(ctx))
 	if n := p.purged; n.Total() > 0 {
 		w.Log.Info("deleted what was kept long enough", "messages", n.Messages, "media", n.Media, "events", n.Events, "deliveries", n.Deliveries,
 			"calls", n.Calls, "raw_callbacks", n.RawCallbacks)
