@@ -91,11 +91,13 @@ CREATE TABLE customers (
     status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'suspended', 'archived')),
     restore_status  TEXT    CHECK (restore_status IN ('pending', 'active', 'suspended')), -- what archiving replaced
     metadata        TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
+    searched        TEXT    NOT NULL DEFAULT '',            -- name and email without case, for the search
     archived_at     INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX customers_of_organization ON customers (organization_id, created_at, id);
+CREATE INDEX customers_by_email ON customers (organization_id, email, created_at, id) WHERE email IS NOT NULL;
 
 -- A link through which a customer connects its own number. Only a hash of its token is kept.
 CREATE TABLE setup_links (
@@ -106,6 +108,8 @@ CREATE TABLE setup_links (
     status               TEXT    NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'consumed', 'revoked')), -- expiry is read off expires_at
     success_redirect_url TEXT,
     failure_redirect_url TEXT,
+    account_id           INTEGER REFERENCES accounts (id),  -- what its last signup connects or has connected
+    failure_reason       TEXT,                              -- why that signup came to nothing
     expires_at           INTEGER NOT NULL,
     consumed_at          INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL

@@ -53,6 +53,8 @@ func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
 		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindReceipt, Handle: w.receipt},
+		{Name: kindUnsubscribe, Handle: w.unsubscribe},
+		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},
 		{Name: kindMediaRemoval, Handle: w.removeMedia},
 		{Name: storage.KindBury, Handle: w.buryDeliveries, Workers: 1, Lease: subscriptionLease},
 		{Name: storage.KindUproot, Handle: w.uprootSubscription, Workers: 1, Lease: subscriptionLease},

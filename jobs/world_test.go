@@ -241,9 +241,12 @@ type played struct {
 
 // RoundTrip implements http.RoundTripper.
 func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
 	}
 	c := call{time.Now(), r.URL.Path, r.Header.Get("Authorization"), string(body), r.Context().Done()}
 	p.mu.Lock()

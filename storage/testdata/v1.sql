@@ -101,11 +101,13 @@ CREATE TABLE customers (
     status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'suspended', 'archived')),
     restore_status  TEXT    CHECK (restore_status IN ('pending', 'active', 'suspended')), -- what archiving replaced
     metadata        TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
+    searched        TEXT    NOT NULL DEFAULT '',            -- name and email without case, for the search
     archived_at     INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX customers_of_organization ON customers (organization_id, created_at, id);
+CREATE INDEX customers_by_email ON customers (organization_id, email, created_at, id) WHERE email IS NOT NULL;
 
 -- A link through which a customer connects its own number. Only a hash of its token is kept.
 CREATE TABLE setup_links (
@@ -116,6 +118,8 @@ CREATE TABLE setup_links (
     status               TEXT    NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'consumed', 'revoked')), -- expiry is read off expires_at
     success_redirect_url TEXT,
     failure_redirect_url TEXT,
+    account_id           INTEGER REFERENCES accounts (id),  -- what its last signup connects or has connected
+    failure_reason       TEXT,                              -- why that signup came to nothing
     expires_at           INTEGER NOT NULL,
     consumed_at          INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL
@@ -511,9 +515,10 @@ INSERT INTO api_keys VALUES
 INSERT INTO usage VALUES (1, 202601, 41), (1, 202602, 1);
 
 INSERT INTO customers VALUES
-    ('cus_01KDYBMWFE00000000000000C1', 1, 1, 'Bakery', 'b@example.com', 'archived', 'active', '{"tier":2}', 1767323060000, 1767323045720, 1767323060000);
+    ('cus_01KDYBMWFE00000000000000C1', 1, 1, 'Bakery', 'b@example.com', 'archived', 'active', '{"tier":2}', 'bakery
+b@example.com', 1767323060000, 1767323045720, 1767323060000);
 INSERT INTO setup_links VALUES
-    ('csl_01KDYBMWFE00000000000000L1', 'cus_01KDYBMWFE00000000000000C1', X'0102', 'zzzz', 'consumed', 'https://example.com/ok', NULL, 1767409445678, 1767323050000, 1767323045730);
+    ('csl_01KDYBMWFE00000000000000L1', 'cus_01KDYBMWFE00000000000000C1', X'0102', 'zzzz', 'consumed', 'https://example.com/ok', NULL, NULL, NULL, 1767409445678, 1767323050000, 1767323045730);
 
 INSERT INTO accounts VALUES
     (1, 'acc_01KDYBMWFE00000000000000A1', 1, 1, 'cus_01KDYBMWFE00000000000000C1', '106540352242922', '102290129340398', '+15550783881', 'Bakery', 'connected', NULL, 'CONNECTED', 0,

@@ -1,0 +1,161 @@
+package storage
+
+// RemoveAccount makes a live account a tombstone: it is in no list, its number
+// may be connected anew, and what belongs to it waits to be purged.
+func (tx *Tx) RemoveAccount(account int64, reason string) error {
+	return tx.must(`
+		UPDATE accounts
+		SET status = 'disconnected', status_reason = ?, updated_at = ?, deleted_at = ?
+		WHERE id = ? AND deleted_at = 0`, reason, tx.Now, tx.Now, account)
+}
+
+// Tombstone is what is left of a removed account.
+type Tombstone struct {
+	Account
+	DeletedAt Time `db:"deleted_at"`
+	Shared    bool `db:"shared"` // a live account has the same business account
+	HasToken  bool `db:"has_token"`
+}
+
+// Tombstone finds a removed account.
+func (rx *Rx) Tombstone(account int64) (Tombstone, error) {
+	var t Tombstone
+	err := rx.get(&t, `
+		SELECT `+accountColumns+`, deleted_at, access_token IS NOT NULL AS has_token,
+			EXISTS (SELECT 1 FROM accounts o WHERE o.waba_id = a.waba_id AND o.deleted_at = 0) AS shared
+		FROM accounts a
+		WHERE id = ? AND deleted_at > 0`, account)
+	return t, err
+}
+
+// ForgetSecrets takes a removed account's token and PIN away.
+func (tx *Tx) ForgetSecrets(account int64) error {
+	_, err := tx.exec(`
+		UPDATE accounts
+		SET access_token = NULL, pin = NULL
+		WHERE id = ? AND deleted_at > 0`, account)
+	return err
+}
+
+// The rows that a purge deletes, table by table. Messages go before the
+// conversations and contacts that hold them, so that no single delete takes
+// thousands of rows along; media goes when no message names it.
+const (
+	messagesOfAccount = `
+		DELETE FROM messages
+		WHERE id IN (SELECT id FROM messages WHERE account_id = ? ORDER BY created_at, id LIMIT ?)`
+	conversationsOfAccount = `
+		DELETE FROM conversations
+		WHERE id IN (SELECT id FROM conversations WHERE account_id = ? ORDER BY updated_at, id LIMIT ?)`
+	contactsOfAccount = `
+		DELETE FROM contacts
+		WHERE id IN (SELECT id FROM contacts WHERE account_id = ? ORDER BY created_at, id LIMIT ?)`
+	parkedOfAccount = `
+		DELETE FROM parked_statuses
+		WHERE (account_id, provider_id, status) IN (
+			SELECT account_id, provider_id, status FROM parked_statuses WHERE account_id = ? LIMIT ?)`
+	templatesOfAccount = `
+		DELETE FROM templates
+		WHERE id IN (SELECT id FROM templates WHERE account_id = ? ORDER BY created_at, id LIMIT ?)`
+	answersOfAccount = `
+		DELETE FROM idempotency
+		WHERE (organization_id, key) IN (SELECT organization_id, key FROM idempotency WHERE account_id = ? LIMIT ?)`
+	eventsOfAccount = `
+		DELETE FROM events
+		WHERE id IN (SELECT id FROM events WHERE account_id = ? LIMIT ?)`
+)
+
+// PurgeMessages deletes up to limit messages of an account, then its
+// conversations, contacts, parked statuses, templates and idempotent answers. It
+// returns how many rows went, fewer than limit when none is left.
+func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
+	return tx.purge(account, limit, messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount, templatesOfAccount, answersOfAccount)
+}
+
+// PurgeEvents deletes up to limit events of an account with their deliveries.
+func (tx *Tx) PurgeEvents(account int64, limit int) (int64, error) {
+	return tx.purge(account, limit, eventsOfAccount)
+}
+
+// purge goes from one table to the next once the one before is empty.
+func (tx *Tx) purge(account int64, limit int, deletes ...string) (int64, error) {
+	var total int64
+	for _, statement := range deletes {
+		n, err := tx.exec(statement, account, limit-int(total))
+		total += n
+		if err != nil || total >= int64(limit) {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// FileUse is a row that named a file, and since when.
+type FileUse struct {
+	SHA256    string `db:"sha256"`
+	CreatedAt Time   `db:"created_at"`
+}
+
+// PurgeMedia deletes up to limit rows of an account's media, deleted ones too,
+// and returns what files they named.
+func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
+	var uses []FileUse
+	err := tx.list(&uses, `
+		DELETE FROM media
+		WHERE id IN (SELECT id FROM media WHERE account_id = ? ORDER BY created_at, id LIMIT ?)
+		RETURNING sha256, created_at`, account, limit)
+	tx.wrote = tx.wrote || len(uses) > 0
+	return uses, err
+}
+
+// JobsOfAccount lists up to limit jobs that are about an account, from one id
+// on: those whose arguments name it, a message of it, or the delivery of an
+// event of it. It reads the whole queue, which is why it is no part of the
+// delete.
+func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
+	var ids []int64
+	err := rx.list(&ids, `
+		SELECT j.id FROM jobs j
+		WHERE j.id > ?1 AND (j.args ->> '$.account' = ?2
+			OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?2)
+			OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?2))
+		ORDER BY j.id
+		LIMIT ?3`, after, account, limit)
+	return ids, err
+}
+
+// RawCallbacksOfAccount lists up to limit kept callbacks, from one id on, that
+// came for a removed account while it was there.
+func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int64, error) {
+	var number string
+	if t.PhoneNumberID != nil {
+		number = `"` + *t.PhoneNumberID + `"`
+	}
+	var ids []int64
+	err := rx.list(&ids, `
+		SELECT id FROM raw_callbacks
+		WHERE id > ?1 AND created_at <= ?2 AND (account_id = ?3 OR ?4 <> '' AND instr(payload, CAST(?4 AS BLOB)) > 0)
+		ORDER BY id
+		LIMIT ?5`, after, t.DeletedAt, t.ID, number, limit)
+	return ids, err
+}
+
+// PurgeJobs removes jobs in whatever state they are, as CancelJob does.
+func (tx *Tx) PurgeJobs(ids []int64) error {
+	for _, id := range ids {
+		if _, err := tx.exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PurgeRawCallbacks deletes kept callbacks.
+func (tx *Tx) PurgeRawCallbacks(ids []int64) error {
+	for _, id := range ids {
+		if _, err := tx.exec(`DELETE FROM raw_callbacks WHERE id = ?`, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
