@@ -1,5 +1,7 @@
 package storage
 
+import "strings"
+
 // Contact is a person, as one account knows it.
 type Contact struct {
 	ID                string  `db:"id"`
@@ -49,15 +51,25 @@ func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
 	return c, err
 }
 
+// foldUsername is the form in which usernames are compared.
+func foldUsername(name *string) *string {
+	if name == nil {
+		return nil
+	}
+	folded := strings.ToLower(*name)
+	return &folded
+}
+
 // InsertContact stores a new contact and fills in its id and times. ErrConflict
 // means that the account knows the number or the BSUID already.
 func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
 	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
 	_, err := tx.exec(`
-		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, email, metadata, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.Email, c.Metadata, c.CreatedAt, c.UpdatedAt)
+		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, username_folded, name, email, metadata, marketing_opted_out, opted_in, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, foldUsername(c.Username), c.Name, c.Email, c.Metadata,
+		c.MarketingOptedOut, c.OptedIn, c.CreatedAt, c.UpdatedAt)
 	return err
 }
 

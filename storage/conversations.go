@@ -14,8 +14,11 @@ type Conversation struct {
 	UpdatedAt     Time   `db:"updated_at"`
 }
 
-// ConversationOpen is the state of a new conversation.
-const ConversationOpen = "open"
+// States of a conversation; a new one is open.
+const (
+	ConversationOpen     = "open"
+	ConversationResolved = "resolved"
+)
 
 const conversationColumns = `id, account_id, contact_id, status, last_message_at, last_inbound_at, created_at, updated_at`
 

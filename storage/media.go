@@ -28,8 +28,12 @@ const (
 	OriginMessage = "message" // received with a message
 )
 
-// MediaReady is the state of a message's media that is stored.
-const MediaReady = "ready"
+// States of a message's media.
+const (
+	MediaFetching = "fetching" // on its way here from the provider
+	MediaReady    = "ready"
+	MediaFailed   = "failed" // it could not be had
+)
 
 // MediaTokenSize is how many bytes of chance a hosted URL carries.
 const MediaTokenSize = 24
@@ -97,6 +101,26 @@ func (tx *Tx) InsertMedia(m *Media) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.Origin, m.URLToken, m.SHA256, m.MIMEType, m.Size, m.Filename, m.CreatedAt)
 	return err
+}
+
+// MarkMediaFetched makes media the message's own.
+func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
+	m.SetMedia(file)
+	m.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE messages
+		SET media_id = ?, media_status = ?, updated_at = ?
+		WHERE id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.ID)
+}
+
+// MarkMediaFailed records that the media of a message could not be had.
+func (tx *Tx) MarkMediaFailed(m *Message) error {
+	failed := MediaFailed
+	m.MediaStatus, m.UpdatedAt = &failed, tx.Now
+	return tx.must(`
+		UPDATE messages
+		SET media_status = ?, updated_at = ?
+		WHERE id = ?`, m.MediaStatus, m.UpdatedAt, m.ID)
 }
 
 // MarkMediaUploaded records under which id the provider has a file, and until when.

@@ -1,11 +1,12 @@
 package api
 
-import "cmp"
+import (
+	"cmp"
 
-const (
-	maxCaption  = 1024
-	maxFilename = 255
+	"confab/jobs"
 )
+
+const maxCaption = 1024
 
 // mediaTypes are the messages that consist of a file.
 var mediaTypes = []string{"image", "document", "video", "audio"}
@@ -106,7 +107,7 @@ func (f *fileBody) check(allowHTTP bool) error {
 	return cmp.Or(f.source.check(allowHTTP), f.checkName())
 }
 
-func (f *fileBody) checkName() error { return optional("filename", f.Filename, maxFilename) }
+func (f *fileBody) checkName() error { return optional("filename", f.Filename, jobs.MaxFileName) }
 
 func (f *fileBody) ref(param, kind string) mediaRef {
 	ref := f.source.ref(param, kind)

@@ -56,7 +56,7 @@ func (s *Server) createMedia(r *request) (reply, error) {
 	}
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		m := storage.Media{
-			AccountID: r.account.ID, Origin: storage.OriginLibrary, SHA256: sum, MIMEType: in.mimeType, Size: in.file.Size(), Filename: cleanName(in.filename),
+			AccountID: r.account.ID, Origin: storage.OriginLibrary, SHA256: sum, MIMEType: in.mimeType, Size: in.file.Size(), Filename: jobs.FileName(in.filename),
 		}
 		if err := tx.InsertMedia(&m); err != nil {
 			return reply{}, err

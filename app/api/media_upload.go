@@ -13,6 +13,7 @@ import (
 	"path"
 	"time"
 
+	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/storage"
 )
@@ -38,11 +39,11 @@ type intake struct {
 
 // Write implements io.Writer. It refuses what is too large with an *Error.
 func (in *intake) Write(p []byte) (int, error) {
-	if room := sniffed - len(in.head); room > 0 {
+	if room := jobs.FileHead - len(in.head); room > 0 {
 		in.head = append(in.head, p[:min(room, len(p))]...)
 	}
-	if in.mimeType == "" && len(in.head) == sniffed {
-		in.mimeType = sniff(in.head)
+	if in.mimeType == "" && len(in.head) == jobs.FileHead {
+		in.mimeType = jobs.FileType(in.head)
 	}
 	if in.file.Size()+int64(len(p)) > in.limit() {
 		return 0, in.tooLarge()
@@ -70,9 +71,9 @@ func (in *intake) tooLarge() *Error {
 // finish settles the type of a file that has come to its end.
 func (in *intake) finish() error {
 	if in.mimeType == "" {
-		in.mimeType = sniff(in.head)
+		in.mimeType = jobs.FileType(in.head)
 	}
-	in.mimeType = unpack(in.mimeType, in.filename, in.declared...)
+	in.mimeType = jobs.Unpack(in.mimeType, in.filename, in.declared...)
 	if in.file.Size() > in.limit() {
 		return in.tooLarge()
 	}
@@ -97,7 +98,9 @@ type form struct {
 }
 
 // isForm tells a multipart body from JSON.
-func isForm(r *http.Request) bool { return bare(r.Header.Get("Content-Type")) == "multipart/form-data" }
+func isForm(r *http.Request) bool {
+	return jobs.BareType(r.Header.Get("Content-Type")) == "multipart/form-data"
+}
 
 // takeBody reads the body: a file goes to disk, all else to memory.
 func (s *Server) takeBody(x *exchange) error {
@@ -174,7 +177,7 @@ func (f *form) take(part *multipart.Part, sum io.Writer) error {
 	case "file":
 		if f.files++; f.files == 1 {
 			f.filename = part.FileName()
-			f.declared = append(f.declared, bare(part.Header.Get("Content-Type")))
+			f.declared = append(f.declared, jobs.BareType(part.Header.Get("Content-Type")))
 			to = &f.intake
 		}
 	case "type":
@@ -182,7 +185,7 @@ func (f *form) take(part *multipart.Part, sum io.Writer) error {
 		if err != nil {
 			return err
 		}
-		f.declared = append(f.declared, bare(string(text)))
+		f.declared = append(f.declared, jobs.BareType(string(text)))
 	}
 	_, err := io.Copy(to, io.TeeReader(part, sum))
 	return err
@@ -213,7 +216,7 @@ func (s *Server) fetch(r *request, link string) (*intake, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &intake{file: file, filename: nameOf(res), declared: []string{bare(res.Header.Get("Content-Type"))}}
+	in := &intake{file: file, filename: nameOf(res), declared: []string{jobs.BareType(res.Header.Get("Content-Type"))}}
 	if _, err = io.Copy(in, res.Body); err == nil {
 		err = in.finish()
 	}

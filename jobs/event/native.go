@@ -30,12 +30,16 @@ type contactData struct {
 	UpdatedAt     storage.Time `json:"updated_at"`
 }
 
-// ContactCreated tells of a new contact, however it came to be.
-func ContactCreated(s Subject, c storage.Contact) Event {
-	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: contactCreated{contactData{
+func contactOf(s Subject, c storage.Contact) contactData {
+	return contactData{
 		ID: c.ID, Object: "contact", PhoneNumber: c.PhoneNumber, Name: c.Name, Email: c.Email, Metadata: c.Metadata,
 		PhoneNumberID: s.PhoneNumberID, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
-	}}}
+	}
+}
+
+// ContactCreated tells of a new contact, however it came to be.
+func ContactCreated(s Subject, c storage.Contact) Event {
+	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: contactCreated{contactOf(s, c)}}
 }
 
 type messageSent struct {
@@ -63,9 +67,13 @@ func MessageSent(s Subject, m storage.Message, sent Sent) Event {
 		"id": m.ID, "provider_id": m.ProviderID, "type": m.Type, "body": sent.Body, "from": m.AccountPhone, "to": m.To(),
 		"status": m.Status, "source": m.Source, "reply_to_provider_id": replyTo(m.Context),
 	}
-	if sent.MediaURL != "" {
+	switch {
+	case sent.MediaURL != "":
 		message["media_url"], message["media_status"] = sent.MediaURL, "ready"
 		message[m.Type] = map[string]any{"link": sent.MediaURL, "caption": caption(m.Content)}
+	case m.MediaStatus != nil: // of an echo, which could not be had
+		message["media_url"], message["media_status"] = nil, nil
+		message[m.Type] = map[string]any{"link": nil, "caption": caption(m.Content)}
 	}
 	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: m.ID + ":sent", data: messageSent{
 		Session: s.PhoneNumberID, Direction: storage.Outbound, FromMe: true, Timestamp: sent.At, Message: message,

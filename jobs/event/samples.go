@@ -58,14 +58,20 @@ func (w world) event(kind string) (Event, error) {
 		return w.messageStatus()
 	case TypeMessageSent:
 		return MessageSent(w.subject, w.sent(), Sent{At: w.now, Body: new("Your order is on its way."), ConversationStatus: storage.ConversationOpen}), nil
-	case TypeMessageRevoked, TypeMessageEdited:
-		return w.native(kind, w.messageChange(kind))
+	case TypeMessageRevoked:
+		return MessageRevoked(w.subject, w.written(), w.now), nil
+	case TypeMessageEdited:
+		return MessageEdited(w.subject, w.written(), []storage.MessageEdit{{Body: new("Where is my order?"), EditedAt: w.now}}), nil
 	case TypeConversationAssigned, TypeConversationClosed:
 		return w.native(kind, w.conversationChange(kind))
 	case TypeContactCreated:
 		return ContactCreated(w.subject, w.contact), nil
-	case TypeContactUpdated, TypeContactIdentityUpdated:
-		return w.native(kind, w.contactChange(kind))
+	case TypeContactUpdated:
+		return ContactUpdated(w.subject, w.contact, []string{"name", "labels"}), nil
+	case TypeContactIdentityUpdated:
+		before := w.contact
+		before.BSUID = new("US.10973450127712803651")
+		return ContactIdentityUpdated(w.subject, before, w.contact, w.now), nil
 	default:
 		return w.native(kind, w.customerChange(kind))
 	}
@@ -82,15 +88,12 @@ func (w world) sent() storage.Message {
 func (w world) timestamp() string { return strconv.FormatInt(w.now.Std().Unix(), 10) }
 
 // provider wraps what a callback brought in the provider's envelope.
-func (w world) provider(kind string, value, svc map[string]any) (Event, error) {
+func (w world) provider(kind string, value map[string]any) (Event, error) {
 	value["messaging_product"] = "chat"
 	value["metadata"] = metadataData{DisplayPhoneNumber: samplePhone, PhoneNumberID: w.subject.PhoneNumberID}
 	envelope := map[string]any{
 		"object": "chat_business_account",
 		"entry":  []any{map[string]any{"id": sampleWABA, "changes": []any{map[string]any{"field": "messages", "value": value}}}},
-	}
-	if svc != nil {
-		envelope["svc"] = svc
 	}
 	text, err := encode(envelope)
 	return Event{subject: w.subject, kind: kind, source: sourceProvider, eventID: w.providerID(), envelope: text}, err
@@ -98,18 +101,20 @@ func (w world) provider(kind string, value, svc map[string]any) (Event, error) {
 
 func (w world) messageReceived() (Event, error) {
 	digits := (*w.contact.PhoneNumber)[1:]
-	return w.provider(TypeMessageReceived, map[string]any{
+	received, err := w.provider(TypeMessageReceived, map[string]any{
 		"contacts": []any{map[string]any{"profile": map[string]any{"name": w.contact.Name}, "wa_id": digits}},
 		"messages": []any{map[string]any{
 			"from": digits, "id": w.providerID(), "timestamp": w.timestamp(), "type": "text", "text": map[string]any{"body": "Where is my order?"},
 		}},
-	}, map[string]any{
-		"conversation_id": w.conversation, "contact_id": w.contact.ID, "message_id": w.message, "phone_number_id": w.subject.PhoneNumberID,
-		"labels":       []any{map[string]any{"id": w.label, "name": "VIP", "color": "red"}},
-		"conversation": map[string]any{"status": storage.ConversationOpen, "assigned_to": w.user},
-		"contact":      map[string]any{"name": w.contact.Name, "phone_number": w.contact.PhoneNumber},
-		"media_url":    nil, "media_status": nil,
 	})
+	if err != nil {
+		return received, err
+	}
+	return MessageReceived(w.subject, Received{
+		Message: storage.Message{ID: w.message, ProviderID: new(w.providerID())},
+		Thread:  storage.Thread{Contact: w.contact, ConversationID: w.conversation, Status: storage.ConversationOpen, AssigneeID: &w.user},
+		Labels:  []storage.Attached{{ID: w.label, Name: "VIP", Color: "red"}},
+	}, received.envelope)
 }
 
 func (w world) messageStatus() (Event, error) {
@@ -118,22 +123,15 @@ func (w world) messageStatus() (Event, error) {
 			"id": w.providerID(), "status": storage.MessageDelivered, "timestamp": w.timestamp(), "recipient_id": (*w.contact.PhoneNumber)[1:],
 			"pricing": map[string]any{"billable": true, "pricing_model": "PMP", "type": "regular", "category": "utility"},
 		}},
-	}, nil)
+	})
 }
 
-func (w world) messageChange(kind string) any {
-	data := map[string]any{
-		"message_id": w.message, "provider_id": w.providerID(), "conversation_id": w.conversation,
-		"contact_id": w.contact.ID, "contact_phone_number": w.contact.PhoneNumber,
-		"phone_number_id": w.subject.PhoneNumberID, "display_phone_number": "+" + samplePhone,
+// written is a message from the contact.
+func (w world) written() storage.Message {
+	return storage.Message{
+		ID: w.message, ConversationID: w.conversation, ContactID: w.contact.ID, ProviderID: new(w.providerID()), Body: new("Where is my order A-1042?"),
+		EditedAt: w.now, ContactPhone: w.contact.PhoneNumber, AccountPhone: new("+" + samplePhone),
 	}
-	if kind == TypeMessageRevoked {
-		data["revoked_at"] = w.now
-		return data
-	}
-	data["new_content"], data["original_content"], data["edited_at"] = "Where is my order A-1042?", "Where is my order?", w.now
-	data["edit_history"] = []any{map[string]any{"content": "Where is my order A-1042?", "edited_at": w.now}}
-	return data
 }
 
 func (w world) conversationChange(kind string) any {
@@ -146,20 +144,6 @@ func (w world) conversationChange(kind string) any {
 	return map[string]any{
 		"conversation": conversation,
 		"assignee":     map[string]any{"user_id": w.user, "team_id": w.team, "previous_user_id": nil},
-	}
-}
-
-func (w world) contactChange(kind string) any {
-	contact := ContactCreated(w.subject, w.contact).data.(contactCreated).Contact
-	if kind == TypeContactUpdated {
-		return map[string]any{"contact": contact, "changed_fields": []string{"name", "labels"}}
-	}
-	identity := func(bsuid string) any {
-		return map[string]any{"bsuid": bsuid, "parent_bsuid": nil, "phone_number": w.contact.PhoneNumber, "username": w.contact.Username}
-	}
-	return map[string]any{
-		"contact": contact, "previous": identity("US.10973450127712803651"), "current": identity(*w.contact.BSUID),
-		"reason": "bsuid_rotated", "phone_number_id": w.subject.PhoneNumberID, "changed_at": w.now,
 	}
 }
 

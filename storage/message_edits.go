@@ -1,0 +1,54 @@
+package storage
+
+// MessageEdit is an earlier version of a message, and the edit that replaced it.
+type MessageEdit struct {
+	Version    int     `db:"version"`
+	Content    JSON    `db:"content"`
+	Body       *string `db:"body"`
+	EditedAt   Time    `db:"edited_at"`
+	ProviderID string  `db:"provider_id"`
+}
+
+// MessageEdits lists the earlier versions of a message, oldest first.
+func (rx *Rx) MessageEdits(message string) ([]MessageEdit, error) {
+	var all []MessageEdit
+	err := rx.list(&all, `
+		SELECT version, content, body, edited_at, provider_id
+		FROM message_edits
+		WHERE message_id = ?
+		ORDER BY version`, message)
+	return all, err
+}
+
+// EditMessage gives a message the content that m has, and keeps the one before.
+func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
+	_, err := tx.exec(`
+		INSERT INTO message_edits (message_id, version, content, body, edited_at, provider_id)
+		VALUES (?, ?, ?, ?, ?, ?)`, m.ID, before.Version, before.Content, before.Body, before.EditedAt, before.ProviderID)
+	if err != nil {
+		return err
+	}
+	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Now
+	return tx.must(`
+		UPDATE messages
+		SET content = ?, body = ?, edited_at = ?, updated_at = ?
+		WHERE id = ?`, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.ID)
+}
+
+// UpgradeMessage gives a message that could not be shown at first the content
+// that m has.
+func (tx *Tx) UpgradeMessage(m *Message) error {
+	m.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE messages
+		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
+		WHERE id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.ID)
+}
+
+// MarkRevoked records that a message was deleted for everyone; false when it was
+// before. The content stays.
+func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
+	n, err := tx.exec(`UPDATE messages SET is_revoked = 1, updated_at = ? WHERE id = ? AND is_revoked = 0`, tx.Now, m.ID)
+	m.IsRevoked, m.UpdatedAt = true, tx.Now
+	return n > 0, err
+}
