@@ -1,5 +1,10 @@
 package storage
 
+import (
+	"cmp"
+	"slices"
+)
+
 // States of a delivery.
 const (
 	DeliveryPending   = "pending"
@@ -36,6 +41,9 @@ type Delivery struct {
 	JobID               int64   `db:"job_id"`
 }
 
+const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.event_type, d.event_id, d.status, d.attempt_count, d.last_attempt_at, d.next_attempt_at,
+	d.response_status, d.response_body_snippet, d.duration_ms, d.error_code, d.error_message, d.replayed_from, d.created_at, d.job_id`
+
 // InsertDelivery stores a delivery that is to be made now, with its job; the id
 // is given.
 func (tx *Tx) InsertDelivery(d *Delivery) error {
@@ -58,4 +66,98 @@ func (tx *Tx) insertDead(d Delivery) error {
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
 		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID, codeDisabled, messageDisabled, tx.Now)
 	return err
+}
+
+// ofLiving leaves out deliveries that go with their deleted subscription.
+const ofLiving = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id = d.subscription_id) = 0`
+
+// Delivery finds a delivery of an organization.
+func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
+	var d Delivery
+	err := rx.get(&d, `
+		SELECT `+deliveryColumns+`
+		FROM deliveries d
+		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiving, id, organization)
+	return d, err
+}
+
+// Payload is what a delivery carries, byte for byte.
+func (rx *Rx) Payload(d Delivery) ([]byte, error) {
+	var payload []byte
+	err := rx.get(&payload, `SELECT payload FROM events WHERE id = ?`, d.Event)
+	return payload, err
+}
+
+// DeliveryFilter chooses deliveries. Zero fields choose everything; both times
+// are strict.
+type DeliveryFilter struct {
+	SubscriptionID string
+	Status         string
+	EventType      string
+	EventID        string
+	CreatedAfter   Time
+	CreatedBefore  Time
+}
+
+// Deliveries lists an organization's deliveries, newest first.
+//
+// Each filter that narrows the list down has an index in the list's order. The
+// one of subscriptions has the state before the time, so a list with only one of
+// the two is put together out of a list for each value of the other.
+func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limit int) ([]Delivery, error) {
+	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
+		after = After{Key: f.CreatedBefore} // no id is less than an empty one
+	}
+	switch {
+	case f.EventID != "":
+		return rx.deliveriesWhere(`d.organization_id = ? AND d.event_id = ?`, f, after, limit, organization, f.EventID)
+	case f.SubscriptionID == "" && f.Status == "":
+		return rx.deliveriesWhere(`d.organization_id = ?`, f, after, limit, organization)
+	}
+	subscriptions, err := rx.subscriptionsOf(organization, f.SubscriptionID)
+	if err != nil {
+		return nil, err
+	}
+	statuses := []string{f.Status}
+	if f.Status == "" {
+		statuses = []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
+	}
+	var page []Delivery
+	for _, subscription := range subscriptions {
+		for _, status := range statuses {
+			some, err := rx.deliveriesWhere(`d.subscription_id = ? AND d.status = ?`, f, after, limit, subscription, status)
+			if err != nil {
+				return nil, err
+			}
+			page = append(page, some...)
+		}
+	}
+	slices.SortFunc(page, func(a, b Delivery) int {
+		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	return page[:min(len(page), limit)], nil
+}
+
+// subscriptionsOf lists the ids of an organization's subscriptions, or of the
+// one that is named, if it has that.
+func (rx *Rx) subscriptionsOf(organization int64, id string) ([]string, error) {
+	var ids []string
+	if id != "" {
+		return ids, rx.list(&ids, `SELECT id FROM subscriptions WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
+	}
+	return ids, rx.list(&ids, `SELECT id FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
+}
+
+// deliveriesWhere reads a page by an index whose columns where names.
+func (rx *Rx) deliveriesWhere(where string, f DeliveryFilter, after After, limit int, args ...any) ([]Delivery, error) {
+	var page []Delivery
+	args = append(args, after.Key, after.ID, f.CreatedAfter, f.EventType, f.EventType, f.Status, f.Status, f.SubscriptionID, f.SubscriptionID, limit)
+	err := rx.list(&page, `
+		SELECT `+deliveryColumns+`
+		FROM deliveries d
+		WHERE `+where+` AND (d.created_at, d.id) < (?, ?) AND d.created_at > ?
+			AND (? = '' OR d.event_type = ?) AND (? = '' OR d.status = ?) AND (? = '' OR d.subscription_id = ?) AND `+ofLiving+`
+		ORDER BY d.created_at DESC, d.id DESC
+		LIMIT ?`, args...)
+	return page, err
 }

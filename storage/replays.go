@@ -1,0 +1,79 @@
+package storage
+
+// MaxReplay is how many deliveries one bulk replay takes.
+const MaxReplay = 1000
+
+// ReplayDelivery delivers again what an earlier delivery carried, and returns
+// the new delivery.
+func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
+	if err := tx.must(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
+		return Delivery{}, err
+	}
+	d := Delivery{
+		ID: tx.NewID(PrefixDelivery), OrganizationID: earlier.OrganizationID, SubscriptionID: earlier.SubscriptionID,
+		Event: earlier.Event, EventType: earlier.EventType, EventID: earlier.EventID, ReplayedFrom: &earlier.ID,
+	}
+	return d, tx.InsertDelivery(&d)
+}
+
+// ReplayFilter chooses deliveries to replay: of one subscription, failed or
+// dead. Zero fields among the others choose everything; both times are strict.
+type ReplayFilter struct {
+	SubscriptionID string
+	Status         string
+	EventType      string
+	CreatedAfter   Time
+	CreatedBefore  Time
+}
+
+// before is CreatedBefore, or the end of time.
+func (f ReplayFilter) before() Time {
+	if f.CreatedBefore == 0 {
+		return First.Key
+	}
+	return f.CreatedBefore
+}
+
+// Replayable lists up to limit deliveries that can be replayed and have not been
+// yet, oldest first.
+func (rx *Rx) Replayable(f ReplayFilter, limit int) ([]Delivery, error) {
+	var some []Delivery
+	err := rx.list(&some, `
+		SELECT `+deliveryColumns+`
+		FROM deliveries d INDEXED BY deliveries_to_replay
+		WHERE d.subscription_id = ? AND d.status = ? AND d.status IN ('failed', 'dead') AND d.replayed = 0
+			AND d.created_at > ? AND d.created_at < ? AND (? = '' OR d.event_type = ?)
+		ORDER BY d.created_at, d.id
+		LIMIT ?`, f.SubscriptionID, f.Status, f.CreatedAfter, f.before(), f.EventType, f.EventType, limit)
+	return some, err
+}
+
+// CountReplayable counts what Replayable would list.
+func (rx *Rx) CountReplayable(f ReplayFilter) (int, error) {
+	var n int
+	err := rx.get(&n, `
+		SELECT count(*)
+		FROM deliveries d INDEXED BY deliveries_to_replay
+		WHERE d.subscription_id = ? AND d.status = ? AND d.status IN ('failed', 'dead') AND d.replayed = 0
+			AND d.created_at > ? AND d.created_at < ? AND (? = '' OR d.event_type = ?)`,
+		f.SubscriptionID, f.Status, f.CreatedAfter, f.before(), f.EventType, f.EventType)
+	return n, err
+}
+
+// ReplayDeliveries replays the oldest deliveries that can be, and tells how many
+// there were and whether there are more than MaxReplay.
+func (tx *Tx) ReplayDeliveries(f ReplayFilter) (replayed int, more bool, err error) {
+	some, err := tx.Replayable(f, MaxReplay+1)
+	if err != nil {
+		return 0, false, err
+	}
+	if more = len(some) > MaxReplay; more {
+		some = some[:MaxReplay]
+	}
+	for _, d := range some {
+		if _, err := tx.ReplayDelivery(d); err != nil {
+			return 0, false, err
+		}
+	}
+	return len(some), more, nil
+}
