@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"confab/jobs/guard/guardtest"
 )
 
 func TestURLsAreJudgedBeforeAnythingIsSent(t *testing.T) {
-	dns := &names{answers: map[string][]string{
+	dns := &guardtest.Names{Answers: map[string][]string{
 		"public.example":   {"93.184.216.34"},
 		"public.example/6": {"2606:4700::1111"},
 		"inside.example":   {"10.0.0.1"},
@@ -25,7 +27,7 @@ func TestURLsAreJudgedBeforeAnythingIsSent(t *testing.T) {
 		"lan.example":      {"192.168.7.7"},
 	}}
 	allow := []netip.Prefix{netip.MustParsePrefix("192.168.7.0/24")}
-	c := open(t, Options{Resolver: dns.resolver(t), Allow: allow})
+	c := open(t, Options{Resolver: dns.Resolver(t), Allow: allow})
 
 	blocked := &BlockedError{}
 	for _, test := range []struct {
@@ -87,8 +89,8 @@ func TestAnInsecureURLIsAcceptedWhereTheOptionSaysSo(t *testing.T) {
 func TestALookupThatTakesTooLongIsNoObjection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		dns := &names{silent: true}
-		c := open(t, Options{Resolver: dns.resolver(t)})
+		dns := &guardtest.Names{Silent: true}
+		c := open(t, Options{Resolver: dns.Resolver(t)})
 		start := time.Now()
 		is.NoErr(c.CheckURL(t.Context(), "https://slow.example/"))
 		is.Equal(time.Since(start), lookupTimeout)

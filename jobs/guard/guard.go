@@ -126,6 +126,10 @@ func (c *Client) Get(ctx context.Context, url string) (*http.Response, error) {
 	return c.Do(req)
 }
 
+// Transport makes single requests for whoever keeps to a time limit of its own.
+// It checks as Do does, and a redirect is the answer.
+func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
+
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.base.CloseIdleConnections() }
 

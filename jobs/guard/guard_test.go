@@ -16,6 +16,8 @@ import (
 
 	"github.com/matryer/is"
 	"go.uber.org/goleak"
+
+	"confab/jobs/guard/guardtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -152,11 +154,11 @@ func TestARequestToThisMachineIsBlockedUnlessAllowed(t *testing.T) {
 func TestANameThatTurnsInwardAfterTheCheckIsBlockedAtConnectTime(t *testing.T) {
 	is := is.New(t)
 	_, port := serve(t, hello)
-	dns := &names{answers: map[string][]string{
+	dns := &guardtest.Names{Answers: map[string][]string{
 		"rebind.example":   {"93.184.216.34", "127.0.0.1"},
 		"rebind.example/6": {"2606:4700::1111", "::1"},
 	}}
-	c := open(t, Options{AllowInsecure: true, Resolver: dns.resolver(t)})
+	c := open(t, Options{AllowInsecure: true, Resolver: dns.Resolver(t)})
 
 	url := "http://rebind.example:" + port
 	is.NoErr(c.CheckURL(t.Context(), url)) // still public
@@ -170,8 +172,8 @@ func TestANameThatTurnsInwardAfterTheCheckIsBlockedAtConnectTime(t *testing.T) {
 func TestANameIsReachedThroughTheInjectedResolver(t *testing.T) {
 	is := is.New(t)
 	_, port := serve(t, hello)
-	dns := &names{answers: map[string][]string{"hooks.example": {"127.0.0.1"}}}
-	c := open(t, Options{AllowInsecure: true, Allow: loopback, Resolver: dns.resolver(t)})
+	dns := &guardtest.Names{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}}
+	c := open(t, Options{AllowInsecure: true, Allow: loopback, Resolver: dns.Resolver(t)})
 
 	res, err := c.Get(t.Context(), "http://hooks.example:"+port)
 	is.NoErr(err)
@@ -185,9 +187,9 @@ func TestAProxyFromTheEnvironmentIsIgnored(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://192.0.2.1:9")
 	t.Setenv("HTTPS_PROXY", "http://192.0.2.1:9")
 	_, port := serve(t, hello)
-	dns := &names{answers: map[string][]string{"hooks.example": {"127.0.0.1"}}} // localhost would bypass a proxy anyway
+	dns := &guardtest.Names{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}} // localhost would bypass a proxy anyway
 
-	res, err := open(t, Options{AllowInsecure: true, Allow: loopback, Resolver: dns.resolver(t)}).Get(t.Context(), "http://hooks.example:"+port)
+	res, err := open(t, Options{AllowInsecure: true, Allow: loopback, Resolver: dns.Resolver(t)}).Get(t.Context(), "http://hooks.example:"+port)
 	is.NoErr(err)
 	is.NoErr(res.Body.Close())
 }
@@ -210,8 +212,8 @@ func TestHTTPSReachesOnlyTrustedServers(t *testing.T) {
 	is.NoErr(res.Body.Close())
 	is.Equal(res.ProtoMajor, 2)
 
-	dns := &names{answers: map[string][]string{"other.test": {"127.0.0.1"}}}
-	c := open(t, Options{Allow: loopback, RootCAs: roots, Resolver: dns.resolver(t)})
+	dns := &guardtest.Names{Answers: map[string][]string{"other.test": {"127.0.0.1"}}}
+	c := open(t, Options{Allow: loopback, RootCAs: roots, Resolver: dns.Resolver(t)})
 	_, err = c.Get(t.Context(), strings.Replace(server.URL, "127.0.0.1", "other.test", 1))
 	is.Equal(Reason(err), TLSFailure) // vouched for under another name
 }
@@ -258,8 +260,8 @@ func TestEachStageThatFailsHasItsReason(t *testing.T) {
 
 func TestASilentNameServerIsADNSFailure(t *testing.T) {
 	is := is.New(t)
-	dns := &names{silent: true}
-	c := open(t, Options{Resolver: dns.resolver(t), ConnectTimeout: 50 * time.Millisecond})
+	dns := &guardtest.Names{Silent: true}
+	c := open(t, Options{Resolver: dns.Resolver(t), ConnectTimeout: 50 * time.Millisecond})
 	_, err := c.Get(t.Context(), "https://slow.example")
 	is.Equal(Reason(err), DNSFailure)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"confab/jobs/guard/guardtest"
 )
 
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
@@ -96,8 +98,8 @@ func TestEachRedirectIsCheckedAgain(t *testing.T) {
 		w.Header().Set("Location", target)
 		w.WriteHeader(http.StatusFound)
 	})
-	dns := &names{answers: map[string][]string{"inside.example": {"10.0.0.1"}}}
-	c := open(t, Options{AllowInsecure: true, Allow: loopback, Redirects: 3, Resolver: dns.resolver(t)})
+	dns := &guardtest.Names{Answers: map[string][]string{"inside.example": {"10.0.0.1"}}}
+	c := open(t, Options{AllowInsecure: true, Allow: loopback, Redirects: 3, Resolver: dns.Resolver(t)})
 
 	for name, to := range map[string]string{
 		"metadata":            "http://169.254.169.254/latest/meta-data/",

@@ -1,4 +1,6 @@
-package guard
+// Package guardtest answers questions for names in memory, so that tests can
+// decide where a name leads, and when.
+package guardtest
 
 import (
 	"context"
@@ -11,16 +13,18 @@ import (
 	"testing"
 )
 
-// names is a name server that lives in memory. Each question for a name takes
-// the next of its answers; the last one stays.
-type names struct {
-	mu      sync.Mutex
-	answers map[string][]string
-	silent  bool
+// Names is a name server that lives in memory. Each question for a name takes
+// the next of its Answers, addresses separated by spaces; the last one stays.
+// IPv6 answers stand under the name with /6 behind it. A Silent one never answers.
+type Names struct {
+	Answers map[string][]string
+	Silent  bool
+
+	mu sync.Mutex
 }
 
-// resolver returns one that asks only these names.
-func (n *names) resolver(t *testing.T) *net.Resolver {
+// Resolver returns one that asks only these names.
+func (n *Names) Resolver(t testing.TB) *net.Resolver {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -31,7 +35,7 @@ func (n *names) resolver(t *testing.T) *net.Resolver {
 	}}
 }
 
-func (n *names) serve(conn net.Conn) {
+func (n *Names) serve(conn net.Conn) {
 	defer conn.Close()
 	for {
 		var size [2]byte
@@ -42,7 +46,7 @@ func (n *names) serve(conn net.Conn) {
 		if _, err := io.ReadFull(conn, query); err != nil {
 			return
 		}
-		if n.silent {
+		if n.Silent {
 			continue
 		}
 		reply := n.reply(query)
@@ -53,7 +57,7 @@ func (n *names) serve(conn net.Conn) {
 }
 
 // reply answers one question of class IN for addresses of either kind.
-func (n *names) reply(query []byte) []byte {
+func (n *Names) reply(query []byte) []byte {
 	name, end := question(query)
 	kind := binary.BigEndian.Uint16(query[end:])
 	addrs, known := n.next(name, kind)
@@ -87,24 +91,23 @@ func question(query []byte) (name string, end int) {
 	return strings.Join(labels, "."), end + 1
 }
 
-// next takes the answer of a name: addresses separated by spaces. IPv6 answers
-// stand under the name with /6 behind it.
-func (n *names) next(name string, kind uint16) (addrs []netip.Addr, known bool) {
+// next takes the answer of a name for a kind of address.
+func (n *Names) next(name string, kind uint16) (addrs []netip.Addr, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := name
 	if kind == 28 {
 		key = name + "/6"
 	}
-	if _, ok := n.answers[key]; !ok && kind == 28 {
-		return nil, n.answers[name] != nil
+	if _, ok := n.Answers[key]; !ok && kind == 28 {
+		return nil, n.Answers[name] != nil
 	}
-	list := n.answers[key]
+	list := n.Answers[key]
 	if len(list) == 0 {
 		return nil, false
 	}
 	if len(list) > 1 {
-		n.answers[key] = list[1:]
+		n.Answers[key] = list[1:]
 	}
 	for _, text := range strings.Fields(list[0]) {
 		addrs = append(addrs, netip.MustParseAddr(text))

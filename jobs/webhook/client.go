@@ -1,0 +1,190 @@
+package webhook
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"confab/jobs/guard"
+)
+
+const (
+	userAgent = "Svc-Webhook/1.0"
+	// answerLimit is how much of an answer is read; snippetLimit how much is kept.
+	answerLimit  = 64 << 10
+	snippetLimit = 1024
+	// messageLimit bounds what others may add to an error message.
+	messageLimit = 255
+
+	defaultTimeout = 10 * time.Second
+)
+
+// HTTPError is the error code of an answer outside 2xx. The others, of endpoints
+// that gave no answer, are those of guard.Reason.
+const HTTPError = "http_error"
+
+// Client makes deliveries.
+type Client struct {
+	// Transport reaches the endpoint: that of a guard.Client, which connects
+	// to public addresses only. It never follows a redirect.
+	Transport http.RoundTripper
+	// Timeout is for the whole exchange with its body; 10 s when 0.
+	Timeout time.Duration
+}
+
+// Delivery is one event on its way to one endpoint.
+type Delivery struct {
+	ID      string // wbd_…
+	Attempt int    // from 1
+	Event   string // evt_…, the stored event
+	EventID string // what X-Svc-Event-Id carries
+	Type    string
+	Source  string
+	Body    []byte
+
+	URL     *url.URL
+	Headers map[string]string // of the subscription's own
+	Secrets []string
+}
+
+// Outcome is what came of an attempt.
+type Outcome struct {
+	At         time.Time
+	Took       time.Duration
+	Status     int    // of the answer; 0 without one
+	Snippet    string // the beginning of the answer's body, valid UTF-8
+	Code       string // why the attempt failed; "" for a success
+	Message    string // the same for people
+	RetryAfter time.Duration
+}
+
+// Succeeded tells whether the endpoint took the delivery.
+func (o Outcome) Succeeded() bool { return o.Code == "" }
+
+// Deliver makes one attempt. It fails only in its outcome.
+func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
+	limit := cmp.Or(c.Timeout, defaultTimeout)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out := Outcome{At: time.Now()}
+	res, err := c.Transport.RoundTrip(d.request(ctx, out.At))
+	if err != nil {
+		out.Took = time.Since(out.At)
+		out.Code, out.Message = guard.Reason(err), explain(err, limit)
+		return out
+	}
+	defer res.Body.Close()
+	// A 2xx is a promise that the event was taken, whatever becomes of the rest.
+	body, _ := guard.ReadBody(res.Body, answerLimit)
+	out.Took, out.Status, out.Snippet = time.Since(out.At), res.StatusCode, snippet(body)
+	if res.StatusCode/100 != 2 {
+		out.Code, out.Message = HTTPError, fmt.Sprintf("the endpoint answered %s", describe(res.StatusCode))
+	}
+	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable {
+		out.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+	}
+	return out
+}
+
+// request is the signed POST of a delivery.
+func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
+	signature := Sign(at, d.Body, d.Secrets...)
+	header := make(http.Header, 16+len(d.Headers))
+	for name, value := range d.Headers {
+		header.Set(name, value)
+	}
+	for _, h := range [...]struct{ name, value string }{
+		{"User-Agent", userAgent},
+		{"Content-Type", "application/json"},
+		{"X-Svc-Source", d.Source},
+		{"X-Svc-Event", d.Type},
+		{"X-Svc-Event-Id", d.EventID},
+		{"X-Svc-Delivery-Id", d.ID},
+		{"X-Svc-Attempt", strconv.Itoa(d.Attempt)},
+		{"X-Svc-Signature", signature},
+		{"X-Svc-Signature-256", signature},
+		{"Webhook-Id", d.Event},
+		{"Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10)},
+		{"Webhook-Signature", SignStandard(d.Event, at, d.Body, d.Secrets...)},
+	} {
+		header[h.name] = []string{h.value}
+	}
+	// Present and empty, it is not sent: it tells the transport to try another
+	// connection when the endpoint had hung up the one that was kept alive.
+	header["Idempotency-Key"] = nil
+	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil }
+	first, _ := body()
+	r := &http.Request{
+		Method: http.MethodPost, URL: d.URL, Host: d.URL.Host, Header: header, ProtoMajor: 1, ProtoMinor: 1,
+		Body: first, GetBody: body, ContentLength: int64(len(d.Body)),
+	}
+	return r.WithContext(ctx)
+}
+
+// explain says what went wrong in words that show nothing of our own network.
+func explain(err error, limit time.Duration) string {
+	switch guard.Reason(err) {
+	case guard.Timeout:
+		return fmt.Sprintf("the endpoint did not answer within %s", limit)
+	case guard.ConnectionRefused:
+		return "the endpoint refused the connection"
+	case guard.DNSFailure:
+		return "the endpoint's name could not be resolved"
+	case guard.AddressBlocked:
+		return "the endpoint's address is not public"
+	case guard.TLSFailure:
+		return cut("no secure connection: "+inner(err).Error(), messageLimit)
+	default:
+		return "the connection to the endpoint broke"
+	}
+}
+
+// inner is an error without the addresses that package net puts before it.
+func inner(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
+		return op.Err
+	}
+	return err
+}
+
+// describe names a status.
+func describe(status int) string {
+	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// snippet keeps the beginning of an answer, as valid UTF-8.
+func snippet(body []byte) string {
+	return cut(strings.ToValidUTF8(string(body[:min(len(body), snippetLimit+utf8.UTFMax)]), "\uFFFD"), snippetLimit)
+}
+
+// cut shortens a valid text to so many bytes, never within a character.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(value); err == nil {
+		return max(0, date.Sub(now))
+	}
+	return 0
+}
