@@ -116,7 +116,7 @@ func (u *Upload) Discard() {
 
 // Open opens a file by its hash.
 func (f *Files) Open(sum string) (*os.File, error) {
-	if !validSum(sum) {
+	if !ValidSum(sum) {
 		return nil, fs.ErrNotExist
 	}
 	return f.root.Open(fileName(sum))
@@ -125,7 +125,7 @@ func (f *Files) Open(sum string) (*os.File, error) {
 // Remove deletes a file that has not been put there, or again, since a time. A
 // younger one may be about to get its row; it is left, as is one that is gone.
 func (f *Files) Remove(sum string, since time.Time) error {
-	if !validSum(sum) {
+	if !ValidSum(sum) {
 		return nil
 	}
 	f.mu.Lock()
@@ -158,7 +158,7 @@ func (f *Files) Each(since time.Time, fn func(sums []string) error) error {
 		var sums []string
 		for _, entry := range entries {
 			info, err := entry.Info()
-			if err == nil && validSum(entry.Name()) && info.ModTime().Before(since) {
+			if err == nil && ValidSum(entry.Name()) && info.ModTime().Before(since) {
 				sums = append(sums, entry.Name())
 			}
 		}
@@ -181,7 +181,8 @@ func (f *Files) sync(dir string) error {
 // fileName spreads the files over 256 directories.
 func fileName(sum string) string { return sum[:2] + "/" + sum }
 
-func validSum(sum string) bool {
+// ValidSum tells whether a text is the name of a file.
+func ValidSum(sum string) bool {
 	raw, err := hex.DecodeString(sum)
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum
 }

@@ -126,6 +126,15 @@ func LoadMasterKey(dir, variable string) ([]byte, error) {
 	return key, nil
 }
 
+// ReadMasterKey returns the key from its variable, else from dir/master.key, and
+// makes none.
+func ReadMasterKey(dir, variable string) ([]byte, error) {
+	if variable != "" {
+		return parseMasterKey("CONFAB_MASTER_KEY", variable)
+	}
+	return readMasterKey(filepath.Join(dir, MasterKeyFile))
+}
+
 func readMasterKey(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"confab/storage"
+)
+
+// A backup is one tar archive of a data directory: confab.db, master.key unless
+// it was left out, media/xx/HASH for each file, and last the manifest, so that an
+// archive without one is not whole.
+const (
+	archiveFormat   = 1
+	archiveDatabase = "confab.db"
+	archiveKey      = storage.MasterKeyFile
+	archiveMedia    = storage.MediaDir + "/"
+	archiveManifest = "manifest.json"
+
+	// maxSmallEntry is more than a key or a manifest has. The manifest of a
+	// damaged directory lists its files.
+	maxSmallEntry = 64 << 20
+)
+
+// Manifest says what is in a backup.
+type Manifest struct {
+	Object        string        `json:"object"`
+	Format        int           `json:"format"`
+	CreatedAt     storage.Time  `json:"created_at"` // everything acknowledged by then is in it
+	Version       string        `json:"version"`    // of the confab that made it
+	SchemaVersion int           `json:"schema_version"`
+	Messages      int64         `json:"messages"`
+	Queued        int64         `json:"queued"` // messages that were still to be sent
+	Database      ArchivedFile  `json:"database"`
+	Media         ArchivedMedia `json:"media"`
+	Key           bool          `json:"key"` // master.key is in it
+}
+
+// ArchivedFile is a file as it must come out again.
+type ArchivedFile struct {
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// ArchivedMedia sums up the files of media.
+type ArchivedMedia struct {
+	Files   int64    `json:"files"`
+	Size    int64    `json:"size"`
+	Missing []string `json:"missing,omitempty"` // named by the database, but not there
+	Damaged []string `json:"damaged,omitempty"` // there, but not what their name says
+}
+
+// mediaEntry is the name of a media file in an archive.
+func mediaEntry(sum string) string { return archiveMedia + sum[:2] + "/" + sum }
+
+// mediaSum reads the hash out of the name of a media file. A name of any other
+// form is no such file.
+func mediaSum(name string) (string, error) {
+	sum := path.Base(name)
+	if !storage.ValidSum(sum) || name != mediaEntry(sum) {
+		return "", fmt.Errorf("this is no backup of confab: it holds %q", strings.ToValidUTF8(name, "?"))
+	}
+	return sum, nil
+}

@@ -1,0 +1,169 @@
+package app
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"confab/storage"
+)
+
+// Backup is how a data directory is backed up.
+type Backup struct {
+	Dir        DataDir
+	Temp       string // directory for a copy of the database while it is made
+	WithoutKey bool
+	Version    string
+	Progress   func(what string, done, total int64)
+}
+
+// Write writes an archive of the directory to w, whether or not a server runs on
+// it. The copy of the database comes first; the files that it names are never
+// changed, and those that went since were deleted on purpose.
+func (b Backup) Write(ctx context.Context, w io.Writer) (Manifest, error) {
+	m := Manifest{Object: "backup", Format: archiveFormat, CreatedAt: storage.Now(), Version: b.Version}
+	if !b.Dir.Exists() {
+		return m, fmt.Errorf("there is no confab database in %s: check --data-dir", string(b.Dir))
+	}
+	temp, err := os.MkdirTemp(b.Temp, ".confab-backup-*") // made with mode 0700
+	if err != nil {
+		return m, err
+	}
+	defer os.RemoveAll(temp)
+	copied := filepath.Join(temp, archiveDatabase)
+	if err := os.WriteFile(copied, nil, 0o600); err != nil {
+		return m, err
+	}
+	err = storage.CopyDatabase(ctx, storage.DatabaseFile(string(b.Dir)), copied, func(done, total int64) { b.Progress("copying the database", done, total) })
+	if err != nil {
+		return m, fmt.Errorf("copy the database: %w", err)
+	}
+	facts, err := storage.ReadCopy(copied, nil)
+	if err != nil {
+		return m, fmt.Errorf("read the copy: %w", err)
+	}
+	m.SchemaVersion, m.Messages, m.Queued = facts.SchemaVersion, facts.Messages, facts.Queued
+	a := &archiver{Backup: b, tar: tar.NewWriter(w), manifest: &m, total: facts.FileBytes}
+	if err := a.write(ctx, copied); err != nil {
+		return m, err
+	}
+	return m, a.tar.Close()
+}
+
+// archiver writes the entries of one archive.
+type archiver struct {
+	Backup
+	tar         *tar.Writer
+	manifest    *Manifest
+	done, total int64
+}
+
+func (a *archiver) write(ctx context.Context, copied string) error {
+	info, err := os.Stat(copied)
+	if err != nil {
+		return err
+	}
+	a.total += info.Size()
+	if a.manifest.Database, err = a.add(ctx, archiveDatabase, copied); err != nil {
+		return err
+	}
+	if !a.WithoutKey {
+		if err := a.addKey(ctx); err != nil {
+			return err
+		}
+	}
+	_, err = storage.ReadCopy(copied, func(sum string) error { return a.addMedia(ctx, sum) })
+	if err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(a.manifest, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := a.tar.WriteHeader(a.header(archiveManifest, int64(len(text)))); err != nil {
+		return err
+	}
+	_, err = a.tar.Write(text)
+	return err
+}
+
+// addKey adds the key's file. There is none where the key is in a variable.
+func (a *archiver) addKey(ctx context.Context) error {
+	_, err := a.add(ctx, archiveKey, a.Dir.file(storage.MasterKeyFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	a.manifest.Key = err == nil
+	return err
+}
+
+// addMedia adds a file of media, and notes one that is missing or damaged: the
+// rest is worth keeping all the same.
+func (a *archiver) addMedia(ctx context.Context, sum string) error {
+	added, err := a.add(ctx, mediaEntry(sum), a.Dir.file(mediaEntry(sum)))
+	m := &a.manifest.Media
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		m.Missing = append(m.Missing, sum)
+		return nil
+	case err == nil && added.SHA256 != sum:
+		m.Damaged = append(m.Damaged, sum)
+	}
+	m.Files++
+	m.Size += added.Size
+	return err
+}
+
+// add adds a file under a name and says what it was.
+func (a *archiver) add(ctx context.Context, name, path string) (ArchivedFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return ArchivedFile{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return ArchivedFile{}, err
+	}
+	if err := a.tar.WriteHeader(a.header(name, info.Size())); err != nil {
+		return ArchivedFile{}, err
+	}
+	hash := sha256.New()
+	n, err := io.Copy(io.MultiWriter(a.tar, hash, a), &reader{ctx, f})
+	if err == nil && n != info.Size() {
+		err = fmt.Errorf("%s changed while it was read", path)
+	}
+	return ArchivedFile{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
+}
+
+func (a *archiver) header(name string, size int64) *tar.Header {
+	return &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.manifest.CreatedAt.Std(), Format: tar.FormatPAX}
+}
+
+// Write counts what was written.
+func (a *archiver) Write(p []byte) (int, error) {
+	a.done += int64(len(p))
+	a.Progress("writing", a.done, a.total)
+	return len(p), nil
+}
+
+// reader stops when its context ends.
+type reader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
+}

@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+)
+
+func (e *env) restore() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "restore FILE",
+		Short: "Make a data directory out of a backup",
+		Long: "Unpack a backup ('-' is standard input) into the data directory, which must be empty; a master.key\n" +
+			"may lie there, for a backup that was made without it. Everything is verified before it is put into\n" +
+			"place: the archive, each file, and the whole database.",
+		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n  ssh vault cat confab.tar | confab restore -",
+		Args:    arguments("FILE"),
+		RunE: e.run(func(cmd *cobra.Command, args []string) error {
+			c, err := e.settings(cmd, nil)
+			if err != nil {
+				return err
+			}
+			from, size, closeFile, err := openBackup(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeFile()
+			line := newProgress(cmd.ErrOrStderr(), "", bytesOf)
+			r := app.Restore{Dir: app.DataDir(c.DataDir), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Progress: func(what string, done int64) {
+				line.what = what
+				line.step(done, size)
+			}}
+			out, err := r.Read(cmd.Context(), from)
+			line.end()
+			if err != nil {
+				return err
+			}
+			return reportRestore(cmd, c.DataDir, out, asJSON)
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// openBackup opens an archive, compressed or not, and says how large the file is.
+func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done func() error, err error) {
+	raw, done := cmd.InOrStdin(), func() error { return nil }
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, 0, nil, err
+		}
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+		raw, done = f, f.Close
+	}
+	buffered := bufio.NewReaderSize(raw, 1<<20)
+	if start, _ := buffered.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
+		return buffered, size, done, nil
+	}
+	unsqueezed, err := gzip.NewReader(buffered)
+	return unsqueezed, size, done, err
+}
+
+func reportRestore(cmd *cobra.Command, dir string, out app.Restored, asJSON bool) error {
+	if asJSON {
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n", dir, out.CreatedAt, count(out.Messages), count(out.Media.Files))
+	if !out.KeyChecked {
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it into %s, or set CONFAB_MASTER_KEY, before you start the server\n", dir)
+	}
+	if out.Queued > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, and will be when the server starts;\n"+
+			"confab: cancel those that went out since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", count(out.Queued))
+	}
+	return nil
+}

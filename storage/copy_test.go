@@ -1,0 +1,132 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// copyOf copies a database file.
+func copyOf(t *testing.T, path string) string {
+	t.Helper()
+	target := filepath.Join(t.TempDir(), "copy.db")
+	check(t, os.WriteFile(target, nil, 0o600))
+	check(t, storage.CopyDatabase(context.Background(), path, target, func(int64, int64) {}))
+	return target
+}
+
+func TestACopyIsMadeBesideAWriter(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	db := open(t, o)
+	h := newThread(t, db, "100200", "+15550001111")
+	for range 20 {
+		h.add(t, db)
+	}
+	stop, stopped := make(chan struct{}), make(chan int)
+	go func() {
+		n := 0
+		for ; ; n++ {
+			select {
+			case <-stop:
+				stopped <- n
+				return
+			default:
+				h.add(t, db)
+			}
+		}
+	}()
+	target := copyOf(t, o.Path)
+	close(stop)
+	n := <-stopped
+	is.NoErr(storage.CheckCopy(target, o.MasterKey))
+	facts, err := storage.ReadCopy(target, nil)
+	is.NoErr(err)
+	is.True(20 <= facts.Messages && facts.Messages <= int64(20+n))
+	is.Equal(facts.Queued, facts.Messages)
+	is.Equal(facts.SchemaVersion, storage.SchemaVersion)
+	info, err := os.Stat(target)
+	is.NoErr(err)
+	is.Equal(info.Mode().Perm(), os.FileMode(0o600))
+	copied := open(t, storage.Options{Path: target, MasterKey: o.MasterKey, Schema: o.Schema}) // and it works
+	is.True(len(view(t, copied, func(rx *storage.Rx) ([]storage.Organization, error) { return rx.Organizations() })) > 0)
+}
+
+func TestACopyNamesItsFiles(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	db := open(t, o)
+	h := newThread(t, db, "100200", "+15550001111")
+	for _, sum := range []string{"bb", "aa", "bb"} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			return tx.InsertMedia(&storage.Media{AccountID: h.account.ID, Origin: storage.OriginLibrary, SHA256: strings.Repeat(sum, 32), MIMEType: "text/plain", Size: 7})
+		})
+	}
+	target := copyOf(t, o.Path)
+	var sums []string
+	facts, err := storage.ReadCopy(target, func(sum string) error {
+		sums = append(sums, sum[:2])
+		return nil
+	})
+	is.NoErr(err)
+	is.Equal(sums, []string{"aa", "bb"}) // each once
+	is.Equal(facts.Files, int64(2))
+	is.Equal(facts.FileBytes, int64(14))
+	stop := errors.New("stop")
+	_, err = storage.ReadCopy(target, func(string) error { return stop })
+	is.True(errors.Is(err, stop))
+}
+
+func TestACopyThatIsBrokenOffSaysSo(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	open(t, o)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	target := filepath.Join(t.TempDir(), "copy.db")
+	is.NoErr(os.WriteFile(target, nil, 0o600))
+	is.True(storage.CopyDatabase(ctx, o.Path, target, func(int64, int64) {}) != nil)
+	is.NoErr(os.WriteFile(target, []byte("something else"), 0o600))
+	is.True(storage.CopyDatabase(context.Background(), o.Path, target, func(int64, int64) {}) != nil) // never over another file
+	text, err := os.ReadFile(target)
+	is.NoErr(err)
+	is.Equal(string(text), "something else")
+}
+
+func TestCheckCopyFindsWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct{ spoil, says string }{
+		"a reference to nothing": {`PRAGMA foreign_keys = OFF; INSERT INTO teams (public_id, organization_id, name, created_at) VALUES ('team_x', 99, 'x', 1)`,
+			"teams → organizations: 1"},
+		"a newer schema":           {`PRAGMA user_version = 99`, "at schema 99 but this build knows only"},
+		"another program's":        {`PRAGMA application_id = 7`, "a database of another program"},
+		"a row that breaks a rule": {`PRAGMA ignore_check_constraints = ON; UPDATE organizations SET subscription = 'perhaps'`, "CHECK constraint failed"},
+		"another key":              {"", "the master key does not fit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			o := newFile(t)
+			storagetest.Seed(t, open(t, o), "Acme")
+			target, key := copyOf(t, o.Path), o.MasterKey
+			is.NoErr(storage.CheckCopy(target, key))
+			if c.spoil == "" {
+				key = make([]byte, storage.MasterKeySize)
+			} else {
+				dir := t.TempDir()
+				is.NoErr(os.Rename(target, storage.DatabaseFile(dir)))
+				target = storage.DatabaseFile(dir)
+				storagetest.Exec(t, dir, c.spoil)
+			}
+			err := storage.CheckCopy(target, key)
+			is.True(err != nil)
+			is.True(strings.Contains(err.Error(), c.says))
+		})
+	}
+}
