@@ -104,6 +104,21 @@ func (s *server) memory() (float64, error) {
 	return 0, fmt.Errorf("no VmRSS in /proc")
 }
 
+// cpu is the processor time that a process has used, all its threads together.
+func cpu(cmd *exec.Cmd) time.Duration {
+	const tick = 10 * time.Millisecond // what /proc counts in
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "stat"))
+	if err != nil {
+		return 0
+	}
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:]) // a name may hold spaces
+	user, _ := strconv.Atoi(string(fields[11]))
+	system, _ := strconv.Atoi(string(fields[12]))
+	return time.Duration(user+system) * tick
+}
+
+func micros(d time.Duration) float64 { return float64(d.Microseconds()) }
+
 // http measures the server over real connections.
 func (b *bench) http() error {
 	s, err := b.startServer()
