@@ -51,7 +51,7 @@ func (a *App) serveControl(ctx context.Context) error {
 
 // refresh makes the server see what another process changed.
 func (a *App) refresh(w http.ResponseWriter, _ *http.Request) {
-	a.api.Refresh()
+	a.DB.Forget()
 	a.runner.Wake()
 	w.WriteHeader(http.StatusNoContent)
 }

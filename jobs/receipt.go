@@ -43,14 +43,7 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
-	var (
-		sender storage.Sender
-		token  provider.Token
-	)
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		sender, token, err = loadSender(rx, args.Account)
-		return err
-	})
+	sender, token, err := w.sender(ctx, args.Account)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil // removed meanwhile
 	}

@@ -31,8 +31,17 @@ type sendArgs struct {
 
 // EnqueueSend stores the job that hands a message to the provider.
 func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindSend, Lane: "send:" + strconv.FormatInt(m.AccountID, 10), Args: sendArgs{m.ID, content}})
+	args := sendArgs{m.ID, content}
+	_, err := tx.Enqueue(storage.NewJob{
+		Kind: kindSend, Lane: "send:" + strconv.FormatInt(m.AccountID, 10), Args: args, Memory: accepted{args, m},
+	})
 	return err
+}
+
+// accepted is a message that was accepted just now, for a job that follows at once.
+type accepted struct {
+	args    sendArgs
+	message storage.Message
 }
 
 // outgoing is a message with what it takes to send it.
@@ -48,11 +57,7 @@ type outgoing struct {
 // have been accepted is therefore not repeated before a status callback, which
 // carries the message's id, has had time to tell.
 func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	var args sendArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fmt.Errorf("arguments: %w", err)
-	}
-	out, err := w.outgoing(ctx, args.Message)
+	args, out, err := w.outgoing(ctx, job)
 	switch {
 	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
 		return nil, nil // deleted meanwhile
@@ -98,24 +103,37 @@ func giveUpSend(job storage.Job, failure error) queue.Commit {
 	return giveUpMessage(args.Message, "The message could not be sent: "+failure.Error())
 }
 
-// outgoing loads a message and its sender.
-func (w *Workers) outgoing(ctx context.Context, id string) (out outgoing, err error) {
-	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		if out.message, err = rx.OutboundMessage(id); err != nil {
-			return err
-		}
-		out.sender, out.token, err = loadSender(rx, out.message.AccountID)
-		return err
-	})
-	return out, err
+// outgoing is a job's message and its sender. A message that was accepted just
+// now has not changed since then: nobody else has touched it, and no callback
+// can be about it before the first call. Its sender may have.
+func (w *Workers) outgoing(ctx context.Context, job storage.Job) (args sendArgs, out outgoing, err error) {
+	if just, ok := job.Memory.(accepted); ok {
+		args, out.message = just.args, just.message
+	} else if args, out.message, err = w.queued(ctx, job); err != nil {
+		return args, out, err
+	}
+	out.sender, out.token, err = w.sender(ctx, out.message.AccountID)
+	return args, out, err
 }
 
-// loadSender finds an account and its token.
-func loadSender(rx *storage.Rx, account int64) (s storage.Sender, token provider.Token, err error) {
-	if s, err = rx.Sender(account); err != nil {
+// queued reads the message of a job that has waited in the queue.
+func (w *Workers) queued(ctx context.Context, job storage.Job) (args sendArgs, m storage.Message, err error) {
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return args, m, fmt.Errorf("arguments: %w", err)
+	}
+	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		m, err = rx.OutboundMessage(args.Message)
+		return err
+	})
+	return args, m, err
+}
+
+// sender finds an account and its token.
+func (w *Workers) sender(ctx context.Context, account int64) (s storage.Sender, token provider.Token, err error) {
+	if s, err = w.DB.Sender(ctx, account); err != nil {
 		return s, token, err
 	}
-	plain, err := rx.AccessToken(s.Account)
+	plain, err := w.DB.AccessToken(ctx, s.Account)
 	if err != nil {
 		return s, token, fmt.Errorf("%w: %w", errToken, err)
 	}

@@ -26,22 +26,17 @@ func (h Host) Settle(tx *storage.Tx, message, providerID string) error {
 	return h.settle(tx, s.Account, m, providerID)
 }
 
-// settle is Settle for a message that was read before: only what may have
-// changed since then is read again, because every send comes through here.
+// settle is Settle for a message that was read before: of what may have changed
+// since then MarkSent tells, because every send comes through here.
 func (h Host) settle(tx *storage.Tx, a storage.Account, m storage.Message, providerID string) error {
-	status, known, err := tx.MessageState(m.ID)
-	if err != nil || known != nil {
-		return ignoreMissing(err)
-	}
-	m.Status = status
-	err = tx.MarkSent(&m, providerID)
+	err := tx.MarkSent(&m, providerID)
 	if errors.Is(err, storage.ErrConflict) {
 		// The provider gave the same id twice. It has the message all the same,
 		// and sending it again would be worse than not knowing its name.
 		err = tx.MarkSentUnnamed(&m)
 	}
 	if err != nil {
-		return err
+		return ignoreMissing(err)
 	}
 	if m.Status != storage.MessageFailed { // given up already, which is the end of it
 		if err := h.tellSent(tx, a, m); err != nil {
@@ -56,11 +51,7 @@ func (h Host) settle(tx *storage.Tx, a storage.Account, m storage.Message, provi
 
 // tellSent tells that the provider has a message.
 func (h Host) tellSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
-	conversation, err := tx.ConversationStatus(m.ConversationID)
-	if err != nil {
-		return err
-	}
-	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: conversation, MediaURL: h.LinkOf(m)}
+	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: m.ConversationStatus, MediaURL: h.LinkOf(m)}
 	return event.MessageSent(SubjectOf(a), m, sent).Emit(tx)
 }
 

@@ -1,5 +1,7 @@
 package storage
 
+import "context"
+
 // Account is a business number as an organization has connected it.
 type Account struct {
 	ID             int64   `db:"id"`
@@ -31,6 +33,10 @@ const accountColumns = `id, public_id, organization_id, team_id, customer_id, ph
 // AccountByNumber finds the live account of a provider's phone number id, which
 // belongs to one in the whole installation.
 func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
+	return rx.db.memos.numbers.find(rx, phoneNumberID)
+}
+
+func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
 	var a Account
 	err := rx.get(&a, `
 		SELECT `+accountColumns+`
@@ -41,20 +47,17 @@ func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
 
 // AccountKey is what never changes of a live account.
 type AccountKey struct {
-	ID             int64  `db:"id"`
-	OrganizationID int64  `db:"organization_id"`
-	TeamID         int64  `db:"team_id"`
-	PhoneNumberID  string `db:"phone_number_id"`
+	ID             int64
+	OrganizationID int64
+	TeamID         int64
+	PhoneNumberID  string
 }
 
-// AccountKey finds the live account of a phone number id, whoever owns it.
-func (rx *Rx) AccountKey(phoneNumberID string) (AccountKey, error) {
-	var k AccountKey
-	err := rx.get(&k, `
-		SELECT id, organization_id, team_id, phone_number_id
-		FROM accounts
-		WHERE phone_number_id = ? AND deleted_at = 0`, phoneNumberID)
-	return k, err
+// AccountKey finds the live account of a phone number id, whoever owns it. It
+// needs no transaction and mostly not even a query: every request asks.
+func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey, error) {
+	a, err := db.memos.numbers.fetch(ctx, db, phoneNumberID)
+	return AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: phoneNumberID}, err
 }
 
 // InsertAccount stores a new account with its access token, sealed, and fills in
@@ -72,12 +75,22 @@ func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 }
 
 // AccessToken opens the account's token for the provider.
-func (rx *Rx) AccessToken(a Account) (string, error) {
-	var sealed []byte
-	if err := rx.get(&sealed, `SELECT access_token FROM accounts WHERE id = ?`, a.ID); err != nil {
+func (rx *Rx) AccessToken(a Account) (string, error) { return rx.db.memos.tokens.find(rx, a.ID) }
+
+// AccessToken is Rx.AccessToken for whoever has no transaction.
+func (db *DB) AccessToken(ctx context.Context, a Account) (string, error) {
+	return db.memos.tokens.fetch(ctx, db, a.ID)
+}
+
+func (rx *Rx) readAccessToken(account int64) (string, error) {
+	var (
+		publicID string
+		sealed   []byte
+	)
+	if err := rx.scan([]any{&publicID, &sealed}, `SELECT public_id, access_token FROM accounts WHERE id = ?`, account); err != nil {
 		return "", err
 	}
-	token, err := rx.db.Unseal(tokenPurpose(a.PublicID), sealed)
+	token, err := rx.db.Unseal(tokenPurpose(publicID), sealed)
 	return string(token), err
 }
 
@@ -96,7 +109,14 @@ type Sender struct {
 }
 
 // Sender finds the live account with a key.
-func (rx *Rx) Sender(account int64) (Sender, error) {
+func (rx *Rx) Sender(account int64) (Sender, error) { return rx.db.memos.senders.find(rx, account) }
+
+// Sender is Rx.Sender for whoever has no transaction.
+func (db *DB) Sender(ctx context.Context, account int64) (Sender, error) {
+	return db.memos.senders.fetch(ctx, db, account)
+}
+
+func (rx *Rx) readSender(account int64) (Sender, error) {
 	var s Sender
 	err := rx.get(&s, `
 		SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id, a.phone_number, a.name, a.status, a.provider_status,

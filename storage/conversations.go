@@ -32,13 +32,6 @@ func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
 	return c, err
 }
 
-// ConversationStatus is the state of a conversation.
-func (rx *Rx) ConversationStatus(id string) (string, error) {
-	var status string
-	err := rx.get(&status, `SELECT status FROM conversations WHERE id = ?`, id)
-	return status, err
-}
-
 // EnsureConversation finds or makes the conversation of a contact, and records
 // that a message was written in it now.
 func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, error) {
@@ -55,8 +48,13 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 		return c, err
 	}
 	c.LastMessageAt, c.UpdatedAt = tx.Now, tx.Now
-	return c, tx.must(`
+	return c, tx.MarkWrittenIn(c.ID)
+}
+
+// MarkWrittenIn records that a message was written in a conversation now.
+func (tx *Tx) MarkWrittenIn(conversation string) error {
+	return tx.must(`
 		UPDATE conversations
 		SET last_message_at = ?, updated_at = ?
-		WHERE id = ?`, c.LastMessageAt, c.UpdatedAt, c.ID)
+		WHERE id = ?`, tx.Now, tx.Now, conversation)
 }

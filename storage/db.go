@@ -26,7 +26,8 @@ type Options struct {
 	OnCommit    func(Commit)
 }
 
-// DB is an open database: one writer, a few readers, and no cache above them.
+// DB is an open database: one writer, a few readers, and in memory what every
+// message needs and rarely changes.
 type DB struct {
 	path     string
 	pool     *sqlx.DB // reading connections
@@ -35,6 +36,7 @@ type DB struct {
 	writer   *writer
 	ids      *idSource
 	seal     *sealer
+	memos    *memos
 	onCommit func(Commit)
 	close    func() error // runs once
 
@@ -54,7 +56,7 @@ func Open(o Options) (*DB, error) {
 	if err := prepareFile(o, seal); err != nil {
 		return nil, err
 	}
-	db := &DB{path: o.Path, ids: newIDSource(), seal: seal, onCommit: o.OnCommit}
+	db := &DB{path: o.Path, ids: newIDSource(), seal: seal, memos: newMemos(), onCommit: o.OnCommit}
 	db.close = sync.OnceValue(db.disconnect)
 	if err := db.connect(o); err != nil {
 		return nil, errors.Join(explain(o.Path, err), db.Close())
@@ -134,6 +136,7 @@ func (db *DB) View(ctx context.Context, fn func(*Rx) error) (err error) {
 		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
 	}
 	defer func() { db.readers <- s }()
+	since := db.memos.changes.Load() // before the snapshot: see memo
 	if err := s.begin("BEGIN"); err != nil {
 		return err
 	}
@@ -142,7 +145,7 @@ func (db *DB) View(ctx context.Context, fn func(*Rx) error) (err error) {
 			err = end
 		}
 	}()
-	return fn(&Rx{db: db, s: s})
+	return fn(&Rx{db: db, s: s, since: since})
 }
 
 // Size is how many bytes the database and its log take on disk.

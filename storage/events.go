@@ -1,9 +1,6 @@
 package storage
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "slices"
 
 // KindDeliver is the kind of job that posts one delivery; its arguments are
 // DeliverArgs and its lane is the subscription.
@@ -41,21 +38,27 @@ func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 
 // subscriber is what fanning out needs of a subscription.
 type subscriber struct {
-	ID             string `db:"id"`
-	Status         string `db:"status"`
-	Events         JSON   `db:"events"`
-	PhoneNumberIDs JSON   `db:"phone_number_ids"`
+	ID             string  `db:"id"`
+	Status         string  `db:"status"`
+	Events         Strings `db:"events"`
+	PhoneNumberIDs Strings `db:"phone_number_ids"`
+}
+
+// readSubscribers lists the subscriptions of an organization.
+func (rx *Rx) readSubscribers(organization int64) (all []subscriber, err error) {
+	err = rx.list(&all, `
+		SELECT id, status, events, phone_number_ids
+		FROM subscriptions
+		WHERE organization_id = ? AND deleted_at = 0
+		ORDER BY created_at, id`, organization)
+	return all, err
 }
 
 // wants tells whether the subscription is for an event of a type and number; an
 // event that belongs to no number passes every filter by number.
 func (s subscriber) wants(eventType, phoneNumberID string) bool {
-	var types, numbers []string
-	if json.Unmarshal(s.Events, &types) != nil || json.Unmarshal(s.PhoneNumberIDs, &numbers) != nil {
-		return false // the schema admits only JSON, and only lists are written
-	}
-	return (slices.Contains(types, "*") || slices.Contains(types, eventType)) &&
-		(phoneNumberID == "" || len(numbers) == 0 || slices.Contains(numbers, phoneNumberID))
+	return (slices.Contains(s.Events, "*") || slices.Contains(s.Events, eventType)) &&
+		(phoneNumberID == "" || len(s.PhoneNumberIDs) == 0 || slices.Contains(s.PhoneNumberIDs, phoneNumberID))
 }
 
 // InsertEvent stores an event, with its id given, and puts one delivery for each
@@ -65,12 +68,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
-	var all []subscriber
-	err := tx.list(&all, `
-		SELECT id, status, events, phone_number_ids
-		FROM subscriptions
-		WHERE organization_id = ? AND deleted_at = 0
-		ORDER BY created_at, id`, e.OrganizationID)
+	all, err := tx.db.memos.subscribers.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,9 @@ package storage
 import (
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // What the tests of package storage_test need and nobody else may have.
@@ -38,13 +38,29 @@ func (rx *Rx) Write(query string, args ...any) error {
 	return err
 }
 
+// KeptPrincipals is how many keys are kept in memory.
+func (db *DB) KeptPrincipals() int { return len(db.memos.principals.known) }
+
+// Watched are the tables of which rows are kept in memory.
+func Watched() []string { return slices.Sorted(maps.Keys(watched())) }
+
+// Changes names the tables that a statement may change.
+func Changes(query string) (names []string) {
+	for _, name := range Watched() {
+		if changedBy(query)&watched()[name] != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Lost tells whether the session refuses statements until its next begin.
 func (rx *Rx) Lost() bool { return rx.s.lost != nil }
 
 // Plans runs fn and tells how SQLite executes each statement that fn used.
 func (rx *Rx) Plans(fn func() error) (map[string]string, error) {
 	kept := rx.s.stmts
-	rx.s.stmts = make(map[string]*sqlx.Stmt)
+	rx.s.stmts = make(map[string]*statement)
 	err := fn()
 	used := rx.s.stmts
 	rx.s.stmts = kept

@@ -143,10 +143,10 @@ func readTenants(t *testing.T, rx *storage.Rx) {
 	})
 
 	hash := storage.KeyHash("svc_live_frozenfrozenfrozenfrozen")
-	key, owner, err := rx.KeyByHash(hash)
+	caller, err := rx.Principal(hash)
 	is.NoErr(err)
-	is.Equal(owner, acme)
-	is.Equal(key, storage.Key{ID: "key_01KDYBMWFE00000000000000K1", OrganizationID: 1, Label: text("ci"), Hash: hash[:], Last4: "ozen",
+	is.Equal(caller.Organization, acme)
+	is.Equal(caller.Key, storage.Key{ID: "key_01KDYBMWFE00000000000000K1", OrganizationID: 1, Label: text("ci"), Hash: hash[:], Last4: "ozen",
 		ExpiresAt: 1798859045678, LastUsedAt: 1767323099000, CreatedAt: 1767323045710})
 	keys, err := rx.Keys(1)
 	is.NoErr(err)

@@ -34,6 +34,10 @@ type Job struct {
 	CallBegunAt Time    `db:"call_begun_at"`
 	LastError   *string `db:"last_error"`
 	CreatedAt   Time    `db:"created_at"`
+
+	// Memory is what whoever enqueued the job knew. A run has it that follows at
+	// once, in the same process; any other reads what it needs.
+	Memory any `db:"-"`
 }
 
 // Attempt numbers the current run among those that count: 1 for the first.
@@ -45,6 +49,8 @@ type NewJob struct {
 	Lane  string // "" for none
 	Args  any    // becomes JSON
 	DueAt Time   // 0 for now
+	// Memory spares a run that follows at once from reading what is known here.
+	Memory any
 }
 
 // Dispatcher is the job runner as storage sees it. A job that is due can be
@@ -91,7 +97,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("enqueue %s: %w", n.Kind, err)
 	}
-	j := Job{Kind: n.Kind, Lane: n.Lane, Args: args, State: JobDue, DueAt: max(n.DueAt, tx.Now), CreatedAt: tx.Now}
+	j := Job{Kind: n.Kind, Lane: n.Lane, Args: args, State: JobDue, DueAt: max(n.DueAt, tx.Now), CreatedAt: tx.Now, Memory: n.Memory}
 	d := tx.db.currentDispatcher()
 	admitted := d != nil && j.DueAt == tx.Now
 	if admitted {

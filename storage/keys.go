@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -33,24 +34,35 @@ func KeyHash(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secr
 
 const keyColumns = `id, organization_id, label, hash, last4, expires_at, revoked_at, last_used_at, created_at`
 
-// KeyByHash finds a key, revoked and expired ones too, with its organization.
-func (rx *Rx) KeyByHash(hash [sha256.Size]byte) (Key, Organization, error) {
-	var (
-		k Key
-		o Organization
-	)
-	err := rx.get(&k, `
+// Principal is a key and the organization that it stands for.
+type Principal struct {
+	Key          Key
+	Organization Organization
+}
+
+// Principal finds a key, revoked and expired ones too, by its hash.
+func (rx *Rx) Principal(hash [sha256.Size]byte) (Principal, error) {
+	return rx.db.memos.principals.find(rx, hash)
+}
+
+// Principal is Rx.Principal for whoever has no transaction: every request asks.
+func (db *DB) Principal(ctx context.Context, hash [sha256.Size]byte) (Principal, error) {
+	return db.memos.principals.fetch(ctx, db, hash)
+}
+
+func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
+	err = rx.get(&p.Key, `
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE hash = ?`, hash[:])
 	if err != nil {
-		return k, o, err
+		return p, err
 	}
-	err = rx.get(&o, `
+	err = rx.get(&p.Organization, `
 		SELECT `+organizationColumns+`
 		FROM organizations
-		WHERE id = ?`, k.OrganizationID)
-	return k, o, err
+		WHERE id = ?`, p.Key.OrganizationID)
+	return p, err
 }
 
 // Keys lists an organization's keys, oldest first.

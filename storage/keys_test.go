@@ -16,7 +16,8 @@ import (
 
 func findKey(db *storage.DB, secret string) (k storage.Key, o storage.Organization, err error) {
 	err = db.View(context.Background(), func(rx *storage.Rx) (err error) {
-		k, o, err = rx.KeyByHash(storage.KeyHash(secret))
+		p, err := rx.Principal(storage.KeyHash(secret))
+		k, o = p.Key, p.Organization
 		return err
 	})
 	return k, o, err

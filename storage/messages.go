@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"strings"
 	"time"
 )
@@ -53,6 +54,8 @@ type Message struct {
 	MediaMIMEType *string `db:"media_mime_type"`
 	MediaSize     *int64  `db:"media_size"`
 	MediaFilename *string `db:"media_filename"`
+
+	ConversationStatus string `db:"-"` // known once it was marked as sent
 }
 
 // SetMedia makes hosted media the message's own.
@@ -100,16 +103,6 @@ func (rx *Rx) OutboundMessage(id string) (Message, error) {
 		FROM `+messageTables+`
 		WHERE m.id = ? AND m.direction = 'outbound'`, id)
 	return m, err
-}
-
-// MessageState is what callbacks may change of a message at any moment.
-func (rx *Rx) MessageState(id string) (status string, providerID *string, err error) {
-	var row struct {
-		Status     string  `db:"status"`
-		ProviderID *string `db:"provider_id"`
-	}
-	err = rx.get(&row, `SELECT status, provider_id FROM messages WHERE id = ?`, id)
-	return row.Status, row.ProviderID, err
 }
 
 // MessageByProviderID finds a message of an account by the provider's id.
@@ -182,25 +175,35 @@ func (tx *Tx) InsertMessage(m *Message) error {
 	return err
 }
 
-// MarkSent records that the provider took a message, under which id. A callback
-// may have been faster: then the status stays ahead.
+// MarkSent records that the provider took a message, under which id, and reads
+// the state of its conversation. A callback may have been faster: then the status
+// stays ahead. If it brought the id, ErrNotFound says that nothing is left to do,
+// as for a message that was deleted.
 func (tx *Tx) MarkSent(m *Message, providerID string) error {
-	m.ProviderID, m.Status, m.UpdatedAt = &providerID, NextStatus(m.Status, MessageSent), tx.Now
-	return tx.must(`
+	m.ProviderID, m.UpdatedAt = &providerID, tx.Now
+	return tx.returning([]any{&m.Status, &m.ConversationStatus}, `
 		UPDATE messages
-		SET provider_id = ?, status = ?, updated_at = ?
-		WHERE id = ?`, providerID, m.Status, m.UpdatedAt, m.ID)
+		SET provider_id = ?, status = `+nextIfSent+`, updated_at = ?
+		WHERE id = ? AND provider_id IS NULL
+		RETURNING status, `+conversationState, providerID, tx.Now, m.ID)
 }
 
-// MarkSentUnnamed records that the provider took a message, under an id that
-// another one has already.
+// MarkSentUnnamed is MarkSent where another message has the provider's id already.
 func (tx *Tx) MarkSentUnnamed(m *Message) error {
-	m.ProviderID, m.Status, m.UpdatedAt = nil, NextStatus(m.Status, MessageSent), tx.Now
-	return tx.must(`
+	m.ProviderID, m.UpdatedAt = nil, tx.Now
+	return tx.returning([]any{&m.Status, &m.ConversationStatus}, `
 		UPDATE messages
-		SET status = ?, updated_at = ?
-		WHERE id = ?`, m.Status, m.UpdatedAt, m.ID)
+		SET status = `+nextIfSent+`, updated_at = ?
+		WHERE id = ? AND provider_id IS NULL
+		RETURNING status, `+conversationState, tx.Now, m.ID)
 }
+
+const (
+	// nextIfSent is NextStatus of a message that was sent.
+	nextIfSent = `CASE WHEN status IN ('queued', 'pending') THEN 'sent' ELSE status END`
+	// conversationState is the state of a message's conversation.
+	conversationState = `(SELECT c.status FROM conversations c WHERE c.id = conversation_id)`
+)
 
 // MarkStatus moves a message as a callback reports, and records the status
 // callback. It returns false for one that was had before.
@@ -238,8 +241,12 @@ func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON)
 // TakeParkedStatuses removes and returns the callbacks that waited for a
 // provider's id, oldest first.
 func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, error) {
+	some, err := tx.db.memos.parked.find(&tx.Rx, struct{}{})
+	if err != nil || !some {
+		return nil, err
+	}
 	var payloads []JSON
-	err := tx.list(&payloads, `
+	err = tx.list(&payloads, `
 		SELECT payload FROM parked_statuses
 		WHERE account_id = ? AND provider_id = ?
 		ORDER BY created_at`, account, providerID)
@@ -248,6 +255,15 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 	}
 	_, err = tx.exec(`DELETE FROM parked_statuses WHERE account_id = ? AND provider_id = ?`, account, providerID)
 	return payloads, err
+}
+
+// readParked tells whether any status callback is parked, which is rare.
+func (rx *Rx) readParked(struct{}) (some bool, err error) {
+	err = rx.scan([]any{&some}, `SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return some, err
 }
 
 // parkedFor is how long a status callback waits for its message.

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -95,12 +96,15 @@ func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
 		"by id alone":    func(tx *storage.Tx) error { _, err := tx.OutboundMessage(m.ID); return err },
 		"by provider id": func(tx *storage.Tx) error { _, _ = tx.MessageByProviderID(h.account.ID, "x"); return nil },
 		"by phone":       func(tx *storage.Tx) error { _, err := tx.ContactByPhone(h.account.ID, "+15551234567"); return err },
+		"to a phone":     func(tx *storage.Tx) error { _, err := tx.RecipientByPhone(h.account.ID, "+15551234567"); return err },
+		"to a BSUID":     func(tx *storage.Tx) error { _, _ = tx.RecipientByBSUID(h.account.ID, "US.1"); return nil },
 		"by BSUID":       func(tx *storage.Tx) error { _, _ = tx.ContactByBSUID(h.account.ID, "US.1"); return nil },
 		"conversation":   func(tx *storage.Tx) error { _, err := tx.EnsureConversation(h.account.ID, h.contact.ID); return err },
 		"sender":         func(tx *storage.Tx) error { _, err := tx.Sender(h.account.ID); return err },
-		"number":         func(tx *storage.Tx) error { _, err := tx.AccountKey("106540352242922"); return err },
+		"number":         func(tx *storage.Tx) error { _, err := tx.AccountByNumber("106540352242922"); return err },
 		"template":       func(tx *storage.Tx) error { _, _ = tx.Template(h.account.ID, "a", "en"); return nil },
-		"quota":          func(tx *storage.Tx) error { return tx.CountMessage(h.account.OrganizationID) },
+		"quota":          func(tx *storage.Tx) error { _, err := tx.MessagesThisMonth(h.account.OrganizationID); return err },
+		"sent":           func(tx *storage.Tx) error { return tx.MarkSent(&m, "wamid.x") },
 		"pending":        func(tx *storage.Tx) error { return tx.MarkPending(m.ID) },
 		"parked":         func(tx *storage.Tx) error { _, err := tx.TakeParkedStatuses(h.account.ID, "x"); return err },
 	} {
@@ -171,23 +175,33 @@ func TestPagesOfMessagesMeetWithoutGapOrOverlap(t *testing.T) {
 	}
 }
 
-func TestUsageCountsTheMonthOfEachOrganization(t *testing.T) {
-	is := is.New(t)
+func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 	db := open(t, newFile(t))
-	a, b := storagetest.Seed(t, db, "A"), storagetest.Seed(t, db, "B")
-	for want := range int64(3) {
-		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			if err := tx.CountMessage(a.Organization.ID); err != nil {
-				return err
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	for i, status := range []string{storage.MessageQueued, storage.MessagePending, storage.MessageSent, storage.MessageDelivered, storage.MessageRead, storage.MessageFailed} {
+		t.Run(status, func(t *testing.T) {
+			is := is.New(t)
+			named, unnamed := h.add(t, db), h.add(t, db)
+			storagetest.Update(t, db, func(tx *storage.Tx) error {
+				is.NoErr(tx.Exec(`UPDATE messages SET status = ? WHERE id IN (?, ?)`, status, named.ID, unnamed.ID))
+				is.NoErr(tx.Exec(`UPDATE conversations SET status = 'pending'`))
+				is.NoErr(tx.MarkSent(&named, fmt.Sprint("wamid.", i)))
+				is.True(errors.Is(tx.MarkSent(&unnamed, fmt.Sprint("wamid.", i)), storage.ErrConflict)) // the provider gave it twice
+				is.NoErr(tx.MarkSentUnnamed(&unnamed))
+				is.True(errors.Is(tx.MarkSent(&named, "wamid.other"), storage.ErrNotFound)) // it has its name
+				return nil
+			})
+			want := storage.NextStatus(status, storage.MessageSent)
+			for _, m := range []storage.Message{named, unnamed} {
+				is.Equal(m.Status, want)
+				is.Equal(m.ConversationStatus, "pending")
+				storagetest.View(t, db, func(rx *storage.Rx) error {
+					stored, err := rx.OutboundMessage(m.ID)
+					is.Equal(stored.Status, want)
+					return err
+				})
 			}
-			n, err := tx.MessagesThisMonth(a.Organization.ID)
-			is.Equal(n, want+1)
-			return err
+			is.True(unnamed.ProviderID == nil)
 		})
 	}
-	storagetest.View(t, db, func(rx *storage.Rx) error {
-		n, err := rx.MessagesThisMonth(b.Organization.ID)
-		is.Equal(n, int64(0))
-		return err
-	})
 }

@@ -25,7 +25,7 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 		"label":        {func(tx *storage.Tx) error { _, err := tx.Label(1, "l"); return err }, "(id=?)"},
 		"insert label": {func(tx *storage.Tx) error { return tx.InsertLabel(&storage.Label{OrganizationID: 1, TeamID: 1}) }, ""},
 		"key": {func(tx *storage.Tx) error {
-			_, _, err := tx.KeyByHash([32]byte{})
+			_, err := tx.Principal([32]byte{})
 			return err
 		}, "api_keys USING INDEX sqlite_autoindex_api_keys_2 (hash=?)"},
 		"team": {func(tx *storage.Tx) error { _, err := tx.Team(1, "t"); return err }, "(public_id=?)"},

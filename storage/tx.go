@@ -25,9 +25,16 @@ var (
 // session is one connection and its prepared statements, cached by text. Only
 // one goroutine uses it at a time.
 type session struct {
-	conn  *sqlx.Conn
-	stmts map[string]*sqlx.Stmt
-	lost  error // why SQLite may have rolled the transaction back by itself
+	conn    *sqlx.Conn
+	stmts   map[string]*statement
+	lost    error  // why SQLite may have rolled the transaction back by itself
+	changed tables // what the transaction may have changed so far
+}
+
+// statement is a prepared statement and what it may change.
+type statement struct {
+	*sqlx.Stmt
+	changes tables
 }
 
 func newSession(ctx context.Context, pool *sqlx.DB) (*session, error) {
@@ -35,7 +42,7 @@ func newSession(ctx context.Context, pool *sqlx.DB) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{conn: conn, stmts: make(map[string]*sqlx.Stmt)}, nil
+	return &session{conn: conn, stmts: make(map[string]*statement)}, nil
 }
 
 // prepared returns the statement for query, preparing it the first time.
@@ -46,15 +53,17 @@ func (s *session) prepared(query string) (*sqlx.Stmt, error) {
 	if s.lost != nil {
 		return nil, s.lost
 	}
-	if stmt, ok := s.stmts[query]; ok {
-		return stmt, nil
+	stmt, ok := s.stmts[query]
+	if !ok {
+		prepared, err := s.conn.PreparexContext(context.Background(), query)
+		if err != nil {
+			return nil, s.translate(fmt.Errorf("prepare %q: %w", query, err))
+		}
+		stmt = &statement{prepared, changedBy(query)}
+		s.stmts[query] = stmt
 	}
-	stmt, err := s.conn.PreparexContext(context.Background(), query)
-	if err != nil {
-		return nil, s.translate(fmt.Errorf("prepare %q: %w", query, err))
-	}
-	s.stmts[query] = stmt
-	return stmt, nil
+	s.changed |= stmt.changes
+	return stmt.Stmt, nil
 }
 
 func (s *session) exec(query string, args ...any) (sql.Result, error) {
@@ -68,7 +77,7 @@ func (s *session) exec(query string, args ...any) (sql.Result, error) {
 
 // begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.
 func (s *session) begin(how string) error {
-	s.lost = nil
+	s.lost, s.changed = nil, 0
 	_, err := s.exec(how)
 	return err
 }
@@ -101,8 +110,9 @@ func (s *session) close() {
 
 // Rx reads one consistent state of the database.
 type Rx struct {
-	db *DB
-	s  *session
+	db    *DB
+	s     *session
+	since int64 // how far memos.changes was before the snapshot
 }
 
 // Ping reads something, to prove that reading works.
@@ -118,6 +128,17 @@ func (rx *Rx) get(dest any, query string, args ...any) error {
 		return err
 	}
 	return rx.s.translate(stmt.Get(dest, args...))
+}
+
+// scan reads the single row of query into dest, column by column, or returns
+// ErrNotFound. It is get for what every message needs: matching the names of
+// columns and fields costs more than such a query.
+func (rx *Rx) scan(dest []any, query string, args ...any) error {
+	stmt, err := rx.s.prepared(query)
+	if err != nil {
+		return err
+	}
+	return rx.s.translate(stmt.QueryRow(args...).Scan(dest...))
 }
 
 // list reads all rows of query into dest, a pointer to a slice.
@@ -160,6 +181,14 @@ func (tx *Tx) must(query string, args ...any) error {
 	if err == nil && n == 0 {
 		return ErrNotFound
 	}
+	return err
+}
+
+// returning runs a statement that changes a row and returns some of it, which it
+// reads into dest; ErrNotFound if there is none to change.
+func (tx *Tx) returning(dest []any, query string, args ...any) error {
+	err := tx.scan(dest, query, args...)
+	tx.wrote = tx.wrote || err == nil
 	return err
 }
 

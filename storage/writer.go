@@ -36,6 +36,8 @@ type writer struct {
 	db    *DB
 	s     *session
 	queue chan *write
+	tally tally
+	seen  int64 // the version of the file, which commits of others move
 	ended chan struct{}
 
 	closing sync.RWMutex // held for reading while a write is being queued
@@ -43,7 +45,7 @@ type writer struct {
 }
 
 func newWriter(db *DB, s *session) *writer {
-	w := &writer{db: db, s: s, queue: make(chan *write, queueSize), ended: make(chan struct{})}
+	w := &writer{db: db, s: s, queue: make(chan *write, queueSize), ended: make(chan struct{}), tally: make(tally)}
 	go w.run()
 	return w
 }
@@ -166,7 +168,14 @@ var errSpoiled = errors.New("a write of the batch failed after it had changed so
 func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	err := wr.s.begin("BEGIN IMMEDIATE")
 	if err == nil {
+		err = wr.noticeOthers()
+	}
+	if err == nil {
+		clear(wr.tally)
 		err = run(batch)
+	}
+	if err == nil {
+		err = wr.tally.write(wr.s)
 	}
 	if err == nil {
 		_, err = wr.s.exec("COMMIT")
@@ -176,8 +185,25 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 		for _, w := range batch {
 			w.undo()
 		}
+		return err
 	}
-	return err
+	wr.db.memos.forget(wr.s.changed)
+	return nil
+}
+
+// noticeOthers drops what is kept in memory when another process has committed
+// something since the writer last looked.
+func (wr *writer) noticeOthers() error {
+	var version int64
+	rx := Rx{db: wr.db, s: wr.s}
+	if err := rx.scan([]any{&version}, "PRAGMA data_version"); err != nil {
+		return err
+	}
+	if version != wr.seen {
+		wr.seen = version
+		wr.db.Forget()
+	}
+	return nil
 }
 
 func (wr *writer) runPlain(batch []*write) error {
@@ -219,7 +245,7 @@ func (wr *writer) runGuarded(batch []*write) error {
 
 // call runs one write's closure. A panic is its own failure and nobody else's.
 func (wr *writer) call(w *write) {
-	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s}, Now: Now()}
+	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s, since: wr.db.memos.changes.Load()}, Now: Now()}
 	if w.err = w.ctx.Err(); w.err != nil {
 		return
 	}

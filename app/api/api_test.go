@@ -247,11 +247,10 @@ func (f *fixture) labels() (n int) {
 	return n
 }
 
-// change stores an organization as changed by fn and tells the API.
+// change stores an organization as changed by fn.
 func (f *fixture) change(tenant storagetest.Tenant, fn func(*storage.Organization)) {
 	f.t.Helper()
 	org := tenant.Organization
 	fn(&org)
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.UpdateOrganization(&org) })
-	f.api.Refresh()
 }

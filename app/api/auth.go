@@ -1,24 +1,11 @@
 package api
 
 import (
-	"crypto/sha256"
 	"errors"
 	"strings"
 
 	"confab/storage"
 )
-
-// principal is a key and the organization that it stands for.
-type principal struct {
-	key storage.Key
-	org storage.Organization
-}
-
-// readPrincipal finds a key by its hash.
-func readPrincipal(rx *storage.Rx, hash [sha256.Size]byte) (p principal, err error) {
-	p.key, p.org, err = rx.KeyByHash(hash)
-	return p, err
-}
 
 // authenticate finds out who is calling.
 func (s *Server) authenticate(r *request) error {
@@ -30,17 +17,17 @@ func (s *Server) authenticate(r *request) error {
 	if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") || len(token) != storage.KeyLength || !strings.HasPrefix(token, storage.KeyPrefix) {
 		return fail(InvalidAPIKey, "This is not an API key.")
 	}
-	p, err := s.keys.find(r.http.Context(), storage.KeyHash(token))
+	p, err := s.DB.Principal(r.http.Context(), storage.KeyHash(token))
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return fail(InvalidAPIKey, "There is no such API key.")
 	case err != nil:
 		return err
-	case p.key.RevokedAt != 0:
+	case p.Key.RevokedAt != 0:
 		return fail(RevokedAPIKey, "This API key was revoked.")
-	case p.key.ExpiresAt != 0 && p.key.ExpiresAt <= storage.Now():
+	case p.Key.ExpiresAt != 0 && p.Key.ExpiresAt <= storage.Now():
 		return fail(ExpiredAPIKey, "This API key has expired.")
 	}
-	r.key, r.org, r.plan = p.key, p.org, s.plan(p.org)
+	r.key, r.org, r.plan = p.Key, p.Organization, s.plan(p.Organization)
 	return nil
 }

@@ -131,38 +131,46 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 	if err := findMedia(tx, r.account.ID, &out); err != nil {
 		return storage.Message{}, err
 	}
-	contact, isNew, err := findRecipient(tx, r.account.ID, out)
+	to, isNew, err := findRecipient(tx, r.account.ID, out)
 	if err != nil {
 		return storage.Message{}, err
 	}
-	if err := s.mayBeSent(tx, r, sender, contact, out); err != nil {
+	if err := s.mayBeSent(tx, r, sender, to.Contact, out); err != nil {
 		return storage.Message{}, err
 	}
 	if isNew {
-		if err := tx.InsertContact(&contact); err != nil {
+		if err := tx.InsertContact(&to.Contact); err != nil {
 			return storage.Message{}, err
 		}
-		if err := event.ContactCreated(jobs.SubjectOf(sender.Account), contact).Emit(tx); err != nil {
+		if err := event.ContactCreated(jobs.SubjectOf(sender.Account), to.Contact).Emit(tx); err != nil {
 			return storage.Message{}, err
 		}
 	}
-	conversation, err := tx.EnsureConversation(r.account.ID, contact.ID)
-	if err != nil {
+	if err := writeTo(tx, &to); err != nil {
 		return storage.Message{}, err
 	}
-	m := newMessage(sender, contact, conversation, out)
-	if err := tx.CountMessage(r.org.ID); err != nil {
-		return m, err
-	}
+	tx.CountMessage(r.org.ID)
+	m := newMessage(sender, to, out)
 	return m, tx.InsertMessage(&m)
 }
 
-func newMessage(sender storage.Sender, contact storage.Contact, conversation storage.Conversation, out send) storage.Message {
+// writeTo records that a message goes to a contact, in its conversation or in a
+// new one.
+func writeTo(tx *storage.Tx, to *storage.Recipient) error {
+	if to.ConversationID != nil {
+		return tx.MarkWrittenIn(*to.ConversationID)
+	}
+	conversation, err := tx.EnsureConversation(to.AccountID, to.ID)
+	to.ConversationID = &conversation.ID
+	return err
+}
+
+func newMessage(sender storage.Sender, to storage.Recipient, out send) storage.Message {
 	m := storage.Message{
-		AccountID: sender.ID, ConversationID: conversation.ID, ContactID: contact.ID, Direction: storage.Outbound,
+		AccountID: sender.ID, ConversationID: *to.ConversationID, ContactID: to.ID, Direction: storage.Outbound,
 		Type: out.Type, Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(out.Content), Body: out.Body,
-		ContactPhone: contact.PhoneNumber, ContactBSUID: contact.BSUID, ContactParentBSUID: contact.ParentBSUID,
-		ContactUsername: contact.Username, ContactName: contact.Name, AccountPhone: sender.PhoneNumber, AccountNumberID: sender.PhoneNumberID,
+		ContactPhone: to.PhoneNumber, ContactBSUID: to.BSUID, ContactParentBSUID: to.ParentBSUID,
+		ContactUsername: to.Username, ContactName: to.Name, AccountPhone: sender.PhoneNumber, AccountNumberID: sender.PhoneNumberID,
 	}
 	if out.Recipient != "" {
 		m.Recipient = &out.Recipient

@@ -17,7 +17,7 @@ func (s *Server) findNumber(r *request) error {
 	if !phoneNumberID.MatchString(number) {
 		return notFound()
 	}
-	key, err := s.numbers.find(r.http.Context(), number)
+	key, err := s.DB.AccountKey(r.http.Context(), number)
 	if err == nil && key.OrganizationID != r.org.ID {
 		return notFound()
 	}

@@ -9,22 +9,21 @@ import (
 )
 
 // findRecipient finds the contact that a message goes to, or describes a new one.
-func findRecipient(tx *storage.Tx, account int64, out send) (c storage.Contact, isNew bool, err error) {
+func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipient, isNew bool, err error) {
 	if out.To != "" {
-		c, err = tx.ContactByPhone(account, out.To)
+		to, err = tx.RecipientByPhone(account, out.To)
 	} else {
-		c, err = tx.ContactByBSUID(account, out.Recipient)
+		to, err = tx.RecipientByBSUID(account, out.Recipient)
 	}
 	if !errors.Is(err, storage.ErrNotFound) {
-		return c, false, err
+		return to, false, err
 	}
-	c = storage.Contact{AccountID: account}
 	if out.To != "" {
-		c.PhoneNumber = &out.To
+		to.PhoneNumber = &out.To
 	} else {
-		c.BSUID = &out.Recipient
+		to.BSUID = &out.Recipient
 	}
-	return c, true, nil
+	return to, true, nil
 }
 
 // mayBeSent refuses what billing, the account, the customer or the recipient do

@@ -7,7 +7,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/netip"
@@ -59,11 +58,9 @@ type Observation struct {
 // Server answers everything under /v1.
 type Server struct {
 	Options
-	organization *httprouter.Router                   // paths of the organization
-	number       *httprouter.Router                   // paths of one business number
-	open         []string                             // paths that need no key
-	keys         *cache[[sha256.Size]byte, principal] // by the hash of the key
-	numbers      *cache[string, storage.AccountKey]   // by the number in the path
+	organization *httprouter.Router // paths of the organization
+	number       *httprouter.Router // paths of one business number
+	open         []string           // paths that need no key
 	limits       *limiters
 	flights      *flights
 	calls        *callLog
@@ -74,8 +71,6 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		Options: o,
-		keys:    newCache(o.DB, readPrincipal),
-		numbers: newCache(o.DB, (*storage.Rx).AccountKey),
 		limits:  newLimiters(),
 		flights: newFlights(),
 		calls:   newCallLog(o.DB, o.Log),
@@ -83,13 +78,6 @@ func New(o Options) *Server {
 	}
 	s.mount(s.routes())
 	return s
-}
-
-// Refresh forgets what is cached of keys, organizations and numbers: another
-// process changed the database.
-func (s *Server) Refresh() {
-	s.keys.clear()
-	s.numbers.clear()
 }
 
 // Flush writes the API log and the keys' last use, for another process that

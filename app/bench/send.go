@@ -150,7 +150,7 @@ func (b *bench) prefill(db *storage.DB, number string) error {
 	const batch = 2000
 	for done := 0; done < b.messages; done += batch {
 		err := db.Update(context.Background(), func(tx *storage.Tx) error {
-			account, err := tx.AccountKey(number)
+			account, err := tx.AccountByNumber(number)
 			if err != nil {
 				return err
 			}

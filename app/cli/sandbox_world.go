@@ -32,9 +32,9 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 	}
 	s.OrganizationID, s.TeamID = o.PublicID, team.PublicID
 
-	k, owner, err := tx.KeyByHash(storage.KeyHash(s.APIKey))
+	p, err := tx.Principal(storage.KeyHash(s.APIKey))
 	switch {
-	case err == nil && owner.ID == o.ID && k.RevokedAt == 0 && k.ExpiresAt == 0:
+	case err == nil && p.Organization.ID == o.ID && p.Key.RevokedAt == 0 && p.Key.ExpiresAt == 0:
 		return nil
 	case err != nil && !errors.Is(err, storage.ErrNotFound):
 		return err
