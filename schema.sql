@@ -14,6 +14,8 @@
 --   * JSON is TEXT and checked. What goes out byte for byte (events) is a BLOB.
 --   * Secrets are BLOBs sealed with AES-256-GCM under the master key.
 --   * Every index that serves a list ends in the list's order and then id.
+--   * Busy tables check a word by comparisons, not by IN: for a list of more than two,
+--     SQLite would build a temporary index at every insert.
 
 -- Facts about this file: the check value that recognizes the master key.
 CREATE TABLE meta (
@@ -203,7 +205,7 @@ CREATE TABLE conversations (
     id              TEXT    PRIMARY KEY,                    -- cnv_…
     account_id      INTEGER NOT NULL REFERENCES accounts (id),
     contact_id      TEXT    NOT NULL UNIQUE REFERENCES contacts (id) ON DELETE CASCADE,
-    status          TEXT    NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'resolved', 'pending')),
+    status          TEXT    NOT NULL DEFAULT 'open' CHECK (status = 'open' OR status = 'resolved' OR status = 'pending'),
     assignee_id     TEXT    REFERENCES users (id),
     unread_count    INTEGER NOT NULL DEFAULT 0 CHECK (unread_count >= 0),
     last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last
@@ -254,8 +256,8 @@ CREATE TABLE messages (
     contact_id          TEXT    NOT NULL,                   -- the conversation's; a reference of its own would need an index
     direction           TEXT    NOT NULL CHECK (direction IN ('inbound', 'outbound')),
     type                TEXT    NOT NULL,
-    status              TEXT    NOT NULL CHECK (status IN ('queued', 'pending', 'sent', 'delivered', 'read', 'failed')),
-    source              TEXT    NOT NULL CHECK (source IN ('api', 'app', 'console', 'broadcast')),
+    status              TEXT    NOT NULL CHECK (status = 'queued' OR status = 'pending' OR status = 'sent' OR status = 'delivered' OR status = 'read' OR status = 'failed'),
+    source              TEXT    NOT NULL CHECK (source = 'api' OR source = 'app' OR source = 'console' OR source = 'broadcast'),
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     phone_number        TEXT,                               -- the person's, then: the contact's may change
@@ -263,7 +265,7 @@ CREATE TABLE messages (
     body                TEXT,                               -- text, caption, or a template's filled-in text, as events tell it
     context             TEXT    CHECK (context IS NULL OR json_valid(context)),
     media_id            TEXT    REFERENCES media (id) ON DELETE SET NULL,
-    media_status        TEXT    CHECK (media_status IN ('fetching', 'ready', 'failed')),
+    media_status        TEXT    CHECK (media_status = 'fetching' OR media_status = 'ready' OR media_status = 'failed'),
     error_code          TEXT,
     error_message       TEXT,
     error_provider_code INTEGER,
@@ -390,7 +392,7 @@ CREATE TABLE deliveries (
     event                 TEXT    NOT NULL REFERENCES events (id) ON DELETE CASCADE,
     event_type            TEXT    NOT NULL,
     event_id              TEXT    NOT NULL,
-    status                TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'succeeded', 'failed', 'dead')),
+    status                TEXT    NOT NULL DEFAULT 'pending' CHECK (status = 'pending' OR status = 'succeeded' OR status = 'failed' OR status = 'dead'),
     attempt_count         INTEGER NOT NULL DEFAULT 0,
     last_attempt_at       INTEGER NOT NULL DEFAULT 0,
     next_attempt_at       INTEGER NOT NULL DEFAULT 0,
@@ -438,7 +440,7 @@ CREATE TABLE jobs (
     kind          TEXT    NOT NULL,
     lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of a kind and lane run at once; '' = no lane
     args          TEXT    NOT NULL CHECK (json_valid(args)),
-    state         TEXT    NOT NULL CHECK (state IN ('due', 'held', 'running', 'failed')),
+    state         TEXT    NOT NULL CHECK (state = 'due' OR state = 'held' OR state = 'running' OR state = 'failed'),
     due_at        INTEGER NOT NULL,
     runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; fences off a worker that lost its lease
     failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error; a crash counts for none

@@ -53,11 +53,20 @@ type AccountKey struct {
 	PhoneNumberID  string
 }
 
-// AccountKey finds the live account of a phone number id, whoever owns it. It
-// needs no transaction and mostly not even a query: every request asks.
+func (a Account) key(phoneNumberID string) AccountKey {
+	return AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: phoneNumberID}
+}
+
+// AccountKey finds the live account of a phone number id, whoever owns it.
+func (rx *Rx) AccountKey(phoneNumberID string) (AccountKey, error) {
+	a, err := rx.AccountByNumber(phoneNumberID)
+	return a.key(phoneNumberID), err
+}
+
+// AccountKey is Rx.AccountKey for whoever has no transaction: every request asks.
 func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey, error) {
 	a, err := db.memos.numbers.fetch(ctx, db, phoneNumberID)
-	return AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: phoneNumberID}, err
+	return a.key(phoneNumberID), err
 }
 
 // InsertAccount stores a new account with its access token, sealed, and fills in

@@ -1,11 +1,14 @@
 package storage
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/jmoiron/sqlx"
 )
 
 // What the tests of package storage_test need and nobody else may have.
@@ -59,31 +62,42 @@ func (rx *Rx) Lost() bool { return rx.s.lost != nil }
 
 // Plans runs fn and tells how SQLite executes each statement that fn used.
 func (rx *Rx) Plans(fn func() error) (map[string]string, error) {
+	return rx.explain(fn, "EXPLAIN QUERY PLAN ", "detail")
+}
+
+// Programs runs fn and tells the operations of each statement that fn used.
+func (rx *Rx) Programs(fn func() error) (map[string]string, error) {
+	return rx.explain(fn, "EXPLAIN ", "opcode")
+}
+
+func (rx *Rx) explain(fn func() error, how, column string) (map[string]string, error) {
 	kept := rx.s.stmts
 	rx.s.stmts = make(map[string]*statement)
 	err := fn()
 	used := rx.s.stmts
 	rx.s.stmts = kept
-	plans := make(map[string]string)
+	told := make(map[string]string)
 	for query, stmt := range used {
 		stmt.Close()
 		if err != nil {
 			continue
 		}
-		var steps []struct {
-			ID, Parent, NotUsed int
-			Detail              string
-		}
-		if err = rx.list(&steps, "EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...); err != nil {
+		var rows *sqlx.Rows
+		if rows, err = rx.s.conn.QueryxContext(context.Background(), how+query, make([]any, strings.Count(query, "?"))...); err != nil {
 			return nil, err
 		}
 		var lines []string
-		for _, s := range steps {
-			lines = append(lines, s.Detail)
+		for rows.Next() {
+			row := make(map[string]any)
+			if err := rows.MapScan(row); err != nil {
+				return nil, err
+			}
+			lines = append(lines, fmt.Sprint(row[column]))
 		}
-		plans[query] = strings.Join(lines, "\n")
+		rows.Close()
+		told[query] = strings.Join(lines, "\n")
 	}
-	return plans, err
+	return told, err
 }
 
 // Migrate brings a file to version newest with invented migrations.

@@ -79,3 +79,39 @@ func TestPlansOfSlowStatementsAreRecognized(t *testing.T) {
 		return nil
 	})
 }
+
+// A list of words in a CHECK must not make SQLite build an index for it each time.
+func TestBusyTablesTakeRowsWithoutTemporaryIndexes(t *testing.T) {
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	m := h.add(t, db)
+	organization := h.account.OrganizationID
+	subscription := storage.Subscription{OrganizationID: organization, URL: "https://a.test", Events: storage.Strings{"*"}, Status: storage.WebhookActive}
+	storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.InsertSubscription(&subscription); return err })
+	for name, run := range map[string]func(tx *storage.Tx) error{
+		"a message": func(tx *storage.Tx) error { return tx.InsertMessage(&m) },
+		"a job":     func(tx *storage.Tx) error { _, err := tx.Enqueue(storage.NewJob{Kind: "send", Args: 1}); return err },
+		"an event and a delivery": func(tx *storage.Tx) error {
+			return tx.InsertEvent(storage.Event{ID: "evt_1", OrganizationID: organization, Type: "t", Source: "svc", Payload: []byte("{}")}, "")
+		},
+		"a word in a conversation": func(tx *storage.Tx) error { return tx.MarkWrittenIn(h.conversation.ID) },
+		"a step of a message":      func(tx *storage.Tx) error { return tx.MarkPending(m.ID) },
+		"a lease": func(tx *storage.Tx) error {
+			_, _, err := tx.ClaimDue("send", 1, time.Minute, func(string) bool { return true })
+			return err
+		},
+	} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			programs, err := tx.Programs(func() error { return run(tx) })
+			for query, program := range programs {
+				if strings.Contains(program, "OpenEphemeral") || strings.Contains(program, "OpenAutoindex") {
+					t.Errorf("%s: %s", name, query)
+				}
+			}
+			if len(programs) == 0 {
+				t.Errorf("%s ran no statement", name)
+			}
+			return err
+		})
+	}
+}
