@@ -48,7 +48,11 @@ func (r *Runner) capacity(k *kindState) int {
 
 // room is how many jobs of the kind could start now. The caller holds mu.
 func (r *Runner) room(k *kindState) int {
-	return min(r.free, k.Workers-k.running, maxClaim)
+	room := min(k.Workers-k.running, maxClaim)
+	if k.Own {
+		return room
+	}
+	return min(room, r.free)
 }
 
 // settleOn clears a flag that says that jobs wait, because the transaction takes

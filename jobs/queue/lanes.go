@@ -51,7 +51,7 @@ func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
 	if lane != "" && r.accepting && !r.admits(k, lane) {
 		return storage.AdmitHeld, 0
 	}
-	if !r.accepting || r.free <= 0 || k.running >= k.Workers || k.waiting {
+	if !r.accepting || r.room(k) <= 0 || k.waiting {
 		k.waiting = true
 		r.forget(k, lane)
 		return storage.AdmitLater, 0
@@ -104,7 +104,9 @@ func (r *Runner) Stored(kind string, due storage.Time) {
 // comes of it. The caller holds mu.
 func (r *Runner) reserve(k *kindState, lane string) {
 	r.group.Add(1)
-	r.free--
+	if !k.Own {
+		r.free--
+	}
 	k.running++
 	if lane != "" {
 		r.lane(k, lane).running++
@@ -113,7 +115,9 @@ func (r *Runner) reserve(k *kindState, lane string) {
 
 // release gives back what reserve took. The caller holds mu.
 func (r *Runner) release(k *kindState, lane string) {
-	r.free++
+	if !k.Own {
+		r.free++
+	}
 	k.running--
 	if lane != "" {
 		l := r.lane(k, lane)

@@ -18,7 +18,8 @@ type Commit func(*storage.Tx) error
 
 // Handler does a job's slow work outside of any transaction and returns what to
 // write, or nil. An error means "try again": after the delay that RetryAfter
-// gives it, else after the kind's own backoff.
+// gives it, else after the kind's own backoff. What is returned beside
+// RetryAfter is written when the job is put back.
 type Handler func(context.Context, storage.Job) (Commit, error)
 
 // Kind is a sort of job and how it is run. The order in which kinds are given
@@ -27,6 +28,7 @@ type Kind struct {
 	Name    string
 	Handle  Handler
 	Workers int           // at most so many at once; 0 for all workers
+	Own     bool          // Workers are its own, beside those that kinds share
 	Lease   time.Duration // the time limit of one run; 0 for a minute
 	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
 	Attempts int

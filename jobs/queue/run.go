@@ -64,7 +64,9 @@ func (r *Runner) finish(current *run, k *kindState) bool {
 // settle writes a run's outcome and returns its name. It insists: while the
 // database cannot write, it tries again until the process ends.
 func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure error) string {
-	r.report(j, failure)
+	if commit == nil { // else the handler knows of the failure, and writes it down
+		r.report(j, failure)
+	}
 	for {
 		outcome, write := r.outcome(k, j, commit, failure)
 		err := r.DB.Update(context.Background(), write)
@@ -77,7 +79,7 @@ func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure erro
 			if !pause(r.base, pauseAfterFault) {
 				return "lost" // the lease is freed at the next start
 			}
-		case failure == nil:
+		case commit != nil || failure == nil:
 			commit, failure = nil, &commitError{err}
 			r.report(j, failure)
 		default:
@@ -97,14 +99,19 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 			return commit(tx)
 		}
 	}
-	if r.base.Err() != nil {
+	if r.base.Err() != nil && commit == nil {
 		return "released", func(tx *storage.Tx) error { return tx.BreakOffJob(j) }
 	}
 	if later, ok := errors.AsType[*postponed](failure); ok {
 		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, tx.Now.Add(later.delay)) }
 	}
 	if retry, delay := k.verdict(j, failure); retry && j.Crashes <= maxCrashes {
-		return "retry", func(tx *storage.Tx) error { return r.retry(tx, j, delay, failure) }
+		return "retry", func(tx *storage.Tx) error {
+			if err := r.retry(tx, j, delay, failure); err != nil || commit == nil {
+				return err
+			}
+			return commit(tx)
+		}
 	}
 	return "failed", func(tx *storage.Tx) error { return giveUp(tx, k, j, failure) }
 }

@@ -22,7 +22,7 @@ const (
 type Options struct {
 	DB       *storage.DB
 	Kinds    []Kind
-	Workers  int           // jobs running at once, of all kinds
+	Workers  int           // jobs running at once, of all kinds that have none of their own
 	Poll     time.Duration // how often to look, should a wake-up be missed
 	Grace    time.Duration // how long to let jobs finish when stopping
 	Log      *slog.Logger
@@ -69,7 +69,7 @@ func New(o Options) *Runner {
 		running: make(map[int64]*run),
 	}
 	for _, k := range o.Kinds {
-		if k.Workers <= 0 || k.Workers > o.Workers {
+		if k.Workers <= 0 || (k.Workers > o.Workers && !k.Own) {
 			k.Workers = o.Workers
 		}
 		if k.Lease <= 0 {

@@ -1,0 +1,115 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/jobs/queue"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+func TestAKindWithWorkersOfItsOwnNeitherTakesNorLacksAny(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var hanging, other crowd
+		start(t, db, queue.Options{Workers: 2, Kinds: []queue.Kind{
+			{Name: "hanging", Own: true, Workers: 10, Handle: hanging.handle(10 * time.Second)},
+			{Name: "other", Handle: other.handle(time.Second)},
+		}})
+		for range 12 {
+			enqueue(t, db, storage.NewJob{Kind: "hanging"})
+		}
+		for range 4 {
+			enqueue(t, db, storage.NewJob{Kind: "other"})
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		is.Equal(other.done, 4) // two at a time
+		is.Equal(hanging.now, 10)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(hanging.done, 12)
+		is.Equal(hanging.most, 10)
+		is.Equal(other.most, 2)
+	})
+}
+
+// note stores a row to tell by whether a transaction happened.
+func note(tenant storagetest.Tenant, name string) queue.Commit {
+	return func(tx *storage.Tx) error {
+		return tx.InsertLabel(&storage.Label{OrganizationID: tenant.Organization.ID, TeamID: tenant.Team.ID, Name: name, Color: "gray"})
+	}
+}
+
+func notes(t *testing.T, db *storage.DB, tenant storagetest.Tenant) (names []string) {
+	t.Helper()
+	var all []storage.Label
+	storagetest.View(t, db, func(rx *storage.Rx) (err error) {
+		all, err = rx.Labels(tenant.Organization.ID, storage.First, 10)
+		return err
+	})
+	for _, l := range all {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+func TestWhatAFailedRunHasToWriteIsWrittenWithItsRetry(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		tenant := storagetest.Seed(t, db, "Acme")
+		var runs atomic.Int64
+		start(t, db, queue.Options{Workers: 2, Kinds: []queue.Kind{{Name: "job", Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
+			if runs.Add(1) == 1 {
+				return note(tenant, "first"), queue.RetryAfter(time.Minute, errors.New("not yet"))
+			}
+			is.Equal(j.Attempt(), 2)
+			return note(tenant, "second"), nil
+		}}}})
+		enqueue(t, db, storage.NewJob{Kind: "job"})
+		synctest.Wait()
+		is.Equal(notes(t, db, tenant), []string{"first"})
+		time.Sleep(59 * time.Second)
+		is.Equal(runs.Load(), int64(1))
+		time.Sleep(2 * time.Second)
+		is.Equal(notes(t, db, tenant), []string{"second", "first"})
+	})
+}
+
+func TestAFailedRunWhoseResultsCannotBeWrittenIsRetriedAllTheSame(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		tenant := storagetest.Seed(t, db, "Acme")
+		var runs atomic.Int64
+		start(t, db, queue.Options{Workers: 2, Kinds: []queue.Kind{{Name: "job", Handle: func(context.Context, storage.Job) (queue.Commit, error) {
+			if runs.Add(1) == 1 {
+				return func(tx *storage.Tx) error {
+					return errors.Join(note(tenant, "half")(tx), errors.New("cannot be written"))
+				}, queue.RetryAfter(time.Hour, errors.New("not yet"))
+			}
+			return note(tenant, "whole"), nil
+		}}}})
+		enqueue(t, db, storage.NewJob{Kind: "job"})
+		time.Sleep(time.Minute) // by the queue's own backoff
+		is.Equal(notes(t, db, tenant), []string{"whole"})
+	})
+}
+
+// A run that knows how it failed says so even when the process is stopping.
+func TestAStopDoesNotSwallowAFailureThatIsWrittenDown(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		tenant := storagetest.Seed(t, db, "Acme")
+		_, stop := start(t, db, queue.Options{Workers: 2, Kinds: []queue.Kind{{Name: "job", Handle: func(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+			<-ctx.Done()
+			return note(tenant, "known"), queue.RetryAfter(time.Minute, errors.New("failed"))
+		}}}})
+		enqueue(t, db, storage.NewJob{Kind: "job"})
+		synctest.Wait()
+		stop()
+		is.Equal(notes(t, db, tenant), []string{"known"})
+	})
+}
