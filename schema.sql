@@ -183,7 +183,6 @@ CREATE TABLE contacts (
     bsuid               TEXT,
     parent_bsuid        TEXT,
     username            TEXT,
-    username_folded     TEXT,                               -- lower case, for the filter
     name                TEXT,
     name_is_ours        INTEGER NOT NULL DEFAULT 0 CHECK (name_is_ours IN (0, 1)), -- set through the API: profile names no longer replace it
     email               TEXT,
@@ -195,10 +194,9 @@ CREATE TABLE contacts (
 ) STRICT;
 CREATE UNIQUE INDEX contacts_phone ON contacts (account_id, phone_number) WHERE phone_number IS NOT NULL;
 CREATE UNIQUE INDEX contacts_bsuid ON contacts (account_id, bsuid) WHERE bsuid IS NOT NULL;
-CREATE INDEX contacts_of_account ON contacts (account_id, created_at, id);
-CREATE INDEX contacts_by_update ON contacts (account_id, updated_at, id);
-CREATE INDEX contacts_by_username ON contacts (account_id, username_folded, created_at, id) WHERE username_folded IS NOT NULL;
-CREATE INDEX contacts_by_email ON contacts (account_id, email, created_at, id) WHERE email IS NOT NULL;
+CREATE INDEX contacts_of_account ON contacts (account_id, created_at, id, updated_at); -- updated_at, so that updated_since reads no rows in vain
+CREATE INDEX contacts_by_username ON contacts (account_id, username COLLATE NOCASE, created_at, id) WHERE username IS NOT NULL;
+CREATE INDEX contacts_by_email ON contacts (account_id, email COLLATE NOCASE, created_at, id) WHERE email IS NOT NULL;
 
 -- One thread per account and contact.
 CREATE TABLE conversations (
@@ -231,12 +229,16 @@ CREATE TABLE labels (
 CREATE UNIQUE INDEX labels_name ON labels (team_id, name_folded);
 CREATE INDEX labels_of_organization ON labels (organization_id, created_at, id);
 
+-- Account and age of the contact stand here too, because the list of contacts
+-- with a label is one of an account, newest first.
 CREATE TABLE contact_labels (
-    contact_id TEXT NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
-    label_id   TEXT NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
+    contact_id         TEXT    NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
+    label_id           TEXT    NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
+    account_id         INTEGER NOT NULL,
+    contact_created_at INTEGER NOT NULL,
     PRIMARY KEY (contact_id, label_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX contact_labels_by_label ON contact_labels (label_id, contact_id);
+CREATE INDEX contact_labels_by_label ON contact_labels (label_id, account_id, contact_created_at, contact_id);
 
 CREATE TABLE conversation_labels (
     conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,

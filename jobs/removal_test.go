@@ -18,7 +18,7 @@ import (
 const belongings = `
 	INSERT INTO contacts (id, account_id, phone_number, created_at, updated_at) VALUES ('ctc_'||?2, ?1, '+1'||?2, 1, 1);
 	INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at) VALUES ('lbl_'||?2, 1, 1, ?2, ?2, 'red', 1, 1);
-	INSERT INTO contact_labels VALUES ('ctc_'||?2, 'lbl_'||?2);
+	INSERT INTO contact_labels VALUES ('ctc_'||?2, 'lbl_'||?2, ?1, 1);
 	INSERT INTO conversations (id, account_id, contact_id, created_at, updated_at) VALUES ('cnv_'||?2, ?1, 'ctc_'||?2, 1, 1);
 	INSERT INTO conversation_labels VALUES ('cnv_'||?2, 'lbl_'||?2);
 	INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, created_at, updated_at)

@@ -69,6 +69,25 @@ func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey,
 	return a.key(phoneNumberID), err
 }
 
+// ChatAccount is what templates, contacts and conversations show of their
+// account.
+type ChatAccount struct {
+	PhoneNumber   *string `db:"phone_number"`
+	PhoneNumberID *string `db:"phone_number_id"`
+	CustomerID    *string `db:"customer_id"`
+	CustomerName  *string `db:"customer_name"`
+}
+
+// ChatAccount finds an account with the customer that owns it, if one does.
+func (rx *Rx) ChatAccount(account int64) (ChatAccount, error) {
+	var a ChatAccount
+	err := rx.get(&a, `
+		SELECT a.phone_number, a.phone_number_id, c.id AS customer_id, c.name AS customer_name
+		FROM accounts a LEFT JOIN customers c ON c.id = a.customer_id
+		WHERE a.id = ?`, account)
+	return a, err
+}
+
 // InsertAccount stores a new account with its access token, sealed, and fills in
 // ids and times. ErrConflict means that the number is connected already.
 func (tx *Tx) InsertAccount(a *Account, accessToken string) error {

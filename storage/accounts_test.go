@@ -42,3 +42,21 @@ func TestAnAccountsTokenIsSealedAndItsNumberIsUnique(t *testing.T) {
 		is.True(!strings.Contains(string(text), token)) // not readable at rest
 	}
 }
+
+func TestAnAccountIsShownWithItsCustomer(t *testing.T) {
+	is := is.New(t)
+	db := open(t, frozenFile(t, 1))
+	ours := storagetest.Connect(t, db, storagetest.Seed(t, db, "Acme"), "100200300")
+	storagetest.View(t, db, func(rx *storage.Rx) error {
+		a, err := rx.ChatAccount(1)
+		is.NoErr(err)
+		is.Equal(a, storage.ChatAccount{PhoneNumber: text("+15550783881"), PhoneNumberID: text("106540352242922"),
+			CustomerID: text("cus_01KDYBMWFE00000000000000C1"), CustomerName: text("Bakery")})
+		a, err = rx.ChatAccount(ours.ID)
+		is.NoErr(err)
+		is.Equal(a, storage.ChatAccount{PhoneNumber: ours.PhoneNumber, PhoneNumberID: ours.PhoneNumberID})
+		_, err = rx.ChatAccount(99)
+		is.Equal(err, storage.ErrNotFound)
+		return nil
+	})
+}

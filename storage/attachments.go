@@ -62,8 +62,10 @@ func idList(ids []string) JSON {
 // AttachToContact puts a label on a contact; false when it was there already.
 func (tx *Tx) AttachToContact(contact, label string) (bool, error) {
 	n, err := tx.exec(`
-		INSERT OR IGNORE INTO contact_labels (contact_id, label_id)
-		VALUES (?, ?)`, contact, label)
+		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
+		SELECT id, ?, account_id, created_at
+		FROM contacts
+		WHERE id = ?`, label, contact)
 	return tx.touchContact(contact, n, err)
 }
 
@@ -105,4 +107,63 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 		return false, err
 	}
 	return true, tx.must(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
+}
+
+// DetachLabel takes a label of an organization off up to limit contacts and as
+// many conversations, and returns off how many: so that DeleteLabel, which would
+// do it for all at once, stays short.
+func (tx *Tx) DetachLabel(organization int64, label string, limit int) (int64, error) {
+	if _, err := tx.Label(organization, label); err != nil {
+		return 0, err
+	}
+	var total int64
+	for _, query := range []string{
+		`UPDATE conversations SET updated_at = ?1 WHERE id IN (` + someConversations + `)`,
+		`DELETE FROM conversation_labels WHERE label_id = ?2 AND conversation_id IN (` + someConversations + `)`,
+		`UPDATE contacts SET updated_at = ?1 WHERE id IN (` + someContacts + `)`,
+		`DELETE FROM contact_labels WHERE label_id = ?2 AND contact_id IN (` + someContacts + `)`,
+	} {
+		n, err := tx.exec(query, tx.Now, label, limit)
+		if err != nil {
+			return 0, err
+		}
+		total += n
+	}
+	return total / 2, nil
+}
+
+// Which conversations and contacts DetachLabel takes next.
+const (
+	someConversations = `SELECT conversation_id FROM conversation_labels WHERE label_id = ?2 ORDER BY conversation_id LIMIT ?3`
+	someContacts      = `SELECT contact_id FROM contact_labels WHERE label_id = ?2 ORDER BY account_id, contact_created_at, contact_id LIMIT ?3`
+)
+
+// AttachToContacts puts a label on contacts of an account, and returns on which
+// of them it was not yet.
+func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) ([]string, error) {
+	return tx.relabel(`
+		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
+		SELECT c.id, ?, c.account_id, c.created_at
+		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
+		WHERE c.account_id = ?
+		RETURNING contact_id`, label, idList(contacts), account)
+}
+
+// DetachFromContacts takes a label off contacts of an account, and returns on
+// which of them it was.
+func (tx *Tx) DetachFromContacts(account int64, contacts []string, label string) ([]string, error) {
+	return tx.relabel(`
+		DELETE FROM contact_labels
+		WHERE label_id = ? AND contact_id IN (SELECT value FROM json_each(?)) AND account_id = ?
+		RETURNING contact_id`, label, idList(contacts), account)
+}
+
+// relabel runs a statement that changes the labels of contacts and returns which.
+func (tx *Tx) relabel(query string, args ...any) (changed []string, err error) {
+	tx.wrote = true // which list does not know
+	if err := tx.list(&changed, query, args...); err != nil || len(changed) == 0 {
+		return nil, err
+	}
+	_, err = tx.exec(`UPDATE contacts SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(changed))
+	return changed, err
 }

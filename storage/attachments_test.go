@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,5 +135,114 @@ func TestLabelsOfManyAreFoundAtOnceInTheOrderOfTheirNames(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(len(none), 0)
 		return nil
+	})
+}
+
+func TestLabelsOfManyContactsChangeInOneGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := open(t, newFile(t))
+		account, all := people(t, db, "100200300", make([]storage.Contact, 4)...)
+		_, foreign := people(t, db, "100200301", make([]storage.Contact, 1)...)
+		l := newLabel(storagetest.Seed(t, db, "Labels"), "VIP")
+		is.NoErr(insertLabel(db, &l))
+		ids := []string{all[0].ID, all[1].ID, all[0].ID, foreign[0].ID, "ctc_unknown"}
+		change := func(fn func(tx *storage.Tx) ([]string, error)) []string {
+			t.Helper()
+			time.Sleep(time.Second)
+			changed := update(t, db, fn)
+			slices.Sort(changed)
+			return changed
+		}
+		updated := func(ids ...string) (age []time.Duration) {
+			t.Helper()
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				found, err := rx.ContactsByID(account.ID, ids)
+				for _, c := range found {
+					age = append(age, storage.Now().Sub(c.UpdatedAt))
+				}
+				return err
+			})
+			return age
+		}
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(account.ID, ids[:1], l.ID) }), []string{all[0].ID})
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(account.ID, ids, l.ID) }), []string{all[1].ID})
+		is.Equal(updated(all[0].ID, all[1].ID, all[2].ID), []time.Duration{time.Second, 0, 2 * time.Second})
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(account.ID, ids, l.ID) }), nil)
+		is.Equal(len(places(t, db, account.ID, storage.ContactFilter{LabelID: l.ID}, all)), 2)
+
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) {
+			return tx.DetachFromContacts(account.ID, append(ids, all[3].ID), l.ID)
+		}), []string{all[0].ID, all[1].ID})
+		is.Equal(updated(all[0].ID, all[1].ID, all[3].ID), []time.Duration{0, 0, 4 * time.Second})
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.DetachFromContacts(account.ID, ids, l.ID) }), nil)
+
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(foreign[0].AccountID, ids, l.ID) }), []string{foreign[0].ID})
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.DetachFromContacts(account.ID, ids, l.ID) }), nil) // another account's
+	})
+}
+
+func TestALabelIsTakenOffInBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := open(t, newFile(t))
+		ours, theirs := two(t, db)
+		l, other := newLabel(ours, "VIP"), newLabel(ours, "Other")
+		is.NoErr(insertLabel(db, &l))
+		is.NoErr(insertLabel(db, &other))
+		var contacts, conversations []string
+		for _, number := range []string{"100200300", "100200301", "100200302"} {
+			c, v := threadOf(t, db, ours, number)
+			contacts, conversations = append(contacts, c.ID), append(conversations, v.ID)
+		}
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			for i := range contacts {
+				for _, id := range []string{l.ID, other.ID} {
+					if _, err := tx.AttachToContact(contacts[i], id); err != nil {
+						return err
+					}
+					if _, err := tx.AttachToConversation(conversations[i], id); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		time.Sleep(time.Second)
+		left := func() (n, changed int) {
+			t.Helper()
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				on, err := rx.ContactLabels(contacts...)
+				for _, labels := range on {
+					n += len(labels)
+				}
+				more, _ := rx.ConversationLabels(conversations...)
+				for _, labels := range more {
+					n += len(labels)
+				}
+				var touched []int
+				if err := rx.List(&touched, `SELECT count(*) FROM contacts WHERE updated_at = ?1 UNION ALL SELECT count(*) FROM conversations WHERE updated_at = ?1`, storage.Now()); err != nil {
+					return err
+				}
+				changed = touched[0] + touched[1]
+				return err
+			})
+			return n, changed
+		}
+		detach := func(organization int64) (int64, error) {
+			var n int64
+			err := db.Update(t.Context(), func(tx *storage.Tx) (err error) { n, err = tx.DetachLabel(organization, l.ID, 2); return err })
+			return n, err
+		}
+		_, err := detach(theirs.Organization.ID)
+		is.Equal(err, storage.ErrNotFound)
+		for _, want := range []struct{ removed, left, changed int }{{4, 8, 4}, {2, 6, 6}, {0, 6, 6}} {
+			n, err := detach(ours.Organization.ID)
+			is.NoErr(err)
+			is.Equal(n, int64(want.removed))
+			rows, changed := left()
+			is.Equal(rows, want.left) // the other label stays
+			is.Equal(changed, want.changed)
+		}
 	})
 }

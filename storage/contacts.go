@@ -1,7 +1,5 @@
 package storage
 
-import "strings"
-
 // Contact is a person, as one account knows it.
 type Contact struct {
 	ID                string  `db:"id"`
@@ -11,6 +9,7 @@ type Contact struct {
 	ParentBSUID       *string `db:"parent_bsuid"`
 	Username          *string `db:"username"`
 	Name              *string `db:"name"`
+	NameIsOurs        bool    `db:"name_is_ours"` // given through the API: profile names no longer replace it
 	Email             *string `db:"email"`
 	Metadata          JSON    `db:"metadata"`
 	MarketingOptedOut bool    `db:"marketing_opted_out"`
@@ -19,16 +18,29 @@ type Contact struct {
 	UpdatedAt         Time    `db:"updated_at"`
 }
 
-const contactColumns = `id, account_id, phone_number, bsuid, parent_bsuid, username, name, email, metadata, marketing_opted_out, opted_in, created_at, updated_at`
+const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.name_is_ours, c.email, c.metadata,
+	c.marketing_opted_out, c.opted_in, c.created_at, c.updated_at`
 
 // Contact finds a contact of an account.
 func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 	var c Contact
 	err := rx.get(&c, `
 		SELECT `+contactColumns+`
-		FROM contacts
-		WHERE id = ? AND account_id = ?`, id, account)
+		FROM contacts c
+		WHERE c.id = ? AND c.account_id = ?`, id, account)
 	return c, err
+}
+
+// ContactsByID finds those of some contacts that belong to an account, oldest
+// first.
+func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
+	var found []Contact
+	err := rx.list(&found, `
+		SELECT `+contactColumns+`
+		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
+		WHERE c.account_id = ?
+		ORDER BY c.id`, idList(ids), account)
+	return found, err
 }
 
 // ContactByPhone finds a contact by its number in E.164.
@@ -36,8 +48,8 @@ func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 	var c Contact
 	err := rx.get(&c, `
 		SELECT `+contactColumns+`
-		FROM contacts
-		WHERE account_id = ? AND phone_number = ?`, account, phone)
+		FROM contacts c
+		WHERE c.account_id = ? AND c.phone_number = ?`, account, phone)
 	return c, err
 }
 
@@ -46,18 +58,58 @@ func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
 	var c Contact
 	err := rx.get(&c, `
 		SELECT `+contactColumns+`
-		FROM contacts
-		WHERE account_id = ? AND bsuid = ?`, account, bsuid)
+		FROM contacts c
+		WHERE c.account_id = ? AND c.bsuid = ?`, account, bsuid)
 	return c, err
 }
 
-// foldUsername is the form in which usernames are compared.
-func foldUsername(name *string) *string {
-	if name == nil {
-		return nil
+// ContactFilter narrows a list of contacts. Zero fields choose everything.
+type ContactFilter struct {
+	PhoneNumber  string // E.164
+	BSUID        string
+	Username     string // without regard to case
+	Email        string // without regard to case
+	LabelID      string
+	Search       string // part of the name, email, username or number, without regard to case
+	UpdatedSince Time   // strict
+}
+
+// Walks tells whether the filter has to be held against row after row: then the
+// list is one for Search.
+func (f ContactFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+
+// Contacts lists an account's contacts, newest first, and tells how far it came:
+// to Last, unless the page was full or its time was up before.
+func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {
+	return find[Contact](rx, f.listing(account), after, limit)
+}
+
+// listing lets an index find the contacts: the first that suits, because those
+// in front find fewer.
+func (f ContactFilter) listing(account int64) listing {
+	l := listing{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
+	found := false
+	for _, exact := range []struct{ condition, value string }{
+		{"c.phone_number = ?", f.PhoneNumber},
+		{"c.bsuid = ?", f.BSUID},
+		{"c.email = ? COLLATE NOCASE", f.Email},
+		{"c.username = ? COLLATE NOCASE", f.Username},
+	} {
+		l.by(exact.condition, exact.value != "" && !found, exact.value)
+		l.only(exact.condition, exact.value != "" && found, exact.value)
+		found = found || exact.value != ""
 	}
-	folded := strings.ToLower(*name)
-	return &folded
+	if f.LabelID != "" && !found {
+		l.table, l.joins, l.key, l.id = "contact_labels j", "JOIN contacts c ON c.id = j.contact_id", "j.contact_created_at", "j.contact_id"
+		l.by("j.label_id = ?", true, f.LabelID)
+		l.by("j.account_id = ?", true, account)
+	} else {
+		l.by("c.account_id = ?", true, account)
+		l.only("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+	}
+	l.only("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
+	l.only("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", fold(f.Search))
+	return l
 }
 
 // InsertContact stores a new contact and fills in its id and times. ErrConflict
@@ -66,14 +118,62 @@ func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
 	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
 	_, err := tx.exec(`
-		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, username_folded, name, email, metadata, marketing_opted_out, opted_in, created_at, updated_at)
+		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
+			marketing_opted_out, opted_in, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, foldUsername(c.Username), c.Name, c.Email, c.Metadata,
+		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameIsOurs, c.Email, c.Metadata,
 		c.MarketingOptedOut, c.OptedIn, c.CreatedAt, c.UpdatedAt)
 	return err
+}
+
+// UpdateContact stores all that can change of a contact. Its conversation shows
+// name and number, and counts as updated with them. ErrConflict means that the
+// account has another contact of that number or BSUID.
+func (tx *Tx) UpdateContact(c *Contact) error {
+	_, err := tx.exec(`
+		UPDATE conversations
+		SET updated_at = ?
+		WHERE contact_id = ? AND EXISTS (SELECT 1 FROM contacts WHERE id = ? AND (name IS NOT ? OR phone_number IS NOT ?))`,
+		tx.Now, c.ID, c.ID, c.Name, c.PhoneNumber)
+	if err != nil {
+		return err
+	}
+	c.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE contacts
+		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
+			marketing_opted_out = ?, opted_in = ?, updated_at = ?
+		WHERE id = ? AND account_id = ?`,
+		c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameIsOurs, c.Email, c.Metadata,
+		c.MarketingOptedOut, c.OptedIn, c.UpdatedAt, c.ID, c.AccountID)
 }
 
 // MarkOptedOut records that a contact takes no more marketing.
 func (tx *Tx) MarkOptedOut(contact string) error {
 	return tx.must(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
+}
+
+// ForgetMessages deletes up to limit of a contact's messages for good, oldest
+// first, and returns how many they were, with the media that came with them.
+func (tx *Tx) ForgetMessages(contact string, limit int) (int64, []Media, error) {
+	const oldest = `
+		SELECT id FROM messages
+		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)
+		ORDER BY created_at, id
+		LIMIT ?`
+	var media []Media
+	err := tx.list(&media, `
+		SELECT `+mediaColumns+`
+		FROM media
+		WHERE origin = 'message' AND deleted_at = 0 AND id IN (SELECT media_id FROM messages WHERE id IN (`+oldest+`))`, contact, limit)
+	if err != nil {
+		return 0, nil, err
+	}
+	n, err := tx.exec(`DELETE FROM messages WHERE id IN (`+oldest+`)`, contact, limit)
+	return n, media, err
+}
+
+// DeleteContact deletes a contact with its conversation and all that is in it.
+func (tx *Tx) DeleteContact(account int64, id string) error {
+	return tx.must(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
 }

@@ -4,31 +4,99 @@ import "errors"
 
 // Conversation is the thread of an account and a contact.
 type Conversation struct {
-	ID            string `db:"id"`
-	AccountID     int64  `db:"account_id"`
-	ContactID     string `db:"contact_id"`
-	Status        string `db:"status"`
-	LastMessageAt Time   `db:"last_message_at"`
-	LastInboundAt Time   `db:"last_inbound_at"`
-	CreatedAt     Time   `db:"created_at"`
-	UpdatedAt     Time   `db:"updated_at"`
+	ID            string  `db:"id"`
+	AccountID     int64   `db:"account_id"`
+	ContactID     string  `db:"contact_id"`
+	Status        string  `db:"status"`
+	AssigneeID    *string `db:"assignee_id"`
+	UnreadCount   int     `db:"unread_count"`
+	LastMessageAt Time    `db:"last_message_at"`
+	LastInboundAt Time    `db:"last_inbound_at"`
+	CreatedAt     Time    `db:"created_at"`
+	UpdatedAt     Time    `db:"updated_at"`
 }
 
 // States of a conversation; a new one is open.
 const (
 	ConversationOpen     = "open"
 	ConversationResolved = "resolved"
+	ConversationPending  = "pending"
 )
 
-const conversationColumns = `id, account_id, contact_id, status, last_message_at, last_inbound_at, created_at, updated_at`
+const conversationColumns = `v.id, v.account_id, v.contact_id, v.status, v.assignee_id, v.unread_count, v.last_message_at, v.last_inbound_at, v.created_at, v.updated_at`
+
+// FullConversation is a conversation with what it shows of its people.
+type FullConversation struct {
+	Conversation
+	ContactPhone  *string `db:"contact_phone"`
+	ContactName   *string `db:"contact_name"`
+	AssigneeName  *string `db:"assignee_name"`
+	AssigneeEmail *string `db:"assignee_email"`
+}
+
+const (
+	fullConversationColumns = conversationColumns + `, c.phone_number AS contact_phone, c.name AS contact_name, u.name AS assignee_name, u.email AS assignee_email`
+	fullConversationJoins   = `JOIN contacts c ON c.id = v.contact_id LEFT JOIN users u ON u.id = v.assignee_id`
+)
+
+// Conversation finds a conversation of an account.
+func (rx *Rx) Conversation(account int64, id string) (FullConversation, error) {
+	var t FullConversation
+	err := rx.get(&t, `
+		SELECT `+fullConversationColumns+`
+		FROM conversations v `+fullConversationJoins+`
+		WHERE v.id = ? AND v.account_id = ?`, id, account)
+	return t, err
+}
+
+// ConversationFilter narrows a list of conversations. Zero fields choose everything.
+type ConversationFilter struct {
+	Status       string
+	ContactID    string
+	UpdatedSince Time // strict
+}
+
+// Walks tells whether the filter has to be held against row after row: then the
+// list is one for Search.
+func (f ConversationFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+
+// Conversations lists an account's conversations: the one with the newest message
+// first, those without any last, or with UpdatedSince the last updated first. It
+// also tells how far it came: to Last, unless the page was full or its time was
+// up before.
+func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
+	return find[FullConversation](rx, f.listing(account), after, limit)
+}
+
+// Key is where a conversation stands in a list with the filter.
+func (f ConversationFilter) Key(t FullConversation) After {
+	if f.UpdatedSince != 0 {
+		return After{t.UpdatedAt, t.ID}
+	}
+	return After{t.LastMessageAt, t.ID}
+}
+
+// listing lets an index find the conversations. A contact has but one.
+func (f ConversationFilter) listing(account int64) listing {
+	l := listing{columns: fullConversationColumns, table: "conversations v", joins: fullConversationJoins, key: "v.last_message_at", id: "v.id"}
+	since := f.UpdatedSince != 0
+	if since {
+		l.key, l.end = "v.updated_at", After{f.UpdatedSince, First.ID} // behind every id of that instant
+	}
+	l.by("v.account_id = ?", true, account)
+	l.by("v.contact_id = ?", f.ContactID != "", f.ContactID)
+	l.by("v.status = ?", f.Status != "" && !since, f.Status)
+	l.only("v.status = ?", f.Status != "" && since, f.Status)
+	return l
+}
 
 // ConversationOf finds the conversation of a contact.
 func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
 	var c Conversation
 	err := rx.get(&c, `
 		SELECT `+conversationColumns+`
-		FROM conversations
-		WHERE contact_id = ?`, contact)
+		FROM conversations v
+		WHERE v.contact_id = ?`, contact)
 	return c, err
 }
 
@@ -57,4 +125,13 @@ func (tx *Tx) MarkWrittenIn(conversation string) error {
 		UPDATE conversations
 		SET last_message_at = ?, updated_at = ?
 		WHERE id = ?`, tx.Now, tx.Now, conversation)
+}
+
+// UpdateConversation stores state and assignee of a conversation.
+func (tx *Tx) UpdateConversation(c *Conversation) error {
+	c.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE conversations
+		SET status = ?, assignee_id = ?, updated_at = ?
+		WHERE id = ? AND account_id = ?`, c.Status, c.AssigneeID, c.UpdatedAt, c.ID, c.AccountID)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	_ "modernc.org/sqlite" // registers the driver
@@ -33,11 +34,13 @@ type DB struct {
 	pool     *sqlx.DB // reading connections
 	write    *sqlx.DB // the one writing connection
 	readers  chan *session
+	seekers  chan *session // reading connections for searches alone
 	writer   *writer
 	ids      *idSource
 	seal     *sealer
 	memos    *memos
 	onCommit func(Commit)
+	walkTime time.Duration
 	close    func() error // runs once
 
 	mu         sync.RWMutex
@@ -49,6 +52,9 @@ type DB struct {
 // Open opens the database at o.Path, making it when there is none and bringing
 // an older one up to date. It refuses any file that it cannot vouch for.
 func Open(o Options) (*DB, error) {
+	if err := addFunctions(); err != nil {
+		return nil, err
+	}
 	seal, err := newSealer(o.MasterKey)
 	if err != nil {
 		return nil, err
@@ -56,7 +62,7 @@ func Open(o Options) (*DB, error) {
 	if err := prepareFile(o, seal); err != nil {
 		return nil, err
 	}
-	db := &DB{path: o.Path, ids: newIDSource(), seal: seal, memos: newMemos(), onCommit: o.OnCommit}
+	db := &DB{path: o.Path, ids: newIDSource(), seal: seal, memos: newMemos(), onCommit: o.OnCommit, walkTime: walkTime}
 	db.close = sync.OnceValue(db.disconnect)
 	if err := db.connect(o); err != nil {
 		return nil, errors.Join(explain(o.Path, err), db.Close())
@@ -86,21 +92,29 @@ func (db *DB) connect(o Options) error {
 	if db.pool, err = sqlx.Open("sqlite", readerDSN(o)); err != nil {
 		return err
 	}
-	db.pool.SetMaxOpenConns(n)
-	readers := make(chan *session, n)
+	db.pool.SetMaxOpenConns(n + seekers)
+	if db.readers, err = db.sessions(n); err != nil {
+		return err
+	}
+	db.seekers, err = db.sessions(seekers)
+	return err
+}
+
+// sessions opens n reading connections.
+func (db *DB) sessions(n int) (chan *session, error) {
+	all := make(chan *session, n)
 	for range n {
-		s, err := newSession(ctx, db.pool)
+		s, err := newSession(context.Background(), db.pool)
 		if err != nil {
-			close(readers)
-			for s := range readers {
+			close(all)
+			for s := range all {
 				s.close()
 			}
-			return err
+			return nil, err
 		}
-		readers <- s
+		all <- s
 	}
-	db.readers = readers
-	return nil
+	return all, nil
 }
 
 // keepLog makes sure that the file is in WAL mode. A copy made by VACUUM INTO is
@@ -118,16 +132,30 @@ func keepLog(conn *sqlx.Conn) error {
 
 // View runs fn on a consistent snapshot. It never waits for a writer, only for
 // a free reading connection.
-func (db *DB) View(ctx context.Context, fn func(*Rx) error) (err error) {
+func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {
+	return db.read(ctx, db.readers, fn)
+}
+
+// seekers is how many searches run at once.
+const seekers = 2
+
+// Search is View for lists that may pass over many rows to find a few. They have
+// connections of their own, so that slow ones do not hold up all other reading.
+func (db *DB) Search(ctx context.Context, fn func(*Rx) error) error {
+	return db.read(ctx, db.seekers, fn)
+}
+
+// read runs fn on a free connection out of some.
+func (db *DB) read(ctx context.Context, free chan *session, fn func(*Rx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	var s *session
 	select {
-	case s = <-db.readers:
+	case s = <-free:
 	default:
 		select {
-		case s = <-db.readers:
+		case s = <-free:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -135,7 +163,7 @@ func (db *DB) View(ctx context.Context, fn func(*Rx) error) (err error) {
 	if s == nil {
 		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
 	}
-	defer func() { db.readers <- s }()
+	defer func() { free <- s }()
 	since := db.memos.changes.Load() // before the snapshot: see memo
 	if err := s.begin("BEGIN"); err != nil {
 		return err
@@ -167,12 +195,15 @@ func (db *DB) disconnect() error {
 	if db.writer != nil {
 		db.writer.close()
 	}
-	if db.readers != nil {
-		for range cap(db.readers) {
-			s := <-db.readers
+	for _, all := range []chan *session{db.readers, db.seekers} {
+		if all == nil {
+			continue
+		}
+		for range cap(all) {
+			s := <-all
 			s.close()
 		}
-		close(db.readers) // releases the views that wait for a reader
+		close(all) // releases those that wait for one
 	}
 	var errs []error
 	if db.pool != nil {

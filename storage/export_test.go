@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -143,3 +144,6 @@ func (full) Read(p []byte) (int, error) {
 func (rx *Rx) DeliveriesWhere(subscription, status string) ([]Delivery, error) {
 	return rx.deliveriesWhere(`d.subscription_id = ? AND d.status = ?`, DeliveryFilter{}, First, 10, subscription, status)
 }
+
+// SetWalkTime sets how long a list may look at rows in vain.
+func (db *DB) SetWalkTime(d time.Duration) { db.walkTime = d }

@@ -1,7 +1,5 @@
 package storage
 
-import "strings"
-
 // Label marks contacts and conversations of a team.
 type Label struct {
 	ID             string `db:"id"`
@@ -15,10 +13,6 @@ type Label struct {
 }
 
 const labelColumns = `l.id, l.organization_id, l.team_id, t.public_id AS team_public_id, l.name, l.color, l.created_at, l.updated_at`
-
-// foldLabel is the form in which label names are compared; SQLite's own NOCASE
-// knows only ASCII. By way of upper case, letters with two lower ones meet too.
-func foldLabel(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // Label finds a label of an organization.
 func (rx *Rx) Label(organization int64, id string) (Label, error) {
@@ -50,7 +44,7 @@ func (tx *Tx) InsertLabel(l *Label) error {
 	_, err := tx.exec(`
 		INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		l.ID, l.OrganizationID, l.TeamID, l.Name, foldLabel(l.Name), l.Color, l.CreatedAt, l.UpdatedAt)
+		l.ID, l.OrganizationID, l.TeamID, l.Name, fold(l.Name), l.Color, l.CreatedAt, l.UpdatedAt)
 	return err
 }
 
@@ -62,7 +56,7 @@ func (tx *Tx) UpdateLabel(l *Label) error {
 		UPDATE labels
 		SET name = ?, name_folded = ?, color = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
-		l.Name, foldLabel(l.Name), l.Color, l.UpdatedAt, l.ID, l.OrganizationID)
+		l.Name, fold(l.Name), l.Color, l.UpdatedAt, l.ID, l.OrganizationID)
 }
 
 // DeleteLabel deletes a label and with it every attachment.

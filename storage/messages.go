@@ -2,7 +2,6 @@ package storage
 
 import (
 	"errors"
-	"strings"
 	"time"
 )
 
@@ -81,8 +80,10 @@ const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.d
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
 
-const messageTables = `messages m JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON a.id = m.account_id
+const messageJoins = `JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON a.id = m.account_id
 	LEFT JOIN media f ON f.id = m.media_id AND f.deleted_at = 0`
+
+const messageTables = `messages m ` + messageJoins
 
 // Message finds a message of an account.
 func (rx *Rx) Message(account int64, id string) (Message, error) {
@@ -126,41 +127,37 @@ type MessageFilter struct {
 	CreatedBefore  Time // strict
 }
 
-// Messages lists an account's messages, newest first.
-//
-// The index of a conversation holds fewer rows than that of its account, which
-// the planner does not know: the + takes the account's away from it. An end in
-// time is a place to begin at, so that it costs no index seek of its own.
-func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, error) {
-	where := []string{"m.account_id = ?"}
-	args := []any{account}
-	if f.ConversationID != "" || f.ContactID != "" {
-		where[0] = "+m.account_id = ?"
-	}
+// Walks tells whether the filter has to be held against row after row: then the
+// list is one for Search.
+func (f MessageFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+
+// Messages lists an account's messages, newest first, and tells how far it came:
+// to Last, unless the page was full or its time was up before.
+func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // before every id of that instant
 	}
-	add := func(condition string, given bool, value any) {
-		if given {
-			where, args = append(where, condition), append(args, value)
-		}
+	return find[Message](rx, f.listing(account), after, limit)
+}
+
+// listing lets an index find the messages. That of a conversation holds fewer
+// rows than that of its account, which the planner does not know: the + takes
+// the account's away from it.
+func (f MessageFilter) listing(account int64) listing {
+	l := listing{columns: messageColumns, table: "messages m", joins: messageJoins, key: "m.created_at", id: "m.id"}
+	if f.CreatedAfter != 0 {
+		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
 	}
-	add("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
+	thread := f.ConversationID != "" || f.ContactID != ""
+	l.by("m.account_id = ?", !thread, account)
+	l.by("+m.account_id = ?", thread, account)
+	l.by("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
 	// A contact has one conversation, whose index this then uses.
-	add("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
-	add("m.direction = ?", f.Direction != "", f.Direction)
-	add("m.status = ?", f.Status != "", f.Status)
-	add("m.type = ?", f.Type != "", f.Type)
-	add("m.created_at > ?", f.CreatedAfter != 0, f.CreatedAfter)
-	args = append(args, after.Key, after.ID, limit)
-	page := make([]Message, 0, limit)
-	err := rx.list(&page, `
-		SELECT `+messageColumns+`
-		FROM `+messageTables+`
-		WHERE `+strings.Join(where, " AND ")+` AND (m.created_at, m.id) < (?, ?)
-		ORDER BY m.created_at DESC, m.id DESC
-		LIMIT ?`, args...)
-	return page, err
+	l.by("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
+	l.only("m.direction = ?", f.Direction != "", f.Direction)
+	l.only("m.status = ?", f.Status != "", f.Status)
+	l.only("m.type = ?", f.Type != "", f.Type)
+	return l
 }
 
 // InsertMessage stores a new message and fills in its id and times.

@@ -105,7 +105,8 @@ func TestMessagesUnderWayAreNotPurged(t *testing.T) {
 	is.Equal(counted, storage.Purged{Messages: 2})
 	is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { n, _, _, err := tx.DeleteMessages(rows); return n, err }), int64(2))
 	left := view(t, db, func(rx *storage.Rx) ([]storage.Message, error) {
-		return rx.Messages(h.account.ID, storage.MessageFilter{}, storage.First, 10)
+		rows, _, err := rx.Messages(h.account.ID, storage.MessageFilter{}, storage.First, 10)
+		return rows, err
 	})
 	is.Equal(len(left), 3)
 	is.Equal(left[2].Status, storage.MessageQueued)

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"context"
 	"testing"
 
 	"confab/storage"
@@ -33,4 +34,13 @@ func update[T any](t *testing.T, db *storage.DB, fn func(*storage.Tx) (T, error)
 		return err
 	})
 	return got
+}
+
+// viewErr is view for what may fail.
+func viewErr[T any](db *storage.DB, fn func(*storage.Rx) (T, error)) (v T, err error) {
+	err = db.View(context.Background(), func(rx *storage.Rx) (err error) {
+		v, err = fn(rx)
+		return err
+	})
+	return v, err
 }

@@ -4,8 +4,6 @@ package storage
 // that comes in needs both.
 type Thread struct {
 	Contact
-	NameIsOurs bool // set through the API: the provider's name for the person does not replace it
-
 	ConversationID string // "" while nothing was said
 	Status         string
 	AssigneeID     *string
@@ -86,16 +84,7 @@ func (tx *Tx) MarkSaid(t Thread) error {
 
 // UpdatePerson stores what the provider may change about a contact. ErrConflict
 // means that another contact has the number or the BSUID.
-func (tx *Tx) UpdatePerson(t *Thread) error {
-	t.UpdatedAt = tx.Now
-	return tx.must(`
-		UPDATE contacts
-		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, username_folded = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
-			marketing_opted_out = ?, opted_in = ?, updated_at = ?
-		WHERE id = ? AND account_id = ?`,
-		t.PhoneNumber, t.BSUID, t.ParentBSUID, t.Username, foldUsername(t.Username), t.Name, t.NameIsOurs, t.Email, t.Metadata,
-		t.MarketingOptedOut, t.OptedIn, t.UpdatedAt, t.ID, t.AccountID)
-}
+func (tx *Tx) UpdatePerson(t *Thread) error { return tx.UpdateContact(&t.Contact) }
 
 // MergeThreads makes one person of two: all that belongs to from becomes into's,
 // and from is gone. What only from knew, into knows afterwards; who of them was
@@ -106,8 +95,8 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) error {
 		return err
 	}
 	_, err := tx.exec(`
-		INSERT OR IGNORE INTO contact_labels (contact_id, label_id)
-		SELECT ?, label_id FROM contact_labels WHERE contact_id = ?`, into.ID, from.ID)
+		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
+		SELECT ?, label_id, account_id, ? FROM contact_labels WHERE contact_id = ?`, into.ID, into.CreatedAt, from.ID)
 	if err != nil {
 		return err
 	}

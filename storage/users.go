@@ -11,11 +11,23 @@ type User struct {
 	CreatedAt      Time    `db:"created_at"`
 }
 
+const userColumns = `u.id, u.organization_id, u.team_id, t.public_id AS team_public_id, u.name, u.email, u.created_at`
+
+// User finds a user of an organization.
+func (rx *Rx) User(organization int64, id string) (User, error) {
+	var u User
+	err := rx.get(&u, `
+		SELECT `+userColumns+`
+		FROM users u JOIN teams t ON t.id = u.team_id
+		WHERE u.id = ? AND u.organization_id = ?`, id, organization)
+	return u, err
+}
+
 // Users lists an organization's users, oldest first.
 func (rx *Rx) Users(organization int64) ([]User, error) {
 	var all []User
 	err := rx.list(&all, `
-		SELECT u.id, u.organization_id, u.team_id, t.public_id AS team_public_id, u.name, u.email, u.created_at
+		SELECT `+userColumns+`
 		FROM users u JOIN teams t ON t.id = u.team_id
 		WHERE u.organization_id = ?
 		ORDER BY u.id`, organization)

@@ -39,8 +39,8 @@ func (s *Server) listMessages(r *request) (reply, error) {
 		return reply{}, err
 	}
 	var rows []storage.Message
-	err = s.view(r, func(rx *storage.Rx) (err error) {
-		rows, err = rx.Messages(r.account.ID, f, q.after, q.fetch())
+	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+		rows, q.reached, err = rx.Messages(r.account.ID, f, q.after, q.fetch())
 		return err
 	})
 	key := func(m storage.Message) storage.After { return storage.After{Key: m.CreatedAt, ID: m.ID} }

@@ -61,18 +61,19 @@ func deleted(object, id string) reply {
 // page is a list's answer before it is rendered: rows is one longer than the
 // page when there is more.
 func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After, view func(T) V) reply {
-	more := len(rows) > q.limit
-	if more {
+	next := q.reached
+	if len(rows) > q.limit {
 		rows = rows[:q.limit]
+		next = key(rows[q.limit-1])
 	}
 	data := make([]V, len(rows))
 	for i, row := range rows {
 		data[i] = view(row)
 	}
-	body := listBody{Data: data, HasMore: more}
-	if more {
-		next := s.cursors.encode(q.scope, key(rows[len(rows)-1]))
-		body.NextCursor = &next
+	body := listBody{Data: data, HasMore: next != storage.Last}
+	if body.HasMore {
+		cursor := s.cursors.encode(q.scope, next)
+		body.NextCursor = &cursor
 	}
 	return reply{status: http.StatusOK, list: &body}
 }

@@ -104,6 +104,9 @@ type listQuery struct {
 	limit int
 	after storage.After
 	scope string // what the cursor is bound to
+	// reached is how far a list came whose page is not full: it looked at so many
+	// rows in vain that its time was up. The next page begins there.
+	reached storage.After
 }
 
 // fetch is how many rows to ask for: one more than the page shows if there are more.

@@ -29,6 +29,7 @@ const (
 	creates                     // answers 201: refused while the subscription is inactive
 	customers                   // a plan that includes end-customers
 	uploads                     // takes a file too, as a multipart body
+	word                        // ends in a word where the paths beside it have an id
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
@@ -66,19 +67,33 @@ var methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
 func (s *Server) mount(routes []route) {
 	s.organization, s.number, s.open = httprouter.New(), httprouter.New(), nil
 	for _, rt := range routes {
+		path, only := rt.path, ""
+		if rt.has(word) {
+			path, only = rt.place()
+		}
 		choose := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
-			r := w.(*exchange).request
-			r.route, r.params = &rt, params
+			if only == "" || params.ByName("id") == only {
+				r := w.(*exchange).request
+				r.route, r.params = &rt, params
+			}
 		}
 		router := s.routerOf(rt.path)
-		router.Handle(rt.method, rt.path, choose)
+		router.Handle(rt.method, path, choose)
 		if rt.method == http.MethodGet {
-			router.Handle(http.MethodHead, rt.path, choose)
+			router.Handle(http.MethodHead, path, choose)
 		}
 		if rt.has(public) {
 			s.open = append(s.open, rt.path)
 		}
 	}
+}
+
+// place is where the router has a route that ends in a word: at the id in whose
+// place the word stands. httprouter cannot hold /contacts/bulk_label beside
+// /contacts/:id/labels.
+func (rt *route) place() (path, only string) {
+	cut := strings.LastIndexByte(rt.path, '/') + 1
+	return rt.path[:cut] + ":id", rt.path[cut:]
 }
 
 // routerOf tells a number's paths from the others. A business number is all
@@ -96,15 +111,14 @@ func (s *Server) match(x *exchange) error {
 	if strings.Contains(strings.ToLower(x.request.http.URL.RawPath), "%2f") {
 		path = "" // an encoded slash is part of a name, and no name here has one
 	}
-	router := s.routerOf(path)
-	if choose, params, _ := router.Lookup(x.request.http.Method, path); choose != nil {
-		choose(x, x.request.http, params)
+	if s.choose(x, x.request.http.Method, path) {
 		return nil
 	}
 	var allow []string
 	for _, method := range methods {
-		if choose, _, _ := router.Lookup(method, path); choose != nil {
+		if s.choose(x, method, path) {
 			allow = append(allow, method)
+			x.request.route = nil
 		}
 	}
 	if len(allow) == 0 {
@@ -112,6 +126,14 @@ func (s *Server) match(x *exchange) error {
 	}
 	list := strings.Join(allow, ", ")
 	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
+}
+
+// choose finds the route of a method and path, and makes it the request's.
+func (s *Server) choose(x *exchange, method, path string) bool {
+	if choose, params, _ := s.routerOf(path).Lookup(method, path); choose != nil {
+		choose(x, x.request.http, params)
+	}
+	return x.request.route != nil
 }
 
 // isPublic tells whether a path needs no key, whatever the method.

@@ -38,6 +38,41 @@ func TestEveryPathSaysWhichMethodsItTakes(t *testing.T) {
 	is.New(t).Equal(f.callAs("", "PUT", "/labels", "").code(), "401 missing_api_key") // not told to strangers
 }
 
+func TestAWordMayStandWhereOthersHaveAnId(t *testing.T) {
+	f := serve(t)
+	says := func(word string) handler {
+		return func(r *request) (reply, error) { return ok(word + r.param("id")), nil }
+	}
+	f.mount(
+		route{"GET", "/things/:id", says("get "), 0, nil},
+		route{"POST", "/things/:id/labels", says("label "), 0, nil},
+		route{"POST", "/things/sweep", says("only "), word, nil},
+	)
+	for _, tt := range []struct{ method, path, want, allow string }{
+		{"POST", "/things/sweep", "only sweep", ""},
+		{"GET", "/things/sweep", "get sweep", ""}, // an id like any other
+		{"GET", "/things/x", "get x", ""},
+		{"POST", "/things/x/labels", "label x", ""},
+		{"POST", "/things/x", "405 method_not_allowed", "GET, HEAD"},
+		{"POST", "/things/sweeper", "405 method_not_allowed", "GET, HEAD"},
+		{"PUT", "/things/x", "405 method_not_allowed", "GET, HEAD"},
+		{"PUT", "/things/sweep", "405 method_not_allowed", "GET, HEAD, POST"},
+		{"POST", "/things/sweep/", "404 resource_not_found", ""},
+		{"POST", "/things/", "404 resource_not_found", ""},
+	} {
+		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
+			is := is.New(t)
+			got := f.call(tt.method, tt.path, "")
+			if got.status == 200 {
+				is.Equal(got.get("data"), tt.want)
+			} else {
+				is.Equal(got.code(), tt.want)
+			}
+			is.Equal(got.header.Get("Allow"), tt.allow)
+		})
+	}
+}
+
 func TestAnUnknownPathIsMissingOnlyToThoseWithAKey(t *testing.T) {
 	f := serve(t)
 	made := f.call("POST", "/labels", `{"name":"VIP"}`)

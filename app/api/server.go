@@ -102,6 +102,14 @@ func (s *Server) view(r *request, fn func(*storage.Rx) error) error {
 	return s.DB.View(r.http.Context(), fn)
 }
 
+// search runs a list's query, beside the other readers where it may take long.
+func (s *Server) search(r *request, walks bool, fn func(*storage.Rx) error) error {
+	if walks {
+		return s.DB.Search(r.http.Context(), fn)
+	}
+	return s.view(r, fn)
+}
+
 // update runs fn in one transaction, together with the record that makes the
 // request idempotent, and returns the reply as it will be sent.
 //

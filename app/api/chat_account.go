@@ -1,0 +1,25 @@
+package api
+
+import "confab/storage"
+
+// chatAccountView is the account as its templates, contacts and conversations
+// show it.
+type chatAccountView struct {
+	PhoneNumber   *string       `json:"phone_number"`
+	PhoneNumberID *string       `json:"phone_number_id"`
+	Customer      *customerName `json:"customer"` // nil: the organization's own number
+}
+
+// customerName is a customer in short.
+type customerName struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+func viewChatAccount(a storage.ChatAccount) chatAccountView {
+	v := chatAccountView{PhoneNumber: a.PhoneNumber, PhoneNumberID: a.PhoneNumberID}
+	if a.CustomerID != nil {
+		v.Customer = &customerName{ID: *a.CustomerID, Name: *a.CustomerName}
+	}
+	return v
+}

@@ -1,0 +1,30 @@
+package storage
+
+import (
+	"database/sql/driver"
+	"strings"
+	"sync"
+
+	"modernc.org/sqlite"
+)
+
+// fold is the form in which texts are compared without regard to case; SQLite's
+// own NOCASE knows only ASCII. By way of upper case, letters with two lower ones
+// meet too.
+func fold(text string) string { return strings.ToLower(strings.ToUpper(text)) }
+
+// addFunctions gives SQLite the functions of our own, once for all connections.
+var addFunctions = sync.OnceValue(func() error {
+	return sqlite.RegisterDeterministicScalarFunction("matches", -1, matches)
+})
+
+// matches tells whether any of some texts contains the first, which is folded.
+func matches(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+	wanted, _ := args[0].(string)
+	for _, arg := range args[1:] {
+		if text, ok := arg.(string); ok && strings.Contains(fold(text), wanted) {
+			return int64(1), nil
+		}
+	}
+	return int64(0), nil
+}
