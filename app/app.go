@@ -101,14 +101,14 @@ func (a *App) open() (err error) {
 	if err := a.warnOfPlans(); err != nil {
 		return err
 	}
-	a.api = api.New(a.apiOptions())
+	if a.work, err = a.workers(); err != nil {
+		return err
+	}
+	a.api = api.New(a.apiOptions(a.work.Accounts))
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
 		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,
 	})
-	if a.work, err = a.workers(); err != nil {
-		return err
-	}
 	a.runner = queue.New(queue.Options{
 		DB: a.DB, Kinds: a.work.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
 		Grace: jobGrace, Log: a.Log, OnFinish: a.metrics.job,
@@ -131,7 +131,7 @@ func (a *App) workers() (*jobs.Workers, error) {
 	}), nil
 }
 
-func (a *App) apiOptions() api.Options {
+func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
 	plans := make(map[string]api.Plan)
 	for name, p := range a.Config.Plans {
 		plans[name] = api.Plan{API: p.API, Customers: p.Customers, MonthlyMessages: p.MonthlyMessages, RatePerSecond: p.RatePerSecond, Burst: p.Burst}
@@ -139,7 +139,7 @@ func (a *App) apiOptions() api.Options {
 	return api.Options{
 		DB: a.DB, Version: a.Version, Plans: plans, DefaultPlan: config.SelfHosted,
 		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies, AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
-		Files: a.files, Host: jobs.Host(a.URL()), Fetch: a.fetch, Log: a.Log, OnRequest: a.metrics.request,
+		Files: a.files, Host: jobs.Host(a.URL()), Fetch: a.fetch, Accounts: accounts, Log: a.Log, OnRequest: a.metrics.request,
 	}
 }
 

@@ -31,14 +31,15 @@ type Options struct {
 // Workers does the jobs.
 type Workers struct {
 	Options
-	pace    *pace
-	uploads *uploads
-	started storage.Time
+	Accounts *Accounts // what speaks to the provider about accounts, for requests too
+	pace     *pace
+	uploads  *uploads
+	started  storage.Time
 }
 
 // New makes workers.
 func New(o Options) *Workers {
-	return &Workers{Options: o, pace: newPace(o.MessagesPerSecond, o.PairLimit), uploads: newUploads(), started: storage.Now()}
+	return &Workers{Options: o, Accounts: NewAccounts(o.DB, o.Provider), pace: newPace(o.MessagesPerSecond, o.PairLimit), uploads: newUploads(), started: storage.Now()}
 }
 
 // sendsAtOnce is how many calls a number may have under way: enough for its
@@ -55,6 +56,8 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindReceipt, Handle: w.receipt},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
 		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},
+		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Lease: accountCheckLease},
+		{Name: kindAccountSweep, Handle: w.sweepAccounts, Workers: 1, Every: accountSweepEvery, Lease: accountSweepLease},
 		{Name: kindMediaRemoval, Handle: w.removeMedia},
 		{Name: storage.KindBury, Handle: w.buryDeliveries, Workers: 1, Lease: subscriptionLease},
 		{Name: storage.KindUproot, Handle: w.uprootSubscription, Workers: 1, Lease: subscriptionLease},

@@ -63,8 +63,8 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
 		return giveUpMessage(out.message.ID, "The account was removed."), nil
-	case errors.Is(err, errToken):
-		return failing(out, failure{code: "auth_expired", text: "The account's access token cannot be read.", own: true, effect: provider.Degraded}), nil
+	case errors.Is(err, ErrToken):
+		return failing(out, failure{code: authExpired, text: "The account's access token cannot be read.", own: true, effect: provider.Degraded}), nil
 	case err != nil:
 		return nil, err
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
@@ -135,13 +135,10 @@ func (w *Workers) sender(ctx context.Context, account int64) (s storage.Sender, 
 	}
 	plain, err := w.DB.AccessToken(ctx, s.Account)
 	if err != nil {
-		return s, token, fmt.Errorf("%w: %w", errToken, err)
+		return s, token, fmt.Errorf("%w: %w", ErrToken, err)
 	}
 	return s, provider.NewToken(plain), nil
 }
-
-// errToken means that an account's token is there and cannot be opened.
-var errToken = errors.New("access token")
 
 // reconciling is how long a job whose call may have had its effect still waits
 // for a callback. While we were down none could come, so it counts from our start.

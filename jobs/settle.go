@@ -146,17 +146,23 @@ func failing(out outgoing, f failure) queue.Commit {
 
 // applyEffect does to the account or the contact what a provider's code means.
 func applyEffect(tx *storage.Tx, m storage.Message, f failure) error {
-	switch f.effect {
-	case provider.Degraded:
-		return tx.MarkAccount(m.AccountID, storage.AccountDegraded, f.text)
-	case provider.Disconnected:
-		return tx.MarkAccount(m.AccountID, storage.AccountDisconnected, f.text)
-	case provider.Restricted:
-		return tx.MarkRestricted(m.AccountID)
-	case provider.Cooldown:
-		return tx.CoolDown(m.AccountID, tx.Now.Add(maxCooldown))
-	case provider.OptOut:
+	if f.effect == provider.OptOut {
 		return tx.MarkOptedOut(m.ContactID)
+	}
+	return markAccount(tx, m.AccountID, f.effect, f.text)
+}
+
+// markAccount does to an account what a provider's code means for it.
+func markAccount(tx *storage.Tx, account int64, effect provider.Effect, why string) error {
+	switch effect {
+	case provider.Degraded:
+		return tx.MarkDegraded(account, why)
+	case provider.Disconnected:
+		return tx.MarkAccount(account, storage.AccountDisconnected, why)
+	case provider.Restricted:
+		return tx.MarkRestricted(account)
+	case provider.Cooldown:
+		return tx.CoolDown(account, tx.Now.Add(maxCooldown))
 	}
 	return nil
 }

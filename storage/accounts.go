@@ -45,6 +45,71 @@ func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
 	return a, err
 }
 
+// AccountDetail is an account with all that its owner sees of it.
+type AccountDetail struct {
+	Account
+	TeamPublicID string  `db:"team_public_id"`
+	StatusReason *string `db:"status_reason"`
+	Restricted   bool    `db:"restricted"`
+}
+
+const accountDetail = `
+	SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id, a.phone_number, a.name, a.status, a.provider_status,
+		a.onboarded_at, a.created_at, a.updated_at, t.public_id AS team_public_id, a.status_reason, a.restricted
+	FROM accounts a
+	JOIN teams t ON t.id = a.team_id`
+
+// AccountDetail finds the live account with a key.
+func (rx *Rx) AccountDetail(account int64) (AccountDetail, error) {
+	var a AccountDetail
+	err := rx.get(&a, accountDetail+`
+	WHERE a.id = ? AND a.deleted_at = 0`, account)
+	return a, err
+}
+
+// AccountFilter narrows a list of accounts; what is empty does not.
+type AccountFilter struct {
+	Status     string
+	CustomerID string
+}
+
+// Accounts lists an organization's live accounts, newest first.
+func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit int) ([]AccountDetail, error) {
+	var page []AccountDetail
+	err := rx.list(&page, accountDetail+`
+	WHERE a.organization_id = ? AND a.deleted_at = 0 AND (? = '' OR a.status = ?) AND (? = '' OR a.customer_id = ?)
+		AND (a.created_at, a.public_id) < (?, ?)
+	ORDER BY a.created_at DESC, a.public_id DESC
+	LIMIT ?`, organization, f.Status, f.Status, f.CustomerID, f.CustomerID, after.Key, after.ID, limit)
+	return page, err
+}
+
+// AccountsOfWABA lists the live accounts that share the provider's account, all
+// of which a change of it concerns.
+func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
+	var all []Account
+	err := rx.list(&all, `
+		SELECT `+accountColumns+`
+		FROM accounts
+		WHERE waba_id = ? AND deleted_at = 0
+		ORDER BY id`, wabaID)
+	return all, err
+}
+
+// AccountsToCheck lists the keys, behind one, of the live accounts that the
+// provider was not asked about since a time. What was disconnected, on purpose
+// or by the provider, is not asked about.
+func (rx *Rx) AccountsToCheck(since Time, after int64, limit int) ([]int64, error) {
+	var ids []int64
+	err := rx.list(&ids, `
+		SELECT id
+		FROM accounts
+		WHERE id > ? AND deleted_at = 0 AND phone_number_id IS NOT NULL AND status <> 'disconnected' AND max(created_at, checked_at) < ?
+		ORDER BY id
+		LIMIT ?`, after, since, limit)
+	return ids, err
+}
+
 // AccountKey is what never changes of a live account.
 type AccountKey struct {
 	ID             int64
@@ -154,22 +219,4 @@ func (rx *Rx) readSender(account int64) (Sender, error) {
 		LEFT JOIN customers c ON c.id = a.customer_id
 		WHERE a.id = ? AND a.deleted_at = 0`, account)
 	return s, err
-}
-
-// MarkAccount moves an account to a state, for a reason that people can read.
-func (tx *Tx) MarkAccount(account int64, status, reason string) error {
-	return tx.must(`
-		UPDATE accounts
-		SET status = ?, status_reason = ?, updated_at = ?
-		WHERE id = ?`, status, reason, tx.Now, account)
-}
-
-// MarkRestricted records that the provider restricted an account.
-func (tx *Tx) MarkRestricted(account int64) error {
-	return tx.must(`UPDATE accounts SET restricted = 1, updated_at = ? WHERE id = ?`, tx.Now, account)
-}
-
-// CoolDown makes an account's messages wait until a time.
-func (tx *Tx) CoolDown(account int64, until Time) error {
-	return tx.must(`UPDATE accounts SET cooldown_until = max(cooldown_until, ?) WHERE id = ?`, until, account)
 }

@@ -60,3 +60,90 @@ func TestAnAccountIsShownWithItsCustomer(t *testing.T) {
 		return nil
 	})
 }
+
+func TestAccountsMoveAsTheyAreTold(t *testing.T) {
+	is := is.New(t)
+	db := storagetest.Open(t)
+	tenant := storagetest.Seed(t, db, "Acme")
+	a := storagetest.Connect(t, db, tenant, "100001")
+	move := func(fn func(*storage.Tx) error) storage.AccountDetail {
+		t.Helper()
+		storagetest.Update(t, db, fn)
+		return view(t, db, func(rx *storage.Rx) (storage.AccountDetail, error) { return rx.AccountDetail(a.ID) })
+	}
+	got := move(func(tx *storage.Tx) error { return tx.MarkDegraded(a.ID, "The token expired.") })
+	is.Equal(got.Status+" "+*got.StatusReason, "degraded The token expired.")
+	got = move(func(tx *storage.Tx) error { return tx.MarkAccount(a.ID, storage.AccountDisconnected, "Removed.") })
+	is.Equal(got.Status+" "+*got.StatusReason, "disconnected Removed.")
+	got = move(func(tx *storage.Tx) error { return tx.MarkDegraded(a.ID, "The token expired.") })
+	is.Equal(got.Status+" "+*got.StatusReason, "disconnected Removed.") // not half connected again
+	is.True(move(func(tx *storage.Tx) error { return tx.MarkRestricted(a.ID) }).Restricted)
+	is.True(!move(func(tx *storage.Tx) error { return tx.LiftRestriction(a.ID) }).Restricted)
+	is.Equal(*move(func(tx *storage.Tx) error { return tx.RenameAccount(a.ID, "Acme & Sons") }).Name, "Acme & Sons")
+	got = move(func(tx *storage.Tx) error { return tx.MarkAccount(a.ID, storage.AccountConnected, "") })
+	is.Equal(got.StatusReason, nil)
+	is.Equal(got.OnboardedAt, storage.Time(0))
+	got = move(func(tx *storage.Tx) error { return tx.UpdateAccount(&got) })
+	is.True(got.OnboardedAt > 0) // since it was connected for the first time
+}
+
+func TestAccountsAreListedNewestFirst(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	db := storagetest.OpenDir(t, dir)
+	ours, theirs := two(t, db)
+	for _, number := range []string{"100001", "100002", "100003"} {
+		storagetest.Connect(t, db, ours, number)
+	}
+	storagetest.Connect(t, db, theirs, "100004")
+	alter(t, storage.DatabaseFile(dir), `UPDATE accounts SET created_at = 1`, `UPDATE accounts SET status = 'degraded', waba_id = 'w' WHERE id = 2`,
+		`UPDATE accounts SET waba_id = 'w' WHERE id = 4`)
+	list := func(f storage.AccountFilter) (all []int64) {
+		t.Helper()
+		for _, a := range view(t, db, func(rx *storage.Rx) ([]storage.AccountDetail, error) {
+			return rx.Accounts(ours.Organization.ID, f, storage.First, 100)
+		}) {
+			is.Equal(a.TeamPublicID, ours.Team.PublicID)
+			all = append(all, a.ID)
+		}
+		return all
+	}
+	is.Equal(list(storage.AccountFilter{}), []int64{3, 2, 1})
+	is.Equal(list(storage.AccountFilter{Status: storage.AccountConnected}), []int64{3, 1})
+	is.Equal(list(storage.AccountFilter{CustomerID: "cus_x"}), nil)
+
+	due := func(since storage.Time, after int64) []int64 {
+		t.Helper()
+		return view(t, db, func(rx *storage.Rx) ([]int64, error) { return rx.AccountsToCheck(since, after, 2) })
+	}
+	is.Equal(due(2, 0), []int64{1, 2})
+	is.Equal(due(2, 2), []int64{3, 4})
+	is.Equal(due(1, 0), nil) // none that was made or checked since
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.MarkAccountChecked(1) })
+	alter(t, storage.DatabaseFile(dir), `UPDATE accounts SET status = 'disconnected' WHERE id = 3`, `UPDATE accounts SET status = 'onboarding' WHERE id = 4`)
+	is.Equal(due(2, 0), []int64{2, 4})
+
+	shared := view(t, db, func(rx *storage.Rx) ([]storage.Account, error) { return rx.AccountsOfWABA("w") })
+	is.Equal(len(shared), 2) // of all organizations
+	alter(t, storage.DatabaseFile(dir), `UPDATE accounts SET deleted_at = 1 WHERE id IN (1, 2)`)
+	is.Equal(list(storage.AccountFilter{}), []int64{3})
+	is.Equal(len(view(t, db, func(rx *storage.Rx) ([]storage.Account, error) { return rx.AccountsOfWABA("w") })), 1)
+	is.Equal(due(2, 0), []int64{4})
+}
+
+func TestAPINIsSealedAndForgotten(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	db := storagetest.OpenDir(t, dir)
+	a := storagetest.Connect(t, db, storagetest.Seed(t, db, "Acme"), "100001")
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SetPIN(a, "123456") })
+	sealed := storagetest.Select[[]byte](t, dir, `SELECT pin FROM accounts`)
+	is.True(!strings.Contains(string(sealed[0]), "123456"))
+	opened, err := db.Unseal("PIN of "+a.PublicID, sealed[0])
+	is.NoErr(err)
+	is.Equal(string(opened), "123456")
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.ForgetPIN(a.ID) })
+	is.Equal(storagetest.Select[[]byte](t, dir, `SELECT pin FROM accounts`), [][]byte{nil})
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SetAccessToken(a, "another") })
+	is.Equal(view(t, db, func(rx *storage.Rx) (string, error) { return rx.AccessToken(a) }), "another")
+}

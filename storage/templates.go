@@ -2,20 +2,32 @@ package storage
 
 // Template is a message template as last seen at the provider.
 type Template struct {
-	ID              string `db:"id"`
-	AccountID       int64  `db:"account_id"`
-	Name            string `db:"name"`
-	Language        string `db:"language"`
-	Status          string `db:"status"`
-	Category        string `db:"category"` // "" if it was never told
-	ParameterFormat string `db:"parameter_format"`
-	Content         string `db:"content"`
-	Components      JSON   `db:"components"`
-	CreatedAt       Time   `db:"created_at"`
-	UpdatedAt       Time   `db:"updated_at"`
+	ID                 string `db:"id"`
+	AccountID          int64  `db:"account_id"`
+	Name               string `db:"name"`
+	Language           string `db:"language"`
+	Status             string `db:"status"`
+	ProviderStatus     string `db:"provider_status"`      // the provider's own word, "" if it was never told
+	ProviderTemplateID string `db:"provider_template_id"` // "" if it was never told
+	Category           string `db:"category"`             // "" if it was never told
+	ParameterFormat    string `db:"parameter_format"`
+	Content            string `db:"content"`
+	Components         JSON   `db:"components"`
+	Reason             string `db:"reason"` // why it was rejected or paused, "" for no reason
+	CreatedAt          Time   `db:"created_at"`
+	UpdatedAt          Time   `db:"updated_at"`
 }
 
-const templateColumns = `id, account_id, name, language, status, coalesce(category, '') AS category, parameter_format, content, components, created_at, updated_at`
+// States of a template.
+const (
+	TemplatePending  = "pending"
+	TemplateApproved = "approved"
+	TemplateRejected = "rejected"
+)
+
+const templateColumns = `id, account_id, name, language, status, coalesce(provider_status, '') AS provider_status,
+	coalesce(provider_template_id, '') AS provider_template_id, coalesce(category, '') AS category,
+	parameter_format, content, components, coalesce(reason, '') AS reason, created_at, updated_at`
 
 // Template finds a template of an account.
 func (rx *Rx) Template(account int64, name, language string) (Template, error) {
@@ -27,13 +39,101 @@ func (rx *Rx) Template(account int64, name, language string) (Template, error) {
 	return t, err
 }
 
-// InsertTemplate stores a new template and fills in its id and times.
+// NewestTemplate finds, of the languages of a name, the template made last.
+func (rx *Rx) NewestTemplate(account int64, name string) (Template, error) {
+	var t Template
+	err := rx.get(&t, `
+		SELECT `+templateColumns+`
+		FROM templates
+		WHERE account_id = ? AND name = ?
+		ORDER BY created_at DESC, id DESC
+		LIMIT 1`, account, name)
+	return t, err
+}
+
+// TemplateFilter narrows a list of templates; what is empty does not.
+type TemplateFilter struct {
+	Status   string
+	Language string
+}
+
+// Templates lists an account's templates, newest first. A status has an index of
+// its own, which an OR would not find.
+func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int) ([]Template, error) {
+	where, args := `WHERE account_id = ?`, []any{account}
+	if f.Status != "" {
+		where, args = where+` AND status = ?`, append(args, f.Status)
+	}
+	if f.Language != "" {
+		where, args = where+` AND language = ?`, append(args, f.Language)
+	}
+	var page []Template
+	err := rx.list(&page, `
+		SELECT `+templateColumns+`
+		FROM templates
+		`+where+` AND (created_at, id) < (?, ?)
+		ORDER BY created_at DESC, id DESC
+		LIMIT ?`, append(args, after.Key, after.ID, limit)...)
+	return page, err
+}
+
+// AllTemplates lists all of an account's templates.
+func (rx *Rx) AllTemplates(account int64) ([]Template, error) {
+	var all []Template
+	err := rx.list(&all, `
+		SELECT `+templateColumns+`
+		FROM templates
+		WHERE account_id = ?`, account)
+	return all, err
+}
+
+// TemplatesAtProvider finds a template by the provider's id, in each live account
+// that shares the provider's account; where that id was never told, by its name.
+func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]Template, error) {
+	var all []Template
+	err := rx.list(&all, `
+		SELECT `+templateColumns+`
+		FROM templates
+		WHERE account_id IN (SELECT id FROM accounts WHERE waba_id = ? AND deleted_at = 0)
+			AND (provider_template_id = ? OR provider_template_id IS NULL AND name = ? AND language = ?)
+		ORDER BY account_id`, wabaID, providerID, name, language)
+	return all, err
+}
+
+// InsertTemplate stores a new template and fills in its id and times. ErrConflict
+// means that the account has one of that name and language.
 func (tx *Tx) InsertTemplate(t *Template) error {
 	t.ID = tx.NewID(PrefixTemplate)
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
 	_, err := tx.exec(`
-		INSERT INTO templates (id, account_id, name, language, status, category, parameter_format, content, components, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?, ?, ?)`,
-		t.ID, t.AccountID, t.Name, t.Language, t.Status, t.Category, t.ParameterFormat, t.Content, t.Components, t.CreatedAt, t.UpdatedAt)
+		INSERT INTO templates (id, account_id, name, language, status, provider_status, provider_template_id, category, parameter_format, content, components, reason, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?)`,
+		t.ID, t.AccountID, t.Name, t.Language, t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat, t.Content, t.Components, t.Reason,
+		t.CreatedAt, t.UpdatedAt)
 	return err
+}
+
+// UpdateTemplate stores every changeable field of t.
+func (tx *Tx) UpdateTemplate(t *Template) error {
+	t.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE templates
+		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''), parameter_format = ?,
+			content = ?, components = ?, reason = nullif(?, ''), updated_at = ?
+		WHERE id = ? AND account_id = ?`,
+		t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat,
+		t.Content, t.Components, t.Reason, t.UpdatedAt, t.ID, t.AccountID)
+}
+
+// DeleteTemplate deletes a template that the provider no longer has.
+func (tx *Tx) DeleteTemplate(account int64, id string) error {
+	return tx.must(`
+		DELETE FROM templates
+		WHERE id = ? AND account_id = ?`, id, account)
+}
+
+// MarkTemplatesSynced records when an account's templates were last compared with
+// the provider's.
+func (tx *Tx) MarkTemplatesSynced(account int64) error {
+	return tx.must(`UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
 }

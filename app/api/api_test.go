@@ -19,18 +19,19 @@ import (
 // fixture is a served API over a real database, with one tenant. Everything
 // that its client sends and receives is held against openapi.json.
 type fixture struct {
-	t       testing.TB
-	dir     string
-	files   string // where the media library lies, if there is one
-	db      *storage.DB
-	api     *Server
-	url     string
-	client  *http.Client
-	tenant  storagetest.Tenant
-	log     *logBuffer
-	options []func(*Options)
-	extra   *[]string // beginnings of the paths that the test mounted itself
-	stop    func()    // ends the API and closes the database, once
+	t        testing.TB
+	dir      string
+	files    string // where the media library lies, if there is one
+	db       *storage.DB
+	api      *Server
+	url      string
+	client   *http.Client
+	tenant   storagetest.Tenant
+	log      *logBuffer
+	upstream *played // what the API asks, unless the test has another
+	options  []func(*Options)
+	extra    *[]string // beginnings of the paths that the test mounted itself
+	stop     func()    // ends the API and closes the database, once
 }
 
 // selfHosted is the plan of the tests: everything allowed, no rate limit.
@@ -87,6 +88,8 @@ func (f *fixture) start() {
 		DB: db, Version: "test", Plans: map[string]Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
 		Log: slog.New(slog.NewTextHandler(f.log, nil)),
 	}
+	f.upstream = &played{}
+	o.Accounts = f.upstream.accounts(f.t, db)
 	for _, change := range f.options {
 		change(&o)
 	}

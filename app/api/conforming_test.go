@@ -64,7 +64,7 @@ var described = sync.OnceValue(func() openAPI {
 var statusOf = map[string]string{
 	"BadRequest": "400", "Unauthorized": "401", "PaymentRequired": "402", "Forbidden": "403", "NotFound": "404",
 	"MethodNotAllowed": "405", "Conflict": "409", "PayloadTooLarge": "413", "UnprocessableEntity": "422",
-	"TooManyRequests": "429", "InternalError": "500", "ServiceUnavailable": "503",
+	"TooManyRequests": "429", "InternalError": "500", "BadGateway": "502", "ServiceUnavailable": "503",
 }
 
 // isBody tells whether a schema is that of a request's body, by its name.

@@ -44,6 +44,9 @@ const (
 	NumberNotVerified     Code = "whatsapp_number_not_verified"
 	MediaNotFound         Code = "media_not_found"
 	UpstreamError         Code = "upstream_error"
+	RegistrationRunning   Code = "registration_in_progress"
+	RegistrationFailed    Code = "whatsapp_registration_failed"
+	ProviderUnavailable   Code = "whatsapp_upstream_error"
 	InternalError         Code = "internal_error"
 	ServiceUnavailable    Code = "service_unavailable"
 )
@@ -86,6 +89,9 @@ var kinds = map[Code]kind{
 	NumberNotVerified:     {http.StatusUnprocessableEntity, "invalid_request_error"},
 	MediaNotFound:         {http.StatusUnprocessableEntity, "invalid_request_error"},
 	UpstreamError:         {http.StatusUnprocessableEntity, "invalid_request_error"},
+	RegistrationRunning:   {http.StatusConflict, "conflict"},
+	RegistrationFailed:    {http.StatusUnprocessableEntity, "invalid_request_error"},
+	ProviderUnavailable:   {http.StatusBadGateway, "api_error"},
 	InternalError:         {http.StatusInternalServerError, "api_error"},
 	ServiceUnavailable:    {http.StatusServiceUnavailable, "api_error"},
 }

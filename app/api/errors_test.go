@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -85,6 +86,17 @@ var provocations = map[Code]func(*fixture) answer{
 		f.connect(f.tenant, number)
 		return f.call("POST", messages, `{"messaging_product":"chat","to":"+15550001111","type":"image","image":{"id":"med_x"}}`)
 	},
+	RegistrationRunning: func(f *fixture) (second answer) {
+		f.connectDegraded()
+		f.upstream.answer = func(*http.Request) (int, string) {
+			second = f.call("POST", register, rightPIN)
+			return 500, ""
+		}
+		f.call("POST", register, rightPIN)
+		return second
+	},
+	RegistrationFailed:  registered(400, `{"error":{"code":133005,"message":"(#133005) Two step verification PIN Mismatch"}}`),
+	ProviderUnavailable: registered(500, "<html>"),
 	InvalidSignature: func(f *fixture) answer { // which only the provider's callback gets
 		rec := httptest.NewRecorder()
 		f.api.Refuse(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
@@ -128,6 +140,9 @@ var wanted = map[Code]string{
 	NumberNotVerified:     "422 invalid_request_error ",
 	UpstreamError:         "422 invalid_request_error ",
 	MediaNotFound:         "422 invalid_request_error image.id",
+	RegistrationRunning:   "409 conflict ",
+	RegistrationFailed:    "422 invalid_request_error ",
+	ProviderUnavailable:   "502 api_error ",
 	InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
 	InternalError:         "500 api_error ",
 	ServiceUnavailable:    "503 api_error  Retry-After=1",

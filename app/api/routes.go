@@ -47,6 +47,9 @@ func (s *Server) routes() []route {
 		{"PATCH", "/labels/:id", s.updateLabel, 0, s.findLabel},
 		{"DELETE", "/labels/:id", s.deleteLabel, 0, nil},
 
+		{"GET", "/accounts", s.listAccounts, 0, nil},
+		{"POST", "/:phone_number_id/register", s.registerNumber, 0, nil},
+
 		{"GET", "/:phone_number_id/messages", s.listMessages, 0, nil},
 		{"POST", "/:phone_number_id/messages", s.createMessage, 0, nil},
 		{"GET", "/:phone_number_id/messages/:id", s.getMessage, 0, nil},

@@ -41,6 +41,8 @@ type Options struct {
 	Files *storage.Files
 	Host  jobs.Host
 	Fetch *guard.Client
+	// Accounts speaks to the provider about accounts and templates.
+	Accounts *jobs.Accounts
 	// AllowInsecureURLs admits http where https is demanded.
 	AllowInsecureURLs bool
 	Log               *slog.Logger
@@ -122,8 +124,8 @@ func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply,
 		if err != nil {
 			return err
 		}
-		if r.route.has(creates) && r.org.Subscription == storage.SubscriptionInactive {
-			return fail(SubscriptionInactive, "The organization's subscription is inactive.")
+		if err := r.billed(); err != nil {
+			return err
 		}
 		if err := rep.render(r.id); err != nil {
 			return err
@@ -132,4 +134,12 @@ func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply,
 		return s.remember(tx, r, &out)
 	})
 	return out, err
+}
+
+// billed refuses what an inactive subscription does not allow.
+func (r *request) billed() error {
+	if r.route.has(creates) && r.org.Subscription == storage.SubscriptionInactive {
+		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
+	}
+	return nil
 }

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+
+	"confab/jobs"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// accountView is the public shape of an account.
+type accountView struct {
+	ID             string       `json:"id"`
+	Object         string       `json:"object"`
+	PhoneNumberID  *string      `json:"phone_number_id"`
+	PhoneNumber    *string      `json:"phone_number"`
+	Name           *string      `json:"name"`
+	Status         string       `json:"status"`
+	StatusReason   *string      `json:"status_reason"`
+	ProviderStatus *string      `json:"provider_status"`
+	Restricted     bool         `json:"restricted"`
+	WABAID         *string      `json:"waba_id"`
+	CustomerID     *string      `json:"customer_id"`
+	TeamID         string       `json:"team_id"`
+	CreatedAt      storage.Time `json:"created_at"`
+}
+
+func viewAccount(a storage.AccountDetail) accountView {
+	return accountView{
+		ID: a.PublicID, Object: "account", PhoneNumberID: a.PhoneNumberID, PhoneNumber: a.PhoneNumber, Name: a.Name,
+		Status: a.Status, StatusReason: a.StatusReason, ProviderStatus: a.ProviderStatus, Restricted: a.Restricted,
+		WABAID: a.WABAID, CustomerID: a.CustomerID, TeamID: a.TeamPublicID, CreatedAt: a.CreatedAt,
+	}
+}
+
+// accountFilters reads the filters of a list of accounts. Which customer is
+// meant is never wrong: one that nobody knows has no accounts.
+func accountFilters(r *request) (f storage.AccountFilter, some bool, err error) {
+	q := filters{values: r.query()}
+	f = storage.AccountFilter{Status: q.oneOf("status", storage.AccountConnected, "all"), CustomerID: q.values.Get("customer_id")}
+	switch f.Status {
+	case "":
+		f.Status = storage.AccountConnected
+	case "all":
+		f.Status = ""
+	}
+	return f, !q.values.Has("customer_id") || f.CustomerID != "", q.err
+}
+
+// listAccounts handles GET /v1/accounts. An organization has few: they all come
+// at once unless the client wants pages.
+func (s *Server) listAccounts(r *request) (reply, error) {
+	f, some, err := accountFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.list(r, fmt.Sprintf("accounts %#v", f))
+	if err != nil {
+		return reply{}, err
+	}
+	if !r.query().Has("limit") {
+		q.limit = math.MaxInt32
+	}
+	var rows []storage.AccountDetail
+	if some {
+		err = s.view(r, func(rx *storage.Rx) (err error) {
+			rows, err = rx.Accounts(r.org.ID, f, q.after, q.fetch())
+			return err
+		})
+	}
+	key := func(a storage.AccountDetail) storage.After { return storage.After{Key: a.CreatedAt, ID: a.PublicID} }
+	return page(s, q, rows, key, viewAccount), err
+}
+
+var pin = regexp.MustCompile(`^[0-9]{6}$`)
+
+// registration is the body of POST /v1/:phone_number_id/register.
+type registration struct {
+	PIN *string `json:"pin"`
+}
+
+func (b *registration) validate() error {
+	switch {
+	case b.PIN == nil:
+		return missing("pin")
+	case !pin.MatchString(*b.PIN):
+		return invalid("pin", "must have 6 digits")
+	}
+	return nil
+}
+
+// registrationView tells what became of a registration.
+type registrationView struct {
+	Object         string  `json:"object"`
+	PhoneNumberID  *string `json:"phone_number_id"`
+	Registered     bool    `json:"registered"`
+	Status         string  `json:"status"`
+	ProviderStatus *string `json:"provider_status"`
+}
+
+func viewRegistration(a storage.AccountDetail) registrationView {
+	return registrationView{
+		Object: "phone_number_registration", PhoneNumberID: a.PhoneNumberID,
+		Registered: a.Status == storage.AccountConnected, Status: a.Status, ProviderStatus: a.ProviderStatus,
+	}
+}
+
+// registerNumber handles POST /v1/:phone_number_id/register.
+func (s *Server) registerNumber(r *request) (reply, error) {
+	var in registration
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	r.carryThrough()
+	done, err := s.Accounts.Register(r.http.Context(), r.account.ID, *in.PIN)
+	if err != nil {
+		return reply{}, registrationError(err)
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		return ok(viewRegistration(done.Account())), done.Store(tx)
+	})
+}
+
+// registrationError words why a number could not be registered. The provider's
+// own trouble passes; whatever else it says is its word on this registration.
+func registrationError(err error) error {
+	if errors.Is(err, jobs.ErrRegistering) {
+		return fail(RegistrationRunning, "A registration of this number is already running.")
+	}
+	e, answered := errors.AsType[*provider.Error](err)
+	switch {
+	case !answered:
+		return upstream(err, nil)
+	case unavailable(e) && e.Class.Code != string(RegistrationFailed):
+		return errProvider(err)
+	}
+	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + explained(e), cause: err}
+}

@@ -1,0 +1,102 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"confab/jobs/provider"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const (
+	kindAccountSweep = "accounts.sweep"
+	kindAccountCheck = "account.check"
+
+	accountSweepEvery = time.Hour
+	accountSweepLease = 10 * time.Minute
+	accountSweepBatch = 100
+	accountCheckLease = 5 * time.Minute
+
+	// accountChecks is how many run at once: nobody waits for them.
+	accountChecks = 4
+	// sweptAttempts is how often a check of the sweep is tried before it is left
+	// to the next one.
+	sweptAttempts = 3
+)
+
+type accountCheckArgs struct {
+	Account int64 `json:"account"`
+	Swept   bool  `json:"swept,omitempty"` // another one follows within the hour
+}
+
+// EnqueueAccountCheck stores the job that asks the provider how an account is,
+// and what has become of its templates.
+func EnqueueAccountCheck(tx *storage.Tx, account int64) error {
+	return enqueueAccountCheck(tx, accountCheckArgs{Account: account})
+}
+
+func enqueueAccountCheck(tx *storage.Tx, args accountCheckArgs) error {
+	_, err := tx.Enqueue(storage.NewJob{Kind: kindAccountCheck, Args: args})
+	return err
+}
+
+// sweepAccounts makes a job for each account that was not checked lately, so that
+// one's trouble is no other's.
+func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+	since, last := storage.Now().Add(-accountSweepEvery/2), int64(0)
+	for {
+		var ids []int64
+		err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+			ids, err = rx.AccountsToCheck(since, last, accountSweepBatch)
+			return err
+		})
+		if err != nil || len(ids) == 0 {
+			return nil, err
+		}
+		last = ids[len(ids)-1]
+		err = w.DB.Update(ctx, func(tx *storage.Tx) error {
+			for _, id := range ids {
+				if err := enqueueAccountCheck(tx, accountCheckArgs{Account: id, Swept: true}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// checkAccount asks the provider about one account and its templates.
+func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args accountCheckArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	checked, err := w.Accounts.Check(ctx, args.Account)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil // removed meanwhile
+	case provider.Transient(err) && !(args.Swept && job.Attempt() >= sweptAttempts):
+		return nil, err
+	case err != nil:
+		w.Log.Warn("an account could not be checked", "account", args.Account, "error", err)
+		return nil, nil // what is to be known of it is known
+	}
+	synced, err := w.Accounts.FetchTemplates(ctx, args.Account)
+	if err != nil {
+		w.Log.Warn("an account's templates could not be read", "account", args.Account, "error", err)
+		return checked, nil
+	}
+	return func(tx *storage.Tx) error {
+		if err := checked(tx); err != nil {
+			return err
+		}
+		return synced.Store(tx)
+	}, nil
+}

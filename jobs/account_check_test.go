@@ -1,0 +1,387 @@
+package jobs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"confab/jobs"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// shown is a number as the provider shows it.
+func shown(status, health string) *http.Response {
+	return answered(200, fmt.Sprintf(`{"id":"1","display_phone_number":"+1 631-555-0100","verified_name":"Lucky Shrub","status":%q,"health_status":{"can_send_message":%q}}`, status, health))
+}
+
+// templates is a page of the provider's templates.
+func templates(items ...string) *http.Response {
+	return answered(200, `{"data":[`+strings.Join(items, ",")+`]}`)
+}
+
+// template is one of the provider's templates.
+func template(name, status, category, text string) string {
+	return fmt.Sprintf(`{"id":"7%s","name":%q,"language":"en_US","status":%q,"category":%q,"components":[{"type":"BODY","text":%q}],"rejected_reason":"NONE"}`, name, name, status, category, text)
+}
+
+// asked answers by the edge of the call: a number, or its templates.
+func asked(number func() *http.Response, list func() *http.Response) func(int, call) (*http.Response, error) {
+	return func(_ int, c call) (*http.Response, error) {
+		if strings.HasSuffix(c.path, "/message_templates") {
+			return list(), nil
+		}
+		return number(), nil
+	}
+}
+
+func (w *world) detail(a storage.Account) (d storage.AccountDetail) {
+	w.t.Helper()
+	storagetest.View(w.t, w.db, func(rx *storage.Rx) (err error) { d, err = rx.AccountDetail(a.ID); return err })
+	return d
+}
+
+// stand is an account in one line: status, provider's status, restricted.
+func (w *world) stand(a storage.Account) string {
+	w.t.Helper()
+	d := w.detail(a)
+	return fmt.Sprint(d.Status, " ", *d.ProviderStatus, " ", d.Restricted)
+}
+
+// check has an account checked and waits for the end of it.
+func (w *world) check(a storage.Account) {
+	w.t.Helper()
+	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return jobs.EnqueueAccountCheck(tx, a.ID) })
+	synctest.Wait()
+}
+
+// kept lists what is known of templates, as "name status category content".
+func (w *world) kept(a storage.Account) (all []string) {
+	w.t.Helper()
+	storagetest.View(w.t, w.db, func(rx *storage.Rx) error {
+		rows, err := rx.AllTemplates(a.ID)
+		for _, t := range rows {
+			all = append(all, fmt.Sprintf("%s %s %s %s", t.Name, t.Status, t.Category, t.Content))
+		}
+		return err
+	})
+	slices.Sort(all)
+	return all
+}
+
+func TestACheckMovesAnAccountAsTheProviderStands(t *testing.T) {
+	for _, c := range []struct {
+		before         string
+		restricted     bool
+		status, health string
+		after          string
+		reason         string
+	}{
+		{"connected", false, "CONNECTED", "AVAILABLE", "connected CONNECTED false", ""},
+		{"connected", false, "CONNECTED", "LIMITED", "connected CONNECTED false", ""},
+		{"connected", false, "CONNECTED", "BLOCKED", "connected CONNECTED true", ""},
+		{"connected", true, "CONNECTED", "AVAILABLE", "connected CONNECTED false", ""},
+		{"connected", true, "CONNECTED", "", "connected CONNECTED true", ""},
+		{"connected", false, "FLAGGED", "BLOCKED", "degraded FLAGGED false", "FLAGGED"},
+		{"connected", false, "RESTRICTED", "BLOCKED", "degraded RESTRICTED true", "RESTRICTED"},
+		{"connected", false, "BANNED", "BLOCKED", "degraded BANNED true", "BANNED"},
+		{"connected", false, "DISCONNECTED", "BLOCKED", "degraded DISCONNECTED false", "DISCONNECTED"},
+		{"degraded", true, "CONNECTED", "AVAILABLE", "connected CONNECTED false", ""},
+		{"degraded", false, "PENDING", "BLOCKED", "degraded PENDING false", "PENDING"},
+		{"onboarding", false, "PENDING", "BLOCKED", "onboarding PENDING false", ""},
+		{"onboarding", false, "CONNECTED", "AVAILABLE", "connected CONNECTED false", ""},
+		{"disconnected", false, "CONNECTED", "AVAILABLE", "connected CONNECTED false", ""},
+		{"disconnected", false, "DISCONNECTED", "BLOCKED", "disconnected DISCONNECTED false", "a test"},
+	} {
+		t.Run(fmt.Sprint(c.before, c.restricted, c.status, c.health), func(t *testing.T) {
+			bubble(t, func(w *world) {
+				storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+					if c.restricted {
+						if err := tx.MarkRestricted(w.account.ID); err != nil {
+							return err
+						}
+					}
+					reason := "a test"
+					if c.before == "connected" || c.before == "onboarding" {
+						reason = ""
+					}
+					return tx.MarkAccount(w.account.ID, c.before, reason)
+				})
+				w.provider.answer = asked(func() *http.Response { return shown(c.status, c.health) }, func() *http.Response { return templates() })
+				w.start()
+				w.check(w.account)
+				w.is.Equal(w.stand(w.account), c.after)
+				d := w.detail(w.account)
+				if c.reason == "" {
+					w.is.Equal(d.StatusReason, nil)
+				} else {
+					w.is.True(strings.Contains(*d.StatusReason, c.reason))
+				}
+				w.is.Equal(*d.Name+" "+*d.PhoneNumber, "Lucky Shrub +16315550100")
+			})
+		})
+	}
+}
+
+func TestACheckLearnsFromRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		status, code int
+		after        string
+	}{
+		"an expired token":       {401, 190, "degraded CONNECTED false"},
+		"a lost permission":      {403, 200, "degraded CONNECTED false"},
+		"a number that is gone":  {400, 33, "disconnected CONNECTED false"},
+		"a policy":               {403, 368, "connected CONNECTED true"},
+		"a word nobody explains": {400, 100, "connected CONNECTED false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = func(int, call) (*http.Response, error) { return refusing(c.status, c.code), nil }
+				w.start()
+				w.check(w.account)
+				w.is.Equal(w.stand(w.account), c.after)
+				time.Sleep(10 * time.Minute)
+				w.is.Equal(len(w.provider.calls()), 1) // asking again would change nothing
+			})
+		})
+	}
+}
+
+func TestEveryHourAccountsAreCheckedEachForItself(t *testing.T) {
+	bubble(t, func(w *world) {
+		broken, gone := storagetest.Connect(t, w.db, w.tenant, "100200301"), storagetest.Connect(t, w.db, w.tenant, "100200302")
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccount(gone.ID, storage.AccountDisconnected, "Removed.") })
+		last := storagetest.Connect(t, w.db, w.tenant, "100200303")
+		w.provider.answer = func(_ int, c call) (*http.Response, error) {
+			switch {
+			case strings.Contains(c.path, "100200301"):
+				return answered(500, "<html>"), nil
+			case strings.HasSuffix(c.path, "/message_templates"):
+				return templates(template("welcome", "APPROVED", "UTILITY", "Hi")), nil
+			case strings.Contains(c.path, "100200303"):
+				return shown("FLAGGED", "BLOCKED"), nil
+			}
+			return shown("CONNECTED", "AVAILABLE"), nil
+		}
+		w.start()
+		w.is.Equal(len(w.provider.calls()), 0) // they were just connected
+		time.Sleep(time.Hour + time.Minute)
+		w.is.Equal(w.stand(w.account), "connected CONNECTED false")
+		w.is.Equal(w.stand(broken), "connected CONNECTED false")
+		w.is.Equal(w.stand(gone), "disconnected CONNECTED false")
+		w.is.Equal(w.stand(last), "degraded FLAGGED false")
+		w.is.Equal(w.kept(w.account), []string{"welcome approved UTILITY Hi"})
+		count := func(number string) (n int) {
+			for _, c := range w.provider.calls() {
+				if strings.HasSuffix(c.path, "/"+number) {
+					n++
+				}
+			}
+			return n
+		}
+		w.is.Equal(count("100200300"), 1)
+		w.is.Equal(count("100200301"), 3) // tried a few times and left to the next hour
+		w.is.Equal(count("100200302"), 0)
+		time.Sleep(time.Hour)
+		w.is.Equal(count("100200300"), 2)
+		w.is.Equal(count("100200301"), 6)
+		w.is.Equal(count("100200303"), 2)
+	})
+}
+
+func TestACheckIsRepeatedUntilTheProviderAnswers(t *testing.T) {
+	bubble(t, func(w *world) {
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			return tx.MarkAccount(w.account.ID, storage.AccountDisconnected, "Removed.")
+		})
+		w.provider.answer = func(n int, c call) (*http.Response, error) {
+			if n < 6 {
+				return answered(503, ""), nil
+			}
+			if strings.HasSuffix(c.path, "/message_templates") {
+				return answered(500, ""), nil // which does not undo the rest
+			}
+			return shown("CONNECTED", "AVAILABLE"), nil
+		}
+		w.start()
+		w.check(w.account)
+		w.is.Equal(w.detail(w.account).Status, storage.AccountDisconnected)
+		time.Sleep(10 * time.Minute)
+		w.is.Equal(w.detail(w.account).Status, storage.AccountConnected)
+	})
+}
+
+func TestACheckDoesNotUndoWhatIsNewer(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = asked(func() *http.Response {
+			time.Sleep(time.Second)
+			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkRestricted(w.account.ID) }) // by a callback, meanwhile
+			return shown("CONNECTED", "AVAILABLE")
+		}, func() *http.Response { return templates() })
+		w.start()
+		w.check(w.account)
+		time.Sleep(time.Minute)
+		w.is.True(w.detail(w.account).Restricted)
+	})
+}
+
+func TestACheckOfARemovedAccountIsNothing(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.start()
+		storagetest.Exec(t, w.dir, `UPDATE accounts SET deleted_at = 1`)
+		w.check(w.account)
+		w.is.Equal(len(w.provider.calls()), 0)
+	})
+}
+
+func TestTemplatesFollowTheProvider(t *testing.T) {
+	bubble(t, func(w *world) {
+		list := []string{template("a", "PENDING", "UTILITY", "A"), template("b", "APPROVED", "MARKETING", "B"), template("c", "IN_APPEAL", "UTILITY", "C")}
+		w.provider.answer = asked(func() *http.Response { return shown("CONNECTED", "AVAILABLE") }, func() *http.Response { return templates(list...) })
+		w.start()
+		w.check(w.account)
+		w.is.Equal(w.kept(w.account), []string{"a pending UTILITY A", "b approved MARKETING B", "c pending UTILITY C"})
+		list = []string{template("a", "PAUSED", "UTILITY", "A"), template("c", "APPROVED", "marketing", "C2"), template("d", "FLAGGED", "UTILITY", "D")}
+		w.check(w.account)
+		w.is.Equal(w.kept(w.account), []string{"a rejected UTILITY A", "c approved MARKETING C2", "d approved UTILITY D"})
+	})
+}
+
+func TestASyncCountsWhatItDoes(t *testing.T) {
+	bubble(t, func(w *world) {
+		var list []string
+		w.provider.answer = asked(nil, func() *http.Response { return templates(list...) })
+		w.start()
+		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		sync := func() string {
+			t.Helper()
+			s, err := accounts.FetchTemplates(w.t.Context(), w.account.ID)
+			w.is.NoErr(err)
+			w.is.NoErr(w.db.Update(w.t.Context(), s.Store))
+			return fmt.Sprint(s.Created, s.Updated, s.Deleted, s.Synced)
+		}
+		w.is.Equal(sync(), "0 0 0 0")
+		for i := range 250 { // more than one transaction takes
+			list = append(list, template(fmt.Sprint("t", i), "APPROVED", "UTILITY", "Hi"))
+		}
+		w.is.Equal(sync(), "250 0 0 250")
+		w.is.Equal(len(w.kept(w.account)), 250)
+		w.is.Equal(sync(), "0 0 0 250")
+		list[7] = template("t7", "PAUSED", "UTILITY", "Hi")
+		list = list[:240]
+		w.is.Equal(sync(), "0 1 10 240")
+		list[7] = strings.Replace(list[7], `"type":"BODY","text":"Hi"`, `"text" : "Hi",  "type":"BODY"`, 1) // the same, written otherwise
+		w.is.Equal(sync(), "0 0 0 240")
+		list = append(list, list[3]) // a page that repeats one
+		w.is.Equal(sync(), "0 0 0 240")
+		var ids struct{ A, B string }
+		storagetest.View(t, w.db, func(rx *storage.Rx) error {
+			one, err := rx.Template(w.account.ID, "t7", "en_US")
+			ids.A = one.ID
+			return err
+		})
+		list[7] = template("t7", "APPROVED", "UTILITY", "Hello")
+		w.is.Equal(sync(), "0 1 0 240")
+		storagetest.View(t, w.db, func(rx *storage.Rx) error {
+			one, err := rx.Template(w.account.ID, "t7", "en_US")
+			ids.B = one.ID
+			w.is.Equal(one.Content, "Hello")
+			return err
+		})
+		w.is.Equal(ids.A, ids.B) // a template keeps its id
+	})
+}
+
+func TestAnIncompleteListDeletesNothing(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = asked(nil, func() *http.Response { return templates(template("a", "APPROVED", "UTILITY", "A")) })
+		w.start()
+		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		w.is.NoErr(accounts.LookUpTemplates(w.t.Context(), w.account.ID))
+		first := true
+		w.provider.answer = asked(nil, func() *http.Response {
+			if first {
+				first = false
+				return answered(200, `{"data":[`+template("b", "APPROVED", "UTILITY", "B")+`],"paging":{"cursors":{"after":"x"},"next":"https://provider.test/next"}}`)
+			}
+			return answered(500, "")
+		})
+		_, err := accounts.FetchTemplates(w.t.Context(), w.account.ID)
+		w.is.True(err != nil)
+		w.is.Equal(w.kept(w.account), []string{"a approved UTILITY A"})
+	})
+}
+
+func TestALookUpIsMadeOnceAMinuteAndOnceForAll(t *testing.T) {
+	bubble(t, func(w *world) {
+		fail := true
+		w.provider.answer = asked(nil, func() *http.Response {
+			time.Sleep(time.Second)
+			if fail {
+				return answered(500, "")
+			}
+			return templates(template("a", "APPROVED", "UTILITY", "A"))
+		})
+		w.start()
+		other := storagetest.Connect(t, w.db, w.tenant, "100200301")
+		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		together := func(a storage.Account, n int) (failed int) {
+			results := make(chan error, n)
+			for range n {
+				go func() { results <- accounts.LookUpTemplates(w.t.Context(), a.ID) }()
+			}
+			for range n {
+				if <-results != nil {
+					failed++
+				}
+			}
+			return failed
+		}
+		w.is.Equal(together(w.account, 5), 5) // all hear of the one failure
+		w.is.Equal(len(w.provider.calls()), 1)
+		fail = false
+		w.is.Equal(together(w.account, 5), 0) // which is no answer for a minute
+		w.is.Equal(len(w.provider.calls()), 2)
+		time.Sleep(58 * time.Second)
+		w.is.Equal(together(w.account, 5), 0)
+		w.is.Equal(len(w.provider.calls()), 2)
+		w.is.Equal(together(other, 2), 0) // another account has a minute of its own
+		w.is.Equal(len(w.provider.calls()), 3)
+		time.Sleep(2 * time.Second)
+		w.is.Equal(together(w.account, 5), 0)
+		w.is.Equal(len(w.provider.calls()), 4)
+		w.is.Equal(w.kept(w.account), []string{"a approved UTILITY A"})
+	})
+}
+
+func TestAPermissionThatOnlyManagingNeedsDegradesNothing(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.start()
+		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		for code, after := range map[int]string{200: "connected CONNECTED false", 190: "degraded CONNECTED false"} {
+			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccount(w.account.ID, storage.AccountConnected, "") })
+			w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
+			_, err := accounts.FetchTemplates(w.t.Context(), w.account.ID)
+			w.is.True(err != nil)
+			w.is.Equal(w.stand(w.account), after)
+		}
+	})
+}
+
+func TestTemplateStatusesReadAsOurOwn(t *testing.T) {
+	var told []string
+	for _, theirs := range []string{"APPROVED", "FLAGGED", "REINSTATED", "PENDING", "IN_APPEAL", "PENDING_DELETION", "REJECTED", "PAUSED", "DISABLED",
+		"DELETED", "LIMIT_EXCEEDED", "ARCHIVED", "LOCKED", "UNARCHIVED", "SOMETHING_NEW", ""} {
+		told = append(told, jobs.TemplateStatus(theirs))
+	}
+	got, _ := json.Marshal(told)
+	want := `["approved","approved","approved","pending","pending","pending","rejected","rejected","rejected","rejected","rejected","rejected","rejected","rejected","rejected","rejected"]`
+	if string(got) != want {
+		t.Errorf("%s", got)
+	}
+}

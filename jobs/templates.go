@@ -1,0 +1,255 @@
+package jobs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"reflect"
+	"strings"
+
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// templateBatch bounds the templates of one transaction.
+const templateBatch = 100
+
+// TemplateStatus is our word for the provider's status of a template.
+func TemplateStatus(theirs string) string {
+	switch theirs {
+	case "APPROVED", "FLAGGED", "REINSTATED":
+		return storage.TemplateApproved
+	case "PENDING", "IN_APPEAL", "PENDING_DELETION":
+		return storage.TemplatePending
+	default:
+		return storage.TemplateRejected
+	}
+}
+
+// TemplateLanguage writes a language as most of the provider's answers do: its
+// callbacks also say en-US.
+func TemplateLanguage(code string) string { return strings.ReplaceAll(code, "-", "_") }
+
+// TemplateReason is why a template is not approved; the provider says NONE for no
+// reason.
+func TemplateReason(theirs string) string {
+	if theirs == "NONE" {
+		return ""
+	}
+	return theirs
+}
+
+// TemplateContent is the text of a template's body.
+func TemplateContent(components []byte) string {
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(components, &parts) != nil {
+		return ""
+	}
+	for _, p := range parts {
+		if strings.EqualFold(p.Type, "BODY") {
+			return p.Text
+		}
+	}
+	return ""
+}
+
+// templateOf is the provider's template as we keep it.
+func templateOf(account int64, t provider.Template) storage.Template {
+	components := storage.JSON(t.Components)
+	if components == nil {
+		components = storage.JSON("[]")
+	}
+	format := "POSITIONAL"
+	if strings.EqualFold(t.ParameterFormat, "NAMED") {
+		format = "NAMED"
+	}
+	return storage.Template{
+		AccountID: account, Name: t.Name, Language: TemplateLanguage(t.Language), Status: TemplateStatus(t.Status), ProviderStatus: t.Status,
+		ProviderTemplateID: string(t.ID), Category: strings.ToUpper(t.Category), ParameterFormat: format,
+		Content: TemplateContent(components), Components: components, Reason: TemplateReason(t.RejectedReason),
+	}
+}
+
+// TemplateSync is what a look at the provider's templates changes here.
+type TemplateSync struct {
+	Created, Updated, Deleted int
+	Synced                    int // templates that the provider has
+
+	account int64
+	changes []func(*storage.Tx) error
+}
+
+// FetchTemplates compares an account's templates with the provider's. What is
+// different is left for Store; of very much, the most is stored already.
+//
+// Ours are read first: one that is made meanwhile is not taken for deleted.
+func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*TemplateSync, error) {
+	c, err := a.open(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	var ours []storage.Template
+	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
+		ours, err = rx.AllTemplates(account)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s := &TemplateSync{account: account}
+	if err := s.compare(ours, a.provider.Templates(ctx, c.token, text(c.WABAID), provider.TemplateFilter{})); err != nil {
+		return nil, a.noted(ctx, account, err, true)
+	}
+	for len(s.changes) > templateBatch {
+		batch := s.changes[:templateBatch]
+		if err := a.db.Update(ctx, func(tx *storage.Tx) error { return inOrder(tx, batch) }); err != nil {
+			return nil, err
+		}
+		s.changes = s.changes[templateBatch:]
+	}
+	return s, nil
+}
+
+// compare finds out what is new, different or gone.
+func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provider.Template, error]) error {
+	type key struct{ name, language string }
+	left := make(map[key]storage.Template, len(ours))
+	for _, t := range ours {
+		left[key{t.Name, t.Language}] = t
+	}
+	seen := make(map[key]bool)
+	for found, err := range theirs {
+		if err != nil {
+			return err
+		}
+		t := templateOf(s.account, found)
+		k := key{t.Name, t.Language}
+		if seen[k] {
+			continue
+		}
+		seen[k] = true
+		s.Synced++
+		old, known := left[k]
+		delete(left, k)
+		switch {
+		case !known:
+			s.Created++
+			s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, t) })
+		case !sameTemplate(old, t):
+			s.Updated++
+			s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, t) })
+		}
+	}
+	for _, gone := range left {
+		s.Deleted++
+		s.changes = append(s.changes, func(tx *storage.Tx) error { return ignoreMissing(tx.DeleteTemplate(s.account, gone.ID)) })
+	}
+	return nil
+}
+
+// Store writes what is left to write.
+func (s *TemplateSync) Store(tx *storage.Tx) error {
+	if err := inOrder(tx, s.changes); err != nil {
+		return err
+	}
+	return ignoreMissing(tx.MarkTemplatesSynced(s.account))
+}
+
+func inOrder(tx *storage.Tx, changes []func(*storage.Tx) error) error {
+	for _, change := range changes {
+		if err := change(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// saveTemplate stores a template as the provider has it, under the id that its
+// name and language have here.
+func saveTemplate(tx *storage.Tx, t storage.Template) error {
+	old, err := tx.Template(t.AccountID, t.Name, t.Language)
+	if ignoreMissing(err) != nil {
+		return err
+	}
+	if err != nil {
+		return tx.InsertTemplate(&t)
+	}
+	t.ID, t.CreatedAt = old.ID, old.CreatedAt
+	return tx.UpdateTemplate(&t)
+}
+
+// sameTemplate tells whether a look at the provider brings nothing new.
+func sameTemplate(old, found storage.Template) bool {
+	found.ID, found.CreatedAt, found.UpdatedAt = old.ID, old.CreatedAt, old.UpdatedAt
+	if sameJSON(old.Components, found.Components) {
+		found.Components = old.Components
+	}
+	return reflect.DeepEqual(old, found)
+}
+
+// sameJSON compares what two texts say, not how they are written.
+func sameJSON(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+// FindTemplate looks for one template at the provider; storage.ErrNotFound if it
+// has none.
+func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, language string) (storage.Template, error) {
+	c, err := a.open(ctx, account)
+	if err != nil {
+		return storage.Template{}, err
+	}
+	for t, err := range a.provider.Templates(ctx, c.token, text(c.WABAID), provider.TemplateFilter{Name: name}) {
+		if err != nil {
+			return storage.Template{}, a.noted(ctx, account, err, true)
+		}
+		if t.Name == name && TemplateLanguage(t.Language) == language {
+			return templateOf(account, t), nil
+		}
+	}
+	return storage.Template{}, storage.ErrNotFound
+}
+
+// CreateTemplate submits a template for review, and completes it with the id, the
+// status and the category that the provider gives it.
+func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body []byte) (storage.Template, error) {
+	c, err := a.open(ctx, t.AccountID)
+	if err != nil {
+		return t, err
+	}
+	made, err := a.provider.CreateTemplate(ctx, c.token, text(c.WABAID), body)
+	if err != nil {
+		return t, a.noted(ctx, t.AccountID, err, true)
+	}
+	t.ProviderTemplateID, t.ProviderStatus = string(made.ID), cmp.Or(made.Status, "PENDING")
+	t.Status, t.Category = TemplateStatus(t.ProviderStatus), cmp.Or(strings.ToUpper(made.Category), t.Category)
+	return t, nil
+}
+
+// EditTemplate changes a template at the provider, which reviews it again.
+func (a *Accounts) EditTemplate(ctx context.Context, t storage.Template, body []byte) error {
+	c, err := a.open(ctx, t.AccountID)
+	if err != nil {
+		return err
+	}
+	return a.noted(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
+}
+
+// UploadExample uploads the example of a template's header and returns its handle.
+func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (string, error) {
+	c, err := a.open(ctx, account)
+	if err != nil {
+		return "", err
+	}
+	handle, err := a.provider.UploadHandle(ctx, c.token, f)
+	return handle, a.noted(ctx, account, err, true)
+}
