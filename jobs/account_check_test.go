@@ -154,6 +154,7 @@ func TestACheckLearnsFromRefusals(t *testing.T) {
 
 func TestEveryHourAccountsAreCheckedEachForItself(t *testing.T) {
 	bubble(t, func(w *world) {
+		w.sweeps = true
 		broken, gone := storagetest.Connect(t, w.db, w.tenant, "100200301"), storagetest.Connect(t, w.db, w.tenant, "100200302")
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccount(gone.ID, storage.AccountDisconnected, "Removed.") })
 		last := storagetest.Connect(t, w.db, w.tenant, "100200303")
