@@ -46,7 +46,7 @@ func (h Host) LinkOf(m storage.Message) string {
 	var c struct {
 		Link string `json:"link"`
 	}
-	if slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) && json.Unmarshal(m.Content, &c) == nil {
+	if m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) && json.Unmarshal(m.Content, &c) == nil {
 		return c.Link
 	}
 	return ""

@@ -51,7 +51,11 @@ func (h Host) settle(tx *storage.Tx, a storage.Account, m storage.Message, provi
 
 // tellSent tells that the provider has a message.
 func (h Host) tellSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
-	sent := event.Sent{At: tx.Now, Body: m.Body, ConversationStatus: m.ConversationStatus, MediaURL: h.LinkOf(m)}
+	at := tx.Now
+	if m.SentAt != 0 { // from the phone
+		at = m.SentAt
+	}
+	sent := event.Sent{At: at, Body: m.Body, ConversationStatus: m.ConversationStatus, MediaURL: h.LinkOf(m)}
 	return event.MessageSent(SubjectOf(a), m, sent).Emit(tx)
 }
 

@@ -3,7 +3,6 @@ package jobs
 import (
 	"cmp"
 	"encoding/json"
-	"time"
 
 	"confab/jobs/event"
 	"confab/jobs/provider"
@@ -13,7 +12,7 @@ import (
 // ApplyStatus moves a message as a callback reports and tells of it, once for
 // each distinct status. The envelope is the callback, narrowed to it.
 func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, status provider.Status, envelope []byte) error {
-	first, err := tx.MarkStatus(m, status.Status, reportedAt(status, tx.Now))
+	first, err := tx.MarkStatus(m, status.Status, HappenedAt(status.Timestamp, tx.Now))
 	if err != nil || !first {
 		return err
 	}
@@ -23,16 +22,6 @@ func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, st
 		}
 	}
 	return event.MessageStatus(SubjectOf(account), status.ID, envelope).Emit(tx)
-}
-
-// reportedAt is when a status came about, or now where the callback gives no
-// time that could be true.
-func reportedAt(s provider.Status, now storage.Time) storage.Time {
-	const latest = 24 * time.Hour // clocks differ
-	if s.Timestamp <= 0 || int64(s.Timestamp) > now.Add(latest).Std().Unix() {
-		return now
-	}
-	return storage.At(time.Unix(int64(s.Timestamp), 0))
 }
 
 // unexplained is the fault of a failure that gives none.

@@ -31,8 +31,8 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Now
 	return tx.must(`
 		UPDATE messages
-		SET content = ?, body = ?, edited_at = ?, updated_at = ?
-		WHERE id = ?`, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.ID)
+		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
+		WHERE id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.ID)
 }
 
 // UpgradeMessage gives a message that could not be shown at first the content

@@ -11,6 +11,7 @@ const (
 	Outbound = "outbound"
 
 	SourceAPI = "api"
+	SourceApp = "app" // on a phone
 )
 
 // Message is something said, with what its view needs of the contact.

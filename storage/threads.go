@@ -19,15 +19,12 @@ const threadQuery = `
 	FROM contacts c LEFT JOIN conversations v ON v.contact_id = c.id
 	WHERE `
 
-func (rx *Rx) thread(where string, args ...any) (Thread, error) {
-	var t Thread
-	stmt, err := rx.s.prepared(threadQuery + where)
-	if err != nil {
-		return t, err
-	}
-	err = stmt.QueryRow(args...).Scan(&t.ID, &t.AccountID, &t.PhoneNumber, &t.BSUID, &t.ParentBSUID, &t.Username, &t.Name, &t.NameIsOurs, &t.Email, &t.Metadata,
-		&t.MarketingOptedOut, &t.OptedIn, &t.CreatedAt, &t.UpdatedAt, &t.ConversationID, &t.Status, &t.AssigneeID, &t.Labeled)
-	return t, rx.s.translate(err)
+func (rx *Rx) thread(where string, args ...any) (t Thread, err error) {
+	err = rx.scan([]any{
+		&t.ID, &t.AccountID, &t.PhoneNumber, &t.BSUID, &t.ParentBSUID, &t.Username, &t.Name, &t.NameIsOurs, &t.Email, &t.Metadata,
+		&t.MarketingOptedOut, &t.OptedIn, &t.CreatedAt, &t.UpdatedAt, &t.ConversationID, &t.Status, &t.AssigneeID, &t.Labeled,
+	}, threadQuery+where, args...)
+	return t, err
 }
 
 // Thread finds the thread of a contact.
@@ -88,19 +85,20 @@ func (tx *Tx) UpdatePerson(t *Thread) error { return tx.UpdateContact(&t.Contact
 
 // MergeThreads makes one person of two: all that belongs to from becomes into's,
 // and from is gone. What only from knew, into knows afterwards; who of them was
-// meant by number and BSUID is for the caller to say, by UpdatePerson.
-func (tx *Tx) MergeThreads(into *Thread, from Thread) error {
+// meant by number and BSUID is for the caller to say, by UpdatePerson. It returns
+// whether into has got labels.
+func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) {
 	adopt(into, from)
 	if err := tx.mergeConversations(into, from); err != nil {
-		return err
+		return false, err
 	}
-	_, err := tx.exec(`
+	n, err := tx.exec(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT ?, label_id, account_id, ? FROM contact_labels WHERE contact_id = ?`, into.ID, into.CreatedAt, from.ID)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return tx.must(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
+	return n > 0, tx.must(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
 }
 
 // adopt fills in what into does not know of itself.

@@ -3,6 +3,7 @@ package callback
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -60,7 +61,7 @@ func (s *Server) applySingly(ctx context.Context, pieces []piece) error {
 		err := s.DB.Update(ctx, p.take)
 		if err != nil && !passing(err) {
 			s.Log.Error("a callback could not be applied", "field", p.change.Field, "error", err)
-			err = s.DB.Update(ctx, s.keep(p.change, "failed"))
+			err = s.DB.Update(ctx, s.keep(whole(p.change), "failed"))
 		}
 		if err != nil {
 			return err
@@ -78,8 +79,8 @@ func (s *Server) pieces(body []byte) (all []piece) {
 	}
 	changes, err := provider.ParseCallback(text)
 	if err != nil {
-		whole := provider.Change{Value: body}
-		return []piece{{whole, s.keep(whole, "unreadable")}}
+		all := provider.Change{Value: body}
+		return []piece{{all, s.keep(item{Change: all}, "unreadable")}}
 	}
 	for _, n := range changes {
 		for _, take := range s.takeChange(n) {
@@ -94,6 +95,14 @@ func (s *Server) takeChange(n provider.News) []step {
 	switch n.Field {
 	case "messages":
 		return s.takeMessages(n)
+	case "smb_message_echoes":
+		return s.takeEchoes(n)
+	case "user_id_update":
+		return s.takeIdentities(n)
+	case "user_preferences":
+		return s.takePreferences(n)
+	case "history", "smb_app_state_sync":
+		return s.keeping(n, "not used")
 	case "message_template_status_update", "message_template_quality_update", "message_template_components_update", "template_category_update":
 		return s.takeTemplate(n)
 	case "account_update", "account_review_update", "account_alerts", "business_capability_update", "phone_number_quality_update", "phone_number_name_update", "security":
@@ -105,18 +114,41 @@ func (s *Server) takeChange(n provider.News) []step {
 
 // keeping is all there is to do with a change that nobody takes.
 func (s *Server) keeping(n provider.News, reason string) []step {
-	return []step{s.keep(n.Change, reason)}
+	return []step{s.keep(whole(n.Change), reason)}
 }
 
-// keep stores a change as it came, for somebody to look at, and counts it.
-func (s *Server) keep(change provider.Change, reason string) step {
+// item is a change, or a part of one, and the number that it is about: "" for
+// none.
+type item struct {
+	provider.Change
+	number string
+}
+
+// whole is a change by itself.
+func whole(change provider.Change) item {
+	var number provider.ID
+	if raw := provider.Member(provider.Member(change.Value, "metadata"), "phone_number_id"); raw != nil {
+		_ = json.Unmarshal(raw, &number) // what is no id names no number
+	}
+	return item{change, string(number)}
+}
+
+// keep stores an item as it came, for somebody to look at, and counts it. It
+// belongs to the account of its number, and goes with it.
+func (s *Server) keep(what item, reason string) step {
 	return func(tx *storage.Tx) error {
-		raw := storage.RawCallback{Field: change.Field, Reason: reason, Payload: change.Value}
+		raw := storage.RawCallback{Field: what.Field, Reason: reason, Payload: what.Value}
 		if raw.Payload == nil {
 			raw.Payload = []byte("null")
 		}
+		switch account, err := tx.AccountByNumber(what.number); {
+		case err == nil:
+			raw.AccountID = &account.ID
+		case !errors.Is(err, storage.ErrNotFound):
+			return err
+		}
 		if s.OnKept != nil {
-			tx.AfterCommit(func() { s.OnKept(word(change.Field), reason) })
+			tx.AfterCommit(func() { s.OnKept(word(what.Field), reason) })
 		}
 		return tx.InsertRawCallback(raw)
 	}

@@ -32,8 +32,8 @@ func framed(n provider.News) (f frame, err error) {
 }
 
 // item is one item of the change, alone.
-func (f frame) item(raw json.RawMessage) provider.Change {
-	return provider.Change{Field: f.Field, Value: raw}
+func (f frame) item(raw json.RawMessage) item {
+	return item{provider.Change{Field: f.Field, Value: raw}, f.number}
 }
 
 // about finds the people with a number or an id.

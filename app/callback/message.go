@@ -2,7 +2,10 @@ package callback
 
 import (
 	"encoding/json"
+	"errors"
+	"time"
 
+	"confab/jobs"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -10,16 +13,187 @@ import (
 // takeMessages applies what people wrote, and what became of what we wrote.
 func (s *Server) takeMessages(n provider.News) (all []step) {
 	f, err := framed(n)
-	if err != nil || len(f.value.Statuses) == 0 {
-		return s.keeping(n, "not handled")
+	if err != nil {
+		return s.keeping(n, "unreadable")
 	}
 	for _, raw := range f.value.Statuses {
 		all = append(all, s.takeStatus(f, raw))
 	}
-	if len(f.value.Messages) > 0 || len(f.value.Errors) > 0 {
-		all = append(all, s.keeping(n, "not handled")...)
+	for _, raw := range f.value.Messages {
+		all = append(all, s.takeMessage(f, raw))
+	}
+	if len(f.value.Errors) > 0 {
+		s.Log.Warn("the provider reports an error", "phone_number_id", f.number, "code", f.value.Errors[0].Code, "message", f.value.Errors[0].Message)
+		all = append(all, s.keeping(n, "reported error")...)
+	}
+	if len(all) == 0 {
+		return s.keeping(n, "not handled")
 	}
 	return all
+}
+
+// takeMessage applies one message of a person.
+func (s *Server) takeMessage(f frame, raw json.RawMessage) step {
+	m, err := provider.Read[provider.Message](raw)
+	if err != nil || m.ID == "" {
+		return s.keep(f.item(raw), "unreadable message")
+	}
+	switch m.Type {
+	case "system":
+		return s.takeSystem(f, m, raw)
+	case "edit":
+		return s.takeEdit(f, m, raw, storage.Inbound)
+	case "revoke":
+		return s.takeRevoke(f, m, raw, storage.Inbound)
+	}
+	in, reason := readIncoming(f, m, raw)
+	if reason != "" {
+		return s.keep(f.item(raw), reason)
+	}
+	return func(tx *storage.Tx) error {
+		account, err := tx.AccountByNumber(f.number)
+		if errors.Is(err, storage.ErrNotFound) {
+			return s.strange(tx, f, raw)
+		}
+		if err != nil {
+			return err
+		}
+		return s.receive(tx, account, in)
+	}
+}
+
+// incoming is a message from a person, ready to be stored.
+type incoming struct {
+	provider.Message
+	content
+	context  json.RawMessage
+	from     person
+	envelope []byte
+}
+
+// readIncoming reads all that there is to know of a message before it is stored,
+// or says why that cannot be.
+func readIncoming(f frame, m provider.Message, raw json.RawMessage) (in incoming, reason string) {
+	in = incoming{Message: m, context: contextOf(m, raw)}
+	profiles, words := f.about(m.From, m.FromUserID)
+	if m.From == "" && m.FromUserID == "" && len(f.people) == 1 {
+		profiles, words = f.people, f.words // nobody else can be meant
+	}
+	in.from = named(m.From, m.FromUserID, m.FromParentUserID).profiled(profiles)
+	in.from.wrote = true
+	if in.from.unknown() {
+		return in, "unknown sender"
+	}
+	var err error
+	if in.content, err = readContent(raw, m.Type); err != nil {
+		return in, "unreadable message"
+	}
+	in.lost = in.lost || in.file != "" && unavailable(m)
+	if m.Type == "reaction" || m.Type == "unsupported" { // these may have been completed
+		raw = provider.With(raw, m.Type, in.raw)
+	}
+	if in.envelope = f.Narrow("messages", raw, words); in.envelope == nil {
+		return in, "nested too deep"
+	}
+	return in, ""
+}
+
+// receive stores a message with the contact and the conversation that it needs,
+// unless it is a repeat, and tells of it.
+func (s *Server) receive(tx *storage.Tx, a storage.Account, in incoming) error {
+	found, err := in.from.known(tx, a.ID)
+	if err != nil {
+		return err
+	}
+	if !in.from.settled(found) { // else the insert itself finds out
+		if again, err := tx.MessageByProviderID(a.ID, in.ID); !errors.Is(err, storage.ErrNotFound) {
+			return s.repeated(tx, a, again, in, err)
+		}
+	}
+	t, err := meet(tx, a, in.from, found, moment(in.Timestamp, tx.Now))
+	if err != nil {
+		return err
+	}
+	m := in.row(a, t, tx.Now)
+	err = tx.InsertMessage(&m)
+	if errors.Is(err, storage.ErrConflict) {
+		again, err := tx.MessageByProviderID(a.ID, in.ID)
+		return s.repeated(tx, a, again, in, err)
+	}
+	if err != nil {
+		return err
+	}
+	if in.kind == "reaction" {
+		err = tx.MarkReacted(t, moment(in.Timestamp, tx.Now))
+	} else {
+		err = tx.MarkHeard(&t, moment(in.Timestamp, tx.Now))
+	}
+	if err != nil {
+		return err
+	}
+	return s.tell(tx, a, t, m, in)
+}
+
+// row is the message as it is stored.
+func (in incoming) row(a storage.Account, t storage.Thread, now storage.Time) storage.Message {
+	m := storage.Message{
+		AccountID: a.ID, ConversationID: t.ConversationID, ContactID: t.ID, Direction: storage.Inbound, Status: storage.MessageDelivered,
+		Source: storage.SourceApp, ProviderID: &in.ID, PhoneNumber: t.PhoneNumber, SentAt: jobs.HappenedAt(in.Timestamp, now),
+	}
+	in.fill(&m)
+	return m
+}
+
+// fill gives a message the content.
+func (in incoming) fill(m *storage.Message) {
+	m.Type, m.Content, m.Body, m.Context = in.kind, storage.JSON(in.raw), in.body, storage.JSON(in.context)
+	m.MediaStatus = in.mediaStatus()
+}
+
+// mediaStatus is how far the file of a message is that has just come.
+func (c content) mediaStatus() *string {
+	switch {
+	case c.lost:
+		return new(storage.MediaFailed)
+	case c.file != "":
+		return new(storage.MediaFetching)
+	}
+	return nil
+}
+
+// tell tells of a message: at once, or when its file is here.
+func (s *Server) tell(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
+	if in.file != "" && !in.lost {
+		return jobs.EnqueueFetch(tx, m, in.file, in.envelope)
+	}
+	return s.Host.TellReceived(tx, a, t, m, in.envelope)
+}
+
+// repeated takes a message that is there already: nothing is to be done, unless
+// it could not be shown the first time and can be now.
+func (s *Server) repeated(tx *storage.Tx, a storage.Account, m storage.Message, in incoming, err error) error {
+	if err != nil || m.Direction != storage.Inbound || m.Type != "unsupported" || in.kind == "unsupported" {
+		return err
+	}
+	in.fill(&m)
+	if err := tx.UpgradeMessage(&m); err != nil {
+		return err
+	}
+	t, err := tx.Thread(a.ID, m.ContactID)
+	if err != nil {
+		return err
+	}
+	return s.tell(tx, a, t, m, in)
+}
+
+// moment is when something happened that is told now. The provider counts in
+// seconds: what is no older than a minute has just happened.
+func moment(seconds provider.Int, now storage.Time) storage.Time {
+	at := jobs.HappenedAt(seconds, now)
+	if at > now || now.Sub(at) < time.Minute {
+		return now
+	}
+	return at
 }
 
 // strange keeps an item for a number that nobody has connected. What still comes

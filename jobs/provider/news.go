@@ -146,11 +146,14 @@ func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage
 		}
 	})
 	doc = append(append(doc, '}'), n.tail...)
-	if n.deep && depth(doc) > maxDepth {
+	if n.TooDeep(doc) {
 		return nil
 	}
 	return rewrite(doc, fromProvider)
 }
+
+// TooDeep tells whether a part of the change is nested deeper than makes sense.
+func (n News) TooDeep(part json.RawMessage) bool { return n.deep && depth(part) > maxDepth }
 
 func appendList(doc []byte, all []json.RawMessage) []byte {
 	doc = append(doc, '[')

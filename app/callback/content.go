@@ -1,0 +1,131 @@
+package callback
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+
+	"confab/jobs/provider"
+)
+
+// content is what a message says: as it came, and as events word it.
+type content struct {
+	kind string
+	raw  json.RawMessage
+	body *string // text or caption
+	// file is the provider's id of what is to be fetched; lost says that there
+	// is a file which cannot be had.
+	file string
+	lost bool
+}
+
+// kindPattern is what a type looks like, also one that we do not know yet.
+var kindPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,49}$`)
+
+// errContent means that a message does not hold what its type says.
+var errContent = errors.New("the content is not there")
+
+// shapes are the first bytes of the contents of known types.
+var shapes = map[string]byte{
+	"text": '{', "image": '{', "video": '{', "audio": '{', "document": '{', "sticker": '{', "location": '{', "contacts": '[',
+	"interactive": '{', "button": '{', "reaction": '{', "order": '{', "unsupported": '{',
+}
+
+// readContent reads the content of a message, which stands under the name of its
+// type. Of a type that we do not know anything is taken.
+func readContent(message json.RawMessage, kind string) (c content, err error) {
+	c = content{kind: kind, raw: provider.Member(message, kind)}
+	if !kindPattern.MatchString(kind) {
+		return c, errContent
+	}
+	if shape, ok := shapes[kind]; ok && kind != "unsupported" && (len(c.raw) == 0 || c.raw[0] != shape) {
+		return c, errContent
+	}
+	switch kind {
+	case "text":
+		var text struct {
+			Body *string `json:"body"`
+		}
+		if err := json.Unmarshal(c.raw, &text); err != nil || text.Body == nil {
+			return c, errContent
+		}
+		c.body = text.Body
+	case "image", "video", "audio", "document", "sticker":
+		err = c.readFile()
+	case "reaction":
+		err = c.readReaction()
+	case "unsupported":
+		err = c.readUnsupported()
+	}
+	if len(c.raw) == 0 {
+		c.raw = json.RawMessage("null")
+	}
+	return c, err
+}
+
+func (c *content) readFile() error {
+	file, err := provider.Read[provider.Attachment](c.raw)
+	if err != nil {
+		return err
+	}
+	if file.Caption != "" {
+		c.body = &file.Caption
+	}
+	c.file, c.lost = string(file.ID), file.ID == ""
+	return nil
+}
+
+// readReaction makes a reaction that was taken back look like one: the provider
+// leaves the emoji out, or empty.
+func (c *content) readReaction() error {
+	reaction, err := provider.Read[provider.Reaction](c.raw)
+	if err != nil || reaction.MessageID == "" {
+		return errContent
+	}
+	if emoji := provider.Member(c.raw, "emoji"); emoji == nil || string(emoji) == "null" {
+		c.raw = provider.With(c.raw, "emoji", json.RawMessage(`""`))
+	}
+	return nil
+}
+
+// readUnsupported says of which type a message is that cannot be shown, also
+// where the provider does not.
+func (c *content) readUnsupported() error {
+	var what struct {
+		Type string `json:"type"`
+	}
+	if len(c.raw) == 0 || c.raw[0] != '{' {
+		c.raw = json.RawMessage(`{}`)
+	}
+	if err := json.Unmarshal(c.raw, &what); err != nil {
+		return errContent
+	}
+	if what.Type == "" {
+		c.raw = provider.With(c.raw, "type", json.RawMessage(`"unknown"`))
+	}
+	return nil
+}
+
+// unavailable tells of a file that the provider itself could not get.
+func unavailable(m provider.Message) bool {
+	for _, fault := range m.Errors {
+		if fault.Code == 131052 {
+			return true
+		}
+	}
+	return false
+}
+
+// contextOf is what a message says of the one that it answers: as it came, and
+// by the name that the API has for it.
+func contextOf(m provider.Message, raw json.RawMessage) json.RawMessage {
+	context := provider.Member(raw, "context")
+	if m.Context == nil || m.Context.ID == "" {
+		return context
+	}
+	id, err := json.Marshal(m.Context.ID)
+	if err != nil {
+		return context // texts always encode
+	}
+	return provider.With(context, "message_id", id)
+}
