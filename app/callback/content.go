@@ -12,7 +12,9 @@ import (
 type content struct {
 	kind string
 	raw  json.RawMessage
-	body *string // text or caption
+	// completed says that raw has what the provider left out.
+	completed bool
+	body      *string // text or caption
 	// file is the provider's id of what is to be fetched; lost says that there
 	// is a file which cannot be had.
 	file string
@@ -83,7 +85,7 @@ func (c *content) readReaction() error {
 		return errContent
 	}
 	if emoji := provider.Member(c.raw, "emoji"); emoji == nil || string(emoji) == "null" {
-		c.raw = provider.With(c.raw, "emoji", json.RawMessage(`""`))
+		c.raw, c.completed = provider.With(c.raw, "emoji", json.RawMessage(`""`)), true
 	}
 	return nil
 }
@@ -101,7 +103,7 @@ func (c *content) readUnsupported() error {
 		return errContent
 	}
 	if what.Type == "" {
-		c.raw = provider.With(c.raw, "type", json.RawMessage(`"unknown"`))
+		c.raw, c.completed = provider.With(c.raw, "type", json.RawMessage(`"unknown"`)), true
 	}
 	return nil
 }

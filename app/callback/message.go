@@ -89,7 +89,7 @@ func readIncoming(f frame, m provider.Message, raw json.RawMessage) (in incoming
 		return in, "unreadable message"
 	}
 	in.lost = in.lost || in.file != "" && unavailable(m)
-	if m.Type == "reaction" || m.Type == "unsupported" { // these may have been completed
+	if in.completed {
 		raw = provider.With(raw, m.Type, in.raw)
 	}
 	if in.envelope = f.Narrow("messages", raw, words); in.envelope == nil {

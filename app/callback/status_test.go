@@ -3,6 +3,7 @@ package callback
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func newLine(t testing.TB) *line {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	l := &line{t: t, is: is.New(t), dir: dir, server: New(Options{DB: db, AppSecret: secret, VerifyToken: token})}
+	l := &line{t: t, is: is.New(t), dir: dir, server: New(Options{DB: db, AppSecret: secret, VerifyToken: token, Log: slog.New(slog.DiscardHandler)})}
 	l.tenant = storagetest.Seed(t, db, "Acme")
 	l.account = storagetest.Connect(t, db, l.tenant, ourNumber)
 	return l
