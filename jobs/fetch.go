@@ -54,18 +54,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
-	var (
-		m      storage.Message
-		sender storage.Sender
-		token  provider.Token
-	)
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		if m, err = rx.Message(args.Account, args.Message); err != nil {
-			return err
-		}
-		sender, token, err = loadSender(rx, args.Account)
-		return err
-	})
+	m, sender, token, err := w.waiting(ctx, args)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil // the message is gone, or the account, and with it whoever would hear of it
@@ -88,6 +77,19 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit
 	}
 	w.Log.Warn("media was not fetched", "account", sender.PublicID, "message", m.ID, "error", err)
 	return w.unfetched(args, err), nil
+}
+
+// waiting finds a message that waits for its media, and who can ask for it.
+func (w *Workers) waiting(ctx context.Context, args fetchArgs) (m storage.Message, s storage.Sender, token provider.Token, err error) {
+	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		m, err = rx.Message(args.Account, args.Message)
+		return err
+	})
+	if err != nil {
+		return m, s, token, err
+	}
+	s, token, err = w.sender(ctx, args.Account)
+	return m, s, token, err
 }
 
 // errTorn means that a file is not the one that the provider described.

@@ -70,7 +70,7 @@ func (l *line) kinds() (all []string) {
 func (l *line) said() (all []storage.Message) {
 	l.t.Helper()
 	storagetest.View(l.t, l.server.DB, func(rx *storage.Rx) (err error) {
-		all, err = rx.Messages(l.account.ID, storage.MessageFilter{}, storage.First, 1000)
+		all, _, err = rx.Messages(l.account.ID, storage.MessageFilter{}, storage.First, 1000)
 		return err
 	})
 	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
