@@ -58,7 +58,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil // the message is gone, or the account, and with it whoever would hear of it
-	case errors.Is(err, errToken):
+	case errors.Is(err, ErrToken):
 		return w.unfetched(args, err), nil
 	case err != nil:
 		return nil, err
