@@ -20,7 +20,7 @@ var allowed = map[string][]string{
 	"":                     {"app/cli"},
 	"app":                  {"app/api", "app/callback", "app/config", "app/pages", "jobs", "jobs/guard", "jobs/provider", "jobs/queue", "storage"},
 	"app/api":              {"jobs", "jobs/event", "jobs/guard", "jobs/provider", "storage"},
-	"app/callback":         {"jobs", "jobs/provider", "storage"},
+	"app/callback":         {"jobs", "jobs/event", "jobs/provider", "storage"},
 	"app/bench":            {"jobs/queue", "storage"},
 	"app/cli":              {"app", "app/config", "app/simulator", "jobs/guard", "jobs/webhook", "storage"},
 	"app/config":           {},
