@@ -2,6 +2,8 @@ package api
 
 import (
 	"encoding/json"
+	"reflect"
+	"strings"
 
 	"confab/storage"
 )
@@ -67,20 +69,40 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 	if m.ErrorCode != nil {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
 	}
-	if link := s.Host.LinkOf(m); link != "" {
-		ready := storage.MediaReady
-		v.Media = &mediaView{URL: &link, MIMEType: m.MediaMIMEType, Size: m.MediaSize, Filename: m.MediaFilename, Status: &ready}
-	}
+	v.Media = s.viewFile(m)
 	return v
 }
 
-// MarshalJSON puts the content under the name of its type. A type is never the
-// name of another field: both lists are ours.
+// viewFile is the media of a message, or nil where there is none, or none any
+// more.
+func (s *Server) viewFile(m storage.Message) *mediaView {
+	if link := s.Host.LinkOf(m); link != "" {
+		ready := storage.MediaReady
+		return &mediaView{URL: &link, MIMEType: m.MediaMIMEType, Size: m.MediaSize, Filename: m.MediaFilename, Status: &ready}
+	}
+	if m.MediaStatus != nil && *m.MediaStatus != storage.MediaReady {
+		return &mediaView{Status: m.MediaStatus}
+	}
+	return nil
+}
+
+// ownFields are the names under which no content can stand. Types to come are
+// the provider's to name.
+var ownFields = func() map[string]bool {
+	names := make(map[string]bool)
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[messageView]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names[name] = true
+	}
+	return names
+}()
+
+// MarshalJSON puts the content under the name of its type.
 func (v messageView) MarshalJSON() ([]byte, error) {
 	type plain messageView
 	body, err := encode(plain(v))
-	if err != nil {
-		return nil, err
+	if err != nil || ownFields[v.Type] {
+		return body, err
 	}
 	name, err := json.Marshal(v.Type)
 	if err != nil {
