@@ -1,7 +1,144 @@
 package callback
 
-import "confab/jobs/provider"
+import (
+	"slices"
+	"strings"
+
+	"confab/jobs"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// move is what news does to one account.
+type move func(tx *storage.Tx, a storage.Account) error
 
 // takeAccount applies what the provider says about a business account or one of
 // its numbers.
-func (s *Server) takeAccount(n provider.News) []step { return s.keeping(n, "not handled") }
+func (s *Server) takeAccount(n provider.News) []step {
+	u, err := provider.Read[provider.AccountUpdate](n.Value)
+	if err != nil {
+		return s.keeping(n, "unreadable")
+	}
+	apply := moveOf(n.Field, u)
+	if apply == nil {
+		return s.keeping(n, "no effect")
+	}
+	waba, phone := n.WABA, u.DisplayPhoneNumber
+	if u.WABA.ID != "" {
+		waba = string(u.WABA.ID) // the entry may be that of a whole business
+	}
+	if n.Field == "account_update" {
+		phone = string(u.PhoneNumber)
+	}
+	return []step{func(tx *storage.Tx) error {
+		accounts, err := concerned(tx, waba, phone)
+		if err != nil {
+			return err
+		}
+		if len(accounts) == 0 {
+			return s.keep(n.Change, "unknown account")(tx)
+		}
+		for _, a := range accounts {
+			if err := apply(tx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// concerned finds the accounts that news is about: the one whose number it names,
+// or all that share the business account. A number that we write otherwise can
+// only be that of an account which is alone.
+func concerned(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
+	all, err := tx.AccountsOfWABA(waba)
+	if err != nil || phone == "" || len(all) == 1 {
+		return all, err
+	}
+	return slices.DeleteFunc(all, func(a storage.Account) bool { return a.PhoneNumber == nil || digits(*a.PhoneNumber) != digits(phone) }), nil
+}
+
+// digits is a phone number without its decoration.
+func digits(phone string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return r
+		}
+		return -1
+	}, phone)
+}
+
+// moveOf is what news of a field does to accounts, nil for nothing.
+func moveOf(field string, u provider.AccountUpdate) move {
+	switch field {
+	case "account_update":
+		return moveByEvent(u)
+	case "account_review_update":
+		switch u.Decision {
+		case "REJECTED":
+			return restrict
+		case "APPROVED":
+			return look
+		}
+	case "phone_number_quality_update":
+		return look // the number's status may be another
+	case "phone_number_name_update":
+		if u.Decision == "APPROVED" && u.RequestedName != "" {
+			return func(tx *storage.Tx, a storage.Account) error { return tx.RenameAccount(a.ID, u.RequestedName) }
+		}
+	case "security":
+		if u.Event == "PIN_CHANGED" || u.Event == "PIN_REQUEST_SUCCESS" {
+			return func(tx *storage.Tx, a storage.Account) error { return tx.ForgetPIN(a.ID) } // which is no longer the number's
+		}
+	}
+	return nil
+}
+
+func moveByEvent(u provider.AccountUpdate) move {
+	switch u.Event {
+	case "ACCOUNT_DELETED", "ACCOUNT_OFFBOARDED", "PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED":
+		why := "The provider reports " + u.Event
+		if u.Disconnect.Reason != "" {
+			why += " (" + u.Disconnect.Reason + ")"
+		}
+		return func(tx *storage.Tx, a storage.Account) error {
+			return tx.MarkAccount(a.ID, storage.AccountDisconnected, why+".")
+		}
+	case "ACCOUNT_RECONNECTED", "PARTNER_ADDED", "PARTNER_APP_INSTALLED":
+		return look
+	case "ACCOUNT_RESTRICTION":
+		if stopsMessages(u) {
+			return restrict
+		}
+	case "DISABLED_UPDATE":
+		switch {
+		case slices.Contains(u.Ban.State, "REINSTATE"):
+			return func(tx *storage.Tx, a storage.Account) error { return tx.LiftRestriction(a.ID) }
+		case len(u.Ban.State) == 0 || slices.Contains(u.Ban.State, "DISABLE"):
+			return restrict
+		}
+	}
+	return nil
+}
+
+// stopsMessages tells a restriction of messages from one that only keeps further
+// numbers from being added.
+func stopsMessages(u provider.AccountUpdate) bool {
+	for _, r := range u.Restrictions {
+		if r.Type != "RESTRICTED_ADD_PHONE_NUMBER_ACTION" {
+			return true
+		}
+	}
+	return len(u.Restrictions) == 0
+}
+
+func restrict(tx *storage.Tx, a storage.Account) error { return tx.MarkRestricted(a.ID) }
+
+// look has the provider asked how the account is now. One that is being set up is
+// asked about by whoever does that.
+func look(tx *storage.Tx, a storage.Account) error {
+	if a.Status == storage.AccountOnboarding {
+		return nil
+	}
+	return jobs.EnqueueAccountCheck(tx, a.ID)
+}

@@ -151,19 +151,35 @@ type TemplateUpdate struct {
 	Language string `json:"message_template_language"` // en_US or en-US
 	Category string `json:"message_template_category"`
 	Reason   string `json:"reason"`
+	Other    struct {
+		Title string `json:"title"` // such as FIRST_PAUSE
+	} `json:"other_info"`
 
-	NewCategory string `json:"new_category"` // of template_category_update
+	// Of template_category_update. Without the category before it only tells
+	// what is going to happen.
+	NewCategory      string `json:"new_category"`
+	PreviousCategory string `json:"previous_category"`
 }
 
-// AccountUpdate is news about a whole account.
+// AccountUpdate is news about a whole account, of any of the fields that tell
+// such news; each has some of the keys.
 type AccountUpdate struct {
-	Event        string            `json:"event"`
-	PhoneNumber  ID                `json:"phone_number"`
-	WABA         AccountInfo       `json:"waba_info"`
-	Ban          json.RawMessage   `json:"ban_info"`
-	Restrictions []json.RawMessage `json:"restriction_info"`
-	Violation    json.RawMessage   `json:"violation_info"`
-	Disconnect   json.RawMessage   `json:"disconnection_info"`
+	Event       string      `json:"event"`
+	PhoneNumber ID          `json:"phone_number"`
+	WABA        AccountInfo `json:"waba_info"`
+	Ban         struct {
+		State Words `json:"waba_ban_state"` // DISABLE, REINSTATE or SCHEDULE_FOR_DISABLE
+	} `json:"ban_info"`
+	Restrictions []struct {
+		Type string `json:"restriction_type"`
+	} `json:"restriction_info"`
+	Disconnect struct {
+		Reason string `json:"reason"`
+	} `json:"disconnection_info"`
+
+	Decision           string `json:"decision"`             // of a review, or of a name
+	DisplayPhoneNumber string `json:"display_phone_number"` // digits, of what concerns one number
+	RequestedName      string `json:"requested_verified_name"`
 }
 
 // AccountInfo names the account that an update is about, where it is not the
@@ -171,4 +187,16 @@ type AccountUpdate struct {
 type AccountInfo struct {
 	ID    ID `json:"waba_id"`
 	Owner ID `json:"owner_business_id"`
+}
+
+// Words is a word, or a list of them: the provider has been seen to write both.
+type Words []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *Words) UnmarshalJSON(raw []byte) error {
+	if raw[0] != '"' {
+		return json.Unmarshal(raw, (*[]string)(w))
+	}
+	*w = make(Words, 1)
+	return json.Unmarshal(raw, &(*w)[0])
 }
