@@ -36,7 +36,7 @@ func (s *Server) takeAccount(n provider.News) []step {
 			return err
 		}
 		if len(accounts) == 0 {
-			return s.keep(n.Change, "unknown account")(tx)
+			return s.keep(whole(n.Change), "unknown account")(tx)
 		}
 		for _, a := range accounts {
 			if err := apply(tx, a); err != nil {
@@ -55,11 +55,11 @@ func concerned(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
 	if err != nil || phone == "" || len(all) == 1 {
 		return all, err
 	}
-	return slices.DeleteFunc(all, func(a storage.Account) bool { return a.PhoneNumber == nil || digits(*a.PhoneNumber) != digits(phone) }), nil
+	return slices.DeleteFunc(all, func(a storage.Account) bool { return a.PhoneNumber == nil || plain(*a.PhoneNumber) != plain(phone) }), nil
 }
 
-// digits is a phone number without its decoration.
-func digits(phone string) string {
+// plain is a phone number without its decoration.
+func plain(phone string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return r

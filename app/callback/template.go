@@ -26,7 +26,7 @@ func (s *Server) takeTemplate(n provider.News) []step {
 			return err
 		}
 		if len(all) == 0 {
-			return s.keep(n.Change, "unknown template")(tx)
+			return s.keep(whole(n.Change), "unknown template")(tx)
 		}
 		for _, t := range all {
 			if err := apply(tx, t); err != nil {
