@@ -227,24 +227,30 @@ func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
 }
 
+// wireMessage is a message around its content, in our own dialect.
+type wireMessage struct {
+	MessagingProduct string       `json:"messaging_product"`
+	RecipientType    string       `json:"recipient_type"`
+	To               *string      `json:"to,omitempty"`
+	Recipient        *string      `json:"recipient,omitempty"`
+	Context          storage.JSON `json:"context,omitempty"`
+	Type             string       `json:"type"`
+	Tag              string       `json:"biz_opaque_callback_data"`
+}
+
 // wireBody is the message as the provider takes it, with our id along so that
 // every status callback names it.
 func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
-	body := map[string]any{
-		"messaging_product": "chat", "recipient_type": "individual", "type": m.Type, m.Type: content,
-		"biz_opaque_callback_data": m.ID,
+	around := wireMessage{
+		MessagingProduct: "chat", RecipientType: "individual", Recipient: m.Recipient, Context: m.Context, Type: m.Type, Tag: m.ID,
 	}
-	if m.Recipient != nil {
-		body["recipient"] = *m.Recipient
-	} else {
-		body["to"] = m.PhoneNumber
+	if m.Recipient == nil {
+		around.To = m.PhoneNumber
 	}
-	if m.Context != nil {
-		body["context"] = json.RawMessage(m.Context)
-	}
-	ours, err := json.Marshal(body)
+	body, err := json.Marshal(around)
 	if err != nil {
 		return nil, err
 	}
-	return provider.ToProvider(ours)
+	body = append(body[:len(body)-1], `,"`+m.Type+`":`...) // a type is one of our own words
+	return provider.ToProvider(append(append(body, content...), '}'))
 }

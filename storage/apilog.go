@@ -1,5 +1,7 @@
 package storage
 
+import "strings"
+
 // Call is one line of the API log.
 type Call struct {
 	ID                   int64   `db:"id"`
@@ -69,16 +71,31 @@ func (rx *Rx) LastCall() (int64, error) {
 	return id, err
 }
 
-// InsertCalls writes a batch of calls.
+// callsAtOnce is how many calls one statement writes.
+const callsAtOnce = 32
+
+// InsertCalls writes a batch of calls, most of them many to a statement.
 func (tx *Tx) InsertCalls(calls []Call) error {
-	for _, c := range calls {
-		_, err := tx.exec(`
-			INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt)
-		if err != nil {
+	for len(calls) > 0 {
+		n := 1
+		if len(calls) >= callsAtOnce {
+			n = callsAtOnce
+		}
+		if err := tx.insertCalls(calls[:n]); err != nil {
 			return err
 		}
+		calls = calls[n:]
 	}
 	return nil
+}
+
+func (tx *Tx) insertCalls(calls []Call) error {
+	args := make([]any, 0, 9*len(calls))
+	for _, c := range calls {
+		args = append(args, c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt)
+	}
+	_, err := tx.exec(`
+		INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`+strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?)`, len(calls)-1), args...)
+	return err
 }

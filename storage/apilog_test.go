@@ -97,3 +97,22 @@ func TestCallsAreFollowed(t *testing.T) {
 	is.Equal(after(5, 2), "r6r7") // the first, so that none is missed
 	is.Equal(after(8, 100), "")
 }
+
+func TestManyCallsAreWrittenInTheirOrder(t *testing.T) {
+	for _, n := range []int{0, 1, 31, 32, 33, 70} {
+		is := is.New(t)
+		db := open(t, newFile(t))
+		var calls []storage.Call
+		var want string
+		for i := range n {
+			id := fmt.Sprint("r", i)
+			calls, want = append(calls, storage.Call{Method: "GET", Path: "/v1/me", Status: 200, IP: "192.0.2.1", RequestID: id, CreatedAt: 1}), want+id
+		}
+		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.InsertCalls(calls) })
+		storagetest.View(t, db, func(rx *storage.Rx) error {
+			all, err := rx.CallsAfter(0, storage.CallFilter{Limit: 100})
+			is.Equal(requests(all), want)
+			return err
+		})
+	}
+}

@@ -1,9 +1,11 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,8 +37,8 @@ type Job struct {
 	LastError   *string `db:"last_error"`
 	CreatedAt   Time    `db:"created_at"`
 
-	// Memory is what whoever enqueued the job knew. A run has it that follows at
-	// once, in the same process; any other reads what it needs.
+	// Memory is what whoever enqueued the job knew. A first run has it that
+	// follows within a moment, in the same process; any other reads what it needs.
 	Memory any `db:"-"`
 }
 
@@ -49,7 +51,7 @@ type NewJob struct {
 	Lane  string // "" for none
 	Args  any    // becomes JSON
 	DueAt Time   // 0 for now
-	// Memory spares a run that follows at once from reading what is known here.
+	// Memory spares a run that soon follows from reading what is known here.
 	Memory any
 }
 
@@ -65,7 +67,9 @@ type Dispatcher interface {
 	Start(Job)
 	// Withdraw gives a reservation back: its transaction was undone.
 	Withdraw(kind, lane string)
-	// Look tells that a job that was admitted to wait is durable.
+	// Wait takes a job that was admitted to wait, once it is durable.
+	Wait(Job)
+	// Look tells that jobs which waited may go.
 	Look()
 	// Stored tells of a job that nobody admitted and that will be due, once it
 	// is durable.
@@ -120,7 +124,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 		case j.State == JobRunning:
 			d.Start(j)
 		case admitted:
-			d.Look()
+			d.Wait(j)
 		default:
 			d.Stored(j.Kind, j.DueAt)
 		}
@@ -162,20 +166,17 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Job, error) {
 	var held []Job
 	err := tx.list(&held, `
-		SELECT `+jobColumns+`
-		FROM jobs
-		WHERE state = 'held' AND kind = ? AND lane = ?
-		ORDER BY due_at, id
-		LIMIT ?`, kind, lane, limit)
-	if err != nil {
-		return nil, err
-	}
-	for i := range held {
-		if err := tx.lease(&held[i], lease); err != nil {
-			return nil, err
-		}
-	}
-	return held, nil
+		UPDATE jobs
+		SET state = 'running', runs = runs + 1, leased_until = ?
+		WHERE id IN (
+			SELECT id FROM jobs
+			WHERE state = 'held' AND kind = ? AND lane = ?
+			ORDER BY due_at, id
+			LIMIT ?)
+		RETURNING `+jobColumns, tx.Now.Add(lease), kind, lane, limit)
+	tx.wrote = tx.wrote || len(held) > 0
+	slices.SortFunc(held, func(a, b Job) int { return cmp.Or(cmp.Compare(a.DueAt, b.DueAt), cmp.Compare(a.ID, b.ID)) })
+	return held, err
 }
 
 func (tx *Tx) lease(j *Job, lease time.Duration) error {

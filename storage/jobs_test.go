@@ -98,6 +98,8 @@ func (r *runner) Start(j storage.Job) {
 
 func (r *runner) Withdraw(kind, lane string) { r.heard = append(r.heard, "withdraw "+kind+" "+lane) }
 
+func (r *runner) Wait(j storage.Job) { r.heard = append(r.heard, fmt.Sprintf("wait %d", j.ID)) }
+
 func (r *runner) Look() { r.heard = append(r.heard, "look") }
 
 func (r *runner) Stored(kind string, due storage.Time) {
@@ -113,8 +115,8 @@ func TestJobIsHandedToTheRunnerAfterTheCommit(t *testing.T) {
 		heard     []string
 	}{
 		"now":               {storage.AdmitNow, 0, false, storage.JobRunning, []string{"admit send a", "written", "start 1"}},
-		"held":              {storage.AdmitHeld, 0, false, storage.JobHeld, []string{"admit send a", "written", "look"}},
-		"later":             {storage.AdmitLater, 0, false, storage.JobDue, []string{"admit send a", "written", "look"}},
+		"held":              {storage.AdmitHeld, 0, false, storage.JobHeld, []string{"admit send a", "written", "wait 1"}},
+		"later":             {storage.AdmitLater, 0, false, storage.JobDue, []string{"admit send a", "written", "wait 1"}},
 		"not due yet":       {storage.AdmitNow, time.Hour, false, storage.JobDue, []string{"written", "stored send in 1h0m0s"}},
 		"now, but undone":   {storage.AdmitNow, 0, true, "", []string{"admit send a", "written", "withdraw send a", "admit send a", "written", "withdraw send a"}},
 		"later, but undone": {storage.AdmitLater, 0, true, "", []string{"admit send a", "written", "admit send a", "written"}},

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // unmarshal reads a body that is a valid JSON object into in, a pointer to a
@@ -72,6 +73,9 @@ func (f *fitter) value(t reflect.Type) *misfit {
 	case t == nil:
 		f.skip()
 		return nil
+	case fitsAnyhow(t, first):
+		f.skip()
+		return nil
 	case decodesItself(t):
 		return f.leaf(start, t, "has the wrong form")
 	case t.Kind() == reflect.Struct && first == '{':
@@ -80,6 +84,18 @@ func (f *fitter) value(t reflect.Type) *misfit {
 		return f.array(t.Elem())
 	default:
 		return f.leaf(start, t, "must be "+typeName(t.Kind()))
+	}
+}
+
+// fitsAnyhow tells of a value, by how it begins, that it fits whatever follows.
+func fitsAnyhow(t reflect.Type, first byte) bool {
+	switch {
+	case first == '"':
+		return t.Kind() == reflect.String && !decodesItself(t)
+	case first == 't' || first == 'f':
+		return t.Kind() == reflect.Bool && !decodesItself(t)
+	default:
+		return t == reflect.TypeFor[json.RawMessage]()
 	}
 }
 
@@ -142,7 +158,9 @@ func (f *fitter) more(end byte) bool {
 func (f *fitter) key() (name string) {
 	start := f.at
 	f.skip()
-	if err := json.Unmarshal(f.text[start:f.at], &name); err != nil {
+	if text := f.text[start:f.at]; bytes.IndexByte(text, '\\') < 0 {
+		name = string(text[1 : len(text)-1])
+	} else if err := json.Unmarshal(text, &name); err != nil {
 		panic("a key of valid JSON is no string: " + err.Error())
 	}
 	f.space()
@@ -201,8 +219,14 @@ func decodesItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
+// knownFields are the fields of each type that was read, compiled once.
+var knownFields sync.Map
+
 // fieldTypes maps the JSON names of a struct to the types of its fields.
 func fieldTypes(t reflect.Type) map[string]reflect.Type {
+	if known, ok := knownFields.Load(t); ok {
+		return known.(map[string]reflect.Type)
+	}
 	types := make(map[string]reflect.Type)
 	for _, field := range reflect.VisibleFields(t) {
 		tag, tagged := field.Tag.Lookup("json")
@@ -217,6 +241,7 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 		}
 		types[name] = field.Type
 	}
+	knownFields.Store(t, types)
 	return types
 }
 

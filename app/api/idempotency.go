@@ -85,7 +85,8 @@ func (s *Server) handle(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return rep, rep.render(r.id)
+	err = rep.render(r.id)
+	return rep, err
 }
 
 // recall finds the answer that the key had before, if it had one.
@@ -110,6 +111,9 @@ func (s *Server) recall(r *request) (reply, error) {
 func (s *Server) remember(tx *storage.Tx, r *request, rep *reply) error {
 	if r.idempotency == nil || rep.status/100 != 2 {
 		return nil
+	}
+	if err := rep.render(r.id); err != nil { // others are rendered off the writer
+		return err
 	}
 	r.idempotency.saved = true
 	a := storage.Answer{

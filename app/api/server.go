@@ -127,9 +127,6 @@ func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply,
 		if err := r.billed(); err != nil {
 			return err
 		}
-		if err := rep.render(r.id); err != nil {
-			return err
-		}
 		out = rep
 		return s.remember(tx, r, &out)
 	})

@@ -43,14 +43,61 @@ func ContactCreated(s Subject, c storage.Contact) Event {
 }
 
 type messageSent struct {
-	Session      string         `json:"session"`
-	Direction    string         `json:"direction"`
-	FromMe       bool           `json:"from_me"`
-	Timestamp    storage.Time   `json:"timestamp"`
-	Message      map[string]any `json:"message"`
-	Conversation map[string]any `json:"conversation"`
-	Contact      map[string]any `json:"contact"`
-	ProviderMeta map[string]any `json:"provider_meta"`
+	Session      string           `json:"session"`
+	Direction    string           `json:"direction"`
+	FromMe       bool             `json:"from_me"`
+	Timestamp    storage.Time     `json:"timestamp"`
+	Message      sentMessage      `json:"message"`
+	Conversation sentConversation `json:"conversation"`
+	Contact      sentContact      `json:"contact"`
+	ProviderMeta sentProvider     `json:"provider_meta"`
+}
+
+type sentMessage struct {
+	ID         string  `json:"id"`
+	ProviderID *string `json:"provider_id"`
+	Type       string  `json:"type"`
+	Body       *string `json:"body"`
+	From       *string `json:"from"`
+	To         *string `json:"to"`
+	Status     string  `json:"status"`
+	Source     string  `json:"source"`
+	ReplyTo    *string `json:"reply_to_provider_id"`
+	*sentMedia
+}
+
+// sentMedia is what a message with media says besides. The file itself stands
+// under the name of its type.
+type sentMedia struct {
+	URL      *string   `json:"media_url"`
+	Status   *string   `json:"media_status"`
+	Image    *sentFile `json:"image,omitempty"`
+	Video    *sentFile `json:"video,omitempty"`
+	Audio    *sentFile `json:"audio,omitempty"`
+	Document *sentFile `json:"document,omitempty"`
+	Sticker  *sentFile `json:"sticker,omitempty"`
+}
+
+type sentFile struct {
+	Link    *string `json:"link"`
+	Caption *string `json:"caption"`
+}
+
+type sentConversation struct {
+	ID     string `json:"id"`
+	Status string `json:"status"`
+}
+
+type sentContact struct {
+	ID          string  `json:"id"`
+	PhoneNumber *string `json:"phone_number"`
+	Name        *string `json:"name"`
+}
+
+type sentProvider struct {
+	PhoneNumberID      string  `json:"phone_number_id"`
+	DisplayPhoneNumber *string `json:"display_phone_number"`
+	Provider           string  `json:"provider"`
 }
 
 // Sent is what message.sent says beside the message itself.
@@ -63,24 +110,42 @@ type Sent struct {
 
 // MessageSent tells that the provider took a message.
 func MessageSent(s Subject, m storage.Message, sent Sent) Event {
-	message := map[string]any{
-		"id": m.ID, "provider_id": m.ProviderID, "type": m.Type, "body": sent.Body, "from": m.AccountPhone, "to": m.To(),
-		"status": m.Status, "source": m.Source, "reply_to_provider_id": replyTo(m.Context),
-	}
-	switch {
-	case sent.MediaURL != "":
-		message["media_url"], message["media_status"] = sent.MediaURL, "ready"
-		message[m.Type] = map[string]any{"link": sent.MediaURL, "caption": caption(m.Content)}
-	case m.MediaStatus != nil: // of an echo, which could not be had
-		message["media_url"], message["media_status"] = nil, nil
-		message[m.Type] = map[string]any{"link": nil, "caption": caption(m.Content)}
-	}
 	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: m.ID + ":sent", data: messageSent{
-		Session: s.PhoneNumberID, Direction: storage.Outbound, FromMe: true, Timestamp: sent.At, Message: message,
-		Conversation: map[string]any{"id": m.ConversationID, "status": sent.ConversationStatus},
-		Contact:      map[string]any{"id": m.ContactID, "phone_number": m.ContactPhone, "name": m.ContactName},
-		ProviderMeta: map[string]any{"phone_number_id": s.PhoneNumberID, "display_phone_number": m.AccountPhone, "provider": "provider"},
+		Session: s.PhoneNumberID, Direction: storage.Outbound, FromMe: true, Timestamp: sent.At,
+		Message: sentMessage{
+			ID: m.ID, ProviderID: m.ProviderID, Type: m.Type, Body: sent.Body, From: m.AccountPhone, To: m.To(),
+			Status: m.Status, Source: m.Source, ReplyTo: replyTo(m.Context), sentMedia: mediaOf(m, sent.MediaURL),
+		},
+		Conversation: sentConversation{ID: m.ConversationID, Status: sent.ConversationStatus},
+		Contact:      sentContact{ID: m.ContactID, PhoneNumber: m.ContactPhone, Name: m.ContactName},
+		ProviderMeta: sentProvider{PhoneNumberID: s.PhoneNumberID, DisplayPhoneNumber: m.AccountPhone, Provider: "provider"},
 	}}
+}
+
+// mediaOf is what message.sent says of a message's media, nil without any.
+func mediaOf(m storage.Message, url string) *sentMedia {
+	media := &sentMedia{}
+	switch {
+	case url != "":
+		ready := storage.MediaReady
+		media.URL, media.Status = &url, &ready
+	case m.MediaStatus == nil: // otherwise of an echo, which could not be had
+		return nil
+	}
+	file := &sentFile{Link: media.URL, Caption: caption(m.Content)}
+	switch m.Type {
+	case "image":
+		media.Image = file
+	case "video":
+		media.Video = file
+	case "audio":
+		media.Audio = file
+	case "document":
+		media.Document = file
+	case "sticker":
+		media.Sticker = file
+	}
+	return media
 }
 
 // replyTo is the provider id of the message that another one answers.

@@ -24,6 +24,7 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 			return err
 		}
 		for _, j := range claimed {
+			r.memories.give(&j)
 			r.start(k, j)
 		}
 	}
@@ -104,6 +105,7 @@ func (r *Runner) claimHeld(ctx context.Context, k *kindState) error {
 			return err
 		}
 		for _, j := range claimed {
+			r.memories.give(&j)
 			r.start(k, j)
 		}
 		r.mu.Lock()

@@ -81,6 +81,14 @@ func (r *Runner) admits(k *kindState, lane string) bool {
 	return !l.held
 }
 
+// Wait implements storage.Dispatcher.
+func (r *Runner) Wait(j storage.Job) {
+	if j.Memory != nil {
+		r.memories.keep(j)
+	}
+	r.wakeUp()
+}
+
 // Look implements storage.Dispatcher.
 func (r *Runner) Look() { r.wakeUp() }
 

@@ -32,12 +32,13 @@ type Options struct {
 // Runner works the jobs table.
 type Runner struct {
 	Options
-	order []*kindState // by priority
-	kinds map[string]*kindState
-	wake  chan struct{}
-	group sync.WaitGroup  // runs and their settling
-	base  context.Context // of all runs; ends when the grace time is over
-	stop  context.CancelFunc
+	order    []*kindState // by priority
+	kinds    map[string]*kindState
+	wake     chan struct{}
+	memories *memories
+	group    sync.WaitGroup  // runs and their settling
+	base     context.Context // of all runs; ends when the grace time is over
+	stop     context.CancelFunc
 
 	mu        sync.Mutex
 	accepting bool
@@ -59,14 +60,15 @@ type run struct {
 func New(o Options) *Runner {
 	base, stop := context.WithCancel(context.Background())
 	r := &Runner{
-		Options: o,
-		base:    base,
-		stop:    stop,
-		kinds:   make(map[string]*kindState),
-		wake:    make(chan struct{}, 1),
-		free:    o.Workers,
-		lanes:   make(map[laneKey]*laneState),
-		running: make(map[int64]*run),
+		Options:  o,
+		base:     base,
+		stop:     stop,
+		kinds:    make(map[string]*kindState),
+		wake:     make(chan struct{}, 1),
+		memories: newMemories(),
+		free:     o.Workers,
+		lanes:    make(map[laneKey]*laneState),
+		running:  make(map[int64]*run),
 	}
 	for _, k := range o.Kinds {
 		if k.Workers <= 0 || (k.Workers > o.Workers && !k.Own) {
