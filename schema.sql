@@ -379,7 +379,7 @@ CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, cr
 
 CREATE TABLE signing_secrets (
     id              TEXT    PRIMARY KEY,                    -- sec_…
-    subscription_id TEXT    NOT NULL REFERENCES subscriptions (id) ON DELETE CASCADE,
+    subscription_id TEXT    NOT NULL REFERENCES subscriptions (id),
     secret          BLOB    NOT NULL,                       -- sealed
     expires_at      INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL

@@ -47,6 +47,7 @@ type App struct {
 	lock            *os.File
 	files           *storage.Files
 	fetch           *guard.Client
+	endpoints       *guard.Client
 	media           *pages.Media
 	api             *api.Server
 	callback        *callback.Server
@@ -128,6 +129,7 @@ func (a *App) workers() (*jobs.Workers, error) {
 	return jobs.New(jobs.Options{
 		DB: a.DB, Provider: client, Files: a.files, Host: jobs.Host(a.URL()), Log: a.Log, Retention: retention(a.Config),
 		MessagesPerSecond: c.MessagesPerSecond, PairLimit: c.PairLimit, SendRetries: c.RetrySchedule, ReconcileWindow: c.ReconcileWindow,
+		Webhooks: a.webhooks(),
 	}), nil
 }
 
@@ -201,6 +203,7 @@ func (a *App) Close() error {
 	if a.DB != nil {
 		errs = append(errs, a.DB.Close())
 	}
+	a.closeWebhooks()
 	errs = append(errs, a.closeMedia())
 	if a.lock != nil {
 		errs = append(errs, a.lock.Close())

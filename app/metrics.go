@@ -27,6 +27,7 @@ type metrics struct {
 	writerWait prometheus.Histogram
 	jobs       *prometheus.CounterVec
 	jobTime    *prometheus.HistogramVec
+	attempts   *prometheus.HistogramVec
 	kept       *prometheus.CounterVec
 }
 
@@ -40,9 +41,10 @@ func newMetrics() *metrics {
 		writerWait: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "confab_writer_wait_seconds", Help: "How long the first write of a commit had waited.", Buckets: fast}),
 		jobs:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_jobs_total", Help: "Runs of jobs by how they ended; webhook deliveries are the kind deliver."}, []string{"kind", "outcome"}),
 		jobTime:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_job_seconds", Help: "How long runs of jobs took.", Buckets: prometheus.ExponentialBuckets(0.001, 3, 10)}, []string{"kind"}),
+		attempts:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_webhook_attempt_seconds", Help: "How long attempts of webhook deliveries took, by how they ended.", Buckets: prometheus.ExponentialBuckets(0.001, 3, 10)}, []string{"result"}),
 		kept:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_callbacks_kept_total", Help: "Changes in callbacks of the provider that were only kept, by their field and why."}, []string{"field", "reason"}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.kept,
+	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts, m.kept,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
@@ -74,6 +76,10 @@ func (m *metrics) job(f queue.Finish) {
 }
 
 func (m *metrics) keep(field, reason string) { m.kept.WithLabelValues(field, reason).Inc() }
+
+func (m *metrics) attempt(result string, took time.Duration) {
+	m.attempts.WithLabelValues(result).Observe(took.Seconds())
+}
 
 // queueCollector counts the jobs table.
 type queueCollector struct{ db *storage.DB }

@@ -17,6 +17,7 @@ const (
 // and status callbacks whose message never turned up. What is kept for days is
 // the business of retain.
 func (w *Workers) keepHouse(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+	w.traffic.forget()
 	g := newGentle(w.DB)
 	if err := g.repeat(ctx, (*storage.Tx).DeleteOldAnswers); err != nil {
 		return nil, err

@@ -26,6 +26,8 @@ type Options struct {
 	// ReconcileWindow is how long a send whose outcome a dead process left
 	// unknown waits for a callback to settle it.
 	ReconcileWindow time.Duration
+
+	Webhooks Webhooks
 }
 
 // Workers does the jobs.
@@ -34,12 +36,16 @@ type Workers struct {
 	Accounts *Accounts // what speaks to the provider about accounts, for requests too
 	pace     *pace
 	uploads  *uploads
+	traffic  *traffic
 	started  storage.Time
 }
 
 // New makes workers.
 func New(o Options) *Workers {
-	return &Workers{Options: o, Accounts: NewAccounts(o.DB, o.Provider), pace: newPace(o.MessagesPerSecond, o.PairLimit), uploads: newUploads(), started: storage.Now()}
+	return &Workers{
+		Options: o, Accounts: NewAccounts(o.DB, o.Provider), pace: newPace(o.MessagesPerSecond, o.PairLimit), uploads: newUploads(),
+		traffic: newTraffic(o.Webhooks.PerSubscription, deliveriesAtOnce), started: storage.Now(),
+	}
 }
 
 // sendsAtOnce is how many calls a number may have under way: enough for its
@@ -54,6 +60,7 @@ func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
 		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindReceipt, Handle: w.receipt},
+		{Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Own: true, Workers: deliveriesAtOnce, Lane: w.traffic.allowed, Lease: w.Webhooks.Client.Timeout + deliverMargin},
 		{Name: kindFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, Lane: func(string) int { return fetchesAtOnce }},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
 		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},

@@ -46,8 +46,12 @@ const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.
 
 // InsertDelivery stores a delivery that is to be made now, with its job; the id
 // is given.
-func (tx *Tx) InsertDelivery(d *Delivery) error {
-	job, err := tx.Enqueue(NewJob{Kind: KindDeliver, Lane: deliveryLane(d.SubscriptionID), Args: DeliverArgs{Delivery: d.ID}})
+func (tx *Tx) InsertDelivery(d *Delivery) error { return tx.insertDelivery(d, nil) }
+
+// insertDelivery is InsertDelivery with what a run that follows at once needs,
+// where that is known.
+func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
+	job, err := tx.Enqueue(NewJob{Kind: KindDeliver, Lane: deliveryLane(d.SubscriptionID), Args: DeliverArgs{Delivery: d.ID}, Memory: memory})
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 		if !s.wants(e.Type, phoneNumberID) {
 			continue
 		}
-		if err := tx.insertDelivery(e, s); err != nil {
+		if err := tx.addDelivery(e, s); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: subscription,
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
 	}
-	return d, tx.InsertDelivery(&d)
+	return d, tx.insertDelivery(&d, parcelOf(&d, e))
 }
 
 func (tx *Tx) insertEvent(e Event) error {
@@ -102,9 +102,9 @@ func (tx *Tx) insertEvent(e Event) error {
 	return err
 }
 
-// insertDelivery adds a delivery and its job. For a disabled subscription it is
+// addDelivery adds a delivery and its job. For a disabled subscription it is
 // stored as dead, so that it can be replayed.
-func (tx *Tx) insertDelivery(e Event, s subscriber) error {
+func (tx *Tx) addDelivery(e Event, s subscriber) error {
 	d := Delivery{
 		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: s.ID,
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
@@ -112,5 +112,5 @@ func (tx *Tx) insertDelivery(e Event, s subscriber) error {
 	if s.Status == WebhookDisabled {
 		return tx.insertDead(d)
 	}
-	return tx.InsertDelivery(&d)
+	return tx.insertDelivery(&d, parcelOf(&d, e))
 }

@@ -28,6 +28,7 @@ const (
 	inCustomers
 	inAccounts
 	inSubscriptions
+	inSecrets
 	inParked
 
 	inAny = ^tables(0)
@@ -37,7 +38,7 @@ const (
 func watched() map[string]tables {
 	return map[string]tables{
 		"organizations": inOrganizations, "api_keys": inKeys, "customers": inCustomers, "accounts": inAccounts,
-		"subscriptions": inSubscriptions, "parked_statuses": inParked,
+		"subscriptions": inSubscriptions, "signing_secrets": inSecrets, "parked_statuses": inParked,
 	}
 }
 
@@ -151,6 +152,7 @@ type memos struct {
 	senders     *memo[int64, Sender]
 	tokens      *memo[int64, string]
 	subscribers *memo[int64, []subscriber]
+	endpoints   *memo[string, *Endpoint]
 	parked      *memo[struct{}, bool]
 }
 
@@ -161,6 +163,7 @@ func newMemos() *memos {
 		senders:     newMemo(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
 		tokens:      newMemo(inAccounts, (*Rx).readAccessToken),
 		subscribers: newMemo(inSubscriptions, (*Rx).readSubscribers),
+		endpoints:   newMemo(inSubscriptions|inSecrets, (*Rx).readEndpoint),
 		parked:      newMemo(inParked, (*Rx).readParked),
 	}
 }
@@ -176,6 +179,7 @@ func (m *memos) forget(changed tables) {
 	m.senders.forget(changed)
 	m.tokens.forget(changed)
 	m.subscribers.forget(changed)
+	m.endpoints.forget(changed)
 	m.parked.forget(changed)
 }
 

@@ -1,0 +1,118 @@
+package storage
+
+import "errors"
+
+// Parcel is a delivery on its way: what goes out, and how far it has got.
+type Parcel struct {
+	Delivery     string
+	Subscription string
+	Status       string
+	Attempts     int // made so far
+	Event        string
+	EventID      string
+	Type         string
+	Source       string
+	Payload      []byte
+}
+
+// Parcel finds what a delivery carries.
+func (rx *Rx) Parcel(delivery string) (Parcel, error) {
+	p := Parcel{Delivery: delivery}
+	err := rx.scan([]any{&p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}, `
+		SELECT d.subscription_id, d.status, d.attempt_count, d.event, d.event_id, d.event_type, e.source, e.payload
+		FROM deliveries d JOIN events e ON e.id = d.event
+		WHERE d.id = ?`, delivery)
+	return p, err
+}
+
+// parcelOf is the parcel of a delivery that is being made now.
+func parcelOf(d *Delivery, e Event) Parcel {
+	return Parcel{
+		Delivery: d.ID, Subscription: d.SubscriptionID, Status: DeliveryPending,
+		Event: e.ID, EventID: e.EventID, Type: e.Type, Source: e.Source, Payload: e.Payload,
+	}
+}
+
+// MarkDelivered records that an endpoint took a delivery, which ends the run of
+// its subscription's failures. The first attempt has no row of its own.
+func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
+	if err := tx.markAttempt(p, DeliverySucceeded, a, 0); err != nil {
+		return err
+	}
+	if a.Attempt > 1 {
+		if err := tx.insertAttempt(p, a); err != nil {
+			return err
+		}
+	}
+	e, err := tx.db.memos.endpoints.find(&tx.Rx, p.Subscription)
+	switch {
+	case errors.Is(err, ErrNotFound): // deleted while this one was on its way
+		return nil
+	case err != nil || e.failures == 0:
+		return err
+	}
+	_, err = tx.exec(`
+		UPDATE subscriptions
+		SET consecutive_failures = 0, failing_since = 0
+		WHERE id = ?`, p.Subscription)
+	return err
+}
+
+// MarkUndelivered records that an attempt failed. Another one follows at next,
+// or with 0 it was the last.
+func (tx *Tx) MarkUndelivered(p Parcel, a Attempt, next Time) error {
+	status := DeliveryFailed
+	if next == 0 {
+		status = DeliveryDead
+	}
+	if err := tx.markAttempt(p, status, a, next); err != nil {
+		return err
+	}
+	return tx.insertAttempt(p, a)
+}
+
+// markAttempt writes an attempt into its delivery.
+func (tx *Tx) markAttempt(p Parcel, status string, a Attempt, next Time) error {
+	return tx.must(`
+		UPDATE deliveries
+		SET status = ?, attempt_count = ?, last_attempt_at = ?, next_attempt_at = ?,
+			response_status = ?, response_body_snippet = ?, duration_ms = ?, error_code = ?, error_message = ?
+		WHERE id = ?`,
+		status, a.Attempt, a.AttemptedAt, next, a.ResponseStatus, a.ResponseBodySnippet, a.DurationMS, a.ErrorCode, a.ErrorMessage, p.Delivery)
+}
+
+// insertAttempt gives an attempt a row of its own.
+func (tx *Tx) insertAttempt(p Parcel, a Attempt) error {
+	_, err := tx.exec(`
+		INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status, duration_ms, error_code, error_message, response_body_snippet)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.Delivery, a.Attempt, a.AttemptedAt, a.ResponseStatus, a.DurationMS, a.ErrorCode, a.ErrorMessage, a.ResponseBodySnippet)
+	return err
+}
+
+// CountFailure counts a failed attempt of a subscription, and tells how many
+// there were since its last success and when the first of them was. A disabled
+// subscription has been counted out: it is not found.
+func (tx *Tx) CountFailure(subscription string) (failures int, since Time, err error) {
+	err = tx.returning([]any{&failures, &since}, `
+		UPDATE subscriptions
+		SET consecutive_failures = consecutive_failures + 1, failing_since = iif(failing_since = 0, ?, failing_since)
+		WHERE id = ? AND status <> 'disabled' AND deleted_at = 0
+		RETURNING consecutive_failures, failing_since`, tx.Now, subscription)
+	return failures, since, err
+}
+
+// BuryDelivery ends a delivery whose subscription is disabled.
+func (tx *Tx) BuryDelivery(delivery string) error {
+	return tx.MarkDeliveryDead(delivery, codeDisabled, messageDisabled)
+}
+
+// MarkDeliveryDead ends a delivery that cannot even be tried; one that has ended
+// is left alone.
+func (tx *Tx) MarkDeliveryDead(delivery, code, message string) error {
+	_, err := tx.exec(`
+		UPDATE deliveries
+		SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
+		WHERE id = ? AND (status = 'pending' OR status = 'failed')`, code, message, delivery)
+	return err
+}
