@@ -34,6 +34,25 @@ func (rx *Rx) Secrets(subscription string) ([]Secret, error) {
 	return all, err
 }
 
+// SecretsOf lists the secrets of many subscriptions, each oldest first.
+func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, error) {
+	ids := make([]string, len(subscriptions))
+	for i, s := range subscriptions {
+		ids[i] = s.ID
+	}
+	var rows []Secret
+	err := rx.list(&rows, `
+		SELECT id, subscription_id, expires_at, created_at
+		FROM signing_secrets
+		WHERE subscription_id IN (SELECT value FROM json_each(?))
+		ORDER BY subscription_id, created_at, id`, jsonList(ids))
+	all := make(map[string][]Secret, len(subscriptions))
+	for _, row := range rows {
+		all[row.SubscriptionID] = append(all[row.SubscriptionID], row)
+	}
+	return all, err
+}
+
 // SigningKeys opens the secrets that sign for a subscription now, oldest first.
 func (rx *Rx) SigningKeys(subscription string) ([]string, error) {
 	var rows []struct {

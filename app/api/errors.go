@@ -35,6 +35,8 @@ const (
 	InvalidTemplateName   Code = "invalid_template_name"
 	InvalidLimit          Code = "invalid_limit"
 	InvalidCursor         Code = "invalid_cursor"
+	InvalidWebhookURL     Code = "invalid_webhook_url"
+	InvalidEventType      Code = "invalid_event_type"
 	SubscriptionInactive  Code = "subscription_inactive"
 	QuotaExceeded         Code = "quota_exceeded"
 	MarketingOptedOut     Code = "marketing_opted_out"
@@ -47,6 +49,8 @@ const (
 	RegistrationRunning   Code = "registration_in_progress"
 	RegistrationFailed    Code = "whatsapp_registration_failed"
 	ProviderUnavailable   Code = "whatsapp_upstream_error"
+	WebhookDisabled       Code = "webhook_subscription_disabled"
+	LastSecret            Code = "cannot_revoke_last_secret"
 	InternalError         Code = "internal_error"
 	ServiceUnavailable    Code = "service_unavailable"
 )
@@ -80,6 +84,8 @@ var kinds = map[Code]kind{
 	InvalidTemplateName:   {http.StatusBadRequest, "invalid_request_error"},
 	InvalidLimit:          {http.StatusBadRequest, "invalid_request_error"},
 	InvalidCursor:         {http.StatusBadRequest, "invalid_request_error"},
+	InvalidWebhookURL:     {http.StatusBadRequest, "invalid_request_error"},
+	InvalidEventType:      {http.StatusBadRequest, "invalid_request_error"},
 	SubscriptionInactive:  {http.StatusPaymentRequired, "permission_error"},
 	QuotaExceeded:         {http.StatusPaymentRequired, "permission_error"},
 	MarketingOptedOut:     {http.StatusUnprocessableEntity, "invalid_request_error"},
@@ -92,6 +98,8 @@ var kinds = map[Code]kind{
 	RegistrationRunning:   {http.StatusConflict, "conflict"},
 	RegistrationFailed:    {http.StatusUnprocessableEntity, "invalid_request_error"},
 	ProviderUnavailable:   {http.StatusBadGateway, "api_error"},
+	WebhookDisabled:       {http.StatusConflict, "conflict"},
+	LastSecret:            {http.StatusUnprocessableEntity, "invalid_request_error"},
 	InternalError:         {http.StatusInternalServerError, "api_error"},
 	ServiceUnavailable:    {http.StatusServiceUnavailable, "api_error"},
 }

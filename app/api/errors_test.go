@@ -102,6 +102,22 @@ var provocations = map[Code]func(*fixture) answer{
 		f.api.Refuse(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
 		return answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 	},
+	InvalidWebhookURL: func(f *fixture) answer {
+		return f.call("POST", hooks, `{"url":"http://93.184.216.34","events":["*"]}`)
+	},
+	InvalidEventType: func(f *fixture) answer {
+		return f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["bogus"]}`)
+	},
+	WebhookDisabled: func(f *fixture) answer {
+		id := f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["*"]}`).text("data.id")
+		f.disable(id)
+		return f.call("PATCH", hooks+"/"+id, `{"status":"paused"}`)
+	},
+	LastSecret: func(f *fixture) answer {
+		made := f.call("POST", hooks, `{"url":"https://93.184.216.34","events":["*"]}`)
+		only := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
+		return f.call("DELETE", hooks+"/"+made.text("data.id")+"/secrets/"+only, "")
+	},
 	InternalError: func(f *fixture) answer { return f.call("GET", "/broken", "") },
 	ServiceUnavailable: func(f *fixture) answer {
 		f.stop()
@@ -144,6 +160,10 @@ var wanted = map[Code]string{
 	RegistrationFailed:    "422 invalid_request_error ",
 	ProviderUnavailable:   "502 api_error ",
 	InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
+	InvalidWebhookURL:     "400 invalid_request_error url",
+	InvalidEventType:      "400 invalid_request_error events[0]",
+	WebhookDisabled:       "409 conflict ",
+	LastSecret:            "422 invalid_request_error ",
 	InternalError:         "500 api_error ",
 	ServiceUnavailable:    "503 api_error  Retry-After=1",
 }
@@ -158,7 +178,7 @@ func TestEveryErrorCodeIsSentAsTheCatalogueSays(t *testing.T) {
 
 func provoke(t *testing.T, code Code) {
 	is := is.New(t)
-	f := serveDirectly(t, func(o *Options) {
+	f := serveDirectly(t, withNames(t), func(o *Options) {
 		o.Plans["no api"] = Plan{}
 		quota(o)
 		o.Plans["small"] = Plan{API: true, RatePerSecond: 0.001, Burst: 1}

@@ -17,6 +17,13 @@ type filters struct {
 	err    error
 }
 
+// put gives a parameter the value of a body's field, if that is there.
+func (f *filters) put(name string, value *string) {
+	if value != nil {
+		f.values.Set(name, *value)
+	}
+}
+
 func (f *filters) refuse(name, rule string) {
 	if f.err == nil {
 		f.err = invalid(name, rule)

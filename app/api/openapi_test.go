@@ -53,6 +53,8 @@ func lacks(rt route, operation *openapi3.Operation) (missing []string) {
 	switch {
 	case rt.has(creates):
 		want = append(want, "201", "402")
+	case strings.HasSuffix(rt.path, "replay") || strings.HasSuffix(rt.path, "/test"):
+		want = append(want, "202")
 	case rt.path == "/:phone_number_id/messages/:id/media":
 		want = append(want, "302")
 	default:

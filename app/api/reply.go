@@ -53,6 +53,14 @@ func ok(data any) reply { return reply{status: http.StatusOK, data: data} }
 // created answers a POST that made a resource.
 func created(data any) reply { return reply{status: http.StatusCreated, data: data} }
 
+// accepted answers a POST whose work is done later.
+func accepted(data any) reply { return reply{status: http.StatusAccepted, data: data} }
+
+// whole answers with a list that has no further pages.
+func whole[V any](data []V) reply {
+	return reply{status: http.StatusOK, list: &listBody{Data: data}}
+}
+
 // deleted answers a DELETE.
 func deleted(object, id string) reply {
 	return ok(deletedView{ID: id, Object: object, Deleted: true})

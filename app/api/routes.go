@@ -50,6 +50,22 @@ func (s *Server) routes() []route {
 		{"GET", "/accounts", s.listAccounts, 0, nil},
 		{"POST", "/:phone_number_id/register", s.registerNumber, 0, nil},
 
+		{"GET", "/webhook_subscriptions", s.listSubscriptions, 0, nil},
+		{"POST", "/webhook_subscriptions", s.createSubscription, creates, nil},
+		{"GET", "/webhook_subscriptions/:id", s.getSubscription, 0, nil},
+		{"PATCH", "/webhook_subscriptions/:id", s.updateSubscription, 0, s.findSubscription},
+		{"DELETE", "/webhook_subscriptions/:id", s.deleteSubscription, 0, nil},
+		{"POST", "/webhook_subscriptions/:id/secrets", s.createSecret, creates, s.findSubscription},
+		{"DELETE", "/webhook_subscriptions/:id/secrets/:secret_id", s.deleteSecret, 0, nil},
+		{"POST", "/webhook_subscriptions/:id/test", s.testSubscription, 0, s.findSubscription},
+		{"GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, s.findSubscription},
+
+		{"GET", "/webhook_deliveries", s.listDeliveries, 0, nil},
+		{"POST", "/webhook_deliveries/bulk_replay", s.bulkReplayDeliveries, word, nil},
+		{"GET", "/webhook_deliveries/:id", s.getDelivery, 0, nil},
+		{"GET", "/webhook_deliveries/:id/attempts", s.listAttempts, 0, nil},
+		{"POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, s.findDelivery},
+
 		{"GET", "/:phone_number_id/messages", s.listMessages, 0, nil},
 		{"POST", "/:phone_number_id/messages", s.createMessage, 0, nil},
 		{"GET", "/:phone_number_id/messages/:id", s.getMessage, 0, nil},

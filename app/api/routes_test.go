@@ -96,8 +96,10 @@ func TestAnUnknownPathIsMissingOnlyToThoseWithAKey(t *testing.T) {
 }
 
 func TestHeadWorksWhereverGetDoes(t *testing.T) {
-	f, _ := serveNumber(t)
+	f, _ := serveNumber(t, withNames(t))
 	id := f.call("POST", "/labels", `{"name":"VIP"}`).text("data.id")
+	sub := f.call("POST", hooks, hook).text("data.id")
+	delivery := f.call("POST", hooks+"/"+sub+"/test", "").text("data.id")
 	message := f.call("POST", messages, hello).text("data.id")
 	for _, rt := range f.api.routes() {
 		if rt.method != http.MethodGet || strings.Contains(rt.path, "/media") { // which need a file
@@ -105,6 +107,8 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 		}
 		path := strings.Replace(rt.path, ":phone_number_id", number, 1)
 		path = strings.Replace(path, "/labels/:id", "/labels/"+id, 1)
+		path = strings.Replace(path, hooks+"/:id", hooks+"/"+sub, 1)
+		path = strings.Replace(path, deliveries+"/:id", deliveries+"/"+delivery, 1)
 		path = strings.Replace(path, "/messages/:id", "/messages/"+message, 1)
 		t.Run(path, func(t *testing.T) {
 			is := is.New(t)

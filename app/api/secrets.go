@@ -1,0 +1,110 @@
+package api
+
+import (
+	"time"
+
+	"confab/storage"
+)
+
+const (
+	maxLiveSecrets = 10
+	maxSecretHours = 8760
+)
+
+// secretView is a signing secret as a subscription lists it.
+type secretView struct {
+	ID        string       `json:"id"`
+	CreatedAt storage.Time `json:"created_at"`
+	ExpiresAt storage.Time `json:"expires_at"`
+}
+
+// newSecretView is a signing secret when it is made: the only time it is seen.
+type newSecretView struct {
+	ID        string       `json:"id"`
+	Object    string       `json:"object"`
+	Secret    string       `json:"secret"`
+	CreatedAt storage.Time `json:"created_at"`
+	ExpiresAt storage.Time `json:"expires_at"`
+}
+
+// newSecret is the body of POST /v1/webhook_subscriptions/:id/secrets.
+type newSecret struct {
+	ExpiresInHours *int `json:"expires_in_hours"`
+}
+
+func (n *newSecret) validate() error {
+	if h := n.ExpiresInHours; h != nil && (*h < 1 || *h > maxSecretHours) {
+		return invalid("expires_in_hours", "must be a whole number from 1 to 8760")
+	}
+	return nil
+}
+
+func (n *newSecret) life() time.Duration {
+	if n.ExpiresInHours == nil {
+		return 0
+	}
+	return time.Duration(*n.ExpiresInHours) * time.Hour
+}
+
+// createSecret handles POST /v1/webhook_subscriptions/:id/secrets.
+func (s *Server) createSecret(r *request) (reply, error) {
+	var in newSecret
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		sub, err := subscription(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if sub.Status == storage.WebhookDisabled {
+			return reply{}, errDisabled()
+		}
+		secrets, err := tx.Secrets(sub.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		if live(secrets, tx.Now) >= maxLiveSecrets {
+			return reply{}, invalid("secrets", "has 10 that are live, which is the most: revoke one first")
+		}
+		secret, plain, err := tx.InsertSecret(sub.ID, in.life())
+		rep := created(newSecretView{ID: secret.ID, Object: "webhook_secret", Secret: plain, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt})
+		rep.secret = true
+		return rep, err
+	})
+}
+
+// live counts the secrets that sign.
+func live(secrets []storage.Secret, now storage.Time) (n int) {
+	for _, s := range secrets {
+		if s.Live(now) {
+			n++
+		}
+	}
+	return n
+}
+
+// deleteSecret handles DELETE /v1/webhook_subscriptions/:id/secrets/:secret_id.
+func (s *Server) deleteSecret(r *request) (reply, error) {
+	id := r.param("secret_id")
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		sub, err := subscription(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		secrets, err := tx.Secrets(sub.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		for _, secret := range secrets {
+			if secret.ID == id && secret.Live(tx.Now) && live(secrets, tx.Now) == 1 {
+				return reply{}, fail(LastSecret, "This is the subscription's only live signing secret. Mint another one first.")
+			}
+		}
+		return deleted("webhook_secret", id), tx.DeleteSecret(sub.ID, id)
+	})
+}
+
+func errDisabled() error {
+	return fail(WebhookDisabled, "This webhook subscription is disabled. Set its status to active first.")
+}

@@ -1,0 +1,293 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"confab/jobs/event"
+	"confab/jobs/guard"
+	"confab/storage"
+)
+
+const (
+	maxDescription = 255
+	maxWebhookURL  = 2048
+	maxHeaders     = 20
+	maxHeaderValue = 8192
+)
+
+// newSubscription is the body of POST /v1/webhook_subscriptions.
+type newSubscription struct {
+	URL            *string        `json:"url"`
+	Events         []string       `json:"events"`
+	Description    *string        `json:"description"`
+	PhoneNumberIDs []string       `json:"phone_number_ids"`
+	Status         *string        `json:"status"`
+	CustomHeaders  map[string]any `json:"custom_headers"`
+
+	urls *guard.Client
+}
+
+func (n *newSubscription) validate() error {
+	switch {
+	case n.URL == nil:
+		return missing("url")
+	case n.Events == nil:
+		return cmp.Or(usableURL(n.urls, *n.URL), error(missing("events")))
+	}
+	return cmp.Or(
+		usableURL(n.urls, *n.URL),
+		checkEvents(n.Events),
+		checkDescription(n.Description),
+		checkNumbers(n.PhoneNumberIDs),
+		checkWebhookStatus(n.Status),
+		checkHeaders(n.CustomHeaders),
+	)
+}
+
+// subscription is the row that the body asks for.
+func (n *newSubscription) subscription(organization int64) storage.Subscription {
+	s := storage.Subscription{
+		OrganizationID: organization, URL: *n.URL, Events: distinct(n.Events), Description: n.Description,
+		PhoneNumberIDs: distinct(n.PhoneNumberIDs), CustomHeaders: texts(n.CustomHeaders), Status: storage.WebhookActive,
+	}
+	if n.Status != nil {
+		s.Status = *n.Status
+	}
+	return s
+}
+
+// subscriptionChanges is the body of PATCH /v1/webhook_subscriptions/:id.
+type subscriptionChanges struct {
+	URL            patch[string]         `json:"url"`
+	Events         patch[[]string]       `json:"events"`
+	Description    patch[string]         `json:"description"`
+	PhoneNumberIDs patch[[]string]       `json:"phone_number_ids"`
+	Status         patch[string]         `json:"status"`
+	CustomHeaders  patch[map[string]any] `json:"custom_headers"`
+
+	urls *guard.Client
+}
+
+func (c *subscriptionChanges) validate() error {
+	switch {
+	case !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set:
+		return &Error{Code: MissingRequiredField, Param: "url", Message: "Give url, events, description, phone_number_ids, status or custom_headers."}
+	case c.URL.Null:
+		return invalid("url", "cannot be null")
+	case c.Events.Null:
+		return invalid("events", "cannot be null")
+	case c.Status.Null:
+		return invalid("status", "cannot be null")
+	}
+	var faults []error
+	if c.URL.Set {
+		faults = append(faults, usableURL(c.urls, c.URL.Value))
+	}
+	if c.Events.Set {
+		faults = append(faults, checkEvents(c.Events.Value))
+	}
+	if c.Description.given() {
+		faults = append(faults, checkDescription(&c.Description.Value))
+	}
+	faults = append(faults, checkNumbers(c.PhoneNumberIDs.Value))
+	if c.Status.Set {
+		faults = append(faults, checkWebhookStatus(&c.Status.Value))
+	}
+	return cmp.Or(append(faults, checkHeaders(c.CustomHeaders.Value))...)
+}
+
+// apply stores the changes of a subscription.
+func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) error {
+	if c.URL.Set {
+		s.URL = c.URL.Value
+	}
+	if c.Events.Set {
+		s.Events = distinct(c.Events.Value)
+	}
+	if c.Description.Set {
+		s.Description = nil
+		if !c.Description.Null {
+			s.Description = &c.Description.Value
+		}
+	}
+	if c.PhoneNumberIDs.Set {
+		s.PhoneNumberIDs = distinct(c.PhoneNumberIDs.Value)
+		if err := ownNumbers(&tx.Rx, s.OrganizationID, s.PhoneNumberIDs); err != nil {
+			return err
+		}
+	}
+	if c.CustomHeaders.Set {
+		s.CustomHeaders = texts(c.CustomHeaders.Value)
+	}
+	if err := tx.UpdateSubscription(s); err != nil {
+		return err
+	}
+	return c.move(tx, s)
+}
+
+// move pauses or resumes a subscription, if that is asked for.
+func (c *subscriptionChanges) move(tx *storage.Tx, s *storage.Subscription) error {
+	if !c.Status.Set || c.Status.Value == s.Status {
+		return nil
+	}
+	change := tx.PauseSubscription
+	if c.Status.Value == storage.WebhookActive {
+		change = tx.ResumeSubscription
+	}
+	if err := change(s.ID); err != nil {
+		return err
+	}
+	moved, err := tx.Subscription(s.OrganizationID, s.ID)
+	*s = moved
+	return err
+}
+
+// usableURL checks what can be known of an endpoint's URL without a lookup.
+func usableURL(urls *guard.Client, raw string) error {
+	if !between(raw, 1, maxWebhookURL) {
+		return invalidWebhookURL(lengthRule(1, maxWebhookURL))
+	}
+	_, err := urls.ParseURL(raw)
+	return webhookURLError(err)
+}
+
+// checkWebhookURL also looks where the name leads, which takes a moment.
+func (s *Server) checkWebhookURL(r *request, raw string) error {
+	return webhookURLError(s.Fetch.CheckURL(r.http.Context(), raw))
+}
+
+func webhookURLError(err error) error {
+	switch _, blocked := errors.AsType[*guard.BlockedError](err); {
+	case err == nil:
+		return nil
+	case blocked:
+		return invalidWebhookURL("must lead to a public address")
+	default:
+		return invalidWebhookURL(strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
+	}
+}
+
+func invalidWebhookURL(rule string) error {
+	return &Error{Code: InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
+}
+
+// checkEvents wants names that exist, or the star.
+func checkEvents(names []string) error {
+	if len(names) == 0 {
+		return invalid("events", "must name at least one event, or *")
+	}
+	for i, name := range names {
+		if name != event.All && !event.Known(name) {
+			return invalidEventType("events[" + strconv.Itoa(i) + "]")
+		}
+	}
+	return nil
+}
+
+// checkEventType wants the name of an event, if there is one.
+func checkEventType(param string, name *string) error {
+	if name != nil && !event.Known(*name) {
+		return invalidEventType(param)
+	}
+	return nil
+}
+
+func invalidEventType(param string) error {
+	return &Error{Code: InvalidEventType, Param: param, Message: param + " must be one of " + strings.Join(event.Types(), ", ") + "."}
+}
+
+func checkDescription(text *string) error {
+	if text != nil && !between(*text, 1, maxDescription) {
+		return invalid("description", lengthRule(1, maxDescription))
+	}
+	return nil
+}
+
+func checkWebhookStatus(status *string) error {
+	if status != nil && *status != storage.WebhookActive && *status != storage.WebhookPaused {
+		return invalid("status", "must be active or paused")
+	}
+	return nil
+}
+
+// checkNumbers wants ids that a number could have.
+func checkNumbers(numbers []string) error {
+	for i, number := range numbers {
+		if !phoneNumberID.MatchString(number) {
+			return notOwn(i)
+		}
+	}
+	return nil
+}
+
+// ownNumbers wants numbers of the organization.
+func ownNumbers(rx *storage.Rx, organization int64, numbers []string) error {
+	for i, number := range numbers {
+		key, err := rx.AccountKey(number)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			return notOwn(i)
+		case err != nil:
+			return err
+		case key.OrganizationID != organization:
+			return notOwn(i)
+		}
+	}
+	return nil
+}
+
+func notOwn(i int) error {
+	return invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of a number of this organization")
+}
+
+// distinct leaves out what stands in a list before already.
+func distinct(list []string) storage.Strings {
+	var all storage.Strings
+	for _, s := range list {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// texts are the values of headers that were found to be strings.
+func texts(headers map[string]any) map[string]string {
+	all := make(map[string]string, len(headers))
+	for name, value := range headers {
+		all[name], _ = value.(string)
+	}
+	return all
+}
+
+// checkHeaders wants names and values that HTTP can carry, and none that is ours
+// to set or that belongs to the connection.
+func checkHeaders(headers map[string]any) error {
+	if len(headers) > maxHeaders {
+		return invalid("custom_headers", "must have at most "+strconv.Itoa(maxHeaders)+" entries")
+	}
+	seen := make(map[string]bool, len(headers))
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		param, folded := "custom_headers."+name, strings.ToLower(name)
+		value, isText := headers[name].(string)
+		switch {
+		case !headerName(name):
+			return invalid(param, "is not the name of a header")
+		case reservedHeader(folded):
+			return invalid(param, "is set by the service and cannot be chosen")
+		case seen[folded]:
+			return invalid(param, "is given twice")
+		case !isText:
+			return invalid(param, "must be a string")
+		case !headerValue(value):
+			return invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+" bytes without line breaks or other control characters")
+		}
+		seen[folded] = true
+	}
+	return nil
+}

@@ -1,0 +1,266 @@
+package api
+
+import (
+	"time"
+
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// subscriptionView is the public shape of a webhook subscription.
+type subscriptionView struct {
+	ID                  string            `json:"id"`
+	Object              string            `json:"object"`
+	URL                 string            `json:"url"`
+	Description         *string           `json:"description"`
+	Events              storage.Strings   `json:"events"`
+	Status              string            `json:"status"`
+	DisabledReason      *string           `json:"disabled_reason"`
+	ConsecutiveFailures int               `json:"consecutive_failures"`
+	Secrets             []secretView      `json:"secrets"`
+	PhoneNumberIDs      storage.Strings   `json:"phone_number_ids"`
+	CustomHeaders       map[string]string `json:"custom_headers"`
+	CreatedAt           storage.Time      `json:"created_at"`
+	UpdatedAt           storage.Time      `json:"updated_at"`
+	InitialSecret       string            `json:"initial_secret,omitempty"` // once
+}
+
+func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscriptionView {
+	v := subscriptionView{
+		ID: s.ID, Object: "webhook_subscription", URL: s.URL, Description: s.Description, Events: s.Events, Status: s.Status,
+		DisabledReason: s.DisabledReason, ConsecutiveFailures: s.ConsecutiveFailures, Secrets: make([]secretView, len(secrets)),
+		PhoneNumberIDs: s.PhoneNumberIDs, CustomHeaders: s.CustomHeaders, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+	}
+	for i, secret := range secrets {
+		v.Secrets[i] = secretView{ID: secret.ID, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt}
+	}
+	if v.PhoneNumberIDs == nil {
+		v.PhoneNumberIDs = storage.Strings{}
+	}
+	if v.CustomHeaders == nil {
+		v.CustomHeaders = map[string]string{}
+	}
+	return v
+}
+
+// listSubscriptions handles GET /v1/webhook_subscriptions.
+func (s *Server) listSubscriptions(r *request) (reply, error) {
+	q, err := s.list(r, "webhook_subscriptions")
+	if err != nil {
+		return reply{}, err
+	}
+	var (
+		rows    []storage.Subscription
+		secrets map[string][]storage.Secret
+	)
+	err = s.view(r, func(rx *storage.Rx) (err error) {
+		if rows, err = rx.Subscriptions(r.org.ID, q.after, q.fetch()); err != nil {
+			return err
+		}
+		secrets, err = rx.SecretsOf(rows)
+		return err
+	})
+	key := func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} }
+	view := func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) }
+	return page(s, q, rows, key, view), err
+}
+
+// createSubscription handles POST /v1/webhook_subscriptions.
+func (s *Server) createSubscription(r *request) (reply, error) {
+	in := newSubscription{urls: s.Fetch}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if err := s.checkWebhookURL(r, *in.URL); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		sub := in.subscription(r.org.ID)
+		if err := ownNumbers(&tx.Rx, r.org.ID, sub.PhoneNumberIDs); err != nil {
+			return reply{}, err
+		}
+		secret, err := tx.InsertSubscription(&sub)
+		if err != nil {
+			return reply{}, err
+		}
+		rep, err := showSubscription(&tx.Rx, sub, secret)
+		rep.status, rep.secret = created(nil).status, true
+		return rep, err
+	})
+}
+
+// showSubscription answers with a subscription, and once with its first secret.
+func showSubscription(rx *storage.Rx, sub storage.Subscription, initial string) (reply, error) {
+	secrets, err := rx.Secrets(sub.ID)
+	view := viewSubscription(sub, secrets)
+	view.InitialSecret = initial
+	return ok(view), err
+}
+
+// findSubscription reports a subscription that does not exist.
+func (s *Server) findSubscription(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := subscription(rx, r)
+		return err
+	})
+}
+
+// subscription is the subscription that the path names.
+func subscription(rx *storage.Rx, r *request) (storage.Subscription, error) {
+	return subscriptionByID(rx, r.org.ID, r.param("id"))
+}
+
+// subscriptionByID finds a subscription by what a client says is its id.
+func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
+	if !storage.ValidID(storage.PrefixSubscription, id) {
+		return storage.Subscription{}, notFound()
+	}
+	return rx.Subscription(organization, id)
+}
+
+// getSubscription handles GET /v1/webhook_subscriptions/:id.
+func (s *Server) getSubscription(r *request) (rep reply, err error) {
+	err = s.view(r, func(rx *storage.Rx) error {
+		sub, err := subscription(rx, r)
+		if err != nil {
+			return err
+		}
+		rep, err = showSubscription(rx, sub, "")
+		return err
+	})
+	return rep, err
+}
+
+// updateSubscription handles PATCH /v1/webhook_subscriptions/:id.
+func (s *Server) updateSubscription(r *request) (reply, error) {
+	in := subscriptionChanges{urls: s.Fetch}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if in.URL.Set {
+		if err := s.checkWebhookURL(r, in.URL.Value); err != nil {
+			return reply{}, err
+		}
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		sub, err := subscription(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
+			return reply{}, errDisabled()
+		}
+		if err := in.apply(tx, &sub); err != nil {
+			return reply{}, err
+		}
+		return showSubscription(&tx.Rx, sub, "")
+	})
+}
+
+// deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
+func (s *Server) deleteSubscription(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		sub, err := subscription(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		return deleted("webhook_subscription", sub.ID), tx.DeleteSubscription(r.org.ID, sub.ID)
+	})
+}
+
+// testRequest is the body of POST /v1/webhook_subscriptions/:id/test.
+type testRequest struct {
+	EventType *string `json:"event_type"`
+}
+
+func (t *testRequest) validate() error { return checkEventType("event_type", t.EventType) }
+
+// kind is the type of the sample: the one that is asked for, else the first that
+// the subscription is for.
+func (t *testRequest) kind(sub storage.Subscription) string {
+	switch {
+	case t.EventType != nil:
+		return *t.EventType
+	case sub.Events[0] == event.All:
+		return event.TypeMessageReceived
+	default:
+		return sub.Events[0]
+	}
+}
+
+// testSubscription handles POST /v1/webhook_subscriptions/:id/test.
+func (s *Server) testSubscription(r *request) (reply, error) {
+	var in testRequest
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		sub, err := subscription(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if sub.Status == storage.WebhookDisabled {
+			return reply{}, errDisabled()
+		}
+		sample, err := event.Sample(in.kind(sub), r.org.ID, tx.Now, tx.NewID)
+		if err != nil {
+			return reply{}, err
+		}
+		d, err := sample.EmitTo(tx, sub.ID)
+		return accepted(viewDelivery(d)), err
+	})
+}
+
+// statsView is how a subscription's deliveries went.
+type statsView struct {
+	Object      string        `json:"object"`
+	Since       storage.Time  `json:"since"`
+	Total       int           `json:"total"`
+	Pending     int           `json:"pending"`
+	Succeeded   int           `json:"succeeded"`
+	Failed      int           `json:"failed"`
+	Dead        int           `json:"dead"`
+	SuccessRate *float64      `json:"success_rate"`
+	DurationMS  durationsView `json:"duration_ms"`
+}
+
+type durationsView struct {
+	P50 *int64 `json:"p50"`
+	P95 *int64 `json:"p95"`
+}
+
+func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
+	v := statsView{
+		Object: "webhook_subscription_stats", Since: since, Total: d.Total(), Pending: d.Pending, Succeeded: d.Succeeded, Failed: d.Failed, Dead: d.Dead,
+		DurationMS: durationsView{d.P50, d.P95},
+	}
+	if d.Attempted > 0 {
+		v.SuccessRate = new(float64(d.Succeeded) / float64(d.Attempted))
+	}
+	return v
+}
+
+// statsWindow is how far back stats go unless they are told.
+const statsWindow = 24 * time.Hour
+
+// getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
+func (s *Server) getSubscriptionStats(r *request) (reply, error) {
+	q := filters{values: r.query()}
+	since := storage.Now().Add(-statsWindow)
+	if q.values.Has("since") {
+		since = q.after("since")
+	}
+	if q.err != nil {
+		return reply{}, q.err
+	}
+	var stats storage.DeliveryStats
+	err := s.view(r, func(rx *storage.Rx) error {
+		sub, err := subscription(rx, r)
+		if err != nil {
+			return err
+		}
+		stats, err = rx.DeliveryStats(sub.ID, since)
+		return err
+	})
+	return ok(viewStats(since, stats)), err
+}
