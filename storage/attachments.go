@@ -1,7 +1,5 @@
 package storage
 
-import "encoding/json"
-
 // Attached is a label as a contact or a conversation shows it.
 type Attached struct {
 	ID    string `db:"id" json:"id"`
@@ -39,7 +37,7 @@ func (rx *Rx) attached(query string, owners []string) (map[string][]Attached, er
 		Owner string `db:"owner"`
 		Attached
 	}
-	if err := rx.list(&rows, query, idList(owners)); err != nil {
+	if err := rx.list(&rows, query, jsonList(owners)); err != nil {
 		return nil, err
 	}
 	all := make(map[string][]Attached, len(owners))
@@ -47,16 +45,6 @@ func (rx *Rx) attached(query string, owners []string) (map[string][]Attached, er
 		all[row.Owner] = append(all[row.Owner], row.Attached)
 	}
 	return all, nil
-}
-
-// idList binds any number of ids as one argument, for json_each: a statement
-// with as many marks as there are ids would be prepared anew for each number.
-func idList(ids []string) JSON {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return list
 }
 
 // AttachToContact puts a label on a contact; false when it was there already.
@@ -146,7 +134,7 @@ func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) (
 		SELECT c.id, ?, c.account_id, c.created_at
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
 		WHERE c.account_id = ?
-		RETURNING contact_id`, label, idList(contacts), account)
+		RETURNING contact_id`, label, jsonList(contacts), account)
 }
 
 // DetachFromContacts takes a label off contacts of an account, and returns on
@@ -155,7 +143,7 @@ func (tx *Tx) DetachFromContacts(account int64, contacts []string, label string)
 	return tx.relabel(`
 		DELETE FROM contact_labels
 		WHERE label_id = ? AND contact_id IN (SELECT value FROM json_each(?)) AND account_id = ?
-		RETURNING contact_id`, label, idList(contacts), account)
+		RETURNING contact_id`, label, jsonList(contacts), account)
 }
 
 // relabel runs a statement that changes the labels of contacts and returns which.
@@ -164,6 +152,6 @@ func (tx *Tx) relabel(query string, args ...any) (changed []string, err error) {
 	if err := tx.list(&changed, query, args...); err != nil || len(changed) == 0 {
 		return nil, err
 	}
-	_, err = tx.exec(`UPDATE contacts SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(changed))
+	_, err = tx.exec(`UPDATE contacts SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, jsonList(changed))
 	return changed, err
 }

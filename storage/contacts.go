@@ -39,7 +39,7 @@ func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
 		SELECT `+contactColumns+`
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
 		WHERE c.account_id = ?
-		ORDER BY c.id`, idList(ids), account)
+		ORDER BY c.id`, jsonList(ids), account)
 	return found, err
 }
 

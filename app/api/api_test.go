@@ -30,8 +30,9 @@ type fixture struct {
 	log      *logBuffer
 	upstream *played // what the API asks, unless the test has another
 	options  []func(*Options)
-	extra    *[]string // beginnings of the paths that the test mounted itself
-	stop     func()    // ends the API and closes the database, once
+	extra    *[]string     // beginnings of the paths that the test mounted itself
+	stop     func()        // ends the API and closes the database, once
+	heard    map[int64]int // how many events of an organization were told
 }
 
 // selfHosted is the plan of the tests: everything allowed, no rate limit.

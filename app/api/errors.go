@@ -29,6 +29,7 @@ const (
 	InvalidJSON           Code = "invalid_json"
 	IdempotencyInProgress Code = "idempotency_in_progress"
 	IdempotencyKeyReuse   Code = "idempotency_key_reuse"
+	ContactAlreadyExists  Code = "contact_already_exists"
 	MissingRequiredField  Code = "missing_required_field"
 	InvalidFieldValue     Code = "invalid_field_value"
 	InvalidPhoneNumber    Code = "invalid_phone_number"
@@ -78,6 +79,7 @@ var kinds = map[Code]kind{
 	InvalidJSON:           {http.StatusBadRequest, "invalid_request_error"},
 	IdempotencyInProgress: {http.StatusConflict, "conflict"},
 	IdempotencyKeyReuse:   {http.StatusUnprocessableEntity, "invalid_request_error"},
+	ContactAlreadyExists:  {http.StatusConflict, "conflict"},
 	MissingRequiredField:  {http.StatusBadRequest, "invalid_request_error"},
 	InvalidFieldValue:     {http.StatusBadRequest, "invalid_request_error"},
 	InvalidPhoneNumber:    {http.StatusBadRequest, "invalid_request_error"},

@@ -74,6 +74,10 @@ var provocations = map[Code]func(*fixture) answer{
 		f.connect(f.tenant, number)
 		return f.call("POST", messages, strings.Replace(hello, "+1555", "+0555", 1))
 	},
+	ContactAlreadyExists: func(f *fixture) answer {
+		f.contact(f.connect(f.tenant, number), "+15551234567")
+		return f.call("POST", contacts, `{"phone_number":"15551234567"}`)
+	},
 	InvalidTemplateName: refused("an unknown template"),
 	QuotaExceeded:       refused("the quota is used up"),
 	MarketingOptedOut:   refused("marketing to one who opted out"),
@@ -147,6 +151,7 @@ var wanted = map[Code]string{
 	InvalidCursor:         "400 invalid_request_error cursor",
 	SubscriptionInactive:  "402 permission_error ",
 	InvalidPhoneNumber:    "400 invalid_request_error to",
+	ContactAlreadyExists:  "409 conflict phone_number",
 	InvalidTemplateName:   "400 invalid_request_error template.name",
 	QuotaExceeded:         "402 permission_error ",
 	MarketingOptedOut:     "422 invalid_request_error ",

@@ -55,6 +55,30 @@ func (f *filters) text(name string, longest int) string {
 	return value
 }
 
+func (f *filters) matching(name string, pattern *regexp.Regexp, rule string) string {
+	value := f.values.Get(name)
+	if f.values.Has(name) && !pattern.MatchString(value) {
+		f.refuse(name, rule)
+	}
+	return value
+}
+
+// phone is a number in E.164, under the first of some names that is given. A +
+// that nobody escaped has become a space.
+func (f *filters) phone(names ...string) string {
+	for _, name := range names {
+		if !f.values.Has(name) {
+			continue
+		}
+		number, ok := e164(strings.TrimPrefix(f.values.Get(name), " "))
+		if !ok && f.err == nil {
+			f.err = errPhone(name)
+		}
+		return number
+	}
+	return ""
+}
+
 // after is an instant that others must lie behind. It is cut to milliseconds,
 // like what it is compared with: nothing lies in between.
 func (f *filters) after(name string) storage.Time {

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 
+	"confab/jobs"
 	"confab/storage"
 )
 
@@ -157,8 +159,17 @@ func (s *Server) updateLabel(r *request) (reply, error) {
 	})
 }
 
-// deleteLabel handles DELETE /v1/labels/:id.
+// deleteLabel handles DELETE /v1/labels/:id. The label is taken off first, step
+// by step, however much has it; a client that does not wait for the end does not
+// stop it half-way.
 func (s *Server) deleteLabel(r *request) (reply, error) {
+	if err := s.findLabel(r); err != nil {
+		return reply{}, err
+	}
+	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
+	if err := jobs.DetachLabel(r.http.Context(), s.DB, r.org.ID, r.param("id")); err != nil {
+		return reply{}, err
+	}
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		l, err := s.label(&tx.Rx, r)
 		if err != nil {

@@ -2,6 +2,8 @@ package api
 
 import (
 	"regexp"
+
+	"confab/jobs/event"
 )
 
 // phoneNumberID is the pattern of the provider's number ids in paths.
@@ -23,4 +25,9 @@ func (s *Server) findNumber(r *request) error {
 	}
 	r.account = key
 	return err
+}
+
+// subject is whom the events of the number in the path concern.
+func (r *request) subject() event.Subject {
+	return event.Subject{Organization: r.org.ID, Account: r.account.ID, PhoneNumberID: r.account.PhoneNumberID}
 }

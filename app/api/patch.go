@@ -26,3 +26,11 @@ func (patch[T]) held() reflect.Type { return reflect.TypeFor[T]() }
 
 // given tells whether the field holds a value.
 func (p patch[T]) given() bool { return p.Set && !p.Null }
+
+// orNil is the value, or nil where there is none.
+func (p patch[T]) orNil() *T {
+	if !p.given() {
+		return nil
+	}
+	return &p.Value
+}

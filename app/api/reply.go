@@ -86,6 +86,14 @@ func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After,
 	return reply{status: http.StatusOK, list: &body}
 }
 
+// orEmpty makes an empty list of none, which JSON would write as null.
+func orEmpty[T any](all []T) []T {
+	if all == nil {
+		return []T{}
+	}
+	return all
+}
+
 // render makes the bytes, once.
 func (rep *reply) render(requestID string) error {
 	if rep.body != nil {

@@ -71,6 +71,21 @@ func (s *Server) routes() []route {
 		{"GET", "/:phone_number_id/messages/:id", s.getMessage, 0, nil},
 		{"GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, 0, nil},
 
+		{"GET", "/:phone_number_id/conversations", s.listConversations, 0, nil},
+		{"GET", "/:phone_number_id/conversations/:id", s.getConversation, 0, nil},
+		{"PATCH", "/:phone_number_id/conversations/:id", s.updateConversation, 0, s.findConversation},
+		{"POST", "/:phone_number_id/conversations/:id/labels", s.attachToConversation, 0, s.findConversation},
+		{"DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, 0, nil},
+
+		{"GET", "/:phone_number_id/contacts", s.listContacts, 0, nil},
+		{"POST", "/:phone_number_id/contacts", s.createContact, creates, nil},
+		{"GET", "/:phone_number_id/contacts/:id", s.getContact, 0, nil},
+		{"PATCH", "/:phone_number_id/contacts/:id", s.updateContact, 0, s.findContact},
+		{"DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil},
+		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, word, nil},
+		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, 0, s.findContact},
+		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, 0, nil},
+
 		{"POST", "/:phone_number_id/media", s.createMedia, creates | uploads, nil},
 		{"GET", "/:phone_number_id/media/:id", s.getMedia, 0, nil},
 		{"DELETE", "/:phone_number_id/media/:id", s.deleteMedia, 0, nil},

@@ -100,7 +100,8 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	id := f.call("POST", "/labels", `{"name":"VIP"}`).text("data.id")
 	sub := f.call("POST", hooks, hook).text("data.id")
 	delivery := f.call("POST", hooks+"/"+sub+"/test", "").text("data.id")
-	message := f.call("POST", messages, hello).text("data.id")
+	sent := f.call("POST", messages, hello)
+	message := sent.text("data.id")
 	for _, rt := range f.api.routes() {
 		if rt.method != http.MethodGet || strings.Contains(rt.path, "/media") { // which need a file
 			continue
@@ -110,6 +111,8 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 		path = strings.Replace(path, hooks+"/:id", hooks+"/"+sub, 1)
 		path = strings.Replace(path, deliveries+"/:id", deliveries+"/"+delivery, 1)
 		path = strings.Replace(path, "/messages/:id", "/messages/"+message, 1)
+		path = strings.Replace(path, "/contacts/:id", "/contacts/"+sent.text("data.contact_id"), 1)
+		path = strings.Replace(path, "/conversations/:id", "/conversations/"+sent.text("data.conversation_id"), 1)
 		t.Run(path, func(t *testing.T) {
 			is := is.New(t)
 			get, head := f.call("GET", path, ""), f.call("HEAD", path, "")

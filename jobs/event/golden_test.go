@@ -135,3 +135,30 @@ func TestContactCreated(t *testing.T) {
 	}))
 	golden(t, "contact_created_bsuid", e.Payload)
 }
+
+func TestChangesOfTheInbox(t *testing.T) {
+	db := storagetest.Open(t)
+	tenant := storagetest.Seed(t, db, "Acme")
+	account := storagetest.Connect(t, db, tenant, "100200300")
+	subject := event.Subject{Organization: tenant.Organization.ID, Account: account.ID, PhoneNumberID: "100200300"}
+	conversation := storage.Conversation{ID: "cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", Status: storage.ConversationPending}
+	contact := storage.Contact{ID: "ctc_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", PhoneNumber: new("+15550001111"), Name: new("Ana Ruiz"),
+		Metadata: storage.JSON(`{"vip":true}`), CreatedAt: instant, UpdatedAt: instant}
+	ada, bob, team := new("01JQ0Z8M4T9V2X3W5Y6A7B8C9D"), new("01JQ0Z8M4T9V2X3W5Y6A7B8C9E"), new("team_01JQ0Z8M4T9V2X3W5Y6A7B8C9D")
+	for name, e := range map[string]event.Event{
+		"conversation_assigned":   event.ConversationAssigned(subject, conversation, event.Assignment{UserID: ada, TeamID: team}),
+		"conversation_reassigned": event.ConversationAssigned(subject, conversation, event.Assignment{UserID: bob, TeamID: team, PreviousUserID: ada}),
+		"conversation_unassigned": event.ConversationAssigned(subject, conversation, event.Assignment{PreviousUserID: bob}),
+		"conversation_closed":     event.ConversationClosed(subject, conversation),
+		"contact_updated":         event.ContactUpdated(subject, contact, []string{"name", "metadata"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			row := emit(t, db, tenant.Organization.ID, e)
+			golden(t, name, row.Payload)
+			is.Equal(row.Source, "svc")
+			is.Equal(row.EventID, row.ID)
+			is.Equal(*row.AccountID, account.ID)
+		})
+	}
+}

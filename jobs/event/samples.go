@@ -62,8 +62,10 @@ func (w world) event(kind string) (Event, error) {
 		return MessageRevoked(w.subject, w.written(), w.now), nil
 	case TypeMessageEdited:
 		return MessageEdited(w.subject, w.written(), []storage.MessageEdit{{Body: new("Where is my order?"), EditedAt: w.now}}), nil
-	case TypeConversationAssigned, TypeConversationClosed:
-		return w.native(kind, w.conversationChange(kind))
+	case TypeConversationAssigned:
+		return ConversationAssigned(w.subject, w.thread(), Assignment{UserID: &w.user, TeamID: &w.team}), nil
+	case TypeConversationClosed:
+		return ConversationClosed(w.subject, w.thread()), nil
 	case TypeContactCreated:
 		return ContactCreated(w.subject, w.contact), nil
 	case TypeContactUpdated:
@@ -134,17 +136,8 @@ func (w world) written() storage.Message {
 	}
 }
 
-func (w world) conversationChange(kind string) any {
-	conversation := map[string]any{"id": w.conversation, "object": "conversation", "phone_number_id": w.subject.PhoneNumberID}
-	if kind == TypeConversationClosed {
-		conversation["status"], conversation["closed_by_user_id"] = "resolved", nil
-		return map[string]any{"conversation": conversation}
-	}
-	conversation["status"] = storage.ConversationOpen
-	return map[string]any{
-		"conversation": conversation,
-		"assignee":     map[string]any{"user_id": w.user, "team_id": w.team, "previous_user_id": nil},
-	}
+func (w world) thread() storage.Conversation {
+	return storage.Conversation{ID: w.conversation, Status: storage.ConversationOpen}
 }
 
 func (w world) customerChange(kind string) any {

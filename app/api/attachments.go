@@ -1,0 +1,237 @@
+package api
+
+import (
+	"slices"
+	"strconv"
+
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// labelChoice is the body that attaches a label.
+type labelChoice struct {
+	LabelID *string `json:"label_id"`
+}
+
+func (c *labelChoice) validate() error {
+	switch {
+	case c.LabelID == nil:
+		return missing("label_id")
+	case !storage.ValidID(storage.PrefixLabel, *c.LabelID):
+		return errLabelID()
+	}
+	return nil
+}
+
+func errLabelID() *Error {
+	return invalid("label_id", "must be an id that starts with "+storage.PrefixLabel)
+}
+
+// contactLabelView tells whether a contact has a label.
+type contactLabelView struct {
+	ContactID string `json:"contact_id"`
+	LabelID   string `json:"label_id"`
+	Attached  bool   `json:"attached"`
+}
+
+// conversationLabelView tells whether a conversation has a label.
+type conversationLabelView struct {
+	ConversationID string `json:"conversation_id"`
+	LabelID        string `json:"label_id"`
+	Attached       bool   `json:"attached"`
+}
+
+// labelToAttach is the label that a body names. It must be of the number's team.
+func labelToAttach(rx *storage.Rx, r *request, id string) (storage.Label, error) {
+	l, err := rx.Label(r.org.ID, id)
+	if err == nil && l.TeamID != r.account.TeamID {
+		return l, invalid("label_id", "belongs to another team than this number")
+	}
+	return l, err
+}
+
+// labelToDetach is the label that the path names, whether it is attached or not.
+func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
+	id := r.param("label_id")
+	if !storage.ValidID(storage.PrefixLabel, id) {
+		return storage.Label{}, notFound()
+	}
+	return rx.Label(r.org.ID, id)
+}
+
+// tellRelabelled tells that a contact's labels changed, if they did.
+func tellRelabelled(tx *storage.Tx, r *request, c storage.Contact, changed bool) error {
+	if !changed {
+		return nil
+	}
+	c.UpdatedAt = tx.Now
+	return event.ContactUpdated(r.subject(), c, []string{"labels"}).Emit(tx)
+}
+
+// attachToContact handles POST /v1/:phone_number_id/contacts/:id/labels.
+func (s *Server) attachToContact(r *request) (reply, error) {
+	var in labelChoice
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := contactIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
+		if err != nil {
+			return reply{}, err
+		}
+		changed, err := tx.AttachToContact(c.ID, l.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(contactLabelView{c.ID, l.ID, true}), tellRelabelled(tx, r, c, changed)
+	})
+}
+
+// detachFromContact handles DELETE /v1/:phone_number_id/contacts/:id/labels/:label_id.
+func (s *Server) detachFromContact(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := contactIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		l, err := labelToDetach(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		changed, err := tx.DetachFromContact(c.ID, l.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(contactLabelView{c.ID, l.ID, false}), tellRelabelled(tx, r, c, changed)
+	})
+}
+
+// attachToConversation handles POST /v1/:phone_number_id/conversations/:id/labels.
+func (s *Server) attachToConversation(r *request) (reply, error) {
+	var in labelChoice
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := conversationIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
+		if err != nil {
+			return reply{}, err
+		}
+		_, err = tx.AttachToConversation(c.ID, l.ID)
+		return ok(conversationLabelView{c.ID, l.ID, true}), err
+	})
+}
+
+// detachFromConversation handles DELETE /v1/:phone_number_id/conversations/:id/labels/:label_id.
+func (s *Server) detachFromConversation(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := conversationIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		l, err := labelToDetach(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		_, err = tx.DetachFromConversation(c.ID, l.ID)
+		return ok(conversationLabelView{c.ID, l.ID, false}), err
+	})
+}
+
+const maxBulk = 1000
+
+// bulkLabel is the body of POST /v1/:phone_number_id/contacts/bulk_label.
+type bulkLabel struct {
+	ContactIDs []string `json:"contact_ids"`
+	LabelID    *string  `json:"label_id"`
+	Operation  *string  `json:"operation"`
+}
+
+func (b *bulkLabel) validate() error {
+	bad := slices.IndexFunc(b.ContactIDs, func(id string) bool { return !storage.ValidID(storage.PrefixContact, id) })
+	switch {
+	case b.ContactIDs == nil:
+		return missing("contact_ids")
+	case len(b.ContactIDs) < 1 || len(b.ContactIDs) > maxBulk:
+		return invalid("contact_ids", "must hold 1 to "+strconv.Itoa(maxBulk)+" ids")
+	case bad >= 0:
+		return invalid("contact_ids["+strconv.Itoa(bad)+"]", "must be an id that starts with "+storage.PrefixContact)
+	case b.LabelID == nil:
+		return missing("label_id")
+	case !storage.ValidID(storage.PrefixLabel, *b.LabelID):
+		return errLabelID()
+	case b.Operation == nil:
+		return missing("operation")
+	case *b.Operation != "attach" && *b.Operation != "detach":
+		return invalid("operation", "must be attach or detach")
+	}
+	return nil
+}
+
+// bulkLabelView counts what became of the contacts.
+type bulkLabelView struct {
+	Applied             int `json:"applied"`   // that now are as wanted
+	Unchanged           int `json:"unchanged"` // of them, those that were so before
+	SkippedCrossOrg     int `json:"skipped_cross_org"`
+	SkippedTeamMismatch int `json:"skipped_team_mismatch"`
+}
+
+// bulkLabelContacts handles POST /v1/:phone_number_id/contacts/bulk_label.
+func (s *Server) bulkLabelContacts(r *request) (reply, error) {
+	var in bulkLabel
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	slices.Sort(in.ContactIDs)
+	in.ContactIDs = slices.Compact(in.ContactIDs)
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		l, err := tx.Label(r.org.ID, *in.LabelID)
+		if err != nil {
+			return reply{}, err
+		}
+		own, err := tx.ContactsByID(r.account.ID, in.ContactIDs)
+		if err != nil {
+			return reply{}, err
+		}
+		counts := bulkLabelView{SkippedCrossOrg: len(in.ContactIDs) - len(own)}
+		if l.TeamID != r.account.TeamID {
+			counts.SkippedTeamMismatch = len(own)
+			return ok(counts), nil
+		}
+		counts.Applied = len(own)
+		changed, err := relabelAll(tx, r, own, in)
+		counts.Unchanged = len(own) - changed
+		return ok(counts), err
+	})
+}
+
+// relabelAll attaches or detaches a label everywhere at once, tells of each
+// contact that it changed, and returns how many those were.
+func relabelAll(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
+	change := tx.AttachToContacts
+	if *in.Operation == "detach" {
+		change = tx.DetachFromContacts
+	}
+	ids, err := change(r.account.ID, in.ContactIDs, *in.LabelID)
+	if err != nil {
+		return 0, err
+	}
+	changed := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		changed[id] = true
+	}
+	for _, c := range own {
+		if err := tellRelabelled(tx, r, c, changed[c.ID]); err != nil {
+			return 0, err
+		}
+	}
+	return len(ids), nil
+}

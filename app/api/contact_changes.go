@@ -1,0 +1,97 @@
+package api
+
+import (
+	"encoding/json"
+
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// contactChanges is the body of PATCH /v1/:phone_number_id/contacts/:id.
+type contactChanges struct {
+	PhoneNumber patch[json.RawMessage] `json:"phone_number"`
+	Name        patch[string]          `json:"name"`
+	Username    patch[string]          `json:"username"`
+	Email       patch[string]          `json:"email"`
+	Metadata    patch[json.RawMessage] `json:"metadata"`
+	OptedIn     patch[bool]            `json:"opted_in"`
+}
+
+func (c *contactChanges) validate() error {
+	switch {
+	case c.PhoneNumber.Set:
+		return invalid("phone_number", "cannot be changed")
+	case !c.Name.Set && !c.Username.Set && !c.Email.Set && !c.Metadata.Set && !c.OptedIn.Set:
+		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, username, email, metadata, opted_in or several of them."}
+	case c.Name.given() && !between(c.Name.Value, 1, maxContactName):
+		return invalid("name", lengthRule(1, maxContactName))
+	case c.Username.given() && !between(c.Username.Value, 1, maxContactUsername):
+		return invalid("username", lengthRule(1, maxContactUsername))
+	case c.Email.given() && c.Email.Value != "" && !isEmail(c.Email.Value):
+		return errEmail()
+	case c.OptedIn.Null:
+		return invalid("opted_in", "cannot be null")
+	case c.Metadata.given():
+		return checkMetadata(c.Metadata.Value)
+	}
+	return nil
+}
+
+// apply makes the changes. A name that is given is ours from then on; without
+// one the person's own may come back.
+func (c *contactChanges) apply(to *storage.Contact) {
+	if c.Name.Set {
+		to.Name, to.NameIsOurs = c.Name.orNil(), !c.Name.Null
+	}
+	if c.Username.Set {
+		to.Username = c.Username.orNil()
+	}
+	if c.Email.Set {
+		to.Email = c.Email.orNil()
+		if c.Email.Value == "" {
+			to.Email = nil
+		}
+	}
+	if c.Metadata.Set {
+		to.Metadata = nil
+		if !c.Metadata.Null {
+			to.Metadata = compact(c.Metadata.Value)
+		}
+	}
+	if c.OptedIn.Set {
+		to.OptedIn = c.OptedIn.Value
+	}
+}
+
+// changeContact stores the changes of a contact, if there are any, and tells of
+// those that an event tells of.
+func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in contactChanges) error {
+	before := *c
+	in.apply(c)
+	var told []string
+	for _, field := range []struct {
+		name string
+		same bool
+	}{
+		{"name", sameText(before.Name, c.Name)},
+		{"email", sameText(before.Email, c.Email)},
+		{"metadata", sameJSON(before.Metadata, c.Metadata)},
+	} {
+		if !field.same {
+			told = append(told, field.name)
+		}
+	}
+	if len(told) == 0 && sameText(before.Username, c.Username) && before.OptedIn == c.OptedIn && before.NameIsOurs == c.NameIsOurs {
+		*c = before
+		return nil
+	}
+	if err := tx.UpdateContact(c); err != nil || len(told) == 0 {
+		return err
+	}
+	return event.ContactUpdated(subject, *c, told).Emit(tx)
+}
+
+// sameText tells whether two texts, either of which may be absent, are the same.
+func sameText(a, b *string) bool {
+	return (a == nil) == (b == nil) && (a == nil || *a == *b)
+}

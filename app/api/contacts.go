@@ -1,0 +1,265 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"confab/jobs"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// What a contact's texts may hold.
+const (
+	maxContactName     = 200
+	maxContactUsername = 100
+	maxSearch          = 200
+)
+
+// contactBSUID is the pattern of a contact's own business-scoped user id.
+var contactBSUID = regexp.MustCompile(`^[A-Z]{2}[.][A-Za-z0-9]{1,128}$`)
+
+// contactView is the public shape of a contact.
+type contactView struct {
+	ID                string             `json:"id"`
+	Object            string             `json:"object"`
+	PhoneNumber       *string            `json:"phone_number"`
+	BSUID             *string            `json:"bsuid"`
+	ParentBSUID       *string            `json:"parent_bsuid"`
+	Username          *string            `json:"username"`
+	Name              *string            `json:"name"`
+	Email             *string            `json:"email"`
+	Metadata          storage.JSON       `json:"metadata"`
+	Labels            []storage.Attached `json:"labels"`
+	MarketingOptedOut bool               `json:"marketing_opted_out"`
+	OptedIn           bool               `json:"opted_in"`
+	ChatAccount       chatAccountView    `json:"chat_account"`
+	CreatedAt         storage.Time       `json:"created_at"`
+	UpdatedAt         storage.Time       `json:"updated_at"`
+}
+
+// contactViews reads what else some contacts of an account show, and returns
+// what shows each.
+func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (func(storage.Contact) contactView, error) {
+	ids := make([]string, len(contacts))
+	for i, c := range contacts {
+		ids[i] = c.ID
+	}
+	labels, err := rx.ContactLabels(ids...)
+	if err != nil {
+		return nil, err
+	}
+	chat, err := rx.ChatAccount(account)
+	return func(c storage.Contact) contactView {
+		return contactView{
+			ID: c.ID, Object: "contact", PhoneNumber: c.PhoneNumber, BSUID: c.BSUID, ParentBSUID: c.ParentBSUID, Username: c.Username,
+			Name: c.Name, Email: c.Email, Metadata: c.Metadata, Labels: orEmpty(labels[c.ID]),
+			MarketingOptedOut: c.MarketingOptedOut, OptedIn: c.OptedIn, ChatAccount: viewChatAccount(chat), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		}
+	}, err
+}
+
+// showContact is the answer that shows one contact.
+func showContact(rx *storage.Rx, c storage.Contact, answer func(any) reply) (reply, error) {
+	view, err := contactViews(rx, c.AccountID, c)
+	if err != nil {
+		return reply{}, err
+	}
+	return answer(view(c)), nil
+}
+
+// contactFilters reads the filters of a list of contacts.
+func contactFilters(r *request) (storage.ContactFilter, error) {
+	q := filters{values: r.query()}
+	f := storage.ContactFilter{
+		PhoneNumber:  q.phone("phone_number", "phone"),
+		BSUID:        q.matching("bsuid", bsuid, "must be a business-scoped user id"),
+		Username:     q.text("username", maxContactUsername),
+		Email:        q.text("email", maxEmail),
+		LabelID:      q.id("label_id", storage.PrefixLabel),
+		Search:       q.text("search", maxSearch),
+		UpdatedSince: q.after("updated_since"),
+	}
+	return f, q.err
+}
+
+// listContacts handles GET /v1/:phone_number_id/contacts.
+func (s *Server) listContacts(r *request) (reply, error) {
+	f, err := contactFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.list(r, fmt.Sprintf("contacts %d %#v", r.account.ID, f))
+	if err != nil {
+		return reply{}, err
+	}
+	var rows []storage.Contact
+	var view func(storage.Contact) contactView
+	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+		if rows, q.reached, err = rx.Contacts(r.account.ID, f, q.after, q.fetch()); err != nil {
+			return err
+		}
+		view, err = contactViews(rx, r.account.ID, rows...)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	key := func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
+	return page(s, q, rows, key, view), nil
+}
+
+// newContact is the body of POST /v1/:phone_number_id/contacts.
+type newContact struct {
+	PhoneNumber *string          `json:"phone_number"`
+	BSUID       *string          `json:"bsuid"`
+	Username    *string          `json:"username"`
+	Name        *string          `json:"name"`
+	Email       *string          `json:"email"`
+	Metadata    *json.RawMessage `json:"metadata"`
+	OptedIn     bool             `json:"opted_in"`
+}
+
+func (c *newContact) validate() error {
+	switch {
+	case c.PhoneNumber == nil && c.BSUID == nil:
+		return &Error{Code: MissingRequiredField, Param: "phone_number", Message: "Give phone_number, bsuid or both."}
+	case c.PhoneNumber != nil && !isPhone(*c.PhoneNumber):
+		return errPhone("phone_number")
+	case c.BSUID != nil && !contactBSUID.MatchString(*c.BSUID):
+		return invalid("bsuid", "must be a country code of two letters, a dot and 1 to 128 letters and digits")
+	case c.Username != nil && !between(*c.Username, 1, maxContactUsername):
+		return invalid("username", lengthRule(1, maxContactUsername))
+	case c.Name != nil && !between(*c.Name, 1, maxContactName):
+		return invalid("name", lengthRule(1, maxContactName))
+	case c.Email != nil && !isEmail(*c.Email):
+		return errEmail()
+	case c.Metadata != nil:
+		return checkMetadata(*c.Metadata)
+	}
+	return nil
+}
+
+// contact is the contact that the body describes.
+func (c *newContact) contact(account int64) storage.Contact {
+	made := storage.Contact{
+		AccountID: account, BSUID: c.BSUID, Username: c.Username, Name: c.Name, NameIsOurs: c.Name != nil, Email: c.Email, OptedIn: c.OptedIn,
+	}
+	if c.PhoneNumber != nil {
+		phone, _ := e164(*c.PhoneNumber)
+		made.PhoneNumber = &phone
+	}
+	if c.Metadata != nil {
+		made.Metadata = compact(*c.Metadata)
+	}
+	return made
+}
+
+// createContact handles POST /v1/:phone_number_id/contacts.
+func (s *Server) createContact(r *request) (reply, error) {
+	var in newContact
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c := in.contact(r.account.ID)
+		if err := isNew(&tx.Rx, c); err != nil {
+			return reply{}, err
+		}
+		if err := tx.InsertContact(&c); err != nil {
+			return reply{}, err
+		}
+		if err := event.ContactCreated(r.subject(), c).Emit(tx); err != nil {
+			return reply{}, err
+		}
+		return showContact(&tx.Rx, c, created)
+	})
+}
+
+// isNew refuses a contact whom the account knows by number or BSUID.
+func isNew(rx *storage.Rx, c storage.Contact) error {
+	known := func(param string, value *string, find func(int64, string) (storage.Contact, error)) error {
+		if value == nil {
+			return nil
+		}
+		switch _, err := find(c.AccountID, *value); {
+		case errors.Is(err, storage.ErrNotFound):
+			return nil
+		case err != nil:
+			return err
+		}
+		return &Error{Code: ContactAlreadyExists, Param: param, Message: "This number has a contact with that " + param + " already."}
+	}
+	if err := known("phone_number", c.PhoneNumber, rx.ContactByPhone); err != nil {
+		return err
+	}
+	return known("bsuid", c.BSUID, rx.ContactByBSUID)
+}
+
+// findContact reports a contact that does not exist.
+func (s *Server) findContact(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := contactIn(rx, r)
+		return err
+	})
+}
+
+// contactIn is the contact that the path names.
+func contactIn(rx *storage.Rx, r *request) (storage.Contact, error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixContact, id) {
+		return storage.Contact{}, notFound()
+	}
+	return rx.Contact(r.account.ID, id)
+}
+
+// getContact handles GET /v1/:phone_number_id/contacts/:id.
+func (s *Server) getContact(r *request) (rep reply, err error) {
+	err = s.view(r, func(rx *storage.Rx) error {
+		c, err := contactIn(rx, r)
+		if err != nil {
+			return err
+		}
+		rep, err = showContact(rx, c, ok)
+		return err
+	})
+	return rep, err
+}
+
+// updateContact handles PATCH /v1/:phone_number_id/contacts/:id.
+func (s *Server) updateContact(r *request) (reply, error) {
+	var in contactChanges
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := contactIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if err := changeContact(tx, r.subject(), &c, in); err != nil {
+			return reply{}, err
+		}
+		return showContact(&tx.Rx, c, ok)
+	})
+}
+
+// deleteContact handles DELETE /v1/:phone_number_id/contacts/:id. What was said
+// with the contact goes first, step by step, however much it is; a client that
+// does not wait for the end does not stop it half-way.
+func (s *Server) deleteContact(r *request) (reply, error) {
+	if err := s.findContact(r); err != nil {
+		return reply{}, err
+	}
+	id := r.param("id")
+	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
+	if err := jobs.ForgetMessages(r.http.Context(), s.DB, id); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		return deleted("contact", id), jobs.DeleteContact(tx, r.account.ID, id)
+	})
+}

@@ -1,0 +1,237 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// serviceWindow is how long after a person's last message the business may write
+// anything it likes.
+const serviceWindow = 24 * time.Hour
+
+// conversationView is the public shape of a conversation.
+type conversationView struct {
+	ID                     string             `json:"id"`
+	Object                 string             `json:"object"`
+	Status                 string             `json:"status"`
+	Contact                personView         `json:"contact"`
+	ChatAccount            chatAccountView    `json:"chat_account"`
+	Assignee               *assigneeView      `json:"assignee"`
+	Labels                 []storage.Attached `json:"labels"`
+	UnreadCount            int                `json:"unread_count"`
+	LastMessageAt          storage.Time       `json:"last_message_at"`
+	LastInboundAt          storage.Time       `json:"last_inbound_at"`
+	ServiceWindowExpiresAt storage.Time       `json:"service_window_expires_at"`
+	CreatedAt              storage.Time       `json:"created_at"`
+	UpdatedAt              storage.Time       `json:"updated_at"`
+}
+
+// personView is a contact in short.
+type personView struct {
+	ID          string  `json:"id"`
+	PhoneNumber *string `json:"phone_number"`
+	Name        *string `json:"name"`
+}
+
+// assigneeView is the user who has a conversation.
+type assigneeView struct {
+	ID    string  `json:"id"`
+	Name  *string `json:"name"`
+	Email *string `json:"email"`
+}
+
+// conversationViews reads what else some conversations of an account show, and
+// returns what shows each.
+func conversationViews(rx *storage.Rx, account int64, all ...storage.FullConversation) (func(storage.FullConversation) conversationView, error) {
+	ids := make([]string, len(all))
+	for i, c := range all {
+		ids[i] = c.ID
+	}
+	labels, err := rx.ConversationLabels(ids...)
+	if err != nil {
+		return nil, err
+	}
+	chat, err := rx.ChatAccount(account)
+	return func(c storage.FullConversation) conversationView {
+		v := conversationView{
+			ID: c.ID, Object: "conversation", Status: c.Status, Contact: personView{c.ContactID, c.ContactPhone, c.ContactName},
+			ChatAccount: viewChatAccount(chat), Labels: orEmpty(labels[c.ID]), UnreadCount: c.UnreadCount,
+			LastMessageAt: c.LastMessageAt, LastInboundAt: c.LastInboundAt, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		}
+		if c.AssigneeID != nil {
+			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, c.AssigneeEmail}
+		}
+		if c.LastInboundAt != 0 {
+			v.ServiceWindowExpiresAt = c.LastInboundAt.Add(serviceWindow)
+		}
+		return v
+	}, err
+}
+
+// conversationFilters reads the filters of a list of conversations.
+func conversationFilters(r *request) (storage.ConversationFilter, error) {
+	q := filters{values: r.query()}
+	f := storage.ConversationFilter{
+		Status:       q.oneOf("status", storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending),
+		ContactID:    q.id("contact_id", storage.PrefixContact),
+		UpdatedSince: q.after("updated_since"),
+	}
+	return f, q.err
+}
+
+// listConversations handles GET /v1/:phone_number_id/conversations.
+func (s *Server) listConversations(r *request) (reply, error) {
+	f, err := conversationFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.list(r, fmt.Sprintf("conversations %d %#v", r.account.ID, f))
+	if err != nil {
+		return reply{}, err
+	}
+	var rows []storage.FullConversation
+	var view func(storage.FullConversation) conversationView
+	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+		if rows, q.reached, err = rx.Conversations(r.account.ID, f, q.after, q.fetch()); err != nil {
+			return err
+		}
+		view, err = conversationViews(rx, r.account.ID, rows...)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	rep := page(s, q, rows, f.Key, view)
+	rep.etag, err = listTag(rep.list)
+	return rep, err
+}
+
+// listTag is a weak tag over all that a page shows: the ids and what moves
+// updated_at, and thereby updated_at itself.
+func listTag(list *listBody) (string, error) {
+	shown, err := encode([]any{list.Data, list.HasMore})
+	sum := sha256.Sum256(shown)
+	return `W/"` + hex.EncodeToString(sum[:16]) + `"`, err
+}
+
+// findConversation reports a conversation that does not exist.
+func (s *Server) findConversation(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := conversationIn(rx, r)
+		return err
+	})
+}
+
+// conversationIn is the conversation that the path names.
+func conversationIn(rx *storage.Rx, r *request) (storage.FullConversation, error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixConversation, id) {
+		return storage.FullConversation{}, notFound()
+	}
+	return rx.Conversation(r.account.ID, id)
+}
+
+// showConversation is the answer that shows the conversation that the path names.
+func showConversation(rx *storage.Rx, r *request) (reply, error) {
+	c, err := conversationIn(rx, r)
+	if err != nil {
+		return reply{}, err
+	}
+	view, err := conversationViews(rx, r.account.ID, c)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(view(c)), nil
+}
+
+// getConversation handles GET /v1/:phone_number_id/conversations/:id.
+func (s *Server) getConversation(r *request) (rep reply, err error) {
+	err = s.view(r, func(rx *storage.Rx) (err error) {
+		rep, err = showConversation(rx, r)
+		return err
+	})
+	return rep, err
+}
+
+// conversationChanges is the body of PATCH /v1/:phone_number_id/conversations/:id.
+type conversationChanges struct {
+	Status     patch[string] `json:"status"`
+	AssignedTo patch[string] `json:"assigned_to"`
+}
+
+func (c *conversationChanges) validate() error {
+	if !c.Status.Set && !c.AssignedTo.Set {
+		return &Error{Code: MissingRequiredField, Param: "status", Message: "Give status, assigned_to or both."}
+	}
+	if !c.Status.Set {
+		return nil
+	}
+	switch c.Status.Value {
+	case storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending:
+		return nil
+	}
+	return invalid("status", "must be open, resolved or pending")
+}
+
+// updateConversation handles PATCH /v1/:phone_number_id/conversations/:id.
+func (s *Server) updateConversation(r *request) (reply, error) {
+	var in conversationChanges
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := conversationIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
+			return reply{}, err
+		}
+		return showConversation(&tx.Rx, r)
+	})
+}
+
+// changeConversation stores the changes of a conversation, if there are any, and
+// tells of a new assignee and of the end.
+func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in conversationChanges) error {
+	before := c
+	given := event.Assignment{PreviousUserID: before.AssigneeID}
+	if in.AssignedTo.given() {
+		u, err := tx.User(r.org.ID, in.AssignedTo.Value)
+		if errors.Is(err, storage.ErrNotFound) {
+			return invalid("assigned_to", "must be a user of this organization")
+		}
+		if err != nil {
+			return err
+		}
+		given.UserID, given.TeamID = &u.ID, &u.TeamPublicID
+	}
+	if in.AssignedTo.Set {
+		c.AssigneeID = given.UserID
+	}
+	if in.Status.Set {
+		c.Status = in.Status.Value
+	}
+	assigned, moved := !sameText(before.AssigneeID, c.AssigneeID), before.Status != c.Status
+	if !assigned && !moved {
+		return nil
+	}
+	if err := tx.UpdateConversation(&c); err != nil {
+		return err
+	}
+	if assigned {
+		if err := event.ConversationAssigned(r.subject(), c, given).Emit(tx); err != nil {
+			return err
+		}
+	}
+	if moved && c.Status == storage.ConversationResolved {
+		return event.ConversationClosed(r.subject(), c).Emit(tx)
+	}
+	return nil
+}
