@@ -8,7 +8,7 @@ export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint bench fuzz check
+.PHONY: help run build test race lint bench fuzz outside check
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,5 +41,10 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || exit 1; \
 		done; \
 	done
+
+outside: ## Fetch Pebble and Litestream, and run the tests that need them
+	GOBIN=$(CURDIR)/bin/tools go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1
+	GOBIN=$(CURDIR)/bin/tools go install github.com/benbjohnson/litestream/cmd/litestream@v0.5.17
+	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Litestream' ./app
 
 check: lint test race ## Everything that must pass before a release

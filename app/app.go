@@ -3,6 +3,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
 
 	"confab/app/api"
@@ -37,6 +39,10 @@ type Options struct {
 	MasterKey string // CONFAB_MASTER_KEY, if set
 	Version   string
 	Log       *slog.Logger
+	// Supervisor hears how the server is; the zero value is nobody.
+	Supervisor Supervisor
+	// ACME is who issues certificates for server.tls_domains; nil is Let's Encrypt.
+	ACME *acme.Client
 }
 
 // App is a server that is ready to run.
@@ -56,6 +62,9 @@ type App struct {
 	metrics         *metrics
 	listener        net.Listener
 	metricsListener net.Listener // nil unless server.metrics_listen is set
+	plainListener   net.Listener // nil unless http is redirected to https
+	tls             *tls.Config  // nil for http
+	certificates    *autocert.Manager
 	draining        chan struct{}
 }
 
@@ -98,6 +107,9 @@ func (a *App) open() (err error) {
 		if a.metricsListener, err = net.Listen("tcp", address); err != nil {
 			return fmt.Errorf("server.metrics_listen: %w", err)
 		}
+	}
+	if err := a.openTLS(); err != nil {
+		return err
 	}
 	if err := a.warnOfPlans(); err != nil {
 		return err
@@ -167,7 +179,7 @@ func (a *App) URL() string { return a.Config.PublicURL() }
 func (a *App) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	parts := []func(context.Context) error{a.serveHTTP, a.serveControl, a.serveMetrics, a.runner.Run}
+	parts := []func(context.Context) error{a.serveHTTP, a.servePlain, a.serveControl, a.serveMetrics, a.runner.Run, a.keepAlive}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {
 		go func() {
@@ -176,7 +188,9 @@ func (a *App) Run(ctx context.Context) error {
 			ended <- err
 		}()
 	}
+	a.tellSupervisor("READY=1\nSTATUS=serving " + a.URL())
 	<-ctx.Done()
+	a.tellSupervisor("STOPPING=1")
 	a.Log.Info("stopping")
 	close(a.draining)
 	var errs []error
@@ -192,7 +206,7 @@ func (a *App) Close() error {
 		a.api.Close()
 	}
 	var errs []error
-	for _, l := range []net.Listener{a.listener, a.metricsListener} {
+	for _, l := range []net.Listener{a.listener, a.metricsListener, a.plainListener} {
 		if l == nil {
 			continue
 		}
@@ -217,24 +231,22 @@ func (a *App) serveHTTP(ctx context.Context) error {
 	return serveUntil(ctx, newHTTPServer(a.handler(), a.Log), a.serveListener)
 }
 
-// serveListener speaks TLS with the certificate that the settings name, with
-// one that is fetched for the domains they name, or not at all.
+// serveListener speaks TLS where the settings want it.
 func (a *App) serveListener(server *http.Server) error {
-	c := a.Config.Server
-	switch {
-	case c.TLSCert != "":
-		return server.ServeTLS(a.listener, c.TLSCert, c.TLSKey)
-	case len(c.TLSDomains) > 0:
-		certificates := autocert.Manager{
-			Prompt:     autocert.AcceptTOS,
-			HostPolicy: autocert.HostWhitelist(c.TLSDomains...),
-			Cache:      autocert.DirCache(a.dir.file("certificates")),
-		}
-		server.TLSConfig = certificates.TLSConfig()
-		return server.ServeTLS(a.listener, "", "")
-	default:
+	if a.tls == nil {
 		return server.Serve(a.listener)
 	}
+	server.TLSConfig = a.tls
+	return server.ServeTLS(a.listener, "", "")
+}
+
+// servePlain serves the port of http beside that of https, if there is one.
+func (a *App) servePlain(ctx context.Context) error {
+	if a.plainListener == nil {
+		<-ctx.Done()
+		return nil
+	}
+	return serveUntil(ctx, newHTTPServer(a.plainHandler(), a.Log), func(server *http.Server) error { return server.Serve(a.plainListener) })
 }
 
 // serveUntil runs a server until ctx ends, and then lets its requests finish

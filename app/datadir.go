@@ -20,6 +20,9 @@ const (
 	lockFile   = "serve.lock"
 	socketFile = "confab.sock"
 
+	// certificateDir holds the certificates that were fetched.
+	certificateDir = "certificates"
+
 	// A command that asks Served has the lock for an instant, which must not
 	// keep a server from starting.
 	lockTries = 10

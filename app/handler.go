@@ -15,29 +15,49 @@ import (
 // handler leads each path of the public listener to what serves it.
 func (a *App) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.Path
-		if path == "/v1" || strings.HasPrefix(path, "/v1/") {
+		if r.TLS != nil {
+			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if path := r.URL.Path; path == "/v1" || strings.HasPrefix(path, "/v1/") {
 			a.api.ServeHTTP(w, r)
 			return
 		}
-		a.api.Identify(w)
-		switch {
-		case path == "/provider/webhook":
-			a.callback.ServeHTTP(w, r)
-		case strings.HasPrefix(path, "/media/"):
-			a.media.ServeHTTP(w, r)
-		case path == "/console" || strings.HasPrefix(path, "/console/"):
-			http.Redirect(w, r, "/v1/openapi.json", http.StatusFound) // until there is a console
-		case path == "/livez":
-			io.WriteString(w, "ok\n")
-		case path == "/readyz":
-			a.serveReady(w, r)
-		case path == "/metrics" && fromHere(r):
-			a.metrics.handler.ServeHTTP(w, r)
-		default:
-			a.api.Refuse(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
-		}
+		a.serveOutside(w, r)
 	})
+}
+
+// place is something outside of /v1.
+type place struct {
+	route string // how it appears in logs and metrics: paths may hold tokens and names
+	quiet bool   // machines ask it all the time: not worth a line
+	serve http.HandlerFunc
+}
+
+// outside finds what is at a path outside of /v1.
+func (a *App) outside(r *http.Request) place {
+	path := r.URL.Path
+	switch {
+	case path == "/provider/webhook":
+		return place{route: path, serve: a.callback.ServeHTTP}
+	case strings.HasPrefix(path, "/media/"):
+		return place{route: "/media/:token", serve: a.media.ServeHTTP}
+	case path == "/console" || strings.HasPrefix(path, "/console/"):
+		return place{route: "/console/", serve: a.redirectConsole}
+	case path == "/livez":
+		return place{route: path, quiet: true, serve: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }}
+	case path == "/readyz":
+		return place{route: path, quiet: true, serve: a.serveReady}
+	case path == "/metrics" && fromHere(r):
+		return place{route: path, quiet: true, serve: a.metrics.handler.ServeHTTP}
+	}
+	return place{serve: func(w http.ResponseWriter, r *http.Request) {
+		a.api.Refuse(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
+	}}
+}
+
+// redirectConsole leads to what there is instead of a console.
+func (a *App) redirectConsole(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "/v1/openapi.json", http.StatusFound) // until there is a console
 }
 
 // refuseCallback answers the provider, or who pretends to be it.

@@ -22,7 +22,7 @@ func (a *App) openMedia() (err error) {
 	a.fetch = guard.New(guard.Options{
 		Allow: a.Config.Security.AllowCIDRs, AllowInsecure: a.Config.Security.AllowInsecureURLs, Redirects: guard.MaxRedirects, Timeout: fetchTime,
 	})
-	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, Log: a.Log, Refuse: a.refuseMedia, OnRequest: a.observe})
+	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, Refuse: a.refuseMedia})
 	return nil
 }
 
@@ -43,9 +43,4 @@ func (a *App) refuseMedia(w http.ResponseWriter, r *http.Request, err error) {
 		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"}
 	}
 	a.api.Refuse(w, r, err)
-}
-
-// observe counts a request outside of the API by its route.
-func (a *App) observe(method, route string, status int, took time.Duration) {
-	a.metrics.request(api.Observation{Method: method, Route: route, Status: status, Took: took})
 }

@@ -202,5 +202,5 @@ func (e *env) settings(cmd *cobra.Command, flagKeys map[string]string) (config.C
 
 // appOptions are what a server needs.
 func (e *env) appOptions(cmd *cobra.Command, c config.Config) app.Options {
-	return app.Options{Config: c, Schema: e.Schema, MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Version: e.Version, Log: app.NewLogger(cmd.ErrOrStderr(), c.Log)}
+	return app.Options{Config: c, Schema: e.Schema, MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Version: e.Version, Log: app.NewLogger(cmd.ErrOrStderr(), c.Log), Supervisor: app.SupervisorFrom(os.Getenv)}
 }

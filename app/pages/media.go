@@ -4,7 +4,6 @@ package pages
 import (
 	"encoding/base64"
 	"errors"
-	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
@@ -13,10 +12,6 @@ import (
 
 	"confab/storage"
 )
-
-// MediaRoute is how requests for media appear in logs and metrics: their paths
-// hold tokens and names.
-const MediaRoute = "/media/:token"
 
 // mediaTime is what the largest file may take on a slow line.
 const mediaTime = 15 * time.Minute
@@ -28,11 +23,8 @@ var ErrMethod = errors.New("media is only read")
 type MediaOptions struct {
 	DB    *storage.DB
 	Files *storage.Files
-	Log   *slog.Logger
 	// Refuse answers what cannot be shown, in the form that all errors have.
 	Refuse func(http.ResponseWriter, *http.Request, error)
-	// OnRequest hears of each request; nil for nobody.
-	OnRequest func(method, route string, status int, took time.Duration)
 }
 
 // Media serves hosted files at /media/{token}, with or without the file's name
@@ -42,17 +34,10 @@ type Media struct{ MediaOptions }
 // NewMedia makes a server of files.
 func NewMedia(o MediaOptions) *Media { return &Media{o} }
 
-// ServeHTTP answers one request and logs it under its route.
+// ServeHTTP answers one request.
 func (p *Media) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began, seen := time.Now(), &statusWriter{ResponseWriter: w, status: http.StatusOK}
-	if err := p.show(seen, r); err != nil {
-		p.Refuse(seen, r, err)
-	}
-	took := time.Since(began)
-	p.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", slog.String("request_id", w.Header().Get("X-Request-Id")), slog.String("method", r.Method),
-		slog.String("path", MediaRoute), slog.Int("status", seen.status), slog.Duration("took", took))
-	if p.OnRequest != nil {
-		p.OnRequest(r.Method, MediaRoute, seen.status, took)
+	if err := p.show(w, r); err != nil {
+		p.Refuse(w, r, err)
 	}
 }
 
@@ -142,18 +127,3 @@ func contentDisposition(disposition string, filename *string) string {
 	full := strings.ReplaceAll(url.QueryEscape(*filename), "+", "%20") // what is left unescaped is all allowed there
 	return disposition + `; filename="` + plain + `"; filename*=UTF-8''` + full
 }
-
-// statusWriter notes the status for the log.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/app/api"
+	"confab/storage/storagetest"
+)
+
+// newOutside is as much of an App as answers outside of /v1.
+func newOutside(t *testing.T) (*App, *bytes.Buffer) {
+	t.Helper()
+	log := &bytes.Buffer{}
+	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(log, nil))}, DB: storagetest.Open(t), metrics: newMetrics()}
+	a.api = api.New(api.Options{DB: a.DB, Log: a.Log})
+	t.Cleanup(a.api.Close)
+	return a, log
+}
+
+func TestEachRequestOutsideOfTheAPIHasOneLineWithoutItsPath(t *testing.T) {
+	is := is.New(t)
+	a, log := newOutside(t)
+	for path, want := range map[string]string{
+		"/nowhere/secret?token=secret": `level=INFO msg=request request_id=req_* method=GET path="" status=404`,
+		"/console/secret":              `level=INFO msg=request request_id=req_* method=GET path=/console/ status=302`,
+		"/livez?secret":                ``,
+	} {
+		log.Reset()
+		rec := httptest.NewRecorder()
+		a.handler().ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
+		line := log.String()
+		is.True(strings.Count(line, "\n") <= 1)
+		is.True(!strings.Contains(line, "secret"))
+		if want == "" {
+			is.Equal(line, "") // machines ask it all the time
+			continue
+		}
+		id := rec.Header().Get("X-Request-Id")
+		is.True(strings.Contains(line, strings.Replace(want, "req_*", id, 1)))
+		is.True(strings.Contains(line, "ip=192.0.2.1"))
+		is.Equal(rec.Header().Get("X-Content-Type-Options"), "nosniff")
+		is.Equal(rec.Header().Get("Referrer-Policy"), "no-referrer")
+		is.Equal(rec.Header().Get("Content-Security-Policy"), "default-src 'none'; frame-ancestors 'none'")
+	}
+}
+
+func TestAPanicOutsideOfTheAPIStaysWithItsRequest(t *testing.T) {
+	is := is.New(t)
+	a, _ := newOutside(t)
+	visit := func(serve http.HandlerFunc) (rec *httptest.ResponseRecorder, seen *watchedWriter, aborted bool) {
+		rec = httptest.NewRecorder()
+		seen = &watchedWriter{ResponseWriter: rec, status: http.StatusOK}
+		return rec, seen, a.guarded(seen, httptest.NewRequest("GET", "/x", nil), serve)
+	}
+	rec, seen, aborted := visit(func(http.ResponseWriter, *http.Request) { panic("torn wire") })
+	is.True(!aborted)
+	is.Equal(rec.Code, 500)
+	is.True(strings.Contains(rec.Body.String(), `"code":"internal_error"`))
+	is.True(!strings.Contains(rec.Body.String(), "torn wire"))
+	is.True(strings.HasPrefix(seen.failure.Error(), "panic: torn wire"))
+
+	_, seen, aborted = visit(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "half an ans")
+		panic("torn wire")
+	})
+	is.True(aborted) // the client must not take it for the whole
+	is.Equal(seen.status, 500)
+
+	_, seen, aborted = visit(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	is.True(aborted)
+	is.Equal(seen.failure, nil)
+}

@@ -1,0 +1,108 @@
+package app
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+)
+
+// pipes is a listener in memory, so that time can be virtual.
+type pipes struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.accepted:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+// withServer runs a test against a server with our limits. Its clock is virtual.
+func withServer(t *testing.T, test func(is *is.I, dial func() net.Conn)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				return
+			}
+			io.WriteString(w, "ok")
+		})
+		p := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
+		server := newHTTPServer(handler, slog.New(slog.DiscardHandler))
+		ended := make(chan error, 1)
+		go func() { ended <- server.Serve(p) }()
+		test(is.New(t), func() net.Conn {
+			ours, theirs := net.Pipe()
+			p.accepted <- theirs
+			t.Cleanup(func() { ours.Close() })
+			return ours
+		})
+		server.Close()
+		<-ended
+		time.Sleep(time.Second) // a connection that was refused lingers
+	})
+}
+
+// drip writes a text a byte a second, and returns how long the other side bore it.
+func drip(conn net.Conn, text string) time.Duration {
+	began := time.Now()
+	go io.Copy(io.Discard, conn)
+	for i := range len(text) {
+		if _, err := conn.Write([]byte{text[i]}); err != nil {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	return time.Since(began)
+}
+
+func TestSlowClientsAreCutOff(t *testing.T) {
+	withServer(t, func(is *is.I, dial func() net.Conn) {
+		held := drip(dial(), "GET / HTTP/1.1\r\nHost: x\r\n"+strings.Repeat("X-Slow: yes\r\n", 1000))
+		is.True(held <= 12*time.Second) // a header has ten seconds
+
+		conn := dial()
+		io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+		held = drip(conn, strings.Repeat("x", 1000))
+		is.True(held <= 62*time.Second) // and a whole request a minute
+
+		conn = dial()
+		began := time.Now()
+		io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		is.NoErr(err)
+		is.Equal(res.StatusCode, 200)
+		_, err = io.Copy(io.Discard, conn)
+		is.True(err == nil || errors.Is(err, io.ErrClosedPipe))
+		is.True(time.Since(began) <= 121*time.Second) // who says nothing more is let go
+	})
+}
+
+func TestHeadersHaveALimit(t *testing.T) {
+	withServer(t, func(is *is.I, dial func() net.Conn) {
+		for size, want := range map[int]int{30 << 10: 200, 200 << 10: 431} {
+			conn := dial()
+			go io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("x", size)+"\r\n\r\n")
+			res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			is.NoErr(err)
+			is.Equal(res.StatusCode, want)
+			conn.Close()
+		}
+	})
+}
