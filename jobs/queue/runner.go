@@ -92,6 +92,9 @@ func New(o Options) *Runner {
 func (r *Runner) Run(ctx context.Context) error {
 	defer r.stop()
 	if err := r.recover(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop before it began
+		}
 		return err
 	}
 	r.DB.SetDispatcher(r)

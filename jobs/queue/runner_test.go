@@ -458,3 +458,11 @@ func TestJobsEnqueuedInAFailedTransactionDoNotExist(t *testing.T) {
 		is.Equal(runs.Load(), int32(1)) // and the only worker was not lost to the undone ones
 	})
 }
+
+func TestARunnerThatIsStoppedBeforeItBeginsEndsWell(t *testing.T) {
+	is := is.New(t)
+	r := queue.New(queue.Options{DB: storagetest.Open(t), Log: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	is.NoErr(r.Run(ctx))
+}
