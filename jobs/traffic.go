@@ -13,11 +13,11 @@ const (
 	// proof is how many deliveries an endpoint takes one by one before it gets
 	// several at once; each further one that it takes adds another.
 	proof = 3
-	// doubtful is how many an endpoint gets at once after a failure: more than
-	// one, so that an event that it chokes on does not stop the others.
-	doubtful = 2
 	// slow is how long an attempt may take before its endpoint seems to hang.
 	slow = time.Second
+	// beside is how many an endpoint gets all the same while it seems to hang:
+	// more than one, so that an event that it chokes on does not stop the others.
+	beside = 2
 )
 
 // traffic decides how many attempts each subscription may have under way.
@@ -27,6 +27,7 @@ const (
 // at once only by taking what it is sent, and loses them by failing. None gets
 // more than the settings allow. And while half of the workers are out, those
 // that fail or seem to hang get none at all: the other half is for the rest.
+// What an endpoint gets one by one, it also gets in order.
 type traffic struct {
 	most int // attempts under way to one subscription
 	pool int // attempts under way to all of them
@@ -55,19 +56,15 @@ func (t *traffic) allowed(lane string) int {
 	if f == nil {
 		return min(1, t.most)
 	}
-	if t.busy > t.pool/2 && f.suspect() {
+	hangs := len(f.begun) > 0 && time.Since(slices.MinFunc(f.begun, time.Time.Compare)) >= slow
+	if t.busy > t.pool/2 && (hangs || f.failing) {
 		return 0
 	}
 	least := 1
-	if f.failing {
-		least = doubtful
+	if hangs {
+		least = beside
 	}
 	return min(max(f.credit-proof, least), t.most)
-}
-
-// suspect tells whether the endpoint fails, or does not answer.
-func (f *flow) suspect() bool {
-	return f.failing || (len(f.begun) > 0 && time.Since(slices.MinFunc(f.begun, time.Time.Compare)) > slow)
 }
 
 // begin notes that an attempt is under way, and returns how to note its end.
