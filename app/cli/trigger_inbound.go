@@ -54,7 +54,7 @@ func (t *trigger) inbound() *cobra.Command {
 		Use:   "inbound",
 		Short: "Let a person write to the business number",
 		Long: "Let a person write to the business number, and print the message's id. Without flags, " + samplePersonName + " (" + samplePerson + ")\n" +
-			"writes \"" + sampleGreeting + "\". The type follows from the other flags where it is not given; most have sample content.\n\n" +
+			"writes \"" + sampleGreeting + "\". The type follows from the other flags where it is not given; all have sample content.\n\n" +
 			"Types: " + strings.Join(kinds[:half], ", ") + ",\n" + strings.Join(kinds[half:], ", ") + ".",
 		Example: "  confab trigger inbound\n" +
 			"  confab trigger inbound --text 'Where is my order?' --from +15550002222 --name 'Bo Lind'\n" +

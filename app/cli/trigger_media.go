@@ -22,8 +22,8 @@ import (
 // maxMediaFile is the largest that the provider takes.
 const maxMediaFile = 100 << 20
 
-// media words a file: by its link, or with its bytes. Without either an image, a
-// sticker or a document is a sample.
+// media words a file: by its link, or with its bytes. Without either it is a
+// sample.
 func (m *content) media(*cobra.Command, *control) (any, error) {
 	v := part{}
 	switch {
@@ -96,8 +96,14 @@ func (m *content) mediaKind() (string, error) {
 	return "document", nil
 }
 
-// smallestSticker is a picture of one pixel in the format of stickers.
-const smallestSticker = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
+const (
+	// smallestSticker is a picture of one pixel in the format of stickers.
+	smallestSticker = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
+	// smallestVideo and smallestAudio are what such a file begins with: enough
+	// to be told apart, and nothing to see or hear.
+	smallestVideo = "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom\x00\x00\x00\x08mdat"
+	smallestAudio = "OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x13OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
+)
 
 // sampleMedia is a file to send where none is given.
 func sampleMedia(kind string) (data []byte, name string, err error) {
@@ -109,8 +115,11 @@ func sampleMedia(kind string) (data []byte, name string, err error) {
 		return []byte("A document from the sandbox.\n"), "sample.txt", nil
 	case "sticker":
 		return []byte(smallestSticker), "sample.webp", nil
+	case "video":
+		return []byte(smallestVideo), "sample.mp4", nil
+	default:
+		return []byte(smallestAudio), "sample.ogg", nil
 	}
-	return nil, "", usage("an inbound %s needs --link or --file", kind)
 }
 
 // samplePicture is a small square that fades from blue to red.
