@@ -1,6 +1,7 @@
 package cli
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -10,35 +11,66 @@ import (
 	"github.com/spf13/cobra"
 )
 
+//go:embed assets/confab.service
+var systemdUnit string
+
+//go:embed assets/Containerfile
+var containerFile string
+
 // initialize is `confab init`.
 func (e *env) initialize() *cobra.Command {
-	return &cobra.Command{
+	var systemd, docker bool
+	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a settings file with every setting explained",
 		Long: "Write a settings file with every setting explained to FILE (default ./" + defaultConfigFile + "), or to standard\n" +
-			"output for '-'. A file that is there already is never touched.",
-		Example: "  confab init\n  confab init /etc/confab.toml\n  confab init -",
-		Args:    arguments("[FILE]"),
+			"output for '-'. A file that is there already is never touched.\n\n" +
+			"With --systemd or --docker it prints a unit file or a container file instead, which says in its\n" +
+			"first lines how to use it.",
+		Example: "  confab init\n  confab init /etc/confab.toml\n  confab init -\n  confab init --systemd > /etc/systemd/system/confab.service\n" +
+			"  confab init --docker > Containerfile",
+		Args: arguments("[FILE]"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
-			file := defaultConfigFile
-			if len(args) > 0 {
-				file = args[0]
+			switch {
+			case (systemd || docker) && len(args) > 0:
+				return usage("%s goes to standard output: lead it into a file", args[0])
+			case systemd:
+				return printText(cmd, systemdUnit)
+			case docker:
+				return printText(cmd, containerFile)
 			}
-			if file == "-" {
-				_, err := io.WriteString(cmd.OutOrStdout(), e.ExampleConfig)
-				return err
-			}
-			if err := writeNew(file, e.ExampleConfig); err != nil {
-				return err
-			}
-			hint := "confab config check"
-			if file != defaultConfigFile {
-				hint += " --config " + file
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Edit it, then try it with '%s'.\n", file, hint)
-			return nil
+			return e.writeSettings(cmd, args)
 		}),
 	}
+	cmd.Flags().BoolVar(&systemd, "systemd", false, "print a unit file for systemd")
+	cmd.Flags().BoolVar(&docker, "docker", false, "print a container file")
+	cmd.MarkFlagsMutuallyExclusive("systemd", "docker")
+	return cmd
+}
+
+func printText(cmd *cobra.Command, text string) error {
+	_, err := io.WriteString(cmd.OutOrStdout(), text)
+	return err
+}
+
+// writeSettings writes the example settings to a file or to standard output.
+func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
+	file := defaultConfigFile
+	if len(args) > 0 {
+		file = args[0]
+	}
+	if file == "-" {
+		return printText(cmd, e.ExampleConfig)
+	}
+	if err := writeNew(file, e.ExampleConfig); err != nil {
+		return err
+	}
+	hint := "confab config check"
+	if file != defaultConfigFile {
+		hint += " --config " + file
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Wrote %s. Edit it, then try it with '%s'.\n", file, hint)
+	return nil
 }
 
 // writeNew writes a private file, for it may come to hold secrets. It replaces
