@@ -51,6 +51,11 @@ func TestSomebodyWithoutANumberIsKnownByID(t *testing.T) {
 	goldenEvent(t, "message_received_bsuid", l.typed("message.received")[0])
 	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "message.received"}) // a username is told by no event
 
+	l.post(news("messages", "messages", "", writtenBy(`"from_user_id":"US.1"`, "wamid.e", "edit", `"edit":{"original_message_id":"wamid.1","message":{"type":"text","text":{"body":"ho"}}}`),
+		writtenBy(`"from_user_id":"US.1"`, "wamid.r", "revoke", `"revoke":{"original_message_id":"wamid.1"}`)))
+	l.is.Equal(len(l.typed("message.edited")), 1)
+	l.is.Equal(len(l.typed("message.revoked")), 1)
+
 	l.from(`"from":"15550001111","from_user_id":"US.1"`, `{"profile":{"name":"Ana"},"wa_id":"15550001111","user_id":"US.1"}`, "wamid.3")
 	l.is.Equal(*l.byBSUID("US.1").PhoneNumber, "+15550001111") // learned
 	l.is.Equal(len(l.typed("contact.identity_updated")), 0)
