@@ -18,7 +18,7 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                     {"app/cli"},
-	"app":                  {"app/api", "app/callback", "app/config", "app/pages", "jobs", "jobs/guard", "jobs/provider", "jobs/queue", "jobs/webhook", "storage"},
+	"app":                  {"app/api", "app/callback", "app/config", "app/pages", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/queue", "jobs/webhook", "storage"},
 	"app/api":              {"jobs", "jobs/event", "jobs/guard", "jobs/provider", "storage"},
 	"app/callback":         {"jobs", "jobs/event", "jobs/provider", "storage"},
 	"app/bench":            {"jobs/queue", "storage"},

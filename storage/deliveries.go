@@ -85,6 +85,16 @@ func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
 	return d, err
 }
 
+// DeliveryByID finds a delivery, whoever owns it: for the operator.
+func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
+	var d Delivery
+	err := rx.get(&d, `
+		SELECT `+deliveryColumns+`
+		FROM deliveries d
+		WHERE d.id = ? AND `+ofLiving, id)
+	return d, err
+}
+
 // Payload is what a delivery carries, byte for byte.
 func (rx *Rx) Payload(d Delivery) ([]byte, error) {
 	var payload []byte

@@ -28,6 +28,14 @@ type deliveryView struct {
 	Payload             json.RawMessage `json:"payload,omitempty"` // where a single one is fetched
 }
 
+// ViewDelivery is a delivery as the API shows it, with its payload if there is
+// one, for those who show it elsewhere.
+func ViewDelivery(d storage.Delivery, payload []byte) any {
+	view := viewDelivery(d)
+	view.Payload = payload
+	return view
+}
+
 func viewDelivery(d storage.Delivery) deliveryView {
 	return deliveryView{
 		ID: d.ID, Object: "webhook_delivery", SubscriptionID: d.SubscriptionID, EventType: d.EventType, EventID: d.EventID, Status: d.Status,

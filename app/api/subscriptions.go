@@ -25,6 +25,12 @@ type subscriptionView struct {
 	InitialSecret       string            `json:"initial_secret,omitempty"` // once
 }
 
+// ViewSubscription is a subscription as the API shows it, for those who show it
+// elsewhere.
+func ViewSubscription(s storage.Subscription, secrets []storage.Secret) any {
+	return viewSubscription(s, secrets)
+}
+
 func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscriptionView {
 	v := subscriptionView{
 		ID: s.ID, Object: "webhook_subscription", URL: s.URL, Description: s.Description, Events: s.Events, Status: s.Status,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -22,6 +23,7 @@ func (e *env) sandbox() *cobra.Command {
 	var (
 		fresh       bool
 		simulatorAt string
+		forwardTo   *url.URL
 	)
 	cmd := &cobra.Command{
 		Use:   "sandbox",
@@ -32,8 +34,10 @@ func (e *env) sandbox() *cobra.Command {
 			"Everything is kept in the data directory, also the key; what a client needs is in its " + sandboxFileName + ".\n" +
 			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
 			"CONFAB_ variables. Where other machines can reach it, the simulator's control surface (/_sim) demands a token,\n" +
-			"made up or from $CONFAB_CONTROL_TOKEN.",
-		Example: "  confab sandbox\n  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
+			"made up or from $CONFAB_CONTROL_TOKEN.\n\n" +
+			"With --forward-to a URL, also one on this machine, is subscribed to all events and stays so; its signing\n" +
+			"secret is printed.",
+		Example: "  confab sandbox\n  confab sandbox --forward-to http://localhost:3000/hooks\n  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.sandboxSettings(cmd)
@@ -46,6 +50,9 @@ func (e *env) sandbox() *cobra.Command {
 			box, err := e.openSandbox(cmd, c, simulatorAt)
 			if err != nil {
 				return err
+			}
+			if err := box.forward(cmd.Context(), forwardTo); err != nil {
+				return errors.Join(err, box.close())
 			}
 			box.warn(cmd.ErrOrStderr())
 			lines := watch(box.provider.Server, cmd.OutOrStdout())
@@ -62,6 +69,7 @@ func (e *env) sandbox() *cobra.Command {
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSandboxDir+")")
 	cmd.Flags().String("listen", "", "`address` of the server (default 127.0.0.1:8080)")
 	parsedOr(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
+	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
 	cmd.AddCommand(e.sandboxExec())
 	return cmd
@@ -120,6 +128,8 @@ type box struct {
 	provider *host
 	state    *sandboxState
 	token    string // that /_sim demands; empty where only this machine reaches it
+
+	webhookSecret string // of the URL that events are forwarded to, if there is one
 }
 
 // openSandbox opens everything, and makes in it what is missing. Nothing is

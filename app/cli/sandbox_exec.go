@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -23,13 +24,15 @@ const (
 )
 
 func (e *env) sandboxExec() *cobra.Command {
+	var forwardTo *url.URL
 	cmd := &cobra.Command{
 		Use:   "exec -- COMMAND [ARG…]",
 		Short: "Run a command, such as a test suite, with a sandbox of its own",
 		Long: "Start a sandbox on free ports and a new directory, run a command with it, and remove it again. The command\n" +
 			"finds it by CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL; 'confab trigger'\n" +
-			"does so too. Signals are passed on, and the command's exit status is ours: 127 when it cannot be started,\n" +
-			"128 and the signal's number when a signal ends it.",
+			"does so too. With --forward-to a URL gets all events, signed with CONFAB_WEBHOOK_SECRET. Signals are passed\n" +
+			"on, and the command's exit status is ours: 127 when it cannot be started, 128 and the signal's number when\n" +
+			"a signal ends it.",
 		Example: "  confab sandbox exec -- npm test\n  confab sandbox exec -- sh -c 'curl $CONFAB_BASE_URL/me -H \"Authorization: Bearer $CONFAB_API_KEY\"'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {
@@ -41,20 +44,21 @@ func (e *env) sandboxExec() *cobra.Command {
 			if cmd.Flags().Changed("data-dir") {
 				return usage("exec has a new directory of its own: leave --data-dir out")
 			}
-			status, err := e.execIn(cmd, args)
+			status, err := e.execIn(cmd, args, forwardTo)
 			if status != exitDone {
 				return &exitError{status, err}
 			}
 			return err
 		}),
 	}
+	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().SetInterspersed(false) // the command's flags are not ours
 	return cmd
 }
 
 // execIn runs a command with a sandbox in a temporary directory and returns its
 // exit status.
-func (e *env) execIn(cmd *cobra.Command, args []string) (status int, err error) {
+func (e *env) execIn(cmd *cobra.Command, args []string, forwardTo *url.URL) (status int, err error) {
 	// From here on a signal is the command's: we end when it does.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
@@ -74,6 +78,9 @@ func (e *env) execIn(cmd *cobra.Command, args []string) (status int, err error) 
 	if err != nil {
 		return exitDone, err
 	}
+	if err := b.forward(cmd.Context(), forwardTo); err != nil {
+		return exitDone, errors.Join(err, b.close())
+	}
 	err = b.during(cmd.Context(), func(ctx context.Context) (err error) {
 		child := exec.Command(args[0], args[1:]...)
 		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -86,12 +93,16 @@ func (e *env) execIn(cmd *cobra.Command, args []string) (status int, err error) 
 
 // environment is how a command finds the sandbox.
 func (b *box) environment() []string {
-	return []string{
+	variables := []string{
 		"CONFAB_BASE_URL=" + b.state.BaseURL,
 		"CONFAB_API_KEY=" + b.state.APIKey,
 		"CONFAB_PHONE_NUMBER_ID=" + b.state.PhoneNumberID,
 		simulatorURLVariable + "=" + b.state.SimulatorURL,
 	}
+	if b.webhookSecret != "" {
+		variables = append(variables, webhookSecretVariable+"="+b.webhookSecret)
+	}
+	return variables
 }
 
 // accompany runs a command, passes signals on to it, and returns its exit

@@ -20,7 +20,7 @@ func (b *box) greet(out io.Writer) {
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  simulator", s.SimulatorURL + " (plays the provider)"},
 		{"  all of this", filepath.Join(b.dir, sandboxFileName)},
-	}, tokenRow(b.token)...))
+	}, append(tokenRow(b.token), secretRow(b.webhookSecret)...)...))
 	fmt.Fprintf(out, `
 %s (%s) wrote %q to the number. Answer her:
 
@@ -67,6 +67,14 @@ func tokenRow(token string) [][]string {
 		return nil
 	}
 	return [][]string{{"  /_sim token", token}}
+}
+
+// secretRow shows the secret that signs the events that are forwarded.
+func secretRow(secret string) [][]string {
+	if secret == "" {
+		return nil
+	}
+	return [][]string{{"  webhook secret", secret}}
 }
 
 // triggerCommand is how this program, as it was called, plays the other side.

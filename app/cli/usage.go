@@ -140,6 +140,15 @@ func parseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
+// parseEndpoint takes a URL that webhooks can be posted to.
+func parseEndpoint(s string) (*url.URL, error) {
+	u, err := parseURL(s)
+	if err == nil && u.User != nil {
+		return nil, errors.New("must not carry a user name or password")
+	}
+	return u, err
+}
+
 // parseAddress takes an address to listen on.
 func parseAddress(s string) (string, error) {
 	_, port, err := net.SplitHostPort(s)

@@ -34,19 +34,21 @@ type word = func(ts *testscript.TestScript, neg bool, args []string)
 func words() map[string]word {
 	free := &freePorts{taken: make(map[int]bool)}
 	return map[string]word{
-		"exits":      exits,
-		"eventually": eventually,
-		"keep":       keep,
-		"json":       isJSON,
-		"mode":       hasMode,
-		"listen":     free.listen,
-		"http":       request,
-		"curls":      curls,
-		"term":       term,
-		"enqueue":    enqueue,
-		"receiver":   receiver,
-		"field":      field,
-		"past":       past,
+		"exits":       exits,
+		"eventually":  eventually,
+		"keep":        keep,
+		"json":        isJSON,
+		"mode":        hasMode,
+		"listen":      free.listen,
+		"http":        request,
+		"curls":       curls,
+		"term":        term,
+		"enqueue":     enqueue,
+		"receiver":    receiver,
+		"field":       field,
+		"endpoint":    endpoint,
+		"undelivered": undelivered,
+		"past":        past,
 	}
 }
 

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+	"confab/storage"
+)
+
+// replayOptions are the flags of deliveries replay.
+type replayOptions struct {
+	filter storage.ReplayFilter
+	since  time.Duration
+	dryRun bool
+	asJSON bool
+}
+
+// bulk tells whether many are meant, and not those that are named.
+func (o replayOptions) bulk() bool { return o.filter.SubscriptionID != "" }
+
+func (e *env) deliveriesReplay() *cobra.Command {
+	o := replayOptions{filter: storage.ReplayFilter{Status: storage.DeliveryDead}}
+	var narrowed []string
+	cmd := &cobra.Command{
+		Use:   "replay WBD… | --subscription WBS",
+		Short: "Deliver again: certain deliveries, or all that are dead",
+		Long: "Deliver again what earlier deliveries carried, byte for byte and under the same event id. Name the\n" +
+			"deliveries, or with --subscription take all of it that are dead (or failed) and were not replayed yet,\n" +
+			"oldest first. Prints the ids of the new deliveries, or how many there are.",
+		Example: "  confab deliveries replay wbd_01J… wbd_01J…\n" +
+			"  confab deliveries replay --subscription wbs_01J… --since 2d --dry-run\n" +
+			"  confab deliveries replay --subscription wbs_01J… --event-type message.received",
+		Args: func(cmd *cobra.Command, args []string) error {
+			for _, name := range []string{"status", "event-type", "since", "dry-run"} {
+				if cmd.Flags().Changed(name) {
+					narrowed = append(narrowed, "--"+name)
+				}
+			}
+			switch {
+			case len(args) == 0 && !o.bulk():
+				return errors.New("WBD or --subscription is missing")
+			case len(args) > 0 && o.bulk():
+				return errors.New("name deliveries or a --subscription, not both")
+			case len(args) > 0 && len(narrowed) > 0:
+				return fmt.Errorf("%s goes with --subscription", narrowed[0])
+			}
+			return nil
+		},
+		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+			if o.bulk() {
+				return s.replayMany(cmd, o)
+			}
+			return s.replayNamed(cmd, args, o.asJSON)
+		}),
+	}
+	parsed(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
+	parsed(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)", parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
+	parsed(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
+	parsed(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count")
+	jsonFlag(cmd, &o.asJSON)
+	return cmd
+}
+
+// replayNamed replays the deliveries with these ids: all, or none.
+func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error {
+	var made []storage.Delivery
+	err := s.change(cmd.Context(), func(tx *storage.Tx) error {
+		made = made[:0]
+		for _, id := range ids {
+			d, err := tx.DeliveryByID(id)
+			if err != nil {
+				return noDelivery(err, id)
+			}
+			if err := enabled(&tx.Rx, d.SubscriptionID); err != nil {
+				return err
+			}
+			again, err := tx.ReplayDelivery(d)
+			if err != nil {
+				return err
+			}
+			made = append(made, again)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		views := make([]any, len(made))
+		for i, d := range made {
+			views[i] = app.DeliveryView(d, nil)
+		}
+		return printJSON(cmd.OutOrStdout(), views)
+	}
+	for _, d := range made {
+		fmt.Fprintln(cmd.OutOrStdout(), d.ID)
+	}
+	return nil
+}
+
+// enabled wants a subscription that takes deliveries, now or once it is resumed.
+func enabled(rx *storage.Rx, id string) error {
+	sub, err := rx.Endpoint(id)
+	if err != nil {
+		return noSubscription(err, id)
+	}
+	if sub.Status == storage.WebhookDisabled {
+		return fmt.Errorf("webhook subscription %s is disabled: enable it with 'confab webhooks enable %s' first", id, id)
+	}
+	return nil
+}
+
+// replayView is what a bulk replay did, or would do.
+type replayView struct {
+	Object   string `json:"object"`
+	DryRun   bool   `json:"dry_run"`
+	Enqueued int    `json:"enqueued"`
+}
+
+// replayMany replays what the filter chooses, some at a time. What dies again
+// meanwhile is not taken a second time.
+func (s *store) replayMany(cmd *cobra.Command, o replayOptions) error {
+	ctx := cmd.Context()
+	o.filter.CreatedBefore = storage.Now() + 1
+	if o.since != 0 {
+		o.filter.CreatedAfter = storage.Now().Add(-o.since)
+	}
+	total, err := s.replayable(ctx, o.filter)
+	if err != nil {
+		return err
+	}
+	view := replayView{Object: "webhook_bulk_replay", DryRun: o.dryRun, Enqueued: total}
+	if !o.dryRun {
+		view.Enqueued, err = s.replayAll(cmd, o.filter, total)
+		if err != nil {
+			return fmt.Errorf("%w (%s were replayed: run it again for the rest)", err, count(int64(view.Enqueued)))
+		}
+	}
+	if o.asJSON {
+		return printJSON(cmd.OutOrStdout(), view)
+	}
+	words := "Replayed"
+	if o.dryRun {
+		words = "Would replay"
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s.\n", words, plural(view.Enqueued, "delivery", "deliveries"))
+	return err
+}
+
+// replayable counts what there is to replay of a subscription that is enabled.
+func (s *store) replayable(ctx context.Context, f storage.ReplayFilter) (n int, err error) {
+	err = s.View(ctx, func(rx *storage.Rx) error {
+		if err := enabled(rx, f.SubscriptionID); err != nil {
+			return err
+		}
+		n, err = rx.CountReplayable(f)
+		return err
+	})
+	return n, err
+}
+
+// replayAll replays until nothing is left, and shows how far it is.
+func (s *store) replayAll(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
+	line := newProgress(cmd.ErrOrStderr(), "replaying", count)
+	defer line.end()
+	for more := true; more; {
+		if err := cmd.Context().Err(); err != nil {
+			return done, err
+		}
+		var n int
+		err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+			if err := enabled(&tx.Rx, f.SubscriptionID); err != nil {
+				return err
+			}
+			n, more, err = tx.ReplayDeliveries(f)
+			return err
+		})
+		if err != nil {
+			return done, err
+		}
+		done += n
+		line.step(int64(done), int64(total))
+	}
+	return done, nil
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(int64(n)) + " " + many
+}
