@@ -33,12 +33,17 @@ type row struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.confab, "confab", "bin/confab", "the binary to measure")
-	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue, http, send or inbound")
+	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue, http, send, inbound or deliver")
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
 	flag.IntVar(&b.messages, "messages", 1_000_000, "messages to store before sends are measured again")
 	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
+	receiving := flag.Bool("receive", false, "be the endpoint that deliveries are measured with")
 	flag.Parse()
+	if *receiving {
+		fmt.Fprintln(os.Stderr, "bench:", receive())
+		os.Exit(1)
+	}
 	if *profile != "" {
 		f, err := os.Create(*profile)
 		if err == nil {
@@ -65,7 +70,7 @@ func (b *bench) run() error {
 	parts := []struct {
 		name    string
 		measure func() error
-	}{{"commit", b.groupCommit}, {"queue", b.queue}, {"http", b.http}, {"send", b.send}, {"inbound", b.inbound}}
+	}{{"commit", b.groupCommit}, {"queue", b.queue}, {"http", b.http}, {"send", b.send}, {"inbound", b.inbound}, {"deliver", b.deliver}}
 	for _, part := range parts {
 		if b.only != "" && b.only != part.name {
 			continue
