@@ -93,13 +93,14 @@ CREATE TABLE customers (
     status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'suspended', 'archived')),
     restore_status  TEXT    CHECK (restore_status IN ('pending', 'active', 'suspended')), -- what archiving replaced
     metadata        TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
-    searched        TEXT    NOT NULL DEFAULT '',            -- name and email without case, for the search
     archived_at     INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX customers_of_organization ON customers (organization_id, created_at, id);
-CREATE INDEX customers_by_email ON customers (organization_id, email, created_at, id) WHERE email IS NOT NULL;
+CREATE INDEX customers_in_use ON customers (organization_id, created_at, id) WHERE status <> 'archived';
+CREATE INDEX customers_by_status ON customers (organization_id, status, created_at, id);
+CREATE INDEX customers_by_email ON customers (organization_id, email COLLATE NOCASE, created_at, id) WHERE email IS NOT NULL;
 
 -- A link through which a customer connects its own number. Only a hash of its token is kept.
 CREATE TABLE setup_links (

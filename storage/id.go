@@ -26,6 +26,8 @@ const (
 	PrefixDelivery     = "wbd_"
 	PrefixSubscription = "wbs_"
 	PrefixSecret       = "sec_"
+	PrefixCustomer     = "cus_"
+	PrefixSetupLink    = "csl_"
 )
 
 // idSource makes ULIDs that only ever grow, also when the clock steps back.

@@ -30,6 +30,7 @@ const (
 	IdempotencyInProgress Code = "idempotency_in_progress"
 	IdempotencyKeyReuse   Code = "idempotency_key_reuse"
 	ContactAlreadyExists  Code = "contact_already_exists"
+	SetupLinkInactive     Code = "setup_link_inactive"
 	MissingRequiredField  Code = "missing_required_field"
 	InvalidFieldValue     Code = "invalid_field_value"
 	InvalidPhoneNumber    Code = "invalid_phone_number"
@@ -80,6 +81,7 @@ var kinds = map[Code]kind{
 	IdempotencyInProgress: {http.StatusConflict, "conflict"},
 	IdempotencyKeyReuse:   {http.StatusUnprocessableEntity, "invalid_request_error"},
 	ContactAlreadyExists:  {http.StatusConflict, "conflict"},
+	SetupLinkInactive:     {http.StatusConflict, "conflict"},
 	MissingRequiredField:  {http.StatusBadRequest, "invalid_request_error"},
 	InvalidFieldValue:     {http.StatusBadRequest, "invalid_request_error"},
 	InvalidPhoneNumber:    {http.StatusBadRequest, "invalid_request_error"},

@@ -122,6 +122,12 @@ var provocations = map[Code]func(*fixture) answer{
 		only := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
 		return f.call("DELETE", hooks+"/"+made.text("data.id")+"/secrets/"+only, "")
 	},
+	SetupLinkInactive: func(f *fixture) answer {
+		links := f.newCustomer("Bakery") + "/setup_links"
+		link := links + "/" + f.call("POST", links, "").text("data.id")
+		f.call("DELETE", link, "")
+		return f.call("DELETE", link, "")
+	},
 	InternalError: func(f *fixture) answer { return f.call("GET", "/broken", "") },
 	ServiceUnavailable: func(f *fixture) answer {
 		f.stop()
@@ -169,6 +175,7 @@ var wanted = map[Code]string{
 	InvalidEventType:      "400 invalid_request_error events[0]",
 	WebhookDisabled:       "409 conflict ",
 	LastSecret:            "422 invalid_request_error ",
+	SetupLinkInactive:     "409 conflict ",
 	InternalError:         "500 api_error ",
 	ServiceUnavailable:    "503 api_error  Retry-After=1",
 }
@@ -189,7 +196,6 @@ func provoke(t *testing.T, code Code) {
 		o.Plans["small"] = Plan{API: true, RatePerSecond: 0.001, Burst: 1}
 	})
 	f.mount(
-		route{"GET", "/customers", f.api.getMe, customers, nil},
 		route{"GET", "/broken", func(*request) (reply, error) { return reply{}, errors.New("broken") }, 0, nil},
 	)
 	is.True(provocations[code] != nil)

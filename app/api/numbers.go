@@ -4,6 +4,7 @@ import (
 	"regexp"
 
 	"confab/jobs/event"
+	"confab/storage"
 )
 
 // phoneNumberID is the pattern of the provider's number ids in paths.
@@ -30,4 +31,17 @@ func (s *Server) findNumber(r *request) error {
 // subject is whom the events of the number in the path concern.
 func (r *request) subject() event.Subject {
 	return event.Subject{Organization: r.org.ID, Account: r.account.ID, PhoneNumberID: r.account.PhoneNumberID}
+}
+
+// stillThere reports an account that was removed since findNumber found it: what
+// is written for it now, its purge would not see any more.
+func stillThere(tx *storage.Tx, r *request) error {
+	if r.account.ID == 0 {
+		return nil
+	}
+	a, err := tx.AccountByNumber(r.account.PhoneNumberID)
+	if err == nil && a.ID != r.account.ID {
+		return notFound() // connected anew, as another account
+	}
+	return err
 }

@@ -66,6 +66,18 @@ func (s *Server) routes() []route {
 		{"GET", "/webhook_deliveries/:id/attempts", s.listAttempts, 0, nil},
 		{"POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, s.findDelivery},
 
+		{"GET", "/customers", s.listCustomers, customers, nil},
+		{"POST", "/customers", s.createCustomer, creates | customers, nil},
+		{"GET", "/customers/:id", s.getCustomer, customers, nil},
+		{"PATCH", "/customers/:id", s.updateCustomer, customers, s.findCustomer},
+		{"DELETE", "/customers/:id", s.archiveCustomer, customers, nil},
+		{"GET", "/customers/:id/setup_links", s.listSetupLinks, customers, s.findCustomer},
+		{"POST", "/customers/:id/setup_links", s.createSetupLink, creates | customers, s.findCustomer},
+		{"GET", "/customers/:id/setup_links/:setup_link_id", s.getSetupLink, customers, nil},
+		{"PATCH", "/customers/:id/setup_links/:setup_link_id", s.updateSetupLink, customers, s.findSetupLink},
+		{"DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, customers, nil},
+		{"DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, customers, nil},
+
 		{"GET", "/:phone_number_id/messages", s.listMessages, 0, nil},
 		{"POST", "/:phone_number_id/messages", s.createMessage, 0, nil},
 		{"GET", "/:phone_number_id/messages/:id", s.getMessage, 0, nil},

@@ -102,6 +102,8 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	delivery := f.call("POST", hooks+"/"+sub+"/test", "").text("data.id")
 	sent := f.call("POST", messages, hello)
 	message := sent.text("data.id")
+	customer := f.newCustomer("Bakery")
+	link := f.call("POST", customer+"/setup_links", "").text("data.id")
 	for _, rt := range f.api.routes() {
 		if rt.method != http.MethodGet || strings.Contains(rt.path, "/media") { // which need a file
 			continue
@@ -110,6 +112,8 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 		path = strings.Replace(path, "/labels/:id", "/labels/"+id, 1)
 		path = strings.Replace(path, hooks+"/:id", hooks+"/"+sub, 1)
 		path = strings.Replace(path, deliveries+"/:id", deliveries+"/"+delivery, 1)
+		path = strings.Replace(path, "/customers/:id", customer, 1)
+		path = strings.Replace(path, ":setup_link_id", link, 1)
 		path = strings.Replace(path, "/messages/:id", "/messages/"+message, 1)
 		path = strings.Replace(path, "/contacts/:id", "/contacts/"+sent.text("data.contact_id"), 1)
 		path = strings.Replace(path, "/conversations/:id", "/conversations/"+sent.text("data.conversation_id"), 1)

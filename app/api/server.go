@@ -120,6 +120,9 @@ func (s *Server) search(r *request, walks bool, fn func(*storage.Rx) error) erro
 func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply, error) {
 	var out reply
 	err := s.DB.Update(r.http.Context(), func(tx *storage.Tx) error {
+		if err := stillThere(tx, r); err != nil {
+			return err
+		}
 		rep, err := fn(tx)
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package event
 
 import (
 	"strconv"
+	"time"
 
 	"confab/storage"
 )
@@ -21,8 +22,8 @@ func Sample(kind string, organization int64, now storage.Time, newID func(prefix
 		conversation: newID(storage.PrefixConversation),
 		label:        newID(storage.PrefixLabel),
 		team:         newID(storage.PrefixTeam),
-		customer:     newID("cus_"),
-		link:         newID("csl_"),
+		customer:     newID(storage.PrefixCustomer),
+		link:         newID(storage.PrefixSetupLink),
 		account:      newID(storage.PrefixAccount),
 		user:         newID(""),
 	}
@@ -75,7 +76,7 @@ func (w world) event(kind string) (Event, error) {
 		before.BSUID = new("US.10973450127712803651")
 		return ContactIdentityUpdated(w.subject, before, w.contact, w.now), nil
 	default:
-		return w.native(kind, w.customerChange(kind))
+		return w.customerChange(kind), nil
 	}
 }
 
@@ -140,34 +141,28 @@ func (w world) thread() storage.Conversation {
 	return storage.Conversation{ID: w.conversation, Status: storage.ConversationOpen}
 }
 
-func (w world) customerChange(kind string) any {
-	switch kind {
-	case TypeCustomerOnboarded:
-		return map[string]any{
-			"customer_id": w.customer, "account_id": w.account, "phone_number_id": w.subject.PhoneNumberID, "phone_number": "+1 555-078-3881",
-		}
-	case TypeSetupLinkCreated:
-		return map[string]any{"customer_id": w.customer, "setup_link": w.setupLink("active", 0)}
-	case TypeSetupLinkConsumed:
-		return map[string]any{"customer_id": w.customer, "setup_link": w.setupLink("consumed", w.now), "account_id": w.account}
-	}
-	status, archived := "active", storage.Time(0)
+// customerChange makes the samples that tell of a customer and its links.
+func (w world) customerChange(kind string) Event {
+	c := storage.Customer{ID: w.customer, OrganizationID: w.subject.Organization, TeamPublicID: w.team, Name: "Bakery Nord",
+		Email: new("hello@bakery.example"), Status: storage.CustomerActive, CreatedAt: w.now, UpdatedAt: w.now}
+	l := storage.SetupLink{ID: w.link, CustomerID: w.customer, TokenLast4: "x7Qa", Status: storage.LinkActive,
+		SuccessRedirectURL: new("https://app.example.com/connected"), ExpiresAt: w.now.Add(7 * 24 * time.Hour), CreatedAt: w.now}
+	a := storage.Account{PublicID: w.account, PhoneNumberID: &w.subject.PhoneNumberID}
 	switch kind {
 	case TypeCustomerCreated:
-		status = "pending"
+		c.Status = storage.CustomerPending
+		return CustomerCreated(c)
 	case TypeCustomerArchived:
-		status, archived = "archived", w.now
-	}
-	return map[string]any{"customer": map[string]any{
-		"id": w.customer, "object": "customer", "name": "Bakery Nord", "email": "hello@bakery.example", "status": status, "metadata": nil,
-		"archived_at": archived, "team_id": w.team, "created_at": w.now, "updated_at": w.now,
-	}}
-}
-
-func (w world) setupLink(status string, consumed storage.Time) any {
-	return map[string]any{
-		"id": w.link, "object": "customer_setup_link", "customer_id": w.customer, "status": status, "token_last4": "x7Qa",
-		"expires_at": w.now.Add(7 * 24 * 3600e9), "consumed_at": consumed,
-		"success_redirect_url": "https://app.example.com/connected", "failure_redirect_url": nil, "created_at": w.now,
+		c.Status, c.ArchivedAt = storage.CustomerArchived, w.now
+		return CustomerArchived(c)
+	case TypeCustomerOnboarded:
+		return CustomerOnboarded(c, a, "+1 555-078-3881")
+	case TypeSetupLinkCreated:
+		return SetupLinkCreated(c, l)
+	case TypeSetupLinkConsumed:
+		l.Status, l.ConsumedAt = storage.LinkConsumed, w.now
+		return SetupLinkConsumed(c, l, a)
+	default:
+		return CustomerUpdated(c)
 	}
 }

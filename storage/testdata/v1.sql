@@ -103,13 +103,14 @@ CREATE TABLE customers (
     status          TEXT    NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'active', 'suspended', 'archived')),
     restore_status  TEXT    CHECK (restore_status IN ('pending', 'active', 'suspended')), -- what archiving replaced
     metadata        TEXT    CHECK (metadata IS NULL OR json_valid(metadata)),
-    searched        TEXT    NOT NULL DEFAULT '',            -- name and email without case, for the search
     archived_at     INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX customers_of_organization ON customers (organization_id, created_at, id);
-CREATE INDEX customers_by_email ON customers (organization_id, email, created_at, id) WHERE email IS NOT NULL;
+CREATE INDEX customers_in_use ON customers (organization_id, created_at, id) WHERE status <> 'archived';
+CREATE INDEX customers_by_status ON customers (organization_id, status, created_at, id);
+CREATE INDEX customers_by_email ON customers (organization_id, email COLLATE NOCASE, created_at, id) WHERE email IS NOT NULL;
 
 -- A link through which a customer connects its own number. Only a hash of its token is kept.
 CREATE TABLE setup_links (
@@ -520,8 +521,7 @@ INSERT INTO api_keys VALUES
 INSERT INTO usage VALUES (1, 202601, 41), (1, 202602, 1);
 
 INSERT INTO customers VALUES
-    ('cus_01KDYBMWFE00000000000000C1', 1, 1, 'Bakery', 'b@example.com', 'archived', 'active', '{"tier":2}', 'bakery
-b@example.com', 1767323060000, 1767323045720, 1767323060000);
+    ('cus_01KDYBMWFE00000000000000C1', 1, 1, 'Bakery', 'b@example.com', 'archived', 'active', '{"tier":2}', 1767323060000, 1767323045720, 1767323060000);
 INSERT INTO setup_links VALUES
     ('csl_01KDYBMWFE00000000000000L1', 'cus_01KDYBMWFE00000000000000C1', X'0102', 'zzzz', 'consumed', 'https://example.com/ok', NULL, NULL, NULL, 1767409445678, 1767323050000, 1767323045730);
 

@@ -1,0 +1,265 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"confab/jobs"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+const maxCustomerName = 200
+
+// customerDetail is a customer with its numbers, as only GET of one shows it.
+type customerDetail struct {
+	event.CustomerData
+	Accounts []customerAccount `json:"whatsapp_accounts"`
+}
+
+type customerAccount struct {
+	PhoneNumberID *string      `json:"phone_number_id"`
+	PhoneNumber   *string      `json:"phone_number"`
+	Name          *string      `json:"name"`
+	Status        string       `json:"status"`
+	OnboardedAt   storage.Time `json:"onboarded_at"`
+}
+
+func viewCustomerDetail(c storage.Customer, accounts []storage.Account) customerDetail {
+	view := customerDetail{event.ViewCustomer(c), make([]customerAccount, len(accounts))}
+	for i, a := range accounts {
+		view.Accounts[i] = customerAccount{a.PhoneNumberID, a.PhoneNumber, a.Name, a.Status, a.OnboardedAt}
+	}
+	return view
+}
+
+// customerFilters reads the filters of the list of customers.
+func customerFilters(r *request) (storage.CustomerFilter, error) {
+	q := filters{values: r.query()}
+	f := storage.CustomerFilter{
+		Status: q.oneOf("status", storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived, "all"),
+		Email:  q.text("email", maxEmail),
+		Search: q.text("search", 200),
+	}
+	if f.Status == "all" {
+		f.Status, f.Archived = "", true
+	}
+	return f, q.err
+}
+
+// listCustomers handles GET /v1/customers.
+func (s *Server) listCustomers(r *request) (reply, error) {
+	f, err := customerFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.list(r, fmt.Sprintf("customers %#v", f))
+	if err != nil {
+		return reply{}, err
+	}
+	var rows []storage.Customer
+	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+		rows, q.reached, err = rx.Customers(r.org.ID, f, q.after, q.fetch())
+		return err
+	})
+	key := func(c storage.Customer) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
+	return page(s, q, rows, key, event.ViewCustomer), err
+}
+
+// newCustomer is the body of POST /v1/customers.
+type newCustomer struct {
+	TeamID   *string          `json:"team_id"`
+	Name     *string          `json:"name"`
+	Email    *string          `json:"email"`
+	Metadata *json.RawMessage `json:"metadata"`
+}
+
+func (c *newCustomer) validate() error {
+	switch {
+	case c.Name == nil:
+		return missing("name")
+	case !between(*c.Name, 1, maxCustomerName):
+		return invalid("name", lengthRule(1, maxCustomerName))
+	case c.Email != nil && !isEmail(*c.Email):
+		return errEmail()
+	case c.TeamID != nil && *c.TeamID == "":
+		return invalid("team_id", "must not be empty")
+	case c.Metadata != nil:
+		return checkMetadata(*c.Metadata)
+	}
+	return nil
+}
+
+// createCustomer handles POST /v1/customers.
+func (s *Server) createCustomer(r *request) (reply, error) {
+	var in newCustomer
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		team, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID)
+		if err != nil {
+			return reply{}, err
+		}
+		c := storage.Customer{OrganizationID: r.org.ID, TeamID: team.ID, TeamPublicID: team.PublicID, Name: *in.Name, Email: in.Email}
+		if in.Metadata != nil {
+			c.Metadata = compact(*in.Metadata)
+		}
+		if err := tx.InsertCustomer(&c); err != nil {
+			return reply{}, err
+		}
+		return created(event.ViewCustomer(c)), event.CustomerCreated(c).Emit(tx)
+	})
+}
+
+// findCustomer reports a customer that does not exist.
+func (s *Server) findCustomer(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := customerIn(rx, r)
+		return err
+	})
+}
+
+// customerIn is the customer that the path names.
+func customerIn(rx *storage.Rx, r *request) (storage.Customer, error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixCustomer, id) {
+		return storage.Customer{}, notFound()
+	}
+	return rx.Customer(r.org.ID, id)
+}
+
+// getCustomer handles GET /v1/customers/:id.
+func (s *Server) getCustomer(r *request) (reply, error) {
+	var view customerDetail
+	err := s.view(r, func(rx *storage.Rx) error {
+		c, err := customerIn(rx, r)
+		if err != nil {
+			return err
+		}
+		accounts, err := rx.CustomerAccounts(c.ID)
+		view = viewCustomerDetail(c, accounts)
+		return err
+	})
+	return ok(view), err
+}
+
+// customerChanges is the body of PATCH /v1/customers/:id.
+type customerChanges struct {
+	Name     patch[string]          `json:"name"`
+	Email    patch[string]          `json:"email"`
+	Metadata patch[json.RawMessage] `json:"metadata"`
+	Status   patch[string]          `json:"status"`
+}
+
+func (c *customerChanges) validate() error {
+	switch {
+	case !c.Name.Set && !c.Email.Set && !c.Metadata.Set && !c.Status.Set:
+		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, email, metadata, status or several of them."}
+	case c.Name.Null:
+		return invalid("name", "cannot be null")
+	case c.Name.Set && !between(c.Name.Value, 1, maxCustomerName):
+		return invalid("name", lengthRule(1, maxCustomerName))
+	case c.Email.given() && !isEmail(c.Email.Value):
+		return errEmail()
+	case c.Status.Set:
+		switch c.Status.Value {
+		case storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended:
+		default:
+			return invalid("status", "must be pending, active or suspended; DELETE archives a customer")
+		}
+	}
+	if c.Metadata.given() {
+		return checkMetadata(c.Metadata.Value)
+	}
+	return nil
+}
+
+// apply makes the changes, and tells whether there were any.
+func (c *customerChanges) apply(to *storage.Customer) bool {
+	before := *to
+	if c.Name.Set {
+		to.Name = c.Name.Value
+	}
+	if c.Email.Set {
+		to.Email = c.Email.orNil()
+	}
+	if c.Metadata.Set {
+		to.Metadata = nil
+		if !c.Metadata.Null {
+			to.Metadata = compact(c.Metadata.Value)
+		}
+	}
+	if c.Status.Set {
+		to.Status = c.Status.Value
+	}
+	sameEmail := (before.Email == nil) == (to.Email == nil) && (to.Email == nil || *before.Email == *to.Email)
+	return before.Name != to.Name || !sameEmail || before.Status != to.Status || !sameJSON(before.Metadata, to.Metadata)
+}
+
+// updateCustomer handles PATCH /v1/customers/:id.
+func (s *Server) updateCustomer(r *request) (reply, error) {
+	var in customerChanges
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := customerIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if in.Status.Set && c.Status == storage.CustomerArchived {
+			return reply{}, invalid("status", "cannot be changed while the customer is archived")
+		}
+		before := c
+		if !in.apply(&c) {
+			return ok(event.ViewCustomer(before)), nil
+		}
+		if err := tx.UpdateCustomer(&c); err != nil {
+			return reply{}, err
+		}
+		return ok(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
+	})
+}
+
+// archiveCustomer handles DELETE /v1/customers/:id.
+func (s *Server) archiveCustomer(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := customerIn(&tx.Rx, r)
+		if err != nil || c.Status == storage.CustomerArchived {
+			return ok(event.ViewCustomer(c)), err
+		}
+		if err := tx.ArchiveCustomer(&c); err != nil {
+			return reply{}, err
+		}
+		return ok(event.ViewCustomer(c)), event.CustomerArchived(c).Emit(tx)
+	})
+}
+
+// disconnectedView is what the disconnection of an account answers.
+type disconnectedView struct {
+	PhoneNumberID string `json:"phone_number_id"`
+	Object        string `json:"object"`
+	Disconnected  bool   `json:"disconnected"`
+}
+
+// disconnectAccount handles DELETE /v1/customers/:id/whatsapp_accounts/:phone_number_id.
+func (s *Server) disconnectAccount(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := customerIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		a, err := tx.AccountByNumber(r.param("phone_number_id"))
+		if err != nil {
+			return reply{}, err
+		}
+		if a.CustomerID == nil || *a.CustomerID != c.ID {
+			return reply{}, notFound()
+		}
+		if err := tx.RemoveAccount(a.ID, "The account was disconnected through the API."); err != nil {
+			return reply{}, err
+		}
+		return ok(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueuePurge(tx, a)
+	})
+}

@@ -1,0 +1,226 @@
+package api
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+const (
+	defaultLinkHours = 168
+	maxLinkHours     = 720
+	maxRedirectURL   = 2048
+)
+
+// newSetupLinkView is a link just made, the only time that its URL is shown.
+type newSetupLinkView struct {
+	event.SetupLinkData
+	SetupURL string `json:"setup_url"`
+}
+
+func viewSetupLink(l storage.SetupLink) event.SetupLinkData {
+	return event.ViewSetupLink(l, storage.Now())
+}
+
+// listSetupLinks handles GET /v1/customers/:id/setup_links.
+func (s *Server) listSetupLinks(r *request) (reply, error) {
+	q, err := s.list(r, "setup_links "+r.param("id"))
+	if err != nil {
+		return reply{}, err
+	}
+	var rows []storage.SetupLink
+	err = s.view(r, func(rx *storage.Rx) error {
+		c, err := customerIn(rx, r)
+		if err != nil {
+			return err
+		}
+		rows, err = rx.SetupLinks(c.ID, q.after, q.fetch())
+		return err
+	})
+	key := func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
+	return page(s, q, rows, key, viewSetupLink), err
+}
+
+// newSetupLink is the body of POST /v1/customers/:id/setup_links.
+type newSetupLink struct {
+	SuccessRedirectURL *string `json:"success_redirect_url"`
+	FailureRedirectURL *string `json:"failure_redirect_url"`
+	ExpiresInHours     *int    `json:"expires_in_hours"`
+	allowHTTP          bool    // URLs need not be https; set it before decoding
+}
+
+func (l *newSetupLink) validate() error {
+	if err := redirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP); err != nil {
+		return err
+	}
+	if err := redirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP); err != nil {
+		return err
+	}
+	if l.ExpiresInHours != nil && (*l.ExpiresInHours < 1 || *l.ExpiresInHours > maxLinkHours) {
+		return invalid("expires_in_hours", "must be from 1 to "+strconv.Itoa(maxLinkHours))
+	}
+	return nil
+}
+
+// createSetupLink handles POST /v1/customers/:id/setup_links.
+func (s *Server) createSetupLink(r *request) (reply, error) {
+	in := newSetupLink{allowHTTP: s.AllowInsecureURLs}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	hours := defaultLinkHours
+	if in.ExpiresInHours != nil {
+		hours = *in.ExpiresInHours
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := customerIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		l := storage.SetupLink{CustomerID: c.ID, SuccessRedirectURL: in.SuccessRedirectURL, FailureRedirectURL: in.FailureRedirectURL,
+			ExpiresAt: tx.Now.Add(time.Duration(hours) * time.Hour)}
+		token, err := tx.InsertSetupLink(&l)
+		if err != nil {
+			return reply{}, err
+		}
+		rep := created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), string(s.Host) + "/onboard/" + token})
+		rep.secret = true
+		return rep, event.SetupLinkCreated(c, l).Emit(tx)
+	})
+}
+
+// findSetupLink reports a link that does not exist.
+func (s *Server) findSetupLink(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := setupLinkIn(rx, r)
+		return err
+	})
+}
+
+// setupLinkIn is the link that the path names.
+func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
+	c, err := customerIn(rx, r)
+	if err != nil {
+		return storage.SetupLink{}, err
+	}
+	id := r.param("setup_link_id")
+	if !storage.ValidID(storage.PrefixSetupLink, id) {
+		return storage.SetupLink{}, notFound()
+	}
+	return rx.SetupLink(c.ID, id)
+}
+
+// activeLink is the link that the path names, while it can still be used.
+func activeLink(tx *storage.Tx, r *request) (storage.SetupLink, error) {
+	l, err := setupLinkIn(&tx.Rx, r)
+	if err == nil && l.State(tx.Now) != storage.LinkActive {
+		err = fail(SetupLinkInactive, "The setup link is "+l.State(tx.Now)+".")
+	}
+	return l, err
+}
+
+// getSetupLink handles GET /v1/customers/:id/setup_links/:setup_link_id.
+func (s *Server) getSetupLink(r *request) (reply, error) {
+	var l storage.SetupLink
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		l, err = setupLinkIn(rx, r)
+		return err
+	})
+	return ok(viewSetupLink(l)), err
+}
+
+// setupLinkChanges is the body of PATCH /v1/customers/:id/setup_links/:setup_link_id.
+type setupLinkChanges struct {
+	SuccessRedirectURL patch[string] `json:"success_redirect_url"`
+	FailureRedirectURL patch[string] `json:"failure_redirect_url"`
+	allowHTTP          bool
+}
+
+func (c *setupLinkChanges) validate() error {
+	if !c.SuccessRedirectURL.Set && !c.FailureRedirectURL.Set {
+		return &Error{Code: MissingRequiredField, Param: "success_redirect_url", Message: "Give success_redirect_url, failure_redirect_url or both."}
+	}
+	if err := redirectURL("success_redirect_url", c.SuccessRedirectURL.orNil(), c.allowHTTP); err != nil {
+		return err
+	}
+	return redirectURL("failure_redirect_url", c.FailureRedirectURL.orNil(), c.allowHTTP)
+}
+
+// updateSetupLink handles PATCH /v1/customers/:id/setup_links/:setup_link_id.
+func (s *Server) updateSetupLink(r *request) (reply, error) {
+	in := setupLinkChanges{allowHTTP: s.AllowInsecureURLs}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		l, err := activeLink(tx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if in.SuccessRedirectURL.Set {
+			l.SuccessRedirectURL = in.SuccessRedirectURL.orNil()
+		}
+		if in.FailureRedirectURL.Set {
+			l.FailureRedirectURL = in.FailureRedirectURL.orNil()
+		}
+		return ok(event.ViewSetupLink(l, tx.Now)), tx.UpdateSetupLink(l)
+	})
+}
+
+// revokeSetupLink handles DELETE /v1/customers/:id/setup_links/:setup_link_id.
+func (s *Server) revokeSetupLink(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		l, err := activeLink(tx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		err = tx.RevokeSetupLink(&l)
+		return ok(event.ViewSetupLink(l, tx.Now)), err
+	})
+}
+
+// hostName is a name that can stand in a header without being quoted: letters
+// of other scripts are written in Punycode.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+
+// redirectURL checks an optional URL that visitors of a setup link are sent to.
+func redirectURL(param string, value *string, allowHTTP bool) error {
+	if value == nil {
+		return nil
+	}
+	u, err := url.Parse(*value)
+	switch {
+	case !between(*value, 1, maxRedirectURL):
+		return invalid(param, lengthRule(1, maxRedirectURL))
+	case err != nil || u.Host == "" || strings.ContainsAny(*value, " \\"):
+		return invalid(param, "must be an https URL")
+	case u.Scheme != "https" && !(u.Scheme == "http" && (allowHTTP || isLocalhost(u.Hostname()))):
+		return invalid(param, "must be an https URL; http is for localhost only")
+	case u.User != nil:
+		return invalid(param, "must not hold a user or password")
+	case strings.Contains(*value, "#"):
+		return invalid(param, "must not have a fragment")
+	case !hostName.MatchString(u.Hostname()) && !isAddress(u.Hostname()):
+		return invalid(param, "must name its host in ASCII")
+	}
+	return nil
+}
+
+// isLocalhost tells whether a host is the visitor's own machine.
+func isLocalhost(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+}
+
+// isAddress tells whether a host is an address without a zone, which may be any
+// text.
+func isAddress(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Zone() == ""
+}

@@ -1,0 +1,106 @@
+package event
+
+import "confab/storage"
+
+// CustomerData is a customer as the API and its events show it.
+type CustomerData struct {
+	ID         string       `json:"id"`
+	Object     string       `json:"object"`
+	Name       string       `json:"name"`
+	Email      *string      `json:"email"`
+	Status     string       `json:"status"`
+	Metadata   storage.JSON `json:"metadata"`
+	ArchivedAt storage.Time `json:"archived_at"`
+	TeamID     string       `json:"team_id"`
+	CreatedAt  storage.Time `json:"created_at"`
+	UpdatedAt  storage.Time `json:"updated_at"`
+}
+
+// ViewCustomer shows a customer.
+func ViewCustomer(c storage.Customer) CustomerData {
+	return CustomerData{ID: c.ID, Object: "customer", Name: c.Name, Email: c.Email, Status: c.Status, Metadata: c.Metadata,
+		ArchivedAt: c.ArchivedAt, TeamID: c.TeamPublicID, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+}
+
+// SetupLinkData is a setup link as the API and its events show it: never with
+// its URL.
+type SetupLinkData struct {
+	ID                 string       `json:"id"`
+	Object             string       `json:"object"`
+	CustomerID         string       `json:"customer_id"`
+	Status             string       `json:"status"`
+	TokenLast4         string       `json:"token_last4"`
+	ExpiresAt          storage.Time `json:"expires_at"`
+	ConsumedAt         storage.Time `json:"consumed_at"`
+	SuccessRedirectURL *string      `json:"success_redirect_url"`
+	FailureRedirectURL *string      `json:"failure_redirect_url"`
+	CreatedAt          storage.Time `json:"created_at"`
+}
+
+// ViewSetupLink shows a link as it is at a time.
+func ViewSetupLink(l storage.SetupLink, now storage.Time) SetupLinkData {
+	return SetupLinkData{ID: l.ID, Object: "customer_setup_link", CustomerID: l.CustomerID, Status: l.State(now), TokenLast4: l.TokenLast4,
+		ExpiresAt: l.ExpiresAt, ConsumedAt: l.ConsumedAt, SuccessRedirectURL: l.SuccessRedirectURL, FailureRedirectURL: l.FailureRedirectURL,
+		CreatedAt: l.CreatedAt}
+}
+
+type customerChanged struct {
+	Customer CustomerData `json:"customer"`
+}
+
+func aboutCustomer(kind string, c storage.Customer) Event {
+	return Event{subject: Subject{Organization: c.OrganizationID}, kind: kind, source: sourceNative, data: customerChanged{ViewCustomer(c)}}
+}
+
+// CustomerCreated tells of a new customer.
+func CustomerCreated(c storage.Customer) Event { return aboutCustomer(TypeCustomerCreated, c) }
+
+// CustomerUpdated tells that something of a customer changed.
+func CustomerUpdated(c storage.Customer) Event { return aboutCustomer(TypeCustomerUpdated, c) }
+
+// CustomerArchived tells that a customer was put away.
+func CustomerArchived(c storage.Customer) Event { return aboutCustomer(TypeCustomerArchived, c) }
+
+type setupLinkCreated struct {
+	CustomerID string        `json:"customer_id"`
+	SetupLink  SetupLinkData `json:"setup_link"`
+}
+
+// SetupLinkCreated tells of a new link of a customer.
+func SetupLinkCreated(c storage.Customer, l storage.SetupLink) Event {
+	return Event{subject: Subject{Organization: c.OrganizationID}, kind: TypeSetupLinkCreated, source: sourceNative,
+		data: setupLinkCreated{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.CreatedAt)}}
+}
+
+// connected is whom the events of a finished signup concern. They are the
+// customer's, so a filter by number lets them pass; but what they tell is about
+// the account, and goes when it is purged.
+func connected(c storage.Customer, a storage.Account) Subject {
+	return Subject{Organization: c.OrganizationID, Account: a.ID}
+}
+
+type setupLinkConsumed struct {
+	CustomerID string        `json:"customer_id"`
+	SetupLink  SetupLinkData `json:"setup_link"`
+	AccountID  string        `json:"account_id"`
+}
+
+// SetupLinkConsumed tells that a link has connected an account.
+func SetupLinkConsumed(c storage.Customer, l storage.SetupLink, a storage.Account) Event {
+	return Event{subject: connected(c, a), kind: TypeSetupLinkConsumed, source: sourceNative,
+		data: setupLinkConsumed{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.ConsumedAt), AccountID: a.PublicID}}
+}
+
+type customerOnboarded struct {
+	CustomerID    string `json:"customer_id"`
+	AccountID     string `json:"account_id"`
+	PhoneNumberID string `json:"phone_number_id"`
+	PhoneNumber   string `json:"phone_number"`
+}
+
+// CustomerOnboarded tells that a customer has a number of its own; display is
+// the number as people read it.
+func CustomerOnboarded(c storage.Customer, a storage.Account, display string) Event {
+	return Event{subject: connected(c, a), kind: TypeCustomerOnboarded, source: sourceNative,
+		data: customerOnboarded{CustomerID: c.ID, AccountID: a.PublicID, PhoneNumberID: *a.PhoneNumberID, PhoneNumber: display}}
+}

@@ -1,0 +1,124 @@
+package storage
+
+// Customer is an end-customer of a platform: it owns the numbers that it
+// connects through setup links.
+type Customer struct {
+	ID             string  `db:"id"`
+	OrganizationID int64   `db:"organization_id"`
+	TeamID         int64   `db:"team_id"`
+	TeamPublicID   string  `db:"team_public_id"`
+	Name           string  `db:"name"`
+	Email          *string `db:"email"`
+	Status         string  `db:"status"`
+	Metadata       JSON    `db:"metadata"`
+	ArchivedAt     Time    `db:"archived_at"`
+	CreatedAt      Time    `db:"created_at"`
+	UpdatedAt      Time    `db:"updated_at"`
+}
+
+// States of a customer.
+const (
+	CustomerPending   = "pending"
+	CustomerActive    = "active"
+	CustomerSuspended = "suspended"
+	CustomerArchived  = "archived"
+)
+
+const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team_public_id, c.name, c.email, c.status, c.metadata, c.archived_at, c.created_at, c.updated_at`
+
+// Customer finds a customer of an organization.
+func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
+	var c Customer
+	err := rx.get(&c, `
+		SELECT `+customerColumns+`
+		FROM customers c JOIN teams t ON t.id = c.team_id
+		WHERE c.id = ? AND c.organization_id = ?`, id, organization)
+	return c, err
+}
+
+// CustomerFilter narrows a list of customers. Zero fields choose everything.
+type CustomerFilter struct {
+	Status   string // one state
+	Archived bool   // archived ones too, where Status is empty
+	Email    string
+	Search   string // part of the name or the email
+}
+
+// Walks tells whether the filter has to be held against row after row: then the
+// list is one for Search.
+func (f CustomerFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+
+// Customers lists an organization's customers, newest first, and tells how far
+// it came: to Last, unless the page was full or its time was up before.
+func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit int) ([]Customer, After, error) {
+	return find[Customer](rx, f.listing(organization), after, limit)
+}
+
+func (f CustomerFilter) listing(organization int64) listing {
+	l := listing{columns: customerColumns, table: "customers c", joins: "JOIN teams t ON t.id = c.team_id", key: "c.created_at", id: "c.id"}
+	l.by("c.organization_id = ?", true, organization)
+	l.by("c.email = ? COLLATE NOCASE", f.Email != "", f.Email)
+	if f.Email == "" {
+		l.by("c.status = ?", f.Status != "", f.Status)
+	} else {
+		l.only("c.status = ?", f.Status != "", f.Status)
+	}
+	if f.Status == "" && !f.Archived {
+		l.where = append(l.where, "c.status <> 'archived'")
+	}
+	l.only("matches(?, c.name, c.email)", f.Search != "", fold(f.Search))
+	return l
+}
+
+// CustomerAccounts lists a customer's live accounts, newest first.
+func (rx *Rx) CustomerAccounts(customer string) ([]Account, error) {
+	var all []Account
+	err := rx.list(&all, `
+		SELECT `+accountColumns+`
+		FROM accounts
+		WHERE customer_id = ? AND deleted_at = 0
+		ORDER BY id DESC`, customer)
+	return all, err
+}
+
+// InsertCustomer stores a new customer and fills in its id, state and times.
+func (tx *Tx) InsertCustomer(c *Customer) error {
+	c.ID, c.Status = tx.NewID(PrefixCustomer), CustomerPending
+	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
+	_, err := tx.exec(`
+		INSERT INTO customers (id, organization_id, team_id, name, email, status, metadata, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		c.ID, c.OrganizationID, c.TeamID, c.Name, c.Email, c.Status, c.Metadata, c.CreatedAt, c.UpdatedAt)
+	return err
+}
+
+// UpdateCustomer stores name, email, state and metadata of c.
+func (tx *Tx) UpdateCustomer(c *Customer) error {
+	c.UpdatedAt = tx.Now
+	return tx.must(`
+		UPDATE customers
+		SET name = ?, email = ?, status = ?, metadata = ?, updated_at = ?
+		WHERE id = ? AND organization_id = ?`,
+		c.Name, c.Email, c.Status, c.Metadata, c.UpdatedAt, c.ID, c.OrganizationID)
+}
+
+// ArchiveCustomer puts a customer away, and remembers what it was before.
+func (tx *Tx) ArchiveCustomer(c *Customer) error {
+	c.Status, c.ArchivedAt, c.UpdatedAt = CustomerArchived, tx.Now, tx.Now
+	return tx.must(`
+		UPDATE customers
+		SET restore_status = status, status = ?, archived_at = ?, updated_at = ?
+		WHERE id = ? AND organization_id = ? AND status <> 'archived'`, c.Status, c.ArchivedAt, c.UpdatedAt, c.ID, c.OrganizationID)
+}
+
+// RestoreCustomer makes an archived customer what it was before.
+func (tx *Tx) RestoreCustomer(c *Customer) error {
+	c.ArchivedAt, c.UpdatedAt = 0, tx.Now
+	if err := tx.get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID); err != nil {
+		return err
+	}
+	return tx.must(`
+		UPDATE customers
+		SET status = ?, restore_status = NULL, archived_at = 0, updated_at = ?
+		WHERE id = ? AND organization_id = ?`, c.Status, c.UpdatedAt, c.ID, c.OrganizationID)
+}

@@ -1,0 +1,137 @@
+package storage
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"strings"
+)
+
+// SetupLink is a link through which a customer connects a number of its own.
+type SetupLink struct {
+	ID                 string  `db:"id"`
+	CustomerID         string  `db:"customer_id"`
+	TokenHash          []byte  `db:"token_hash"`
+	TokenLast4         string  `db:"token_last4"`
+	Status             string  `db:"status"`
+	SuccessRedirectURL *string `db:"success_redirect_url"`
+	FailureRedirectURL *string `db:"failure_redirect_url"`
+	AccountID          *int64  `db:"account_id"`     // what its last signup connects or has connected
+	FailureReason      *string `db:"failure_reason"` // why that signup came to nothing
+	ExpiresAt          Time    `db:"expires_at"`
+	ConsumedAt         Time    `db:"consumed_at"`
+	CreatedAt          Time    `db:"created_at"`
+}
+
+// States of a setup link. That its time is over is not stored but read off its
+// expiry.
+const (
+	LinkActive   = "active"
+	LinkConsumed = "consumed"
+	LinkExpired  = "expired"
+	LinkRevoked  = "revoked"
+)
+
+// State is the state of a link at a time.
+func (l SetupLink) State(now Time) string {
+	if l.Status == LinkActive && l.ExpiresAt <= now {
+		return LinkExpired
+	}
+	return l.Status
+}
+
+// Busy tells whether a signup through the link is under way.
+func (l SetupLink) Busy() bool {
+	return l.Status == LinkActive && l.AccountID != nil && l.FailureReason == nil
+}
+
+// setupTokenSize is how many bytes of chance a link's token carries.
+const setupTokenSize = 18
+
+// newSetupToken makes the secret part of a link's URL.
+func newSetupToken() string {
+	random := make([]byte, setupTokenSize)
+	rand.Read(random)
+	return PrefixSetupLink + base64.RawURLEncoding.EncodeToString(random)
+}
+
+// validSetupToken tells whether newSetupToken could have made a token.
+func validSetupToken(token string) bool {
+	text, ok := strings.CutPrefix(token, PrefixSetupLink)
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return ok && err == nil && len(raw) == setupTokenSize && !strings.ContainsAny(text, "\r\n")
+}
+
+const linkColumns = `l.id, l.customer_id, l.token_hash, l.token_last4, l.status, l.success_redirect_url, l.failure_redirect_url, l.account_id, l.failure_reason,
+	l.expires_at, l.consumed_at, l.created_at`
+
+// SetupLink finds a link of a customer.
+func (rx *Rx) SetupLink(customer, id string) (SetupLink, error) {
+	var l SetupLink
+	err := rx.get(&l, `
+		SELECT `+linkColumns+`
+		FROM setup_links l
+		WHERE l.id = ? AND l.customer_id = ?`, id, customer)
+	return l, err
+}
+
+// SetupLinks lists a customer's links, newest first.
+func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, error) {
+	page := make([]SetupLink, 0, limit)
+	err := rx.list(&page, `
+		SELECT `+linkColumns+`
+		FROM setup_links l
+		WHERE l.customer_id = ? AND (l.created_at, l.id) < (?, ?)
+		ORDER BY l.created_at DESC, l.id DESC
+		LIMIT ?`, customer, after.Key, after.ID, limit)
+	return page, err
+}
+
+// SetupLinkByToken finds a link by its token, which only a hash is kept of.
+func (rx *Rx) SetupLinkByToken(token string) (SetupLink, error) {
+	var l SetupLink
+	if !validSetupToken(token) {
+		return l, ErrNotFound
+	}
+	hash := sha256.Sum256([]byte(token))
+	err := rx.get(&l, `
+		SELECT `+linkColumns+`
+		FROM setup_links l
+		WHERE l.token_hash = ?`, hash[:])
+	if err == nil && subtle.ConstantTimeCompare(l.TokenHash, hash[:]) == 0 {
+		return SetupLink{}, ErrNotFound
+	}
+	return l, err
+}
+
+// InsertSetupLink stores a new link, fills in its id, state and time, and
+// returns its token, which nobody can read again.
+func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
+	token = newSetupToken()
+	hash := sha256.Sum256([]byte(token))
+	l.ID, l.Status, l.CreatedAt = tx.NewID(PrefixSetupLink), LinkActive, tx.Now
+	l.TokenHash, l.TokenLast4 = hash[:], token[len(token)-4:]
+	_, err = tx.exec(`
+		INSERT INTO setup_links (id, customer_id, token_hash, token_last4, status, success_redirect_url, failure_redirect_url, expires_at, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		l.ID, l.CustomerID, l.TokenHash, l.TokenLast4, l.Status, l.SuccessRedirectURL, l.FailureRedirectURL, l.ExpiresAt, l.CreatedAt)
+	return token, err
+}
+
+// UpdateSetupLink stores where l leads its visitors.
+func (tx *Tx) UpdateSetupLink(l SetupLink) error {
+	return tx.must(`
+		UPDATE setup_links
+		SET success_redirect_url = ?, failure_redirect_url = ?
+		WHERE id = ?`, l.SuccessRedirectURL, l.FailureRedirectURL, l.ID)
+}
+
+// RevokeSetupLink makes an active link useless.
+func (tx *Tx) RevokeSetupLink(l *SetupLink) error {
+	l.Status = LinkRevoked
+	return tx.must(`
+		UPDATE setup_links
+		SET status = ?
+		WHERE id = ? AND status = 'active'`, l.Status, l.ID)
+}
