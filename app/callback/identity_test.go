@@ -293,6 +293,35 @@ func TestSomebodyWrittenToByTheParentIDIsRecognized(t *testing.T) {
 	l.is.Equal(l.count("contacts"), 1)
 }
 
+func TestAStatusTeachesTheIDOfWhomWeWroteTo(t *testing.T) {
+	l := newLine(t)
+	l.outbound(l.account, "wamid.1") // to ana's number
+	l.report(ourNumber, status("wamid.1", "sent", `,"recipient_user_id":"US.1","recipient_parent_user_id":"US.ENT.9"`))
+	c := l.thread("+15550001111")
+	l.is.Equal(*c.BSUID, "US.1")
+	l.is.Equal(*c.ParentBSUID, "US.ENT.9")
+	l.report(ourNumber, status("wamid.1", "read", `,"recipient_user_id":"US.old"`))
+	l.is.Equal(*l.thread("+15550001111").BSUID, "US.1") // a status may be late
+	l.is.Equal(l.kinds(), []string{"message.status", "message.status"})
+}
+
+func TestAStatusShowsThatTwoAreOne(t *testing.T) {
+	l := newLine(t)
+	id := l.outbound(l.account, "wamid.1")
+	l.from(`"from_user_id":"US.1"`, "", "wamid.2") // somebody without a number, it seems
+	l.is.Equal(l.count("contacts"), 2)
+	l.report(ourNumber, status("wamid.1", "failed", `,"recipient_user_id":"US.1","errors":[{"code":131050,"title":"No","message":"No","error_data":{"details":"Stopped"}}]`))
+	c := l.thread("+15550001111")
+	l.is.Equal(*c.BSUID, "US.1")
+	l.is.True(c.MarketingOptedOut)
+	l.is.True(c.OptedIn)
+	l.is.Equal(l.count("contacts"), 1)
+	l.is.Equal(l.count("conversations"), 1)
+	l.is.Equal(l.message(id).ContactID, c.ID)
+	l.is.Equal(len(l.typed("contact.identity_updated")), 1)
+	checkWholeness(t, l)
+}
+
 func TestAnOldCallbackDoesNotBringAnOldIdentityBack(t *testing.T) {
 	l := newLine(t)
 	l.hear(hello("wamid.1", "hi"))

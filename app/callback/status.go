@@ -37,8 +37,33 @@ func (s *Server) takeStatus(f frame, raw json.RawMessage) step {
 		if err != nil {
 			return err
 		}
+		if err := learn(tx, account, &m, status); err != nil {
+			return err
+		}
 		return jobs.ApplyStatus(tx, account, &m, status, envelope)
 	}
+}
+
+// learn notes the id of somebody whom we wrote to by number, or by the parent's
+// id. Who has an id keeps it: a status may be about a message of long ago.
+func learn(tx *storage.Tx, a storage.Account, m *storage.Message, status provider.Status) error {
+	who := named("", status.RecipientUserID, status.RecipientParentUserID)
+	if who.bsuid == "" || m.ContactBSUID != nil && (*m.ContactBSUID == who.bsuid || *m.ContactBSUID != who.parent) {
+		return nil
+	}
+	t, err := tx.Thread(a.ID, m.ContactID)
+	if err != nil {
+		return err
+	}
+	others, err := who.known(tx, a.ID)
+	if err != nil {
+		return err
+	}
+	if t, err = reconcile(tx, a, who, joined([]storage.Thread{t}, others), tx.Now); err != nil {
+		return err
+	}
+	m.ContactID, m.ConversationID, m.ContactBSUID = t.ID, t.ConversationID, t.BSUID
+	return nil
 }
 
 // matchStatus finds the message of a status: by the provider's id, or by our own
