@@ -43,6 +43,14 @@ type Webhooks struct {
 	OnAttempt func(result string, took time.Duration)
 }
 
+// deliveriesAhead is how many deliveries wait for each place of their lane.
+const deliveriesAhead = 4
+
+// lease is the time limit of a run, with the wait for those before it.
+func (w Webhooks) lease() time.Duration {
+	return (deliveriesAhead+1)*w.Client.Timeout + deliverMargin
+}
+
 // deliver makes one attempt to hand an event to an endpoint. The first one and
 // those after a failure come along here alike.
 //

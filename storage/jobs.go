@@ -188,6 +188,21 @@ func (tx *Tx) lease(j *Job, lease time.Duration) error {
 		WHERE id = ?`, j.Runs, j.LeasedUntil, j.ID)
 }
 
+// HoldJobs puts jobs back that were leased and have not begun. Those that are no
+// longer the caller's are left alone.
+func (tx *Tx) HoldJobs(jobs []Job) error {
+	for _, j := range jobs {
+		_, err := tx.exec(`
+			UPDATE jobs
+			SET state = 'held', leased_until = 0
+			WHERE id = ? AND runs = ? AND state = 'running'`, j.ID, j.Runs)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // FinishJob removes a job that is done.
 func (tx *Tx) FinishJob(j Job) error {
 	n, err := tx.exec(`DELETE FROM jobs WHERE id = ? AND runs = ? AND state = 'running'`, j.ID, j.Runs)

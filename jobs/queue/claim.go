@@ -17,6 +17,9 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 			if len(due)+len(held) < limit {
 				r.settleOn(tx, &k.waiting)
 			}
+			if k.Ahead > 0 && len(held) > 0 {
+				tx.AfterCommit(r.wakeUp) // some of them may be leased ahead
+			}
 			claimed = due
 			return err
 		})
@@ -89,69 +92,83 @@ const lanesPerClaim = 64
 // claimHeld fills the lanes of a kind that have room again.
 func (r *Runner) claimHeld(ctx context.Context, k *kindState) error {
 	for lanes := range slices.Chunk(r.openLanes(k), lanesPerClaim) {
-		var claimed []storage.Job
+		var claimed, ahead []storage.Job
 		err := r.DB.Update(ctx, func(tx *storage.Tx) error {
-			claimed = claimed[:0]
+			claimed, ahead = claimed[:0], ahead[:0]
 			for _, lane := range lanes {
-				held, err := r.claimLane(tx, k, lane)
+				now, later, err := r.claimLane(tx, k, lane)
 				if err != nil {
 					return err
 				}
-				claimed = append(claimed, held...)
+				claimed, ahead = append(claimed, now...), append(ahead, later...)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		for _, j := range claimed {
-			r.memories.give(&j)
-			r.start(k, j)
-		}
+		r.arrive(k, ahead)
 		r.mu.Lock()
 		for _, lane := range lanes {
 			r.forget(k, lane)
 		}
 		r.mu.Unlock()
+		for _, j := range claimed {
+			r.memories.give(&j)
+			r.start(k, j)
+		}
 	}
 	return nil
 }
 
-// claimLane leases what the lane has room for, and reserves workers for it.
-func (r *Runner) claimLane(tx *storage.Tx, k *kindState, lane string) ([]storage.Job, error) {
+// claimLane leases what the lane has room for, and reserves workers for it, and
+// what comes next in it.
+func (r *Runner) claimLane(tx *storage.Tx, k *kindState, lane string) (now, later []storage.Job, err error) {
 	r.mu.Lock()
 	l := r.lane(k, lane)
-	limit := min(r.laneRoom(l, lane), r.room(k))
+	room := max(0, min(r.laneRoom(l, lane), r.room(k)))
+	limit := room + max(0, r.stock(l, lane)-len(l.ready)-l.coming)
 	r.starved = r.starved || limit <= 0
 	r.mu.Unlock()
 	if limit <= 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	held, err := tx.ClaimHeld(k.Name, lane, limit, k.Lease)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for range held {
+	now, later = held[:min(room, len(held))], held[min(room, len(held)):]
+	for range now {
 		r.mu.Lock()
 		r.reserve(k, lane)
 		r.mu.Unlock()
 		tx.OnUndo(func() { r.Withdraw(k.Name, lane) })
 	}
+	r.stockUp(tx, l, len(later))
 	if len(held) < limit {
 		r.settleOn(tx, &l.held)
 	}
-	return held, nil
+	return now, later, nil
 }
 
-// openLanes lists the lanes of a kind that hold jobs and have room for some.
+// openLanes lists the lanes of a kind that hold jobs and could do with some.
 func (r *Runner) openLanes(k *kindState) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var open []string
 	for key, l := range r.lanes {
-		if key.kind == k.Name && l.held && r.laneRoom(l, key.lane) > 0 {
+		if l.kind == k && l.held && r.wants(l, key.lane) {
 			open = append(open, key.lane)
 		}
 	}
 	return open
+}
+
+// wants tells whether a lane has use for jobs that it holds: places for them, or
+// too few that come next. The caller holds mu.
+func (r *Runner) wants(l *laneState, lane string) bool {
+	if stock := r.stock(l, lane); stock > 0 {
+		return r.low(l, lane)
+	}
+	return r.laneRoom(l, lane) > 0
 }

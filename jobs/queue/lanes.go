@@ -24,7 +24,14 @@ type laneKey struct{ kind, lane string }
 type laneState struct {
 	kind    *kindState
 	running int
-	held    bool // jobs lie in the database waiting for a place; exact as waiting is
+	held    bool          // jobs lie in the database waiting for a place; exact as waiting is
+	ready   []storage.Job // leased before their turn, which comes in this order
+	coming  int           // will be ready once their lease is durable
+}
+
+// idle tells that there is nothing to remember of the lane.
+func (l *laneState) idle() bool {
+	return l.running == 0 && !l.held && len(l.ready) == 0 && l.coming == 0
 }
 
 // laneRoom is how many more jobs the lane takes. The caller holds mu.
@@ -77,7 +84,7 @@ func (r *Runner) withdraw(k *kindState, lane string) {
 // behind those that wait already. The caller holds mu.
 func (r *Runner) admits(k *kindState, lane string) bool {
 	l := r.lane(k, lane)
-	l.held = l.held || r.laneRoom(l, lane) <= 0
+	l.held = l.held || len(l.ready) > 0 || l.coming > 0 || r.laneRoom(l, lane) <= 0
 	return !l.held
 }
 
@@ -130,7 +137,7 @@ func (r *Runner) release(k *kindState, lane string) {
 	if lane != "" {
 		l := r.lane(k, lane)
 		l.running--
-		if l.held {
+		if l.held && r.low(l, lane) {
 			r.starved = true
 		}
 		r.forget(k, lane)
@@ -155,7 +162,7 @@ func (r *Runner) lane(k *kindState, lane string) *laneState {
 // forget drops a lane that has nothing to remember. The caller holds mu.
 func (r *Runner) forget(k *kindState, lane string) {
 	key := laneKey{k.Name, lane}
-	if l := r.lanes[key]; l != nil && l.running == 0 && !l.held {
+	if l := r.lanes[key]; l != nil && l.idle() {
 		delete(r.lanes, key)
 	}
 }

@@ -36,6 +36,11 @@ type Kind struct {
 	// lane, as storage does by itself for subscriptions that are not active. It
 	// is called often and must be quick. Nil means no limit.
 	Lane func(lane string) int
+	// Ahead is how many held jobs are leased before their turn, for each that a
+	// lane may run at once besides the first: a lane that works off a backlog
+	// need not wait for a claim after each job. It is not for kinds to which a
+	// lease means that the job has begun.
+	Ahead int
 	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
 	// for a person to look at.
 	GiveUp func(storage.Job, error) Commit

@@ -48,17 +48,22 @@ func (r *Runner) handle(ctx context.Context, k *kindState, j storage.Job) (commi
 	return k.Handle(ctx, j)
 }
 
-// finish frees the worker at the handler's answer, not at the commit. It is
-// false for a run whose lease lapsed: its worker was freed then.
+// finish frees the worker at the handler's answer, not at the commit, for the
+// next one in the lane if that is there already. It is false for a run whose lease lapsed: its worker was freed then.
 func (r *Runner) finish(current *run, k *kindState) bool {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.running[current.job.ID] != current {
-		return false
+	mine := r.running[current.job.ID] == current
+	var next []storage.Job
+	if mine {
+		delete(r.running, current.job.ID)
+		r.release(k, current.job.Lane)
+		next = r.turn(k, current.job.Lane)
 	}
-	delete(r.running, current.job.ID)
-	r.release(k, current.job.Lane)
-	return true
+	r.mu.Unlock()
+	for _, j := range next {
+		r.start(k, j)
+	}
+	return mine
 }
 
 // settle writes a run's outcome and returns its name. It insists: while the

@@ -168,6 +168,9 @@ func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 		return 0, err
 	}
 	for _, k := range r.order {
+		if err := r.takeTurns(ctx, k); err != nil {
+			return 0, err
+		}
 		if err := r.claimHeld(ctx, k); err != nil {
 			return 0, err
 		}
@@ -307,7 +310,9 @@ func (r *Runner) Cancel(id int64) {
 	defer r.mu.Unlock()
 	if run := r.running[id]; run != nil {
 		run.cancel()
+		return
 	}
+	r.drop(id)
 }
 
 // drain stops claiming and waits for what runs.
@@ -316,6 +321,7 @@ func (r *Runner) drain() {
 	r.mu.Lock()
 	r.accepting = false
 	r.mu.Unlock()
+	r.putAllBack()
 	done := make(chan struct{})
 	go func() {
 		r.group.Wait()

@@ -1,0 +1,165 @@
+package queue_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// line is a lane that works off a backlog, a second for each job.
+type line struct {
+	places atomic.Int64
+
+	mu        sync.Mutex
+	began     []int64
+	now, most int
+}
+
+// start runs the lane with jobs leased ahead of their turn.
+func (l *line) start(t *testing.T, db *storage.DB, places int64) (*queue.Runner, func()) {
+	l.places.Store(places)
+	return start(t, db, queue.Options{Kinds: []queue.Kind{{
+		Name: "job", Ahead: 4, Lane: func(string) int { return int(l.places.Load()) },
+		Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
+			l.mu.Lock()
+			l.began = append(l.began, j.ID)
+			l.now++
+			l.most = max(l.most, l.now)
+			l.mu.Unlock()
+			time.Sleep(time.Second)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.now--
+			return nil, nil
+		},
+	}}})
+}
+
+// done lists what has begun so far.
+func (l *line) done() []int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.began)
+}
+
+// states counts the jobs by state.
+func states(t *testing.T, db *storage.DB) map[string]int {
+	t.Helper()
+	counts := make(map[string]int)
+	for _, j := range waiting(t, db) {
+		counts[j.State]++
+	}
+	return counts
+}
+
+// pile makes a backlog of one lane.
+func pile(t *testing.T, db *storage.DB, n int) []int64 {
+	t.Helper()
+	return enqueue(t, db, slices.Repeat([]storage.NewJob{{Kind: "job", Lane: "lane"}}, n)...)
+}
+
+func TestABacklogIsLeasedAheadAndStaysInOrder(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var l line
+		l.start(t, db, 4)
+		ids := pile(t, db, 50)
+		synctest.Wait()
+		is.Equal(states(t, db), map[string]int{storage.JobRunning: 4 + 12, storage.JobHeld: 34}) // four run, twelve are next
+		is.Equal(len(l.done()), 4)
+		time.Sleep(time.Minute)
+		got := l.done()
+		is.Equal(len(got), 50)
+		is.Equal(l.most, 4)
+		for i, id := range got { // those of one moment begin in any order
+			is.True(slices.Contains(ids[i/4*4:min(i/4*4+4, 50)], id))
+		}
+		is.Equal(len(waiting(t, db)), 0)
+	})
+}
+
+func TestWhatComesLaterGoesBehindWhatIsLeasedAhead(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var l line
+		l.start(t, db, 2)
+		first := pile(t, db, 6) // two run, four are next, and none is left
+		synctest.Wait()
+		second := pile(t, db, 1)
+		time.Sleep(time.Minute)
+		got := l.done()
+		is.Equal(len(got), 7)
+		is.Equal(got[6], second[0])
+		is.True(got[0] == first[0] || got[0] == first[1])
+	})
+}
+
+func TestALaneThatSlowsDownGivesBackWhatItCannotDoInTime(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var l line
+		l.start(t, db, 4)
+		ids := pile(t, db, 20)
+		synctest.Wait()
+		l.places.Store(1)
+		time.Sleep(2*time.Second + time.Millisecond)
+		synctest.Wait()
+		is.Equal(states(t, db), map[string]int{storage.JobRunning: 1, storage.JobHeld: 20 - 4 - 1 - 1})
+		time.Sleep(time.Minute)
+		is.Equal(l.done()[4:], ids[4:]) // one by one, in order
+	})
+}
+
+func TestALaneThatIsClosedGivesBackAll(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var l line
+		l.start(t, db, 4)
+		ids := pile(t, db, 20)
+		synctest.Wait()
+		l.places.Store(0)
+		time.Sleep(time.Hour)
+		is.Equal(states(t, db), map[string]int{storage.JobHeld: 16})
+		l.places.Store(1)
+		time.Sleep(time.Hour)
+		is.Equal(l.done()[4:], ids[4:])
+	})
+}
+
+func TestAStopGivesBackWhatHasNotBegun(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var l line
+		_, stop := l.start(t, db, 4)
+		ids := pile(t, db, 20)
+		synctest.Wait()
+		stop()
+		is.Equal(states(t, db), map[string]int{storage.JobHeld: 16}) // four were finished
+		for _, j := range waiting(t, db) {
+			is.Equal(j.Crashes, 0)
+		}
+		_, _ = l.start(t, db, 1)
+		time.Sleep(time.Minute)
+		is.Equal(l.done()[4:], ids[4:])
+	})
+}
+
+func TestAJobThatIsCancelledBeforeItsTurnNeverBegins(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var l line
+		runner, _ := l.start(t, db, 4)
+		ids := pile(t, db, 20)
+		synctest.Wait()
+		cancel := ids[10]
+		err := db.Update(t.Context(), func(tx *storage.Tx) error { return tx.CancelJob(cancel) })
+		is.NoErr(err)
+		runner.Cancel(cancel)
+		time.Sleep(time.Minute)
+		is.Equal(len(l.done()), 19)
+		is.True(!slices.Contains(l.done(), cancel))
+	})
+}
