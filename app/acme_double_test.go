@@ -107,7 +107,9 @@ func (a *authority) read(r *http.Request, protected, payload any) {
 }
 
 func (a *authority) account(w http.ResponseWriter, r *http.Request) {
-	var head struct{ JWK struct{ Crv, Kty, X, Y string } }
+	var head struct {
+		JWK struct{ Crv, Kty, X, Y string }
+	}
 	a.read(r, &head, nil)
 	sum := sha256.Sum256(fmt.Appendf(nil, `{"crv":%q,"kty":%q,"x":%q,"y":%q}`, head.JWK.Crv, head.JWK.Kty, head.JWK.X, head.JWK.Y))
 	a.thumbprint = base64.RawURLEncoding.EncodeToString(sum[:])

@@ -55,6 +55,7 @@ type App struct {
 	fetch           *guard.Client
 	endpoints       *guard.Client
 	media           *pages.Media
+	docs            *pages.Docs
 	api             *api.Server
 	callback        *callback.Server
 	work            *jobs.Workers
@@ -118,6 +119,7 @@ func (a *App) open() (err error) {
 		return err
 	}
 	a.api = api.New(a.apiOptions(a.work.Accounts))
+	a.docs = pages.NewDocs(pages.DocsOptions{Description: api.Description(), BaseURL: a.URL() + "/v1", Refuse: a.refusePage})
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
 		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,

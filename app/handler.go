@@ -9,6 +9,7 @@ import (
 
 	"confab/app/api"
 	"confab/app/callback"
+	"confab/app/pages"
 	"confab/storage"
 )
 
@@ -41,6 +42,8 @@ func (a *App) outside(r *http.Request) place {
 		return place{route: path, serve: a.callback.ServeHTTP}
 	case strings.HasPrefix(path, "/media/"):
 		return place{route: "/media/:token", serve: a.media.ServeHTTP}
+	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
+		return place{route: pages.DocsPath, serve: a.docs.ServeHTTP}
 	case path == "/console" || strings.HasPrefix(path, "/console/"):
 		return place{route: "/console/", serve: a.redirectConsole}
 	case path == "/livez":
@@ -57,7 +60,7 @@ func (a *App) outside(r *http.Request) place {
 
 // redirectConsole leads to what there is instead of a console.
 func (a *App) redirectConsole(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, "/v1/openapi.json", http.StatusFound) // until there is a console
+	http.Redirect(w, r, pages.DocsPath, http.StatusFound)
 }
 
 // refuseCallback answers the provider, or who pretends to be it.

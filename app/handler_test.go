@@ -43,7 +43,8 @@ func TestWhatIsOutsideOfTheAPI(t *testing.T) {
 	}{
 		{"GET", "/livez", 200, "ok"},
 		{"GET", "/readyz", 200, "ready"},
-		{"GET", "/console/", 302, ""},
+		{"GET", "/console/", 302, `<a href="/docs">`},
+		{"GET", "/docs", 200, "<title>confab API reference</title>"},
 		{"GET", "/nowhere", 404, `"code":"resource_not_found"`},
 		{"GET", "/", 404, `"code":"resource_not_found"`},
 		{"GET", "/v10/labels", 404, `"code":"resource_not_found"`},

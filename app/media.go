@@ -22,7 +22,7 @@ func (a *App) openMedia() (err error) {
 	a.fetch = guard.New(guard.Options{
 		Allow: a.Config.Security.AllowCIDRs, AllowInsecure: a.Config.Security.AllowInsecureURLs, Redirects: guard.MaxRedirects, Timeout: fetchTime,
 	})
-	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, Refuse: a.refuseMedia})
+	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, Refuse: a.refusePage})
 	return nil
 }
 
@@ -37,10 +37,13 @@ func (a *App) closeMedia() error {
 	return a.files.Close()
 }
 
-// refuseMedia answers whoever asks for media that is not there.
-func (a *App) refuseMedia(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, pages.ErrMethod) {
+// refusePage answers whoever asks for a page or a file that is not there.
+func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, pages.ErrMethod):
 		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"}
+	case errors.Is(err, pages.ErrNoPage):
+		err = &api.Error{Code: api.ResourceNotFound, Message: "There is no such page."}
 	}
 	a.api.Refuse(w, r, err)
 }

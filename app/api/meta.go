@@ -13,6 +13,9 @@ import (
 //go:embed openapi.json
 var description []byte
 
+// Description is openapi.json, which nobody may change.
+func Description() []byte { return description }
+
 type healthView struct {
 	Status  string `json:"status"`
 	Version string `json:"version"`

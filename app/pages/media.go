@@ -1,4 +1,5 @@
-// Package pages is what the public listener shows to people: hosted media.
+// Package pages is what the public listener shows to people: hosted media and the
+// API reference.
 package pages
 
 import (
@@ -17,7 +18,7 @@ import (
 const mediaTime = 15 * time.Minute
 
 // ErrMethod means that something else than reading was asked for.
-var ErrMethod = errors.New("media is only read")
+var ErrMethod = errors.New("pages are only read")
 
 // MediaOptions configure a Media.
 type MediaOptions struct {

@@ -1,0 +1,143 @@
+package pages_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/matryer/is"
+
+	"confab/app/api"
+	"confab/app/pages"
+	"confab/app/pages/pagestest"
+)
+
+// newDocs serves the reference of the real API.
+func newDocs(t *testing.T) string {
+	t.Helper()
+	docs := pages.NewDocs(pages.DocsOptions{Description: api.Description(), BaseURL: "https://chat.example.com/v1",
+		Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
+			switch err {
+			case pages.ErrMethod:
+				http.Error(w, "no", http.StatusMethodNotAllowed)
+			case pages.ErrNoPage:
+				http.Error(w, "none", http.StatusNotFound)
+			default:
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+			}
+		}})
+	server := httptest.NewServer(docs)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// get asks for a page; header holds names and values in turn.
+func get(t *testing.T, method, url string, header ...string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequest(method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(text)
+}
+
+func TestDocsAreServedLockedDown(t *testing.T) {
+	is := is.New(t)
+	at := newDocs(t)
+	res, page := get(t, "GET", at+"/docs", "Accept-Encoding", "identity")
+	is.Equal(res.StatusCode, 200)
+	is.Equal(res.Header.Get("Content-Type"), "text/html; charset=utf-8")
+	is.True(strings.HasPrefix(res.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'self'; script-src 'self';"))
+	is.True(!strings.Contains(res.Header.Get("Content-Security-Policy"), "unsafe"))
+	is.True(strings.Contains(page, "https://chat.example.com/v1/106540352242922/messages"))
+	is.True(!regexp.MustCompile(`(?i)<[^>]+ (style|on\w+)=|<style|<script>`).MatchString(page)) // what the policy forbids
+
+	etag := res.Header.Get("Etag")
+	res, _ = get(t, "GET", at+"/docs", "If-None-Match", etag, "Accept-Encoding", "identity")
+	is.Equal(res.StatusCode, 304)
+	res, zipped := get(t, "GET", at+"/docs", "Accept-Encoding", "gzip")
+	is.Equal(res.Header.Get("Content-Encoding"), "gzip")
+	is.True(res.Header.Get("Etag") != etag)
+	is.True(len(zipped) < len(page)/4)
+	res, empty := get(t, "HEAD", at+"/docs", "Accept-Encoding", "identity")
+	is.Equal(res.StatusCode, 200)
+	is.Equal(empty, "")
+
+	for _, asset := range regexp.MustCompile(`(?:src|href)="(/docs/[^"]+)"`).FindAllStringSubmatch(page, -1) {
+		res, text := get(t, "GET", at+asset[1], "Accept-Encoding", "identity")
+		is.Equal(res.StatusCode, 200)
+		is.True(strings.HasPrefix(res.Header.Get("Content-Type"), "text/css") || strings.HasPrefix(res.Header.Get("Content-Type"), "text/javascript; charset=utf-8"))
+		is.True(!strings.Contains(text, "http:") && !strings.Contains(text, "https:")) // nothing foreign
+	}
+	for path, want := range map[string]int{"/docs/": 301, "/docs/none": 404, "/docs/../docs": 404} {
+		res, _ := get(t, "GET", at+path)
+		is.Equal(res.StatusCode, want)
+	}
+	res, _ = get(t, "POST", at+"/docs")
+	is.Equal(res.StatusCode, 405)
+}
+
+// TestDocsShowEveryOperation follows each link of the page within it.
+func TestDocsShowEveryOperation(t *testing.T) {
+	is := is.New(t)
+	_, page := get(t, "GET", newDocs(t)+"/docs", "Accept-Encoding", "identity")
+	targets := make(map[string]int)
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		targets[m[1]]++
+		is.Equal(targets[m[1]], 1) // a link leads to one place
+	}
+	for _, m := range regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if targets[m[1]] == 0 {
+			t.Errorf("#%s leads nowhere", m[1])
+		}
+	}
+	operations := regexp.MustCompile(`"operationId": "(\w+)"`).FindAllStringSubmatch(string(api.Description()), -1)
+	is.True(len(operations) > 20)
+	for _, m := range operations {
+		if targets[m[1]] == 0 {
+			t.Errorf("%s is not shown", m[1])
+		}
+	}
+	is.True(!strings.Contains(page, "{phone_number_id}/messages \\")) // examples are filled in
+}
+
+func TestDocsInABrowser(t *testing.T) {
+	b := pagestest.Open(t)
+	is := is.New(t)
+	at := newDocs(t)
+	b.Do(chromedp.EmulateViewport(1440, 900))
+	b.Visit(at + "/docs#createMessage")
+	is.Equal(pagestest.Eval[string](b, `document.title`), "confab API reference")
+	is.True(pagestest.Eval[float64](b, `document.querySelector("#createMessage").getBoundingClientRect().top`) < 400) // it is at the link
+	is.Equal(pagestest.Eval[string](b, `getComputedStyle(document.querySelector("#nav")).position`), "fixed")         // its style is in use
+
+	all := `[...document.querySelectorAll("#nav li")].filter(e => !e.hidden && !e.closest("section")?.hidden).length`
+	before := pagestest.Eval[int](b, all)
+	b.Do(chromedp.SendKeys(chromedp.CSS("#filter"), "label delete"))
+	found := pagestest.Eval[int](b, all)
+	is.True(0 < found && found < before/4) // its script works
+
+	for _, request := range b.Requests() {
+		if !strings.HasPrefix(request, at) && !strings.HasPrefix(request, "data:") {
+			t.Errorf("the page asked for %s", request)
+		}
+	}
+	is.Equal(b.Complaints(), nil)
+	is.Equal(len(b.Requests()) >= 3, true)
+}

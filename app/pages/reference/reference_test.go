@@ -1,0 +1,173 @@
+package reference
+
+import (
+	"html/template"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+)
+
+func TestProse(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                  "",
+		"One.\n\nTwo\nlines.":               "<p>One.</p><p>Two lines.</p>",
+		"Say `a < b` **now**.":              "<p>Say <code>a &lt; b</code> <strong>now</strong>.</p>",
+		"- one\n- `two`":                    "<ul><li>one</li><li><code>two</code></li></ul>",
+		"<script>alert(1)</script> & `<b>`": "<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp; <code>&lt;b&gt;</code></p>",
+		"See [it](https://example.com/?a=1&b=\"2\") or [there](#top).": `<p>See <a href="https://example.com/?a=1&amp;b=&#34;2&#34;">it</a> or <a href="#top">there</a>.</p>`,
+		"No [link](javascript:alert(1)).":                              "<p>No [link](javascript:alert(1)).</p>",
+		"An open ` or **":                                              "<p>An open ` or **</p>",
+	} {
+		if got := string(prose(text)); got != want {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+	is.New(t).Equal(line("two\nlines"), template.HTML("two lines"))
+}
+
+func TestJSONKeepsItsOrder(t *testing.T) {
+	is := is.New(t)
+	const text = `{"z":1.50,"a":[true,null,{"<b>":"\"x\" & y"},[],{}],"m":"ü"}`
+	n, err := parse([]byte(text))
+	is.NoErr(err)
+	is.Equal(n.keys, []string{"z", "a", "m"})
+	is.Equal(strings.Join(strings.Fields(indented(n)), ""), strings.ReplaceAll(text, " ", "")) // nothing but the spaces changed
+	html := string(colored(n))
+	is.True(strings.Contains(html, `<span class="key">&#34;&lt;b&gt;&#34;</span>: <span class="string">&#34;\&#34;x\&#34; &amp; y&#34;</span>`))
+	is.True(strings.Contains(html, `<span class="number">1.50</span>`))
+	for _, bad := range []string{"", "{", `{"a"`, `[1,`, "nope"} {
+		_, err := parse([]byte(bad))
+		is.True(err != nil)
+	}
+	var none *node
+	is.Equal(none.get("a", "b").text("c"), "")
+	is.Equal(len(none.list("x")), 0)
+	none.each(func(string, *node) { t.Error("there is nothing to visit") })
+}
+
+func TestCurlCanBePastedIntoAShell(t *testing.T) {
+	is := is.New(t)
+	is.Equal(curl("GET", "http://x/v1/me", false, nil, "", ""), "curl http://x/v1/me \\\n  -H \"Authorization: Bearer $CONFAB_API_KEY\"")
+	is.Equal(curl("GET", "http://x/v1/health", true, nil, "", ""), "curl http://x/v1/health")
+	is.Equal(curl("DELETE", "http://x/v1/labels/lbl_1?a=b&c", true, nil, "", ""), "curl -X DELETE 'http://x/v1/labels/lbl_1?a=b&c'")
+	is.Equal(curl("POST", "http://x/r", true, nil, "", ""), "curl -X POST http://x/r")
+	is.Equal(curl("POST", "http://x/r", true, []string{"Idempotency-Key: k 1"}, "application/json", `{"a":"it's"}`),
+		"curl http://x/r \\\n  -H 'Idempotency-Key: k 1' \\\n  -d '{\"a\":\"it'\\''s\"}'")
+	is.Equal(curl("PATCH", "http://x/r", true, nil, "application/json", "{}"), "curl -X PATCH http://x/r \\\n  -d '{}'")
+	is.Equal(curl("POST", "http://x/r", true, nil, formType, "file=@photo.jpg"), "curl http://x/r \\\n  -F file=@photo.jpg")
+}
+
+func TestSchemasInWords(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{"type":"string"}`: "string",
+		`{"type":["string","null"],"format":"date-time"}`:                        "date-time or null",
+		`{"type":"string","format":"uri"}`:                                       "URL",
+		`{}`:                                                                     "anything",
+		`{"anyOf":[{"type":"object"}]}`:                                          "object",
+		`{"type":"string","minLength":1,"maxLength":50}`:                         "string | 1 to 50 characters",
+		`{"type":"string","minLength":1}`:                                        "string | not empty",
+		`{"type":"integer","minimum":1,"maximum":100,"default":25}`:              "integer | 1 to 100 | default <code>25</code>",
+		`{"type":"integer","exclusiveMinimum":0}`:                                "integer | more than 0",
+		`{"type":"string","pattern":"^[<a]+$"}`:                                  "string | matches <code>^[&lt;a]+$</code>",
+		`{"type":"string","enum":["a","b",null]}`:                                "string = a,b",
+		`{"const":"label"}`:                                                      "anything = label",
+		`{"type":"array","items":{"type":"string","maxLength":9},"maxItems":10}`: "array of strings | at most 10 items | at most 9 characters",
+		`{"type":"array","minItems":2,"maxItems":2,"items":{"$ref":"#/components/schemas/Thing"}}`: "array of objects | exactly 2 items",
+		`{"type":"object","maxProperties":64}`:                                                     "object | at most 64 keys",
+	} {
+		is := is.New(t)
+		root, err := parse([]byte(`{"components":{"schemas":{"Thing":{"type":"object"}}}}`))
+		is.NoErr(err)
+		n, err := parse([]byte(schema))
+		is.NoErr(err)
+		f, err := (&builder{document: document{root}}).describe("x", n, false, 0)
+		is.NoErr(err)
+		got := f.Type
+		if len(f.Values) > 0 {
+			got += " = " + strings.Join(f.Values, ",")
+		}
+		for _, r := range f.Rules {
+			got += " | " + string(r)
+		}
+		if got != want {
+			t.Errorf("%s: %s", schema, got)
+		}
+	}
+}
+
+// small is a description with one of everything that is hard.
+const small = `{
+  "info": {"title": "small", "version": "2.0", "description": "Hello."},
+  "tags": [{"name": "Things"}, {"name": "Nothing here"}],
+  "paths": {"/things/{id}": {
+    "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Id"}}],
+    "patch": {"operationId": "changeThing", "tags": ["Things"], "summary": "Change <it>", "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}, "example": {"name": "x"}}}},
+      "responses": {"200": {"description": "Done.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}, "example": {"data": {"object": "thing", "name": "x"}}}}},
+        "404": {"description": "None.", "content": {"application/json": {"examples": {"resource_not_found": {"value": {}}}}}}}},
+    "get": {"operationId": "getThing", "tags": ["Unlisted"], "summary": "Get it", "security": [], "responses": {}}}},
+  "webhooks": {"thing.made": {"post": {"operationId": "onThing", "tags": ["Events"], "summary": "thing.made", "requestBody": {"content": {"application/json": {"schema": {}, "examples": {"one": {"summary": "One", "value": {"a": 1}}}}}}, "responses": {}}}},
+  "components": {"schemas": {
+    "Id": {"type": "string", "examples": ["thg_1"]},
+    "Envelope": {"properties": {"data": {"$ref": "#/components/schemas/Thing"}}},
+    "Thing": {"type": "object", "allOf": [{"$ref": "#/components/schemas/Base"}], "required": ["name"], "properties": {"name": {"type": "string"}, "child": {"$ref": "#/components/schemas/Thing"},
+      "loop": {"type": "object", "properties": {"again": {"$ref": "#/components/schemas/Loop"}}}}},
+    "Loop": {"type": "object", "properties": {"again": {"$ref": "#/components/schemas/Loop"}}},
+    "Base": {"properties": {"object": {"const": "thing"}, "name": {"type": "integer"}}, "anyOf": [{"$ref": "#/components/schemas/Id"}, {"title": "Big", "properties": {"size": {"type": "integer"}}}]}
+  }}}`
+
+func TestRender(t *testing.T) {
+	is := is.New(t)
+	html, err := Render([]byte(small), Options{BaseURL: "https://chat.example.com/v1", Path: "/docs"})
+	is.NoErr(err)
+	page := string(html)
+	for _, part := range []string{
+		`<article id="changeThing">`, `Change &lt;it&gt;`, `curl -X PATCH https://chat.example.com/v1/things/thg_1`,
+		`<article id="getThing">`, `no key needed`, `<section class="group" id="tag-unlisted">`,
+		`<article id="onThing">`, `to your endpoint`,
+		`<article id="object-Thing">`, `See <a href="#object-Thing">Thing</a>`,
+		`<summary>Big</summary>`, `<code>resource_not_found</code>`, `small <span>API 2.0</span>`,
+	} {
+		if !strings.Contains(page, part) {
+			t.Errorf("there is no %s", part)
+		}
+	}
+	is.True(!strings.Contains(page, "Nothing here"))
+	is.Equal(strings.Count(page, `<code>again</code> <span`) <= 2*maxDepth, true) // it ends
+	_, err = Render([]byte(strings.Replace(small, `"#/components/schemas/Id"}}]`, `"#/components/schemas/Gone"}}]`, 1)), Options{})
+	is.True(err != nil && strings.Contains(err.Error(), "#/components/schemas/Gone leads nowhere"))
+	_, err = Render([]byte(strings.Replace(small, `"Id": {"type": "string", "examples": ["thg_1"]}`, `"Id": {"$ref": "#/components/schemas/Id"}`, 1)), Options{})
+	is.True(err != nil && strings.Contains(err.Error(), "circles"))
+}
+
+// links finds where a page leads and what it loads.
+var (
+	ids   = regexp.MustCompile(` id="([^"]+)"`)
+	hrefs = regexp.MustCompile(`(?:href|src)="([^"]+)"`)
+)
+
+// checkLinks wants every link to lead somewhere in the page, and nothing else to
+// be loaded than its own style and script.
+func checkLinks(t *testing.T, page string) {
+	t.Helper()
+	var targets []string
+	for _, m := range ids.FindAllStringSubmatch(page, -1) {
+		if slices.Contains(targets, m[1]) {
+			t.Errorf("there are two %s", m[1])
+		}
+		targets = append(targets, m[1])
+	}
+	for _, m := range hrefs.FindAllStringSubmatch(page, -1) {
+		if anchor, ok := strings.CutPrefix(m[1], "#"); ok && !slices.Contains(targets, anchor) {
+			t.Errorf("%s leads nowhere", m[1])
+		}
+	}
+}
+
+func TestEveryLinkLeadsSomewhere(t *testing.T) {
+	html, err := Render([]byte(small), Options{Path: "/docs"})
+	is.New(t).NoErr(err)
+	checkLinks(t, string(html))
+}
