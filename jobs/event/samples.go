@@ -46,10 +46,6 @@ type world struct {
 
 func (w world) providerID() string { return "wamid.sample." + w.message[len(storage.PrefixMessage):] }
 
-func (w world) native(kind string, data any) (Event, error) {
-	return Event{subject: w.subject, kind: kind, source: sourceNative, data: data}, nil
-}
-
 // event makes the sample of a type that is in the catalogue.
 func (w world) event(kind string) (Event, error) {
 	switch kind {
