@@ -13,6 +13,9 @@ const (
 	// proof is how many deliveries an endpoint takes one by one before it gets
 	// several at once; each further one that it takes adds another.
 	proof = 3
+	// waitedInOrder is how many go out one by one from a subscription that was resumed,
+	// so that what waited arrives in the order in which it happened.
+	waitedInOrder = 100
 	// slow is how long an attempt may take before its endpoint seems to hang.
 	slow = time.Second
 	// beside is how many an endpoint gets all the same while it seems to hang:
@@ -67,16 +70,29 @@ func (t *traffic) allowed(lane string) int {
 	return min(max(f.credit-proof, least), t.most)
 }
 
-// begin notes that an attempt is under way, and returns how to note its end.
-func (t *traffic) begin(lane string) (end func(succeeded bool)) {
-	began := time.Now()
+// resumed makes an endpoint prove itself anew, and get what waited in order.
+func (t *traffic) resumed(lane string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.flow(lane).credit = proof - waitedInOrder
+}
+
+// flow finds or makes what is known of an endpoint. The caller holds mu.
+func (t *traffic) flow(lane string) *flow {
 	f := t.flows[lane]
 	if f == nil {
 		f = &flow{}
 		t.flows[lane] = f
 	}
+	return f
+}
+
+// begin notes that an attempt is under way, and returns how to note its end.
+func (t *traffic) begin(lane string) (end func(succeeded bool)) {
+	began := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.flow(lane)
 	f.begun = append(f.begun, began)
 	t.busy++
 	return func(succeeded bool) {

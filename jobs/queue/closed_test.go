@@ -130,3 +130,29 @@ func TestAPausedSubscriptionStopsNoOther(t *testing.T) {
 		is.Equal(len(waiting(t, db)), 20)
 	})
 }
+
+func TestAKindIsToldOfLanesThatOpen(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		tenant := storagetest.Seed(t, db, "Acme")
+		s, _ := storagetest.Subscribe(t, db, tenant, "https://hook.test")
+		p := new(post)
+		var opened []string
+		start(t, db, queue.Options{Kinds: []queue.Kind{{
+			Name: storage.KindDeliver, Handle: p.handle, Lane: func(string) int { return 1 },
+			Opened: func(lane string) {
+				is.Equal(len(p.went), 1) // before the first of those that waited
+				opened = append(opened, lane)
+			},
+		}}})
+		happen(t, db, tenant)
+		time.Sleep(time.Second)
+		is.Equal(len(opened), 0) // it was never closed
+		change(t, db, (*storage.Tx).PauseSubscription, s.ID)
+		happen(t, db, tenant)
+		time.Sleep(time.Hour)
+		change(t, db, (*storage.Tx).ResumeSubscription, s.ID)
+		time.Sleep(time.Second)
+		is.Equal(opened, []string{"deliver:" + s.ID})
+		is.Equal(len(p.went), 2)
+	})
+}

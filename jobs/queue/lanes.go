@@ -27,6 +27,7 @@ type laneState struct {
 	held    bool          // jobs lie in the database waiting for a place; exact as waiting is
 	ready   []storage.Job // leased before their turn, which comes in this order
 	coming  int           // will be ready once their lease is durable
+	closed  bool          // when last looked at
 }
 
 // idle tells that there is nothing to remember of the lane.
@@ -36,8 +37,13 @@ func (l *laneState) idle() bool {
 
 // laneRoom is how many more jobs the lane takes. The caller holds mu.
 func (r *Runner) laneRoom(l *laneState, lane string) int {
+	closed := r.DB.LaneClosed(lane)
+	if l.closed && !closed && l.kind.Opened != nil {
+		l.kind.Opened(lane)
+	}
+	l.closed = closed
 	switch {
-	case r.DB.LaneClosed(lane):
+	case closed:
 		return 0
 	case l.kind.Lane == nil:
 		return l.kind.Workers - l.running

@@ -41,6 +41,9 @@ type Kind struct {
 	// need not wait for a claim after each job. It is not for kinds to which a
 	// lease means that the job has begun.
 	Ahead int
+	// Opened is told of a lane that had jobs waiting because it was closed, and
+	// is so no more, before the first of them goes. It must be quick.
+	Opened func(lane string)
 	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
 	// for a person to look at.
 	GiveUp func(storage.Job, error) Commit
