@@ -1,9 +1,6 @@
 package api
 
 import (
-	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -93,50 +90,4 @@ func TestAnUnknownPathIsMissingOnlyToThoseWithAKey(t *testing.T) {
 	is := is.New(t)
 	is.Equal(f.call("GET", "/l%61bels/"+id, "").get("data.id"), id) // other escapes mean what they say
 	is.Equal(f.callAs("", "GET", "/openapi%2Ejson", "").status, 200)
-}
-
-func TestHeadWorksWhereverGetDoes(t *testing.T) {
-	f, _ := serveNumber(t, withNames(t))
-	id := f.call("POST", "/labels", `{"name":"VIP"}`).text("data.id")
-	sub := f.call("POST", hooks, hook).text("data.id")
-	delivery := f.call("POST", hooks+"/"+sub+"/test", "").text("data.id")
-	sent := f.call("POST", messages, hello)
-	message := sent.text("data.id")
-	customer := f.newCustomer("Bakery")
-	link := f.call("POST", customer+"/setup_links", "").text("data.id")
-	for _, rt := range f.api.routes() {
-		if rt.method != http.MethodGet || strings.Contains(rt.path, "/media") { // which need a file
-			continue
-		}
-		path := strings.Replace(rt.path, ":phone_number_id", number, 1)
-		path = strings.Replace(path, "/labels/:id", "/labels/"+id, 1)
-		path = strings.Replace(path, hooks+"/:id", hooks+"/"+sub, 1)
-		path = strings.Replace(path, deliveries+"/:id", deliveries+"/"+delivery, 1)
-		path = strings.Replace(path, "/customers/:id", customer, 1)
-		path = strings.Replace(path, ":setup_link_id", link, 1)
-		path = strings.Replace(path, "/messages/:id", "/messages/"+message, 1)
-		path = strings.Replace(path, "/contacts/:id", "/contacts/"+sent.text("data.contact_id"), 1)
-		path = strings.Replace(path, "/conversations/:id", "/conversations/"+sent.text("data.conversation_id"), 1)
-		t.Run(path, func(t *testing.T) {
-			is := is.New(t)
-			get, head := f.call("GET", path, ""), f.call("HEAD", path, "")
-			is.Equal(head.status, 200)
-			is.Equal(head.body, "")
-			is.Equal(get.header.Get("Content-Length"), strconv.Itoa(len(get.body)))
-			is.Equal(head.header.Get("Content-Length"), get.header.Get("Content-Length"))
-			is.Equal(head.header.Get("Content-Type"), "application/json")
-			is.Equal(head.header.Get("ETag"), get.header.Get("ETag"))
-			is.True(head.header.Get("X-Request-Id") != get.header.Get("X-Request-Id"))
-		})
-	}
-	is := is.New(t)
-	head := f.call("HEAD", "/labels/lbl_x", "")
-	is.Equal(head.status, 404)
-	is.Equal(head.body, "")
-	is.Equal(head.header.Get("Content-Type"), "application/json")
-	head = f.call("HEAD", "/labels?limit=0", "")
-	is.Equal(head.status, 400)
-	head = f.callAs("", "HEAD", "/me", "")
-	is.Equal(head.status, 401)
-	is.Equal(head.header.Get("WWW-Authenticate"), "Bearer")
 }

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+
+	"confab/app/simulator"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// owner is an organization that has one of everything, so that tests can walk
+// the whole route table with it.
+type owner struct {
+	storagetest.Tenant
+	number string
+	user   string
+	has    map[string]string // ids, by the path segment in front of them
+}
+
+// serveEverything starts an API and two organizations that each have one of
+// everything.
+func serveEverything(t testing.TB) (f *fixture, ours, theirs owner) {
+	t.Helper()
+	dir := t.TempDir()
+	u := serveUpstream(t, simulator.Number{}, withNames(t), func(o *Options) { o.Files, o.Host = storagetest.Files(t, dir), "https://confab.test" })
+	u.files = dir
+	ours = u.possess(u.tenant, u.account)
+	other := storagetest.Seed(t, u.db, "Other")
+	theirs = u.possess(other, u.connect(other, "206540352242922"))
+	return u.fixture, ours, theirs
+}
+
+// possess gives a tenant with a number one of everything.
+func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
+	f.t.Helper()
+	o := owner{Tenant: tenant, number: *a.PhoneNumberID, user: f.user(tenant, "Ada").ID}
+	must := func(method, path, body string) answer {
+		f.t.Helper()
+		got := f.callAs(tenant.Secret, method, path, body)
+		if got.status >= 300 {
+			f.t.Fatalf("%s %s: %s", method, path, got.body)
+		}
+		return got
+	}
+	person := f.contact(a, "+15559990000")
+	said := f.say(person, received("wamid."+o.number), written("image", "sent"))
+	f.exec(`UPDATE messages SET content = '{"link":"https://shop.test/a.png"}' WHERE id = ?`, said[1].ID)
+	media := storage.Media{AccountID: a.ID, Origin: storage.OriginLibrary, SHA256: strings.Repeat("0", 64), MIMEType: "image/png", Size: 1}
+	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.InsertMedia(&media) })
+	label := f.labelOf(tenant, a.TeamID, "Belongs")
+	hook := must("POST", hooks, hook)
+	must("POST", hooks+"/"+hook.text("data.id")+"/secrets", "{}")
+	secrets := must("GET", hooks+"/"+hook.text("data.id"), "").get("data.secrets").([]any)
+	customer, link, platform := f.db.NewID("cus_"), f.db.NewID("csl_"), o.number+"7"
+	f.exec(`INSERT INTO customers (id, organization_id, team_id, name, created_at, updated_at) VALUES (?, ?, ?, 'Bakery', 1, 1)`, customer, a.OrganizationID, a.TeamID)
+	f.exec(`INSERT INTO setup_links (id, customer_id, token_hash, token_last4, expires_at, created_at) VALUES (?, ?, CAST(? AS BLOB), 'abcd', 1 << 42, 1)`, link, customer, link)
+	f.exec(`UPDATE accounts SET customer_id = ? WHERE id = ?`, customer, f.connect(tenant, platform).ID)
+	f.template(a, storage.Template{Name: "own_" + o.number, Category: "UTILITY", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
+	o.has = map[string]string{
+		"customers": customer, "setup_links": link, "whatsapp_accounts": platform, "templates": "own_" + o.number,
+		"": o.number, "labels": label, "contacts": person.ID, "conversations": said[0].ConversationID, "messages": said[1].ID, "media": media.ID,
+		"webhook_subscriptions": hook.text("data.id"), "secrets": secrets[0].(map[string]any)["id"].(string),
+		"webhook_deliveries": must("POST", hooks+"/"+hook.text("data.id")+"/test", "").text("data.id"),
+	}
+	must("POST", "/"+o.number+"/contacts/"+person.ID+"/labels", attach(label))
+	must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/labels", attach(label))
+	return o
+}
+
+// places are where ids stand in a route's path, as the segments in front of them.
+func (rt *route) places() (before []string) {
+	parts := strings.Split(rt.path, "/")
+	for i, part := range parts {
+		if strings.HasPrefix(part, ":") {
+			before = append(before, parts[i-1])
+		}
+	}
+	return before
+}
+
+// path fills an owner's ids into a route's path, but for those that are given by
+// the segment in front of them.
+func (o owner) path(t testing.TB, rt route, other map[string]string) string {
+	t.Helper()
+	parts := strings.Split(rt.path, "/")
+	before := slices.Clone(parts)
+	for i, part := range parts {
+		if !strings.HasPrefix(part, ":") {
+			continue
+		}
+		id, ok := other[before[i-1]]
+		if !ok {
+			id, ok = o.has[before[i-1]]
+		}
+		if !ok {
+			t.Fatalf("%s: possess must make something for %s/%s", rt.path, before[i-1], part)
+		}
+		parts[i] = id
+	}
+	return strings.Join(parts, "/")
+}
+
+// exampleIDs are the ids that the description's examples use.
+var exampleIDs = regexp.MustCompile(`"([a-z]+_)?01JQ0Z8M4T9V2X3W5Y6A7B8C9D"|"106540352242922"`)
+
+// bodies are the examples of a route's body, with the owner's ids in them.
+func (o owner) bodies(rt route) (all []string) {
+	operation := describedOperation(rt)
+	if operation.RequestBody == nil {
+		return nil
+	}
+	examples := operation.RequestBody.Value.Content["application/json"].Examples
+	for _, name := range slices.Sorted(maps.Keys(examples)) {
+		all = append(all, exampleIDs.ReplaceAllStringFunc(toJSON(examples[name].Value.Value), func(id string) string { return `"` + o.own(strings.Trim(id, `"`)) + `"` }))
+	}
+	return all
+}
+
+// own is the owner's id in the place of an example's.
+func (o owner) own(example string) string {
+	prefix, _, found := strings.Cut(example, "_")
+	switch {
+	case example == "106540352242922":
+		return o.number
+	case !found:
+		return o.user
+	case prefix+"_" == storage.PrefixTeam:
+		return o.Team.PublicID
+	}
+	for _, id := range o.has {
+		if strings.HasPrefix(id, prefix+"_") {
+			return id
+		}
+	}
+	return example
+}
+
+// describedOperation is a route as openapi.json has it.
+func describedOperation(rt route) *openapi3.Operation {
+	return described().doc.Paths.Find(braces(rt.path)).GetOperation(rt.method)
+}
+
+// everyRoute runs a test for each route that is not public.
+func (f *fixture) everyRoute(t *testing.T, test func(t *testing.T, f *fixture, rt route)) {
+	for _, rt := range f.api.routes() {
+		if !rt.has(public) {
+			t.Run(rt.method+" "+rt.path, func(t *testing.T) { test(t, f.in(t), rt) })
+		}
+	}
+}
+
+// shows is all that an owner sees: every list and every resource of its own.
+func (o owner) shows(t testing.TB, f *fixture) map[string]any {
+	all := make(map[string]any)
+	for _, rt := range f.api.routes() {
+		if rt.method == "GET" && !rt.has(public) && !strings.HasSuffix(rt.path, "/stats") { // which tell the time
+			path := o.path(t, rt, nil)
+			all[path] = f.callAs(o.Secret, "GET", path, "").get("data")
+		}
+	}
+	return all
+}
+
+// contents are those of every table but those that each request writes to.
+func (f *fixture) contents() map[string]string {
+	f.t.Helper()
+	all := make(map[string]string)
+	for _, table := range storagetest.Select[string](f.t, f.dir, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('api_log', 'api_keys', 'sqlite_sequence')`) {
+		columns := storagetest.Select[string](f.t, f.dir, `SELECT name FROM pragma_table_info(?)`, table)
+		for i, c := range columns {
+			columns[i] = `quote("` + c + `")`
+		}
+		rows := storagetest.Select[string](f.t, f.dir, `SELECT `+strings.Join(columns, " || ' ' || ")+` FROM "`+table+`"`)
+		slices.Sort(rows)
+		all[table] = strings.Join(rows, "\n")
+	}
+	return all
+}
