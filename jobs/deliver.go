@@ -105,6 +105,32 @@ func (w *Workers) parcel(ctx context.Context, job storage.Job) (p storage.Parcel
 	return p, err
 }
 
+// parcels reads what many jobs deliver, in one go.
+func (w *Workers) parcels(ctx context.Context, jobs []storage.Job) {
+	ids := make([]string, 0, len(jobs))
+	of := make(map[string]*storage.Job, len(jobs))
+	for i := range jobs {
+		var args storage.DeliverArgs
+		if jobs[i].Memory == nil && json.Unmarshal(jobs[i].Args, &args) == nil {
+			ids, of[args.Delivery] = append(ids, args.Delivery), &jobs[i]
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	var all []storage.Parcel
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		all, err = rx.Parcels(ids)
+		return err
+	})
+	if err != nil {
+		return // each finds out for itself
+	}
+	for _, p := range all {
+		of[p.Delivery].Memory = p
+	}
+}
+
 // attempt posts the parcel.
 func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Parcel, to *storage.Endpoint) webhook.Outcome {
 	end := w.traffic.begin(job.Lane)

@@ -4,25 +4,34 @@ import "errors"
 
 // Parcel is a delivery on its way: what goes out, and how far it has got.
 type Parcel struct {
-	Delivery     string
-	Subscription string
-	Status       string
-	Attempts     int // made so far
-	Event        string
-	EventID      string
-	Type         string
-	Source       string
-	Payload      []byte
+	Delivery     string `db:"id"`
+	Subscription string `db:"subscription_id"`
+	Status       string `db:"status"`
+	Attempts     int    `db:"attempt_count"` // made so far
+	Event        string `db:"event"`
+	EventID      string `db:"event_id"`
+	Type         string `db:"event_type"`
+	Source       string `db:"source"`
+	Payload      []byte `db:"payload"`
 }
 
+const parcelColumns = `d.id, d.subscription_id, d.status, d.attempt_count, d.event, d.event_id, d.event_type, e.source, e.payload`
+
 // Parcel finds what a delivery carries.
-func (rx *Rx) Parcel(delivery string) (Parcel, error) {
-	p := Parcel{Delivery: delivery}
-	err := rx.scan([]any{&p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}, `
-		SELECT d.subscription_id, d.status, d.attempt_count, d.event, d.event_id, d.event_type, e.source, e.payload
+func (rx *Rx) Parcel(delivery string) (p Parcel, err error) {
+	err = rx.get(&p, `
+		SELECT `+parcelColumns+`
 		FROM deliveries d JOIN events e ON e.id = d.event
 		WHERE d.id = ?`, delivery)
 	return p, err
+}
+
+// Parcels finds what many deliveries carry, those that are still there.
+func (rx *Rx) Parcels(deliveries []string) (all []Parcel, err error) {
+	err = rx.list(&all, `
+		SELECT `+parcelColumns+`
+		FROM json_each(?) j CROSS JOIN deliveries d ON d.id = j.value JOIN events e ON e.id = d.event`, jsonList(deliveries))
+	return all, err
 }
 
 // parcelOf is the parcel of a delivery that is being made now.

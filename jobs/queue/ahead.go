@@ -12,7 +12,7 @@ func (r *Runner) stock(l *laneState, lane string) int {
 	if l.kind.Ahead == 0 || l.kind.Lane == nil || r.DB.LaneClosed(lane) {
 		return 0
 	}
-	return max(0, l.kind.Lane(lane)-1) * l.kind.Ahead
+	return max(0, l.kind.Lane(lane)) * l.kind.Ahead
 }
 
 // low tells whether it is time to claim for the lane again. The caller holds mu.
@@ -39,7 +39,6 @@ func (r *Runner) arrive(k *kindState, jobs []storage.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range jobs {
-		r.memories.give(&j)
 		l := r.lane(k, j.Lane)
 		l.coming--
 		l.ready = append(l.ready, j)

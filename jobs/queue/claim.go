@@ -26,12 +26,22 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 		if err != nil {
 			return err
 		}
+		r.prepare(ctx, k, claimed)
 		for _, j := range claimed {
-			r.memories.give(&j)
 			r.start(k, j)
 		}
 	}
 	return nil
+}
+
+// prepare gives jobs back what they remember, and reads what they do not.
+func (r *Runner) prepare(ctx context.Context, k *kindState, jobs []storage.Job) {
+	for i := range jobs {
+		r.memories.give(&jobs[i])
+	}
+	if k.Prepare != nil && len(jobs) > 1 {
+		k.Prepare(ctx, jobs)
+	}
 }
 
 // canClaim tells whether jobs of the kind wait and a worker is free for one.
@@ -107,14 +117,15 @@ func (r *Runner) claimHeld(ctx context.Context, k *kindState) error {
 		if err != nil {
 			return err
 		}
+		r.prepare(ctx, k, ahead)
 		r.arrive(k, ahead)
 		r.mu.Lock()
 		for _, lane := range lanes {
 			r.forget(k, lane)
 		}
 		r.mu.Unlock()
+		r.prepare(ctx, k, claimed)
 		for _, j := range claimed {
-			r.memories.give(&j)
 			r.start(k, j)
 		}
 	}

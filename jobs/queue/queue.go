@@ -37,13 +37,16 @@ type Kind struct {
 	// is called often and must be quick. Nil means no limit.
 	Lane func(lane string) int
 	// Ahead is how many held jobs are leased before their turn, for each that a
-	// lane may run at once besides the first: a lane that works off a backlog
-	// need not wait for a claim after each job. It is not for kinds to which a
-	// lease means that the job has begun.
+	// lane may run at once: a lane that works off a backlog need not wait for a
+	// claim after each job. It is not for kinds to which a lease means that the
+	// job has begun.
 	Ahead int
 	// Opened is told of a lane that had jobs waiting because it was closed, and
 	// is so no more, before the first of them goes. It must be quick.
 	Opened func(lane string)
+	// Prepare reads at once what many jobs that were claimed together need, and
+	// puts it into their Memory. What it leaves out a run reads by itself.
+	Prepare func(context.Context, []storage.Job)
 	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
 	// for a person to look at.
 	GiveUp func(storage.Job, error) Commit
