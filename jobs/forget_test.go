@@ -29,8 +29,11 @@ func TestSendsToADeletedContactEndQuietly(t *testing.T) {
 		"not sent yet":   {func(int, call) (*http.Response, error) { return accepted("wamid.1"), nil }, true, 0},
 		"to be retried":  {func(int, call) (*http.Response, error) { return refusing(500, 131016), nil }, false, 1},
 		"being accepted": {func(int, call) (*http.Response, error) { time.Sleep(5 * time.Second); return accepted("wamid.1"), nil }, false, 1},
-		"being refused":  {func(int, call) (*http.Response, error) { time.Sleep(5 * time.Second); return refusing(400, 131026), nil }, false, 1},
-		"being unknown":  {func(_ int, c call) (*http.Response, error) { return hang(c) }, false, 1},
+		"being refused": {func(int, call) (*http.Response, error) {
+			time.Sleep(5 * time.Second)
+			return refusing(400, 131026), nil
+		}, false, 1},
+		"being unknown": {func(_ int, c call) (*http.Response, error) { return hang(c) }, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(w *world) {

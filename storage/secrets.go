@@ -78,8 +78,12 @@ func (rx *Rx) SigningKeys(subscription string) ([]string, error) {
 	return keys, nil
 }
 
+// expiredKept is how long a secret is listed after it has expired.
+const expiredKept = 30 * 24 * time.Hour
+
 // InsertSecret makes another secret for a subscription, sealed, and returns its
-// plaintext too. It lives for a while, or with 0 until it is revoked.
+// plaintext too. It lives for a while, or with 0 until it is revoked. Those that
+// expired long ago make way, so that rotating for years leaves no long list.
 func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, string, error) {
 	random := make([]byte, 32)
 	rand.Read(random)
@@ -89,6 +93,12 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 		s.ExpiresAt = tx.Now.Add(life)
 	}
 	_, err := tx.exec(`
+		DELETE FROM signing_secrets
+		WHERE subscription_id = ? AND expires_at <> 0 AND expires_at < ?`, subscription, tx.Now.Add(-expiredKept))
+	if err != nil {
+		return s, "", err
+	}
+	_, err = tx.exec(`
 		INSERT INTO signing_secrets (id, subscription_id, secret, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?)`, s.ID, s.SubscriptionID, tx.db.Seal(secretPurpose(s.ID), []byte(plain)), s.ExpiresAt, s.CreatedAt)
 	return s, plain, err

@@ -89,6 +89,13 @@ func TestExpiredSecretsSignNothing(t *testing.T) {
 		is.True(!row.Live(storage.Now()))
 		all := view(t, db, func(rx *storage.Rx) ([]storage.Secret, error) { return rx.Secrets(s.ID) })
 		is.Equal(all[1], row) // it can still be seen and revoked
+		for _, age := range []time.Duration{29 * 24 * time.Hour, 2 * 24 * time.Hour} {
+			time.Sleep(age)
+			storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, err := tx.InsertSecret(s.ID, 0); return err })
+			all = view(t, db, func(rx *storage.Rx) ([]storage.Secret, error) { return rx.Secrets(s.ID) })
+			is.Equal(len(all), 3) // the second new one takes the place of the one that expired a month ago
+		}
+		row = all[1]
 		err := db.Update(context.Background(), func(tx *storage.Tx) error { return tx.DeleteSecret("wbs_other", row.ID) })
 		is.True(errors.Is(err, storage.ErrNotFound))
 		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DeleteSecret(s.ID, row.ID) })
