@@ -177,31 +177,40 @@ func (tx *Tx) InsertMessage(m *Message) error {
 // the state of its conversation. A callback may have been faster: then the status
 // stays ahead. If it brought the id, ErrNotFound says that nothing is left to do,
 // as for a message that was deleted.
-func (tx *Tx) MarkSent(m *Message, providerID string) error {
-	m.ProviderID, m.UpdatedAt = &providerID, tx.Now
-	return tx.returning([]any{&m.Status, &m.ConversationStatus}, `
-		UPDATE messages
-		SET provider_id = ?, status = `+nextIfSent+`, updated_at = ?
-		WHERE id = ? AND provider_id IS NULL
-		RETURNING status, `+conversationState, providerID, tx.Now, m.ID)
-}
+func (tx *Tx) MarkSent(m *Message, providerID string) error { return tx.markSent(m, &providerID) }
 
 // MarkSentUnnamed is MarkSent where another message has the provider's id already.
-func (tx *Tx) MarkSentUnnamed(m *Message) error {
-	m.ProviderID, m.UpdatedAt = nil, tx.Now
-	return tx.returning([]any{&m.Status, &m.ConversationStatus}, `
+func (tx *Tx) MarkSentUnnamed(m *Message) error { return tx.markSent(m, nil) }
+
+// markSent tries what is almost always so before it asks: a message that waits.
+// RETURNING would cost more than the second statement.
+func (tx *Tx) markSent(m *Message, providerID *string) error {
+	status := MessageSent
+	n, err := tx.exec(`
 		UPDATE messages
-		SET status = `+nextIfSent+`, updated_at = ?
-		WHERE id = ? AND provider_id IS NULL
-		RETURNING status, `+conversationState, tx.Now, m.ID)
+		SET provider_id = ?, status = ?, updated_at = ?
+		WHERE id = ? AND provider_id IS NULL AND (status = 'queued' OR status = 'pending')`, providerID, status, tx.Now, m.ID)
+	if err == nil && n == 0 {
+		status, err = tx.markSentLate(m.ID, providerID)
+	}
+	if err != nil {
+		return err
+	}
+	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
+	return tx.scan([]any{&m.ConversationStatus}, `SELECT status FROM conversations WHERE id = ?`, m.ConversationID)
 }
 
-const (
-	// nextIfSent is NextStatus of a message that was sent.
-	nextIfSent = `CASE WHEN status IN ('queued', 'pending') THEN 'sent' ELSE status END`
-	// conversationState is the state of a message's conversation.
-	conversationState = `(SELECT c.status FROM conversations c WHERE c.id = conversation_id)`
-)
+// markSentLate is markSent for a message that has moved on.
+func (tx *Tx) markSentLate(id string, providerID *string) (status string, err error) {
+	if err := tx.scan([]any{&status}, `SELECT status FROM messages WHERE id = ? AND provider_id IS NULL`, id); err != nil {
+		return "", err
+	}
+	status = NextStatus(status, MessageSent)
+	return status, tx.must(`
+		UPDATE messages
+		SET provider_id = ?, status = ?, updated_at = ?
+		WHERE id = ?`, providerID, status, tx.Now, id)
+}
 
 // MarkStatus moves a message as a callback reports, and records the status
 // callback. It returns false for one that was had before.
