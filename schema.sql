@@ -450,6 +450,7 @@ CREATE TABLE jobs (
     crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process
     leased_until  INTEGER NOT NULL DEFAULT 0,
     call_begun_at INTEGER NOT NULL DEFAULT 0,               -- an outside call may have had its effect since then
+    preparing     INTEGER NOT NULL DEFAULT 0 CHECK (preparing = 0 OR preparing = 1), -- running, and its call has certainly not begun
     last_error    TEXT,
     created_at    INTEGER NOT NULL
 ) STRICT;

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -212,4 +213,49 @@ func (s *server) awaitNone(number string, states ...string) {
 			s.t.Fatalf("messages are still %s: %s", state, s.output)
 		}
 	}
+}
+
+// TestAKillDelaysOnlyWhatMayHaveBeenSent kills a server while messages wait for
+// their turn: nobody can know them at the provider, so the next server sends them
+// without waiting for callbacks about them.
+func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
+	for name, end := range map[string]func(*server){
+		"killed":  (*server).kill,
+		"stopped": func(s *server) { s.cmd.Process.Signal(syscall.SIGTERM); <-s.ended },
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			s := prepareServer(t)
+			sim := simulate(t, s)
+			sim.connect(s)
+			s.env = append(s.env, "CONFAB_PROVIDER__MESSAGES_PER_SECOND=0.5", "CONFAB_PROVIDER__RECONCILE_WINDOW=1h")
+			s.start()
+			ids := make(map[string]bool)
+			for n := range 4 {
+				ids[insistOnMessage(t, s, sim.Number, fmt.Sprint("message ", n), fmt.Sprintf("+1555000%04d", n))] = true
+			}
+			s.awaitSome(sim.Number, "sent") // the first; the others wait for seconds
+			end(s)
+			s.start()
+			s.awaitNone(sim.Number, "queued", "pending")
+			copies := sim.copies()
+			is.Equal(len(copies), len(ids))
+			for id, n := range copies {
+				is.True(ids[id])
+				is.Equal(n, 1)
+			}
+		})
+	}
+}
+
+// awaitSome waits until a message is in a state.
+func (s *server) awaitSome(number, state string) {
+	s.t.Helper()
+	for range 300 {
+		if len(s.mustSend("GET", "/v1/"+number+"/messages?limit=1&status="+state, "").body["data"].([]any)) > 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond) // nothing tells a client without webhooks
+	}
+	s.t.Fatalf("no message is %s: %s", state, s.output)
 }

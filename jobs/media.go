@@ -55,8 +55,10 @@ func (h Host) LinkOf(m storage.Message) string {
 // errNoMedia means that a message's media is not there any more.
 var errNoMedia = errors.New("the media was deleted")
 
-// prepareMedia puts the provider's ids of files in the place of our own.
-func (w *Workers) prepareMedia(ctx context.Context, out outgoing, content json.RawMessage) (json.RawMessage, error) {
+// prepareMedia puts the provider's ids of files in the place of our own. Handing
+// a file over takes its time, in which the job is marked: should the process die
+// meanwhile, the message itself was certainly not sent.
+func (w *Workers) prepareMedia(ctx context.Context, job storage.Job, out outgoing, content json.RawMessage) (json.RawMessage, error) {
 	if !bytes.Contains(content, []byte(`"`+storage.PrefixMedia)) {
 		return content, nil // as almost always
 	}
@@ -66,15 +68,33 @@ func (w *Workers) prepareMedia(ctx context.Context, out outgoing, content json.R
 	if err := d.Decode(&tree); err != nil {
 		return nil, err
 	}
-	err := eachFile(out.message.Type, tree, func(file map[string]any, id string) error {
-		uploaded, err := w.uploaded(ctx, out, id)
-		file["id"] = uploaded
+	prepares := false
+	err := eachFile(out.message.Type, tree, func(file map[string]any, id string) (err error) {
+		known, err := w.uploadedBefore(ctx, out, id)
+		if err != nil || known != "" {
+			file["id"] = known
+			return err
+		}
+		if !prepares {
+			prepares = true
+			if err := w.markPreparing(ctx, job, true); err != nil {
+				return err
+			}
+		}
+		file["id"], err = w.uploaded(ctx, out, id)
 		return err
 	})
+	if err == nil && prepares {
+		err = w.markPreparing(ctx, job, false)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(tree)
+}
+
+func (w *Workers) markPreparing(ctx context.Context, job storage.Job, prepares bool) error {
+	return w.DB.Update(ctx, func(tx *storage.Tx) error { return tx.MarkPreparing(job, prepares) })
 }
 
 // eachFile finds the files of the library in a content, which stands under name:
@@ -101,6 +121,27 @@ func eachFile(name string, v any, fn func(file map[string]any, id string) error)
 	return nil
 }
 
+// uploadedBefore returns the provider's id of a file, or "" if it must be uploaded.
+func (w *Workers) uploadedBefore(ctx context.Context, out outgoing, id string) (string, error) {
+	m, err := w.mediaToSend(ctx, out, id)
+	if err != nil || m.ProviderMediaID == nil || storage.Now() >= m.ProviderExpiresAt {
+		return "", err
+	}
+	return *m.ProviderMediaID, nil
+}
+
+// mediaToSend finds a file of a message.
+func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m storage.Media, err error) {
+	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		m, err = rx.MediaToSend(out.message.AccountID, id)
+		return err
+	})
+	if errors.Is(err, storage.ErrNotFound) {
+		return m, errNoMedia
+	}
+	return m, err
+}
+
 // uploaded returns the provider's id of a file, uploading it if the provider has
 // it no longer. Of many messages with one file only the first does so.
 func (w *Workers) uploaded(ctx context.Context, out outgoing, id string) (string, error) {
@@ -109,18 +150,12 @@ func (w *Workers) uploaded(ctx context.Context, out outgoing, id string) (string
 		return "", err
 	}
 	defer unlock()
-	var m storage.Media
-	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		m, err = rx.MediaToSend(out.message.AccountID, id)
-		return err
-	})
-	switch {
-	case errors.Is(err, storage.ErrNotFound):
-		return "", errNoMedia
-	case err != nil:
+	if known, err := w.uploadedBefore(ctx, out, id); err != nil || known != "" {
+		return known, err
+	}
+	m, err := w.mediaToSend(ctx, out, id)
+	if err != nil {
 		return "", err
-	case m.ProviderMediaID != nil && storage.Now() < m.ProviderExpiresAt:
-		return *m.ProviderMediaID, nil
 	}
 	expires := storage.Now().Add(providerKeeps)
 	given, err := w.upload(ctx, out, m)
@@ -149,6 +184,9 @@ func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (st
 // over. What the provider says of the account, or says for now, counts as in a
 // send; any other refusal is about the file.
 func (w *Workers) notPrepared(ctx context.Context, job storage.Job, out outgoing, err error) (queue.Commit, error) {
+	if ctx.Err() != nil {
+		return nil, queue.Postpone(0) // stopped, and nothing was sent
+	}
 	if errors.Is(err, errNoMedia) {
 		return failing(out, failure{code: mediaUploadFailed, text: "The media was deleted before it could be sent.", own: true}), nil
 	}
@@ -160,7 +198,7 @@ func (w *Workers) notPrepared(ctx context.Context, job storage.Job, out outgoing
 		f.code = mediaUploadFailed
 		return failing(out, f), nil
 	}
-	return w.sent(ctx, job, out, provider.Sent{}, err)
+	return w.sent(job, out, provider.Sent{}, err)
 }
 
 // uploads are the files on their way to the provider.

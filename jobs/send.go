@@ -17,11 +17,15 @@ import (
 const kindSend = "send"
 
 const (
-	// turnPatience is how long a worker waits for a message's turn; longer waits
-	// are spent in the queue.
-	turnPatience = time.Second
+	// turnPatience is how long a worker waits for a message's turn. Longer waits
+	// are spent in the queue: after a crash, a lease must mean that a call may
+	// have begun, and nothing else waits for callbacks then.
+	turnPatience = 20 * time.Millisecond
 	// maxCooldown is how long a message waits for an account that cools down.
 	maxCooldown = 15 * time.Minute
+	// maxSendPause is how long the provider may put off a message that it did
+	// not take: a message that comes out of the blue hours later helps nobody.
+	maxSendPause = 15 * time.Minute
 )
 
 type sendArgs struct {
@@ -82,7 +86,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	if err := w.awaitTurn(ctx, job, out); err != nil {
 		return nil, err
 	}
-	content, err := w.prepareMedia(ctx, out, args.Content)
+	content, err := w.prepareMedia(ctx, job, out, args.Content)
 	if err != nil {
 		return w.notPrepared(ctx, job, out, err)
 	}
@@ -91,7 +95,19 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, err
 	}
 	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
-	return w.sent(ctx, job, out, sent, err)
+	if ctx.Err() != nil && provider.Transient(err) {
+		return nil, brokenOff(err)
+	}
+	return w.sent(job, out, sent, err)
+}
+
+// brokenOff is a call that a stop cut short: as good as not begun, if nothing left
+// us, and otherwise something that only a callback can tell.
+func brokenOff(err error) error {
+	if provider.OutcomeOf(err) == provider.NotSent {
+		return queue.Postpone(0)
+	}
+	return err
 }
 
 // giveUpSend ends the message of a job that failed for reasons of our own.
@@ -169,7 +185,7 @@ func cooling(job storage.Job, out outgoing) bool {
 // the rates.
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
 	if cooling(job, out) {
-		return queue.Postpone(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(maxCooldown)).Sub(storage.Now()))
+		return queue.PostponeUntil(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(maxCooldown)))
 	}
 	wait := w.pace.take(out.message, turnPatience)
 	if wait > turnPatience {
@@ -181,28 +197,27 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return queue.Postpone(0)
 	}
 }
 
 // sent decides what becomes of a message after its call.
-func (w *Workers) sent(ctx context.Context, job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
+func (w *Workers) sent(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
 		return func(tx *storage.Tx) error { return w.Host.settle(tx, out.sender.Account, out.message, sent.ID) }, nil
 	}
+	tried := func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) }
 	class := provider.ClassOf(err)
 	retries := len(w.SendRetries)
 	if class.Retries > 0 {
 		retries = min(retries, class.Retries)
 	}
 	if class.Transient && job.Attempt() <= retries {
-		marked := w.DB.Update(ctx, func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) })
-		delay := max(jitter(w.SendRetries[job.Attempt()-1]), provider.RetryAfter(err))
-		return nil, queue.RetryAfter(delay, errors.Join(err, marked))
+		delay := max(jitter(w.SendRetries[job.Attempt()-1]), min(provider.RetryAfter(err), maxSendPause))
+		return tried, queue.RetryAfter(delay, err)
 	}
 	if class.Transient && provider.OutcomeOf(err) == provider.Unknown {
-		marked := w.DB.Update(ctx, func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) })
-		return nil, queue.RetryAfter(w.ReconcileWindow, errors.Join(err, marked)) // a callback may still tell
+		return tried, queue.RetryAfter(w.ReconcileWindow, err) // a callback may still tell
 	}
 	return failing(out, failureOf(err)), nil
 }

@@ -234,6 +234,17 @@ func (tx *Tx) BreakOffJob(j Job) error {
 	return tx.MarkCallBegun(j)
 }
 
+// MarkPreparing records of a job that runs whether it is still far from its
+// outside call. Without that a lease stands for a call that may have begun, so
+// that the usual job need not write it down.
+func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
+	n, err := tx.exec(`
+		UPDATE jobs
+		SET preparing = ?
+		WHERE id = ? AND runs = ? AND state = 'running'`, prepares, j.ID, j.Runs)
+	return fenced(n, err)
+}
+
 // MarkCallBegun records that nobody knows what came of a job's outside call.
 func (tx *Tx) MarkCallBegun(j Job) error {
 	return tx.must(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
@@ -242,7 +253,7 @@ func (tx *Tx) MarkCallBegun(j Job) error {
 func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) error {
 	n, err := tx.exec(`
 		UPDATE jobs
-		SET state = ?, due_at = ?, failures = ?, leased_until = 0, last_error = coalesce(nullif(?, ''), last_error)
+		SET state = ?, due_at = ?, failures = ?, leased_until = 0, preparing = 0, last_error = coalesce(nullif(?, ''), last_error)
 		WHERE id = ? AND runs = ? AND state = 'running'`, state, due, failures, cause, j.ID, j.Runs)
 	if err := fenced(n, err); err != nil {
 		return err

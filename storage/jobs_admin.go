@@ -9,11 +9,11 @@ func (rx *Rx) RunningJobs() ([]int64, error) {
 }
 
 // FreeJob makes a leased job due again, whoever had it. Its process died, so an
-// outside call may have been under way.
+// outside call may have been under way, unless the job was still preparing.
 func (tx *Tx) FreeJob(id int64) error {
 	_, err := tx.exec(`
 		UPDATE jobs
-		SET state = 'due', leased_until = 0, call_begun_at = ?, crashes = crashes + 1
+		SET state = 'due', leased_until = 0, call_begun_at = iif(preparing, call_begun_at, ?), preparing = 0, crashes = crashes + 1
 		WHERE id = ? AND state = 'running'`, tx.Now, id)
 	return err
 }

@@ -184,6 +184,14 @@ func (tx *Tx) must(query string, args ...any) error {
 	return err
 }
 
+// returning runs a statement that changes a row and returns some of it, which it
+// reads into dest; ErrNotFound if there is none to change.
+func (tx *Tx) returning(dest []any, query string, args ...any) error {
+	err := tx.scan(dest, query, args...)
+	tx.wrote = tx.wrote || err == nil
+	return err
+}
+
 // insert runs an INSERT and returns the new row's integer key.
 func (tx *Tx) insert(query string, args ...any) (int64, error) {
 	res, err := tx.s.exec(query, args...)

@@ -75,13 +75,19 @@ func RetryAfter(delay time.Duration, cause error) error {
 }
 
 // postponed is no failure: the job's time has not come.
-type postponed struct{ delay time.Duration }
+type postponed struct{ until storage.Time }
 
-func (e *postponed) Error() string { return fmt.Sprintf("postponed for %s", e.delay) }
+func (e *postponed) Error() string { return fmt.Sprintf("postponed until %s", e.until) }
 
 // Postpone makes the runner put the job back until the delay has passed, without
-// counting the run: a rate limit or a wait is not the job's fault.
-func Postpone(delay time.Duration) error { return &postponed{delay: delay} }
+// counting the run: a rate limit or a wait is not the job's fault. It also says
+// that the run has had no effect outside, so that a job which is stopped before
+// its call goes on at once when there is a runner again.
+func Postpone(delay time.Duration) error { return PostponeUntil(storage.Now().Add(delay)) }
+
+// PostponeUntil is Postpone to a time. Jobs that were given times in some order
+// go on in that order, however long it took to put them back.
+func PostponeUntil(at storage.Time) error { return &postponed{until: at} }
 
 // backoff is the delay after a failed attempt whose handler chose none: one
 // second, doubled each time, at most an hour, ±20 % so that jobs that failed

@@ -104,11 +104,11 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 			return commit(tx)
 		}
 	}
+	if later, ok := errors.AsType[*postponed](failure); ok {
+		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, later.until) }
+	}
 	if r.base.Err() != nil && commit == nil {
 		return "released", func(tx *storage.Tx) error { return tx.BreakOffJob(j) }
-	}
-	if later, ok := errors.AsType[*postponed](failure); ok {
-		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, tx.Now.Add(later.delay)) }
 	}
 	if retry, delay := k.verdict(j, failure); retry && j.Crashes <= maxCrashes {
 		return "retry", func(tx *storage.Tx) error {

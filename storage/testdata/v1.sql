@@ -460,6 +460,7 @@ CREATE TABLE jobs (
     crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process
     leased_until  INTEGER NOT NULL DEFAULT 0,
     call_begun_at INTEGER NOT NULL DEFAULT 0,               -- an outside call may have had its effect since then
+    preparing     INTEGER NOT NULL DEFAULT 0 CHECK (preparing = 0 OR preparing = 1), -- running, and its call has certainly not begun
     last_error    TEXT,
     created_at    INTEGER NOT NULL
 ) STRICT;
@@ -567,10 +568,10 @@ INSERT INTO deliveries VALUES
 INSERT INTO delivery_attempts VALUES ('wbd_01KDYBMWFE00000000000000D1', 8, 1767323045803, 500, 12, 'http_error', 'answered 500', 'oops');
 
 INSERT INTO jobs VALUES
-    (7, 'message.send', 'account:1', '{"message":"msg_01KDYBMWFE00000000000000G2"}', 'failed', 1767323045810, 5, 5, 0, 0, 1767323045809, 'timed out', 1767323045791),
-    (8, 'purge', '', '{}', 'due', 1767323045811, 0, 0, 0, 0, 0, NULL, 1767323045811),
-    (9, 'webhook.deliver', 'wbs:1', '{}', 'running', 1767323045812, 1, 0, 0, 1767323105812, 0, NULL, 1767323045812),
-    (11, 'webhook.deliver', 'wbs:1', '{}', 'held', 1767323045813, 0, 0, 0, 0, 0, NULL, 1767323045813);
+    (7, 'message.send', 'account:1', '{"message":"msg_01KDYBMWFE00000000000000G2"}', 'failed', 1767323045810, 5, 5, 0, 0, 1767323045809, 0, 'timed out', 1767323045791),
+    (8, 'purge', '', '{}', 'due', 1767323045811, 0, 0, 0, 0, 0, 0, NULL, 1767323045811),
+    (9, 'webhook.deliver', 'wbs:1', '{}', 'running', 1767323045812, 1, 0, 0, 1767323105812, 0, 0, NULL, 1767323045812),
+    (11, 'webhook.deliver', 'wbs:1', '{}', 'held', 1767323045813, 0, 0, 0, 0, 0, 0, NULL, 1767323045813);
 UPDATE sqlite_sequence SET seq = 12 WHERE name = 'jobs';
 INSERT INTO periodic_runs VALUES ('purge', 1767323045811);
 INSERT INTO idempotency VALUES -- of the year 2100, so that they are still remembered
