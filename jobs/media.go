@@ -22,8 +22,8 @@ const (
 	kindMediaSweep   = "media.sweep"
 
 	// mediaGrace is how long deleted media stays for the messages that were
-	// accepted with it: longer than any of them can wait. A file without a row
-	// gets as long, because its row may be on the way.
+	// accepted with it, and how long it stays again while one still waits. A file
+	// without a row gets as long, because its row may be on the way.
 	mediaGrace      = time.Hour
 	mediaSweepEvery = 6 * time.Hour
 
@@ -250,10 +250,22 @@ func EnqueueMediaRemoval(tx *storage.Tx, m storage.Media) error {
 }
 
 // removeMedia deletes the row of deleted media, and its file with the last row.
+// A message that waits for hours, behind thousands of others, still finds both.
 func (w *Workers) removeMedia(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	var args mediaRemovalArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	needed := false
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		needed, err = rx.JobNames(kindSend, args.Media)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if needed {
+		return nil, queue.Postpone(mediaGrace)
 	}
 	detach := func(tx *storage.Tx, limit int) (int64, error) { return tx.DetachMedia(args.Media, limit) }
 	if err := newGentle(w.DB).repeat(ctx, detach); err != nil {

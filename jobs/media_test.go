@@ -250,6 +250,34 @@ func TestDeletedMediaStillGoesOutWithWhatWasAcceptedBefore(t *testing.T) {
 	})
 }
 
+func TestDeletedMediaStaysForWhatWaitsLonger(t *testing.T) {
+	for name, content := range map[string]string{
+		"itself":      `{"id":"MEDIA"}`,
+		"in a header": `{"type":"button","header":{"type":"image","image":{"id":"MEDIA"}},"body":{"text":"x"},"action":{"buttons":[]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = uploadsThenSends
+				w.options.MessagesPerSecond = 0.0001 // one in almost three hours
+				m := w.file("image/png", "\x89PNG")
+				w.start()
+				kind := map[bool]string{true: "image", false: "interactive"}[name == "itself"]
+				w.text()
+				synctest.Wait()
+				id := w.queue("+15550001111", kind, strings.Replace(content, "MEDIA", m.ID, 1))
+				synctest.Wait()
+				w.remove(m)
+				time.Sleep(2 * time.Hour)
+				w.is.Equal(w.message(id).Status, storage.MessageQueued)
+				time.Sleep(time.Hour)
+				w.is.Equal(w.message(id).Status, storage.MessageSent)
+				time.Sleep(2 * time.Hour)
+				w.is.Equal(w.files(), nil)
+			})
+		})
+	}
+}
+
 func TestAFileGoesWithItsLastUser(t *testing.T) {
 	bubble(t, func(w *world) {
 		one, two := w.file("image/png", "same"), w.file("image/png", "same")

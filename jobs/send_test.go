@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,7 +118,7 @@ func TestSomeCodesAreRetriedLessOften(t *testing.T) {
 }
 
 func TestRetryAfterIsHonouredWhereItIsLonger(t *testing.T) {
-	for header, least := range map[string]time.Duration{"200": 200 * time.Second, "3": 54 * time.Second} {
+	for header, least := range map[string]time.Duration{"200": 200 * time.Second, "3": 54 * time.Second, "80000": 15 * time.Minute} {
 		bubble(t, func(w *world) {
 			w.provider.answer = func(n int, _ call) (*http.Response, error) {
 				if n == 1 {
@@ -152,6 +153,8 @@ func TestABusinessRefusalIsFinalAtOnce(t *testing.T) {
 			w.is.Equal(w.events(), []string{"message.status " + id})
 			_, told := w.failure()
 			w.is.Equal(told, code)
+			w.is.True(strings.Contains(string(w.stored()[0].Payload), fmt.Sprintf(
+				`"title":"(#%[1]d) No","message":"(#%[1]d) No","error_data":{"details":"Because of %[1]d."},"fbtrace_id":"A"}`, code))) // in its own words
 			time.Sleep(time.Hour)
 			w.is.Equal(len(w.provider.calls()), 1)
 			w.is.Equal(w.sender().Status, storage.AccountConnected)

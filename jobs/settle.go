@@ -71,6 +71,7 @@ type failure struct {
 	own          bool // our refusal, not the provider's
 	providerCode *int
 	effect       provider.Effect
+	fault        provider.Fault // what the provider said, if it did
 }
 
 // unreachable is all that can be told where the provider gave no reason.
@@ -81,9 +82,19 @@ func failureOf(err error) failure {
 	class := provider.ClassOf(err)
 	f := failure{code: class.Code, text: unreachable, effect: class.Effect}
 	if e, ok := errors.AsType[*provider.Error](err); ok && e.Code != provider.NoCode {
-		f.providerCode, f.text = &e.Code, cmp.Or(e.Details, e.Message, e.Title)
+		f.providerCode, f.text, f.fault = &e.Code, cmp.Or(e.Details, e.Message, e.Title, unexplained.Message), e.Fault
 	}
 	return f
+}
+
+// event is what the event of a failure says, in the provider's words where it
+// had some.
+func (f failure) event(s storage.Sender, at storage.Time) event.Failure {
+	return event.Failure{
+		Code: f.eventCode(), Title: cmp.Or(f.fault.Title, f.fault.Message, f.text), Message: cmp.Or(f.fault.Message, f.text),
+		Details: cmp.Or(f.fault.Details, f.text), Subcode: f.fault.Subcode, TraceID: f.fault.TraceID, Href: f.fault.Href, At: at,
+		WABAID: text(s.WABAID), Phone: strings.TrimPrefix(text(s.PhoneNumber), "+"),
+	}
 }
 
 // Codes that a synthesized failure tells where the provider gave none.
@@ -137,10 +148,7 @@ func failing(out outgoing, f failure) queue.Commit {
 		if err := applyEffect(tx, m, f); err != nil {
 			return err
 		}
-		told, err := event.MessageFailed(SubjectOf(out.sender.Account), m, event.Failure{
-			Code: f.eventCode(), Title: f.text, Details: f.text, At: tx.Now,
-			WABAID: text(out.sender.WABAID), Phone: strings.TrimPrefix(text(out.sender.PhoneNumber), "+"),
-		})
+		told, err := event.MessageFailed(SubjectOf(out.sender.Account), m, f.event(out.sender, tx.Now))
 		if err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, st
 var unexplained = provider.Fault{Code: provider.NoCode, Message: "The provider gave no reason."}
 
 // failReported records why the provider's callback says that a message failed.
+// One that had failed before keeps its first reason, which everybody was told.
 func failReported(tx *storage.Tx, m *storage.Message, fault provider.Fault) error {
 	class := fault.Class()
 	f := failure{code: class.Code, text: cmp.Or(fault.Details, fault.Message, fault.Title, unexplained.Message), effect: class.Effect}

@@ -93,6 +93,9 @@ func TestAGivenUpMessageStaysFailedWhateverComesLater(t *testing.T) {
 		w.is.Equal(w.message(id).Status, storage.MessageFailed)
 		w.is.Equal(*w.message(id).ProviderID, "wamid.late")
 		w.is.Equal(w.events(), []string{"message.status " + id, "message.status wamid.late"}) // it was not "sent": it failed
+		w.report("wamid.late", "failed", id)
+		w.is.Equal(*w.message(id).ErrorMessage, "The provider could not be reached.") // the reason that was told first
+		w.is.Equal(len(w.events()), 3)
 	})
 }
 

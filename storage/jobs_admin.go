@@ -1,5 +1,7 @@
 package storage
 
+import "errors"
+
 // RunningJobs lists the ids of all leased jobs. It reads the whole table, so it
 // is for the start of a runner, which frees what a dead process left behind.
 func (rx *Rx) RunningJobs() ([]int64, error) {
@@ -46,6 +48,17 @@ func (rx *Rx) NextDue(kind string) (Time, error) {
 		return 0, err
 	}
 	return due[0], nil
+}
+
+// JobNames tells whether a job of a kind has a text in its arguments, such as an
+// id. It may read the whole queue, so it is for what is rarely asked.
+func (rx *Rx) JobNames(kind, text string) (bool, error) {
+	var one int
+	err := rx.get(&one, `SELECT 1 FROM jobs WHERE kind = ? AND instr(args, ?) > 0 LIMIT 1`, kind, text)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // PeriodicRun is when a periodic kind was last put on the queue, 0 if never.

@@ -297,13 +297,16 @@ func (tx *Tx) MarkPending(id string) error {
 	return err
 }
 
-// MarkFailed ends a message with an error.
+// MarkFailed ends a message with an error. One that has an error keeps it.
 func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) error {
-	m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
-	return tx.must(`
+	n, err := tx.exec(`
 		UPDATE messages
-		SET status = ?, error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
-		WHERE id = ?`, m.Status, code, message, providerCode, m.UpdatedAt, m.ID)
+		SET status = 'failed', error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
+		WHERE id = ? AND error_code IS NULL`, code, message, providerCode, tx.Now, m.ID)
+	if err == nil && n > 0 {
+		m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
+	}
+	return err
 }
 
 // MarkRead records that an inbound message was read. The conversation's unread

@@ -106,7 +106,7 @@ func TestSynthesizedFailuresLookLikeTheProviders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			failed, err := event.MessageFailed(subject, c.message, event.Failure{
-				Code: c.code, Title: c.text, Details: c.text, At: instant, WABAID: "waba-1", Phone: "15550100200",
+				Code: c.code, Title: c.text, Message: c.text, Details: c.text, At: instant, WABAID: "waba-1", Phone: "15550100200",
 			})
 			is.NoErr(err)
 			e := emit(t, db, tenant.Organization.ID, failed)
@@ -116,6 +116,19 @@ func TestSynthesizedFailuresLookLikeTheProviders(t *testing.T) {
 			is.Equal(e.EventID, c.message.ID)
 		})
 	}
+}
+
+func TestASynthesizedFailureSaysAllThatTheProviderSaid(t *testing.T) {
+	is := is.New(t)
+	db := storagetest.Open(t)
+	tenant := storagetest.Seed(t, db, "Acme")
+	subject := event.Subject{Organization: tenant.Organization.ID, Account: storagetest.Connect(t, db, tenant, "100200300").ID, PhoneNumberID: "100200300"}
+	failed, err := event.MessageFailed(subject, outbound("text", `{"body":"hi"}`), event.Failure{
+		Code: 131009, Title: "Parameter value is not valid", Message: "(#131009) Parameter value is not valid", Details: "Button title length invalid.",
+		Subcode: 2494010, TraceID: "AbCdEf", Href: "https://provider.test/codes", At: instant, WABAID: "waba-1", Phone: "15550100200",
+	})
+	is.NoErr(err)
+	golden(t, "message_failed_explained", emit(t, db, tenant.Organization.ID, failed).Payload)
 }
 
 func TestContactCreated(t *testing.T) {

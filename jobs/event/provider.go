@@ -16,8 +16,12 @@ func MessageStatus(s Subject, providerID string, envelope []byte) Event {
 type Failure struct {
 	Code    int // the provider's, or -1 for a refusal of our own
 	Title   string
+	Message string
 	Details string
 	At      storage.Time
+	// What the provider may have said besides.
+	Subcode       int
+	TraceID, Href string
 	// WABAID and Phone (digits) are of the account.
 	WABAID, Phone string
 }
@@ -27,7 +31,9 @@ type Failure struct {
 func MessageFailed(s Subject, m storage.Message, f Failure) (Event, error) {
 	status := statusData{
 		ID: m.ID, Status: storage.MessageFailed, Timestamp: strconv.FormatInt(f.At.Std().Unix(), 10),
-		Errors: []faultData{{Code: f.Code, Title: f.Title, Message: f.Title, Data: detailsData{f.Details}}},
+		Errors: []faultData{{
+			Code: f.Code, Title: f.Title, Message: f.Message, Data: detailsData{f.Details}, Subcode: f.Subcode, TraceID: f.TraceID, Href: f.Href,
+		}},
 	}
 	if to := m.To(); to != nil {
 		status.RecipientID = (*to)[1:]
@@ -82,6 +88,9 @@ type (
 		Title   string      `json:"title"`
 		Message string      `json:"message"`
 		Data    detailsData `json:"error_data"`
+		Subcode int         `json:"error_subcode,omitempty"`
+		TraceID string      `json:"fbtrace_id,omitempty"`
+		Href    string      `json:"href,omitempty"`
 	}
 	detailsData struct {
 		Details string `json:"details"`
