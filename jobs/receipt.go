@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"confab/jobs/provider"
@@ -22,6 +23,8 @@ const (
 	typingLife = 25 * time.Second
 	// receiptLife is how long a plain receipt is tried.
 	receiptLife = time.Hour
+	// receiptsAtOnce is how many receipts of a number may be under way.
+	receiptsAtOnce = 4
 )
 
 type receiptArgs struct {
@@ -32,12 +35,15 @@ type receiptArgs struct {
 
 // EnqueueReceipt stores the job that shows a sender that a message was read.
 func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing bool) error {
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindReceipt, Args: receiptArgs{account, providerID, typing}})
+	_, err := tx.Enqueue(storage.NewJob{
+		Kind: kindReceipt, Lane: "receipt:" + strconv.FormatInt(account, 10), Args: receiptArgs{account, providerID, typing},
+	})
 	return err
 }
 
 // receipt sends a read receipt. One that fails for good changes nothing here, so
-// it is only logged.
+// it is only logged. One that waited for too long, while we were down, goes out
+// without its typing indicator.
 func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	var args receiptArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
@@ -50,7 +56,8 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 	if err != nil {
 		return nil, err
 	}
-	err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, args.Typing)
+	typing := args.Typing && storage.Now() < job.CreatedAt.Add(typingLife)
+	err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, typing)
 	life := receiptLife
 	if args.Typing {
 		life = typingLife

@@ -222,7 +222,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 		return false, err
 	}
 	if reported == StatusPlayed {
-		if m.PlayedAt == 0 {
+		if m.PlayedAt == 0 && m.Type == "audio" { // nothing else is a voice note
 			m.PlayedAt = at
 		}
 	} else {

@@ -167,3 +167,25 @@ func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 		})
 	}
 }
+
+func TestOnlyAVoiceNoteIsPlayedAndOnlyOnce(t *testing.T) {
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	for kind, want := range map[string]storage.Time{"audio": 5, "text": 0, "image": 0, "video": 0} {
+		t.Run(kind, func(t *testing.T) {
+			is := is.New(t)
+			m := h.add(t, db)
+			storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Exec(`UPDATE messages SET type = ? WHERE id = ?`, kind, m.ID) })
+			m.Type = kind
+			for _, at := range []storage.Time{5, 9} {
+				storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MarkStatus(&m, storage.StatusPlayed, at); return err })
+			}
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				stored, err := rx.OutboundMessage(m.ID)
+				is.Equal(stored.PlayedAt, want)
+				is.Equal(stored.Status, storage.MessageQueued) // it is no state
+				return err
+			})
+		})
+	}
+}

@@ -34,8 +34,8 @@ type mediaBody struct {
 }
 
 func (b *mediaBody) validate() error {
-	if b.Link == nil { // a body without a link is most likely a form gone wrong
-		return missing("file")
+	if b.Link == nil {
+		return missing("link")
 	}
 	return link("link", b.Link, b.allowHTTP)
 }

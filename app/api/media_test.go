@@ -287,8 +287,8 @@ func TestAFormNeedsOneFile(t *testing.T) {
 	is.Equal(f.upload(part{"File", "a.png", "", png}).code(), "400 missing_required_field file") // names have a case
 	is.Equal(f.upload(picture(), picture()).code(), "400 invalid_field_value file")
 	is.Equal(f.upload(part{"other", "x.bin", "", "\x00"}, picture(), part{"type", "", "", "text/html"}).status, 201) // unknown fields are ignored
-	is.Equal(f.call("POST", library, "").code(), "400 missing_required_field file")
-	is.Equal(f.call("POST", library, "{}").code(), "400 missing_required_field file")
+	is.Equal(f.call("POST", library, "").code(), "400 missing_required_field link")
+	is.Equal(f.call("POST", library, "{}").code(), "400 missing_required_field link")
 	is.Equal(f.call("POST", library, "{").code(), "400 invalid_json")
 	whole, contentType := formOf(picture())
 	for _, body := range []string{"", "x", whole[:len(whole)/2], whole[:len(whole)-4]} {

@@ -41,9 +41,6 @@ func TestATagChangesWithWhatHappensToAMessage(t *testing.T) {
 		{"failed", "failed", func(tx *storage.Tx, m *storage.Message) error {
 			return tx.MarkFailed(m, "undeliverable", "Message undeliverable", &code)
 		}},
-		{"failed otherwise", "failed", func(tx *storage.Tx, m *storage.Message) error {
-			return tx.MarkFailed(m, "upstream_error", "Message undeliverable", nil)
-		}},
 	} {
 		f.provider(account, id, step.do)
 		got := f.call("GET", path, "")

@@ -59,8 +59,8 @@ func (l *line) outbound(account storage.Account, wamid string) string {
 		if err != nil {
 			return err
 		}
-		m = storage.Message{AccountID: account.ID, ConversationID: conversation.ID, ContactID: c.ID, Direction: storage.Outbound, Type: "text",
-			Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(`{"body":"hi"}`)}
+		m = storage.Message{AccountID: account.ID, ConversationID: conversation.ID, ContactID: c.ID, Direction: storage.Outbound, Type: "audio",
+			Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(`{"link":"https://shop.test/note.ogg","voice":true}`)}
 		if err := tx.InsertMessage(&m); err != nil || wamid == "" {
 			return err
 		}
