@@ -75,6 +75,34 @@ func templateOf(account int64, t provider.Template) storage.Template {
 	}
 }
 
+// UnknownTemplate is why a callback about a template is kept as it came.
+const UnknownTemplate = "unknown template"
+
+// reviewField is the field of callbacks about reviews.
+const reviewField = "message_template_status_update"
+
+// Reviewed is a template after what a callback tells of it: what became of it,
+// and why.
+func Reviewed(t storage.Template, u provider.TemplateUpdate) storage.Template {
+	t.ProviderStatus, t.Status = u.Event, TemplateStatus(u.Event)
+	t.Reason = cmp.Or(TemplateReason(u.Reason), u.Other.Title)
+	t.Category = cmp.Or(strings.ToUpper(u.Category), t.Category)
+	t.ProviderTemplateID = cmp.Or(string(u.ID), t.ProviderTemplateID)
+	return t
+}
+
+// ReviewedMeanwhile is a template that was just submitted, after callbacks that
+// came before it could be stored: a review may take no time at all.
+func ReviewedMeanwhile(rx *storage.Rx, t storage.Template, since storage.Time) (storage.Template, error) {
+	early, err := rx.RawCallbacksSince(since, reviewField, UnknownTemplate)
+	for _, c := range early {
+		if u, unreadable := provider.Read[provider.TemplateUpdate](c.Payload); unreadable == nil && string(u.ID) == t.ProviderTemplateID {
+			t = Reviewed(t, u)
+		}
+	}
+	return t, err
+}
+
 // TemplateSync is what a look at the provider's templates changes here.
 type TemplateSync struct {
 	Created, Updated, Deleted int

@@ -79,6 +79,9 @@ func (u *Upload) Write(p []byte) (int, error) {
 // Size is how much was written.
 func (u *Upload) Size() int64 { return u.size }
 
+// ReadAt reads back what was written, before it is kept.
+func (u *Upload) ReadAt(p []byte, off int64) (int, error) { return u.file.ReadAt(p, off) }
+
 // Keep makes the content a durable file and returns its name, the SHA-256 in
 // hexadecimal. A row may name it once Keep has returned, within the grace time
 // of Remove. A file that is there already is replaced by its equal, which makes

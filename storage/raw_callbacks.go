@@ -23,6 +23,18 @@ func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
 	return all, err
 }
 
+// RawCallbacksSince lists what was kept of a field since a time, for a reason,
+// oldest first.
+func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback, error) {
+	var all []RawCallback
+	err := rx.list(&all, `
+		SELECT id, account_id, field, reason, payload, created_at
+		FROM raw_callbacks
+		WHERE created_at >= ? AND field = ? AND reason = ?
+		ORDER BY created_at, id`, since, field, reason)
+	return all, err
+}
+
 // InsertRawCallback keeps a callback.
 func (tx *Tx) InsertRawCallback(c RawCallback) error {
 	_, err := tx.exec(`

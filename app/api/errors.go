@@ -39,6 +39,7 @@ const (
 	InvalidCursor         Code = "invalid_cursor"
 	InvalidWebhookURL     Code = "invalid_webhook_url"
 	InvalidEventType      Code = "invalid_event_type"
+	TemplateAlreadyExists Code = "template_already_exists"
 	SubscriptionInactive  Code = "subscription_inactive"
 	QuotaExceeded         Code = "quota_exceeded"
 	MarketingOptedOut     Code = "marketing_opted_out"
@@ -90,6 +91,7 @@ var kinds = map[Code]kind{
 	InvalidCursor:         {http.StatusBadRequest, "invalid_request_error"},
 	InvalidWebhookURL:     {http.StatusBadRequest, "invalid_request_error"},
 	InvalidEventType:      {http.StatusBadRequest, "invalid_request_error"},
+	TemplateAlreadyExists: {http.StatusConflict, "conflict"},
 	SubscriptionInactive:  {http.StatusPaymentRequired, "permission_error"},
 	QuotaExceeded:         {http.StatusPaymentRequired, "permission_error"},
 	MarketingOptedOut:     {http.StatusUnprocessableEntity, "invalid_request_error"},

@@ -99,6 +99,10 @@ var provocations = map[Code]func(*fixture) answer{
 		f.call("POST", register, rightPIN)
 		return second
 	},
+	TemplateAlreadyExists: func(f *fixture) answer {
+		f.connect(f.tenant, number)
+		return f.call("POST", templatesPath, strings.NewReplacer("order_ready", "notice", "en_US", "en").Replace(orderReady))
+	},
 	RegistrationFailed:  registered(400, `{"error":{"code":133005,"message":"(#133005) Two step verification PIN Mismatch"}}`),
 	ProviderUnavailable: registered(500, "<html>"),
 	InvalidSignature: func(f *fixture) answer { // which only the provider's callback gets
@@ -168,6 +172,7 @@ var wanted = map[Code]string{
 	UpstreamError:         "422 invalid_request_error ",
 	MediaNotFound:         "422 invalid_request_error image.id",
 	RegistrationRunning:   "409 conflict ",
+	TemplateAlreadyExists: "409 conflict name",
 	RegistrationFailed:    "422 invalid_request_error ",
 	ProviderUnavailable:   "502 api_error ",
 	InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",

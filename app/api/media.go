@@ -74,7 +74,7 @@ func (s *Server) received(r *request) (*intake, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return s.fetch(r, *in.Link)
+	return s.fetch(r.http.Context(), "link", *in.Link)
 }
 
 // getMedia handles GET /v1/:phone_number_id/media/:id.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -202,15 +203,16 @@ func (f *form) check() error {
 	return f.intake.check("file")
 }
 
-// fetch receives the file at a link. Whatever goes wrong there is the link's fault.
-func (s *Server) fetch(r *request, link string) (*intake, error) {
-	res, err := s.Fetch.Get(r.http.Context(), link)
+// fetch receives the file at a link, which stands in param. Whatever goes wrong
+// there is the link's fault.
+func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error) {
+	res, err := s.Fetch.Get(ctx, link)
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, unreachable(param, err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, invalid("link", fmt.Sprintf("could not be fetched: it answered %d", res.StatusCode))
+		return nil, invalid(param, fmt.Sprintf("could not be fetched: it answered %d", res.StatusCode))
 	}
 	file, err := s.Files.Create()
 	if err != nil {
@@ -221,7 +223,7 @@ func (s *Server) fetch(r *request, link string) (*intake, error) {
 		err = in.finish()
 	}
 	if err == nil {
-		err = in.check("link")
+		err = in.check(param)
 	}
 	if err == nil {
 		return in, nil
@@ -229,16 +231,16 @@ func (s *Server) fetch(r *request, link string) (*intake, error) {
 	file.Discard()
 	switch e, ours := errors.AsType[*Error](err); {
 	case ours && e.Code == RequestTooLarge:
-		return nil, invalid("link", "leads to a file that is too large")
+		return nil, invalid(param, "leads to a file that is too large")
 	case ours || errors.Is(err, storage.ErrUnavailable):
 		return nil, err
 	}
-	return nil, unreachable(err)
+	return nil, unreachable(param, err)
 }
 
 // unreachable says why a link could not be fetched, in a word.
-func unreachable(err error) error {
-	e := invalid("link", "could not be fetched: "+guard.Reason(err))
+func unreachable(param string, err error) error {
+	e := invalid(param, "could not be fetched: "+guard.Reason(err))
 	e.cause = err
 	return e
 }

@@ -92,12 +92,14 @@ func (s *Server) createMessage(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		m, err := s.accept(tx, r, out)
-		if err != nil {
-			return reply{}, err
-		}
-		return ok(s.viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
+	return s.knowing(r, func() (reply, error) {
+		return s.update(r, func(tx *storage.Tx) (reply, error) {
+			m, err := s.accept(tx, r, out)
+			if err != nil {
+				return reply{}, err
+			}
+			return ok(s.viewMessage(m)), jobs.EnqueueSend(tx, m, wire)
+		})
 	})
 }
 

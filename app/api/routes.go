@@ -98,6 +98,12 @@ func (s *Server) routes() []route {
 		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, 0, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, 0, nil},
 
+		{"GET", "/:phone_number_id/templates", s.listTemplates, 0, nil},
+		{"POST", "/:phone_number_id/templates", s.createTemplate, creates, nil},
+		{"POST", "/:phone_number_id/templates/sync", s.syncTemplates, 0, nil},
+		{"GET", "/:phone_number_id/templates/:name", s.getTemplate, 0, nil},
+		{"PATCH", "/:phone_number_id/templates/:name", s.updateTemplate, 0, s.findTemplate},
+
 		{"POST", "/:phone_number_id/media", s.createMedia, creates | uploads, nil},
 		{"GET", "/:phone_number_id/media/:id", s.getMedia, 0, nil},
 		{"DELETE", "/:phone_number_id/media/:id", s.deleteMedia, 0, nil},

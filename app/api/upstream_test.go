@@ -22,6 +22,17 @@ type played struct {
 	answer func(*http.Request) (status int, body string)
 }
 
+// says gives one answer to everything.
+func (p *played) says(status int, body string) { p.before(func() {}, status, body) }
+
+// before does something before each answer, which is always the same.
+func (p *played) before(do func(), status int, body string) {
+	p.answer = func(*http.Request) (int, string) {
+		do()
+		return status, body
+	}
+}
+
 // RoundTrip implements http.RoundTripper.
 func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, body := http.StatusOK, `{"data":[]}`

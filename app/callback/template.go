@@ -1,7 +1,6 @@
 package callback
 
 import (
-	"cmp"
 	"strings"
 
 	"confab/jobs"
@@ -26,7 +25,7 @@ func (s *Server) takeTemplate(n provider.News) []step {
 			return err
 		}
 		if len(all) == 0 {
-			return s.keep(whole(n.Change), "unknown template")(tx)
+			return s.keep(whole(n.Change), jobs.UnknownTemplate)(tx)
 		}
 		for _, t := range all {
 			if err := apply(tx, t); err != nil {
@@ -41,7 +40,7 @@ func (s *Server) takeTemplate(n provider.News) []step {
 func templateMove(field string, u provider.TemplateUpdate) func(*storage.Tx, storage.Template) error {
 	switch {
 	case field == "message_template_status_update" && u.Event != "":
-		return func(tx *storage.Tx, t storage.Template) error { return reviewed(tx, t, u) }
+		return func(tx *storage.Tx, t storage.Template) error { return changeTemplate(tx, t, jobs.Reviewed(t, u)) }
 	case field == "template_category_update" && u.PreviousCategory != "" && u.NewCategory != "":
 		return func(tx *storage.Tx, t storage.Template) error {
 			changed := t
@@ -53,16 +52,6 @@ func templateMove(field string, u provider.TemplateUpdate) func(*storage.Tx, sto
 		return func(tx *storage.Tx, t storage.Template) error { return jobs.EnqueueAccountCheck(tx, t.AccountID) }
 	}
 	return nil
-}
-
-// reviewed records what became of a template, and why.
-func reviewed(tx *storage.Tx, t storage.Template, u provider.TemplateUpdate) error {
-	changed := t
-	changed.ProviderStatus, changed.Status = u.Event, jobs.TemplateStatus(u.Event)
-	changed.Reason = cmp.Or(jobs.TemplateReason(u.Reason), u.Other.Title)
-	changed.Category = cmp.Or(strings.ToUpper(u.Category), t.Category)
-	changed.ProviderTemplateID = cmp.Or(string(u.ID), t.ProviderTemplateID)
-	return changeTemplate(tx, t, changed)
 }
 
 // changeTemplate stores a template that is not as it was. News that comes twice

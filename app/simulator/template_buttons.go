@@ -16,7 +16,7 @@ const (
 
 // buttonCaps is how many buttons of a type a template may have.
 var buttonCaps = map[string]int{
-	"QUICK_REPLY": 10, "URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "OTP": 1, "FLOW": 1, "CATALOG": 1,
+	"QUICK_REPLY": 10, "URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "CATALOG": 1,
 	"MPM": 1, "SPM": 1, "VOICE_CALL": 1, "APP": 1, "REQUEST_CONTACT_INFO": 1,
 }
 
@@ -80,7 +80,7 @@ func offerButtons(list []any, offer bool) error {
 
 func (r *rules) button(kind string, button object) error {
 	label := button.text("text")
-	if kind != "COPY_CODE" && kind != "OTP" && kind != "REQUEST_CONTACT_INFO" && kind != "APP" {
+	if kind != "COPY_CODE" && kind != "REQUEST_CONTACT_INFO" && kind != "APP" {
 		switch {
 		case strings.TrimSpace(label) == "":
 			return malformed("A button of type %s needs a text.", kind)
@@ -126,6 +126,8 @@ func (r *rules) urlButton(button object) error {
 		return malformed("The URL of a button can have one variable, at its end.")
 	case strings.Contains(plain, "{{") || strings.Contains(plain, "}}"):
 		return malformed("The URL of a button has braces that do not match.")
+	case len(names) == 1 && names[0] != "1" && (!r.named || !variableName.MatchString(names[0])):
+		return malformed("The variable in the URL of a button is {{1}}.")
 	case len(names) == 1 && len(button.list("example")) == 0 && button.text("example") == "":
 		return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "A URL button with a variable needs an example.")
 	}

@@ -25,12 +25,10 @@ func (r *rules) header(comp object) error {
 			return templateError(2388047, "Message header format is incorrect", "The media handle of the header's example is not valid.")
 		}
 		return nil
-	case "LOCATION":
+	case "LOCATION", "PRODUCT":
 		if r.card {
 			return malformed("The header of a card is an image or a video.")
 		}
-		return nil
-	case "PRODUCT":
 		return nil
 	}
 	return templateError(2388047, "Message header format is incorrect", fmt.Sprintf("%q is no header format.", comp.text("format")))

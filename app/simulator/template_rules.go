@@ -147,6 +147,8 @@ func (r *rules) together(seen map[string]object) error {
 		return malformed("A limited-time offer has no footer.")
 	case r.category == categoryAuthentication && seen["HEADER"] != nil:
 		return malformed("An authentication template has no header.")
+	case r.category == categoryAuthentication && seen["BUTTONS"] == nil:
+		return malformed("An authentication template needs a button.")
 	case r.card && (seen["HEADER"] == nil || seen["BUTTONS"] == nil):
 		return malformed("Each card of a carousel needs a header and buttons.")
 	}
@@ -155,6 +157,9 @@ func (r *rules) together(seen map[string]object) error {
 
 func (r *rules) component(comp object, seen map[string]object) error {
 	kind := comp.text("type")
+	if r.card && kind != "HEADER" && kind != "BODY" && kind != "BUTTONS" {
+		return malformed("A card of a carousel has no component of type %s.", kind)
+	}
 	if r.category == categoryAuthentication {
 		return r.authentication(kind, comp)
 	}
@@ -253,7 +258,7 @@ func (r *rules) sample(comp object, key string, names []string) error {
 			filled++
 		}
 	}
-	if filled != len(names) {
+	if filled != len(names) || len(values) != len(names) {
 		return missingSample
 	}
 	return nil

@@ -1,0 +1,85 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"confab/storage"
+)
+
+// alike tells whether a template at the provider is one of ours. The provider does
+// not show components as they were given: it shows files under URLs of its own,
+// writes the texts for authentication, and makes a link of a button for codes.
+func alike(theirs, ours storage.Template) bool {
+	code := ours.Category == authentication
+	one, err := essence(theirs.Components, code)
+	two, other := essence(ours.Components, code)
+	return err == nil && other == nil && slices.Equal(one, two)
+}
+
+// essence is what makes a template what it is, in words; code tells that it is
+// for authentication.
+func essence(components storage.JSON, code bool) ([]string, error) {
+	var parts []*draftPart
+	if err := json.Unmarshal(components, &parts); err != nil {
+		return nil, err
+	}
+	return essences(parts, code), nil
+}
+
+func essences(parts []*draftPart, code bool) (words []string) {
+	for _, p := range parts {
+		if p != nil {
+			words = append(words, p.essence(code))
+		}
+	}
+	return words
+}
+
+func (p *draftPart) essence(code bool) string {
+	kind := strings.ToUpper(deref(p.Type))
+	switch {
+	case kind == headerPart:
+		return fmt.Sprintf("%s %s %q", kind, strings.ToUpper(deref(p.Format)), deref(p.Text))
+	case kind == offerPart && p.Offer != nil:
+		return fmt.Sprintf("%s %q %v", kind, deref(p.Offer.Text), p.Offer.HasExpiration != nil && *p.Offer.HasExpiration)
+	case kind == carouselPart:
+		for _, card := range p.Cards {
+			if card != nil {
+				kind += fmt.Sprintf(" %q", essences(card.Components, code))
+			}
+		}
+		return kind
+	case kind == buttonsPart:
+		for _, b := range p.Buttons {
+			if b != nil {
+				kind += fmt.Sprintf(" %q", b.essence())
+			}
+		}
+		return kind
+	case code && kind == bodyPart:
+		return fmt.Sprintf("%s %v", kind, p.AddSecurityRecommendation != nil && *p.AddSecurityRecommendation)
+	case code && p.CodeExpirationMinutes != nil:
+		return fmt.Sprintf("%s %d", kind, p.CodeExpirationMinutes.value)
+	}
+	return fmt.Sprintf("%s %q", kind, deref(p.Text))
+}
+
+func (b *draftButton) essence() string {
+	kind := strings.ToUpper(deref(b.Type))
+	link := deref(b.URL)
+	if kind == "OTP" {
+		return "OTP " + strings.ToUpper(deref(b.OTPType))
+	}
+	if u, err := url.Parse(link); err == nil && u.Query().Has("otp_type") {
+		return "OTP " + u.Query().Get("otp_type")
+	}
+	label := deref(b.Text)
+	if kind == "COPY_CODE" || kind == "REQUEST_CONTACT_INFO" {
+		label = "" // which the provider writes
+	}
+	return fmt.Sprintf("%s %q %s %s %s %s", kind, label, link, strings.TrimPrefix(deref(b.Phone), "+"), deref(b.FlowID), deref(b.FlowName))
+}

@@ -1,0 +1,246 @@
+package api
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	maxTemplateButtons = 10
+	maxCardButtons     = 2
+	maxButtonLabel     = 25
+	maxButtonURL       = 2000
+	maxButtonPhone     = 20
+	signatureLength    = 11
+	maxSupportedApps   = 5
+)
+
+// draftButton is a button of a template. Only the fields of its type count.
+type draftButton struct {
+	Type    *string `json:"type,omitempty"`
+	Text    *string `json:"text,omitempty"`
+	URL     *string `json:"url,omitempty"`
+	Phone   *string `json:"phone_number,omitempty"`
+	Example *lone   `json:"example,omitempty"` // of a URL's variable, or of a code
+
+	OTPType         *string         `json:"otp_type,omitempty"`
+	AutofillText    *string         `json:"autofill_text,omitempty"`
+	ZeroTapAccepted *bool           `json:"zero_tap_terms_accepted,omitempty"`
+	SupportedApps   []*supportedApp `json:"supported_apps,omitempty"`
+	FlowID          *string         `json:"flow_id,omitempty"`
+	FlowName        *string         `json:"flow_name,omitempty"`
+	FlowJSON        *string         `json:"flow_json,omitempty"`
+	FlowAction      *string         `json:"flow_action,omitempty"`
+	NavigateScreen  *string         `json:"navigate_screen,omitempty"`
+	AppDeepLink     *appLink        `json:"app_deep_link,omitempty"`
+	TTLMinutes      *loose[int64]   `json:"ttl_minutes,omitempty"`
+}
+
+// appLink is where a button leads in an app.
+type appLink struct {
+	MetaAppID   *string `json:"meta_app_id,omitempty"`
+	Android     *string `json:"android_deep_link,omitempty"`
+	AndroidElse *string `json:"android_fallback_playstore_url,omitempty"`
+}
+
+// supportedApp is an app that may take a code over.
+type supportedApp struct {
+	PackageName   *string `json:"package_name,omitempty"`
+	SignatureHash *string `json:"signature_hash,omitempty"`
+}
+
+// buttonKinds are the types of buttons, and how many of each there may be.
+var buttonKinds = map[string]int{
+	"QUICK_REPLY": 10, "URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "CATALOG": 1, "MPM": 1, "SPM": 1,
+	"VOICE_CALL": 1, "APP": 1, "REQUEST_CONTACT_INFO": 1,
+}
+
+func (r draftRules) buttons(list []*draftButton) error {
+	most := maxTemplateButtons
+	switch {
+	case r.card:
+		most = maxCardButtons
+	case r.category == authentication:
+		most = 1
+	}
+	if err := count("buttons", list, most); err != nil {
+		return err
+	}
+	counts := make(map[string]int)
+	groups, last := 0, ""
+	return each("buttons", list, func(b *draftButton) error {
+		if err := r.button(b); err != nil {
+			return err
+		}
+		kind := *b.Type
+		if counts[kind]++; counts[kind] > cmp.Or(buttonKinds[kind], 1) {
+			return invalid("type", "can be "+kind+" at most "+strconv.Itoa(buttonKinds[kind])+" times")
+		}
+		group := "other"
+		if kind == "QUICK_REPLY" {
+			group = kind
+		}
+		if group != last {
+			groups, last = groups+1, group
+		}
+		switch {
+		case groups > 2:
+			return invalid("type", "must not stand here: quick replies, and other buttons, must each stand together")
+		case r.offer && kind == "COPY_CODE" && b != list[0]:
+			return invalid("type", "can only be COPY_CODE in the first button of a limited-time offer")
+		}
+		return nil
+	})
+}
+
+// button checks one button by its type, and drops what belongs to others.
+func (r draftRules) button(b *draftButton) error {
+	if r.category == authentication {
+		return b.otp()
+	}
+	if err := upper("type", b.Type, sorted(buttonKinds)...); err != nil {
+		return err
+	}
+	given := *b
+	*b = draftButton{Type: given.Type, Text: given.Text}
+	switch *b.Type {
+	case "COPY_CODE":
+		b.Text, b.Example = nil, given.Example
+		return b.Example.check(maxCouponCode)
+	case "REQUEST_CONTACT_INFO":
+		b.Text = nil
+		return nil
+	case "APP":
+		b.AppDeepLink = given.AppDeepLink
+		return optional("text", b.Text, maxButtonLabel)
+	}
+	if err := cmp.Or(wording("text", b.Text, maxButtonLabel), constantOf("text", b.Text)); err != nil {
+		return err
+	}
+	switch *b.Type {
+	case "URL":
+		b.URL, b.Example = given.URL, given.Example
+		return r.link(b)
+	case "PHONE_NUMBER":
+		b.Phone = given.Phone
+		return b.checkPhone()
+	case "FLOW":
+		b.FlowID, b.FlowName, b.FlowJSON = given.FlowID, given.FlowName, given.FlowJSON
+		b.FlowAction, b.NavigateScreen = given.FlowAction, given.NavigateScreen
+		return b.checkFlow()
+	case "VOICE_CALL":
+		b.TTLMinutes = given.TTLMinutes
+	}
+	return nil
+}
+
+func sorted(kinds map[string]int) (names []string) {
+	for name := range kinds {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// constantOf is constant for a text that wording has found to be there or not.
+func constantOf(name string, s *string) error {
+	if s == nil {
+		return nil
+	}
+	return constant(name, *s)
+}
+
+// check checks an example that must be there.
+func (l *lone) check(most int) error {
+	switch {
+	case l == nil:
+		return missing("example")
+	case !between(l.text, 1, most):
+		return invalid("example", lengthRule(1, most))
+	}
+	return nil
+}
+
+// link checks where a button leads: one variable may stand at the end.
+func (r draftRules) link(b *draftButton) error {
+	if err := required("url", b.URL, maxButtonURL); err != nil {
+		return err
+	}
+	found := placeholder.FindAllStringSubmatch(*b.URL, -1)
+	fixed := placeholder.ReplaceAllString(*b.URL, "")
+	u, err := url.Parse(fixed)
+	switch {
+	case strings.Contains(fixed, "{{") || strings.Contains(fixed, "}}"):
+		return invalid("url", "has braces that do not match")
+	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http":
+		return invalid("url", "must be an http or https URL")
+	case len(found) > 1 || len(found) == 1 && !strings.HasSuffix(*b.URL, "}}"):
+		return invalid("url", "can have one variable, at its end")
+	case len(found) == 0:
+		b.Example = nil
+		return nil
+	}
+	name := strings.TrimSpace(found[0][1])
+	if name != "1" && !(r.named && variableName.MatchString(name)) {
+		return invalid("url", "must call its variable {{1}}")
+	}
+	return b.Example.check(maxButtonURL)
+}
+
+func (b *draftButton) checkPhone() error {
+	switch {
+	case b.Phone == nil:
+		return missing("phone_number")
+	case !isPhone(*b.Phone) || len(*b.Phone) > maxButtonPhone:
+		return errPhone("phone_number")
+	}
+	return nil
+}
+
+func (b *draftButton) checkFlow() error {
+	for _, s := range []*string{b.FlowID, b.FlowName, b.FlowJSON} {
+		if s != nil && *s != "" {
+			return nil
+		}
+	}
+	return missing("flow_id")
+}
+
+// otp checks the one button of a template for authentication.
+func (b *draftButton) otp() error {
+	if err := cmp.Or(upper("type", b.Type, "OTP"), upper("otp_type", b.OTPType, "COPY_CODE", "ONE_TAP", "ZERO_TAP")); err != nil {
+		return err
+	}
+	given := *b
+	*b = draftButton{Type: given.Type, OTPType: given.OTPType, Text: given.Text}
+	if err := optional("text", b.Text, maxButtonLabel); err != nil {
+		return err
+	}
+	if *b.OTPType == "COPY_CODE" {
+		return nil
+	}
+	b.AutofillText, b.ZeroTapAccepted, b.SupportedApps = given.AutofillText, given.ZeroTapAccepted, given.SupportedApps
+	switch {
+	case *b.OTPType == "ZERO_TAP" && b.ZeroTapAccepted == nil:
+		return missing("zero_tap_terms_accepted")
+	case *b.OTPType == "ZERO_TAP" && !*b.ZeroTapAccepted:
+		return invalid("zero_tap_terms_accepted", "must be true")
+	}
+	if err := cmp.Or(optional("autofill_text", b.AutofillText, maxButtonLabel), count("supported_apps", b.SupportedApps, maxSupportedApps)); err != nil {
+		return err
+	}
+	return each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
+		switch {
+		case a.PackageName == nil || *a.PackageName == "":
+			return filled("package_name", a.PackageName)
+		case a.SignatureHash == nil:
+			return missing("signature_hash")
+		case !between(*a.SignatureHash, signatureLength, signatureLength):
+			return invalid("signature_hash", "must have 11 characters")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,269 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// What the provider allows in a template.
+const (
+	maxHeaderText = 60
+	maxFooterText = 60
+	maxBodyText   = 1024
+	maxOfferBody  = 600 // of the body beside a limited-time offer
+	maxCardBody   = 160
+	maxOfferText  = 16
+	minCards      = 2
+)
+
+// Types of components.
+const (
+	headerPart   = "HEADER"
+	bodyPart     = "BODY"
+	footerPart   = "FOOTER"
+	buttonsPart  = "BUTTONS"
+	carouselPart = "CAROUSEL"
+	offerPart    = "LIMITED_TIME_OFFER"
+)
+
+// draftRules checks the components of a template, or of a card, and writes them
+// as the provider does: words in capitals, and nothing that has no meaning.
+type draftRules struct {
+	category  string
+	named     bool // variables have names
+	card      bool
+	offer     bool // there is a limited-time offer
+	allowHTTP bool
+}
+
+// components checks the parts one by one, and before that which they are.
+func (r draftRules) components(parts []*draftPart) error {
+	kinds := []string{headerPart, bodyPart, footerPart, buttonsPart, carouselPart, offerPart}
+	switch {
+	case r.card:
+		kinds = []string{headerPart, bodyPart, buttonsPart}
+	case r.category == authentication:
+		kinds = []string{bodyPart, footerPart, buttonsPart}
+	}
+	seen := make(map[string]bool)
+	err := each("components", parts, func(p *draftPart) error {
+		if err := upper("type", p.Type, kinds...); err != nil {
+			return err
+		}
+		return unique("type", *p.Type, seen)
+	})
+	if err != nil {
+		return err
+	}
+	if err := r.together(parts, seen); err != nil {
+		return err
+	}
+	r.offer = seen[offerPart]
+	return each("components", parts, r.part)
+}
+
+// together checks which parts there are, and which of them go with which.
+func (r draftRules) together(parts []*draftPart, seen map[string]bool) error {
+	for _, kind := range r.needs() {
+		if !seen[kind] {
+			return invalid("components", "must have one of type "+kind)
+		}
+	}
+	return each("components", parts, func(p *draftPart) error {
+		switch kind := *p.Type; {
+		case r.category != marketing && (kind == carouselPart || kind == offerPart):
+			return invalid("type", "can only be "+kind+" in a template of category "+marketing)
+		case seen[carouselPart] && (kind == headerPart || kind == footerPart):
+			return invalid("type", "cannot be "+kind+" beside a carousel")
+		case seen[offerPart] && kind == footerPart:
+			return invalid("type", "cannot be "+kind+" beside a limited-time offer")
+		}
+		return nil
+	})
+}
+
+// needs are the parts that must be there.
+func (r draftRules) needs() []string {
+	switch {
+	case r.card:
+		return []string{headerPart, buttonsPart}
+	case r.category == authentication:
+		return []string{bodyPart, buttonsPart}
+	}
+	return []string{bodyPart}
+}
+
+// part checks one part by its type, and drops what belongs to others.
+func (r draftRules) part(p *draftPart) error {
+	given := *p
+	*p = draftPart{Type: given.Type}
+	switch *p.Type {
+	case headerPart:
+		p.Format, p.Text, p.Example = given.Format, given.Text, given.Example
+		return r.header(p)
+	case bodyPart:
+		if r.category == authentication {
+			p.AddSecurityRecommendation = given.AddSecurityRecommendation
+			return unwritten(given.Text)
+		}
+		p.Text, p.Example = given.Text, given.Example
+		return r.body(p)
+	case footerPart:
+		if r.category == authentication {
+			p.CodeExpirationMinutes = given.CodeExpirationMinutes
+			return inRange("code_expiration_minutes", p.CodeExpirationMinutes, 1, 90)
+		}
+		p.Text = given.Text
+		return r.footer(p)
+	case buttonsPart:
+		p.Buttons = given.Buttons
+		return r.buttons(p.Buttons)
+	case carouselPart:
+		p.Cards = given.Cards
+		return r.carousel(p.Cards)
+	default:
+		p.Offer = given.Offer
+		return p.Offer.check()
+	}
+}
+
+// unwritten refuses a text in a template for authentication.
+func unwritten(text *string) error {
+	if text != nil {
+		return invalid("text", "cannot be given: the provider writes the texts of a template for authentication")
+	}
+	return nil
+}
+
+func (o *draftOffer) check() error {
+	if o == nil {
+		return missing("limited_time_offer")
+	}
+	return within("limited_time_offer", required("text", o.Text, maxOfferText))
+}
+
+func (r draftRules) header(p *draftPart) error {
+	formats := []string{"TEXT", "IMAGE", "VIDEO", "DOCUMENT", "GIF", "LOCATION", "PRODUCT"}
+	if r.card {
+		formats = []string{"IMAGE", "VIDEO"}
+	}
+	if err := upper("format", p.Format, formats...); err != nil {
+		return err
+	}
+	switch *p.Format {
+	case "TEXT":
+		return r.headerText(p)
+	case "LOCATION", "PRODUCT":
+		p.Text, p.Example = nil, nil
+		return nil
+	}
+	p.Text = nil
+	return p.checkFile(r.allowHTTP)
+}
+
+func (r draftRules) headerText(p *draftPart) error {
+	if err := wording("text", p.Text, maxHeaderText); err != nil {
+		return err
+	}
+	names, err := r.variables("text", *p.Text)
+	switch {
+	case err != nil:
+		return err
+	case strings.ContainsAny(*p.Text, "\n\t"):
+		return invalid("text", "must not have line breaks or tabs")
+	case len(names) > 1:
+		return invalid("text", "must have at most one variable")
+	}
+	return r.samples(p, "header_text", names)
+}
+
+func (r draftRules) body(p *draftPart) error {
+	most := maxBodyText
+	switch {
+	case r.card:
+		most = maxCardBody
+	case r.offer:
+		most = maxOfferBody
+	}
+	if err := wording("text", p.Text, most); err != nil {
+		return err
+	}
+	names, err := r.variables("text", *p.Text)
+	if err != nil {
+		return err
+	}
+	if err := surrounded(*p.Text, len(names)); err != nil {
+		return err
+	}
+	return r.samples(p, "body_text", names)
+}
+
+func (r draftRules) footer(p *draftPart) error {
+	if err := wording("text", p.Text, maxFooterText); err != nil {
+		return err
+	}
+	return constant("text", *p.Text)
+}
+
+// wording checks a text that people read: there, not blank, and not too long.
+func wording(name string, s *string, most int) error {
+	if err := required(name, s, most); err != nil {
+		return err
+	}
+	if strings.TrimFunc(*s, unicode.IsSpace) == "" {
+		return invalid(name, "must not be blank")
+	}
+	return nil
+}
+
+// constant refuses variables in a text that can have none.
+func constant(name, text string) error {
+	if strings.Contains(text, "{{") {
+		return invalid(name, "must not have variables")
+	}
+	return nil
+}
+
+// carousel checks the cards, which must all be built alike.
+func (r draftRules) carousel(cards []*draftCard) error {
+	switch {
+	case cards == nil:
+		return missing("cards")
+	case len(cards) < minCards || len(cards) > maxCards:
+		return invalid("cards", "must have 2 to 10 items")
+	}
+	r.card = true
+	if err := each("cards", cards, func(c *draftCard) error {
+		if c.Components == nil {
+			return missing("components")
+		}
+		return r.components(c.Components)
+	}); err != nil {
+		return err
+	}
+	first := cards[0].shape()
+	return each("cards", cards, func(c *draftCard) error {
+		if !slices.Equal(c.shape(), first) {
+			return invalid("components", "must be like those of the other cards")
+		}
+		return nil
+	})
+}
+
+// shape is what must be the same in all cards: which parts they have, in which
+// format, and which buttons.
+func (c *draftCard) shape() (words []string) {
+	for _, p := range c.Components {
+		word := *p.Type
+		if p.Format != nil {
+			word += " " + *p.Format
+		}
+		for _, b := range p.Buttons {
+			word += " " + *b.Type
+		}
+		words = append(words, word)
+	}
+	slices.Sort(words) // their order says nothing
+	return words
+}

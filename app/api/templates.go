@@ -1,0 +1,269 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+
+	"confab/jobs"
+	"confab/storage"
+)
+
+// templateView is the public shape of a template.
+type templateView struct {
+	ID                 string          `json:"id"`
+	Object             string          `json:"object"`
+	Name               string          `json:"name"`
+	Language           string          `json:"language"`
+	Status             string          `json:"status"`
+	ProviderStatus     *string         `json:"provider_status"`
+	RejectedReason     *string         `json:"rejected_reason"`
+	Category           *string         `json:"category"`
+	ParameterFormat    string          `json:"parameter_format"`
+	Content            string          `json:"content"`
+	Variables          []string        `json:"variables"`
+	Components         storage.JSON    `json:"components"`
+	ChatAccount        chatAccountView `json:"chat_account"`
+	ProviderTemplateID *string         `json:"provider_template_id"`
+	CreatedAt          storage.Time    `json:"created_at"`
+	UpdatedAt          storage.Time    `json:"updated_at"`
+}
+
+// viewTemplate shows a template of an account.
+func viewTemplate(a storage.ChatAccount, t storage.Template) templateView {
+	v := templateView{
+		ID: t.ID, Object: "template", Name: t.Name, Language: t.Language, Status: t.Status, ProviderStatus: orNull(t.ProviderStatus),
+		RejectedReason: orNull(t.Reason), Category: orNull(t.Category), ParameterFormat: t.ParameterFormat, Content: t.Content,
+		Variables: variables(t.Content), Components: t.Components, ChatAccount: viewChatAccount(a), ProviderTemplateID: orNull(t.ProviderTemplateID),
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+	if v.Variables == nil {
+		v.Variables = []string{}
+	}
+	return v
+}
+
+// orNull is a text that is null when there is none.
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// maxLanguage is longer than the code of any language.
+const maxLanguage = 20
+
+// templateFilters reads the filters of a list of templates.
+func templateFilters(r *request) (storage.TemplateFilter, error) {
+	q := filters{values: r.query()}
+	f := storage.TemplateFilter{
+		Status:   q.oneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
+		Language: q.text("language", maxLanguage),
+	}
+	switch f.Status {
+	case "":
+		f.Status = storage.TemplateApproved
+	case "all":
+		f.Status = ""
+	}
+	return f, q.err
+}
+
+// listTemplates handles GET /v1/:phone_number_id/templates.
+func (s *Server) listTemplates(r *request) (reply, error) {
+	f, err := templateFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.list(r, fmt.Sprintf("templates %d %#v", r.account.ID, f))
+	if err != nil {
+		return reply{}, err
+	}
+	var (
+		account storage.ChatAccount
+		rows    []storage.Template
+	)
+	err = s.view(r, func(rx *storage.Rx) (err error) {
+		if account, err = rx.ChatAccount(r.account.ID); err == nil {
+			rows, err = rx.Templates(r.account.ID, f, q.after, q.fetch())
+		}
+		return err
+	})
+	key := func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} }
+	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) }), err
+}
+
+// template finds the template that the path names: in the language that the query
+// names, otherwise the newest.
+func (s *Server) template(rx *storage.Rx, r *request) (storage.Template, error) {
+	q := filters{values: r.query()}
+	language := q.text("language", maxLanguage)
+	switch {
+	case q.err != nil:
+		return storage.Template{}, q.err
+	case language != "":
+		return rx.Template(r.account.ID, r.param("name"), language)
+	}
+	return rx.NewestTemplate(r.account.ID, r.param("name"))
+}
+
+// findTemplate reports a template that does not exist.
+func (s *Server) findTemplate(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := s.template(rx, r)
+		return err
+	})
+}
+
+// getTemplate handles GET /v1/:phone_number_id/templates/:name.
+func (s *Server) getTemplate(r *request) (reply, error) {
+	var rep reply
+	err := s.view(r, func(rx *storage.Rx) error {
+		t, err := s.template(rx, r)
+		if err == nil {
+			rep, err = showTemplate(rx, t)
+		}
+		return err
+	})
+	return rep, err
+}
+
+// showTemplate answers with a template.
+func showTemplate(rx *storage.Rx, t storage.Template) (reply, error) {
+	account, err := rx.ChatAccount(t.AccountID)
+	return ok(viewTemplate(account, t)), err
+}
+
+// createTemplate handles POST /v1/:phone_number_id/templates.
+func (s *Server) createTemplate(r *request) (reply, error) {
+	in := newTemplate{allowHTTP: s.AllowInsecureURLs}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	if err := s.maySubmit(r, &in); err != nil {
+		return reply{}, err
+	}
+	if err := s.uploadExamples(r, in.Components); err != nil {
+		return reply{}, err
+	}
+	r.carryThrough()
+	out, err := s.submit(r, &in)
+	if err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		t, err := out.store(tx)
+		if err != nil {
+			return reply{}, err
+		}
+		rep, err := showTemplate(&tx.Rx, t)
+		return created(rep.data), err
+	})
+}
+
+// maySubmit refuses what needs no word from the provider: a template that is
+// there, what the bill does not cover, and an account that is disconnected.
+func (s *Server) maySubmit(r *request, in *newTemplate) error {
+	err := s.view(r, func(rx *storage.Rx) error {
+		t, err := rx.Template(r.account.ID, *in.Name, *in.Language)
+		if err == nil && t.ProviderStatus != templateDeleted {
+			return errTemplateExists(nil)
+		}
+		return ignoreMissing(err)
+	})
+	if err == nil {
+		err = r.billed()
+	}
+	if err == nil {
+		err = s.reachable(r)
+	}
+	return err
+}
+
+// templateDeleted is the provider's word for a template that is there no longer.
+const templateDeleted = "DELETED"
+
+// ignoreMissing takes what is not there for nothing wrong.
+func ignoreMissing(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// reachable refuses to speak to the provider for an account that is disconnected.
+func (s *Server) reachable(r *request) error {
+	sender, err := s.DB.Sender(r.http.Context(), r.account.ID)
+	if err == nil && sender.Status == storage.AccountDisconnected {
+		return fail(UpstreamError, "The account is disconnected.")
+	}
+	return err
+}
+
+// updateTemplate handles PATCH /v1/:phone_number_id/templates/:name.
+func (s *Server) updateTemplate(r *request) (reply, error) {
+	var in templateChanges
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	t, err := s.editable(r, &in)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := s.uploadExamples(r, in.Components.Value); err != nil {
+		return reply{}, err
+	}
+	r.carryThrough()
+	edited, err := s.edit(r, t, &in)
+	if err != nil {
+		return reply{}, err
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		t, err := storeEdited(tx, t, edited)
+		if err != nil {
+			return reply{}, err
+		}
+		return showTemplate(&tx.Rx, t)
+	})
+}
+
+// editable is the template that the path names, if the changes fit it.
+func (s *Server) editable(r *request, in *templateChanges) (t storage.Template, err error) {
+	err = s.view(r, func(rx *storage.Rx) (err error) {
+		t, err = s.template(rx, r)
+		return err
+	})
+	if err == nil {
+		err = in.fit(t, s.AllowInsecureURLs)
+	}
+	if err == nil {
+		err = s.reachable(r)
+	}
+	return t, err
+}
+
+// templateSyncView tells what a look at the provider's templates brought.
+type templateSyncView struct {
+	Object  string `json:"object"`
+	Created int    `json:"created"`
+	Updated int    `json:"updated"`
+	Deleted int    `json:"deleted"`
+	Synced  int    `json:"synced"`
+}
+
+func viewSync(s *jobs.TemplateSync) templateSyncView {
+	return templateSyncView{Object: "template_sync", Created: s.Created, Updated: s.Updated, Deleted: s.Deleted, Synced: s.Synced}
+}
+
+// syncTemplates handles POST /v1/:phone_number_id/templates/sync.
+func (s *Server) syncTemplates(r *request) (reply, error) {
+	if err := s.reachable(r); err != nil {
+		return reply{}, err
+	}
+	r.carryThrough()
+	found, err := s.Accounts.FetchTemplates(r.http.Context(), r.account.ID)
+	if err != nil {
+		return reply{}, upstream(err, unforeseen)
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) { return ok(viewSync(found)), found.Store(tx) })
+}
