@@ -143,7 +143,7 @@ func outbox(t *testing.T, dir string) (events map[string]storage.Event, deliveri
 		for _, e := range all {
 			events[e.ID] = e
 		}
-		rows, err := rx.Deliveries(orgs[0].ID, storage.DeliveryFilter{}, storage.First, 1_000_000)
+		rows, _, err := rx.Deliveries(orgs[0].ID, storage.DeliveryFilter{}, storage.First, 1_000_000)
 		for _, d := range rows {
 			deliveries[d.ID] = d
 		}

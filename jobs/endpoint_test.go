@@ -152,7 +152,7 @@ func (w *delivering) one() storage.Delivery {
 func (w *delivering) all() (all []storage.Delivery) {
 	w.t.Helper()
 	storagetest.View(w.t, w.db, func(rx *storage.Rx) (err error) {
-		all, err = rx.Deliveries(w.tenant.Organization.ID, storage.DeliveryFilter{}, storage.First, 1000)
+		all, _, err = rx.Deliveries(w.tenant.Organization.ID, storage.DeliveryFilter{}, storage.First, 1000)
 		return err
 	})
 	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {

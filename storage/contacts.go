@@ -1,5 +1,7 @@
 package storage
 
+import "cmp"
+
 // Contact is a person, as one account knows it.
 type Contact struct {
 	ID                string  `db:"id"`
@@ -88,22 +90,28 @@ func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) (
 // in front find fewer.
 func (f ContactFilter) listing(account int64) listing {
 	l := listing{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
-	found := false
-	for _, exact := range []struct{ condition, value string }{
-		{"c.phone_number = ?", f.PhoneNumber},
-		{"c.bsuid = ?", f.BSUID},
-		{"c.email = ? COLLATE NOCASE", f.Email},
-		{"c.username = ? COLLATE NOCASE", f.Username},
+	for _, exact := range []struct{ index, condition, value string }{
+		{"contacts_phone", "c.phone_number = ?", f.PhoneNumber},
+		{"contacts_bsuid", "c.bsuid = ?", f.BSUID},
+		{"contacts_by_email", "c.email = ? COLLATE NOCASE", f.Email},
+		{"contacts_by_username", "c.username = ? COLLATE NOCASE", f.Username},
 	} {
-		l.by(exact.condition, exact.value != "" && !found, exact.value)
-		l.only(exact.condition, exact.value != "" && found, exact.value)
-		found = found || exact.value != ""
+		switch {
+		case exact.value == "":
+		case l.index == "":
+			l.index = exact.index
+			l.by(exact.condition, true, exact.value)
+		default:
+			l.only(exact.condition, true, exact.value)
+		}
 	}
-	if f.LabelID != "" && !found {
-		l.table, l.joins, l.key, l.id = "contact_labels j", "JOIN contacts c ON c.id = j.contact_id", "j.contact_created_at", "j.contact_id"
+	if l.index == "" && f.LabelID != "" {
+		l.index, l.table, l.joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
+		l.key, l.id = "j.contact_created_at", "j.contact_id"
 		l.by("j.label_id = ?", true, f.LabelID)
 		l.by("j.account_id = ?", true, account)
 	} else {
+		l.index = cmp.Or(l.index, "contacts_of_account")
 		l.by("c.account_id = ?", true, account)
 		l.only("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	}

@@ -78,10 +78,18 @@ func (f ConversationFilter) Key(t FullConversation) After {
 
 // listing lets an index find the conversations. A contact has but one.
 func (f ConversationFilter) listing(account int64) listing {
-	l := listing{columns: fullConversationColumns, table: "conversations v", joins: fullConversationJoins, key: "v.last_message_at", id: "v.id"}
+	l := listing{columns: fullConversationColumns, table: "conversations v", index: "conversations_by_message", joins: fullConversationJoins, key: "v.last_message_at", id: "v.id"}
 	since := f.UpdatedSince != 0
 	if since {
 		l.key, l.end = "v.updated_at", After{f.UpdatedSince, First.ID} // behind every id of that instant
+	}
+	switch {
+	case f.ContactID != "":
+		l.index = "sqlite_autoindex_conversations_2" // contact_id is unique
+	case since:
+		l.index = "conversations_by_update"
+	case f.Status != "":
+		l.index = "conversations_by_status"
 	}
 	l.by("v.account_id = ?", true, account)
 	l.by("v.contact_id = ?", f.ContactID != "", f.ContactID)

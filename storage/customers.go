@@ -57,11 +57,18 @@ func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit
 func (f CustomerFilter) listing(organization int64) listing {
 	l := listing{columns: customerColumns, table: "customers c", joins: "JOIN teams t ON t.id = c.team_id", key: "c.created_at", id: "c.id"}
 	l.by("c.organization_id = ?", true, organization)
-	l.by("c.email = ? COLLATE NOCASE", f.Email != "", f.Email)
-	if f.Email == "" {
-		l.by("c.status = ?", f.Status != "", f.Status)
-	} else {
+	switch {
+	case f.Email != "":
+		l.index = "customers_by_email"
+		l.by("c.email = ? COLLATE NOCASE", true, f.Email)
 		l.only("c.status = ?", f.Status != "", f.Status)
+	case f.Status != "":
+		l.index = "customers_by_status"
+		l.by("c.status = ?", true, f.Status)
+	case f.Archived:
+		l.index = "customers_of_organization"
+	default:
+		l.index = "customers_in_use"
 	}
 	if f.Status == "" && !f.Archived {
 		l.where = append(l.where, "c.status <> 'archived'")

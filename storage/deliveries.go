@@ -113,35 +113,37 @@ type DeliveryFilter struct {
 	CreatedBefore  Time
 }
 
-// Deliveries lists an organization's deliveries, newest first.
+// Walks tells whether the filter has to be held against row after row: then the
+// list is one for Search.
+func (f DeliveryFilter) Walks() bool { return f.EventType != "" }
+
+// Deliveries lists an organization's deliveries, newest first, and tells how far
+// it came: to Last, unless the page was full or its time was up before.
 //
-// Each filter that narrows the list down has an index in the list's order. The
-// one of subscriptions has the state before the time, so a list with only one of
-// the two is put together out of a list for each value of the other.
-func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limit int) ([]Delivery, error) {
+// All filters but that by type have an index in the list's order. The one of
+// subscriptions has the state before the time, so a list with only one of the two
+// is put together out of a list for each value of the other.
+func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limit int) ([]Delivery, After, error) {
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
-	switch {
-	case f.EventID != "":
-		return rx.deliveriesWhere(`d.organization_id = ? AND d.event_id = ?`, f, after, limit, organization, f.EventID)
-	case f.SubscriptionID == "" && f.Status == "":
-		return rx.deliveriesWhere(`d.organization_id = ?`, f, after, limit, organization)
+	if f.Walks() || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
+		return find[Delivery](rx, f.listing(organization), after, limit)
 	}
 	subscriptions, err := rx.subscriptionsOf(organization, f.SubscriptionID)
 	if err != nil {
-		return nil, err
+		return nil, Last, err
 	}
 	statuses := []string{f.Status}
 	if f.Status == "" {
 		statuses = []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
 	}
 	var page []Delivery
-	for _, subscription := range subscriptions {
-		for _, status := range statuses {
-			some, err := rx.deliveriesWhere(`d.subscription_id = ? AND d.status = ?`, f, after, limit, subscription, status)
+	for _, f.SubscriptionID = range subscriptions {
+		for _, f.Status = range statuses {
+			some, _, err := find[Delivery](rx, f.listing(organization), after, limit)
 			if err != nil {
-				return nil, err
+				return nil, Last, err
 			}
 			page = append(page, some...)
 		}
@@ -149,7 +151,33 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 	slices.SortFunc(page, func(a, b Delivery) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	return page[:min(len(page), limit)], nil
+	return page[:min(len(page), limit)], Last, nil
+}
+
+// listing lets one index find the deliveries: that of an event, of a subscription
+// and a state, or of the organization.
+func (f DeliveryFilter) listing(organization int64) listing {
+	l := listing{columns: deliveryColumns, table: "deliveries d", index: "deliveries_of_organization", key: "d.created_at", id: "d.id"}
+	if f.CreatedAfter != 0 {
+		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+	}
+	event := f.EventID != ""
+	exact := !event && f.SubscriptionID != "" && f.Status != ""
+	switch {
+	case event:
+		l.index = "deliveries_by_event_id"
+	case exact:
+		l.index = "deliveries_of_subscription"
+	}
+	l.by("d.organization_id = ?", true, organization)
+	l.by("d.event_id = ?", event, f.EventID)
+	l.by("d.subscription_id = ?", exact, f.SubscriptionID)
+	l.by("d.status = ?", exact, f.Status)
+	l.where = append(l.where, ofLiving)
+	l.only("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
+	l.only("d.status = ?", !exact && f.Status != "", f.Status)
+	l.only("d.event_type = ?", f.EventType != "", f.EventType)
+	return l
 }
 
 // subscriptionsOf lists the ids of an organization's subscriptions, or of the
@@ -160,18 +188,4 @@ func (rx *Rx) subscriptionsOf(organization int64, id string) ([]string, error) {
 		return ids, rx.list(&ids, `SELECT id FROM subscriptions WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
 	}
 	return ids, rx.list(&ids, `SELECT id FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
-}
-
-// deliveriesWhere reads a page by an index whose columns where names.
-func (rx *Rx) deliveriesWhere(where string, f DeliveryFilter, after After, limit int, args ...any) ([]Delivery, error) {
-	var page []Delivery
-	args = append(args, after.Key, after.ID, f.CreatedAfter, f.EventType, f.EventType, f.Status, f.Status, f.SubscriptionID, f.SubscriptionID, limit)
-	err := rx.list(&page, `
-		SELECT `+deliveryColumns+`
-		FROM deliveries d
-		WHERE `+where+` AND (d.created_at, d.id) < (?, ?) AND d.created_at > ?
-			AND (? = '' OR d.event_type = ?) AND (? = '' OR d.status = ?) AND (? = '' OR d.subscription_id = ?) AND `+ofLiving+`
-		ORDER BY d.created_at DESC, d.id DESC
-		LIMIT ?`, args...)
-	return page, err
 }

@@ -51,7 +51,8 @@ func (m *mail) list(t *testing.T, f storage.DeliveryFilter, step int) (all []sto
 	t.Helper()
 	for after := storage.First; ; {
 		page := view(t, m.db, func(rx *storage.Rx) ([]storage.Delivery, error) {
-			return rx.Deliveries(m.ours.Organization.ID, f, after, step)
+			rows, _, err := rx.Deliveries(m.ours.Organization.ID, f, after, step)
+			return rows, err
 		})
 		all = append(all, page...)
 		if len(page) < step {

@@ -140,10 +140,5 @@ func (full) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// DeliveriesWhere lists the deliveries of a subscription in a state.
-func (rx *Rx) DeliveriesWhere(subscription, status string) ([]Delivery, error) {
-	return rx.deliveriesWhere(`d.subscription_id = ? AND d.status = ?`, DeliveryFilter{}, First, 10, subscription, status)
-}
-
 // SetWalkTime sets how long a list may look at rows in vain.
 func (db *DB) SetWalkTime(d time.Duration) { db.walkTime = d }

@@ -42,7 +42,8 @@ func TestWhatHappensIsHeardOnceAndReplaysAgain(t *testing.T) {
 	is.Equal(len(hear(0, 2)), 0)
 
 	first := view(t, db, func(rx *storage.Rx) ([]storage.Delivery, error) {
-		return rx.Deliveries(ours.Organization.ID, storage.DeliveryFilter{SubscriptionID: s.ID}, storage.First, 1)
+		rows, _, err := rx.Deliveries(ours.Organization.ID, storage.DeliveryFilter{SubscriptionID: s.ID}, storage.First, 1)
+		return rows, err
 	})[0]
 	var again storage.Delivery
 	storagetest.Update(t, db, func(tx *storage.Tx) (err error) { again, err = tx.ReplayDelivery(first); return err })

@@ -141,17 +141,17 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 	return find[Message](rx, f.listing(account), after, limit)
 }
 
-// listing lets an index find the messages. That of a conversation holds fewer
-// rows than that of its account, which the planner does not know: the + takes
-// the account's away from it.
+// listing lets an index find the messages: that of a conversation, or that of the
+// account.
 func (f MessageFilter) listing(account int64) listing {
-	l := listing{columns: messageColumns, table: "messages m", joins: messageJoins, key: "m.created_at", id: "m.id"}
+	l := listing{columns: messageColumns, table: "messages m", index: "messages_of_account", joins: messageJoins, key: "m.created_at", id: "m.id"}
 	if f.CreatedAfter != 0 {
 		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
 	}
-	thread := f.ConversationID != "" || f.ContactID != ""
-	l.by("m.account_id = ?", !thread, account)
-	l.by("+m.account_id = ?", thread, account)
+	if f.ConversationID != "" || f.ContactID != "" {
+		l.index = "messages_of_conversation"
+	}
+	l.by("m.account_id = ?", true, account)
 	l.by("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
 	// A contact has one conversation, whose index this then uses.
 	l.by("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)

@@ -27,6 +27,7 @@ var Last = After{}
 type listing struct {
 	columns string
 	table   string
+	index   string // to be used: between the bounds of a stretch the planner takes one for as good as the other
 	joins   string
 	key, id string // the columns of its order, descending, which end the index
 	where   []string
@@ -93,7 +94,7 @@ func (l *listing) mark(rx *Rx, after After, n int) (After, error) {
 	where, args := l.within(after, l.end)
 	err := rx.get(&row, `
 		SELECT `+l.key+` AS key, `+l.id+` AS id
-		FROM `+l.table+`
+		FROM `+l.table+` INDEXED BY `+l.index+`
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY `+l.key+` DESC, `+l.id+` DESC
 		LIMIT 1 OFFSET ?`, append(args, n-1)...)
@@ -110,7 +111,7 @@ func stretch[T any](rx *Rx, l listing, after, until After, limit int) ([]T, erro
 	page := make([]T, 0, limit)
 	err := rx.list(&page, `
 		SELECT `+l.columns+`
-		FROM `+l.table+` `+l.joins+`
+		FROM `+l.table+` INDEXED BY `+l.index+` `+l.joins+`
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY `+l.key+` DESC, `+l.id+` DESC
 		LIMIT ?`, args...)

@@ -76,8 +76,8 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 		return reply{}, err
 	}
 	var rows []storage.Delivery
-	err = s.view(r, func(rx *storage.Rx) (err error) {
-		rows, err = rx.Deliveries(r.org.ID, f, q.after, q.fetch())
+	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+		rows, q.reached, err = rx.Deliveries(r.org.ID, f, q.after, q.fetch())
 		return err
 	})
 	key := func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} }

@@ -81,7 +81,7 @@ func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
 	}
 	err = s.eachOrganization(cmd.Context(), o.org, func(rx *storage.Rx, found storage.Organization) error {
-		some, err := rx.Deliveries(found.ID, o.filter, storage.First, o.limit)
+		some, err := newestDeliveries(rx, found.ID, o)
 		all = append(all, some...)
 		return err
 	})
@@ -89,6 +89,19 @@ func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	return all[:min(len(all), o.limit)], err
+}
+
+// newestDeliveries reads the newest ones of an organization, however long the
+// filter has to look for them.
+func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (all []storage.Delivery, err error) {
+	for after := storage.First; after != storage.Last && len(all) < o.limit; {
+		var some []storage.Delivery
+		if some, after, err = rx.Deliveries(organization, o.filter, after, o.limit-len(all)); err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // number is an optional number as a table shows it.
