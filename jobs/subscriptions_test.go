@@ -34,7 +34,7 @@ func backlog(t *testing.T, db *storage.DB, n int) storage.Subscription {
 func deliveriesIn(t *testing.T, db *storage.DB, s storage.Subscription, status string) (n int) {
 	t.Helper()
 	storagetest.View(t, db, func(rx *storage.Rx) error {
-		some, err := rx.Deliveries(s.OrganizationID, storage.DeliveryFilter{SubscriptionID: s.ID, Status: status}, storage.First, 5000)
+		some, _, err := rx.Deliveries(s.OrganizationID, storage.DeliveryFilter{SubscriptionID: s.ID, Status: status}, storage.First, 5000)
 		n = len(some)
 		return err
 	})

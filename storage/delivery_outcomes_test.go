@@ -23,7 +23,8 @@ func outboxed(t *testing.T, db *storage.DB, n int) (storagetest.Tenant, storage.
 		})
 	}
 	return tenant, s, view(t, db, func(rx *storage.Rx) ([]storage.Delivery, error) {
-		return rx.Deliveries(tenant.Organization.ID, storage.DeliveryFilter{}, storage.First, 1000)
+		rows, _, err := rx.Deliveries(tenant.Organization.ID, storage.DeliveryFilter{}, storage.First, 1000)
+		return rows, err
 	})
 }
 
