@@ -44,7 +44,7 @@ type Webhooks struct {
 }
 
 // deliveriesAhead is how many deliveries wait for each place of their lane.
-const deliveriesAhead = 4
+const deliveriesAhead = 8
 
 // lease is the time limit of a run, with the wait for those before it.
 func (w Webhooks) lease() time.Duration {
@@ -82,10 +82,10 @@ func (w *Workers) deliver(ctx context.Context, job storage.Job) (queue.Commit, e
 	delay, again := w.Webhooks.next(a.Attempt, out)
 	w.tell(p, out, delay)
 	if !again {
-		return func(tx *storage.Tx) error { return w.Webhooks.undelivered(tx, job, p, a, 0) }, nil
+		return func(tx *storage.Tx) error { return w.undelivered(tx, job, p, a, 0) }, nil
 	}
 	return func(tx *storage.Tx) error {
-		return w.Webhooks.undelivered(tx, job, p, a, tx.Now.Add(delay))
+		return w.undelivered(tx, job, p, a, tx.Now.Add(delay))
 	}, queue.RetryAfter(delay, errors.New(out.Message))
 }
 
@@ -171,8 +171,8 @@ func (w Webhooks) next(attempt int, out webhook.Outcome) (delay time.Duration, a
 
 // undelivered records a failed attempt: on the delivery, which is tried again at
 // next or with 0 is dead, and on its subscription, which may have had enough.
-func (w Webhooks) undelivered(tx *storage.Tx, job storage.Job, p storage.Parcel, a storage.Attempt, next storage.Time) error {
-	reason, err := w.hadEnough(tx, p, a)
+func (w *Workers) undelivered(tx *storage.Tx, job storage.Job, p storage.Parcel, a storage.Attempt, next storage.Time) error {
+	reason, err := w.Webhooks.hadEnough(tx, p, a)
 	if err != nil {
 		return err
 	}
@@ -189,6 +189,7 @@ func (w Webhooks) undelivered(tx *storage.Tx, job storage.Job, p storage.Parcel,
 			return err
 		}
 	}
+	tx.AfterCommit(func() { w.Log.Warn("subscription disabled", "subscription", p.Subscription, "reason", reason) })
 	return tx.DisableSubscription(p.Subscription, reason)
 }
 

@@ -55,27 +55,12 @@ func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, erro
 
 // SigningKeys opens the secrets that sign for a subscription now, oldest first.
 func (rx *Rx) SigningKeys(subscription string) ([]string, error) {
-	var rows []struct {
-		ID     string `db:"id"`
-		Secret []byte `db:"secret"`
+	keys, err := rx.signingKeys(subscription)
+	plain := make([]string, len(keys))
+	for i, k := range keys {
+		plain[i] = k.plain
 	}
-	err := rx.list(&rows, `
-		SELECT id, secret
-		FROM signing_secrets
-		WHERE subscription_id = ? AND (expires_at = 0 OR expires_at > ?)
-		ORDER BY created_at, id`, subscription, Now())
-	if err != nil {
-		return nil, err
-	}
-	keys := make([]string, len(rows))
-	for i, row := range rows {
-		key, err := rx.db.Unseal(secretPurpose(row.ID), row.Secret)
-		if err != nil {
-			return nil, err
-		}
-		keys[i] = string(key)
-	}
-	return keys, nil
+	return plain, err
 }
 
 // expiredKept is how long a secret is listed after it has expired.

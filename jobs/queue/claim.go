@@ -138,7 +138,7 @@ func (r *Runner) claimLane(tx *storage.Tx, k *kindState, lane string) (now, late
 	r.mu.Lock()
 	l := r.lane(k, lane)
 	room := max(0, min(r.laneRoom(l, lane), r.room(k)))
-	limit := room + max(0, r.stock(l, lane)-len(l.ready)-l.coming)
+	limit := min(room+max(0, r.stock(l, lane)-len(l.ready)-l.coming), maxClaim)
 	r.starved = r.starved || limit <= 0
 	r.mu.Unlock()
 	if limit <= 0 {
