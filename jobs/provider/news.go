@@ -12,8 +12,15 @@ type News struct {
 	WABA string // the business account that it is about
 	At   Int    // when it happened, in seconds; 0 where that is not told
 
-	head, tail []byte // the callback around the value, with nothing else in it
-	deep       bool   // something in the callback is nested too deep
+	head, tail []byte   // the callback around the value, with nothing else in it
+	members    []member // of the value: found once, because each of a thousand items needs them
+	deep       bool     // something in the callback is nested too deep
+}
+
+// member is one member of an object.
+type member struct {
+	name  string
+	value []byte
 }
 
 // maxDepth is far more than the provider uses, and less than a database takes
@@ -90,9 +97,24 @@ func readChange(change []byte) News {
 	}
 	if !found[1].empty() {
 		n.Value = found[1].of(change)
-		n.head, n.tail = change[:found[1].from], change[found[1].to:]
+		n.head, n.tail, n.members = change[:found[1].from], change[found[1].to:], membersOf(n.Value)
 	}
 	return n
+}
+
+// membersOf lists the members of an object; what is none has none.
+func membersOf(object []byte) (all []member) {
+	s := scanner{doc: object}
+	if s.space() != '{' {
+		return nil
+	}
+	s.members(func(key []byte) {
+		s.space()
+		start := s.pos
+		s.skip()
+		all = append(all, member{string(key), object[start:s.pos]})
+	})
+	return all
 }
 
 // join puts pieces together in memory of their own.
@@ -118,33 +140,26 @@ var lists = map[string]bool{
 // the people that it is about: in our own dialect, with every key that we do not
 // know. It returns nil for what is nested too deep.
 func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage) []byte {
-	doc := make([]byte, 0, len(n.head)+len(n.Value)+len(item)+len(n.tail))
-	doc = append(append(doc, n.head...), '{')
+	doc := append(join(n.head), '{')
 	first := true
-	s := scanner{doc: n.Value}
-	s.space()
-	s.members(func(key []byte) {
-		s.space()
-		start := s.pos
-		s.skip()
-		name := string(key)
-		if name != list && lists[name] {
-			return
+	for _, m := range n.members {
+		if m.name != list && lists[m.name] {
+			continue
 		}
 		if !first {
 			doc = append(doc, ',')
 		}
 		first = false
-		doc = append(appendText(doc, name), ':')
-		switch name {
+		doc = append(appendText(doc, m.name), ':')
+		switch m.name {
 		case list:
 			doc = append(append(append(doc, '['), item...), ']')
 		case "contacts":
 			doc = appendList(doc, people)
 		default:
-			doc = append(doc, n.Value[start:s.pos]...)
+			doc = append(doc, m.value...)
 		}
-	})
+	}
 	doc = append(append(doc, '}'), n.tail...)
 	if n.TooDeep(doc) {
 		return nil
