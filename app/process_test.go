@@ -22,7 +22,7 @@ import (
 )
 
 // asConfab makes the test binary behave as confab itself.
-const asConfab = "CONFAB_TEST_PROGRAM"
+const asConfab = "AS_CONFAB"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asConfab) == "" {
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	assets := cli.Assets{Schema: os.Getenv("CONFAB_TEST_SCHEMA"), Version: "test"}
+	assets := cli.Assets{Schema: os.Getenv("AS_CONFAB_SCHEMA"), Version: "test"}
 	os.Exit(cli.Run(ctx, assets, os.Args[1:]))
 }
 
@@ -39,7 +39,7 @@ func confab(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), asConfab+"=1", "CONFAB_TEST_SCHEMA="+storagetest.Schema(t), "CONFAB_LOG__LEVEL=warn")
+	cmd.Env = append(os.Environ(), asConfab+"=1", "AS_CONFAB_SCHEMA="+storagetest.Schema(t), "CONFAB_LOG__LEVEL=warn")
 	return cmd
 }
 

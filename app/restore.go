@@ -206,7 +206,7 @@ func (r Restore) check(temp string) (keyChecked bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return key != nil, storage.CheckCopy(filepath.Join(temp, archiveDatabase), key)
+	return key != nil, storage.CheckDatabase(filepath.Join(temp, archiveDatabase), key)
 }
 
 // putInPlace moves what was verified to where it belongs, the database last:

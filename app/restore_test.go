@@ -102,9 +102,9 @@ func TestRestoreRefusesADatabaseThatIsNotSound(t *testing.T) {
 	for i := 8192; i < len(text)-8192; i += 4096 {
 		copy(text[i+100:], strings.Repeat("\xa5", 60))
 	}
-	is.True(storage.CheckCopy(file, nil) == nil)
+	is.True(storage.CheckDatabase(file, nil) == nil)
 	is.NoErr(os.WriteFile(file, text, 0o600))
-	is.True(storage.CheckCopy(file, nil) != nil)
+	is.True(storage.CheckDatabase(file, nil) != nil)
 }
 
 func TestRestoreWantsAnEmptyDirectory(t *testing.T) {

@@ -90,10 +90,10 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 	return facts, rows.Err()
 }
 
-// CheckCopy reads all of a copy that nobody else has open and says what is wrong
-// with it, if anything: its pages, its indexes, its references, whose it is. With
-// a key it must fit that.
-func CheckCopy(path string, masterKey []byte) (err error) {
+// CheckDatabase reads all of a database, a copy or one that others use, and says what
+// is wrong with it, if anything: its pages, its indexes, its references, whose it
+// is. With a key it must fit that. This process must not have it open.
+func CheckDatabase(path string, masterKey []byte) (err error) {
 	if err := inspectHeader(path); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func TestACopyIsMadeBesideAWriter(t *testing.T) {
 	target := copyOf(t, o.Path)
 	close(stop)
 	n := <-stopped
-	is.NoErr(storage.CheckCopy(target, o.MasterKey))
+	is.NoErr(storage.CheckDatabase(target, o.MasterKey))
 	facts, err := storage.ReadCopy(target, nil)
 	is.NoErr(err)
 	is.True(20 <= facts.Messages && facts.Messages <= int64(20+n))
@@ -101,7 +101,7 @@ func TestACopyThatIsBrokenOffSaysSo(t *testing.T) {
 	is.Equal(string(text), "something else")
 }
 
-func TestCheckCopyFindsWhatIsWrong(t *testing.T) {
+func TestCheckDatabaseFindsWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ spoil, says string }{
 		"a reference to nothing": {`PRAGMA foreign_keys = OFF; INSERT INTO teams (public_id, organization_id, name, created_at) VALUES ('team_x', 99, 'x', 1)`,
 			"teams → organizations: 1"},
@@ -115,7 +115,7 @@ func TestCheckCopyFindsWhatIsWrong(t *testing.T) {
 			o := newFile(t)
 			storagetest.Seed(t, open(t, o), "Acme")
 			target, key := copyOf(t, o.Path), o.MasterKey
-			is.NoErr(storage.CheckCopy(target, key))
+			is.NoErr(storage.CheckDatabase(target, key))
 			if c.spoil == "" {
 				key = make([]byte, storage.MasterKeySize)
 			} else {
@@ -124,7 +124,7 @@ func TestCheckCopyFindsWhatIsWrong(t *testing.T) {
 				target = storage.DatabaseFile(dir)
 				storagetest.Exec(t, dir, c.spoil)
 			}
-			err := storage.CheckCopy(target, key)
+			err := storage.CheckDatabase(target, key)
 			is.True(err != nil)
 			is.True(strings.Contains(err.Error(), c.says))
 		})

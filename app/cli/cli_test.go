@@ -101,7 +101,7 @@ func TestServerIsAskedWhereItListens(t *testing.T) {
 	} {
 		t.Run(c.server.Listen, func(t *testing.T) {
 			is := is.New(t)
-			got, err := localURL(c.server)
+			got, err := c.server.LocalURL()
 			is.NoErr(err)
 			is.Equal(got.String(), c.want)
 		})

@@ -119,7 +119,7 @@ func listen(address, flag string) (net.Listener, error) {
 
 // urlOf is where a listener is reached from this machine.
 func urlOf(l net.Listener) string {
-	u, err := localURL(config.Server{Listen: l.Addr().String()})
+	u, err := config.Server{Listen: l.Addr().String()}.LocalURL()
 	if err != nil {
 		return "http://" + l.Addr().String()
 	}

@@ -89,7 +89,7 @@ func TestTheContainerFileRunsWhatThereIs(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(c.UnknownVariables), 0)
 	is.Equal(c.DataDir, "/data")
-	where, err := localURL(c.Server) // where 'confab ready' asks
+	where, err := c.Server.LocalURL() // where 'confab ready' asks
 	is.NoErr(err)
 	is.Equal(where.String(), "http://127.0.0.1:8080")
 }

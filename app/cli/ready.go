@@ -5,16 +5,12 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"confab/app/config"
 )
 
 // readyTimeout is how long a server may take to say that it is ready.
@@ -36,8 +32,8 @@ func (e *env) ready() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if target, err = localURL(c.Server); err != nil {
-					return err
+				if target, err = c.Server.LocalURL(); err != nil {
+					return fmt.Errorf("%w: say where the server is with --url", err)
 				}
 				if len(c.Server.TLSDomains) > 0 {
 					serverName = c.Server.TLSDomains[0] // the server has no certificate for an address
@@ -52,29 +48,6 @@ func (e *env) ready() *cobra.Command {
 	}
 	parsed(cmd, &target, "url", "ask the server at this `address` instead of the one in the settings", parseURL)
 	return cmd
-}
-
-// localURL is where a server with these settings is reached from this machine.
-func localURL(s config.Server) (*url.URL, error) {
-	host, port, err := net.SplitHostPort(s.Listen)
-	if err != nil {
-		return nil, fmt.Errorf("server.listen: %w", err)
-	}
-	if port == "0" {
-		return nil, fmt.Errorf("server.listen is %s, which leaves the port open: say where the server is with --url", s.Listen)
-	}
-	ip, err := netip.ParseAddr(host)
-	switch {
-	case host == "" || err == nil && ip == netip.IPv4Unspecified():
-		host = "127.0.0.1"
-	case err == nil && ip.IsUnspecified():
-		host = "::1"
-	}
-	u := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
-	if s.TLS() {
-		u.Scheme = "https"
-	}
-	return u, nil
 }
 
 // askReady asks one URL. Certificates are not verified: nothing secret is sent,

@@ -174,7 +174,7 @@ func (b *box) during(ctx context.Context, f func(context.Context) error) error {
 
 // welcome waits for the server's first answer, and for a message to it.
 func (b *box) welcome(ctx context.Context) error {
-	target, err := localURL(b.app.Config.Server)
+	target, err := b.app.Config.Server.LocalURL()
 	if err == nil {
 		err = askReady(ctx, target.JoinPath("readyz"), "")
 	}

@@ -72,7 +72,7 @@ func (b *box) openProvider(l net.Listener, o app.Options) (err error) {
 	b.state.ControlToken = cmp.Or(b.token, b.state.ControlToken)
 	webhook := b.app.URL() // a certificate is made out to this name
 	if !b.app.Config.Server.TLS() {
-		local, err := localURL(b.app.Config.Server)
+		local, err := b.app.Config.Server.LocalURL()
 		if err != nil {
 			return err
 		}

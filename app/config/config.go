@@ -8,8 +8,10 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -157,4 +159,27 @@ func (c Config) PublicURL() string {
 // TLS says whether the server speaks https itself.
 func (s Server) TLS() bool {
 	return s.TLSCert != "" || len(s.TLSDomains) > 0
+}
+
+// LocalURL is where a server with these settings is reached from this machine.
+func (s Server) LocalURL() (*url.URL, error) {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("server.listen: %w", err)
+	}
+	if port == "0" {
+		return nil, fmt.Errorf("server.listen is %s, which leaves the port open", s.Listen)
+	}
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case host == "" || err == nil && ip == netip.IPv4Unspecified():
+		host = "127.0.0.1"
+	case err == nil && ip.IsUnspecified():
+		host = "::1"
+	}
+	u := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
+	if s.TLS() {
+		u.Scheme = "https"
+	}
+	return u, nil
 }

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/doctor"
+)
+
+func (e *env) doctor() *cobra.Command {
+	var quick, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Examine the installation, and say what to do about what is wrong",
+		Long: "Examine settings, permissions, disk, clock, database, provider, tokens, certificate, public URL, jobs,\n" +
+			"webhooks and media, with a server running or not, and say what to do about each finding. Nothing is\n" +
+			"changed. The exit status is 1 if something is broken.",
+		Example: "  confab doctor\n  confab doctor --quick --json",
+		Args:    arguments(),
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			found := []doctor.Finding{}
+			doctor.Examine(cmd.Context(), doctor.Options{
+				Sources: e.sources(cmd, nil), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Schema: e.Schema, Version: e.Version, Quick: quick,
+			}, func(f doctor.Finding) {
+				found = append(found, f)
+				if !asJSON {
+					printFinding(cmd, f)
+				}
+			})
+			if asJSON {
+				if err := printJSON(cmd.OutOrStdout(), found); err != nil {
+					return err
+				}
+			}
+			return sumUp(cmd, found, asJSON)
+		}),
+	}
+	cmd.Flags().BoolVar(&quick, "quick", false, "leave out what reads all of the data: the whole database and all media files")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// printFinding shows a finding as soon as there is one: some take a while.
+func printFinding(cmd *cobra.Command, f doctor.Finding) {
+	fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-15s %s\n", f.Status, f.Check, printable(f.Message))
+	if f.Advice != "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "%24s → %s\n", "", printable(f.Advice))
+	}
+}
+
+// sumUp sums up, and is the exit status.
+func sumUp(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error {
+	counts := make(map[string]int)
+	for _, f := range found {
+		counts[f.Status]++
+	}
+	if !asJSON {
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n", counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
+	}
+	if counts[doctor.Broken] > 0 {
+		return &exitError{status: exitFailed}
+	}
+	return nil
+}

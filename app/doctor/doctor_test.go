@@ -1,0 +1,116 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/app"
+	"confab/app/config"
+	"confab/app/doctor"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// examined examines a new data directory, with changes to the options.
+func examined(t *testing.T, change func(dir string, o *doctor.Options)) map[string]doctor.Finding {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := app.DataDir(dir).Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := storage.Open(storagetest.Options(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := doctor.Options{Sources: config.Sources{Environ: []string{"CONFAB_DATA_DIR=" + dir, "CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1"}}, Schema: storagetest.Schema(t)}
+	change(dir, &o)
+	found := make(map[string]doctor.Finding)
+	doctor.Examine(context.Background(), o, func(f doctor.Finding) {
+		if found[f.Check].Status != doctor.Broken { // the worst is kept
+			found[f.Check] = f
+		}
+		if (f.Advice == "") != (f.Status == doctor.OK) {
+			t.Errorf("advice is for what is wrong: %+v", f)
+		}
+	})
+	return found
+}
+
+func TestDiskSpace(t *testing.T) {
+	for name, c := range map[string]struct {
+		free   uint64
+		err    error
+		status string
+	}{
+		"plenty":     {50 << 30, nil, doctor.OK},
+		"little":     {500 << 20, nil, doctor.Warning},
+		"none":       {10 << 20, nil, doctor.Broken},
+		"unreadable": {0, errors.New("input/output error"), doctor.Broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			found := examined(t, func(_ string, o *doctor.Options) {
+				o.Free = func(string) (uint64, uint64, error) { return c.free, 100 << 30, c.err }
+			})
+			is.Equal(found["disk space"].Status, c.status)
+			if c.err == nil && c.status != doctor.OK {
+				is.True(strings.Contains(found["disk space"].Advice, "confab purge"))
+			}
+		})
+	}
+}
+
+func TestEveryBadSettingIsAFinding(t *testing.T) {
+	is := is.New(t)
+	var found []doctor.Finding
+	doctor.Examine(context.Background(), doctor.Options{Sources: config.Sources{Environ: []string{"CONFAB_JOBS__WORKERS=0", "CONFAB_LOG__LEVEL=loud"}}},
+		func(f doctor.Finding) { found = append(found, f) })
+	is.Equal(len(found), 2) // and nothing is guessed beyond
+	for i, key := range []string{"jobs.workers", "log.level"} {
+		is.Equal(found[i].Status, doctor.Broken)
+		is.True(strings.Contains(found[i].Message, key))
+	}
+}
+
+func TestASandboxIsExaminedWithItsOwnSettings(t *testing.T) {
+	is := is.New(t)
+	found := examined(t, func(dir string, _ *doctor.Options) {
+		is.NoErr(os.WriteFile(filepath.Join(dir, "sandbox.json"), []byte(`{"base_url":"http://127.0.0.1:8080/v1","simulator_url":"http://127.0.0.1:8081","app_secret":"s","verify_token":"v"}`), 0o600))
+	})
+	_, asked := found["provider"]
+	is.True(!asked) // it runs with the sandbox, which does not
+	is.True(strings.Contains(found["server"].Advice, "confab sandbox"))
+	found = examined(t, func(dir string, _ *doctor.Options) {
+		is.NoErr(os.WriteFile(filepath.Join(dir, "sandbox.json"), []byte(`{`), 0o600))
+	})
+	is.Equal(found["sandbox"].Status, doctor.Broken)
+}
+
+func TestSettingsThatDoNotFitTogether(t *testing.T) {
+	for name, c := range map[string]struct {
+		vars  []string
+		check string
+		says  string
+	}{
+		"open, no https":      {[]string{"CONFAB_SERVER__LISTEN=0.0.0.0:8080"}, "exposure", "in the open"},
+		"open, insecure URLs": {[]string{"CONFAB_SERVER__LISTEN=0.0.0.0:8080", "CONFAB_SERVER__PUBLIC_URL=https://chat.example.com", "CONFAB_SECURITY__ALLOW_INSECURE_URLS=true"}, "exposure", "http addresses"},
+		"a proxy not trusted": {[]string{"CONFAB_SERVER__PUBLIC_URL=https://chat.example.com"}, "proxy", "none is trusted"},
+		"not on port 443":     {[]string{"CONFAB_SERVER__TLS_DOMAINS=localhost.localdomain"}, "certificate", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			found := examined(t, func(_ string, o *doctor.Options) { o.Sources.Environ = append(o.Sources.Environ, c.vars...) })
+			is.True(found[c.check].Status != doctor.OK)
+			is.True(strings.Contains(found[c.check].Message, c.says))
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package doctor
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"confab/app"
+	"confab/app/config"
+)
+
+// settings loads the settings as a server does.
+func (e *examination) settings() bool {
+	c, err := config.Load(e.Sources)
+	if err != nil {
+		for line := range strings.Lines(err.Error()) {
+			e.broken("settings", "Correct it; 'confab config check' shows what is in force. 'confab init -' shows every setting.", "%s.", strings.TrimSpace(line))
+		}
+		return false
+	}
+	e.config, e.dir = c, app.DataDir(c.DataDir)
+	e.ok("settings", "All settings can be used.")
+	for _, unknown := range c.UnknownVariables {
+		e.warn("variables", "Correct its name or remove it: it changes nothing as it is.", "%s", unknown)
+	}
+	e.exposure()
+	return true
+}
+
+// exposure looks for settings that make sense alone, but not together.
+func (e *examination) exposure() {
+	c := e.config
+	open := !isLoopback(c.Server.Listen)
+	u, err := url.Parse(c.PublicURL())
+	secure := err == nil && u.Scheme == "https"
+	switch {
+	case open && !c.Server.TLS() && !secure:
+		e.warn("exposure", "Serve https with server.tls_domains or server.tls_cert, or put a proxy before it that does, and set server.public_url.",
+			"The server listens on %s without https: API keys go over the network in the open.", c.Server.Listen)
+	case open && c.Security.AllowInsecureURLs:
+		e.warn("exposure", "Unset security.allow_insecure_urls: it is for development.", "Webhooks may go to http addresses, where anyone on the way can read them.")
+	default:
+		e.ok("exposure", "Listens on %s, known to others as %s.", c.Server.Listen, c.PublicURL())
+	}
+	if secure && !c.Server.TLS() && len(c.Server.TrustedProxies) == 0 {
+		e.warn("proxy", "Name the proxy in server.trusted_proxies, so that logs and limits see the addresses of clients.",
+			"server.public_url is https and confab speaks http, so there is a proxy before it, but none is trusted.")
+	}
+}
+
+// isLoopback tells whether an address is reached from this machine only.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	return isLoopbackHost(host)
+}
+
+func isLoopbackHost(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
+}
+
+// reason is an error in words that fit into a sentence.
+func reason(err error) string {
+	var u *url.Error
+	if errors.As(err, &u) {
+		err = u.Err
+	}
+	return strings.TrimSuffix(err.Error(), ".")
+}

@@ -1,0 +1,71 @@
+package storage
+
+// NewestRow is when the last message, call or event was stored, 0 if none was.
+func (rx *Rx) NewestRow() (Time, error) {
+	var newest Time
+	err := rx.get(&newest, `
+		SELECT max(
+			coalesce((SELECT max(created_at) FROM api_log), 0),
+			coalesce((SELECT max(created_at) FROM events), 0),
+			coalesce((SELECT created_at FROM messages WHERE id = (SELECT max(id) FROM messages)), 0))`)
+	return newest, err
+}
+
+// EndpointTrouble is a subscription that gets no events, or has lost some.
+type EndpointTrouble struct {
+	ID             string  `db:"id"`
+	URL            string  `db:"url"`
+	Status         string  `db:"status"`
+	DisabledReason *string `db:"disabled_reason"`
+	Failures       int     `db:"consecutive_failures"`
+	Dead           int64   `db:"dead"`
+}
+
+// EndpointTroubles lists the subscriptions, of all organizations, that are
+// disabled, that fail, or that have dead deliveries which nobody has replayed.
+func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
+	var all []EndpointTrouble
+	err := rx.list(&all, `
+		SELECT * FROM (
+			SELECT s.id, s.url, s.status, s.disabled_reason, s.consecutive_failures,
+				(SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'dead' AND d.replayed = 0) AS dead
+			FROM subscriptions s)
+		WHERE status = 'disabled' OR consecutive_failures > 0 OR dead > 0
+		ORDER BY id`)
+	return all, err
+}
+
+// LiveAccounts lists the accounts of all organizations that were not removed.
+func (rx *Rx) LiveAccounts() ([]AccountDetail, error) {
+	var all []AccountDetail
+	err := rx.list(&all, accountDetail+`
+	WHERE a.deleted_at = 0
+	ORDER BY a.id`)
+	return all, err
+}
+
+// EachFile hands the hash and size of each file that media rows name to fn.
+func (rx *Rx) EachFile(fn func(sum string, size int64) error) error {
+	var after string
+	for {
+		var page []struct {
+			SHA256 string `db:"sha256"`
+			Size   int64  `db:"size"`
+		}
+		err := rx.list(&page, `
+			SELECT sha256, max(size) AS size FROM media
+			WHERE sha256 > ?
+			GROUP BY sha256
+			ORDER BY sha256
+			LIMIT 1000`, after)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		for _, f := range page {
+			if err := fn(f.SHA256, f.Size); err != nil {
+				return err
+			}
+		}
+		after = page[len(page)-1].SHA256
+	}
+}
