@@ -45,7 +45,7 @@ func TestADeliveryThatSucceedsAtOnceLeavesOneRow(t *testing.T) {
 
 func TestTheWholeScheduleUntilADeliveryIsDead(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(500)
+		w.endpoint.play(always(500))
 		w.happen(`{"n":1}`)
 		for n, delay := range schedule {
 			d := w.one()
@@ -90,7 +90,7 @@ func TestTheWholeScheduleUntilADeliveryIsDead(t *testing.T) {
 
 func TestWhatFailsTogetherDoesNotReturnTogether(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(503)
+		w.endpoint.play(always(503))
 		for i := range 19 {
 			w.happen(fmt.Sprint(i))
 		}
@@ -106,7 +106,7 @@ func TestWhatFailsTogetherDoesNotReturnTogether(t *testing.T) {
 
 func TestASuccessAfterFailuresIsRecordedAndForgivesThem(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(n int, _ post, r *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(n int, _ post, r *http.Request) (*http.Response, error) {
 			switch n {
 			case 1:
 				return answered(500, "oh no"), nil
@@ -114,7 +114,7 @@ func TestASuccessAfterFailuresIsRecordedAndForgivesThem(t *testing.T) {
 				return hung(r)
 			}
 			return answered(204, ""), nil
-		}
+		})
 		w.happen(`{}`)
 		w.is.Equal(w.state().FailingSince, storage.Now())
 		w.wait(15 * time.Second) // the second began
@@ -159,7 +159,7 @@ func TestRetryAfterIsHonouredBetweenTheScheduleAndADay(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			deliveries(t, func(w *delivering) {
-				w.endpoint.answer = always(test.status, "Retry-After", test.value)
+				w.endpoint.play(always(test.status, "Retry-After", test.value))
 				w.happen(`{}`)
 				d := w.one()
 				delay := d.NextAttemptAt.Sub(d.LastAttemptAt)
@@ -174,7 +174,7 @@ func TestRetryAfterIsHonouredBetweenTheScheduleAndADay(t *testing.T) {
 	t.Run("as a date", func(t *testing.T) {
 		deliveries(t, func(w *delivering) {
 			at := time.Now().Add(5 * time.Minute).UTC()
-			w.endpoint.answer = always(503, "Retry-After", at.Format(http.TimeFormat))
+			w.endpoint.play(always(503, "Retry-After", at.Format(http.TimeFormat)))
 			w.happen(`{}`)
 			w.is.True(w.one().NextAttemptAt.Std().Sub(at).Abs() <= time.Second)
 		})
@@ -183,7 +183,7 @@ func TestRetryAfterIsHonouredBetweenTheScheduleAndADay(t *testing.T) {
 
 func TestDeliveriesFollowTheirSubscriptionAsItIs(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(500)
+		w.endpoint.play(always(500))
 		w.happen(`{}`)
 		s := w.state()
 		s.URL, s.CustomHeaders = "https://elsewhere.test/in", map[string]string{"X-Tenant": "acme"}
@@ -255,12 +255,12 @@ func TestAnExpiredSecretSignsNothingTheVeryNextMoment(t *testing.T) {
 
 func TestAReplayIsANewDeliveryOfTheSameBytes(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(500)
+		w.endpoint.play(always(500))
 		w.happen(`{"original":  true}`)
 		w.wait(40 * time.Hour)
 		dead := w.one()
 		w.is.Equal(dead.Status, storage.DeliveryDead)
-		w.endpoint.answer = always(200)
+		w.endpoint.play(always(200))
 		w.change(func(tx *storage.Tx) error { _, err := tx.ReplayDelivery(dead); return err })
 		posts := w.endpoint.posts()
 		w.is.Equal(len(posts), 9)
@@ -282,12 +282,12 @@ func TestAReplayIsANewDeliveryOfTheSameBytes(t *testing.T) {
 // makes it, and nobody counts a failure.
 func TestAnAttemptThatWeBrokeOffIsMadeAgainAndNoFailure(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(n int, _ post, r *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(n int, _ post, r *http.Request) (*http.Response, error) {
 			if n == 1 {
 				return hung(r)
 			}
 			return answered(200, ""), nil
-		}
+		})
 		w.happen(`{}`)
 		w.stop()
 		w.is.Equal(w.one().AttemptCount, 0)
@@ -304,12 +304,12 @@ func TestAnAttemptThatWeBrokeOffIsMadeAgainAndNoFailure(t *testing.T) {
 
 func TestDeliveriesOfADeletedSubscriptionEnd(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(n int, _ post, r *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(n int, _ post, r *http.Request) (*http.Response, error) {
 			if n == 2 {
 				return hung(r)
 			}
 			return answered(500, ""), nil
-		}
+		})
 		w.happen(`1`, `2`)
 		w.change(func(tx *storage.Tx) error {
 			return tx.DeleteSubscription(w.tenant.Organization.ID, w.subscription.ID)
@@ -338,9 +338,9 @@ func TestADeliveryThatCannotBeAttemptedEndsAsDead(t *testing.T) {
 func TestEveryAttemptIsTold(t *testing.T) {
 	var told []string
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(n int, _ post, r *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(n int, _ post, r *http.Request) (*http.Response, error) {
 			return answered([]int{500, 200}[n-1], ""), nil
-		}
+		})
 		w.happen(`{}`)
 		w.wait(time.Minute)
 	}, func(o *jobs.Webhooks) {

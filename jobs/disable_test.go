@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ func (w *delivering) statuses() map[string]int {
 
 func TestTwentyFailuresWithinAMinuteDisableNothing(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(500)
+		w.endpoint.play(always(500))
 		w.numbered(1, 25)
 		s := w.state()
 		w.is.Equal(s.ConsecutiveFailures, 25)
@@ -48,7 +49,7 @@ func TestTwentyFailuresWithinAMinuteDisableNothing(t *testing.T) {
 
 func TestTwentyFailuresOverAnHourDisable(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(500)
+		w.endpoint.play(always(500))
 		for n := 1; n <= 19; n++ { // with retries more than twenty
 			w.happen(fmt.Sprint(n))
 			w.wait(3 * time.Minute)
@@ -79,7 +80,7 @@ func TestTwentyFailuresOverAnHourDisable(t *testing.T) {
 
 func TestFewFailuresOverManyHoursDisableNothing(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(500)
+		w.endpoint.play(always(500))
 		w.numbered(1, 2)
 		w.wait(60 * time.Hour) // sixteen attempts
 		s := w.state()
@@ -96,19 +97,20 @@ func TestFewFailuresOverManyHoursDisableNothing(t *testing.T) {
 
 func TestASuccessBeginsTheCountAnew(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		fail := true
-		w.endpoint.answer = func(int, post, *http.Request) (*http.Response, error) {
-			if fail {
+		var fail atomic.Bool
+		fail.Store(true)
+		w.endpoint.play(func(int, post, *http.Request) (*http.Response, error) {
+			if fail.Load() {
 				return answered(500, ""), nil
 			}
 			return answered(200, ""), nil
-		}
+		})
 		w.numbered(1, 19)
-		fail = false
+		fail.Store(false)
 		w.wait(2 * time.Hour)
 		w.is.Equal(w.statuses(), map[string]int{"succeeded": 19})
 		w.is.Equal(w.state().ConsecutiveFailures, 0)
-		fail = true
+		fail.Store(true)
 		w.numbered(20, 38)
 		w.happen("39")
 		s := w.state()
@@ -120,7 +122,7 @@ func TestASuccessBeginsTheCountAnew(t *testing.T) {
 
 func TestWithoutAMinimumAgeTheCountAloneDisables(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(500)
+		w.endpoint.play(always(500))
 		w.numbered(1, 3)
 		w.is.Equal(w.state().Status, storage.WebhookDisabled)
 		w.is.Equal(w.state().ConsecutiveFailures, 3)
@@ -131,9 +133,9 @@ func TestWithoutAMinimumAgeTheCountAloneDisables(t *testing.T) {
 
 func TestAnEndpointThatIsGoneIsDisabledAtOnce(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(n int, _ post, _ *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(n int, _ post, _ *http.Request) (*http.Response, error) {
 			return answered([]int{500, 410}[n-1], ""), nil
-		}
+		})
 		w.happen("1")
 		w.happen("2")
 		s := w.state()
@@ -153,9 +155,9 @@ func TestAnEndpointThatIsGoneIsDisabledAtOnce(t *testing.T) {
 // request once the endpoint is well again.
 func TestWhatDiedWithASubscriptionCanBeReplayed(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = always(410)
+		w.endpoint.play(always(410))
 		w.numbered(1, 4)
-		w.endpoint.answer = always(200)
+		w.endpoint.play(always(200))
 		w.resume()
 		w.is.Equal(len(w.endpoint.posts()), 1) // what is dead stays so
 		var replayed int
@@ -175,7 +177,7 @@ func TestWhatDiedWithASubscriptionCanBeReplayed(t *testing.T) {
 // nothing any more.
 func TestWhatIsOnItsWayWhenASubscriptionIsDisabledIsDeadToo(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(_ int, _ post, r *http.Request) (*http.Response, error) { return hung(r) }
+		w.endpoint.play(func(_ int, _ post, r *http.Request) (*http.Response, error) { return hung(r) })
 		w.happen("1")
 		w.change(func(tx *storage.Tx) error { return tx.DisableSubscription(w.subscription.ID, storage.ReasonGone) })
 		w.wait(time.Hour)
@@ -187,12 +189,12 @@ func TestWhatIsOnItsWayWhenASubscriptionIsDisabledIsDeadToo(t *testing.T) {
 
 func TestAPausedSubscriptionsDeliveriesWaitAndGoOutOldestFirst(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(n int, _ post, _ *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(n int, _ post, _ *http.Request) (*http.Response, error) {
 			if n == 1 {
 				return answered(500, ""), nil
 			}
 			return answered(200, ""), nil
-		}
+		})
 		w.happen("retried")
 		w.pause()
 		var want []string
@@ -230,15 +232,15 @@ func TestAPauseOutlastsARestart(t *testing.T) {
 
 func TestAnAttemptOnItsWayMayFinishAfterAPause(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(_ int, _ post, r *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(_ int, _ post, r *http.Request) (*http.Response, error) {
 			time.Sleep(5 * time.Second)
 			return answered(500, ""), nil
-		}
+		})
 		w.happen("1")
 		w.pause()
 		w.wait(time.Minute)
 		w.is.Equal(w.statuses(), map[string]int{"failed http_error": 1})
-		w.endpoint.answer = always(200)
+		w.endpoint.play(always(200))
 		w.resume()
 		w.wait(time.Second)
 		w.is.Equal(w.statuses(), map[string]int{"succeeded": 1})

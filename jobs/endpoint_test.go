@@ -30,15 +30,21 @@ type post struct {
 	event   string // X-Svc-Event-Id
 }
 
-// endpoint is every endpoint there is, in memory. The answer is told the number
-// of the call, from 1.
+// endpoint is every endpoint there is, in memory.
 type endpoint struct {
+	mu     sync.Mutex
 	answer func(n int, p post, r *http.Request) (*http.Response, error)
+	had    []post
+	now    map[string]int // under way, by host
+	most   map[string]int
+}
 
-	mu   sync.Mutex
-	had  []post
-	now  map[string]int // under way, by host
-	most map[string]int
+// play makes endpoints answer as told. The answer knows the number of the call,
+// from 1.
+func (e *endpoint) play(answer func(n int, p post, r *http.Request) (*http.Response, error)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.answer = answer
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -54,7 +60,7 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 	p := post{time.Now(), r.URL.String(), r.Header, string(body), attempt, r.Header.Get("X-Svc-Event-Id")}
 	e.mu.Lock()
 	e.had = append(e.had, p)
-	n := len(e.had)
+	n, answer := len(e.had), e.answer
 	e.now[r.URL.Host]++
 	e.most[r.URL.Host] = max(e.most[r.URL.Host], e.now[r.URL.Host])
 	e.mu.Unlock()
@@ -63,7 +69,7 @@ func (e *endpoint) RoundTrip(r *http.Request) (*http.Response, error) {
 		defer e.mu.Unlock()
 		e.now[r.URL.Host]--
 	}()
-	return e.answer(n, p, r)
+	return answer(n, p, r)
 }
 
 // posts lists what arrived so far.

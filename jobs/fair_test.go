@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,10 +14,10 @@ import (
 
 func TestSixteenAttemptsAtMostAreUnderWayToOneEndpoint(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		w.endpoint.answer = func(int, post, *http.Request) (*http.Response, error) {
+		w.endpoint.play(func(int, post, *http.Request) (*http.Response, error) {
 			time.Sleep(100 * time.Millisecond)
 			return answered(200, ""), nil
-		}
+		})
 		for n := range 300 {
 			w.happen(fmt.Sprint(n))
 		}
@@ -47,13 +48,13 @@ func (w *delivering) delays(host string, made map[string]time.Time) (worst time.
 // that it may have. Another one is not a moment later for it.
 func TestEndpointsThatHangDoNotSlowAnother(t *testing.T) {
 	deliveries(t, func(w *delivering) {
-		hang := false
-		w.endpoint.answer = func(_ int, p post, r *http.Request) (*http.Response, error) {
-			if hang && strings.Contains(p.url, "hangs") {
+		var hang atomic.Bool
+		w.endpoint.play(func(_ int, p post, r *http.Request) (*http.Response, error) {
+			if hang.Load() && strings.Contains(p.url, "hangs") {
 				return hung(r)
 			}
 			return answered(200, ""), nil
-		}
+		})
 		for n := range 100 {
 			storagetest.Subscribe(w.t, w.db, w.tenant, fmt.Sprintf("https://hangs-%d.test/", n))
 		}
@@ -61,7 +62,7 @@ func TestEndpointsThatHangDoNotSlowAnother(t *testing.T) {
 			w.happen(fmt.Sprint("before ", n))
 		}
 		w.wait(time.Second)
-		hang = true
+		hang.Store(true)
 		made := make(map[string]time.Time)
 		for n := range 60 {
 			event := fmt.Sprint("after ", n)
@@ -78,7 +79,7 @@ func TestEndpointsThatHangDoNotSlowAnother(t *testing.T) {
 			held += most
 		}
 		w.is.True(held > 1000) // they had the chance to be in the way
-		hang = false
+		hang.Store(false)
 		w.wait(10 * time.Minute) // nothing is lost by it
 		pending := 0
 		storagetest.View(w.t, w.db, func(rx *storage.Rx) error {

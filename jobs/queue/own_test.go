@@ -29,15 +29,24 @@ func TestAKindWithWorkersOfItsOwnNeitherTakesNorLacksAny(t *testing.T) {
 			enqueue(t, db, storage.NewJob{Kind: "other"})
 		}
 		time.Sleep(3 * time.Second)
-		synctest.Wait()
-		is.Equal(other.done, 4) // two at a time
-		is.Equal(hanging.now, 10)
+		_, most, done := other.counts()
+		is.Equal(done, 4) // two at a time
+		is.Equal(most, 2)
+		now, _, _ := hanging.counts()
+		is.Equal(now, 10)
 		time.Sleep(time.Minute)
-		synctest.Wait()
-		is.Equal(hanging.done, 12)
-		is.Equal(hanging.most, 10)
-		is.Equal(other.most, 2)
+		_, most, done = hanging.counts()
+		is.Equal(done, 12)
+		is.Equal(most, 10)
 	})
+}
+
+// counts tells how many run now, ran at once at most, and are done.
+func (c *crowd) counts() (now, most, done int) {
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now, c.most, c.done
 }
 
 // note stores a row to tell by whether a transaction happened.
