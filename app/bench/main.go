@@ -33,7 +33,7 @@ type row struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.confab, "confab", "bin/confab", "the binary to measure")
-	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue, http, send, inbound or deliver")
+	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue, http, send, inbound, deliver or purge")
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
 	flag.IntVar(&b.messages, "messages", 1_000_000, "messages to store before sends are measured again")
@@ -70,7 +70,7 @@ func (b *bench) run() error {
 	parts := []struct {
 		name    string
 		measure func() error
-	}{{"commit", b.groupCommit}, {"queue", b.queue}, {"http", b.http}, {"send", b.send}, {"inbound", b.inbound}, {"deliver", b.deliver}}
+	}{{"commit", b.groupCommit}, {"queue", b.queue}, {"http", b.http}, {"send", b.send}, {"inbound", b.inbound}, {"deliver", b.deliver}, {"purge", b.purge}}
 	for _, part := range parts {
 		if b.only != "" && b.only != part.name {
 			continue
