@@ -34,8 +34,8 @@ func (r *Runner) stockUp(tx *storage.Tx, l *laneState, n int) {
 }
 
 // arrive takes in jobs that were leased before their turn, now that this is
-// durable.
-func (r *Runner) arrive(k *kindState, jobs []storage.Job) {
+// durable, and returns those whose turn has come meanwhile.
+func (r *Runner) arrive(k *kindState, jobs []storage.Job) (next []storage.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, j := range jobs {
@@ -43,6 +43,10 @@ func (r *Runner) arrive(k *kindState, jobs []storage.Job) {
 		l.coming--
 		l.ready = append(l.ready, j)
 	}
+	for _, j := range jobs {
+		next = append(next, r.turn(k, j.Lane)...)
+	}
+	return next
 }
 
 // turn takes the jobs of a lane whose turn has come, and reserves a worker for

@@ -196,3 +196,28 @@ func TestWhatIsClaimedTogetherIsPreparedTogether(t *testing.T) {
 		is.Equal(sizes, []int{12})
 	})
 }
+
+// A job may end while those behind it are being leased. Nobody is there then to
+// hand its place on, and they must not wait for the next poll.
+func TestWhatIsLeasedWhileItsTurnComesBeginsAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var began atomic.Int64
+		end, ended := make(chan struct{}), make(chan struct{}, 10)
+		start(t, db, queue.Options{Poll: time.Hour, OnFinish: func(queue.Finish) { ended <- struct{}{} }, Kinds: []queue.Kind{{
+			Name: "job", Ahead: 4, Lane: func(string) int { return 1 },
+			Prepare: func(context.Context, []storage.Job) { // leased, and not in line yet
+				close(end)
+				<-ended
+			},
+			Handle: func(context.Context, storage.Job) (queue.Commit, error) {
+				began.Add(1)
+				<-end
+				return nil, nil
+			},
+		}}})
+		synctest.Wait()
+		pile(t, db, 4)
+		synctest.Wait() // no time passes
+		is.Equal(began.Load(), int64(4))
+	})
+}

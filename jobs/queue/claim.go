@@ -117,17 +117,19 @@ func (r *Runner) claimHeld(ctx context.Context, k *kindState) error {
 		if err != nil {
 			return err
 		}
+		r.prepare(ctx, k, claimed)
+		for _, j := range claimed {
+			r.start(k, j)
+		}
 		r.prepare(ctx, k, ahead)
-		r.arrive(k, ahead)
+		for _, j := range r.arrive(k, ahead) {
+			r.start(k, j)
+		}
 		r.mu.Lock()
 		for _, lane := range lanes {
 			r.forget(k, lane)
 		}
 		r.mu.Unlock()
-		r.prepare(ctx, k, claimed)
-		for _, j := range claimed {
-			r.start(k, j)
-		}
 	}
 	return nil
 }
