@@ -193,24 +193,30 @@ func (s *Server) bulkLabelContacts(r *request) (reply, error) {
 	slices.Sort(in.ContactIDs)
 	in.ContactIDs = slices.Compact(in.ContactIDs)
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := tx.Label(r.org.ID, *in.LabelID)
-		if err != nil {
-			return reply{}, err
-		}
-		own, err := tx.ContactsByID(r.account.ID, in.ContactIDs)
-		if err != nil {
-			return reply{}, err
-		}
-		counts := bulkLabelView{SkippedCrossOrg: len(in.ContactIDs) - len(own)}
-		if l.TeamID != r.account.TeamID {
-			counts.SkippedTeamMismatch = len(own)
-			return ok(counts), nil
-		}
-		counts.Applied = len(own)
-		changed, err := relabelAll(tx, r, own, in)
-		counts.Unchanged = len(own) - changed
+		counts, err := labelInBulk(tx, r, in)
 		return ok(counts), err
 	})
+}
+
+// labelInBulk does what the body wants and counts the contacts by what became of
+// them.
+func labelInBulk(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView, err error) {
+	l, err := tx.Label(r.org.ID, *in.LabelID)
+	if err != nil {
+		return counts, err
+	}
+	own, err := tx.ContactsByID(r.account.ID, in.ContactIDs)
+	if err != nil {
+		return counts, err
+	}
+	counts.SkippedCrossOrg = len(in.ContactIDs) - len(own)
+	if l.TeamID != r.account.TeamID {
+		counts.SkippedTeamMismatch = len(own)
+		return counts, nil
+	}
+	changed, err := relabelAll(tx, r, own, in)
+	counts.Applied, counts.Unchanged = len(own), len(own)-changed
+	return counts, err
 }
 
 // relabelAll attaches or detaches a label everywhere at once, tells of each

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -160,9 +159,9 @@ func TestASearchLeadsThroughEveryContact(t *testing.T) {
 }
 
 // busy changes what lies around a walk until the test ends: it makes, changes,
-// labels and deletes contacts, and moves conversations. None of those that keep
-// names is deleted or gets a message.
-func (f *fixture) busy(a storage.Account, keep []string, label string) (stop func()) {
+// labels and deletes contacts, and writes to them. None of those that keep names
+// is deleted or gets a message.
+func (f *fixture) busy(keep []string, label string) (stop func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -175,13 +174,7 @@ func (f *fixture) busy(a storage.Account, keep []string, label string) (stop fun
 			made := f.call("POST", contacts, fmt.Sprintf(`{"phone_number":"+49170%07d"}`, i)).text("data.id")
 			f.call("PATCH", contacts+"/"+keep[i%len(keep)], fmt.Sprintf(`{"name":"Name %d"}`, i))
 			f.call("POST", contacts+"/"+keep[(7*i)%len(keep)]+"/labels", `{"label_id":"`+label+`"}`)
-			err := f.db.Update(context.Background(), func(tx *storage.Tx) error {
-				_, err := tx.EnsureConversation(a.ID, made)
-				return err
-			})
-			if err != nil {
-				f.t.Error(err)
-			}
+			f.call("POST", messages, strings.Replace(hello, "+15551234567", fmt.Sprintf("+49170%07d", i), 1))
 			if i%2 == 0 {
 				f.call("DELETE", contacts+"/"+made, "")
 			}
@@ -200,16 +193,21 @@ func TestListsPageOnceThroughTenThousandRowsUnderWrites(t *testing.T) {
 	f.exec(`INSERT INTO contact_labels SELECT id, ?, account_id, created_at FROM contacts WHERE account_id = ? AND substr(id, -1) < '8'`, label, account.ID)
 	labelled := storagetest.Select[string](t, f.dir, `SELECT contact_id FROM contact_labels`)
 	threads := storagetest.Select[string](t, f.dir, `SELECT id FROM conversations ORDER BY last_message_at DESC, id DESC`)
+	f.exec(`INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, created_at, updated_at)
+		SELECT 'msg_' || substr(id, 5), account_id, id, contact_id, 'inbound', 'text', 'delivered', 'app', '{}', created_at, created_at FROM conversations`)
+	said := storagetest.Select[string](t, f.dir, `SELECT id FROM messages ORDER BY created_at DESC, id DESC`)
 	slices.Reverse(ids)
 	slices.Sort(labelled)
 	slices.Reverse(labelled)
 	f = f.unchecked()
-	stop := f.busy(account, ids, f.label("Busy"))
+	stop := f.busy(ids, f.label("Busy"))
 	defer stop()
 	for path, want := range map[string][]string{
 		contacts + "?limit=100":                                    ids,
 		contacts + "?limit=97&search=%2B1555":                      ids,
 		contacts + "?limit=100&label_id=" + label:                  labelled,
+		messages + "?limit=100":                                    said,
+		messages + "?limit=100&direction=inbound":                  said,
 		conversations + "?limit=100":                               threads,
 		conversations + "?limit=100&status=open":                   threads,
 		contacts + "?limit=100&updated_since=2000-01-01T00:00:00Z": ids,

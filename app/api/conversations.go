@@ -107,17 +107,16 @@ func (s *Server) listConversations(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	rep := page(s, q, rows, f.Key, view)
-	rep.etag, err = listTag(rep.list)
-	return rep, err
+	return tagged(page(s, q, rows, f.Key, view))
 }
 
-// listTag is a weak tag over all that a page shows: the ids and what moves
+// tagged gives a page a weak tag over all that it shows: the ids and what moves
 // updated_at, and thereby updated_at itself.
-func listTag(list *listBody) (string, error) {
-	shown, err := encode([]any{list.Data, list.HasMore})
+func tagged(rep reply) (reply, error) {
+	shown, err := encode([]any{rep.list.Data, rep.list.HasMore})
 	sum := sha256.Sum256(shown)
-	return `W/"` + hex.EncodeToString(sum[:16]) + `"`, err
+	rep.etag = `W/"` + hex.EncodeToString(sum[:16]) + `"`
+	return rep, err
 }
 
 // findConversation reports a conversation that does not exist.
