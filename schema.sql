@@ -166,6 +166,7 @@ CREATE TABLE templates (
     content              TEXT    NOT NULL DEFAULT '',
     components           TEXT    NOT NULL CHECK (json_valid(components)),
     reason               TEXT,                              -- why it was rejected or paused
+    reviewed_at          INTEGER NOT NULL DEFAULT 0,        -- when a callback last told its verdict
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL
 ) STRICT;

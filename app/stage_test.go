@@ -91,8 +91,24 @@ func (s *stage) connect() string {
 	return n.PhoneNumberID
 }
 
+// read reads what the API has under a path.
+func (s *stage) read(path string, into any) {
+	s.t.Helper()
+	if err := json.Unmarshal(s.exchange("GET", s.app.URL()+"/v1"+path, ""), into); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // call makes one request that must succeed, and returns the answer's data.
 func (s *stage) call(method, url, body string) map[string]any {
+	s.t.Helper()
+	var out struct{ Data map[string]any }
+	json.Unmarshal(s.exchange(method, url, body), &out) // the simulator's answers have other shapes
+	return out.Data
+}
+
+// exchange makes one request that must succeed, and returns the answer.
+func (s *stage) exchange(method, url, body string) []byte {
 	s.t.Helper()
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -109,9 +125,7 @@ func (s *stage) call(method, url, body string) map[string]any {
 	if err != nil || res.StatusCode/100 != 2 {
 		s.t.Fatalf("%s %s: %d %s %v", method, url, res.StatusCode, text, err)
 	}
-	var out struct{ Data map[string]any }
-	json.Unmarshal(text, &out) // the simulator's answers have other shapes
-	return out.Data
+	return text
 }
 
 // fault makes the provider fail as told.

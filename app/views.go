@@ -2,6 +2,7 @@ package app
 
 import (
 	"confab/app/api"
+	"confab/jobs"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -17,3 +18,9 @@ func SubscriptionView(s storage.Subscription, secrets []storage.Secret) any {
 // DeliveryView is a webhook delivery as the API shows it, with its payload if
 // there is one.
 func DeliveryView(d storage.Delivery, payload []byte) any { return api.ViewDelivery(d, payload) }
+
+// AccountView is an account as the API shows it.
+func AccountView(a storage.AccountDetail) any { return api.ViewAccount(a) }
+
+// TemplateSyncView is what a sync of templates brought, as the API shows it.
+func TemplateSyncView(s *jobs.TemplateSync) any { return api.ViewSync(s) }

@@ -213,7 +213,7 @@ func saveTemplate(tx *storage.Tx, t storage.Template) error {
 
 // sameTemplate tells whether a look at the provider brings nothing new.
 func sameTemplate(old, found storage.Template) bool {
-	found.ID, found.CreatedAt, found.UpdatedAt = old.ID, old.CreatedAt, old.UpdatedAt
+	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt
 	if sameJSON(old.Components, found.Components) {
 		found.Components = old.Components
 	}

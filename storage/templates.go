@@ -13,7 +13,8 @@ type Template struct {
 	ParameterFormat    string `db:"parameter_format"`
 	Content            string `db:"content"`
 	Components         JSON   `db:"components"`
-	Reason             string `db:"reason"` // why it was rejected or paused, "" for no reason
+	Reason             string `db:"reason"`      // why it was rejected or paused, "" for no reason
+	ReviewedAt         Time   `db:"reviewed_at"` // when a callback last told its verdict
 	CreatedAt          Time   `db:"created_at"`
 	UpdatedAt          Time   `db:"updated_at"`
 }
@@ -27,7 +28,7 @@ const (
 
 const templateColumns = `id, account_id, name, language, status, coalesce(provider_status, '') AS provider_status,
 	coalesce(provider_template_id, '') AS provider_template_id, coalesce(category, '') AS category,
-	parameter_format, content, components, coalesce(reason, '') AS reason, created_at, updated_at`
+	parameter_format, content, components, coalesce(reason, '') AS reason, reviewed_at, created_at, updated_at`
 
 // Template finds a template of an account.
 func (rx *Rx) Template(account int64, name, language string) (Template, error) {
@@ -113,7 +114,7 @@ func (tx *Tx) InsertTemplate(t *Template) error {
 	return err
 }
 
-// UpdateTemplate stores every changeable field of t.
+// UpdateTemplate stores every changeable field of t but when it was reviewed.
 func (tx *Tx) UpdateTemplate(t *Template) error {
 	t.UpdatedAt = tx.Now
 	return tx.must(`
@@ -123,6 +124,15 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 		WHERE id = ? AND account_id = ?`,
 		t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat,
 		t.Content, t.Components, t.Reason, t.UpdatedAt, t.ID, t.AccountID)
+}
+
+// MarkTemplateReviewed records that a callback told a template's verdict, be it
+// another than before or not.
+func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
+	return tx.must(`
+		UPDATE templates
+		SET reviewed_at = ?
+		WHERE id = ? AND account_id = ?`, tx.Now, id, account)
 }
 
 // DeleteTemplate deletes a template that the provider no longer has.

@@ -28,6 +28,9 @@ type accountView struct {
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
+// ViewAccount is an account as the API shows it, for whoever else shows it.
+func ViewAccount(a storage.AccountDetail) any { return viewAccount(a) }
+
 func viewAccount(a storage.AccountDetail) accountView {
 	return accountView{
 		ID: a.PublicID, Object: "account", PhoneNumberID: a.PhoneNumberID, PhoneNumber: a.PhoneNumber, Name: a.Name,

@@ -116,7 +116,7 @@ func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Templa
 	if err != nil {
 		return after, err
 	}
-	if now.ProviderStatus != before.ProviderStatus || now.Reason != before.Reason {
+	if now.ReviewedAt != before.ReviewedAt {
 		after.Status, after.ProviderStatus, after.Reason = now.Status, now.ProviderStatus, now.Reason
 	}
 	return after, tx.UpdateTemplate(&after)

@@ -251,6 +251,9 @@ type templateSyncView struct {
 	Synced  int    `json:"synced"`
 }
 
+// ViewSync is what a sync brought as the API shows it, for whoever else shows it.
+func ViewSync(s *jobs.TemplateSync) any { return viewSync(s) }
+
 func viewSync(s *jobs.TemplateSync) templateSyncView {
 	return templateSyncView{Object: "template_sync", Created: s.Created, Updated: s.Updated, Deleted: s.Deleted, Synced: s.Synced}
 }

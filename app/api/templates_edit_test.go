@@ -143,7 +143,12 @@ func TestAVerdictThatComesBeforeTheEditIsStoredStays(t *testing.T) {
 	f.upstream.before(func() { // by the provider's callback
 		told := one
 		told.Status, told.ProviderStatus, told.Reason = "rejected", "REJECTED", "SCAM"
-		storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.UpdateTemplate(&told) })
+		storagetest.Update(t, f.db, func(tx *storage.Tx) error {
+			if err := tx.MarkTemplateReviewed(one.AccountID, one.ID); err != nil {
+				return err
+			}
+			return tx.UpdateTemplate(&told)
+		})
 	}, 200, `{"success":true}`)
 	got := f.call("PATCH", readyPath, otherText)
 	is.Equal(got.text("data.status")+" "+got.text("data.rejected_reason")+" "+got.text("data.content"), "rejected SCAM Dear {{1}}, your order waits.")

@@ -40,7 +40,12 @@ func (s *Server) takeTemplate(n provider.News) []step {
 func templateMove(field string, u provider.TemplateUpdate) func(*storage.Tx, storage.Template) error {
 	switch {
 	case field == "message_template_status_update" && u.Event != "":
-		return func(tx *storage.Tx, t storage.Template) error { return changeTemplate(tx, t, jobs.Reviewed(t, u)) }
+		return func(tx *storage.Tx, t storage.Template) error {
+			if err := tx.MarkTemplateReviewed(t.AccountID, t.ID); err != nil {
+				return err
+			}
+			return changeTemplate(tx, t, jobs.Reviewed(t, u))
+		}
 	case field == "template_category_update" && u.PreviousCategory != "" && u.NewCategory != "":
 		return func(tx *storage.Tx, t storage.Template) error {
 			changed := t

@@ -49,7 +49,11 @@ func (b *box) open(e *env, cmd *cobra.Command, c config.Config, l net.Listener) 
 	if err != nil {
 		return err
 	}
-	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.connect(tx, n) }); err != nil {
+	templates, err := sampleRows(ctx, b.app.DB, b.provider.Server, n)
+	if err != nil {
+		return err
+	}
+	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.connect(tx, n, templates) }); err != nil {
 		return err
 	}
 	b.state.BaseURL, b.state.ConsoleURL = b.app.URL()+"/v1", b.app.URL()+"/console/"

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
 
 	"confab/app/config"
 	"confab/app/simulator"
+	"confab/jobs"
 	"confab/storage"
 )
 
@@ -68,8 +70,9 @@ func (s *sandboxState) organization(tx *storage.Tx) (storage.Organization, stora
 	return o, team, err
 }
 
-// connect makes the simulator's number an account of the organization.
-func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number) error {
+// connect makes the simulator's number an account of the organization, with
+// templates to send.
+func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
 	a, err := tx.AccountByNumber(n.PhoneNumberID)
 	if err == nil {
@@ -91,28 +94,36 @@ func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number) error {
 	if err := tx.InsertAccount(&account, s.AccessToken); err != nil {
 		return err
 	}
-	return storeTemplates(tx, account.ID)
-}
-
-// storeTemplates tells the server of the templates that the simulator has.
-func storeTemplates(tx *storage.Tx, account int64) error {
-	for _, t := range sampleTemplates() {
-		components, err := json.Marshal(t.Components)
-		if err != nil {
-			return err
-		}
-		row := storage.Template{AccountID: account, Name: t.Name, Language: t.Language, Status: "approved", Category: t.Category,
-			ParameterFormat: "POSITIONAL", Components: components}
-		for _, c := range t.Components {
-			if c["type"] == "BODY" {
-				row.Content, _ = c["text"].(string)
-			}
-		}
-		if err := tx.InsertTemplate(&row); err != nil {
+	for _, t := range templates {
+		t.AccountID = account.ID
+		if err := tx.InsertTemplate(&t); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sampleRows are the simulator's templates as the server keeps them, for a number
+// that is not connected yet.
+func sampleRows(ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number) (rows []storage.Template, err error) {
+	if _, err := db.AccountKey(ctx, n.PhoneNumberID); !errors.Is(err, storage.ErrNotFound) {
+		return nil, err
+	}
+	for _, t := range sampleTemplates() {
+		id, err := sim.AddTemplate(n.WABAID, t)
+		if err != nil {
+			return nil, err
+		}
+		components, err := json.Marshal(t.Components)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, storage.Template{
+			Name: t.Name, Language: t.Language, Status: storage.TemplateApproved, ProviderStatus: "APPROVED", ProviderTemplateID: id, Category: t.Category,
+			ParameterFormat: "POSITIONAL", Content: jobs.TemplateContent(components), Components: components,
+		})
+	}
+	return rows, nil
 }
 
 // settle returns the simulator's business number. A simulator without any gets

@@ -159,6 +159,9 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	if args[1] != "-" {
 		req.Header.Set("Authorization", "Bearer "+args[1])
 	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	if got := call(ts, req); strconv.Itoa(got) != args[0] {
 		ts.Fatalf("status %d, not %s", got, args[0])
 	}

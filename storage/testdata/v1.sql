@@ -176,6 +176,7 @@ CREATE TABLE templates (
     content              TEXT    NOT NULL DEFAULT '',
     components           TEXT    NOT NULL CHECK (json_valid(components)),
     reason               TEXT,                              -- why it was rejected or paused
+    reviewed_at          INTEGER NOT NULL DEFAULT 0,        -- when a callback last told its verdict
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL
 ) STRICT;
@@ -532,7 +533,7 @@ INSERT INTO accounts VALUES
      0, 1767323050000, 1767323051000, 1767323049000, 1767323045740, 1767323051000, 0),
     (2, 'acc_01KDYBMWFE00000000000000A2', 2, 2, NULL, '106540352242922', NULL, NULL, NULL, 'disconnected', 'removed', NULL, 1, NULL, NULL, 0, 0, 0, 0, 1767323045741, 1767323052000, 1767323052000);
 INSERT INTO templates VALUES
-    ('tmpl_01KDYBMWFE00000000000000T1', 1, 'order_ready', 'en_US', 'approved', 'APPROVED', '594425479261596', 'UTILITY', 'POSITIONAL', 'Your order is ready', '[{"type":"BODY","text":"Your order is ready"}]', NULL, 1767323045750, 1767323045751);
+    ('tmpl_01KDYBMWFE00000000000000T1', 1, 'order_ready', 'en_US', 'approved', 'APPROVED', '594425479261596', 'UTILITY', 'POSITIONAL', 'Your order is ready', '[{"type":"BODY","text":"Your order is ready"}]', NULL, 0, 1767323045750, 1767323045751);
 
 INSERT INTO contacts VALUES
     ('ctc_01KDYBMWFE00000000000000P1', 1, '+15550001111', 'US.1', NULL, 'Ann_1', 'Ann', 1, 'ann@example.com', '{"vip":true}', 1, 1, 1767323045760, 1767323045761);

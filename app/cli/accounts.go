@@ -1,0 +1,247 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+	"confab/jobs"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+func (e *env) accounts() *cobra.Command {
+	return e.group("accounts", "Connect business numbers, and see how they stand",
+		e.accountsConnect(), e.accountsList(), e.accountsRegister(), e.accountsCheck(), e.accountsDisconnect())
+}
+
+// pinVariable is for a PIN that should not be seen on a command line.
+const pinVariable = "CONFAB_PIN"
+
+var (
+	providerID = regexp.MustCompile(`^[0-9]{6,20}$`)
+	pinDigits  = regexp.MustCompile(`^[0-9]{6}$`)
+)
+
+func parseProviderID(s string) (string, error) {
+	if !providerID.MatchString(s) {
+		return "", errors.New("must be an id of the provider, 6 to 20 digits")
+	}
+	return s, nil
+}
+
+// readPIN reads a PIN that a flag gives, or says to read elsewhere; "" for none.
+func readPIN(from *secrets, value string) (string, error) {
+	pin, err := from.read("pin", value, pinVariable)
+	if err == nil && pin != "" && !pinDigits.MatchString(pin) {
+		err = usage("the PIN must have 6 digits")
+	}
+	return pin, err
+}
+
+// provider speaks to the provider that the settings name. In a sandbox's
+// directory that is the sandbox's, whatever the settings say.
+func (s *store) provider(version string) (*jobs.Accounts, error) {
+	c := s.config.Provider
+	o := provider.Options{BaseURL: c.BaseURL, Version: c.Version, AppID: c.AppID, AppSecret: c.AppSecret.Reveal(), Timeout: c.Timeout, UserAgent: "confab/" + version}
+	var played sandboxState
+	found, err := readPrivate(sandboxFile(s.dir), &played)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		o.BaseURL, o.AppID, o.AppSecret = played.SimulatorURL, played.AppID, played.AppSecret
+	}
+	client, err := provider.New(o)
+	if err != nil {
+		return nil, err
+	}
+	return jobs.NewAccounts(s.DB, client), nil
+}
+
+// account finds a live account by the phone number id that an argument gives.
+func account(rx *storage.Rx, number string) (storage.AccountDetail, error) {
+	key, err := rx.AccountKey(number)
+	if errors.Is(err, storage.ErrNotFound) {
+		return storage.AccountDetail{}, fmt.Errorf("there is no account with the phone number id %s", number)
+	}
+	if err != nil {
+		return storage.AccountDetail{}, err
+	}
+	return rx.AccountDetail(key.ID)
+}
+
+// findAccount is account for whoever has no transaction.
+func (s *store) findAccount(ctx context.Context, number string) (a storage.AccountDetail, err error) {
+	err = s.View(ctx, func(rx *storage.Rx) (err error) {
+		a, err = account(rx, number)
+		return err
+	})
+	return a, err
+}
+
+// printAccount shows one account.
+func printAccount(cmd *cobra.Command, asJSON bool, a storage.AccountDetail) error {
+	restricted := "no"
+	if a.Restricted {
+		restricted = "yes"
+	}
+	return printOne(cmd, asJSON, app.AccountView(a), [][]string{
+		{"id", a.PublicID}, {"phone number id", text(a.PhoneNumberID)}, {"number", text(a.PhoneNumber)}, {"name", text(a.Name)},
+		{"status", a.Status}, {"reason", text(a.StatusReason)}, {"at the provider", text(a.ProviderStatus)}, {"restricted", restricted},
+	})
+}
+
+func (e *env) accountsList() *cobra.Command {
+	var (
+		org    string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List business numbers, in whatever state",
+		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
+		Args:    arguments(),
+		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			views, rows := []any{}, [][]string{{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"}}
+			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
+				all, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
+				for _, a := range all {
+					views = append(views, app.AccountView(a))
+					rows = append(rows, []string{text(a.PhoneNumberID), text(a.PhoneNumber), text(a.Name), a.Status, text(a.ProviderStatus), o.PublicID, a.CreatedAt.String()})
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			return printOne(cmd, asJSON, views, rows)
+		}),
+	}
+	optionalOrg(cmd, &org)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (e *env) accountsRegister() *cobra.Command {
+	var (
+		pin    string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "register PHONE_NUMBER_ID --pin PIN",
+		Short: "Register a number at the provider with its PIN",
+		Long: "Register a number at the provider, so that it can send. Where the number has two-step verification\n" +
+			"the PIN must match; where it has none, this one becomes its permanent PIN. The provider allows ten\n" +
+			"tries in 72 hours. A number that is connected is left alone. The PIN may be given as - for a line of\n" +
+			"standard input, or by " + pinVariable + ".",
+		Example: "  confab accounts register 106540352242922 --pin 123456\n  confab accounts register 106540352242922 --pin - < pin.txt",
+		Args:    arguments("PHONE_NUMBER_ID"),
+		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+			given, err := readPIN(newSecrets(cmd.InOrStdin()), pin)
+			if err == nil && given == "" {
+				err = usage("--pin is missing")
+			}
+			if err != nil {
+				return err
+			}
+			return s.ask(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
+				done, err := accounts.Register(ctx, a.ID, given)
+				if err != nil {
+					return nil, err
+				}
+				return done.Store, nil
+			})
+		}),
+	}
+	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (e *env) accountsCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check PHONE_NUMBER_ID",
+		Short: "Ask the provider how a number is, and keep what it says",
+		Long: "Ask the provider how a number is, and keep what it says: whether the token still opens it, its status,\n" +
+			"and whether it is restricted. A running server does that every hour by itself. A number that was\n" +
+			"disconnected, and is connected at the provider, is connected again.",
+		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
+		Args:    arguments("PHONE_NUMBER_ID"),
+		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+			return s.ask(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
+				return accounts.Check(ctx, a.ID)
+			})
+		}),
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// ask asks the provider something about an account, writes down what it says and
+// shows the account then.
+func (s *store) ask(cmd *cobra.Command, version, number string, asJSON bool, call func(context.Context, *jobs.Accounts, storage.AccountDetail) (func(*storage.Tx) error, error)) error {
+	ctx := cmd.Context()
+	a, err := s.findAccount(ctx, number)
+	if err != nil {
+		return err
+	}
+	accounts, err := s.provider(version)
+	if err != nil {
+		return err
+	}
+	write, err := call(ctx, accounts, a)
+	if err != nil {
+		return s.refused(ctx, err)
+	}
+	if err := s.change(ctx, write); err != nil {
+		return err
+	}
+	if a, err = s.findAccount(ctx, number); err != nil {
+		return err
+	}
+	return printAccount(cmd, asJSON, a)
+}
+
+// refused passes a refusal of the provider on. What it means for the account is
+// stored already, and a running server must know.
+func (s *store) refused(ctx context.Context, err error) error {
+	return errors.Join(err, s.dir.Tell(ctx, "/refresh"))
+}
+
+func (e *env) accountsDisconnect() *cobra.Command {
+	var purge bool
+	cmd := &cobra.Command{
+		Use:   "disconnect PHONE_NUMBER_ID",
+		Short: "Stop using a number; with --purge, delete all that belongs to it",
+		Long: "Stop using a number: nothing is sent from it any more. Its messages and contacts stay, and it can be\n" +
+			"connected again. With --purge the number is removed with all that belongs to it, for good; a running\n" +
+			"server does that, or the next one that is started.",
+		Example: "  confab accounts disconnect 106540352242922\n  confab accounts disconnect 106540352242922 --purge",
+		Args:    arguments("PHONE_NUMBER_ID"),
+		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+			return s.change(cmd.Context(), func(tx *storage.Tx) error {
+				a, err := account(&tx.Rx, args[0])
+				if err != nil {
+					return err
+				}
+				const why = "Disconnected by the operator."
+				if !purge {
+					return tx.MarkAccount(a.ID, storage.AccountDisconnected, why)
+				}
+				if err := tx.RemoveAccount(a.ID, why); err != nil {
+					return err
+				}
+				return jobs.EnqueuePurge(tx, a.Account)
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&purge, "purge", false, "delete messages, contacts, media and events of the number too")
+	return cmd
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+	"confab/jobs"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// connectFlags say which number is to be connected, and whose it is.
+type connectFlags struct {
+	org, number, waba, token string
+	team, customer, pin      string
+	asJSON                   bool
+}
+
+func (e *env) accountsConnect() *cobra.Command {
+	var f connectFlags
+	cmd := &cobra.Command{
+		Use:   "connect --org ORG --phone-number-id ID --waba-id ID --access-token TOKEN",
+		Short: "Connect a business number, and print the account's id",
+		Long: "Connect a business number. The token is tried at the provider before anything is stored, and the app is\n" +
+			"subscribed to what happens to the business account. With --pin the number is registered too. A number\n" +
+			"that is not registered is stored as onboarding, until 'confab accounts register' completes it. One that\n" +
+			"lost its connection may be connected again, with another token. Secrets may be given as - for a line of\n" +
+			"standard input each, or by " + accessTokenVariable + " and " + pinVariable + ".",
+		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt\n" +
+			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token EAA… --pin 123456 --json",
+		Args: arguments(),
+		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			a, err := s.connect(cmd, f, e.Version)
+			if err != nil {
+				return err
+			}
+			return printNew(cmd, f.asJSON, a.PublicID, app.AccountView(a))
+		}),
+	}
+	requiredOrg(cmd, &f.org, "that the number belongs to")
+	parsed(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
+	parsed(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
+	cmd.MarkFlagRequired("phone-number-id")
+	cmd.MarkFlagRequired("waba-id")
+	cmd.Flags().StringVar(&f.token, "access-token", "", "the `token` that opens both")
+	parsed(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the only one)", parseText)
+	parsed(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
+	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits")
+	jsonFlag(cmd, &f.asJSON)
+	return cmd
+}
+
+// connect claims a number at the provider, and stores it.
+func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a storage.AccountDetail, err error) {
+	claim, err := f.claim(newSecrets(cmd.InOrStdin()))
+	if err != nil {
+		return a, err
+	}
+	ctx := cmd.Context()
+	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.place(rx); return err }); err != nil {
+		return a, err
+	}
+	accounts, err := s.provider(version)
+	if err != nil {
+		return a, err
+	}
+	number, err := accounts.Connect(ctx, claim)
+	if err != nil {
+		return a, err
+	}
+	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
+		a, err = f.store(tx, claim, number)
+		return err
+	})
+	return a, err
+}
+
+// claim reads the secrets of the flags.
+func (f connectFlags) claim(from *secrets) (c jobs.Claim, err error) {
+	c = jobs.Claim{PhoneNumberID: f.number, WABAID: f.waba}
+	token, err := from.read("access-token", f.token, accessTokenVariable)
+	switch {
+	case err != nil:
+		return c, err
+	case token == "":
+		return c, usage("--access-token is missing")
+	}
+	c.Token = provider.NewToken(token)
+	c.PIN, err = readPIN(from, f.pin)
+	return c, err
+}
+
+// place is the account that the flags mean: a new one, with its organization, team
+// and customer, or one that lost its connection.
+func (f connectFlags) place(rx *storage.Rx) (a storage.AccountDetail, err error) {
+	o, err := organization(rx, f.org)
+	if err != nil {
+		return a, err
+	}
+	a.OrganizationID = o.ID
+	if f.customer != "" {
+		c, err := rx.Customer(o.ID, f.customer)
+		if errors.Is(err, storage.ErrNotFound) {
+			return a, fmt.Errorf("organization %s has no customer %s", o.PublicID, f.customer)
+		}
+		if err != nil {
+			return a, err
+		}
+		if f.team != "" && f.team != c.TeamPublicID {
+			return a, fmt.Errorf("customer %s belongs to %s", c.ID, c.TeamPublicID)
+		}
+		a.CustomerID, f.team = &c.ID, c.TeamPublicID
+	}
+	team, err := chooseTeam(rx, o, f.team)
+	if err != nil {
+		return a, err
+	}
+	a.TeamID = team.ID
+	return f.claimed(rx, a)
+}
+
+// claimed looks whether the number belongs to an account already. It may only be
+// one of the same owner that is not connected.
+func (f connectFlags) claimed(rx *storage.Rx, wanted storage.AccountDetail) (storage.AccountDetail, error) {
+	key, err := rx.AccountKey(f.number)
+	if errors.Is(err, storage.ErrNotFound) {
+		return wanted, nil
+	}
+	if err != nil {
+		return wanted, err
+	}
+	a, err := rx.AccountDetail(key.ID)
+	switch {
+	case err != nil:
+		return a, err
+	case a.OrganizationID != wanted.OrganizationID:
+		return a, fmt.Errorf("number %s is connected already, by another organization", f.number)
+	case a.Status == storage.AccountConnected:
+		return a, fmt.Errorf("number %s is connected already", f.number)
+	case f.customer != "" && text(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
+		return a, fmt.Errorf("number %s belongs to another team or customer: remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
+	}
+	return a, nil
+}
+
+// store stores the account as the provider shows its number.
+func (f connectFlags) store(tx *storage.Tx, claim jobs.Claim, n provider.Number) (storage.AccountDetail, error) {
+	a, err := f.place(&tx.Rx)
+	if err != nil {
+		return a, err
+	}
+	a.PhoneNumberID, a.WABAID = &claim.PhoneNumberID, &claim.WABAID
+	a = jobs.Seen(a, n)
+	if a.ID == 0 {
+		if err := tx.InsertAccount(&a.Account, claim.Token.Reveal()); err != nil {
+			return a, err
+		}
+	} else if err := tx.SetAccessToken(a.Account, claim.Token.Reveal()); err != nil {
+		return a, err
+	}
+	if err := tx.UpdateAccount(&a); err != nil {
+		return a, err
+	}
+	if claim.PIN != "" && !n.Coexists() {
+		if err := tx.SetPIN(a.Account, claim.PIN); err != nil {
+			return a, err
+		}
+	}
+	return tx.AccountDetail(a.ID)
+}

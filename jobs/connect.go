@@ -1,0 +1,74 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// Claim is a number that somebody wants to connect, and the token that proves it
+// to be theirs.
+type Claim struct {
+	PhoneNumberID string
+	WABAID        string
+	Token         provider.Token
+	PIN           string // registers the number; "" leaves it as it is
+}
+
+// ErrOtherAccount means that a number is not in the business account that was
+// named with it.
+var ErrOtherAccount = errors.New("the business account does not have this number")
+
+// Verify asks the provider whether the claim's token speaks for its number and
+// its business account.
+func (a *Accounts) Verify(ctx context.Context, c Claim) (provider.Number, error) {
+	number, err := a.provider.Number(ctx, c.Token, c.PhoneNumberID)
+	if err != nil {
+		return number, fmt.Errorf("the token does not open the number: %w", err)
+	}
+	all, err := a.provider.Numbers(ctx, c.Token, c.WABAID)
+	if err != nil {
+		return number, fmt.Errorf("the token does not open the business account: %w", err)
+	}
+	if !slices.ContainsFunc(all, func(n provider.Number) bool { return string(n.ID) == c.PhoneNumberID }) {
+		return number, ErrOtherAccount
+	}
+	return number, nil
+}
+
+// Connect verifies a claim, makes our app receive what happens to the business
+// account, and registers the number if a PIN is given. It returns what the
+// provider shows of the number then; nothing is stored.
+func (a *Accounts) Connect(ctx context.Context, c Claim) (provider.Number, error) {
+	number, err := a.Verify(ctx, c)
+	if err != nil {
+		return number, err
+	}
+	if err := a.provider.Subscribe(ctx, c.Token, c.WABAID); err != nil {
+		return number, fmt.Errorf("the app cannot receive what happens to the business account: %w", err)
+	}
+	if c.PIN == "" || number.Coexists() {
+		return number, nil
+	}
+	if err := a.provider.Register(ctx, c.Token, c.PhoneNumberID, c.PIN); err != nil {
+		return number, fmt.Errorf("the number cannot be registered: %w", err)
+	}
+	if after, err := a.provider.Number(ctx, c.Token, c.PhoneNumberID); err == nil {
+		return after, nil
+	}
+	number.Status = numberConnected // as the registration said
+	return number, nil
+}
+
+// Seen is an account as the provider shows its number: connected, or waiting for
+// its registration.
+func Seen(a storage.AccountDetail, n provider.Number) storage.AccountDetail {
+	c := credentials{AccountDetail: a}
+	c.Status, c.StatusReason = storage.AccountOnboarding, nil
+	c.see(n)
+	return c.AccountDetail
+}
