@@ -304,11 +304,12 @@ CREATE TABLE message_statuses (
     PRIMARY KEY (message_id, status)
 ) STRICT, WITHOUT ROWID;
 
--- Status callbacks that match no message yet; applied when it turns up, dropped after a day.
+-- Callbacks that match no message yet: statuses, edits and deletions. They are applied when
+-- it turns up, and dropped after a day.
 CREATE TABLE parked_statuses (
     account_id  INTEGER NOT NULL REFERENCES accounts (id),
     provider_id TEXT    NOT NULL,
-    status      TEXT    NOT NULL,
+    status      TEXT    NOT NULL,                           -- or 'change ' and the id of an edit or a deletion
     payload     TEXT    NOT NULL CHECK (json_valid(payload)),
     created_at  INTEGER NOT NULL,
     PRIMARY KEY (account_id, provider_id, status)

@@ -14,7 +14,7 @@ const (
 )
 
 // keepHouse deletes what has a short life: answers past the idempotency window
-// and status callbacks whose message never turned up. What is kept for days is
+// and callbacks whose message never turned up. What is kept for days is
 // the business of retain.
 func (w *Workers) keepHouse(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	w.traffic.forget()
@@ -29,7 +29,7 @@ func (w *Workers) keepHouse(ctx context.Context, _ storage.Job) (queue.Commit, e
 		return n, err
 	})
 	if dropped > 0 {
-		w.Log.Warn("dropped status callbacks that match no message", "count", dropped)
+		w.Log.Warn("dropped callbacks that match no message", "count", dropped)
 	}
 	return nil, err
 }

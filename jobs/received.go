@@ -29,12 +29,12 @@ func (h Host) TellReceived(tx *storage.Tx, a storage.Account, t storage.Thread, 
 }
 
 // TellEcho tells of a message that the business sent from its phone, and applies
-// the statuses that were faster.
+// the callbacks that were faster.
 func (h Host) TellEcho(tx *storage.Tx, a storage.Account, m storage.Message) error {
 	if err := h.tellSent(tx, a, m); err != nil {
 		return err
 	}
-	return applyParked(tx, a, &m)
+	return ApplyParked(tx, a, &m)
 }
 
 // HappenedAt is when something came about that the provider reports in seconds,

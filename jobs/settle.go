@@ -46,7 +46,7 @@ func (h Host) settle(tx *storage.Tx, a storage.Account, m storage.Message, provi
 	if m.ProviderID == nil {
 		return nil
 	}
-	return applyParked(tx, a, &m)
+	return ApplyParked(tx, a, &m)
 }
 
 // tellSent tells that the provider has a message.

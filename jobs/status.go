@@ -41,24 +41,6 @@ func failReported(tx *storage.Tx, m *storage.Message, fault provider.Fault) erro
 	return applyEffect(tx, *m, f)
 }
 
-// applyParked applies the callbacks that came before the provider's id was known.
-func applyParked(tx *storage.Tx, account storage.Account, m *storage.Message) error {
-	parked, err := tx.TakeParkedStatuses(m.AccountID, *m.ProviderID)
-	if err != nil {
-		return err
-	}
-	for _, envelope := range parked {
-		status, ok := statusIn(envelope)
-		if !ok {
-			continue // only what was read before is ever parked
-		}
-		if err := ApplyStatus(tx, account, m, status, envelope); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // statusIn reads the one status of a narrowed envelope, which is in our dialect.
 func statusIn(envelope []byte) (provider.Status, bool) {
 	var callback provider.Callback

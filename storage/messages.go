@@ -235,8 +235,8 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 		WHERE id = ?`, m.Status, m.PlayedAt, m.UpdatedAt, m.ID)
 }
 
-// ParkStatus keeps a status callback that matches no message yet. It returns false for
-// one that is kept already.
+// ParkStatus keeps a callback that matches no message yet: a status, or what else
+// became of it. It returns false for one that is kept already.
 func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON) (bool, error) {
 	n, err := tx.exec(`
 		INSERT INTO parked_statuses (account_id, provider_id, status, payload, created_at)
@@ -264,7 +264,7 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 	return payloads, err
 }
 
-// readParked tells whether any status callback is parked, which is rare.
+// readParked tells whether any callback is parked, which is rare.
 func (rx *Rx) readParked(struct{}) (some bool, err error) {
 	err = rx.scan([]any{&some}, `SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
 	if errors.Is(err, ErrNotFound) {
@@ -273,11 +273,10 @@ func (rx *Rx) readParked(struct{}) (some bool, err error) {
 	return some, err
 }
 
-// parkedFor is how long a status callback waits for its message.
+// parkedFor is how long a callback waits for its message.
 const parkedFor = 24 * time.Hour
 
-// DropParkedStatuses deletes up to limit status callbacks whose message never
-// turned up.
+// DropParkedStatuses deletes up to limit callbacks whose message never turned up.
 func (tx *Tx) DropParkedStatuses(limit int) (int64, error) {
 	return tx.exec(`
 		DELETE FROM parked_statuses

@@ -5,75 +5,52 @@ import (
 	"errors"
 
 	"confab/jobs"
-	"confab/jobs/event"
 	"confab/jobs/provider"
 	"confab/storage"
 )
 
-// original finds the message that another one is about, which must go the same
-// way. It returns false, having kept the item, where there is none.
-func (s *Server) original(tx *storage.Tx, f frame, raw json.RawMessage, id, direction string) (a storage.Account, m storage.Message, ok bool, err error) {
-	a, err = tx.AccountByNumber(f.number)
-	if errors.Is(err, storage.ErrNotFound) {
-		return a, m, false, s.strange(tx, f, raw)
-	}
-	if err != nil {
-		return a, m, false, err
-	}
-	m, err = tx.MessageByProviderID(a.ID, id)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && m.Direction != direction {
-		return a, m, false, s.keep(f.item(raw), "unknown message")(tx)
-	}
-	return a, m, err == nil, err
-}
-
-// takeRevoke applies the deletion of a message for everyone. What the business
-// deletes on its phone is recorded; only what a person deletes is told.
+// takeRevoke applies the deletion of a message for everyone.
 func (s *Server) takeRevoke(f frame, in provider.Message, raw json.RawMessage, direction string) step {
 	revoke, err := provider.Read[provider.Revoke](provider.Member(raw, "revoke"))
-	if err != nil || revoke.OriginalID == "" {
+	if err != nil || !isMessageID(revoke.OriginalID) {
 		return s.keep(f.item(raw), "unreadable message")
 	}
-	return func(tx *storage.Tx) error {
-		a, m, ok, err := s.original(tx, f, raw, revoke.OriginalID, direction)
-		if !ok || err != nil {
-			return err
-		}
-		first, err := tx.MarkRevoked(&m)
-		if err != nil || !first || direction != storage.Inbound {
-			return err
-		}
-		return event.MessageRevoked(jobs.SubjectOf(a), m, moment(in.Timestamp, tx.Now)).Emit(tx)
-	}
+	return s.change(f, raw, in.Timestamp, jobs.Change{ID: in.ID, Original: revoke.OriginalID, Direction: direction})
 }
 
-// takeEdit applies a change of a message, whose earlier versions are kept. It is
-// told of like a deletion.
+// takeEdit applies a change of a message, whose earlier versions are kept.
 func (s *Server) takeEdit(f frame, in provider.Message, raw json.RawMessage, direction string) step {
-	edit, changed, err := readEdit(raw)
+	edit, becomes, err := readEdit(raw)
 	if err != nil || f.TooDeep(raw) {
 		return s.keep(f.item(raw), "unreadable message")
 	}
+	return s.change(f, raw, in.Timestamp, jobs.Change{ID: in.ID, Original: edit.OriginalID, Direction: direction,
+		Edit: &jobs.Edit{Type: becomes.kind, Content: storage.JSON(becomes.raw), Body: becomes.body}})
+}
+
+// change applies an edit or a deletion. One that was faster than its message
+// waits for it; a message of the other side cannot be meant.
+func (s *Server) change(f frame, raw json.RawMessage, at provider.Int, c jobs.Change) step {
 	return func(tx *storage.Tx) error {
-		a, m, ok, err := s.original(tx, f, raw, edit.OriginalID, direction)
-		if !ok || err != nil {
-			return err
+		a, err := tx.AccountByNumber(f.number)
+		if errors.Is(err, storage.ErrNotFound) {
+			return s.strange(tx, f, raw)
 		}
-		earlier, err := tx.MessageEdits(m.ID)
 		if err != nil {
 			return err
 		}
-		for _, version := range earlier {
-			if version.ProviderID == in.ID {
-				return nil // it came before
-			}
-		}
-		before := storage.MessageEdit{Version: len(earlier) + 1, Content: m.Content, Body: m.Body, EditedAt: moment(in.Timestamp, tx.Now), ProviderID: in.ID}
-		m.Type, m.Content, m.Body = changed.kind, storage.JSON(changed.raw), changed.body
-		if err := tx.EditMessage(&m, before); err != nil || direction != storage.Inbound {
+		c := c
+		c.At = moment(at, tx.Now)
+		m, err := tx.MessageByProviderID(a.ID, c.Original)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			return c.Park(tx, a.ID)
+		case err != nil:
 			return err
+		case m.Direction != c.Direction:
+			return s.keep(f.item(raw), "unknown message")(tx)
 		}
-		return event.MessageEdited(jobs.SubjectOf(a), m, append(earlier, before)).Emit(tx)
+		return c.Apply(tx, a, &m)
 	}
 }
 
@@ -85,7 +62,7 @@ func readEdit(raw json.RawMessage) (edit provider.Edit, c content, err error) {
 	inner, err := provider.Read[struct {
 		Type string `json:"type"`
 	}](edit.Message)
-	if err != nil || edit.OriginalID == "" {
+	if err != nil || !isMessageID(edit.OriginalID) {
 		return edit, c, errContent
 	}
 	if c, err = readContent(edit.Message, inner.Type); err == nil && c.body == nil {

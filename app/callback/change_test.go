@@ -77,26 +77,81 @@ func TestACaptionIsEditedToo(t *testing.T) {
 	l.is.Equal(told.Data["original_content"], "Lok")
 }
 
-func TestAChangeOfAMessageThatNobodyHasIsKept(t *testing.T) {
+func TestAChangeOfSomebodyElsesMessageIsKept(t *testing.T) {
 	l := newLine(t)
 	l.outbound(l.account, "wamid.out")
-	for _, item := range []string{
-		revoke("wamid.r", "wamid.404"), edit("wamid.e", "wamid.404", "x"),
-		revoke("wamid.r", "wamid.out"), edit("wamid.e", "wamid.out", "x"), // people change only what they wrote
-	} {
-		l.hear(item)
-	}
-	l.is.Equal(l.kept(), []string{"unknown message", "unknown message", "unknown message", "unknown message"})
+	l.hear(revoke("wamid.r", "wamid.out"), edit("wamid.e", "wamid.out", "x")) // people change only what they wrote
+	l.is.Equal(l.kept(), []string{"unknown message", "unknown message"})
 	for _, item := range []string{
 		written("wamid.r", "revoke", ""), written("wamid.r", "revoke", `"revoke":{}`), written("wamid.r", "revoke", `"revoke":[]`),
 		written("wamid.e", "edit", ""), written("wamid.e", "edit", `"edit":{"original_message_id":"wamid.out"}`),
 		written("wamid.e", "edit", `"edit":{"original_message_id":"wamid.out","message":{"type":"text","text":{}}}`),
 		written("wamid.e", "edit", `"edit":{"original_message_id":"wamid.out","message":{"type":"location","location":{}}}`),
+		revoke("wamid.r", "wamid.\n"), revoke("wamid.\n", "wamid.out"), edit("wamid.e", strings.Repeat("w", 513), "x"),
 	} {
 		l.hear(item)
 	}
-	l.is.Equal(strings.Count(strings.Join(l.kept(), ","), "unreadable message"), 7)
+	l.is.Equal(strings.Count(strings.Join(l.kept(), ","), "unreadable message"), 10)
+	l.is.Equal(l.parked(), 0)
 	l.is.Equal(len(l.events()), 0)
+}
+
+func TestAChangeThatIsFasterThanItsMessageWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLine(t)
+		for range 2 { // and comes twice
+			l.hear(edit("wamid.e1", "wamid.1", "tomorrow"))
+			time.Sleep(time.Second)
+			l.hear(edit("wamid.e2", "wamid.1", "tomorrow at ten"), revoke("wamid.r", "wamid.1"))
+		}
+		l.is.Equal(l.parked(), 3)
+		l.is.Equal(len(l.events()), 0)
+		for range 2 {
+			l.hear(hello("wamid.1", "tomorow"))
+			l.hear(edit("wamid.e1", "wamid.1", "tomorrow"), revoke("wamid.r", "wamid.1"))
+		}
+		l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "message.edited", "message.edited", "message.revoked"})
+		m := l.said()[0]
+		l.is.Equal(string(m.Content), `{"body":"tomorrow at ten"}`)
+		l.is.True(m.IsRevoked)
+		var told struct{ Data map[string]any }
+		l.is.NoErr(json.Unmarshal(l.typed("message.edited")[1].Payload, &told))
+		l.is.Equal(told.Data["original_content"], "tomorow")
+		l.is.Equal(told.Data["contact_phone_number"], "+15550001111")
+		described(t, l.typed("message.edited")[1])
+		described(t, l.typed("message.revoked")[0])
+		l.is.Equal(l.parked(), 0)
+		l.is.Equal(len(l.kept()), 0)
+	})
+}
+
+func TestWhatTheBusinessChangesBeforeItsMessageIsHereWaitsToo(t *testing.T) {
+	l := newLine(t)
+	sent := l.outbound(l.account, "")
+	for _, wamid := range []string{"wamid.echo", "wamid.file", "wamid.api"} {
+		l.hearEchoes(echo("wamid.r."+wamid, "revoke", fmt.Sprintf(`"revoke":{"original_message_id":%q}`, wamid)))
+		l.hear(revoke("wamid.other."+wamid, wamid)) // which a person cannot
+		l.report(ourNumber, status(wamid, "delivered", ""))
+	}
+	l.hearEchoes(echo("wamid.echo", "text", `"text":{"body":"no"}`), echo("wamid.file", "image", files["image"].content))
+	l.settle(sent, "wamid.api")
+	for _, m := range l.said() {
+		l.is.True(m.IsRevoked)
+		l.is.Equal(m.Status, storage.MessageDelivered)
+	}
+	l.is.Equal(len(l.said()), 3)
+	l.is.Equal(len(l.typed("message.status")), 3)
+	l.is.Equal(len(l.typed("message.revoked")), 0)
+	l.is.Equal(l.parked(), 0)
+}
+
+func TestAStatusOfWhatSomebodyWroteIsDropped(t *testing.T) {
+	l := newLine(t)
+	l.report(ourNumber, status("wamid.1", "read", ""))
+	l.hear(hello("wamid.1", "hi"))
+	l.is.Equal(l.said()[0].Status, storage.MessageDelivered)
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.received"})
+	l.is.Equal(l.parked(), 0)
 }
 
 // echo words a message that the business sent to ana from its phone.

@@ -122,7 +122,10 @@ func unavailable(m provider.Message) bool {
 // by the name that the API has for it.
 func contextOf(m provider.Message, raw json.RawMessage) json.RawMessage {
 	context := provider.Member(raw, "context")
-	if m.Context == nil || m.Context.ID == "" {
+	if len(context) == 0 || context[0] != '{' {
+		return nil
+	}
+	if m.Context.ID == "" {
 		return context
 	}
 	id, err := json.Marshal(m.Context.ID)

@@ -23,7 +23,7 @@ func (s *Server) takeEchoes(n provider.News) (all []step) {
 
 func (s *Server) takeEcho(f frame, raw json.RawMessage) step {
 	m, err := provider.Read[provider.Message](raw)
-	if err != nil || m.ID == "" {
+	if err != nil || !isMessageID(m.ID) {
 		return s.keep(f.item(raw), "unreadable message")
 	}
 	switch m.Type {
@@ -80,7 +80,10 @@ func (s *Server) echo(tx *storage.Tx, a storage.Account, in incoming) error {
 		return err
 	}
 	if in.file != "" && !in.lost {
-		return jobs.EnqueueFetch(tx, m, in.file, nil)
+		if err := jobs.EnqueueFetch(tx, m, in.file, nil); err != nil {
+			return err
+		}
+		return jobs.ApplyParked(tx, a, &m)
 	}
 	m.ContactPhone, m.ContactBSUID, m.ContactName, m.AccountPhone, m.ConversationStatus = t.PhoneNumber, t.BSUID, t.Name, a.PhoneNumber, t.Status
 	return s.Host.TellEcho(tx, a, m)

@@ -2,9 +2,17 @@ package callback
 
 import (
 	"encoding/json"
+	"strings"
 
 	"confab/jobs/provider"
 )
+
+// isMessageID tells whether a text can be the id of a message. Events carry it in
+// a header, where not every text can stand.
+func isMessageID(text string) bool {
+	odd := func(c rune) bool { return c < ' ' || c > '~' }
+	return text != "" && len(text) <= 512 && !strings.ContainsFunc(text, odd)
+}
 
 // frame is a change whose value has been read: what its items have in common.
 type frame struct {

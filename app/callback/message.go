@@ -35,7 +35,7 @@ func (s *Server) takeMessages(n provider.News) (all []step) {
 // takeMessage applies one message of a person.
 func (s *Server) takeMessage(f frame, raw json.RawMessage) step {
 	m, err := provider.Read[provider.Message](raw)
-	if err != nil || m.ID == "" {
+	if err != nil || !isMessageID(m.ID) {
 		return s.keep(f.item(raw), "unreadable message")
 	}
 	switch m.Type {
@@ -131,7 +131,10 @@ func (s *Server) receive(tx *storage.Tx, a storage.Account, in incoming) error {
 	if err != nil {
 		return err
 	}
-	return s.tell(tx, a, t, m, in)
+	if err := s.tell(tx, a, t, m, in); err != nil {
+		return err
+	}
+	return jobs.ApplyParked(tx, a, &m)
 }
 
 // row is the message as it is stored.

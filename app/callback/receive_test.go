@@ -232,3 +232,29 @@ func TestTheRestOfABatchIsTakenWhenOnePieceFails(t *testing.T) {
 	l.is.Equal(l.kept(), []string{"failed"})
 	l.is.Equal(l.conversation().Unread, 2)
 }
+
+func TestWhatStandsBesideAMessageDoesNotHoldItUp(t *testing.T) {
+	l := newLine(t)
+	for i, odd := range []string{
+		`"metadata":{"display_phone_number":15550100200,"phone_number_id":"` + ourNumber + `"}`, `"contacts":{}`, `"contacts":7`, `"errors":{}`, `"errors":"many"`, `"statuses":{}`, `"statuses":null`, `"messaging_product":[]`,
+	} {
+		value := `"metadata":{"phone_number_id":"` + ourNumber + `"},"messages":[` + hello(fmt.Sprint("wamid.", i), "hi") + `],` + odd
+		l.post(`{"field":"messages","value":{` + value + `}}`)
+		l.is.Equal(len(l.said()), i+1)
+	}
+	for i, odd := range []string{`"context":7`, `"context":{"id":[]}`, `"errors":"many"`, `"errors":{}`, `"referral":"x"`} {
+		l.hear(written(fmt.Sprint("wamid.odd.", i), "text", `"text":{"body":"hi"},`+odd))
+	}
+	l.is.Equal(len(l.said()), 13)
+	l.is.Equal(l.said()[8].Context, storage.JSON(nil)) // which is none
+	l.is.Equal(l.kept(), []string{"reported error", "reported error", "unreadable status"})
+}
+
+func TestAnIDThatNoHeaderCanHoldIsNone(t *testing.T) {
+	l := newLine(t)
+	l.hear(hello("wamid.\t", "x"), hello("wamid.\n", "x"), hello("wamid.é", "x"), hello(strings.Repeat("w", 513), "x"), hello(strings.Repeat("w", 512), "long, but an id"))
+	l.is.Equal(len(l.said()), 1)
+	l.is.Equal(len(l.kept()), 4)
+	l.hearEchoes(echo("wamid.\n", "text", `"text":{"body":"x"}`))
+	l.is.Equal(len(l.kept()), 5)
+}

@@ -13,7 +13,7 @@ import (
 // is left out, and people whom it is not about.
 func (s *Server) takeStatus(f frame, raw json.RawMessage) step {
 	status, err := provider.Read[provider.Status](raw)
-	if err != nil || status.ID == "" || status.Status == "" {
+	if err != nil || !isMessageID(status.ID) || status.Status == "" {
 		return s.keep(f.item(raw), "unreadable status")
 	}
 	_, people := f.about(status.RecipientID, status.RecipientUserID)

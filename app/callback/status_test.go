@@ -243,7 +243,7 @@ func TestABatchIsAppliedAndWhatIsWrongInItKept(t *testing.T) {
 	l := newLine(t)
 	one, two := l.outbound(l.account, "wamid.1"), l.outbound(l.account, "wamid.2")
 	bad := []string{`null`, `7`, `"sent"`, `[]`, `{}`, `{"id":"wamid.1"}`, `{"id":"wamid.1","status":"read","timestamp":"soon"}`,
-		`{"id":7,"status":"read"}`, `{"id":"wamid.1","status":{}}`, `{"id":"wamid.1","status":"read","errors":"many"}`}
+		`{"id":7,"status":"read"}`, `{"id":"wamid.1","status":{}}`, `{"id":"wamid.1\u0000","status":"read"}`, `{"id":"` + strings.Repeat("w", 513) + `","status":"read"}`}
 	l.report(ourNumber, append(append([]string{status("wamid.1", "delivered", "")}, bad...), status("wamid.2", "read", ""))...)
 	l.is.Equal(l.message(one).Status, storage.MessageDelivered)
 	l.is.Equal(l.message(two).Status, storage.MessageRead)

@@ -17,16 +17,20 @@ type Message struct {
 	ToUserID         string `json:"to_user_id"`
 	ToParentUserID   string `json:"to_parent_user_id"`
 
-	Context *Context `json:"context"`
-	Errors  []Fault  `json:"errors"`
+	Context Context     `json:"context"`
+	Errors  List[Fault] `json:"errors"`
 }
 
-// Context says what a message answers, or that it was forwarded.
-type Context struct {
-	From                string `json:"from"`
-	ID                  string `json:"id"`
-	Forwarded           bool   `json:"forwarded"`
-	FrequentlyForwarded bool   `json:"frequently_forwarded"`
+// Context says what a message answers.
+type Context struct{ ID string }
+
+// UnmarshalJSON reads a context leniently: a message is worth having without it.
+func (c *Context) UnmarshalJSON(raw []byte) error {
+	*c = Context{}
+	if id := Member(raw, "id"); id != nil {
+		_ = json.Unmarshal(id, &c.ID) // what is no id names no message
+	}
+	return nil
 }
 
 // Member returns one member of a raw object, or nil: the content of a message,

@@ -68,20 +68,36 @@ type Change struct {
 
 // Value is the news of one number. Its items are read one by one.
 type Value struct {
-	Metadata    Metadata          `json:"metadata"`
-	Contacts    []json.RawMessage `json:"contacts"`         // Profile
-	Messages    []json.RawMessage `json:"messages"`         // Message
-	Echoes      []json.RawMessage `json:"message_echoes"`   // Message
-	Statuses    []json.RawMessage `json:"statuses"`         // Status
-	Errors      []Fault           `json:"errors"`           // of the account or the app
-	Identities  []json.RawMessage `json:"user_id_update"`   // Identity
-	Preferences []json.RawMessage `json:"user_preferences"` // Preference
+	Metadata    Metadata              `json:"metadata"`
+	Contacts    List[json.RawMessage] `json:"contacts"`         // Profile
+	Messages    List[json.RawMessage] `json:"messages"`         // Message
+	Echoes      List[json.RawMessage] `json:"message_echoes"`   // Message
+	Statuses    List[json.RawMessage] `json:"statuses"`         // Status
+	Errors      List[Fault]           `json:"errors"`           // of the account or the app
+	Identities  List[json.RawMessage] `json:"user_id_update"`   // Identity
+	Preferences List[json.RawMessage] `json:"user_preferences"` // Preference
+}
+
+// List is a list, or else its only item: what somebody did not make a list of
+// must not hold up what stands beside it.
+type List[T any] []T
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *List[T]) UnmarshalJSON(raw []byte) error {
+	switch {
+	case string(raw) == "null":
+		*l = nil
+		return nil
+	case raw[0] == '[':
+		return json.Unmarshal(raw, (*[]T)(l))
+	}
+	*l = make(List[T], 1)
+	return json.Unmarshal(raw, &(*l)[0])
 }
 
 // Metadata names the business number.
 type Metadata struct {
-	DisplayPhoneNumber string `json:"display_phone_number"` // digits only
-	PhoneNumberID      ID     `json:"phone_number_id"`
+	PhoneNumberID ID `json:"phone_number_id"`
 }
 
 // Read decodes a value, or one of its items, into the type that belongs to it.
@@ -115,7 +131,7 @@ type Status struct {
 	Tag                   string          `json:"biz_opaque_callback_data"` // what we gave the send along
 	Conversation          json.RawMessage `json:"conversation"`
 	Pricing               json.RawMessage `json:"pricing"`
-	Errors                []Fault         `json:"errors"`
+	Errors                List[Fault]     `json:"errors"`
 }
 
 // Identity is the change of a person's ids.
@@ -168,7 +184,7 @@ type AccountUpdate struct {
 	PhoneNumber ID          `json:"phone_number"`
 	WABA        AccountInfo `json:"waba_info"`
 	Ban         struct {
-		State Words `json:"waba_ban_state"` // DISABLE, REINSTATE or SCHEDULE_FOR_DISABLE
+		State List[string] `json:"waba_ban_state"` // DISABLE, REINSTATE or SCHEDULE_FOR_DISABLE
 	} `json:"ban_info"`
 	Restrictions []struct {
 		Type string `json:"restriction_type"`
@@ -187,16 +203,4 @@ type AccountUpdate struct {
 type AccountInfo struct {
 	ID    ID `json:"waba_id"`
 	Owner ID `json:"owner_business_id"`
-}
-
-// Words is a word, or a list of them: the provider has been seen to write both.
-type Words []string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (w *Words) UnmarshalJSON(raw []byte) error {
-	if raw[0] != '"' {
-		return json.Unmarshal(raw, (*[]string)(w))
-	}
-	*w = make(Words, 1)
-	return json.Unmarshal(raw, &(*w)[0])
 }
