@@ -134,8 +134,8 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		_, err := tx.exec(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
 		return err
 	}
-	if from.Status == ConversationOpen {
-		into.Status = ConversationOpen // somebody waits for an answer
+	if into.Status == ConversationResolved || from.Status == ConversationOpen {
+		into.Status = from.Status // what is not done stays so
 	}
 	if into.AssigneeID == nil {
 		into.AssigneeID = from.AssigneeID

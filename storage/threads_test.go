@@ -158,6 +158,26 @@ func TestMergingLosesNothing(t *testing.T) {
 	})
 }
 
+func TestAMergedConversationIsAsOpenAsEitherWas(t *testing.T) {
+	const opened, pending, resolved = storage.ConversationOpen, storage.ConversationPending, storage.ConversationResolved
+	for both, want := range map[[2]string]string{
+		{opened, opened}: opened, {opened, pending}: opened, {opened, resolved}: opened,
+		{pending, opened}: opened, {pending, pending}: pending, {pending, resolved}: pending,
+		{resolved, opened}: opened, {resolved, pending}: pending, {resolved, resolved}: resolved,
+	} {
+		is := is.New(t)
+		db := open(t, newFile(t))
+		ours, _ := two(t, db)
+		account := storagetest.Connect(t, db, ours, "100200300").ID
+		into, from := person(t, db, account, "+15550001111", ""), person(t, db, account, "", "US.1")
+		speak(t, db, &into, 1)
+		speak(t, db, &from, 1)
+		into.Status, from.Status = both[0], both[1]
+		storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MergeThreads(&into, from); return err })
+		is.Equal(readThread(t, db, account, into.ID).Status, want)
+	}
+}
+
 // What every message that comes in runs, and what a merge does to conversations
 // with many messages.
 func TestThreadsAreFoundByAnIndex(t *testing.T) {

@@ -103,7 +103,8 @@ func identityOf(c storage.Contact) identityData {
 // ContactIdentityUpdated tells that a person is known by another number or id.
 func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at storage.Time) Event {
 	reason := BSUIDRotated
-	if previous.PhoneNumber != nil && text(previous.PhoneNumber) != text(current.PhoneNumber) {
+	moved, rotated := text(previous.PhoneNumber) != text(current.PhoneNumber), text(previous.BSUID) != text(current.BSUID)
+	if moved && (previous.PhoneNumber != nil || !rotated) { // to learn a number is no change if there is one of the id
 		reason = PhoneNumberChanged
 	}
 	return Event{subject: s, kind: TypeContactIdentityUpdated, source: sourceNative, data: identityUpdated{
