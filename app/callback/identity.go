@@ -65,9 +65,16 @@ func (s *Server) reidentify(f frame, raw json.RawMessage, before, after person, 
 		if err != nil {
 			return err
 		}
-		if found := joined(old, now); len(found) > 0 { // else it is nobody whom we know
-			_, err = reconcile(tx, a, after, found, moment(at, tx.Now))
+		found := joined(old, now)
+		if len(found) == 0 {
+			return nil // it is nobody whom we know
 		}
+		for i := range found {
+			if found[i].BSUID == nil && before.bsuid != "" && after.bsuid != "" && before.bsuid != after.bsuid {
+				found[i].BSUID = &before.bsuid // which we learn only now that it is another
+			}
+		}
+		_, err = reconcile(tx, a, after, found, moment(at, tx.Now))
 		return err
 	}
 }

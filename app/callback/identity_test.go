@@ -142,9 +142,31 @@ func TestAnUpdateOfAnIDIsAppliedOnce(t *testing.T) {
 func TestAnUpdateByNumberTeachesTheID(t *testing.T) {
 	l := newLine(t)
 	l.contact("+15550001111", "")
-	l.update(rotated(`"wa_id":"15550001111",`, "US.1", "US.2"))
+	l.update(rotated(`"wa_id":"15550001111",`, "US.2", "US.2")) // which is no other
 	l.is.Equal(*l.thread("+15550001111").BSUID, "US.2")
-	l.is.Equal(len(l.events()), 0) // nobody had known the one before
+	l.is.Equal(len(l.events()), 0)
+}
+
+func TestARotationIsToldEvenIfNobodyKnewTheIDBefore(t *testing.T) {
+	l := newLine(t)
+	l.contact("+15550001111", "")
+	for range 2 {
+		l.update(rotated(`"wa_id":"15550001111",`, "US.1", "US.2"))
+	}
+	l.is.Equal(*l.thread("+15550001111").BSUID, "US.2")
+	l.is.Equal(l.kinds(), []string{"contact.identity_updated"})
+	goldenEvent(t, "contact_identity_updated_unknown", l.typed("contact.identity_updated")[0])
+}
+
+// TestAChangeOfNumberIsToldOnce where the news of the id, which names the number
+// too, comes before the news of the number.
+func TestAChangeOfNumberIsToldOnce(t *testing.T) {
+	l := newLine(t)
+	l.hear(hello("wamid.1", "hi"))
+	l.update(rotated(`"wa_id":"15550003333",`, "US.13491208655302741918", "US.3"))
+	l.post(news("messages", "messages", "", moved("wamid.s", `{"wa_id":"15550003333","type":"user_changed_number"}`)))
+	l.is.Equal(l.kinds(), []string{"contact.created", "message.received", "contact.identity_updated"})
+	l.is.Equal(*l.thread("+15550003333").BSUID, "US.3")
 }
 
 // moved words a change of number.

@@ -78,10 +78,10 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 	s.world.People.change(one, after, firstOf(bsuid, newBSUID(after)))
 	s.touch()
 	for _, n := range s.numbersKnown(one) {
+		s.tellNewID(n, &before, one)
 		if phone != "" && before.Phone != "" && after != before.Phone {
 			s.tellNewNumber(n, &before, one)
 		}
-		s.tellNewID(n, &before, one)
 	}
 	copied := *one
 	return &copied, nil
