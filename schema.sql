@@ -112,12 +112,14 @@ CREATE TABLE setup_links (
     success_redirect_url TEXT,
     failure_redirect_url TEXT,
     account_id           INTEGER REFERENCES accounts (id),  -- what its last signup connects or has connected
+    job_id               INTEGER,                           -- what does so; the signup is under way while it is there
     failure_reason       TEXT,                              -- why that signup came to nothing
     expires_at           INTEGER NOT NULL,
     consumed_at          INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX setup_links_of_customer ON setup_links (customer_id, created_at, id);
+CREATE INDEX setup_links_of_account ON setup_links (account_id) WHERE account_id IS NOT NULL;
 
 ---------------------------------------------------------------- accounts ----
 

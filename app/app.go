@@ -39,6 +39,10 @@ type Options struct {
 	MasterKey string // CONFAB_MASTER_KEY, if set
 	Version   string
 	Log       *slog.Logger
+	// PlaySignup stands in for the provider's signup on the pages of setup links,
+	// for a name and a number that may be empty. Only a sandbox has it: no setting
+	// may bring a form that makes numbers up.
+	PlaySignup func(name, phone string) (Signup, error)
 	// Supervisor hears how the server is; the zero value is nobody.
 	Supervisor Supervisor
 	// ACME is who issues certificates for server.tls_domains; nil is Let's Encrypt.
@@ -56,6 +60,7 @@ type App struct {
 	endpoints       *guard.Client
 	media           *pages.Media
 	docs            *pages.Docs
+	onboard         *pages.Onboard
 	api             *api.Server
 	callback        *callback.Server
 	work            *jobs.Workers
@@ -120,6 +125,7 @@ func (a *App) open() (err error) {
 	}
 	a.api = api.New(a.apiOptions(a.work.Accounts))
 	a.docs = pages.NewDocs(pages.DocsOptions{Description: api.Description(), BaseURL: a.URL() + "/v1", Refuse: a.refusePage})
+	a.openOnboard()
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
 		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,

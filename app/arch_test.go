@@ -25,7 +25,7 @@ var allowed = map[string][]string{
 	"app/cli":              {"app", "app/config", "app/doctor", "app/simulator", "jobs", "jobs/guard", "jobs/provider", "jobs/webhook", "storage"},
 	"app/config":           {},
 	"app/doctor":           {"app", "app/config", "jobs/provider", "storage"},
-	"app/pages":            {"app/pages/reference", "storage"},
+	"app/pages":            {"app/pages/reference", "jobs/provider", "storage"},
 	"app/pages/pagestest":  {},
 	"app/pages/reference":  {},
 	"app/simulator":        {},

@@ -44,6 +44,8 @@ func (a *App) outside(r *http.Request) place {
 		return place{route: "/media/:token", serve: a.media.ServeHTTP}
 	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
 		return place{route: pages.DocsPath, serve: a.docs.ServeHTTP}
+	case strings.HasPrefix(path, pages.OnboardPath):
+		return place{route: pages.OnboardPath + ":token", serve: a.onboard.ServeHTTP}
 	case path == "/console" || strings.HasPrefix(path, "/console/"):
 		return place{route: "/console/", serve: a.redirectConsole}
 	case path == "/livez":

@@ -34,6 +34,12 @@ type stage struct {
 // settings.
 func newStage(t testing.TB, change ...func(*config.Config)) *stage {
 	t.Helper()
+	return startStage(t, func(*app.Options, *simulator.Server) {}, change...)
+}
+
+// startStage is newStage for tests that give the server more than settings.
+func startStage(t testing.TB, give func(*app.Options, *simulator.Server), change ...func(*config.Config)) *stage {
+	t.Helper()
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +59,9 @@ func newStage(t testing.TB, change ...func(*config.Config)) *stage {
 	for _, f := range change {
 		f(&c)
 	}
-	a, err := app.New(app.Options{Config: c, Schema: storagetest.Schema(t), Version: "test", Log: slog.New(slog.DiscardHandler)})
+	o := app.Options{Config: c, Schema: storagetest.Schema(t), Version: "test", Log: slog.New(slog.DiscardHandler)}
+	give(&o, sim)
+	a, err := app.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

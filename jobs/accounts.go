@@ -49,7 +49,8 @@ var ErrToken = errors.New("access token")
 // credentials are an account and what it takes to speak for it.
 type credentials struct {
 	storage.AccountDetail
-	token provider.Token
+	token   provider.Token
+	display string // the number as people read it, once it was seen
 }
 
 // open loads an account with its token.
@@ -86,6 +87,7 @@ func (a *Accounts) noted(ctx context.Context, account int64, failed error, manag
 // Registered is what became of a registration.
 type Registered struct {
 	account storage.AccountDetail
+	display string // the number as people read it
 	pin     string // "" where none was needed
 	idle    bool   // there was nothing to do
 }
@@ -111,7 +113,7 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 	}
 	if number.Coexists() {
 		c.see(number)
-		return &Registered{account: c.AccountDetail}, nil
+		return &Registered{account: c.AccountDetail, display: c.display}, nil
 	}
 	if err := a.provider.Register(ctx, c.token, *c.PhoneNumberID, pin); err != nil {
 		return nil, a.noted(ctx, account, err, false)
@@ -122,7 +124,7 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 	}
 	c.see(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil // the provider's word on the call itself
-	return &Registered{account: c.AccountDetail, pin: pin}, nil
+	return &Registered{account: c.AccountDetail, display: c.display, pin: pin}, nil
 }
 
 func (a *Accounts) beginRegistering(account int64) bool {
@@ -151,7 +153,16 @@ func (r *Registered) Store(tx *storage.Tx) error {
 			return err
 		}
 	}
-	return tx.UpdateAccount(&r.account)
+	return updateAccount(tx, &r.account, r.display)
+}
+
+// updateAccount stores what the provider tells of a number. One that can send
+// now may be what somebody signed up for.
+func updateAccount(tx *storage.Tx, a *storage.AccountDetail, display string) error {
+	if err := tx.UpdateAccount(a); err != nil || a.Status != storage.AccountConnected || a.CustomerID == nil {
+		return err
+	}
+	return welcomeLate(tx, a.Account, display)
 }
 
 // Check asks the provider how a number is, and returns what to write. What an
@@ -175,7 +186,7 @@ func (a *Accounts) Check(ctx context.Context, account int64) (queue.Commit, erro
 		if err := tx.MarkAccountChecked(account); err != nil || now.UpdatedAt != before {
 			return err // something newer was told meanwhile
 		}
-		return tx.UpdateAccount(&c.AccountDetail)
+		return updateAccount(tx, &c.AccountDetail, c.display)
 	}, nil
 }
 
@@ -183,7 +194,7 @@ func (a *Accounts) Check(ctx context.Context, account int64) (queue.Commit, erro
 // send; one that was never set up is waited for, and one that was disconnected
 // is not half connected again.
 func (c *credentials) see(n provider.Number) {
-	c.ProviderStatus = &n.Status
+	c.ProviderStatus, c.display = &n.Status, n.DisplayPhoneNumber
 	c.Name = cmp.Or(nonEmpty(n.VerifiedName), c.Name)
 	c.PhoneNumber = cmp.Or(PhoneOf(n), c.PhoneNumber)
 	switch {

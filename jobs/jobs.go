@@ -61,6 +61,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindReceipt, Handle: w.receipt, Lane: func(string) int { return receiptsAtOnce }},
 		{Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Own: true, Workers: deliveriesAtOnce, Lane: w.traffic.allowed, Opened: w.traffic.resumed, Ahead: deliveriesAhead, Prepare: w.parcels, Lease: w.Webhooks.lease()},
+		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard},
 		{Name: kindFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, Lane: func(string) int { return fetchesAtOnce }},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
 		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},

@@ -3,7 +3,6 @@ package storage
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 	"strings"
 )
@@ -39,11 +38,6 @@ func (l SetupLink) State(now Time) string {
 		return LinkExpired
 	}
 	return l.Status
-}
-
-// Busy tells whether a signup through the link is under way.
-func (l SetupLink) Busy() bool {
-	return l.Status == LinkActive && l.AccountID != nil && l.FailureReason == nil
 }
 
 // setupTokenSize is how many bytes of chance a link's token carries.
@@ -86,23 +80,6 @@ func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, 
 		ORDER BY l.created_at DESC, l.id DESC
 		LIMIT ?`, customer, after.Key, after.ID, limit)
 	return page, err
-}
-
-// SetupLinkByToken finds a link by its token, which only a hash is kept of.
-func (rx *Rx) SetupLinkByToken(token string) (SetupLink, error) {
-	var l SetupLink
-	if !validSetupToken(token) {
-		return l, ErrNotFound
-	}
-	hash := sha256.Sum256([]byte(token))
-	err := rx.get(&l, `
-		SELECT `+linkColumns+`
-		FROM setup_links l
-		WHERE l.token_hash = ?`, hash[:])
-	if err == nil && subtle.ConstantTimeCompare(l.TokenHash, hash[:]) == 0 {
-		return SetupLink{}, ErrNotFound
-	}
-	return l, err
 }
 
 // InsertSetupLink stores a new link, fills in its id, state and time, and

@@ -32,6 +32,7 @@ func (b *box) open(e *env, cmd *cobra.Command, c config.Config, l net.Listener) 
 	}
 	b.playedBy(&c, urlOf(l))
 	options := e.appOptions(cmd, c)
+	options.PlaySignup = b.signUp
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}
@@ -88,6 +89,12 @@ func (b *box) openProvider(l net.Listener, o app.Options) (err error) {
 		WebhookURL: webhook + webhookPath,
 	})
 	return err
+}
+
+// signUp plays a business that signs up at the provider.
+func (b *box) signUp(name, phone string) (app.Signup, error) {
+	s, err := b.provider.Signup(name, phone)
+	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err
 }
 
 // warn tells who else can reach the sandbox.

@@ -1,5 +1,5 @@
-// Package pages is what the public listener shows to people: hosted media and the
-// API reference.
+// Package pages is what the public listener shows to people: hosted media, the
+// API reference, and the pages of setup links.
 package pages
 
 import (

@@ -141,7 +141,7 @@ func (s *Server) answer(c *call) (any, error) {
 		return nil, unreadable(err)
 	}
 	if door != nil {
-		return door(s, c)
+		return s.withFaults(c, "door", door) // which only faults for all concern
 	}
 	if !early {
 		if err := c.authenticate(); err != nil {

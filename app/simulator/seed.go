@@ -165,29 +165,43 @@ type Signup struct {
 
 // Signup plays a business that signs up through the hosted page: a new account
 // with one number, verified but not registered, and a code for its token. The
-// app hears of it, and must subscribe to the account itself.
+// app hears of it, and must subscribe to the account itself. A number that is
+// there already is signed up with the account that it has, as it is.
 func (s *Server) Signup(name, phone string) (Signup, error) {
 	if phone != "" && !validPhone(phone) {
 		return Signup{}, invalid("phone_number", "is no phone number")
 	}
-	name = firstOf(name, "Test Business")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.world.addAccount("", name, false)
-	n, err := s.world.placeNumber(Number{WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending})
-	if err != nil {
-		delete(s.world.Accounts, a.ID)
-		return Signup{}, err
+	n := s.world.numberOf(digits(phone))
+	if n == nil {
+		name = firstOf(name, "Test Business")
+		a := s.world.addAccount("", name, false)
+		var err error
+		if n, err = s.world.placeNumber(Number{WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending}); err != nil {
+			delete(s.world.Accounts, a.ID)
+			return Signup{}, err
+		}
 	}
-	code := &signupCode{Code: "AQ" + newSecret(32), Account: a.ID, Expires: time.Now().Add(codeLife).UnixMilli()}
+	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: time.Now().Add(codeLife).UnixMilli()}
 	s.world.Codes[code.Code] = code
 	if s.world.Hook.URL != "" {
 		now := nowMS()
-		s.enqueue(&change{Account: a.ID, Field: fieldAccountUpdate, First: now, Time: now / 1000, pending: object{
-			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": a.ID, "owner_business_id": a.Business},
+		s.enqueue(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, pending: object{
+			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": n.Account, "owner_business_id": s.world.Accounts[n.Account].Business},
 		}})
 		s.outbox.pending++
 	}
 	s.touch()
-	return Signup{code.Code, a.ID, n.ID}, nil
+	return Signup{code.Code, n.Account, n.ID}, nil
+}
+
+// numberOf finds the number with these digits.
+func (w *world) numberOf(phone string) *number {
+	for _, n := range w.Numbers {
+		if phone != "" && n.Phone == phone {
+			return n
+		}
+	}
+	return nil
 }

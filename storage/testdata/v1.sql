@@ -122,12 +122,14 @@ CREATE TABLE setup_links (
     success_redirect_url TEXT,
     failure_redirect_url TEXT,
     account_id           INTEGER REFERENCES accounts (id),  -- what its last signup connects or has connected
+    job_id               INTEGER,                           -- what does so; the signup is under way while it is there
     failure_reason       TEXT,                              -- why that signup came to nothing
     expires_at           INTEGER NOT NULL,
     consumed_at          INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX setup_links_of_customer ON setup_links (customer_id, created_at, id);
+CREATE INDEX setup_links_of_account ON setup_links (account_id) WHERE account_id IS NOT NULL;
 
 ---------------------------------------------------------------- accounts ----
 
@@ -525,7 +527,7 @@ INSERT INTO usage VALUES (1, 202601, 41), (1, 202602, 1);
 INSERT INTO customers VALUES
     ('cus_01KDYBMWFE00000000000000C1', 1, 1, 'Bakery', 'b@example.com', 'archived', 'active', '{"tier":2}', 1767323060000, 1767323045720, 1767323060000);
 INSERT INTO setup_links VALUES
-    ('csl_01KDYBMWFE00000000000000L1', 'cus_01KDYBMWFE00000000000000C1', X'0102', 'zzzz', 'consumed', 'https://example.com/ok', NULL, NULL, NULL, 1767409445678, 1767323050000, 1767323045730);
+    ('csl_01KDYBMWFE00000000000000L1', 'cus_01KDYBMWFE00000000000000C1', X'0102', 'zzzz', 'consumed', 'https://example.com/ok', NULL, NULL, NULL, NULL, 1767409445678, 1767323050000, 1767323045730);
 
 INSERT INTO accounts VALUES
     (1, 'acc_01KDYBMWFE00000000000000A1', 1, 1, 'cus_01KDYBMWFE00000000000000C1', '106540352242922', '102290129340398', '+15550783881', 'Bakery', 'connected', NULL, 'CONNECTED', 0,

@@ -32,10 +32,12 @@ type Browser struct {
 
 // Open opens a window, which closes with the test. Without a browser on this
 // machine the test is skipped.
-func Open(t testing.TB) *Browser {
+func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(context.Background(),
-		chromedp.WithAllocatorOptions(chromedp.ExecPath(program(t)), chromedp.Flag("disable-dev-shm-usage", true)))
+	options := append([]chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(program(t)), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+	}, more...)
+	ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
 	t.Cleanup(cancel)
 	b := &Browser{t: t, ctx: ctx}
 	for _, enable := range []func() error{
@@ -105,6 +107,14 @@ func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// Command is a step that gives the browser a command of its protocol.
+func Command[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, command, params)
+		return err
+	})
+}
+
 // Eval is the value of an expression in the page; promises are waited for.
 func Eval[T any](b *Browser, expression string) T {
 	b.t.Helper()
@@ -115,6 +125,25 @@ func Eval[T any](b *Browser, expression string) T {
 		b.t.Fatalf("%s: %v", expression, err)
 	}
 	return v
+}
+
+// Until waits until an expression is true, in this page or the one that follows.
+func (b *Browser) Until(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	for {
+		// Between two pages there is nothing to ask.
+		if yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && yes {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			where, _ := chromedp.Run(b.ctx, chromedp.Location())
+			b.t.Fatalf("%s never became true, at %s", expression, where)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // Visit goes to a page and waits until it is loaded.

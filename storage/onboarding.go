@@ -1,0 +1,196 @@
+package storage
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"math/big"
+)
+
+// KindOnboard is the kind of job that connects a number after its signup; its
+// arguments are OnboardArgs.
+const KindOnboard = "onboard"
+
+// OnboardArgs name the link that was used and the account to be connected.
+type OnboardArgs struct {
+	Link    string `json:"link"`
+	Account int64  `json:"account"`
+}
+
+// Invitation is a setup link as its visitor meets it: with the customer whom it
+// invites, the organization that does so, and the signup that is under way.
+type Invitation struct {
+	SetupLink
+	OrganizationID   int64   `db:"organization_id"`
+	OrganizationName string  `db:"organization_name"`
+	TeamID           int64   `db:"team_id"`
+	CustomerName     string  `db:"customer_name"`
+	CustomerStatus   string  `db:"customer_status"`
+	Account          *string `db:"account"`       // public id of AccountID
+	AccountPhone     *string `db:"account_phone"` // its number
+	Working          bool    `db:"working"`       // the job is not done
+}
+
+// Why a setup link did not connect a number, as its visitors are told.
+const (
+	ReasonLinkExpired   = "link_expired"
+	ReasonLinkRevoked   = "link_revoked"
+	ReasonAlreadyUsed   = "already_used"
+	ReasonCancelled     = "signup_cancelled"
+	ReasonTokenExchange = "token_exchange_failed"
+	ReasonVerification  = "phone_verification_failed"
+	ReasonProvider      = "provider_error"
+	ReasonArchived      = "customer_archived"
+)
+
+// Unusable tells why a link cannot be used, "" where it can.
+func (i Invitation) Unusable(now Time) string {
+	switch i.State(now) {
+	case LinkConsumed:
+		return ReasonAlreadyUsed
+	case LinkRevoked:
+		return ReasonLinkRevoked
+	case LinkExpired:
+		return ReasonLinkExpired
+	}
+	if i.CustomerStatus == CustomerArchived {
+		return ReasonArchived
+	}
+	return ""
+}
+
+const invitation = `
+	SELECT ` + linkColumns + `, c.organization_id, c.team_id, c.name AS customer_name, c.status AS customer_status, o.name AS organization_name,
+		a.public_id AS account, a.phone_number AS account_phone, EXISTS (SELECT 1 FROM jobs WHERE id = l.job_id) AS working
+	FROM setup_links l
+	JOIN customers c ON c.id = l.customer_id
+	JOIN organizations o ON o.id = c.organization_id
+	LEFT JOIN accounts a ON a.id = l.account_id`
+
+// Invitation finds a link by its token, of which only a hash is kept.
+func (rx *Rx) Invitation(token string) (Invitation, error) {
+	var i Invitation
+	if !validSetupToken(token) {
+		return i, ErrNotFound
+	}
+	hash := sha256.Sum256([]byte(token))
+	err := rx.get(&i, invitation+`
+	WHERE l.token_hash = ?`, hash[:])
+	if err == nil && subtle.ConstantTimeCompare(i.TokenHash, hash[:]) == 0 {
+		return Invitation{}, ErrNotFound
+	}
+	return i, err
+}
+
+// UsedInvitation finds the active link, if there is one, through which an
+// account was signed up, whatever became of that.
+func (rx *Rx) UsedInvitation(account int64) (Invitation, error) {
+	var i Invitation
+	err := rx.get(&i, invitation+`
+	WHERE l.account_id = ? AND l.status = 'active'
+	ORDER BY l.id DESC
+	LIMIT 1`, account)
+	return i, err
+}
+
+// LinkInvitation finds a link by its id, which only our own jobs have.
+func (rx *Rx) LinkInvitation(link string) (Invitation, error) {
+	var i Invitation
+	err := rx.get(&i, invitation+`
+	WHERE l.id = ?`, link)
+	return i, err
+}
+
+// BeginOnboarding stores the account that a signup has brought, as onboarding
+// and with a new PIN, and the job that connects it. A customer that signs up
+// its own number again, after something went wrong, gets the account that it
+// has, with the new token. ErrConflict means that the number is connected, or
+// somebody else's.
+func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) error {
+	there, err := tx.AccountByNumber(*a.PhoneNumberID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		a.OrganizationID, a.TeamID, a.CustomerID, a.Status = i.OrganizationID, i.TeamID, &i.CustomerID, AccountOnboarding
+		if err := tx.InsertAccount(a, accessToken); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case there.CustomerID == nil || *there.CustomerID != i.CustomerID || there.Status == AccountConnected:
+		return fmt.Errorf("%w: the number has an account", ErrConflict)
+	default:
+		there.WABAID = a.WABAID
+		*a = there
+		if err := tx.reuseAccount(a, accessToken); err != nil {
+			return err
+		}
+	}
+	if pin, err := tx.PIN(*a); err != nil || pin == "" { // one that cannot be read is as good as none
+		if err := tx.SetPIN(*a, newPIN()); err != nil {
+			return err
+		}
+	}
+	job, err := tx.Enqueue(NewJob{Kind: KindOnboard, Args: OnboardArgs{Link: i.ID, Account: a.ID}})
+	if err != nil {
+		return err
+	}
+	i.AccountID, i.Account, i.FailureReason, i.Working = &a.ID, &a.PublicID, nil, true
+	return tx.must(`
+		UPDATE setup_links
+		SET account_id = ?, job_id = ?, failure_reason = NULL
+		WHERE id = ? AND status = 'active'`, a.ID, job, i.ID)
+}
+
+func (tx *Tx) reuseAccount(a *Account, accessToken string) error {
+	if err := tx.SetAccessToken(*a, accessToken); err != nil {
+		return err
+	}
+	return tx.must(`UPDATE accounts SET waba_id = ?, updated_at = ? WHERE id = ?`, a.WABAID, tx.Now, a.ID)
+}
+
+// newPIN makes up a PIN for a number that has none.
+func newPIN() string {
+	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	if err != nil {
+		panic("random: " + err.Error()) // the reader never fails
+	}
+	return fmt.Sprintf("%06d", n)
+}
+
+// PIN opens the number's PIN; "" where there is none.
+func (rx *Rx) PIN(a Account) (string, error) {
+	var sealed []byte
+	if err := rx.get(&sealed, `SELECT pin FROM accounts WHERE id = ?`, a.ID); err != nil || sealed == nil {
+		return "", err
+	}
+	pin, err := rx.db.Unseal(pinPurpose(a.PublicID), sealed)
+	return string(pin), err
+}
+
+// FailOnboarding records why a link's signup came to nothing. The link can be
+// used again.
+func (tx *Tx) FailOnboarding(link, reason string) error {
+	return tx.must(`
+		UPDATE setup_links
+		SET failure_reason = ?, job_id = NULL
+		WHERE id = ?`, reason, link)
+}
+
+// ConsumeSetupLink ends a link whose signup is complete, and makes the customer
+// active that was waiting for its first number.
+func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {
+	l.Status, l.ConsumedAt, l.FailureReason = LinkConsumed, tx.Now, nil
+	_, err := tx.exec(`
+		UPDATE customers
+		SET status = 'active', updated_at = ?
+		WHERE id = ? AND status = 'pending'`, tx.Now, l.CustomerID)
+	if err != nil {
+		return err
+	}
+	return tx.must(`
+		UPDATE setup_links
+		SET status = ?, consumed_at = ?, failure_reason = NULL, job_id = NULL
+		WHERE id = ? AND status = 'active'`, l.Status, l.ConsumedAt, l.ID)
+}
