@@ -44,7 +44,7 @@ type Webhooks struct {
 }
 
 // deliveriesAhead is how many deliveries wait for each place of their lane.
-const deliveriesAhead = 8
+const deliveriesAhead = 16
 
 // lease is the time limit of a run, with the wait for those before it.
 func (w Webhooks) lease() time.Duration {
