@@ -3,12 +3,13 @@
 BIN     := bin/confab
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
+SOAK    ?= 10m
 
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint bench fuzz outside check
+.PHONY: help run build test race lint bench soak fuzz outside check
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ lint: ## gofmt, vet, staticcheck
 
 bench: build ## Measure, and print a table with ratios
 	go run ./app/bench -confab $(BIN)
+
+soak: build ## Press a whole installation for SOAK (default 10m), with faults, and audit it
+	go run ./app/soak -confab $(BIN) -length $(SOAK)
 
 fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 	@for package in $$(go list ./...); do \

@@ -1,0 +1,133 @@
+// Package rig runs confab and the played provider as processes of their own, for
+// measurements and trials that must not share a process with what they watch.
+package rig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Program is how to start confab: its path, and variables that every start gets.
+type Program struct {
+	Path string
+	Env  []string
+}
+
+// command prepares a run.
+func (p Program) command(env []string, args ...string) *exec.Cmd {
+	cmd := exec.Command(p.Path, args...)
+	cmd.Env = append(append(os.Environ(), p.Env...), env...)
+	return cmd
+}
+
+// output runs a command of confab to its end and returns what it printed.
+func (p Program) output(env []string, args ...string) (string, error) {
+	cmd := p.command(env, args...)
+	var words bytes.Buffer
+	cmd.Stderr = &words
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("confab %s: %w: %s", strings.Join(args, " "), err, words.Bytes())
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Process is one that runs.
+type Process struct {
+	cmd   *exec.Cmd
+	ended chan error
+}
+
+// Start starts a prepared command. What it complains of is let through, unless
+// the command says where else it should go.
+func Start(cmd *exec.Cmd) (*Process, error) {
+	if cmd.Stderr == nil {
+		cmd.Stderr = os.Stderr
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &Process{cmd: cmd, ended: make(chan error, 1)}
+	go func() { p.ended <- cmd.Wait() }()
+	return p, nil
+}
+
+// Kill ends the process without giving it a chance.
+func (p *Process) Kill() {
+	p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// stopPatience is how long a process may take to end when it is asked to.
+const stopPatience = 20 * time.Second
+
+// Stop asks the process to end and waits for it.
+func (p *Process) Stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case err := <-p.ended:
+		return err
+	case <-time.After(stopPatience):
+		p.Kill()
+		return errors.New("the process did not end when asked")
+	}
+}
+
+// startPatience is how long a process may take to answer.
+const startPatience = 20 * time.Second
+
+// Await waits until a URL answers 200.
+func (p *Process) Await(url string) error {
+	for began := time.Now(); time.Since(began) < startPatience; time.Sleep(2 * time.Millisecond) {
+		if res, err := http.Get(url); err == nil {
+			res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case err := <-p.ended:
+			p.ended <- err
+			return fmt.Errorf("the process ended: %v", err)
+		default:
+		}
+	}
+	return fmt.Errorf("%s did not answer within %s", url, startPatience)
+}
+
+// Memory is the resident size of the process in bytes.
+func (p *Process) Memory() (int64, error) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "status"))
+	if err != nil {
+		return 0, err
+	}
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		if value, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
+			kb, err := strconv.ParseInt(string(bytes.Fields(value)[0]), 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, errors.New("no VmRSS in /proc")
+}
+
+// FreeAddress is an address of this machine that nobody listens on now.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}

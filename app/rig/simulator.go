@@ -1,0 +1,77 @@
+package rig
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+)
+
+// Simulator is the played provider.
+type Simulator struct {
+	*Process
+	URL           string `json:"simulator_url"`
+	PhoneNumberID string `json:"phone_number_id"`
+	WABAID        string `json:"waba_id"`
+	AccessToken   string `json:"access_token"`
+	AppSecret     string `json:"app_secret"`
+	VerifyToken   string `json:"verify_token"`
+}
+
+// Uncapped lets the played provider take whatever it gets.
+const Uncapped = `"messages_per_second":0,"pair_limit":false,"service_window":false`
+
+// StartSimulator runs the simulator in a directory. Its callbacks go to a URL,
+// its complaints to a log.
+func (p Program) StartSimulator(dir, webhook string, log io.Writer) (*Simulator, error) {
+	address, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	s := &Simulator{}
+	cmd := p.command(nil, "simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook)
+	cmd.Stderr = log
+	if s.Process, err = Start(cmd); err != nil {
+		return nil, err
+	}
+	if err := s.Await("http://" + address + "/_sim/settings"); err != nil {
+		return s, err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "simulator.json"))
+	if err != nil {
+		return s, err
+	}
+	return s, json.Unmarshal(text, s)
+}
+
+// Settings is what lets a server speak to this provider, as variables.
+func (s *Simulator) Settings() []string {
+	return []string{"CONFAB_PROVIDER__BASE_URL=" + s.URL, "CONFAB_PROVIDER__APP_SECRET=" + s.AppSecret, "CONFAB_PROVIDER__VERIFY_TOKEN=" + s.VerifyToken}
+}
+
+// Call makes a request of the control surface and reads the answer into out,
+// unless that is nil.
+func (s *Simulator) Call(method, path, body string, out any) error {
+	req, err := http.NewRequest(method, s.URL+path, bytes.NewBufferString(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
+		return fmt.Errorf("%s %s: %d %s", method, path, res.StatusCode, text)
+	}
+	if out == nil {
+		_, err = io.Copy(io.Discard, res.Body)
+		return err
+	}
+	return json.NewDecoder(res.Body).Decode(out)
+}

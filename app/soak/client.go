@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// client speaks the API for one tenant.
+type client struct {
+	base string
+	key  string
+	http *http.Client
+}
+
+func newClient(base, key string) *client {
+	return &client{base: base, key: key, http: &http.Client{
+		Timeout:   5 * time.Second,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64},
+	}}
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	body   struct {
+		Data       json.RawMessage `json:"data"`
+		NextCursor *string         `json:"next_cursor"`
+		Error      struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+}
+
+// once makes one request; an error means that there was no answer.
+func (c *client) once(ctx context.Context, method, path, body, idempotency string) (a answer, err error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+"/v1"+path, strings.NewReader(body))
+	if err != nil {
+		return a, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.key)
+	if idempotency != "" {
+		req.Header.Set("Idempotency-Key", idempotency)
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return a, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return a, err
+	}
+	a.status = res.StatusCode
+	if err := json.Unmarshal(text, &a.body); err != nil {
+		return a, fmt.Errorf("%s %s answered %d %.200q", method, path, res.StatusCode, text)
+	}
+	return a, nil
+}
+
+// insist makes a request until it is answered: the server may be down, or its
+// disk full. It gives up long after the trial, never in the middle of it,
+// because what was perhaps done could not be told from what was not.
+func (c *client) insist(method, path, body, idempotency string) (answer, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	for {
+		a, err := c.once(ctx, method, path, body, idempotency)
+		switch {
+		case ctx.Err() != nil:
+			return a, fmt.Errorf("%s %s was never answered: %w", method, path, err)
+		case err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress":
+			return a, nil
+		}
+		time.Sleep(20 * time.Millisecond) // nothing tells when it is back
+	}
+}
+
+// done insists on a request that must succeed, and reads its data.
+func (c *client) done(method, path, body, idempotency string, out any) error {
+	a, err := c.insist(method, path, body, idempotency)
+	switch {
+	case err != nil:
+		return err
+	case a.status >= 300:
+		return fmt.Errorf("%s %s: %d %s: %s (%.300s)", method, path, a.status, a.body.Error.Code, a.body.Error.Message, body)
+	case out == nil:
+		return nil
+	}
+	return json.Unmarshal(a.body.Data, out)
+}
+
+// each walks a list to its end.
+func (c *client) each(path string, visit func(json.RawMessage) error) error {
+	next := ""
+	for {
+		a, err := c.insist("GET", path+next, "", "")
+		if err != nil {
+			return err
+		}
+		if a.status != http.StatusOK {
+			return fmt.Errorf("GET %s: %d %s", path, a.status, a.body.Error.Code)
+		}
+		var page []json.RawMessage
+		if err := json.Unmarshal(a.body.Data, &page); err != nil {
+			return err
+		}
+		for _, item := range page {
+			if err := visit(item); err != nil {
+				return err
+			}
+		}
+		if a.body.NextCursor == nil {
+			return nil
+		}
+		next = "&cursor=" + *a.body.NextCursor
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// fault is one thing that goes wrong. It returns when it is over.
+type fault struct {
+	name string
+	play func(ctx context.Context, length time.Duration) error
+}
+
+// schedule is everything that goes wrong, in turn.
+func (t *trial) schedule() []fault {
+	provider := func(name, body string) fault {
+		return fault{name, func(ctx context.Context, length time.Duration) error {
+			return t.sim.Call("POST", "/_sim/faults", body, nil)
+		}}
+	}
+	all := []fault{
+		provider("provider answers 500", `{"kind":"http_500","times":10}`),
+		{"server killed", t.kill},
+		provider("provider hangs up after accepting", `{"kind":"drop_connection","times":10}`),
+		{"endpoint hangs", func(ctx context.Context, length time.Duration) error { return t.shake(ctx, modeHang, length) }},
+		provider("provider times out", `{"kind":"timeout","times":5}`),
+		{"server restarted", t.restart},
+		provider("provider limits the rate", `{"kind":"rate_limit","times":10}`),
+		{"endpoint fails", func(ctx context.Context, length time.Duration) error { return t.shake(ctx, modeFail, length) }},
+		provider("provider's media fail", `{"kind":"http_500","endpoint":"media","times":3}`),
+	}
+	if t.disk != nil {
+		all = append(all, fault{"disk full", t.fillDisk})
+	}
+	return all
+}
+
+// misbehave plays the faults in turn until the trial ends.
+func (t *trial) misbehave(ctx context.Context, _ *rand.Rand) error {
+	step := min(max(t.length/40, time.Second), 10*time.Second)
+	for {
+		for _, f := range t.schedule() {
+			if !pause(ctx, step) {
+				return nil
+			}
+			if err := f.play(ctx, step); err != nil {
+				return fmt.Errorf("%s: %w", f.name, err)
+			}
+			t.count(f.name)
+		}
+	}
+}
+
+// kill ends the server without giving it a chance, and starts it again.
+func (t *trial) kill(context.Context, time.Duration) error {
+	t.server.Kill()
+	return t.server.Start()
+}
+
+// restart ends the server as an admin would, and starts it again.
+func (t *trial) restart(context.Context, time.Duration) error {
+	if err := t.server.Stop(); err != nil {
+		return err
+	}
+	return t.server.Start()
+}
+
+// shake lets one endpoint of each tenant misbehave for a while.
+func (t *trial) shake(ctx context.Context, mode string, length time.Duration) error {
+	for _, one := range t.tenants {
+		if err := t.receiver.behave(one.hook(hookShaky), mode); err != nil {
+			return err
+		}
+	}
+	pause(ctx, length)
+	for _, one := range t.tenants {
+		if err := t.receiver.behave(one.hook(hookShaky), modeRandom); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fillDisk takes all room for a moment.
+func (t *trial) fillDisk(ctx context.Context, length time.Duration) error {
+	free, err := t.disk.fill()
+	if err != nil {
+		return err
+	}
+	pause(ctx, length/2)
+	free()
+	return nil
+}

@@ -1,0 +1,51 @@
+// Command soak puts a whole installation under pressure for a while: mixed
+// traffic of two tenants, and faults on a schedule, the server's own death among
+// them. Afterwards it compares what was acknowledged with what the provider saw,
+// what the receivers got and what the database holds. Any difference is a fault.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"confab/app/rig"
+)
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == receiverCommand {
+		fatal(receive(os.Args[2:]))
+		return
+	}
+	var o options
+	flag.StringVar(&o.program.Path, "confab", "bin/confab", "the binary to try")
+	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
+	flag.Float64Var(&o.rate, "rate", 60, "messages per second of each tenant")
+	flag.Uint64Var(&o.seed, "seed", 1, "of everything that is chosen at random")
+	flag.Parse()
+	schema, err := os.ReadFile("schema.sql")
+	fatal(err) // run it from the top of the repository
+	o.schema = string(schema)
+	self, err := os.Executable()
+	fatal(err)
+	o.self = rig.Program{Path: self}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := soak(ctx, o)
+	fatal(err)
+	fmt.Print(report)
+	if report.failed() {
+		os.Exit(1)
+	}
+}
+
+func fatal(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "soak:", err)
+		os.Exit(1)
+	}
+}

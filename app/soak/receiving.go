@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+)
+
+// receive lets people write to the tenant, in every way that there is.
+func (o *tenant) receive(ctx context.Context, random *rand.Rand) error {
+	for o.writes.Wait(ctx) == nil {
+		var err error
+		switch random.IntN(20) {
+		case 0:
+			err = o.echo(random)
+		case 1:
+			err = o.change(random, "edit", `{"text":"what I meant"}`)
+		case 2:
+			err = o.change(random, "revoke", `{}`)
+		case 3:
+			err = o.acknowledge(random)
+		default:
+			err = o.write(random)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write is one message of one person.
+func (o *tenant) write(random *rand.Rand) error {
+	kind, content := o.inbound(random)
+	body, err := json.Marshal(map[string]any{"phone_number_id": o.number, "from": o.person(random), "name": "Somebody", "type": kind, kind: content})
+	if err != nil {
+		return err
+	}
+	var made struct{ ID string }
+	if err := o.trial.sim.Call("POST", "/_sim/inbound", string(body), &made); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.received[made.ID] = kind
+	return nil
+}
+
+// inbound makes up what a person writes.
+func (o *tenant) inbound(random *rand.Rand) (kind string, content any) {
+	switch random.IntN(10) {
+	case 0:
+		return "image", map[string]any{"data": base64.StdEncoding.EncodeToString(picture), "caption": "look"}
+	case 1:
+		return "location", map[string]any{"latitude": 52.5, "longitude": 13.4}
+	case 2:
+		return "button", map[string]any{"text": "Yes", "payload": "yes"}
+	case 3:
+		if target := o.someReceived(random); target != "" {
+			return "reaction", map[string]any{"message_id": target, "emoji": "🎉"}
+		}
+	}
+	return "text", map[string]any{"body": fmt.Sprintf("hello %d", random.IntN(1_000_000))}
+}
+
+// echo is a message that the business sends from the phone app.
+func (o *tenant) echo(random *rand.Rand) error {
+	var made struct{ ID string }
+	body := fmt.Sprintf(`{"phone_number_id":%q,"to":%q,"type":"text","text":{"body":"from the phone"}}`, o.number, o.person(random))
+	if err := o.trial.sim.Call("POST", "/_sim/echo", body, &made); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.echoed[made.ID] = true
+	return nil
+}
+
+// change edits or revokes something that a person wrote.
+func (o *tenant) change(random *rand.Rand, how, body string) error {
+	target := o.someReceived(random)
+	if target == "" {
+		return nil
+	}
+	return o.trial.sim.Call("POST", "/_sim/messages/"+target+"/"+how, body, nil)
+}
+
+// acknowledge marks something that a person wrote as read. It may not have
+// arrived yet.
+func (o *tenant) acknowledge(random *rand.Rand) error {
+	target := o.someReceived(random)
+	if target == "" {
+		return nil
+	}
+	a, err := o.insist("POST", "/"+o.number+"/messages", fmt.Sprintf(`{"messaging_product":"chat","status":"read","message_id":%q}`, target), "")
+	if err == nil && a.status != 200 && a.status != 404 {
+		err = fmt.Errorf("a read receipt was answered with %d %s", a.status, a.body.Error.Code)
+	}
+	return err
+}
