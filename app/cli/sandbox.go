@@ -71,7 +71,7 @@ func (e *env) sandbox() *cobra.Command {
 	parsedOr(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
-	cmd.AddCommand(e.sandboxExec())
+	cmd.AddCommand(e.sandboxExec(), e.sandboxEnv())
 	return cmd
 }
 

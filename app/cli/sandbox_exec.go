@@ -91,14 +91,9 @@ func (e *env) execIn(cmd *cobra.Command, args []string, forwardTo *url.URL) (sta
 	return status, errors.Join(err, b.close())
 }
 
-// environment is how a command finds the sandbox.
+// environment is how a command finds the sandbox, and checks its events.
 func (b *box) environment() []string {
-	variables := []string{
-		"CONFAB_BASE_URL=" + b.state.BaseURL,
-		"CONFAB_API_KEY=" + b.state.APIKey,
-		"CONFAB_PHONE_NUMBER_ID=" + b.state.PhoneNumberID,
-		simulatorURLVariable + "=" + b.state.SimulatorURL,
-	}
+	variables := b.state.environment()
 	if b.webhookSecret != "" {
 		variables = append(variables, webhookSecretVariable+"="+b.webhookSecret)
 	}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+)
+
+func (e *env) sandboxEnv() *cobra.Command {
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print a sandbox's address and key as variables for your shell",
+		Long: "Print CONFAB_BASE_URL, CONFAB_API_KEY, CONFAB_PHONE_NUMBER_ID and CONFAB_SIMULATOR_URL of the sandbox in the\n" +
+			"data directory (default " + defaultSandboxDir + ") as a shell reads them, whether it runs or not.",
+		Example: "  eval \"$(confab sandbox env)\"\n  confab sandbox env --data-dir ./my-sandbox",
+		Args:    arguments(),
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			c, err := e.sandboxSettings(cmd)
+			if err != nil {
+				return err
+			}
+			var s sandboxState
+			found, err := readPrivate(sandboxFile(app.DataDir(c.DataDir)), &s)
+			if err != nil {
+				return err
+			}
+			if !found {
+				return fmt.Errorf("there is no sandbox in %s: start one with 'confab sandbox'", c.DataDir)
+			}
+			for _, variable := range s.environment() {
+				name, value, _ := strings.Cut(variable, "=")
+				fmt.Fprintf(cmd.OutOrStdout(), "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
+			}
+			return nil
+		}),
+	}
+}
+
+// environment is how a command finds the sandbox.
+func (s *sandboxState) environment() []string {
+	return []string{
+		"CONFAB_BASE_URL=" + s.BaseURL,
+		"CONFAB_API_KEY=" + s.APIKey,
+		"CONFAB_PHONE_NUMBER_ID=" + s.PhoneNumberID,
+		simulatorURLVariable + "=" + s.SimulatorURL,
+	}
+}
