@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -36,6 +38,43 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		}
 	}
 	walk((&env{}).root())
+}
+
+// elsewhere are the commands that are no administrator's, and tested where they
+// belong: those that serve, play, or print something for a shell.
+var elsewhere = regexp.MustCompile(`^confab (serve|ready|listen|sandbox|simulator|trigger|completion|help)\b`)
+
+// TestEveryAdminCommandIsInTheMatrix keeps testdata/matrix.txt complete.
+func TestEveryAdminCommandIsInTheMatrix(t *testing.T) {
+	text, err := os.ReadFile("testdata/matrix.txt")
+	is.New(t).NoErr(err)
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		path := cmd.CommandPath()
+		if elsewhere.MatchString(path) {
+			return
+		}
+		if !cmd.HasSubCommands() && !regexp.MustCompile(`(?m)\b`+path+`\b`).Match(text) {
+			t.Errorf("testdata/matrix.txt does not try '%s' with and without a server", path)
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk((&env{}).root())
+}
+
+// TestTheREADMENamesEveryCommand keeps its list complete.
+func TestTheREADMENamesEveryCommand(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	is.New(t).NoErr(err)
+	_, list, _ := strings.Cut(string(text), "\n## The command line\n")
+	list, _, _ = strings.Cut(list, "\n## ")
+	for _, cmd := range (&env{}).root().Commands() {
+		if !strings.Contains(list, "`"+cmd.Name()+"`") {
+			t.Errorf("the README does not name %s", cmd.CommandPath())
+		}
+	}
 }
 
 func TestParseStatuses(t *testing.T) {

@@ -69,3 +69,29 @@ func ensureAccount(tx *storage.Tx, number string) (storage.AccountKey, error) {
 	}
 	return tx.AccountKey(number)
 }
+
+// deadLetter DIR WBS WBD stores a disabled subscription of the first
+// organization with a dead delivery, also beside a server, and sets variables to
+// the ids of both.
+func deadLetter(ts *testscript.TestScript, _ bool, args []string) {
+	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(ts.MkAbs(args[0]))+"?_pragma=busy_timeout(5000)")
+	ts.Check(err)
+	defer raw.Close()
+	subscription, event, delivery := "wbs_01J00000000000000000000001", "evt_01J00000000000000000000001", "wbd_01J00000000000000000000001"
+	now := storage.Now()
+	for _, insert := range []struct {
+		query string
+		args  []any
+	}{
+		{`INSERT INTO subscriptions (id, organization_id, url, events, status, disabled_reason, created_at, updated_at) VALUES (?, 1, 'https://127.0.0.1:1/', '["*"]', 'disabled', 'endpoint_gone', ?, ?)`,
+			[]any{subscription, now, now}},
+		{`INSERT INTO events (id, organization_id, type, source, event_id, payload, created_at) VALUES (?1, 1, 'message.sent', 'svc', ?1, ?2, ?3)`, []any{event, []byte("{}"), now}},
+		{`INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, attempt_count, created_at) VALUES (?1, 1, ?2, ?3, 'message.sent', ?3, 'dead', 8, ?4)`,
+			[]any{delivery, subscription, event, now}},
+	} {
+		_, err := raw.Exec(insert.query, insert.args...)
+		ts.Check(err)
+	}
+	ts.Setenv(args[1], subscription)
+	ts.Setenv(args[2], delivery)
+}

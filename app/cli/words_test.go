@@ -49,6 +49,7 @@ func words() map[string]word {
 		"endpoint":    endpoint,
 		"undelivered": undelivered,
 		"past":        past,
+		"deadletter":  deadLetter,
 	}
 }
 
