@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
@@ -97,7 +98,8 @@ func TestSecretsNeverReachTheLog(t *testing.T) {
 	insistOnMessage(t, p, s.sim.Number, "key-of-a-client", "+15550001111")
 	signature := <-received
 	s.secrets["signature"] = signature[strings.Index(signature, "v1=")+3:]
-	s.kill()
+	is.NoErr(s.cmd.Process.Signal(syscall.SIGTERM)) // it ends what it has begun, and writes it down
+	is.NoErr(<-s.ended)
 
 	log := s.output.String()
 	is.True(strings.Contains(log, `"msg":"webhook attempt"`)) // a line for each attempt

@@ -15,12 +15,28 @@ func TestAdminCommandsWorkWithAndWithoutAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
+		provider = `listen SIM
+exec sh -c 'exec confab simulator --listen $SIM >sim.txt 2>sim.log' &sim&
+eventually grep -q 'access token' sim.txt
+field SIMULATOR confab-simulator/simulator.json simulator_url
+field NUMBER confab-simulator/simulator.json phone_number_id
+field WABA confab-simulator/simulator.json waba_id
+field TOKEN confab-simulator/simulator.json access_token
+field APP confab-simulator/simulator.json app_id
+field SECRET confab-simulator/simulator.json app_secret
+env CONFAB_PROVIDER__BASE_URL=$SIMULATOR
+env CONFAB_PROVIDER__APP_ID=$APP
+env CONFAB_PROVIDER__APP_SECRET=$SECRET
+`
 		start = "listen AT\nexec confab serve --listen $AT &server&\neventually confab ready --url http://$AT\n"
-		stop  = "term\nwait server\n"
+		stop  = "term\nwait\n"
 		files = "-- body --\n{}\n-- nowhere.toml --\n[provider]\nbase_url = \"http://127.0.0.1:1\"\n"
 	)
 	dir := t.TempDir()
-	for name, script := range map[string]string{"stopped.txtar": string(matrix) + files, "running.txtar": start + string(matrix) + stop + files} {
+	for name, script := range map[string]string{
+		"stopped.txtar": provider + string(matrix) + stop + files,
+		"running.txtar": provider + start + string(matrix) + stop + files,
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o600); err != nil {
 			t.Fatal(err)
 		}
