@@ -53,11 +53,11 @@ func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
 			return err
 		}
 	}
-	e, err := tx.db.memos.endpoints.find(&tx.Rx, p.Subscription)
+	failures, err := tx.db.memos.failures.find(&tx.Rx, p.Subscription)
 	switch {
 	case errors.Is(err, ErrNotFound): // deleted while this one was on its way
 		return nil
-	case err != nil || e.failures == 0:
+	case err != nil || failures == 0:
 		return err
 	}
 	_, err = tx.exec(`
@@ -97,6 +97,13 @@ func (tx *Tx) insertAttempt(p Parcel, a Attempt) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.Delivery, a.Attempt, a.AttemptedAt, a.ResponseStatus, a.DurationMS, a.ErrorCode, a.ErrorMessage, a.ResponseBodySnippet)
 	return err
+}
+
+// readFailures reads how many attempts of a subscription failed since its last
+// success.
+func (rx *Rx) readFailures(subscription string) (failures int, err error) {
+	err = rx.scan([]any{&failures}, `SELECT consecutive_failures FROM subscriptions WHERE id = ?`, subscription)
+	return failures, err
 }
 
 // CountFailure counts a failed attempt of a subscription, and tells how many

@@ -13,7 +13,6 @@ type Endpoint struct {
 	Status       string
 	URL          *url.URL
 	Headers      map[string]string
-	failures     int
 	keys         []signingKey
 }
 
@@ -45,7 +44,7 @@ func (rx *Rx) readEndpoint(subscription string) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{Subscription: s.ID, Status: s.Status, Headers: s.CustomHeaders, failures: s.ConsecutiveFailures}
+	e := &Endpoint{Subscription: s.ID, Status: s.Status, Headers: s.CustomHeaders}
 	if e.URL, err = url.Parse(s.URL); err != nil {
 		return nil, fmt.Errorf("the URL of %s cannot be read", s.ID) // it may hold a secret
 	}

@@ -153,6 +153,7 @@ type memos struct {
 	tokens      *memo[int64, string]
 	subscribers *memo[int64, []subscriber]
 	endpoints   *memo[string, *Endpoint]
+	failures    *memo[string, int]
 	parked      *memo[struct{}, bool]
 }
 
@@ -164,6 +165,7 @@ func newMemos() *memos {
 		tokens:      newMemo(inAccounts, (*Rx).readAccessToken),
 		subscribers: newMemo(inSubscriptions, (*Rx).readSubscribers),
 		endpoints:   newMemo(inSubscriptions|inSecrets, (*Rx).readEndpoint),
+		failures:    newMemo(inSubscriptions, (*Rx).readFailures),
 		parked:      newMemo(inParked, (*Rx).readParked),
 	}
 }
@@ -180,6 +182,7 @@ func (m *memos) forget(changed tables) {
 	m.tokens.forget(changed)
 	m.subscribers.forget(changed)
 	m.endpoints.forget(changed)
+	m.failures.forget(changed)
 	m.parked.forget(changed)
 }
 

@@ -36,7 +36,13 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 		"next due": {func(tx *storage.Tx) error { _, err := tx.NextDue("send"); return err }, "jobs_due (kind=?)"},
 		"finish":   {func(tx *storage.Tx) error { return tx.FinishJob(storage.Job{ID: 1, Runs: 1}) }, "jobs USING INTEGER PRIMARY KEY"},
 		"retry":    {func(tx *storage.Tx) error { return tx.RetryJob(storage.Job{ID: 3, Runs: 1}, 0, "e") }, "jobs USING INTEGER PRIMARY KEY"},
-		"answer":   {func(tx *storage.Tx) error { _, err := tx.Answer(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
+		"parcel":   {func(tx *storage.Tx) error { _, err := tx.Parcel("d"); return err }, "deliveries_1 (id=?)"},
+		"attempt": {func(tx *storage.Tx) error {
+			return tx.MarkDelivered(storage.Parcel{Delivery: "d"}, storage.Attempt{Attempt: 1})
+		},
+			"deliveries_1 (id=?)"},
+		"failure": {func(tx *storage.Tx) error { _, _, err := tx.CountFailure("s"); return err }, "subscriptions_1 (id=?)"},
+		"answer":  {func(tx *storage.Tx) error { _, err := tx.Answer(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
 		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldAnswers(10); return err },
 			"idempotency_by_age (created_at<?)"},
 		"template": {func(tx *storage.Tx) error { _, err := tx.Template(1, "n", "en"); return err }, "templates_name (account_id=? AND name=? AND language=?)"},
