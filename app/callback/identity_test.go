@@ -80,7 +80,9 @@ func TestTheNameFollowsTheProfileUnlessItIsOurs(t *testing.T) {
 	l.from(ana, named("Ana"), "wamid.1")
 	l.from(ana, named("Ana Ruiz"), "wamid.2")
 	l.from(ana, named("Ana Ruiz"), "wamid.3")
-	l.from(ana, named(""), "wamid.4") // nothing is said
+	for i, nothing := range []string{"", "15550001111", "+15550001111", "US.13491208655302741918"} { // is said
+		l.from(ana, named(nothing), fmt.Sprint("wamid.4.", i))
+	}
 	l.is.Equal(*l.thread("+15550001111").Name, "Ana Ruiz")
 	l.is.Equal(len(l.typed("contact.updated")), 1)
 	goldenEvent(t, "contact_updated_name", l.typed("contact.updated")[0])

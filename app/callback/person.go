@@ -54,7 +54,9 @@ func (p person) profiled(profiles []provider.Profile) person {
 	for _, profile := range profiles {
 		more := named(profile.WaID, profile.UserID, profile.ParentUserID)
 		p.phone, p.bsuid, p.parent = cmp.Or(p.phone, more.phone), cmp.Or(p.bsuid, more.bsuid), cmp.Or(p.parent, more.parent)
-		p.name = cmp.Or(p.name, cut(profile.Profile.Name, maxName))
+		if name := profile.Profile.Name; name != profile.UserID && strings.TrimPrefix(name, "+") != profile.WaID { // as those without a name are shown
+			p.name = cmp.Or(p.name, cut(name, maxName))
+		}
 		p.username = cmp.Or(p.username, cut(profile.Profile.Username, maxUsername))
 	}
 	return p
