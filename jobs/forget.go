@@ -49,3 +49,14 @@ func forgetMessages(tx *storage.Tx, contact string, limit int) (int64, error) {
 func DetachLabel(ctx context.Context, db *storage.DB, organization int64, label string) error {
 	return newGentle(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) { return tx.DetachLabel(organization, label, limit) })
 }
+
+// TouchLabeled counts the conversations that have a label as updated, step by
+// step, because they show what it is called.
+func TouchLabeled(ctx context.Context, db *storage.DB, label string) error {
+	g := newGentle(db)
+	return g.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+		return rx.LabeledConversations(label, after, limit)
+	}, func(rows []storage.Row) error {
+		return g.step(ctx, func(tx *storage.Tx) error { return tx.TouchConversations(rows) })
+	})
+}

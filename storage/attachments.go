@@ -97,6 +97,25 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 	return true, tx.must(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
 }
 
+// LabeledConversations finds up to limit conversations that have a label, in the
+// order of their ids; they have no time here.
+func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, error) {
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT 0 AS created_at, conversation_id AS id
+		FROM conversation_labels
+		WHERE label_id = ? AND conversation_id > ?
+		ORDER BY conversation_id
+		LIMIT ?`, label, after.ID, limit)
+	return rows, err
+}
+
+// TouchConversations counts conversations as updated now.
+func (tx *Tx) TouchConversations(rows []Row) error {
+	_, err := tx.exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, ids(rows))
+	return err
+}
+
 // DetachLabel takes a label of an organization off up to limit contacts and as
 // many conversations, and returns off how many: so that DeleteLabel, which would
 // do it for all at once, stays short.

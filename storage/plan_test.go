@@ -63,6 +63,7 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 		"accounts of a WABA":     {func(tx *storage.Tx) error { _, err := tx.AccountsOfWABA("w"); return err }, "accounts_of_waba (waba_id=?)"},
 		"media by its URL":       {func(tx *storage.Tx) error { _, err := tx.MediaByToken("t"); return err }, "(url_token=?)"},
 		"media of a file":        {func(tx *storage.Tx) error { _, err := tx.MediaUses("s"); return err }, "media_by_content (sha256=?)"},
+		"labeled":                {func(tx *storage.Tx) error { _, err := tx.LabeledConversations("l", storage.Row{}, 10); return err }, "conversation_labels_by_label (label_id=? AND conversation_id>?)"},
 		"messages without media": {func(tx *storage.Tx) error { _, err := tx.DetachMedia("m", 10); return err }, "messages_with_media (media_id=?)"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {

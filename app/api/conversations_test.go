@@ -259,9 +259,25 @@ func TestAnUnchangedListOfConversationsIsNotSentAgain(t *testing.T) {
 	held := get("").header.Get("ETag")
 	f.call("PATCH", conversations+"/"+all[0], `{"status":"resolved"}`) // as it was
 	f.call("PATCH", contacts+"/"+people[3], `{"email":"ana@example.com"}`)
+	f.call("PATCH", "/labels/"+label, `{"name":"VIP"}`)
 	is.Equal(get("", held).status, 304) // nothing that it shows
 	f.call("DELETE", contacts+"/"+people[1], "")
 	is.Equal(get("", held).status, 200)
+}
+
+func TestAConversationIsUpdatedWithItsLabels(t *testing.T) {
+	is := is.New(t)
+	f, _, all := serveThreads(t)
+	label, other := f.label("VIP"), f.label("Spam")
+	f.call("POST", conversations+"/"+all[1]+"/labels", attach(label))
+	f.call("POST", conversations+"/"+all[2]+"/labels", attach(other))
+	for _, change := range []string{`{"name":"Gold"}`, `{"color":"sky"}`} {
+		f.exec(`UPDATE conversations SET updated_at = 1000`)
+		f.call("PATCH", "/labels/"+label, change)
+		is.Equal(f.call("GET", conversations+"?updated_since=1970-01-01T00:00:01Z", "").ids(), []string{all[1]})
+	}
+	got := f.call("GET", conversations+"/"+all[1], "")
+	is.Equal(got.get("data.labels"), []any{map[string]any{"id": label, "name": "Gold", "color": "sky"}})
 }
 
 func TestMessagesOfAConversationOrAContactAreFound(t *testing.T) {

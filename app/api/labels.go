@@ -135,28 +135,41 @@ func (c *labelChanges) validate() error {
 	return nil
 }
 
-// updateLabel handles PATCH /v1/labels/:id.
+// apply makes the changes and tells whether there are any.
+func (c *labelChanges) apply(to *storage.Label) bool {
+	before := *to
+	if c.Name.Set {
+		to.Name = c.Name.Value
+	}
+	if c.Color.Set {
+		to.Color = c.Color.Value
+	}
+	return *to != before
+}
+
+// updateLabel handles PATCH /v1/labels/:id. Conversations show the label, and
+// count as updated with it: step by step, as in deleteLabel.
 func (s *Server) updateLabel(r *request) (reply, error) {
 	var in labelChanges
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
+	changed := false
+	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
 		l, err := s.label(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
-		if in.Name.Set {
-			l.Name = in.Name.Value
-		}
-		if in.Color.Set {
-			l.Color = in.Color.Value
-		}
+		changed = in.apply(&l)
 		if err := tx.UpdateLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
 		return ok(viewLabel(l)), nil
 	})
+	if err == nil && changed {
+		err = jobs.TouchLabeled(context.WithoutCancel(r.http.Context()), s.DB, r.param("id"))
+	}
+	return rep, err
 }
 
 // deleteLabel handles DELETE /v1/labels/:id. The label is taken off first, step
