@@ -59,6 +59,8 @@ func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
 		"by provider id": func(tx *storage.Tx) error { _, _ = tx.MessageByProviderID(h.account.ID, "x"); return nil },
 		"by phone":       func(tx *storage.Tx) error { _, err := tx.ContactByPhone(h.account.ID, "+15551234567"); return err },
 		"to a phone":     func(tx *storage.Tx) error { _, err := tx.RecipientByPhone(h.account.ID, "+15551234567"); return err },
+		"to a parent":    func(tx *storage.Tx) error { _, _ = tx.RecipientByParent(h.account.ID, "US.ENT.1"); return nil },
+		"by a parent":    func(tx *storage.Tx) error { _, _ = tx.ThreadByParent(h.account.ID, "US.ENT.1"); return nil },
 		"to a BSUID":     func(tx *storage.Tx) error { _, _ = tx.RecipientByBSUID(h.account.ID, "US.1"); return nil },
 		"by BSUID":       func(tx *storage.Tx) error { _, _ = tx.ContactByBSUID(h.account.ID, "US.1"); return nil },
 		"conversation":   func(tx *storage.Tx) error { _, err := tx.EnsureConversation(h.account.ID, h.contact.ID); return err },

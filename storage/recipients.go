@@ -26,6 +26,17 @@ func (rx *Rx) RecipientByBSUID(account int64, bsuid string) (Recipient, error) {
 		WHERE c.account_id = ? AND c.bsuid = ?`, bsuid)
 }
 
+// RecipientByParent finds whom to send to by the business-scoped user id of a
+// parent portfolio. Of several, the oldest is meant.
+func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error) {
+	return rx.recipient(account, `
+		SELECT `+recipientColumns+`
+		FROM `+recipientTables+`
+		WHERE c.account_id = ? AND c.parent_bsuid = ?
+		ORDER BY c.created_at, c.id
+		LIMIT 1`, parent)
+}
+
 func (rx *Rx) recipient(account int64, query, name string) (Recipient, error) {
 	r := Recipient{Contact: Contact{AccountID: account}}
 	err := rx.scan([]any{

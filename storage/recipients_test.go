@@ -15,7 +15,7 @@ func TestARecipientIsAContactAndItsConversation(t *testing.T) {
 	db := open(t, newFile(t))
 	h, other := newThread(t, db, "106540352242922", "+15551234567"), newThread(t, db, "206540352242922", "+15559999999")
 	bsuid := "US.13491208655302741918"
-	bare := storage.Contact{AccountID: h.account.ID, BSUID: &bsuid, Username: new("ana"), Name: new("Ana")}
+	bare := storage.Contact{AccountID: h.account.ID, BSUID: &bsuid, ParentBSUID: new("US.ENT.1"), Username: new("ana"), Name: new("Ana")}
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		is.NoErr(tx.MarkOptedOut(h.contact.ID))
 		return tx.InsertContact(&bare)
@@ -31,6 +31,11 @@ func TestARecipientIsAContactAndItsConversation(t *testing.T) {
 		is.Equal(to.ID, bare.ID)
 		is.Equal([]string{*to.BSUID, *to.Username, *to.Name}, []string{bsuid, "ana", "Ana"})
 		is.True(to.ConversationID == nil && to.PhoneNumber == nil)
+		to, err = rx.RecipientByParent(h.account.ID, "US.ENT.1")
+		is.NoErr(err)
+		is.Equal(to.ID, bare.ID)
+		_, err = rx.RecipientByParent(other.account.ID, "US.ENT.1")
+		is.True(errors.Is(err, storage.ErrNotFound))
 		_, err = rx.RecipientByPhone(other.account.ID, "+15551234567")
 		is.True(errors.Is(err, storage.ErrNotFound)) // another account's
 		return nil

@@ -42,6 +42,12 @@ func (rx *Rx) ThreadByBSUID(account int64, bsuid string) (Thread, error) {
 	return rx.thread(`c.account_id = ? AND c.bsuid = ?`, account, bsuid)
 }
 
+// ThreadByParent finds the thread of a person of whom only the business-scoped
+// user id of a parent portfolio is known.
+func (rx *Rx) ThreadByParent(account int64, parent string) (Thread, error) {
+	return rx.thread(`c.account_id = ? AND c.parent_bsuid = ? AND c.bsuid IS NULL AND c.phone_number IS NULL ORDER BY c.created_at, c.id LIMIT 1`, account, parent)
+}
+
 // BeginThread makes the conversation of a contact that has none.
 func (tx *Tx) BeginThread(t *Thread) error {
 	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false

@@ -5,12 +5,17 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 
 	"confab/storage"
 )
 
 // bsuid is the pattern of business-scoped user ids, parents' included.
 var bsuid = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
+
+// isParent tells the business-scoped user id of a parent portfolio from a
+// person's own.
+func isParent(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }
 
 // messageTypes are the contents that can be sent.
 var messageTypes = []string{"text", "image", "document", "video", "audio", "template", "interactive", "reaction"}

@@ -72,6 +72,30 @@ func TestConcurrentSendsToAStrangerMakeOneContact(t *testing.T) {
 	is.Equal(f.effects(), "map[contacts:1 conversations:1 events:1 jobs:16 messages:16 usage:16]")
 }
 
+func TestARecipientMayBeAddressedByTheParentBSUID(t *testing.T) {
+	is := is.New(t)
+	f, account := serveNumber(t)
+	body := `{"messaging_product":"chat","recipient":"US.ENT.1349","type":"text","text":{"body":"Hello"}}`
+	got := f.call("POST", messages, body)
+	is.Equal(got.status, 200)
+	is.Equal(got.get("data.parent_bsuid"), "US.ENT.1349")
+	is.Equal(got.get("data.bsuid"), nil)
+	is.Equal(got.get("data.to"), nil)
+	is.Equal(f.call("POST", messages, body).get("data.contact_id"), got.get("data.contact_id"))
+	is.Equal(storagetest.Select[string](t, f.dir, `SELECT DISTINCT recipient FROM messages`), []string{"US.ENT.1349"}) // as the provider is told
+
+	f.exec(`UPDATE contacts SET bsuid = 'US.7', phone_number = '+15559999999' WHERE parent_bsuid = 'US.ENT.1349'`)
+	known := f.call("POST", messages, body)
+	is.Equal(known.get("data.contact_id"), got.get("data.contact_id"))
+	is.Equal(known.get("data.bsuid"), "US.7")
+	is.Equal(known.get("data.to"), "+15559999999")
+	is.Equal(f.call("POST", messages, strings.Replace(body, "US.ENT.1349", "US.7", 1)).get("data.contact_id"), got.get("data.contact_id"))
+
+	other := storage.Contact{AccountID: account.ID, ParentBSUID: new("US.ENT.8")}
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.InsertContact(&other) })
+	is.Equal(f.call("POST", messages, strings.Replace(body, "1349", "8", 1)).get("data.contact_id"), other.ID)
+}
+
 func TestARecipientWithoutANumberIsAddressedByBSUID(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)

@@ -10,17 +10,23 @@ import (
 
 // findRecipient finds the contact that a message goes to, or describes a new one.
 func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipient, isNew bool, err error) {
-	if out.To != "" {
+	switch {
+	case out.To != "":
 		to, err = tx.RecipientByPhone(account, out.To)
-	} else {
+	case isParent(out.Recipient):
+		to, err = tx.RecipientByParent(account, out.Recipient)
+	default:
 		to, err = tx.RecipientByBSUID(account, out.Recipient)
 	}
 	if !errors.Is(err, storage.ErrNotFound) {
 		return to, false, err
 	}
-	if out.To != "" {
+	switch {
+	case out.To != "":
 		to.PhoneNumber = &out.To
-	} else {
+	case isParent(out.Recipient):
+		to.ParentBSUID = &out.Recipient
+	default:
 		to.BSUID = &out.Recipient
 	}
 	return to, true, nil

@@ -308,7 +308,8 @@ func TestAContactWithoutWordsAdoptsTheOthersConversation(t *testing.T) {
 
 func TestSomebodyWrittenToByTheParentIDIsRecognized(t *testing.T) {
 	l := newLine(t)
-	written := l.contact("", "US.ENT.9")
+	written := storage.Contact{AccountID: l.account.ID, ParentBSUID: new("US.ENT.9")}
+	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error { return tx.InsertContact(&written) })
 	l.from(`"from":"15550001111","from_user_id":"US.1","from_parent_user_id":"US.ENT.9"`, "", "wamid.1")
 	c := l.thread("+15550001111")
 	l.is.Equal(c.ID, written.ID)

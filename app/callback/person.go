@@ -95,7 +95,7 @@ func (p person) known(tx *storage.Tx, account int64) (found []storage.Thread, er
 	}
 	// Somebody whom we wrote to by the parent id is only known by that.
 	if p.parent != "" && (len(found) == 0 || !same(found[0].ParentBSUID, p.parent)) {
-		if err := add(tx.ThreadByBSUID(account, p.parent)); err != nil {
+		if err := add(tx.ThreadByParent(account, p.parent)); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Server) takeStatus(f frame, raw json.RawMessage) step {
 // id. Who has an id keeps it: a status may be about a message of long ago.
 func learn(tx *storage.Tx, a storage.Account, m *storage.Message, status provider.Status) error {
 	who := named("", status.RecipientUserID, status.RecipientParentUserID)
-	if who.bsuid == "" || m.ContactBSUID != nil && (*m.ContactBSUID == who.bsuid || *m.ContactBSUID != who.parent) {
+	if who.bsuid == "" || m.ContactBSUID != nil {
 		return nil
 	}
 	t, err := tx.Thread(a.ID, m.ContactID)

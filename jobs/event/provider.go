@@ -41,6 +41,9 @@ func MessageFailed(s Subject, m storage.Message, f Failure) (Event, error) {
 	if m.ContactBSUID != nil {
 		status.RecipientUserID = *m.ContactBSUID
 	}
+	if m.ContactParentBSUID != nil {
+		status.RecipientParentUserID = *m.ContactParentBSUID
+	}
 	envelope, err := encode(envelopeData{
 		Object: "chat_business_account",
 		Entry: []entryData{{ID: f.WABAID, Changes: []changeData{{Field: "messages", Value: valueData{
@@ -76,12 +79,13 @@ type (
 		PhoneNumberID      string `json:"phone_number_id"`
 	}
 	statusData struct {
-		ID              string      `json:"id"`
-		Status          string      `json:"status"`
-		Timestamp       string      `json:"timestamp"`
-		RecipientID     string      `json:"recipient_id,omitempty"`
-		RecipientUserID string      `json:"recipient_user_id,omitempty"`
-		Errors          []faultData `json:"errors"`
+		ID                    string      `json:"id"`
+		Status                string      `json:"status"`
+		Timestamp             string      `json:"timestamp"`
+		RecipientID           string      `json:"recipient_id,omitempty"`
+		RecipientUserID       string      `json:"recipient_user_id,omitempty"`
+		RecipientParentUserID string      `json:"recipient_parent_user_id,omitempty"`
+		Errors                []faultData `json:"errors"`
 	}
 	faultData struct {
 		Code    int         `json:"code"`

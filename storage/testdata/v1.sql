@@ -189,7 +189,8 @@ CREATE INDEX templates_at_provider ON templates (provider_template_id) WHERE pro
 
 ------------------------------------------------------------------- inbox ----
 
--- A person, as one business number knows it: by number, by BSUID, or by both.
+-- A person, as one business number knows it: by number, by BSUID, or by both; or
+-- only by the BSUID of a parent portfolio, which a send has named.
 CREATE TABLE contacts (
     id                  TEXT    PRIMARY KEY,                -- ctc_…
     account_id          INTEGER NOT NULL REFERENCES accounts (id),
@@ -208,6 +209,7 @@ CREATE TABLE contacts (
 ) STRICT;
 CREATE UNIQUE INDEX contacts_phone ON contacts (account_id, phone_number) WHERE phone_number IS NOT NULL;
 CREATE UNIQUE INDEX contacts_bsuid ON contacts (account_id, bsuid) WHERE bsuid IS NOT NULL;
+CREATE INDEX contacts_parent ON contacts (account_id, parent_bsuid, created_at, id) WHERE parent_bsuid IS NOT NULL;
 CREATE INDEX contacts_of_account ON contacts (account_id, created_at, id, updated_at); -- updated_at, so that updated_since reads no rows in vain
 CREATE INDEX contacts_by_username ON contacts (account_id, username COLLATE NOCASE, created_at, id) WHERE username IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (account_id, email COLLATE NOCASE, created_at, id) WHERE email IS NOT NULL;
