@@ -342,13 +342,22 @@ CREATE TABLE media (
     mime_type            TEXT    NOT NULL,
     size                 INTEGER NOT NULL,
     filename             TEXT,
-    provider_media_id    TEXT,                              -- reused until provider_expires_at
-    provider_expires_at  INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL,
     deleted_at           INTEGER NOT NULL DEFAULT 0         -- gone for the client; the row goes when no send can need it
 ) STRICT;
 CREATE INDEX media_of_account ON media (account_id, created_at, id);
 CREATE INDEX media_by_content ON media (sha256);
+
+-- Library media as the provider has it, for each number that has sent it: a file may
+-- be sent from every number of its team.
+CREATE TABLE media_uploads (
+    media_id          TEXT    NOT NULL REFERENCES media (id) ON DELETE CASCADE,
+    account_id        INTEGER NOT NULL REFERENCES accounts (id),
+    provider_media_id TEXT    NOT NULL,                     -- reused until expires_at
+    expires_at        INTEGER NOT NULL,
+    PRIMARY KEY (media_id, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
 ---------------------------------------------------------------- webhooks ----
 

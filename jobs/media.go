@@ -124,14 +124,14 @@ func eachFile(name string, v any, fn func(file map[string]any, id string) error)
 // uploadedBefore returns the provider's id of a file, or "" if it must be uploaded.
 func (w *Workers) uploadedBefore(ctx context.Context, out outgoing, id string) (string, error) {
 	m, err := w.mediaToSend(ctx, out, id)
-	if err != nil || m.ProviderMediaID == nil || storage.Now() >= m.ProviderExpiresAt {
+	if err != nil || m.ProviderID == nil || storage.Now() >= m.ExpiresAt {
 		return "", err
 	}
-	return *m.ProviderMediaID, nil
+	return *m.ProviderID, nil
 }
 
 // mediaToSend finds a file of a message.
-func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m storage.Media, err error) {
+func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m storage.OutgoingMedia, err error) {
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		m, err = rx.MediaToSend(out.message.AccountID, id)
 		return err
@@ -143,9 +143,9 @@ func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m s
 }
 
 // uploaded returns the provider's id of a file, uploading it if the provider has
-// it no longer. Of many messages with one file only the first does so.
+// it no longer. Of many messages of a number with one file only the first does so.
 func (w *Workers) uploaded(ctx context.Context, out outgoing, id string) (string, error) {
-	unlock, err := w.uploads.lock(ctx, id)
+	unlock, err := w.uploads.lock(ctx, upload{out.message.AccountID, id})
 	if err != nil {
 		return "", err
 	}
@@ -158,11 +158,11 @@ func (w *Workers) uploaded(ctx context.Context, out outgoing, id string) (string
 		return "", err
 	}
 	expires := storage.Now().Add(providerKeeps)
-	given, err := w.upload(ctx, out, m)
+	given, err := w.upload(ctx, out, m.Media)
 	if err != nil {
 		return "", err
 	}
-	return given, w.DB.Update(ctx, func(tx *storage.Tx) error { return tx.MarkMediaUploaded(m.AccountID, m.ID, given, expires) })
+	return given, w.DB.Update(ctx, func(tx *storage.Tx) error { return tx.MarkMediaUploaded(out.message.AccountID, m.ID, given, expires) })
 }
 
 // upload hands a file to the provider.
@@ -204,13 +204,19 @@ func (w *Workers) notPrepared(ctx context.Context, job storage.Job, out outgoing
 // uploads are the files on their way to the provider.
 type uploads struct {
 	mu   sync.Mutex
-	busy map[string]chan struct{}
+	busy map[upload]chan struct{}
 }
 
-func newUploads() *uploads { return &uploads{busy: make(map[string]chan struct{})} }
+// upload is a file that a number hands over.
+type upload struct {
+	account int64
+	media   string
+}
+
+func newUploads() *uploads { return &uploads{busy: make(map[upload]chan struct{})} }
 
 // lock waits until nobody else uploads a file.
-func (u *uploads) lock(ctx context.Context, id string) (unlock func(), err error) {
+func (u *uploads) lock(ctx context.Context, id upload) (unlock func(), err error) {
 	for {
 		u.mu.Lock()
 		other, busy := u.busy[id]

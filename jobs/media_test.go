@@ -119,6 +119,29 @@ func TestLibraryMediaIsUploadedOnceAndItsIDReusedFor29Days(t *testing.T) {
 	})
 }
 
+func TestEachNumberOfATeamUploadsAFileForItself(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = uploadsThenSends
+		m := w.file("image/png", "\x89PNG")
+		w.start()
+		first := w.account
+		sister := storagetest.Connect(t, w.db, w.tenant, "100200301")
+		for range 2 {
+			for _, w.account = range []storage.Account{first, sister} {
+				w.picture(m)
+				time.Sleep(time.Second)
+			}
+		}
+		var paths []string
+		for _, c := range w.provider.calls() {
+			paths = append(paths, strings.TrimPrefix(c.path, "/v23.0/"))
+		}
+		w.is.Equal(paths, []string{"100200300/media", "100200300/messages", "100200301/media", "100200301/messages", "100200300/messages", "100200301/messages"})
+		_, ids := w.sentWith()
+		w.is.Equal(ids, []string{"7001", "7003", "7001", "7003"})
+	})
+}
+
 func TestMessageSentNamesTheHostedURL(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.provider.answer = uploadsThenSends

@@ -186,7 +186,10 @@ func readMedia(t *testing.T, rx *storage.Rx) {
 	is.NoErr(err)
 	is.Equal(m, storage.Media{ID: "med_01KDYBMWFE00000000000000M1", AccountID: 1, Origin: storage.OriginMessage, URLToken: "tok1",
 		SHA256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", MIMEType: "image/png", Filename: text("a.png"),
-		ProviderMediaID: text("1013859600285441"), ProviderExpiresAt: 1769915045678, CreatedAt: 1767323045785})
+		CreatedAt: 1767323045785})
+	out, err := rx.MediaToSend(1, m.ID)
+	is.NoErr(err)
+	is.Equal(out, storage.OutgoingMedia{Media: m, ProviderID: text("1013859600285441"), ExpiresAt: 1769915045678})
 	message, err := rx.Message(1, "msg_01KDYBMWFE00000000000000G1")
 	is.NoErr(err)
 	is.Equal(message.MediaToken, text("tok1"))

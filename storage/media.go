@@ -9,17 +9,15 @@ import (
 
 // Media is a file that an account can send, or that came with a message.
 type Media struct {
-	ID                string  `db:"id"`
-	AccountID         int64   `db:"account_id"`
-	Origin            string  `db:"origin"`
-	URLToken          string  `db:"url_token"`
-	SHA256            string  `db:"sha256"`
-	MIMEType          string  `db:"mime_type"`
-	Size              int64   `db:"size"`
-	Filename          *string `db:"filename"`
-	ProviderMediaID   *string `db:"provider_media_id"`
-	ProviderExpiresAt Time    `db:"provider_expires_at"`
-	CreatedAt         Time    `db:"created_at"`
+	ID        string  `db:"id"`
+	AccountID int64   `db:"account_id"`
+	Origin    string  `db:"origin"`
+	URLToken  string  `db:"url_token"`
+	SHA256    string  `db:"sha256"`
+	MIMEType  string  `db:"mime_type"`
+	Size      int64   `db:"size"`
+	Filename  *string `db:"filename"`
+	CreatedAt Time    `db:"created_at"`
 }
 
 // Where media comes from.
@@ -38,7 +36,7 @@ const (
 // MediaTokenSize is how many bytes of chance a hosted URL carries.
 const MediaTokenSize = 24
 
-const mediaColumns = `id, account_id, origin, url_token, sha256, mime_type, size, filename, provider_media_id, provider_expires_at, created_at`
+const mediaColumns = `media.id, media.account_id, media.origin, media.url_token, media.sha256, media.mime_type, media.size, media.filename, media.created_at`
 
 // MediaPath is where a file is hosted, below the public URL.
 func MediaPath(token string, filename *string) string {
@@ -54,18 +52,38 @@ func (rx *Rx) Media(account int64, id string) (Media, error) {
 	err := rx.get(&m, `
 		SELECT `+mediaColumns+`
 		FROM media
-		WHERE id = ? AND account_id = ? AND deleted_at = 0`, id, account)
+		WHERE media.id = ? AND media.account_id = ? AND media.deleted_at = 0`, id, account)
 	return m, err
 }
 
-// MediaToSend finds media of an account also when it was deleted a moment ago:
-// a message that was accepted before that still goes out.
-func (rx *Rx) MediaToSend(account int64, id string) (Media, error) {
+// TeamMedia finds media of any number of a team that was not deleted.
+func (rx *Rx) TeamMedia(team int64, id string) (Media, error) {
 	var m Media
 	err := rx.get(&m, `
 		SELECT `+mediaColumns+`
+		FROM media JOIN accounts a ON a.id = media.account_id
+		WHERE media.id = ? AND media.deleted_at = 0 AND a.team_id = ? AND a.deleted_at = 0`, id, team)
+	return m, err
+}
+
+// OutgoingMedia is media that a number sends, with the provider's id of it.
+type OutgoingMedia struct {
+	Media
+	ProviderID *string `db:"provider_media_id"` // nil if this number has not uploaded it
+	ExpiresAt  Time    `db:"expires_at"`
+}
+
+// MediaToSend finds media for a number that sends it, also when it was deleted a
+// moment ago: a message that was accepted before that still goes out.
+func (rx *Rx) MediaToSend(account int64, id string) (OutgoingMedia, error) {
+	var m OutgoingMedia
+	err := rx.get(&m, `
+		SELECT `+mediaColumns+`, u.provider_media_id, coalesce(u.expires_at, 0) AS expires_at
 		FROM media
-		WHERE id = ? AND account_id = ?`, id, account)
+		JOIN accounts owner ON owner.id = media.account_id
+		JOIN accounts sender ON sender.id = ? AND sender.team_id = owner.team_id
+		LEFT JOIN media_uploads u ON u.media_id = media.id AND u.account_id = sender.id
+		WHERE media.id = ?`, account, id)
 	return m, err
 }
 
@@ -76,7 +94,7 @@ func (rx *Rx) MediaByToken(token string) (Media, error) {
 	err := rx.get(&m, `
 		SELECT `+mediaColumns+`
 		FROM media
-		WHERE url_token = ? AND deleted_at = 0`, token)
+		WHERE media.url_token = ? AND media.deleted_at = 0`, token)
 	return m, err
 }
 
@@ -123,12 +141,15 @@ func (tx *Tx) MarkMediaFailed(m *Message) error {
 		WHERE id = ?`, m.MediaStatus, m.UpdatedAt, m.ID)
 }
 
-// MarkMediaUploaded records under which id the provider has a file, and until when.
+// MarkMediaUploaded records under which id the provider has a file from a number,
+// and until when.
 func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Time) error {
-	return tx.must(`
-		UPDATE media
-		SET provider_media_id = ?, provider_expires_at = ?
-		WHERE id = ? AND account_id = ?`, providerID, expires, id, account)
+	_, err := tx.exec(`
+		INSERT INTO media_uploads (media_id, account_id, provider_media_id, expires_at)
+		VALUES (?, ?, ?, ?)
+		ON CONFLICT (media_id, account_id) DO UPDATE SET provider_media_id = excluded.provider_media_id, expires_at = excluded.expires_at`,
+		id, account, providerID, expires)
+	return err
 }
 
 // MarkMediaDeleted takes media out of the library. Its row stays for the

@@ -139,6 +139,41 @@ func TestADiskThatRefusesIsUnavailable(t *testing.T) {
 	is.True(errors.Is(err, storage.ErrUnavailable))
 }
 
+func TestMediaIsSentFromEveryNumberOfItsTeam(t *testing.T) {
+	is := is.New(t)
+	dir := t.TempDir()
+	db := storagetest.OpenDir(t, dir)
+	tenant, stranger := storagetest.Seed(t, db, "Acme"), storagetest.Seed(t, db, "Other")
+	mine, sister := storagetest.Connect(t, db, tenant, "100200300"), storagetest.Connect(t, db, tenant, "100200301")
+	foreign := storagetest.Connect(t, db, stranger, "100200302")
+	m := storage.Media{AccountID: mine.ID, Origin: storage.OriginLibrary, SHA256: helloSum, MIMEType: "image/png", Size: 5}
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		is.NoErr(tx.InsertMedia(&m))
+		is.NoErr(tx.MarkMediaUploaded(mine.ID, m.ID, "76", 98))
+		is.NoErr(tx.MarkMediaUploaded(mine.ID, m.ID, "77", 99)) // again, when the first had expired
+		got, err := tx.MediaToSend(mine.ID, m.ID)
+		is.NoErr(err)
+		is.Equal(*got.ProviderID, "77")
+		is.Equal(got.ExpiresAt, storage.Time(99))
+		got, err = tx.MediaToSend(sister.ID, m.ID)
+		is.NoErr(err)
+		is.True(got.ProviderID == nil) // the provider keeps each number's apart
+		is.NoErr(tx.MarkMediaUploaded(sister.ID, m.ID, "78", 99))
+		got, err = tx.MediaToSend(sister.ID, m.ID)
+		is.NoErr(err)
+		is.Equal(*got.ProviderID, "78")
+		_, err = tx.MediaToSend(foreign.ID, m.ID)
+		is.True(errors.Is(err, storage.ErrNotFound))
+		_, err = tx.TeamMedia(sister.TeamID, m.ID)
+		is.NoErr(err)
+		_, err = tx.TeamMedia(foreign.TeamID, m.ID)
+		is.True(errors.Is(err, storage.ErrNotFound))
+		return nil
+	})
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DeleteMedia(mine.ID, m.ID) })
+	is.Equal(len(storagetest.Select[string](t, dir, `SELECT media_id FROM media_uploads`)), 0)
+}
+
 func TestMediaBelongsToItsAccountUntilItIsDeleted(t *testing.T) {
 	is := is.New(t)
 	db := storagetest.Open(t)
@@ -152,13 +187,9 @@ func TestMediaBelongsToItsAccountUntilItIsDeleted(t *testing.T) {
 	is.Equal(storage.MediaPath(m.URLToken, m.Filename), "/media/"+m.URLToken+"/a%20b.png")
 
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		is.NoErr(tx.MarkMediaUploaded(mine.ID, m.ID, "77", 99))
-		is.True(errors.Is(tx.MarkMediaUploaded(other.ID, m.ID, "78", 99), storage.ErrNotFound))
 		is.True(errors.Is(tx.MarkMediaDeleted(other.ID, m.ID), storage.ErrNotFound))
-		got, err := tx.Media(mine.ID, m.ID)
+		_, err := tx.Media(mine.ID, m.ID)
 		is.NoErr(err)
-		is.Equal(*got.ProviderMediaID, "77")
-		is.Equal(got.ProviderExpiresAt, storage.Time(99))
 		_, err = tx.Media(other.ID, m.ID)
 		is.True(errors.Is(err, storage.ErrNotFound))
 		_, err = tx.MediaByToken(m.URLToken)

@@ -60,16 +60,19 @@ const (
 	answersOfAccount = `
 		DELETE FROM idempotency
 		WHERE (organization_id, key) IN (SELECT organization_id, key FROM idempotency WHERE account_id = ? LIMIT ?)`
+	uploadsOfAccount = `
+		DELETE FROM media_uploads
+		WHERE (media_id, account_id) IN (SELECT media_id, account_id FROM media_uploads WHERE account_id = ? LIMIT ?)`
 	eventsOfAccount = `
 		DELETE FROM events
 		WHERE id IN (SELECT id FROM events WHERE account_id = ? LIMIT ?)`
 )
 
 // PurgeMessages deletes up to limit messages of an account, then its
-// conversations, contacts, parked statuses, templates and idempotent answers. It
-// returns how many rows went, fewer than limit when none is left.
+// conversations, contacts, parked statuses, templates, uploads and idempotent
+// answers. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
-	return tx.purge(account, limit, messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount, templatesOfAccount, answersOfAccount)
+	return tx.purge(account, limit, messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount, templatesOfAccount, uploadsOfAccount, answersOfAccount)
 }
 
 // PurgeEvents deletes up to limit events of an account with their deliveries.

@@ -102,18 +102,18 @@ func (s *Server) deleteMedia(r *request) (reply, error) {
 	})
 }
 
-// findMedia finds the files of the library that a message uses. One that is not
-// there is only noted: other refusals come first.
-func findMedia(tx *storage.Tx, account int64, out *send) error {
+// findMedia finds the files of the team's library that a message uses. One that
+// is not there is only noted: other refusals come first.
+func findMedia(tx *storage.Tx, team int64, out *send) error {
 	for i, ref := range out.Media {
 		if ref.MediaID == "" {
 			continue
 		}
-		m, err := tx.Media(account, ref.MediaID)
+		m, err := tx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			if out.lacking == nil {
-				out.lacking = &Error{Code: MediaNotFound, Param: ref.Param + ".id", Message: "This number has no such media in its library."}
+				out.lacking = &Error{Code: MediaNotFound, Param: ref.Param + ".id", Message: "The team of this number has no such media in its library."}
 			}
 			continue
 		case err != nil:

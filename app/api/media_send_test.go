@@ -7,6 +7,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // sending is a message of a media type with a file of the library.
@@ -43,10 +44,12 @@ func TestAMessageShowsTheMediaThatItWasSentWith(t *testing.T) {
 func TestMediaThatIsNotInTheLibraryIsNotSent(t *testing.T) {
 	is := is.New(t)
 	f, _ := serveLibrary(t)
-	f.connect(f.tenant, "206540352242922")
+	team := storage.Team{OrganizationID: f.tenant.Organization.ID, Name: "Others"}
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.InsertTeam(&team) })
+	f.connect(storagetest.Tenant{Organization: f.tenant.Organization, Team: team}, "206540352242922")
 	id := f.upload(picture()).text("data.id")
 	elsewhere := strings.Replace(messages, number, "206540352242922", 1)
-	is.Equal(f.call("POST", elsewhere, sending("image", id)).code(), "422 media_not_found image.id") // another number's
+	is.Equal(f.call("POST", elsewhere, sending("image", id)).code(), "422 media_not_found image.id") // another team's
 	for _, missing := range []string{"x", "1013859600285441", f.db.NewID(storage.PrefixMedia), strings.ToLower(id)} {
 		for _, kind := range mediaTypes {
 			is.Equal(f.call("POST", messages, sending(kind, missing)).code(), "422 media_not_found "+kind+".id")
@@ -60,6 +63,20 @@ func TestMediaThatIsNotInTheLibraryIsNotSent(t *testing.T) {
 	got := f.call("POST", messages, strings.Replace(header, "ID", id, 1))
 	is.Equal(got.status, 200)
 	is.Equal(got.get("data.media"), nil) // a header is not the message's media
+}
+
+func TestMediaIsSentFromAnotherNumberOfTheTeam(t *testing.T) {
+	is := is.New(t)
+	f, _ := serveLibrary(t)
+	f.connect(f.tenant, "206540352242922")
+	file := f.upload(picture())
+	sister := strings.Replace(messages, number, "206540352242922", 1)
+	sent := f.call("POST", sister, sending("image", file.text("data.id")))
+	is.Equal(sent.status, 200)
+	is.Equal(sent.get("data.media.url"), file.get("data.url"))
+	is.Equal(f.call("GET", "/206540352242922/media/"+file.text("data.id"), "").code(), "404 resource_not_found") // it is the other number's
+	is.Equal(f.call("DELETE", library+"/"+file.text("data.id"), "").status, 200)
+	is.Equal(f.call("POST", sister, sending("image", file.text("data.id"))).code(), "422 media_not_found image.id")
 }
 
 func TestAFileIsSentAsWhatItIsOrAsADocument(t *testing.T) {

@@ -130,7 +130,7 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 	if err := s.checkTemplate(tx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
-	if err := findMedia(tx, r.account.ID, &out); err != nil {
+	if err := findMedia(tx, r.account.TeamID, &out); err != nil {
 		return storage.Message{}, err
 	}
 	to, isNew, err := findRecipient(tx, r.account.ID, out)

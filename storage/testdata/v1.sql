@@ -351,13 +351,22 @@ CREATE TABLE media (
     mime_type            TEXT    NOT NULL,
     size                 INTEGER NOT NULL,
     filename             TEXT,
-    provider_media_id    TEXT,                              -- reused until provider_expires_at
-    provider_expires_at  INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL,
     deleted_at           INTEGER NOT NULL DEFAULT 0         -- gone for the client; the row goes when no send can need it
 ) STRICT;
 CREATE INDEX media_of_account ON media (account_id, created_at, id);
 CREATE INDEX media_by_content ON media (sha256);
+
+-- Library media as the provider has it, for each number that has sent it: a file may
+-- be sent from every number of its team.
+CREATE TABLE media_uploads (
+    media_id          TEXT    NOT NULL REFERENCES media (id) ON DELETE CASCADE,
+    account_id        INTEGER NOT NULL REFERENCES accounts (id),
+    provider_media_id TEXT    NOT NULL,                     -- reused until expires_at
+    expires_at        INTEGER NOT NULL,
+    PRIMARY KEY (media_id, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
 ---------------------------------------------------------------- webhooks ----
 
@@ -551,7 +560,8 @@ INSERT INTO contact_labels VALUES ('ctc_01KDYBMWFE00000000000000P1', 'lbl_01KDYB
 INSERT INTO conversation_labels VALUES ('cnv_01KDYBMWFE00000000000000V1', 'lbl_01KDYBMWFE0000000000000002');
 
 INSERT INTO media VALUES
-    ('med_01KDYBMWFE00000000000000M1', 1, 'message', 'tok1', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'image/png', 0, 'a.png', '1013859600285441', 1769915045678, 1767323045785, 0);
+    ('med_01KDYBMWFE00000000000000M1', 1, 'message', 'tok1', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'image/png', 0, 'a.png', 1767323045785, 0);
+INSERT INTO media_uploads VALUES ('med_01KDYBMWFE00000000000000M1', 1, '1013859600285441', 1769915045678);
 INSERT INTO messages VALUES
     ('msg_01KDYBMWFE00000000000000G1', 1, 'cnv_01KDYBMWFE00000000000000V1', 'ctc_01KDYBMWFE00000000000000P1', 'inbound', 'image', 'delivered', 'app', 'wamid.1', NULL, NULL,
      '{"id":"1013859600285441"}', NULL, NULL, 'med_01KDYBMWFE00000000000000M1', 'ready', NULL, NULL, NULL, 0, 0, 0, 1767323045000, 1767323045790, 1767323045790),
