@@ -287,6 +287,8 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
 CREATE INDEX messages_of_account ON messages (account_id, created_at, id);
 CREATE INDEX messages_of_conversation ON messages (conversation_id, created_at, id);
+CREATE INDEX messages_failed ON messages (account_id, created_at, id) WHERE status = 'failed';
+CREATE INDEX messages_inbound ON messages (account_id, created_at, id) WHERE direction = 'inbound';
 CREATE INDEX messages_with_media ON messages (media_id) WHERE media_id IS NOT NULL;
 
 -- Earlier versions of an edited message, and the edit that replaced each.

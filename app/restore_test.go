@@ -100,7 +100,7 @@ func TestRestoreRefusesADatabaseThatIsNotSound(t *testing.T) {
 	text, err := os.ReadFile(file)
 	is.NoErr(err)
 	for i := 8192; i < len(text)-8192; i += 4096 {
-		copy(text[i+100:], strings.Repeat("\xa5", 60))
+		copy(text[i:], strings.Repeat("\xa5", 60))
 	}
 	is.True(storage.CheckDatabase(file, nil) == nil)
 	is.NoErr(os.WriteFile(file, text, 0o600))

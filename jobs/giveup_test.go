@@ -79,3 +79,40 @@ func TestAnUnknownOutcomeOfTheLastTryWaitsForACallbackToo(t *testing.T) {
 		w.is.Equal(len(w.provider.calls()), 1)
 	})
 }
+
+func TestAMessageOfARemovedAccountFails(t *testing.T) {
+	for name, accept := range map[string]func(w *world) (id string){
+		"before there is a server": (*world).text,
+		"between two tries": func(w *world) string {
+			w.provider.answer = busy
+			w.start()
+			return w.text()
+		},
+		"before its turn": func(w *world) string {
+			w.options.MessagesPerSecond = 0.01
+			w.start()
+			w.text()
+			synctest.Wait()
+			return w.text()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				id := accept(w)
+				synctest.Wait()
+				calls := len(w.provider.calls())
+				storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.RemoveAccount(w.account.ID, "removed") })
+				if w.stop == nil {
+					w.start()
+				}
+				time.Sleep(time.Hour)
+				m := w.message(id)
+				w.is.Equal(m.Status, storage.MessageFailed)
+				w.is.Equal(*m.ErrorCode, "upstream_error")
+				w.is.Equal(*m.ErrorMessage, "The account was removed.")
+				w.is.Equal(len(w.provider.calls()), calls) // nothing goes out any more
+				w.is.Equal(w.jobs(), 0)
+			})
+		})
+	}
+}

@@ -142,16 +142,24 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 }
 
 // listing lets an index find the messages: that of a conversation, or that of the
-// account.
+// account. What failed, and what came in, is little among what an account sends,
+// and has an index of its own, which takes its condition in so many words.
 func (f MessageFilter) listing(account int64) listing {
 	l := listing{columns: messageColumns, table: "messages m", index: "messages_of_account", joins: messageJoins, key: "m.created_at", id: "m.id"}
 	if f.CreatedAfter != 0 {
 		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
 	}
-	if f.ConversationID != "" || f.ContactID != "" {
-		l.index = "messages_of_conversation"
-	}
 	l.by("m.account_id = ?", true, account)
+	switch {
+	case f.ConversationID != "" || f.ContactID != "":
+		l.index = "messages_of_conversation"
+	case f.Status == MessageFailed:
+		l.some("messages_failed", "m.status = 'failed'")
+		f.Status = ""
+	case f.Direction == Inbound:
+		l.some("messages_inbound", "m.direction = 'inbound'")
+		f.Direction = ""
+	}
 	l.by("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
 	// A contact has one conversation, whose index this then uses.
 	l.by("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
@@ -308,17 +316,41 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	return err
 }
 
+// Unread is what came in after a message, as far as a reader saw.
+type Unread struct {
+	count int
+	upTo  After // the newest message that was looked at
+}
+
+// inboundBehind counts the messages of a conversation that came in behind one;
+// reactions never count.
+const inboundBehind = `
+	SELECT count(*) FROM messages
+	WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND direction = 'inbound' AND type <> 'reaction'`
+
+// UnreadBehind counts what came in after a message. It may be much, so it is
+// counted before the transaction, which then counts only what is newer still.
+func (rx *Rx) UnreadBehind(m Message) (u Unread, err error) {
+	err = rx.scan([]any{&u.upTo.Key, &u.upTo.ID}, `
+		SELECT created_at, id FROM messages
+		WHERE conversation_id = ?
+		ORDER BY created_at DESC, id DESC
+		LIMIT 1`, m.ConversationID)
+	if err != nil {
+		return u, err
+	}
+	return u, rx.scan([]any{&u.count}, inboundBehind, m.ConversationID, m.CreatedAt, m.ID)
+}
+
 // MarkRead records that an inbound message was read. The conversation's unread
-// messages are then those that came after it; reactions never count.
-func (tx *Tx) MarkRead(m *Message) error {
+// messages are then those that came after it.
+func (tx *Tx) MarkRead(m *Message, unread Unread) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
 	if err := tx.must(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
 		return err
 	}
 	return tx.must(`
 		UPDATE conversations
-		SET updated_at = ?, unread_count = (
-			SELECT count(*) FROM messages
-			WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND direction = 'inbound' AND type <> 'reaction')
-		WHERE id = ?`, tx.Now, m.ConversationID, m.CreatedAt, m.ID, m.ConversationID)
+		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
+		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo.Key, unread.upTo.ID, m.ConversationID)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -190,4 +191,103 @@ func TestOnlyAVoiceNoteIsPlayedAndOnlyOnce(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestWhatIsRareAmongMessagesHasAnIndexOfItsOwn(t *testing.T) {
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	m := h.add(t, db)
+	list := func(f storage.MessageFilter) func(*storage.Tx) error {
+		return func(tx *storage.Tx) error { _, _, err := tx.Messages(h.account.ID, f, storage.First, 10); return err }
+	}
+	for name, c := range map[string]struct {
+		run  func(*storage.Tx) error
+		uses string
+	}{
+		"failures":               {list(storage.MessageFilter{Status: storage.MessageFailed}), "INDEX messages_failed (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
+		"failures of a type":     {list(storage.MessageFilter{Status: storage.MessageFailed, Type: "text"}), "INDEX messages_failed (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
+		"what came in":           {list(storage.MessageFilter{Direction: storage.Inbound}), "INDEX messages_inbound (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
+		"failures in a thread":   {list(storage.MessageFilter{Status: storage.MessageFailed, ConversationID: "c"}), "INDEX messages_of_conversation (conversation_id=?"},
+		"what is left to read":   {func(tx *storage.Tx) error { _, err := tx.UnreadBehind(m); return err }, "INDEX messages_of_conversation (conversation_id=? AND (created_at,id)>(?,?))"},
+		"everything of a number": {list(storage.MessageFilter{}), "INDEX messages_of_account (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
+	} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			plans, err := tx.Plans(func() error { return c.run(tx) })
+			if text := fmt.Sprint(plans); !strings.Contains(text, c.uses) || slow.MatchString(text) {
+				t.Errorf("%s: %s", name, text)
+			}
+			return err
+		})
+	}
+}
+
+func TestMessagesAreFilteredByStateAndDirection(t *testing.T) {
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	ids := make(map[string]string)
+	for _, kind := range []string{"outbound failed", "outbound sent", "inbound delivered", "inbound read"} {
+		m := h.add(t, db)
+		ids[m.ID] = kind
+		direction, status, _ := strings.Cut(kind, " ")
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			return tx.Exec(`UPDATE messages SET direction = ?, status = ? WHERE id = ?`, direction, status, m.ID)
+		})
+	}
+	for name, c := range map[string]struct {
+		filter storage.MessageFilter
+		want   string
+	}{
+		"failed":             {storage.MessageFilter{Status: "failed"}, "[outbound failed]"},
+		"sent":               {storage.MessageFilter{Status: "sent"}, "[outbound sent]"},
+		"inbound":            {storage.MessageFilter{Direction: "inbound"}, "[inbound read inbound delivered]"},
+		"outbound":           {storage.MessageFilter{Direction: "outbound"}, "[outbound sent outbound failed]"},
+		"inbound and read":   {storage.MessageFilter{Direction: "inbound", Status: "read"}, "[inbound read]"},
+		"inbound and failed": {storage.MessageFilter{Direction: "inbound", Status: "failed"}, "[]"},
+		"failed in a thread": {storage.MessageFilter{Status: "failed", ConversationID: h.conversation.ID}, "[outbound failed]"},
+		"inbound of one":     {storage.MessageFilter{Direction: "inbound", ContactID: h.contact.ID}, "[inbound read inbound delivered]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				rows, _, err := rx.Messages(h.account.ID, c.filter, storage.First, 10)
+				var got []string
+				for _, m := range rows {
+					got = append(got, ids[m.ID])
+				}
+				is.New(t).Equal(fmt.Sprint(got), c.want)
+				return err
+			})
+		})
+	}
+}
+
+func TestUnreadIsWhatCameInAfterwards(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	hear := func(direction, kind string) storage.Message {
+		m := h.add(t, db)
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			return tx.Exec(`UPDATE messages SET direction = ?, type = ?, status = 'delivered' WHERE id = ?`, direction, kind, m.ID)
+		})
+		return m
+	}
+	hear("inbound", "text")
+	read := hear("inbound", "text")
+	hear("inbound", "text")
+	hear("outbound", "text")
+	hear("inbound", "reaction")
+	var unread storage.Unread
+	storagetest.View(t, db, func(rx *storage.Rx) (err error) { unread, err = rx.UnreadBehind(read); return err })
+	hear("inbound", "image") // after the count, and before it is used
+	hear("outbound", "text")
+	hear("inbound", "reaction")
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.MarkRead(&read, unread) })
+	storagetest.View(t, db, func(rx *storage.Rx) error {
+		var counts []int
+		is.NoErr(rx.List(&counts, `SELECT unread_count FROM conversations`))
+		is.Equal(counts, []int{2})
+		m, err := rx.Message(h.account.ID, read.ID)
+		is.Equal(m.Status, storage.MessageRead)
+		return err
+	})
 }

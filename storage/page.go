@@ -44,6 +44,11 @@ func (l *listing) by(condition string, given bool, value any) {
 	}
 }
 
+// some chooses an index that holds only some of the rows, by its own condition.
+func (l *listing) some(index, condition string) {
+	l.index, l.where = index, append(l.where, condition)
+}
+
 // only adds a condition on each row, if its value is given.
 func (l *listing) only(condition string, given bool, values ...any) {
 	if given {

@@ -105,19 +105,36 @@ func (s *Server) createMessage(r *request) (reply, error) {
 
 // markRead marks an inbound message as read and lets its sender see that.
 func (s *Server) markRead(r *request, read receipt) (reply, error) {
+	unread, err := s.unreadBehind(r, read.MessageID)
+	if err != nil {
+		return reply{}, err
+	}
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		m, err := tx.MessageByProviderID(r.account.ID, read.MessageID)
 		if err != nil {
 			return reply{}, err
 		}
-		if m.Direction != storage.Inbound {
-			return reply{}, notFound()
-		}
-		if err := tx.MarkRead(&m); err != nil {
+		if err := tx.MarkRead(&m, unread); err != nil {
 			return reply{}, err
 		}
 		return ok(s.viewMessage(m)), jobs.EnqueueReceipt(tx, r.account.ID, read.MessageID, read.Typing)
 	})
+}
+
+// unreadBehind counts what came in after an inbound message.
+func (s *Server) unreadBehind(r *request, providerID string) (unread storage.Unread, err error) {
+	err = s.view(r, func(rx *storage.Rx) error {
+		m, err := rx.MessageByProviderID(r.account.ID, providerID)
+		if err != nil {
+			return err
+		}
+		if m.Direction != storage.Inbound {
+			return notFound()
+		}
+		unread, err = rx.UnreadBehind(m)
+		return err
+	})
+	return unread, err
 }
 
 // accept checks whether a message may be sent and stores it, with the contact and

@@ -31,7 +31,7 @@ func TestSlowSearchesHoldUpNoOtherList(t *testing.T) {
 		synctest.Wait()
 		waiting := []string{
 			contacts + "?search=ana", contacts + "?updated_since=2026-01-02T03:04:05Z", contacts + "?email=a@b.c&search=x", contacts + "?label_id=" + f.label("VIP") + "&search=x",
-			messages + "?status=failed", messages + "?direction=inbound", messages + "?type=text", conversations + "?status=open&updated_since=2026-01-02T03:04:05Z",
+			messages + "?status=read", messages + "?direction=outbound", messages + "?type=text", conversations + "?status=open&updated_since=2026-01-02T03:04:05Z",
 			"/webhook_deliveries?event_type=message.sent", "/customers?search=ana",
 		}
 		answers := make(chan answer, len(waiting))
@@ -42,7 +42,7 @@ func TestSlowSearchesHoldUpNoOtherList(t *testing.T) {
 		is.Equal(len(answers), 0)
 		for _, path := range []string{
 			contacts, contacts + "?phone_number=15551234567", contacts + "?email=a@b.c", contacts + "?label_id=" + f.label("Other"),
-			messages, conversations, conversations + "?status=open", conversations + "?updated_since=2026-01-02T03:04:05Z", "/webhook_deliveries?status=dead", "/customers", "/labels",
+			messages, messages + "?status=failed", messages + "?direction=inbound", conversations, conversations + "?status=open", conversations + "?updated_since=2026-01-02T03:04:05Z", "/webhook_deliveries?status=dead", "/customers", "/labels",
 		} {
 			is.Equal(f.call("GET", path, "").status, 200)
 		}
