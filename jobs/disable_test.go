@@ -217,6 +217,37 @@ func TestAPausedSubscriptionsDeliveriesWaitAndGoOutOldestFirst(t *testing.T) {
 	})
 }
 
+func TestABulkReplayGoesOutOldestFirst(t *testing.T) {
+	deliveries(t, func(w *delivering) {
+		w.endpoint.play(func(n int, _ post, _ *http.Request) (*http.Response, error) {
+			time.Sleep(time.Duration(100-n%100) * time.Millisecond) // several at once would overtake each other
+			return answered(200, ""), nil
+		})
+		w.numbered(1, 30)
+		w.wait(time.Minute) // it has earned several at once
+		w.change(func(tx *storage.Tx) error { return tx.DisableSubscription(w.subscription.ID, storage.ReasonGone) })
+		w.numbered(31, 60)
+		w.resume()
+		before := len(w.endpoint.posts())
+		w.change(func(tx *storage.Tx) error {
+			n, more, err := tx.ReplayDeliveries(storage.ReplayFilter{SubscriptionID: w.subscription.ID, Status: storage.DeliveryDead})
+			w.is.Equal(n, 30)
+			w.is.True(!more)
+			return err
+		})
+		w.wait(time.Minute)
+		posts := w.endpoint.posts()[before:]
+		w.is.Equal(len(posts), 30)
+		for i, p := range posts {
+			w.is.Equal(p.body, fmt.Sprint(31+i))
+			w.is.True(i == 0 || p.at.Sub(posts[i-1].at) >= time.Millisecond) // one after the other
+		}
+		w.numbered(61, 61)
+		w.wait(time.Second)
+		w.is.Equal(w.statuses(), map[string]int{"succeeded": 61, "dead subscription_disabled": 30}) // its lane is open
+	})
+}
+
 func TestAPauseOutlastsARestart(t *testing.T) {
 	deliveries(t, func(w *delivering) {
 		w.pause()

@@ -15,7 +15,7 @@ const (
 	proof = 3
 	// waitedInOrder is how many go out one by one from a subscription that was resumed,
 	// so that what waited arrives in the order in which it happened.
-	waitedInOrder = 100
+	waitedInOrder = 250
 	// slow is how long an attempt may take before its endpoint seems to hang.
 	slow = time.Second
 	// beside is how many an endpoint gets all the same while it seems to hang:
@@ -106,9 +106,9 @@ func (t *traffic) begin(lane string) (end func(succeeded bool)) {
 		case succeeded:
 			f.credit = min(f.credit+1, t.most+proof)
 		case time.Since(began) >= slow:
-			f.credit = 0
+			f.credit = min(f.credit, 0) // a failure earns no way out of the order
 		default:
-			f.credit /= 2
+			f.credit = min(f.credit, f.credit/2)
 		}
 	}
 }

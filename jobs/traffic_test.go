@@ -51,6 +51,25 @@ func TestAnEndpointThatHungBeginsAnew(t *testing.T) {
 	})
 }
 
+func TestWhatWaitedGoesOneByOneWhateverFailsMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		roads := newTraffic(16, 100)
+		roads.take("a", 30, true)
+		roads.resumed("a")
+		roads.take("a", 10, false)
+		end := roads.begin("a")
+		time.Sleep(slow)
+		end(false)
+		for range waitedInOrder {
+			is.Equal(roads.allowed("a"), 1)
+			roads.take("a", 1, true)
+		}
+		roads.take("a", 30, true)
+		is.Equal(roads.allowed("a"), 16)
+	})
+}
+
 func TestEndpointsThatHangOrFailLeaveHalfOfTheWorkersToOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

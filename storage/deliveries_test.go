@@ -128,8 +128,10 @@ func TestAReplayCarriesTheSameEventAndIsMadeOnceInBulk(t *testing.T) {
 			[]string{oldest.Event, oldest.EventID, oldest.EventType, oldest.SubscriptionID, "pending"})
 		is.Equal(again.AttemptCount, 0)
 		count := func(f storage.ReplayFilter) int {
-			return view(t, m.db, func(rx *storage.Rx) (int, error) { return rx.CountReplayable(f) })
+			return view(t, m.db, func(rx *storage.Rx) (int, error) { return rx.CountReplayable(f, -1) })
 		}
+		few := view(t, m.db, func(rx *storage.Rx) (int, error) { return rx.CountReplayable(dead, 1) })
+		is.Equal(few, 1)
 		is.Equal(count(dead), 2) // not the one that was replayed, not the other subscription's
 		storagetest.Update(t, m.db, func(tx *storage.Tx) error {
 			n, more, err := tx.ReplayDeliveries(dead)

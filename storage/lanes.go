@@ -53,6 +53,16 @@ func (tx *Tx) openLane(lane string) {
 	}
 }
 
+// inOrder makes the jobs that are enqueued before its answer is called go out as
+// those of a lane do that was closed: one after the other, oldest first.
+func (tx *Tx) inOrder(lane string) (done func()) {
+	if tx.db.LaneClosed(lane) {
+		return func() {}
+	}
+	tx.closeLane(lane)
+	return func() { tx.openLane(lane) }
+}
+
 // set closes or opens a lane and tells whether that changed anything.
 func (c *closedLanes) set(lane string, closed bool) bool {
 	c.mu.Lock()

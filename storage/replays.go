@@ -48,15 +48,17 @@ func (rx *Rx) Replayable(f ReplayFilter, limit int) ([]Delivery, error) {
 	return some, err
 }
 
-// CountReplayable counts what Replayable would list.
-func (rx *Rx) CountReplayable(f ReplayFilter) (int, error) {
+// CountReplayable counts what Replayable would list: up to limit, or with a
+// negative one all.
+func (rx *Rx) CountReplayable(f ReplayFilter, limit int) (int, error) {
 	var n int
 	err := rx.get(&n, `
-		SELECT count(*)
-		FROM deliveries d INDEXED BY deliveries_to_replay
-		WHERE d.subscription_id = ? AND d.status = ? AND d.status IN ('failed', 'dead') AND d.replayed = 0
-			AND d.created_at > ? AND d.created_at < ? AND (? = '' OR d.event_type = ?)`,
-		f.SubscriptionID, f.Status, f.CreatedAfter, f.before(), f.EventType, f.EventType)
+		SELECT count(*) FROM (
+			SELECT 1
+			FROM deliveries d INDEXED BY deliveries_to_replay
+			WHERE d.subscription_id = ? AND d.status = ? AND d.status IN ('failed', 'dead') AND d.replayed = 0
+				AND d.created_at > ? AND d.created_at < ? AND (? = '' OR d.event_type = ?)
+			LIMIT ?)`, f.SubscriptionID, f.Status, f.CreatedAfter, f.before(), f.EventType, f.EventType, limit)
 	return n, err
 }
 
@@ -70,6 +72,7 @@ func (tx *Tx) ReplayDeliveries(f ReplayFilter) (replayed int, more bool, err err
 	if more = len(some) > MaxReplay; more {
 		some = some[:MaxReplay]
 	}
+	defer tx.inOrder(deliveryLane(f.SubscriptionID))()
 	for _, d := range some {
 		if _, err := tx.ReplayDelivery(d); err != nil {
 			return 0, false, err

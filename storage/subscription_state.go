@@ -33,12 +33,14 @@ func (tx *Tx) PauseSubscription(id string) error {
 	return nil
 }
 
-// ResumeSubscription makes a paused or disabled subscription active, with no
-// failure to its name. What waited goes out, oldest first; what is dead stays so.
+// ResumeSubscription makes a paused or disabled subscription active. What waited
+// goes out, oldest first; what is dead stays so. One that was disabled starts
+// with no failure to its name; a pause is no success.
 func (tx *Tx) ResumeSubscription(id string) error {
 	err := tx.must(`
 		UPDATE subscriptions
-		SET status = 'active', disabled_reason = NULL, consecutive_failures = 0, failing_since = 0, updated_at = ?
+		SET status = 'active', disabled_reason = NULL, updated_at = ?,
+			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures), failing_since = iif(status = 'disabled', 0, failing_since)
 		WHERE id = ? AND deleted_at = 0`, tx.Now, id)
 	if err != nil {
 		return err

@@ -31,9 +31,15 @@ func TestASubscriptionIsPausedAndResumed(t *testing.T) {
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.ResumeSubscription(s.ID) })
 	s = subscription(t, db, s)
 	is.Equal(s.Status, "active")
-	is.Equal(s.ConsecutiveFailures, 0)
-	is.Equal(s.FailingSince, storage.Time(0))
+	is.Equal(s.ConsecutiveFailures, 3) // a pause is no success
+	is.Equal(s.FailingSince, storage.Time(5))
 	is.True(!db.LaneClosed("deliver:" + s.ID))
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DisableSubscription(s.ID, storage.ReasonFailures) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.ResumeSubscription(s.ID) })
+	s = subscription(t, db, s)
+	is.Equal(s.ConsecutiveFailures, 0) // and being enabled is a new beginning
+	is.Equal(s.FailingSince, storage.Time(0))
+	is.True(s.DisabledReason == nil)
 }
 
 func TestALaneIsOpenAgainWhenItsPauseIsUndone(t *testing.T) {
@@ -48,6 +54,11 @@ func TestALaneIsOpenAgainWhenItsPauseIsUndone(t *testing.T) {
 	err = db.Update(context.Background(), func(tx *storage.Tx) error { return errors.Join(tx.ResumeSubscription(s.ID), oops) })
 	is.True(errors.Is(err, oops))
 	is.True(db.LaneClosed("deliver:" + s.ID)) // and closed when a resume is
+	both := func(tx *storage.Tx) error {
+		return errors.Join(tx.ResumeSubscription(s.ID), tx.PauseSubscription(s.ID), oops)
+	}
+	is.True(errors.Is(db.Update(context.Background(), both), oops))
+	is.True(db.LaneClosed("deliver:" + s.ID)) // as it was before the first of them
 }
 
 func TestClosedLanesAreFoundInTheFile(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -182,7 +183,7 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	}
 	if err != nil {
 		_ = wr.s.rollback() // also after a failed begin: nothing may stay open
-		for _, w := range batch {
+		for _, w := range slices.Backward(batch) {
 			w.undo()
 		}
 		return err
@@ -258,9 +259,10 @@ func (wr *writer) call(w *write) {
 	w.err = w.fn(&w.tx)
 }
 
-// undo takes back what the closure did outside the database.
+// undo takes back what the closure did outside the database, the last of it
+// first: a lane may have been closed and opened.
 func (w *write) undo() {
-	for _, f := range w.tx.undone {
+	for _, f := range slices.Backward(w.tx.undone) {
 		f()
 	}
 	w.tx.undone, w.tx.after = nil, nil

@@ -222,7 +222,7 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 			return reply{}, errDisabled()
 		}
 		if in.DryRun != nil && *in.DryRun {
-			n, err := tx.CountReplayable(in.filter)
+			n, err := tx.CountReplayable(in.filter, storage.MaxReplay+1)
 			return accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay}), err
 		}
 		n, more, err := tx.ReplayDeliveries(in.filter)

@@ -159,7 +159,7 @@ func (s *store) replayable(ctx context.Context, f storage.ReplayFilter) (n int, 
 		if err := enabled(rx, f.SubscriptionID); err != nil {
 			return err
 		}
-		n, err = rx.CountReplayable(f)
+		n, err = rx.CountReplayable(f, -1)
 		return err
 	})
 	return n, err

@@ -94,8 +94,8 @@ func (e *env) webhooksEnable() *cobra.Command {
 	return &cobra.Command{
 		Use:   "enable WBS",
 		Short: "Make a disabled or paused subscription active again",
-		Long: "Make a disabled or paused subscription active again, with no failure to its name. Deliveries that waited\n" +
-			"go out, oldest first; those that are dead stay so: see 'confab deliveries replay'.",
+		Long: "Make a disabled or paused subscription active again. Deliveries that waited go out, oldest first;\n" +
+			"those that are dead stay so: see 'confab deliveries replay'.",
 		Example: "  confab webhooks enable wbs_01J…",
 		Args:    arguments("WBS"),
 		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {

@@ -120,8 +120,11 @@ func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
 		header[h.name] = []string{h.value}
 	}
 	// Present and empty, it is not sent: it tells the transport to try another
-	// connection when the endpoint had hung up the one that was kept alive.
-	header["Idempotency-Key"] = nil
+	// connection when the endpoint had hung up the one that was kept alive. One
+	// of the subscription's own tells it as well.
+	if _, own := header["Idempotency-Key"]; !own {
+		header["Idempotency-Key"] = nil
+	}
 	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil }
 	first, _ := body()
 	r := &http.Request{
@@ -178,9 +181,10 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// retryAfter reads the header of that name: seconds, or a date.
+// retryAfter reads the header of that name: seconds, or a date. More seconds
+// than can be counted are as many as can be.
 func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(seconds) * time.Second
 	}
 	if date, err := http.ParseTime(value); err == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -131,6 +132,16 @@ func TestCustomHeadersNeverReplaceOurs(t *testing.T) {
 	is.Equal(got.header.Get("User-Agent"), userAgent)
 }
 
+func TestAnIdempotencyKeyOfTheSubscriptionsOwnIsSent(t *testing.T) {
+	is := is.New(t)
+	handler, had := recorder(t)
+	d := sample(t, serve(t, handler))
+	d.Headers = map[string]string{"idempotency-key": "theirs"}
+	is.True(here(t).Deliver(t.Context(), d).Succeeded())
+	got := <-had
+	is.Equal(got.header.Get("Idempotency-Key"), "theirs")
+}
+
 func TestStripesVerifierAcceptsEveryDeliveryAndRefusesTamperedOnes(t *testing.T) {
 	is := is.New(t)
 	handler, had := recorder(t)
@@ -206,7 +217,7 @@ func TestRetryAfterIsReadWhereItMeansSomething(t *testing.T) {
 		{503, "", 0, 0},
 		{503, time.Now().Add(time.Hour).UTC().Format(http.TimeFormat), 59 * time.Minute, time.Hour},
 		{503, time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat), 0, 0},
-		{429, "99999999999999999999", 0, 0},
+		{429, "99999999999999999999", 24 * time.Hour, math.MaxInt64},
 		{500, "120", 0, 0},
 		{200, "120", 0, 0},
 	} {
