@@ -115,14 +115,19 @@ func faults() map[string]fault {
 		"no secret for callbacks":       {plant: set("CONFAB_PROVIDER__APP_SECRET="), check: "callbacks", status: doctor.Broken, says: "every callback is refused", advice: "CONFAB_PROVIDER__APP_SECRET"},
 		"a public URL that nobody answers": {plant: set("CONFAB_SERVER__PUBLIC_URL=http://127.0.0.1:1"), check: "public URL", status: doctor.Broken,
 			says: "cannot be reached", advice: "server.public_url"},
-		"a public URL of another":    {plant: otherSite, check: "public URL", status: doctor.Broken, says: "leads somewhere else", advice: "server.public_url"},
-		"a certificate that expired": {plant: withCertificate(-time.Hour, "127.0.0.1"), check: "certificate", status: doctor.Broken, says: "has expired", advice: "Renew", down: true},
+		"a public URL of another": {plant: otherSite, check: "public URL", status: doctor.Broken, says: "leads somewhere else", advice: "server.public_url"},
+		"a public URL that is no name": {plant: set("CONFAB_SERVER__PUBLIC_URL=http://chat.invalid"), check: "public URL", status: doctor.Broken,
+			says: "cannot be resolved", advice: "add an A or AAAA record", down: true},
+		"a number that is degraded": {plant: sql(`UPDATE accounts SET status = 'degraded', status_reason = 'token expired'`), check: "accounts", status: doctor.Warning,
+			says: "is degraded (token expired)", advice: "confab accounts check", down: true},
+		"a number that is restricted": {plant: sql(`UPDATE accounts SET restricted = 1`), check: "accounts", status: doctor.Warning, says: "has restricted", advice: "business manager"},
+		"a certificate that expired":  {plant: withCertificate(-time.Hour, "127.0.0.1"), check: "certificate", status: doctor.Broken, says: "has expired", advice: "Renew", down: true},
 		"a certificate that soon expires": {plant: withCertificate(48*time.Hour, "127.0.0.1"), check: "certificate", status: doctor.Warning,
 			says: "expires on", advice: "Renew", down: true},
 		"a certificate for another name": {plant: func(p *patient) {
 			withCertificate(1000*time.Hour, "other.example.com")(p)
-			p.env = append(p.env, "CONFAB_SERVER__PUBLIC_URL=https://chat.example.com")
-		}, check: "certificate", status: doctor.Broken, says: "chat.example.com", advice: "Get a certificate for chat.example.com", down: true},
+			p.env = append(p.env, "CONFAB_SERVER__PUBLIC_URL=https://10.1.2.3")
+		}, check: "certificate", status: doctor.Broken, says: "10.1.2.3", advice: "Get a certificate for 10.1.2.3", down: true},
 		"no certificate where it should be": {plant: set("CONFAB_SERVER__TLS_CERT=none.pem", "CONFAB_SERVER__TLS_KEY=none.pem"), check: "certificate",
 			status: doctor.Broken, says: "none.pem", advice: "PEM", down: true},
 		"a job that was given up": {plant: sql(`INSERT INTO jobs (kind, args, state, due_at, created_at) VALUES ('send', '{}', 'failed', 1, 1)`),

@@ -27,13 +27,16 @@ func (e *examination) provider(ctx context.Context) {
 	}) {
 		return
 	}
-	if e.isSandbox && !e.served || !e.reach(ctx) {
+	if e.isSandbox && !e.served {
 		return // a sandbox's provider ends with it
 	}
+	reached := e.reach(ctx)
 	e.secrets(len(accounts))
 	good := 0
 	for _, a := range accounts {
-		if e.account(ctx, a) {
+		if a.PhoneNumberID == nil || a.Status == storage.AccountDisconnected {
+			good++ // on purpose, or not yet
+		} else if e.standing(a) && reached && e.token(ctx, a) {
 			good++
 		}
 	}
@@ -96,16 +99,32 @@ func (e *examination) local() bool {
 	return err == nil && isLoopbackHost(u.Hostname())
 }
 
-// account asks the provider about a number with its own token.
-func (e *examination) account(ctx context.Context, a storage.AccountDetail) bool {
-	if a.PhoneNumberID == nil || a.Status == storage.AccountDisconnected {
-		return true // on purpose, or not yet
-	}
+// standing looks at what is known of a number here.
+func (e *examination) standing(a storage.AccountDetail) bool {
 	number := *a.PhoneNumberID
-	repair := "Make a new access token at the provider and connect the number again: confab accounts connect --phone-number-id " + number + " …"
-	var token string
+	why := ""
+	if a.StatusReason != nil {
+		why = " (" + *a.StatusReason + ")"
+	}
+	switch {
+	case a.Restricted:
+		e.warn("accounts", "See the provider's business manager for the reason.", "The provider has restricted the account of the number %s.", number)
+	case a.Status == storage.AccountOnboarding:
+		e.warn("accounts", "Run: confab accounts register "+number+" --pin PIN", "The number %s is not registered yet: it cannot send.", number)
+	case a.Status != storage.AccountConnected:
+		e.warn("accounts", "Run: confab accounts check "+number, "The number %s is %s%s: it cannot send.", number, a.Status, why)
+	default:
+		return true
+	}
+	return false
+}
+
+// token asks the provider about a number, with the number's own token.
+func (e *examination) token(ctx context.Context, a storage.AccountDetail) bool {
+	number := *a.PhoneNumberID
+	var secret string
 	if !e.view(ctx, "accounts", func(rx *storage.Rx) (err error) {
-		token, err = rx.AccessToken(a.Account)
+		secret, err = rx.AccessToken(a.Account)
 		return err
 	}) {
 		return false
@@ -116,18 +135,15 @@ func (e *examination) account(ctx context.Context, a storage.AccountDetail) bool
 		e.broken("provider", "Correct the settings in [provider].", "%v.", err)
 		return false
 	}
-	found, err := client.Number(ctx, provider.NewToken(token), number)
+	found, err := client.Number(ctx, provider.NewToken(secret), number)
 	switch {
 	case provider.Transient(err):
 		e.warn("accounts", "Try again later.", "The provider did not tell about the number %s: %v.", number, err)
 	case err != nil:
-		e.broken("accounts", repair, "The provider refuses the token of the number %s: %v.", number, err)
+		e.broken("accounts", "Make a new access token at the provider and connect the number again: confab accounts connect --phone-number-id "+number+" …",
+			"The provider refuses the token of the number %s: %v.", number, err)
 	case found.Status != "" && found.Status != "CONNECTED":
 		e.warn("accounts", "Run: confab accounts register "+number+" --pin PIN", "The provider says that the number %s is %s: it cannot send.", number, found.Status)
-	case a.Restricted:
-		e.warn("accounts", "See the provider's business manager for the reason.", "The provider has restricted the account of the number %s.", number)
-	case a.Status != storage.AccountConnected:
-		e.warn("accounts", "Run: confab accounts check "+number, "The number %s is %s here, though the provider says that it is connected.", number, a.Status)
 	default:
 		return true
 	}

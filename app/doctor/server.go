@@ -20,6 +20,7 @@ func (e *examination) server(ctx context.Context) {
 			start = "confab sandbox"
 		}
 		e.warn("server", "Start it: "+start+".", "No server runs on %s.", string(e.dir))
+		e.publicName(ctx)
 		return
 	}
 	local, err := e.config.Server.LocalURL()
@@ -49,6 +50,19 @@ func serverName(domains []string) string {
 		return ""
 	}
 	return domains[0]
+}
+
+// publicName looks whether others would find the server if it ran.
+func (e *examination) publicName(ctx context.Context) {
+	public, err := url.Parse(e.config.PublicURL())
+	if err != nil || isLoopbackHost(public.Hostname()) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, networkTime)
+	defer cancel()
+	if _, err := net.DefaultResolver.LookupHost(ctx, public.Hostname()); err != nil {
+		e.broken("public URL", "Correct server.public_url, or add an A or AAAA record for "+public.Hostname()+".", "%s cannot be resolved: %s.", public, reason(err))
+	}
 }
 
 // publicURL asks the server as others do.
