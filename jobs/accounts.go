@@ -86,6 +86,9 @@ func (a *Accounts) noted(ctx context.Context, account int64, failed error, manag
 
 // Registered is what became of a registration.
 type Registered struct {
+	// Release lets others register the number; call it once all is stored.
+	Release func()
+
 	account storage.AccountDetail
 	display string // the number as people read it
 	pin     string // "" where none was needed
@@ -96,13 +99,24 @@ type Registered struct {
 func (r *Registered) Account() storage.AccountDetail { return r.account }
 
 // Register makes a number able to send: its PIN must match where it has one, and
-// becomes its PIN where it has none. A connected number is left alone. A number
-// that is used in the phone app too is never registered, only asked about.
+// becomes its PIN where it has none. A connected number is left alone. Until the
+// outcome is stored and released, nobody else can register the number.
 func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registered, error) {
 	if !a.beginRegistering(account) {
 		return nil, ErrRegistering
 	}
-	defer a.endRegistering(account)
+	done, err := a.register(ctx, account, pin)
+	if err != nil {
+		a.endRegistering(account)
+		return nil, err
+	}
+	done.Release = sync.OnceFunc(func() { a.endRegistering(account) })
+	return done, nil
+}
+
+// register is Register for the only one who does. A number that is used in the
+// phone app too is never registered, only asked about.
+func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Registered, error) {
 	c, err := a.open(ctx, account)
 	if err != nil || c.Status == storage.AccountConnected {
 		return &Registered{account: c.AccountDetail, idle: true}, err

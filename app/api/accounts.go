@@ -122,6 +122,7 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, registrationError(err)
 	}
+	defer done.Release()
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		return ok(viewRegistration(done.Account())), done.Store(tx)
 	})

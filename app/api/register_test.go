@@ -208,3 +208,19 @@ func TestForeignNumbersCannotBeRegistered(t *testing.T) {
 	is.Equal(u.call("POST", "/999999999/register", rightPIN).code(), "404 resource_not_found")
 	is.Equal(u.asked.count(""), 0)
 }
+
+func TestAProviderThatTakesTooLongIsA502(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	is.Equal(registered(0, "")(f).code(), "502 whatsapp_upstream_error")
+	for _, call := range []string{"POST " + templatesPath, "POST " + templatesPath + "/sync", "PATCH " + templatesPath + "/notice"} {
+		method, path, _ := strings.Cut(call, " ")
+		body := orderReady
+		if method == "PATCH" {
+			body = `{"message_send_ttl_seconds":30}`
+		}
+		is.Equal(f.call(method, path, body).code(), "502 whatsapp_upstream_error")
+	}
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.MarkAccount(1, storage.AccountConnected, "") })
+	is.Equal(f.call("POST", messages, sendOf("nope")).code(), "502 whatsapp_upstream_error")
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -38,6 +39,9 @@ func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
 	status, body := http.StatusOK, `{"data":[]}`
 	if p.answer != nil {
 		status, body = p.answer(r)
+	}
+	if status == 0 { // the provider took too long
+		return nil, context.DeadlineExceeded
 	}
 	rec := httptest.NewRecorder()
 	rec.WriteHeader(status)
