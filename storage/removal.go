@@ -128,18 +128,26 @@ func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 }
 
 // RawCallbacksOfAccount lists up to limit kept callbacks, from one id on, that
-// came for a removed account while it was there.
+// came for a removed account while it was there: what is about its number, and
+// about its business account where that is no other's.
 func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int64, error) {
-	var number string
-	if t.PhoneNumberID != nil {
-		number = `"` + *t.PhoneNumberID + `"`
+	quoted := func(id *string) string {
+		if id == nil {
+			return "\x00" // in no JSON
+		}
+		return `"` + *id + `"`
+	}
+	business := quoted(nil)
+	if !t.Shared {
+		business = quoted(t.WABAID)
 	}
 	var ids []int64
 	err := rx.list(&ids, `
 		SELECT id FROM raw_callbacks
-		WHERE id > ?1 AND created_at <= ?2 AND (account_id = ?3 OR ?4 <> '' AND instr(payload, CAST(?4 AS BLOB)) > 0)
+		WHERE id > ?1 AND created_at <= ?2
+			AND (account_id = ?3 OR instr(payload, CAST(?4 AS BLOB)) > 0 OR instr(payload, CAST(?5 AS BLOB)) > 0)
 		ORDER BY id
-		LIMIT ?5`, after, t.DeletedAt, t.ID, number, limit)
+		LIMIT ?6`, after, t.DeletedAt, t.ID, quoted(t.PhoneNumberID), business, limit)
 	return ids, err
 }
 

@@ -112,7 +112,7 @@ func (e *env) root() *cobra.Command {
 	section(groupServer, "Run it:", e.serve(), e.ready())
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
-	section(groupWork, "What it does:", e.accounts(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
+	section(groupWork, "What it does:", e.accounts(), e.customers(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
 	section(groupKeep, "Look after it:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 	root.SetHelpCommandGroupID(groupSetup)

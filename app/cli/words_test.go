@@ -160,8 +160,11 @@ func request(ts *testscript.TestScript, _ bool, args []string) {
 	if args[1] != "-" {
 		req.Header.Set("Authorization", "Bearer "+args[1])
 	}
-	if body != "" {
+	switch {
+	case strings.HasPrefix(body, "{"):
 		req.Header.Set("Content-Type", "application/json")
+	case body != "":
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	if got := call(ts, req); strconv.Itoa(got) != args[0] {
 		ts.Fatalf("status %d, not %s", got, args[0])

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"confab/jobs"
+	"confab/storage"
+)
+
+func (e *env) customers() *cobra.Command {
+	return e.group("customers", "List end-customers, and restore archived ones", e.customersList(), e.customersRestore())
+}
+
+// customerView is a customer as the API shows it, and whose it is.
+type customerView struct {
+	ID             string       `json:"id"`
+	Object         string       `json:"object"`
+	Name           string       `json:"name"`
+	Email          *string      `json:"email"`
+	Status         string       `json:"status"`
+	Metadata       storage.JSON `json:"metadata"`
+	ArchivedAt     storage.Time `json:"archived_at"`
+	TeamID         string       `json:"team_id"`
+	OrganizationID string       `json:"organization_id"`
+	CreatedAt      storage.Time `json:"created_at"`
+	UpdatedAt      storage.Time `json:"updated_at"`
+}
+
+func viewCustomer(c storage.Customer, o storage.Organization) customerView {
+	return customerView{ID: c.ID, Object: "customer", Name: c.Name, Email: c.Email, Status: c.Status, Metadata: c.Metadata, ArchivedAt: c.ArchivedAt,
+		TeamID: c.TeamPublicID, OrganizationID: o.PublicID, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+}
+
+func (e *env) customersList() *cobra.Command {
+	var (
+		org    string
+		asJSON bool
+	)
+	filter, limit := storage.CustomerFilter{Archived: true}, listLimit
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List end-customers, newest first, archived ones too",
+		Example: "  confab customers list\n  confab customers list --org org_01J… --status archived --json",
+		Args:    arguments(),
+		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			var views []customerView
+			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
+				found, _, err := rx.Customers(o.ID, filter, storage.First, limit-len(views))
+				for _, c := range found {
+					views = append(views, viewCustomer(c, o))
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			heading := []string{"ID", "NAME", "EMAIL", "STATUS", "ORGANIZATION", "CREATED"}
+			return printList(cmd, asJSON, views, heading, func(v customerView) []string {
+				return []string{v.ID, v.Name, text(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
+			})
+		}),
+	}
+	optionalOrg(cmd, &org)
+	parsed(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
+		parseChoice(storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived))
+	limitFlag(cmd, &limit)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (e *env) customersRestore() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore CUS",
+		Short: "Make an archived customer what it was before, and print that",
+		Long: "Make an archived customer what it was before: pending, active or suspended, which is printed. Its numbers send\n" +
+			"again, and its setup links work again. Subscribers hear of it (customer.updated).",
+		Example: "  confab customers restore cus_01J…",
+		Args:    arguments("CUS"),
+		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+			var c storage.Customer
+			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+				c, err = jobs.RestoreCustomer(tx, args[0])
+				return err
+			})
+			if errors.Is(err, storage.ErrNotFound) {
+				return fmt.Errorf("there is no customer %s", args[0])
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), c.Status)
+			return err
+		}),
+	}
+}
