@@ -117,6 +117,18 @@ func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, er
 	return m, err
 }
 
+// ReportedMessage finds the outbound message that a status callback is about, by
+// the provider's id: no more of it than a callback changes or needs, because most
+// messages have several.
+func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error) {
+	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
+	err := rx.scan([]any{&m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PlayedAt, &m.ContactBSUID}, `
+		SELECT m.id, m.conversation_id, m.contact_id, m.type, m.status, m.played_at, c.bsuid
+		FROM messages m JOIN contacts c ON c.id = m.contact_id
+		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
+	return m, err
+}
+
 // MessageFilter narrows a list of messages. Zero fields choose everything.
 type MessageFilter struct {
 	ConversationID string

@@ -58,6 +58,7 @@ func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
 		"by id":          func(tx *storage.Tx) error { _, err := tx.Message(h.account.ID, m.ID); return err },
 		"by id alone":    func(tx *storage.Tx) error { _, err := tx.OutboundMessage(m.ID); return err },
 		"by provider id": func(tx *storage.Tx) error { _, _ = tx.MessageByProviderID(h.account.ID, "x"); return nil },
+		"reported":       func(tx *storage.Tx) error { _, _ = tx.ReportedMessage(h.account.ID, "x"); return nil },
 		"by phone":       func(tx *storage.Tx) error { _, err := tx.ContactByPhone(h.account.ID, "+15551234567"); return err },
 		"to a phone":     func(tx *storage.Tx) error { _, err := tx.RecipientByPhone(h.account.ID, "+15551234567"); return err },
 		"to a parent":    func(tx *storage.Tx) error { _, _ = tx.RecipientByParent(h.account.ID, "US.ENT.1"); return nil },
@@ -289,5 +290,29 @@ func TestUnreadIsWhatCameInAfterwards(t *testing.T) {
 		m, err := rx.Message(h.account.ID, read.ID)
 		is.Equal(m.Status, storage.MessageRead)
 		return err
+	})
+}
+
+func TestAStatusIsAboutAnOutboundMessageOfItsAccount(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	h, other := newThread(t, db, "106540352242922", "+15551234567"), newThread(t, db, "206540352242922", "+15551234567")
+	m, received := h.add(t, db), h.add(t, db)
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		is.NoErr(tx.MarkSent(&m, "wamid.out"))
+		is.NoErr(tx.MarkSent(&received, "wamid.in"))
+		is.NoErr(tx.Exec(`UPDATE contacts SET bsuid = 'US.1' WHERE id = ?`, h.contact.ID))
+		return tx.Exec(`UPDATE messages SET direction = 'inbound' WHERE id = ?`, received.ID)
+	})
+	storagetest.View(t, db, func(rx *storage.Rx) error {
+		got, err := rx.ReportedMessage(h.account.ID, "wamid.out")
+		is.NoErr(err)
+		is.Equal([]string{got.ID, got.ConversationID, got.ContactID, got.Type, got.Status, *got.ProviderID, *got.ContactBSUID},
+			[]string{m.ID, h.conversation.ID, h.contact.ID, "text", storage.MessageSent, "wamid.out", "US.1"})
+		_, err = rx.ReportedMessage(h.account.ID, "wamid.in")
+		is.True(errors.Is(err, storage.ErrNotFound)) // which nobody reports on
+		_, err = rx.ReportedMessage(other.account.ID, "wamid.out")
+		is.True(errors.Is(err, storage.ErrNotFound))
+		return nil
 	})
 }

@@ -69,10 +69,7 @@ func learn(tx *storage.Tx, a storage.Account, m *storage.Message, status provide
 // matchStatus finds the message of a status: by the provider's id, or by our own
 // that the send gave along. The second settles a send whose answer was lost.
 func (s *Server) matchStatus(tx *storage.Tx, account storage.Account, status provider.Status) (storage.Message, error) {
-	m, err := tx.MessageByProviderID(account.ID, status.ID)
-	if err == nil && m.Direction != storage.Outbound {
-		return m, storage.ErrNotFound // statuses are about what we sent
-	}
+	m, err := tx.ReportedMessage(account.ID, status.ID)
 	if !errors.Is(err, storage.ErrNotFound) || !storage.ValidID(storage.PrefixMessage, status.Tag) {
 		return m, err
 	}
