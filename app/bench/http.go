@@ -104,10 +104,13 @@ func (s *server) memory() (float64, error) {
 	return 0, fmt.Errorf("no VmRSS in /proc")
 }
 
-// cpu is the processor time that a process has used, all its threads together.
-func cpu(cmd *exec.Cmd) time.Duration {
+// cpu is the processor time that a command has used so far.
+func cpu(cmd *exec.Cmd) time.Duration { return cpuOf(cmd.Process.Pid) }
+
+// cpuOf is the processor time that a process has used, all its threads together.
+func cpuOf(pid int) time.Duration {
 	const tick = 10 * time.Millisecond // what /proc counts in
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "stat"))
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
 		return 0
 	}

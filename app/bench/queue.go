@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"confab/jobs/queue"
@@ -33,17 +34,22 @@ func (b *bench) queue() error {
 	go func() { ended <- runner.Run(ctx) }()
 	defer func() { stop(); <-ended }()
 
-	medians, err := b.interleave(func() (float64, error) { return throughput(s, b.length) })
-	if err != nil {
-		return err
+	var rates, costs []float64
+	for range b.rounds {
+		rate, cost, err := throughput(s, b.length)
+		if err != nil {
+			return err
+		}
+		rates, costs = append(rates, rate), append(costs, cost)
 	}
-	b.add("jobs enqueued and completed, 16 + 16", perSecond(medians[0]), "")
+	b.add("jobs enqueued and completed, 16 + 16", perSecond(median(rates)), fmt.Sprintf("processor %.0f µs each", median(costs)))
 	return b.pickUp(s, picked)
 }
 
-// throughput enqueues for a while and counts until the last job is done.
-func throughput(s *scratch, length time.Duration) (float64, error) {
-	began := time.Now()
+// throughput enqueues for a while and counts until the last job is done. It
+// returns jobs per second and microseconds of processor time per job.
+func throughput(s *scratch, length time.Duration) (each, cost float64, err error) {
+	began, spent := time.Now(), cpuOf(os.Getpid())
 	rate, err := hammer(16, length, func(ctx context.Context) error {
 		return s.Update(ctx, func(tx *storage.Tx) error {
 			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: struct{}{}})
@@ -51,17 +57,17 @@ func throughput(s *scratch, length time.Duration) (float64, error) {
 		})
 	})
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	enqueued := rate * time.Since(began).Seconds()
 	for {
 		var left []storage.JobCount
 		err := s.View(context.Background(), func(rx *storage.Rx) (err error) { left, err = rx.JobCounts(); return err })
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if len(left) == 0 {
-			return enqueued / time.Since(began).Seconds(), nil
+			return enqueued / time.Since(began).Seconds(), micros(cpuOf(os.Getpid())-spent) / enqueued, nil
 		}
 		time.Sleep(time.Millisecond)
 	}
