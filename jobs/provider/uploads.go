@@ -58,6 +58,9 @@ func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session st
 	rq := post("start upload", c.appID, "uploads", nil)
 	rq.query = url.Values{"file_name": {f.Name}, "file_length": {whole(f.Size)}, "file_type": {f.MIME}}
 	rq.adjust = passing
+	if c.appID == "" {
+		return "", local(rq.op, errNoApp)
+	}
 	a := sessionAnswer{start: true}
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return "", err

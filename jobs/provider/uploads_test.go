@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -118,4 +119,12 @@ func TestUploadsNeedAnswersThatMakeSense(t *testing.T) {
 	failure(t, err, "upstream_error", false, NotSent)
 	_, err = dial(t, Options{BaseURL: "https://provider.test"}).StartUpload(t.Context(), token, f)
 	failure(t, err, "upstream_error", false, NotSent) // without an app there are no sessions
+}
+
+func TestAnUploadNeedsAnApp(t *testing.T) {
+	is := is.New(t)
+	c := dial(t, Options{BaseURL: "https://provider.test"})
+	_, err := c.UploadHandle(t.Context(), token, File{Name: "a.png", MIME: "image/png", Size: 1})
+	failure(t, err, "upstream_error", false, NotSent)
+	is.True(errors.Is(err, errNoApp))
 }
