@@ -58,7 +58,11 @@ type purgeLine struct {
 // command or with the server; what was deleted stays deleted.
 func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 	var what storage.Purge
-	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<10)).Decode(&what); err != nil || what.Before == 0 {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<10)) // to its end: from there on the server notices who leaves
+	if err == nil {
+		err = json.Unmarshal(text, &what)
+	}
+	if err != nil || what.Before == 0 {
 		http.Error(w, "not a purge", http.StatusBadRequest)
 		return
 	}
@@ -78,8 +82,8 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 		_ = connection.Flush()
 	}
 	var last purgeLine
-	said := time.Now()
-	err := a.work.Purge(ctx, what, func(purged storage.Purged) {
+	var said time.Time
+	err = a.work.Purge(ctx, what, func(purged storage.Purged) {
 		last.Purged = purged
 		if time.Since(said) >= purgeReportEvery {
 			said = time.Now()

@@ -68,6 +68,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 	if !e.settings() || !e.directory() {
 		return // nothing else can be told apart from that
 	}
+	e.exposure()
 	e.space()
 	e.key()
 	if e.database(ctx) {

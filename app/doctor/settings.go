@@ -25,7 +25,6 @@ func (e *examination) settings() bool {
 	for _, unknown := range c.UnknownVariables {
 		e.warn("variables", "Correct its name or remove it: it changes nothing as it is.", "%s", unknown)
 	}
-	e.exposure()
 	return true
 }
 
