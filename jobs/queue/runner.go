@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -167,18 +168,45 @@ func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 	if err := r.enqueuePeriodic(ctx); err != nil {
 		return 0, err
 	}
-	for _, k := range r.order {
-		if err := r.takeTurns(ctx, k); err != nil {
-			return 0, err
-		}
-		if err := r.claimHeld(ctx, k); err != nil {
-			return 0, err
-		}
-		if err := r.claimDue(ctx, k); err != nil {
-			return 0, err
-		}
+	if err := r.claimAll(ctx); err != nil {
+		return 0, err
 	}
 	return r.lookAhead(ctx)
+}
+
+// claimAll claims for the kinds that share workers in order, and at the same time
+// for those that have their own: the claims then share a commit, and none waits
+// for another.
+func (r *Runner) claimAll(ctx context.Context) error {
+	var shared []*kindState
+	var group sync.WaitGroup
+	errs := make([]error, len(r.order)+1)
+	for i, k := range r.order {
+		if !k.Own {
+			shared = append(shared, k)
+			continue
+		}
+		group.Go(func() { errs[i] = r.claim(ctx, k) })
+	}
+	errs[len(r.order)] = r.claim(ctx, shared...)
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// claim starts what can start now of kinds, the first of them first.
+func (r *Runner) claim(ctx context.Context, kinds ...*kindState) error {
+	for _, k := range kinds {
+		if err := r.takeTurns(ctx, k); err != nil {
+			return err
+		}
+		if err := r.claimHeld(ctx, k); err != nil {
+			return err
+		}
+		if err := r.claimDue(ctx, k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enqueuePeriodic puts the periodic kinds on the queue whose time has come.
