@@ -167,11 +167,12 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 		switch {
 		case !known:
 			s.Created++
-			s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, t) })
 		case !sameTemplate(old, t):
 			s.Updated++
-			s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, t) })
+		default:
+			continue
 		}
+		s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, old, t) })
 	}
 	for _, gone := range left {
 		s.Deleted++
@@ -198,16 +199,19 @@ func inOrder(tx *storage.Tx, changes []func(*storage.Tx) error) error {
 }
 
 // saveTemplate stores a template as the provider has it, under the id that its
-// name and language have here.
-func saveTemplate(tx *storage.Tx, t storage.Template) error {
-	old, err := tx.Template(t.AccountID, t.Name, t.Language)
-	if ignoreMissing(err) != nil {
+// name and language have here. One that is no longer as it was when the provider
+// was asked, because of a callback or an edit, is left alone: that is newer.
+func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
+	now, err := tx.Template(t.AccountID, t.Name, t.Language)
+	switch {
+	case ignoreMissing(err) != nil:
 		return err
-	}
-	if err != nil {
+	case err != nil:
 		return tx.InsertTemplate(&t)
+	case now.ID != before.ID, now.UpdatedAt != before.UpdatedAt, now.ReviewedAt != before.ReviewedAt:
+		return nil
 	}
-	t.ID, t.CreatedAt = old.ID, old.CreatedAt
+	t.ID, t.CreatedAt = now.ID, now.CreatedAt
 	return tx.UpdateTemplate(&t)
 }
 

@@ -48,14 +48,32 @@ func (s *Server) takeAccount(n provider.News) []step {
 }
 
 // concerned finds the accounts that news is about: the one whose number it names,
-// or all that share the business account. A number that we write otherwise can
-// only be that of an account which is alone.
+// or all that share the business account, which may have numbers that nobody has
+// connected here.
 func concerned(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
 	all, err := tx.AccountsOfWABA(waba)
-	if err != nil || phone == "" || len(all) == 1 {
+	if err != nil || phone == "" {
 		return all, err
 	}
-	return slices.DeleteFunc(all, func(a storage.Account) bool { return a.PhoneNumber == nil || plain(*a.PhoneNumber) != plain(phone) }), nil
+	named := plain(phone)
+	exact := slices.ContainsFunc(all, func(a storage.Account) bool { return a.PhoneNumber != nil && plain(*a.PhoneNumber) == named })
+	return slices.DeleteFunc(all, func(a storage.Account) bool {
+		switch {
+		case a.PhoneNumber == nil:
+			return len(all) > 1 // one that is alone can be nobody else
+		case exact:
+			return plain(*a.PhoneNumber) != named
+		}
+		return subscriber(*a.PhoneNumber) != subscriber(phone)
+	}), nil
+}
+
+// subscriber is the end of a phone number, which stays the same where a country
+// writes its mobile numbers with a digit more or less.
+func subscriber(phone string) string {
+	const digits = 8
+	s := plain(phone)
+	return s[max(0, len(s)-digits):]
 }
 
 // plain is a phone number without its decoration.

@@ -149,6 +149,34 @@ func TestNewsConcernsEveryNumberOfTheAccountOrTheOneItNames(t *testing.T) {
 	l.is.Equal(len(storagetest.Select[int](t, l.dir, `SELECT id FROM jobs WHERE kind = 'account.check'`)), 2)
 }
 
+func TestNewsOfANumberThatIsNotConnectedHereMovesNoOther(t *testing.T) {
+	l := newLine(t)
+	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error { return tx.SetPIN(l.account, "123456") })
+	for field, value := range map[string]string{
+		"account_update":           `{"event":"ACCOUNT_OFFBOARDED","phone_number":"15559999999"}`,
+		"phone_number_name_update": `{"display_phone_number":"15559999999","decision":"APPROVED","requested_verified_name":"Another"}`,
+		"security":                 `{"display_phone_number":"15559999999","event":"PIN_CHANGED"}`,
+	} {
+		l.news(field, value)
+		l.is.Equal(l.stand(l.account), untouched)
+	}
+	for _, raw := range kept(t, l.server) {
+		l.is.Equal(raw.Reason, "unknown account")
+	}
+}
+
+func TestANumberIsKnownByItsEndWhereACountryWritesItInTwoWays(t *testing.T) {
+	for ours, theirs := range map[string]string{"+5511987654321": "551187654321", "+525512345678": "5215512345678", "+5491123456789": "541123456789"} {
+		l := newLine(t)
+		sister := storagetest.Connect(t, l.server.DB, l.tenant, "100200301")
+		storagetest.Exec(t, l.dir, `UPDATE accounts SET waba_id = 'shared'`)
+		storagetest.Exec(t, l.dir, `UPDATE accounts SET phone_number = ? WHERE id = ?`, ours, l.account.ID)
+		l.news("account_update", `{"event":"ACCOUNT_OFFBOARDED","phone_number":"`+theirs+`"}`, "shared")
+		l.is.Equal(l.stand(l.account), "disconnected The provider reports ACCOUNT_OFFBOARDED. restricted=false name=Acme Shop pin=false checks=0")
+		l.is.Equal(l.stand(sister), "connected - restricted=false name=Acme Shop pin=false checks=0")
+	}
+}
+
 func TestNewsOfAStrangersAccountIsKept(t *testing.T) {
 	l := newLine(t)
 	l.news("account_update", `{"event":"ACCOUNT_DELETED"}`, "999")
