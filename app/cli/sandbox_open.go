@@ -91,10 +91,19 @@ func (b *box) openProvider(l net.Listener, o app.Options) (err error) {
 	return err
 }
 
-// signUp plays a business that signs up at the provider.
+// signUp plays a business that signs up at the provider. It has templates from
+// the start, with which it can write to people who have not written to it.
 func (b *box) signUp(name, phone string) (app.Signup, error) {
 	s, err := b.provider.Signup(name, phone)
-	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err
+	if err != nil {
+		return app.Signup{}, err
+	}
+	for _, t := range sampleTemplates() {
+		if _, err := b.provider.AddTemplate(s.WABAID, t); err != nil {
+			return app.Signup{}, err
+		}
+	}
+	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, nil
 }
 
 // warn tells who else can reach the sandbox.
