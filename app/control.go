@@ -7,12 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"confab/app/config"
 )
 
 const (
@@ -21,6 +24,8 @@ const (
 	// tellTimeout is longer than a server takes to stop.
 	tellTimeout = 20 * time.Second
 	tellPause   = 20 * time.Millisecond
+	// addressTimeout leaves a health check the time to ask at that address.
+	addressTimeout = 2 * time.Second
 )
 
 // serveControl listens on the socket by which commands of other processes make
@@ -44,6 +49,7 @@ func (a *App) serveControl(ctx context.Context) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /refresh", a.refresh)
 	mux.HandleFunc("POST /flush", a.flush)
+	mux.HandleFunc("POST /address", a.serveAddress)
 	mux.HandleFunc("POST /jobs/{id}/cancel", a.cancelJob)
 	mux.HandleFunc("POST /purge", a.servePurge)
 	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
@@ -63,6 +69,39 @@ func (a *App) flush(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// serveAddress says where the server listens, which a flag or a port that was
+// left open may have decided.
+func (a *App) serveAddress(w http.ResponseWriter, _ *http.Request) {
+	local, err := a.Config.Server.LocalURL()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	io.WriteString(w, local.String())
+}
+
+// Address is where the server that runs on the directory is reached from this
+// machine. Without one that answers, it is where the settings have it.
+func (d DataDir) Address(ctx context.Context, settings config.Server) (*url.URL, error) {
+	if served, err := d.Served(); err != nil || !served {
+		return settings.LocalURL()
+	}
+	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
+	defer cancel()
+	var local *url.URL
+	err := d.post(ctx, "/address", nil, func(answer io.Reader) error {
+		text, err := io.ReadAll(io.LimitReader(answer, 1<<10))
+		if err == nil {
+			local, err = url.Parse(string(text))
+		}
+		return err
+	})
+	if err != nil {
+		return settings.LocalURL()
+	}
+	return local, nil
 }
 
 // cancelJob breaks off a running job whose row is gone.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"confab/app/api"
@@ -47,18 +48,32 @@ func (a *App) outside(r *http.Request) place {
 	case strings.HasPrefix(path, pages.OnboardPath):
 		return place{route: pages.OnboardPath + ":token", serve: a.onboard.ServeHTTP}
 	case path == "/console" || strings.HasPrefix(path, "/console/"):
-		return place{route: "/console/", serve: a.redirectConsole}
+		return place{route: "/console/", serve: a.readOnly(a.redirectConsole)}
 	case path == "/livez":
-		return place{route: path, quiet: true, serve: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }}
+		return place{route: path, quiet: true, serve: a.readOnly(serveLive)}
 	case path == "/readyz":
-		return place{route: path, quiet: true, serve: a.serveReady}
+		return place{route: path, quiet: true, serve: a.readOnly(a.serveReady)}
 	case path == "/metrics" && fromHere(r):
-		return place{route: path, quiet: true, serve: a.metrics.handler.ServeHTTP}
+		return place{route: path, quiet: true, serve: a.readOnly(a.metrics.handler.ServeHTTP)}
 	}
 	return place{serve: func(w http.ResponseWriter, r *http.Request) {
 		a.api.Refuse(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 	}}
 }
+
+// readOnly refuses what would change something at a place that only shows.
+func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			a.api.Refuse(w, r, &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"})
+			return
+		}
+		serve(w, r)
+	}
+}
+
+// serveLive says that the process runs, whatever else may be wrong.
+func serveLive(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }
 
 // redirectConsole leads to what there is instead of a console.
 func (a *App) redirectConsole(w http.ResponseWriter, r *http.Request) {
@@ -97,14 +112,20 @@ func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, "ready\n")
 }
 
-// forwarding are the headers that show a proxy at work: then the peer's address
-// says nothing about who is asking.
-var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
+// forwarding are the headers that show a proxy at work, beside all of
+// X-Forwarded-*: then the peer's address says nothing about who is asking.
+var forwarding = []string{"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Original-For", "X-Original-Forwarded-For", "X-Cluster-Client-Ip",
+	"True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Envoy-External-Address"}
+
+// forwarded tells whether a header, in its canonical form, is one of those.
+func forwarded(name string) bool {
+	return strings.HasPrefix(name, "X-Forwarded-") || slices.Contains(forwarding, name)
+}
 
 // fromHere tells whether a request comes from this machine itself.
 func fromHere(r *http.Request) bool {
-	for _, name := range forwarding {
-		if len(r.Header.Values(name)) > 0 {
+	for name := range r.Header {
+		if forwarded(name) {
 			return false
 		}
 	}

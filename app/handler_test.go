@@ -57,6 +57,15 @@ func TestWhatIsOutsideOfTheAPI(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, status, body)
 		}
 	}
+	for _, path := range []string{"/livez", "/readyz", "/metrics", "/console/", "/docs"} {
+		head, body, _ := s.fetch("HEAD", path)
+		get, _, _ := s.fetch("GET", path)
+		is.Equal(head, get)
+		is.Equal(body, "")
+		status, _, header := s.fetch("POST", path)
+		is.Equal(status, 405)
+		is.Equal(header.Get("Allow"), "GET, HEAD")
+	}
 	_, body, header := s.fetch("GET", "/nowhere")
 	is.True(strings.Contains(body, header.Get("X-Request-Id")))
 }
@@ -78,9 +87,14 @@ func TestMetricsAreForThisMachineOnly(t *testing.T) {
 		}
 	}
 	is.True(!strings.Contains(text, s.key))
-	for _, proxy := range []string{"X-Forwarded-For: 127.0.0.1", "Forwarded: for=127.0.0.1", "Via: 1.1 proxy"} {
-		status, _, _ := s.fetch("GET", "/metrics", proxy)
-		is.Equal(status, 404) // who asks is behind the proxy
+	for _, proxy := range []string{
+		"X-Forwarded-For: 127.0.0.1", "Forwarded: for=127.0.0.1", "Via: 1.1 proxy", "x-real-ip: 127.0.0.1", "X-Forwarded-Port: 443",
+		"X-Forwarded-Server: proxy", "X-Forwarded-For: ", "CF-Connecting-IP: 127.0.0.1", "True-Client-IP: 127.0.0.1", "X-Client-IP: 127.0.0.1",
+	} {
+		status, body, _ := s.fetch("GET", "/metrics", proxy)
+		if status != 404 || strings.Contains(body, "confab_requests_total") { // who asks is behind the proxy
+			t.Errorf("%s: %d", proxy, status)
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"confab/app"
 )
 
 // readyTimeout is how long a server may take to say that it is ready.
@@ -21,7 +23,7 @@ func (e *env) ready() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ready",
 		Short: "Ask the server whether it is ready: exit status 0 or 1",
-		Long: "Ask the server that the settings name, or the one at --url, whether requests should be sent to it.\n" +
+		Long: "Ask the server of the data directory, or the one at --url, whether requests should be sent to it.\n" +
 			"The exit status is the answer, as health checks of containers want it.",
 		Example: "  confab ready\n  confab ready --url http://127.0.0.1:8080",
 		Args:    arguments(),
@@ -32,7 +34,7 @@ func (e *env) ready() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if target, err = c.Server.LocalURL(); err != nil {
+				if target, err = app.DataDir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
 					return fmt.Errorf("%w: say where the server is with --url", err)
 				}
 				if len(c.Server.TLSDomains) > 0 {
@@ -46,7 +48,7 @@ func (e *env) ready() *cobra.Command {
 			return nil
 		}),
 	}
-	parsed(cmd, &target, "url", "ask the server at this `address` instead of the one in the settings", parseURL)
+	parsed(cmd, &target, "url", "ask the server at this `address` instead of the one of the data directory", parseURL)
 	return cmd
 }
 

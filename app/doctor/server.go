@@ -23,7 +23,7 @@ func (e *examination) server(ctx context.Context) {
 		e.publicName(ctx)
 		return
 	}
-	local, err := e.config.Server.LocalURL()
+	local, err := e.dir.Address(ctx, e.config.Server)
 	if err != nil {
 		e.ok("server", "A server runs.")
 		return
