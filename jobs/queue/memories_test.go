@@ -64,6 +64,7 @@ func TestASecondRunReadsForItself(t *testing.T) {
 		synctest.Wait() // until it takes jobs
 		enqueue(t, db, storage.NewJob{Kind: "k", Lane: "l", Memory: "a"}, storage.NewJob{Kind: "k", Lane: "l", Memory: "b"})
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(fmt.Sprint(knew), "[a b <nil> <nil> <nil>]")
 	})
 }
