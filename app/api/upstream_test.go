@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"confab/app/simulator"
 	"confab/jobs"
@@ -121,7 +122,8 @@ func serveUpstream(t testing.TB, n simulator.Number, change ...func(*Options)) *
 	t.Cleanup(server.Close)
 	u.at = server.URL
 	creds := sim.Credentials()
-	client, err := provider.New(provider.Options{BaseURL: server.URL, Version: "v23.0", AppID: creds.AppID, AppSecret: creds.AppSecret})
+	client, err := provider.New(provider.Options{BaseURL: server.URL, Version: "v23.0", AppID: creds.AppID, AppSecret: creds.AppSecret,
+		Timeout: time.Minute}) // the machine may be busy
 	if err != nil {
 		t.Fatal(err)
 	}
