@@ -130,7 +130,7 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 		return &Registered{account: c.AccountDetail, display: c.display}, nil
 	}
 	if err := a.provider.Register(ctx, c.token, *c.PhoneNumberID, pin); err != nil {
-		return nil, a.noted(ctx, account, err, false)
+		return nil, a.noted(ctx, account, err, true) // terms that nobody accepted yet are refused like a permission
 	}
 	number.Status = numberConnected
 	if after, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID); err == nil {

@@ -117,6 +117,8 @@ func TestRefusedRegistrationsLeaveTheAccountAsItWas(t *testing.T) {
 		"too many guesses":          {`{"kind":"error_code","code":133008,"endpoint":"register"}`, rightPIN, "422 whatsapp_registration_failed"},
 		"not deregistered":          {`{"kind":"error_code","code":133000,"endpoint":"register"}`, rightPIN, "422 whatsapp_registration_failed"},
 		"a locked account":          {`{"kind":"error_code","code":131031,"endpoint":"register"}`, rightPIN, "422 whatsapp_registration_failed"},
+		"terms not accepted":        {`{"kind":"error_code","code":200,"endpoint":"register"}`, rightPIN, "422 whatsapp_registration_failed"},
+		"a missing permission":      {`{"kind":"error_code","code":10,"endpoint":"register"}`, rightPIN, "422 whatsapp_registration_failed"},
 		"a rate limit":              {`{"kind":"rate_limit","endpoint":"register"}`, rightPIN, "422 whatsapp_registration_failed"},
 		"a broken provider":         {`{"kind":"http_500","endpoint":"register"}`, rightPIN, "502 whatsapp_upstream_error"},
 		"a provider out of service": {`{"kind":"error_code","code":133004,"endpoint":"register"}`, rightPIN, "502 whatsapp_upstream_error"},

@@ -58,7 +58,7 @@ func templateFilters(r *request) (storage.TemplateFilter, error) {
 	q := filters{values: r.query()}
 	f := storage.TemplateFilter{
 		Status:   q.oneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
-		Language: q.text("language", maxLanguage),
+		Language: jobs.TemplateLanguage(q.text("language", maxLanguage)),
 	}
 	switch f.Status {
 	case "":
@@ -97,7 +97,7 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 // names, otherwise the newest.
 func (s *Server) template(rx *storage.Rx, r *request) (storage.Template, error) {
 	q := filters{values: r.query()}
-	language := q.text("language", maxLanguage)
+	language := jobs.TemplateLanguage(q.text("language", maxLanguage))
 	switch {
 	case q.err != nil:
 		return storage.Template{}, q.err

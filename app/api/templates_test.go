@@ -113,6 +113,8 @@ func TestATemplateIsGotByItsName(t *testing.T) {
 	golden(t, "template", got.body)
 	got = f.call("GET", templatesPath+"/order_ready?language=de", "")
 	is.Equal(got.text("data.language"), "de")
+	is.Equal(f.call("GET", templatesPath+"/order_ready?language=en-US", "").text("data.language"), "en_US") // as a body may write it
+	is.Equal(namesOf(f.call("GET", templatesPath+"?status=all&language=en-US", "")), []string{"order_ready/en_US"})
 	is.Equal(got.get("data.category"), nil)
 	is.Equal(got.get("data.provider_template_id"), nil)
 	is.Equal(fmt.Sprint(got.get("data.variables")), "[]")
