@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/matryer/is"
 
+	"confab/app"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -138,6 +140,25 @@ func TestFilesOfPeopleAreHosted(t *testing.T) {
 			is.Equal(res.Header.Get("Content-Type"), media["mime_type"])
 		})
 	}
+}
+
+func TestAFileOfAPurgedMessageIsNoLongerHosted(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	number := s.connect()
+	m := s.heard(number, `"type":"document","document":{"data":"JVBERi0xLjcgaGVsbG8="}`)
+	link := m["media"].(map[string]any)["url"].(string)
+	got := ask(t, "GET", link, nil)
+	is.Equal(got.status, 200)
+	is.Equal(got.header.Get("Cache-Control"), "public, max-age=86400") // a day, because it does end
+
+	var purged storage.Purged
+	dir := app.DataDir(s.app.Config.DataDir)
+	is.NoErr(dir.Purge(t.Context(), s.app.DB, storage.Purge{Before: storage.Now().Add(time.Hour)}, slog.New(slog.DiscardHandler), func(p storage.Purged) { purged = p }))
+	is.Equal(purged.Messages, int64(1))
+	is.Equal(purged.Media, int64(1))
+	is.Equal(ask(t, "GET", link, nil).status, 404)
+	is.Equal(ask(t, "GET", link, nil, "If-None-Match: *").status, 404) // nor does a cache hear that it is still good
 }
 
 func TestWhatWasWrittenIsEditedAndRevoked(t *testing.T) {
