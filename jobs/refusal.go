@@ -27,7 +27,7 @@ func Refused(s storage.Sender) *Refusal {
 		return &Refusal{OrganizationSuspended, "The organization is suspended."}
 	case s.Subscription == storage.SubscriptionInactive:
 		return &Refusal{SubscriptionInactive, "The organization's subscription is inactive."}
-	case s.CustomerStatus != nil && (*s.CustomerStatus == "suspended" || *s.CustomerStatus == "archived"):
+	case s.CustomerStatus != nil && (*s.CustomerStatus == storage.CustomerSuspended || *s.CustomerStatus == storage.CustomerArchived):
 		return &Refusal{CustomerSuspended, "The customer that owns this number is " + *s.CustomerStatus + "."}
 	case s.Restricted:
 		return &Refusal{AccountRestricted, "The provider has restricted this account."}

@@ -107,6 +107,7 @@ func TestFrozenRowsReadBack(t *testing.T) {
 		check(t, db.View(context.Background(), func(rx *storage.Rx) error {
 			readTenants(t, rx)
 			readLabels(t, rx)
+			readCustomers(t, rx)
 			readQueue(t, rx)
 			readAnswersAndCalls(t, rx)
 			readMedia(t, rx)
@@ -164,6 +165,24 @@ func readLabels(t *testing.T, rx *storage.Rx) {
 		{ID: "lbl_01KDYBMWFE0000000000000001", OrganizationID: 1, TeamID: 1, TeamPublicID: "team_01KDYBMWFE0000000000000001",
 			Name: "Äpfel", Color: "#ff0000", CreatedAt: 1767323045780, UpdatedAt: 1767323045781},
 	})
+}
+
+func readCustomers(t *testing.T, rx *storage.Rx) {
+	is := is.New(t)
+	const bakery = "cus_01KDYBMWFE00000000000000C1"
+	all, _, err := rx.Customers(1, storage.CustomerFilter{Archived: true}, storage.First, 10)
+	is.NoErr(err)
+	is.Equal(all, []storage.Customer{{ID: bakery, OrganizationID: 1, TeamID: 1, TeamPublicID: "team_01KDYBMWFE0000000000000001", Name: "Bakery",
+		Email: text("b@example.com"), Status: storage.CustomerArchived, Metadata: storage.JSON(`{"tier":2}`), ArchivedAt: 1767323060000,
+		CreatedAt: 1767323045720, UpdatedAt: 1767323060000}})
+	links, err := rx.SetupLinks(bakery, storage.First, 10)
+	is.NoErr(err)
+	is.Equal(links, []storage.SetupLink{{ID: "csl_01KDYBMWFE00000000000000L1", CustomerID: bakery, TokenHash: []byte{1, 2}, TokenLast4: "zzzz",
+		Status: storage.LinkConsumed, SuccessRedirectURL: text("https://example.com/ok"), ExpiresAt: 1767409445678, ConsumedAt: 1767323050000,
+		CreatedAt: 1767323045730}})
+	gone, err := rx.Tombstone(2)
+	is.NoErr(err)
+	is.Equal(gone.DeletedAt, storage.Time(1767323052000))
 }
 
 func readQueue(t *testing.T, rx *storage.Rx) {
