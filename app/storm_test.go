@@ -228,13 +228,14 @@ func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
 			s := prepareServer(t)
 			sim := simulate(t, s)
 			sim.connect(s)
-			s.env = append(s.env, "CONFAB_PROVIDER__MESSAGES_PER_SECOND=0.5", "CONFAB_PROVIDER__RECONCILE_WINDOW=1h")
+			s.env = append(s.env, "CONFAB_PROVIDER__MESSAGES_PER_SECOND=0.2", "CONFAB_PROVIDER__RECONCILE_WINDOW=1h")
 			s.start()
 			ids := make(map[string]bool)
-			for n := range 4 {
+			for n := range 2 {
 				ids[insistOnMessage(t, s, sim.Number, fmt.Sprint("message ", n), fmt.Sprintf("+1555000%04d", n))] = true
 			}
 			s.awaitSome(sim.Number, "sent") // the first; the others wait for seconds
+			s.awaitNoLease()
 			end(s)
 			s.start()
 			s.awaitNone(sim.Number, "queued", "pending")
@@ -246,6 +247,18 @@ func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// awaitNoLease waits until every send has been put off until its turn.
+func (s *server) awaitNoLease() {
+	s.t.Helper()
+	for range 300 {
+		if storagetest.Select[int](s.t, s.dir, `SELECT count(*) FROM jobs WHERE kind = 'send' AND state = 'running'`)[0] == 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond) // nothing tells
+	}
+	s.t.Fatalf("sends are leased all the time: %s", s.output)
 }
 
 // awaitSome waits until a message is in a state.
