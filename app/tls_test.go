@@ -11,9 +11,11 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -191,7 +193,7 @@ func TestACertificateThatCannotBeUsedStopsTheStart(t *testing.T) {
 
 // TestHTTPLeadsToHTTPS needs the two real ports, on an address of its own.
 func TestHTTPLeadsToHTTPS(t *testing.T) {
-	const host = "127.44.3.80"
+	host := fmt.Sprintf("127.%d.%d.%d", 1+mathrand.IntN(250), mathrand.IntN(250), 1+mathrand.IntN(250)) // nobody else's
 	for _, port := range []string{"80", "443"} {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, port))
 		if errors.Is(err, syscall.EACCES) || errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EADDRINUSE) {
