@@ -95,3 +95,17 @@ func deadLetter(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[1], subscription)
 	ts.Setenv(args[2], delivery)
 }
+
+// archived DIR CUS stores an archived customer of the first organization, also
+// beside a server, and sets a variable to its id.
+func archived(ts *testscript.TestScript, _ bool, args []string) {
+	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(ts.MkAbs(args[0]))+"?_pragma=busy_timeout(5000)")
+	ts.Check(err)
+	defer raw.Close()
+	id, now := "cus_01J00000000000000000000001", storage.Now()
+	_, err = raw.Exec(`
+		INSERT INTO customers (id, organization_id, team_id, name, status, restore_status, archived_at, created_at, updated_at)
+		VALUES (?1, 1, 1, 'Ana', 'archived', 'active', ?2, ?2, ?2)`, id, now)
+	ts.Check(err)
+	ts.Setenv(args[1], id)
+}

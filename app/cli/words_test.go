@@ -50,6 +50,7 @@ func words() map[string]word {
 		"undelivered": undelivered,
 		"past":        past,
 		"deadletter":  deadLetter,
+		"archived":    archived,
 	}
 }
 
