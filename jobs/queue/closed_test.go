@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,8 +20,16 @@ import (
 // post is a handler that writes down what it was asked to deliver, and fails the
 // first time for those that fail names.
 type post struct {
+	mu   sync.Mutex
 	went []string
 	fail map[string]time.Duration
+}
+
+// gone lists what went out so far.
+func (p *post) gone() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.went)
 }
 
 func (p *post) handle(_ context.Context, j storage.Job) (queue.Commit, error) {
@@ -30,6 +40,8 @@ func (p *post) handle(_ context.Context, j storage.Job) (queue.Commit, error) {
 	if delay, ok := p.fail[args.Delivery]; ok && j.Attempt() == 1 {
 		return nil, queue.RetryAfter(delay, errors.New("refused"))
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.went = append(p.went, args.Delivery)
 	return nil, nil
 }
@@ -76,20 +88,20 @@ func TestDeliveriesOfAPausedSubscriptionWaitAndGoOldestFirst(t *testing.T) {
 		time.Sleep(time.Second)
 		second := happen(t, db, tenant)[1]
 		time.Sleep(time.Hour)
-		is.Equal(len(p.went), 0) // the retry waits too, though its time has come
+		is.Equal(len(p.gone()), 0) // the retry waits too, though its time has come
 		stop()
 
 		p.one(t, db) // a restart changes nothing
 		time.Sleep(time.Hour)
 		third := happen(t, db, tenant)[2]
 		time.Sleep(time.Hour)
-		is.Equal(len(p.went), 0)
+		is.Equal(len(p.gone()), 0)
 		for _, j := range waiting(t, db) {
 			is.Equal(j.State, storage.JobHeld) // out of the way of every claim
 		}
 		change(t, db, (*storage.Tx).ResumeSubscription, s.ID)
 		time.Sleep(time.Second)
-		is.Equal(p.went, []string{retried, second, third})
+		is.Equal(p.gone(), []string{retried, second, third})
 	})
 }
 
@@ -106,11 +118,11 @@ func TestAPauseByAnotherProcessIsSeenWhenItTells(t *testing.T) {
 		time.Sleep(time.Second)
 		happen(t, db, tenant)
 		time.Sleep(time.Hour)
-		is.Equal(len(p.went), 0)
+		is.Equal(len(p.gone()), 0)
 		change(t, other, (*storage.Tx).ResumeSubscription, s.ID)
 		runner.Wake()
 		time.Sleep(time.Second)
-		is.Equal(len(p.went), 1)
+		is.Equal(len(p.gone()), 1)
 	})
 }
 
@@ -126,7 +138,7 @@ func TestAPausedSubscriptionStopsNoOther(t *testing.T) {
 			happen(t, db, tenant)
 		}
 		time.Sleep(time.Second)
-		is.Equal(len(p.went), 20)
+		is.Equal(len(p.gone()), 20)
 		is.Equal(len(waiting(t, db)), 20)
 	})
 }
@@ -136,12 +148,12 @@ func TestAKindIsToldOfLanesThatOpen(t *testing.T) {
 		tenant := storagetest.Seed(t, db, "Acme")
 		s, _ := storagetest.Subscribe(t, db, tenant, "https://hook.test")
 		p := new(post)
-		var opened []string
+		opened := make(chan string, 10)
 		start(t, db, queue.Options{Kinds: []queue.Kind{{
 			Name: storage.KindDeliver, Handle: p.handle, Lane: func(string) int { return 1 },
 			Opened: func(lane string) {
-				is.Equal(len(p.went), 1) // before the first of those that waited
-				opened = append(opened, lane)
+				is.Equal(len(p.gone()), 1) // before the first of those that waited
+				opened <- lane
 			},
 		}}})
 		happen(t, db, tenant)
@@ -152,7 +164,8 @@ func TestAKindIsToldOfLanesThatOpen(t *testing.T) {
 		time.Sleep(time.Hour)
 		change(t, db, (*storage.Tx).ResumeSubscription, s.ID)
 		time.Sleep(time.Second)
-		is.Equal(opened, []string{"deliver:" + s.ID})
-		is.Equal(len(p.went), 2)
+		is.Equal(len(opened), 1)
+		is.Equal(<-opened, "deliver:"+s.ID)
+		is.Equal(len(p.gone()), 2)
 	})
 }
