@@ -9,15 +9,17 @@ import (
 
 const (
 	// holdFor is how long one step of bulk work should hold the writer.
-	holdFor = 4 * time.Millisecond
+	holdFor = 1500 * time.Microsecond
+	// restFor is how many times as long the writer is left to others after a step.
+	restFor = 3
 
 	firstBatch = 50
 	maxBatch   = 2000
 )
 
 // gentle does bulk work in steps that each hold the writer for a moment only,
-// and leaves it to others for as long after each. The size of a step follows
-// how long the last one took.
+// and leaves it to others for several times as long after each. The size of a
+// step follows how long the last one took.
 type gentle struct {
 	db   *storage.DB
 	size int
@@ -45,7 +47,7 @@ func (g *gentle) step(ctx context.Context, fn func(*storage.Tx) error) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(held):
+	case <-time.After(restFor * held):
 		return nil
 	}
 }
