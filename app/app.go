@@ -39,6 +39,8 @@ type Options struct {
 	MasterKey string // CONFAB_MASTER_KEY, if set
 	Version   string
 	Log       *slog.Logger
+	// AllowLocalURLs admits http for URLs of this machine, and is for the sandbox.
+	AllowLocalURLs bool
 	// PlaySignup stands in for the provider's signup on the pages of setup links,
 	// for a name and a number that may be empty. Only a sandbox has it: no setting
 	// may bring a form that makes numbers up.
@@ -160,7 +162,7 @@ func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
 	}
 	return api.Options{
 		DB: a.DB, Version: a.Version, Plans: plans, DefaultPlan: config.SelfHosted,
-		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies, AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
+		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies, AllowInsecureURLs: a.Config.Security.AllowInsecureURLs, AllowLocalURLs: a.AllowLocalURLs,
 		Files: a.files, Host: jobs.Host(a.URL()), Fetch: a.fetch, Accounts: accounts, Log: a.Log, OnRequest: a.metrics.request,
 	}
 }

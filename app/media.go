@@ -20,7 +20,7 @@ func (a *App) openMedia() (err error) {
 		return err
 	}
 	a.fetch = guard.New(guard.Options{
-		Allow: a.Config.Security.AllowCIDRs, AllowInsecure: a.Config.Security.AllowInsecureURLs, Redirects: guard.MaxRedirects, Timeout: fetchTime,
+		Allow: a.Config.Security.AllowCIDRs, AllowInsecure: a.Config.Security.AllowInsecureURLs, AllowLocal: a.AllowLocalURLs, Redirects: guard.MaxRedirects, Timeout: fetchTime,
 	})
 	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, Refuse: a.refusePage})
 	return nil

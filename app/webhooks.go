@@ -10,7 +10,7 @@ import (
 // endpoint redirects to is not followed.
 func (a *App) webhooks() jobs.Webhooks {
 	c := a.Config.Webhooks
-	a.endpoints = guard.New(guard.Options{Allow: a.Config.Security.AllowCIDRs, AllowInsecure: a.Config.Security.AllowInsecureURLs})
+	a.endpoints = guard.New(guard.Options{Allow: a.Config.Security.AllowCIDRs, AllowInsecure: a.Config.Security.AllowInsecureURLs, AllowLocal: a.AllowLocalURLs})
 	return jobs.Webhooks{
 		Client:   webhook.Client{Transport: a.endpoints.Transport(), Timeout: c.Timeout},
 		Schedule: c.RetrySchedule, DisableAfter: c.DisableAfterFailures, DisableMinAge: c.DisableMinAge,

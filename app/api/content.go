@@ -44,8 +44,8 @@ type messageBody struct {
 	Interactive json.RawMessage `json:"interactive"`
 	Reaction    json.RawMessage `json:"reaction"`
 
-	allowHTTP bool    // links need not be https; set it before decoding
-	content   content // the one that type names, once it was validated
+	allowHTTP plainHTTP // links need not be https; set it before decoding
+	content   content   // the one that type names, once it was validated
 }
 
 type contextBody struct {
@@ -60,7 +60,7 @@ type typingBody struct {
 type content interface {
 	// check finds the first broken rule. It may also drop what is no part of
 	// the content, so that the provider does not stumble over it.
-	check(allowHTTP bool) error
+	check(allowHTTP plainHTTP) error
 
 	// describe tells what must be known to send it.
 	describe(*send)

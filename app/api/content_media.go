@@ -28,7 +28,7 @@ type source struct {
 	ID   *string `json:"id,omitempty"`
 }
 
-func (s *source) check(allowHTTP bool) error {
+func (s *source) check(allowHTTP plainHTTP) error {
 	switch {
 	case s.Link == nil && s.ID == nil:
 		return &Error{Code: MissingRequiredField, Param: "link", Message: "link is required, or id."}
@@ -59,7 +59,7 @@ type pictureBody struct {
 	kind    string
 }
 
-func (p *pictureBody) check(allowHTTP bool) error {
+func (p *pictureBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(p.source.check(allowHTTP), optional("caption", p.Caption, maxCaption))
 }
 
@@ -75,7 +75,7 @@ type documentBody struct {
 	Caption *string `json:"caption,omitempty"`
 }
 
-func (d *documentBody) check(allowHTTP bool) error {
+func (d *documentBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(d.source.check(allowHTTP), optional("caption", d.Caption, maxCaption), d.checkName())
 }
 
@@ -103,7 +103,7 @@ type fileBody struct {
 	Filename *string `json:"filename,omitempty"`
 }
 
-func (f *fileBody) check(allowHTTP bool) error {
+func (f *fileBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(f.source.check(allowHTTP), f.checkName())
 }
 
@@ -155,12 +155,12 @@ func (a attachment) file(kind string) file {
 
 // file is a source, with or without a name.
 type file interface {
-	check(allowHTTP bool) error
+	check(allowHTTP plainHTTP) error
 	ref(param, kind string) mediaRef
 }
 
 // checkFile checks the file of a kind, which must be there.
-func (a attachment) checkFile(kind string, allowHTTP bool) error {
+func (a attachment) checkFile(kind string, allowHTTP plainHTTP) error {
 	f := a.file(kind)
 	if f == nil {
 		return missing(kind)

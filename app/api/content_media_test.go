@@ -57,31 +57,34 @@ func TestAFileComesFromOnePlace(t *testing.T) {
 func TestALinkIsAnHTTPSURL(t *testing.T) {
 	is := is.New(t)
 	for _, good := range []string{"https://x.y", "HTTPS://x.y/a?b=c#d", "https://x.y:8443/ä", "https://[::1]/a", "https://1.2.3.4/%20"} {
-		is.Equal(verdict(t, link("url", &good, false)), "") // good
+		is.Equal(verdict(t, link("url", &good, noHTTP)), "") // good
 	}
 	for _, bad := range []string{
 		"", "x", "x.y/a", "//x.y/a", "http://x.y", "ftp://x.y/a", "https:", "https://", "https:///a", "https://:443/a", "https:x.y", "javascript:alert(1)",
 		"https://u@x.y/", "https://u:p@x.y/", "https://:p@x.y/", "https://x.y/a b", "https://x y/", " https://x.y", "https://x.y\n", "https://x.y/%zz", "https://x.y:port/", "data:text/plain,x",
 	} {
-		is.Equal(verdict(t, link("url", &bad, false)), "invalid_field_value url") // bad
+		is.Equal(verdict(t, link("url", &bad, noHTTP)), "invalid_field_value url") // bad
 	}
 	plain, user := "http://127.0.0.1:8080/a", "http://u@x.y/"
-	is.Equal(verdict(t, link("url", &plain, true)), "") // where insecure URLs are allowed
-	is.Equal(verdict(t, link("url", &user, true)), "invalid_field_value url")
-	is.Equal(verdict(t, link("url", nil, true)), "missing_required_field url")
+	is.Equal(verdict(t, link("url", &plain, anyHTTP)), "") // where insecure URLs are allowed
+	is.Equal(verdict(t, link("url", new("http://x.y/a.png"), localHTTP)), "invalid_field_value url")
+	is.Equal(verdict(t, link("url", new("http://127.0.0.1:9/a.png"), localHTTP)), "")
+	is.Equal(verdict(t, link("url", new("http://localhost/a.png"), localHTTP)), "")
+	is.Equal(verdict(t, link("url", &user, anyHTTP)), "invalid_field_value url")
+	is.Equal(verdict(t, link("url", nil, anyHTTP)), "missing_required_field url")
 }
 
 func TestPlainHTTPIsTakenWhereItIsAllowed(t *testing.T) {
 	for param, body := range fileOf {
 		is := is.New(t)
-		in := messageBody{allowHTTP: true}
+		in := messageBody{allowHTTP: anyHTTP}
 		r := request{body: []byte(body(`{"link":"http://x.y/a.png"}`))}
 		is.NoErr(r.decode(&in))
 		is.Equal(in.send().Media[0].Link, "http://x.y/a.png")
 		is.Equal(in.send().Media[0].Param, param)
 	}
 	is := is.New(t)
-	in := messageBody{allowHTTP: true}
+	in := messageBody{allowHTTP: anyHTTP}
 	r := request{body: []byte(message("interactive", linkFrame+`"display_text":"d","url":"http://x.y"}}}`))}
 	is.NoErr(r.decode(&in))
 }

@@ -25,7 +25,7 @@ type parameterBody struct {
 }
 
 // check checks the field that the type names, one of some, and drops the others.
-func (p *parameterBody) check(types []string, allowHTTP bool) error {
+func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 	if err := oneOf("type", p.Type, types...); err != nil {
 		return err
 	}

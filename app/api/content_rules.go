@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"confab/storage"
+
+	"confab/jobs/guard"
 )
 
 // The rules that content is made of. Each takes the name of a field relative to
@@ -116,14 +118,38 @@ func unique(name, s string, seen map[string]bool) error {
 
 const maxLink = 2048
 
+// plainHTTP says which URLs need not be https.
+type plainHTTP int
+
+const (
+	noHTTP    plainHTTP = iota
+	localHTTP           // those of this machine
+	anyHTTP
+)
+
+func (p plainHTTP) admits(u *url.URL) bool {
+	return u.Scheme == "http" && (p == anyHTTP || p == localHTTP && guard.IsLocal(u.Hostname()))
+}
+
+// plainHTTP is what this server admits.
+func (s *Server) plainHTTP() plainHTTP {
+	switch {
+	case s.AllowInsecureURLs:
+		return anyHTTP
+	case s.AllowLocalURLs:
+		return localHTTP
+	}
+	return noHTTP
+}
+
 // link checks the address of something on the web that others will fetch.
-func link(name string, s *string, allowHTTP bool) error {
+func link(name string, s *string, allowHTTP plainHTTP) error {
 	if err := required(name, s, maxLink); err != nil {
 		return err
 	}
 	u, err := url.Parse(*s)
 	switch {
-	case err != nil, u.Hostname() == "", strings.Contains(*s, " "), u.Scheme != "https" && !(u.Scheme == "http" && allowHTTP):
+	case err != nil, u.Hostname() == "", strings.Contains(*s, " "), u.Scheme != "https" && !allowHTTP.admits(u):
 		return invalid(name, "must be an https URL")
 	case u.User != nil:
 		return invalid(name, "must not hold a user or password")

@@ -70,7 +70,7 @@ var parameterTypes = map[string][]string{
 	"voice_call":         {"payload"},
 }
 
-func (t *templateBody) check(allowHTTP bool) error {
+func (t *templateBody) check(allowHTTP plainHTTP) error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage()); err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (t *templateBody) describe(s *send) {
 }
 
 // check checks a component; seen are the parts before it.
-func (c *componentBody) check(seen map[string]bool, allowHTTP bool) error {
+func (c *componentBody) check(seen map[string]bool, allowHTTP plainHTTP) error {
 	kinds := []string{"header", "body", "button", "limited_time_offer", "carousel"}
 	if c.Type == nil || *c.Type != "carousel" {
 		c.Cards = nil
@@ -153,7 +153,7 @@ func (c *componentBody) check(seen map[string]bool, allowHTTP bool) error {
 	return each("cards", c.Cards, func(card *cardBody) error { return card.check(indexes, allowHTTP) })
 }
 
-func (c *cardBody) check(indexes map[string]bool, allowHTTP bool) error {
+func (c *cardBody) check(indexes map[string]bool, allowHTTP plainHTTP) error {
 	if err := inRange("card_index", c.CardIndex, 0, maxCards-1); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (c *cardBody) check(indexes map[string]bool, allowHTTP bool) error {
 }
 
 // check checks a part of one of some kinds, which can be given once.
-func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP bool) error {
+func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHTTP) error {
 	if err := oneOf("type", p.Type, kinds...); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ type textBody struct {
 	PreviewURL *bool   `json:"preview_url,omitempty"`
 }
 
-func (t *textBody) check(bool) error { return required("body", t.Body, maxText) }
+func (t *textBody) check(plainHTTP) error { return required("body", t.Body, maxText) }
 
 func (t *textBody) describe(s *send) { s.Body = t.Body }
 
@@ -23,7 +23,7 @@ type reactionBody struct {
 	Emoji     *string `json:"emoji,omitempty"`
 }
 
-func (r *reactionBody) check(bool) error {
+func (r *reactionBody) check(plainHTTP) error {
 	return cmp.Or(providerID("message_id", r.MessageID), r.checkEmoji())
 }
 

@@ -49,7 +49,7 @@ type actionBody struct {
 	Parameters *linkBody      `json:"parameters,omitempty"`
 }
 
-func (in *interactiveBody) check(allowHTTP bool) error {
+func (in *interactiveBody) check(allowHTTP plainHTTP) error {
 	if err := cmp.Or(
 		oneOf("type", in.Type, "reply_buttons", "button", "cta_url", "list"),
 		in.checkHeader(allowHTTP),
@@ -63,7 +63,7 @@ func (in *interactiveBody) check(allowHTTP bool) error {
 	return within("action", in.checkAction(allowHTTP))
 }
 
-func (in *interactiveBody) checkHeader(allowHTTP bool) error {
+func (in *interactiveBody) checkHeader(allowHTTP plainHTTP) error {
 	if in.Header == nil || in.Type == nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (in *interactiveBody) checkHeader(allowHTTP bool) error {
 	return within("header", in.Header.check(kinds, allowHTTP))
 }
 
-func (h *headerBody) check(kinds []string, allowHTTP bool) error {
+func (h *headerBody) check(kinds []string, allowHTTP plainHTTP) error {
 	if err := oneOf("type", h.Type, kinds...); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (in *interactiveBody) checkTexts() error {
 }
 
 // checkAction checks the fields of the type and drops those of others.
-func (in *interactiveBody) checkAction(allowHTTP bool) error {
+func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
 	a := in.Action
 	switch *in.Type {
 	case "list":
@@ -165,7 +165,7 @@ type linkBody struct {
 	URL         *string `json:"url,omitempty"`
 }
 
-func (a *actionBody) checkLink(allowHTTP bool) error {
+func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
 	if err := oneOf("name", a.Name, "cta_url"); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (s *Server) viewMedia(m storage.Media) libraryView {
 type mediaBody struct {
 	Link *string `json:"link"`
 
-	allowHTTP bool
+	allowHTTP plainHTTP
 }
 
 func (b *mediaBody) validate() error {
@@ -70,7 +70,7 @@ func (s *Server) received(r *request) (*intake, error) {
 	if r.form != nil {
 		return &r.form.intake, r.form.check()
 	}
-	in := mediaBody{allowHTTP: s.AllowInsecureURLs}
+	in := mediaBody{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func messageTag(m storage.Message) string {
 
 // createMessage handles POST /v1/:phone_number_id/messages.
 func (s *Server) createMessage(r *request) (reply, error) {
-	in := messageBody{allowHTTP: s.AllowInsecureURLs}
+	in := messageBody{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}

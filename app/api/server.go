@@ -45,8 +45,10 @@ type Options struct {
 	Accounts *jobs.Accounts
 	// AllowInsecureURLs admits http where https is demanded.
 	AllowInsecureURLs bool
-	Log               *slog.Logger
-	OnRequest         func(Observation)
+	// AllowLocalURLs admits it for URLs of this machine.
+	AllowLocalURLs bool
+	Log            *slog.Logger
+	OnRequest      func(Observation)
 }
 
 // Observation tells an observer about one request.

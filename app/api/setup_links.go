@@ -49,10 +49,10 @@ func (s *Server) listSetupLinks(r *request) (reply, error) {
 
 // newSetupLink is the body of POST /v1/customers/:id/setup_links.
 type newSetupLink struct {
-	SuccessRedirectURL *string `json:"success_redirect_url"`
-	FailureRedirectURL *string `json:"failure_redirect_url"`
-	ExpiresInHours     *int    `json:"expires_in_hours"`
-	allowHTTP          bool    // URLs need not be https; set it before decoding
+	SuccessRedirectURL *string   `json:"success_redirect_url"`
+	FailureRedirectURL *string   `json:"failure_redirect_url"`
+	ExpiresInHours     *int      `json:"expires_in_hours"`
+	allowHTTP          plainHTTP // URLs need not be https; set it before decoding
 }
 
 func (l *newSetupLink) validate() error {
@@ -70,7 +70,7 @@ func (l *newSetupLink) validate() error {
 
 // createSetupLink handles POST /v1/customers/:id/setup_links.
 func (s *Server) createSetupLink(r *request) (reply, error) {
-	in := newSetupLink{allowHTTP: s.AllowInsecureURLs}
+	in := newSetupLink{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
@@ -139,7 +139,7 @@ func (s *Server) getSetupLink(r *request) (reply, error) {
 type setupLinkChanges struct {
 	SuccessRedirectURL patch[string] `json:"success_redirect_url"`
 	FailureRedirectURL patch[string] `json:"failure_redirect_url"`
-	allowHTTP          bool
+	allowHTTP          plainHTTP
 }
 
 func (c *setupLinkChanges) validate() error {
@@ -154,7 +154,7 @@ func (c *setupLinkChanges) validate() error {
 
 // updateSetupLink handles PATCH /v1/customers/:id/setup_links/:setup_link_id.
 func (s *Server) updateSetupLink(r *request) (reply, error) {
-	in := setupLinkChanges{allowHTTP: s.AllowInsecureURLs}
+	in := setupLinkChanges{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
@@ -190,7 +190,7 @@ func (s *Server) revokeSetupLink(r *request) (reply, error) {
 var hostName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // redirectURL checks an optional URL that visitors of a setup link are sent to.
-func redirectURL(param string, value *string, allowHTTP bool) error {
+func redirectURL(param string, value *string, allowHTTP plainHTTP) error {
 	if value == nil {
 		return nil
 	}
@@ -200,7 +200,7 @@ func redirectURL(param string, value *string, allowHTTP bool) error {
 		return invalid(param, lengthRule(1, maxRedirectURL))
 	case err != nil || u.Host == "" || strings.ContainsAny(*value, " \\"):
 		return invalid(param, "must be an https URL")
-	case u.Scheme != "https" && !(u.Scheme == "http" && (allowHTTP || isLocalhost(u.Hostname()))):
+	case u.Scheme != "https" && !allowHTTP.admits(u) && !localHTTP.admits(u):
 		return invalid(param, "must be an https URL; http is for localhost only")
 	case u.User != nil:
 		return invalid(param, "must not hold a user or password")
@@ -210,12 +210,6 @@ func redirectURL(param string, value *string, allowHTTP bool) error {
 		return invalid(param, "must name its host in ASCII")
 	}
 	return nil
-}
-
-// isLocalhost tells whether a host is the visitor's own machine.
-func isLocalhost(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
 // isAddress tells whether a host is an address without a zone, which may be any

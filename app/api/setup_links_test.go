@@ -187,7 +187,15 @@ func TestEveryRuleOfASetupLink(t *testing.T) {
 	}
 }
 
-func TestASandboxTakesPlainRedirects(t *testing.T) {
+func TestASandboxTakesPlainRedirectsToThisMachine(t *testing.T) {
+	is := is.New(t)
+	f := serve(t, hosted, func(o *Options) { o.AllowLocalURLs = true })
+	customer := f.newCustomer("Bakery")
+	is.Equal(f.call("POST", customer+"/setup_links", `{"success_redirect_url":"http://localhost:3000/ok"}`).status, 201)
+	is.Equal(f.call("POST", customer+"/setup_links", `{"success_redirect_url":"http://app.test/ok"}`).code(), "400 invalid_field_value success_redirect_url")
+}
+
+func TestInsecureRedirectsAreTakenWhereTheyAreAllowed(t *testing.T) {
 	is := is.New(t)
 	f := serve(t, hosted, func(o *Options) { o.AllowInsecureURLs = true })
 	customer := f.newCustomer("Bakery")

@@ -33,7 +33,7 @@ type newTemplate struct {
 	AllowCategoryChange *bool         `json:"allow_category_change,omitempty"`
 	TTL                 *loose[int64] `json:"message_send_ttl_seconds,omitempty"`
 
-	allowHTTP bool // links need not be https; set it before decoding
+	allowHTTP plainHTTP // links need not be https; set it before decoding
 }
 
 // draftPart is a component of a template that is to be, or of a card. Only the
@@ -157,7 +157,7 @@ func (c *templateChanges) validate() error {
 
 // fit checks the changes against the template that they are for. A category that
 // nobody knows has no rules of its own.
-func (c *templateChanges) fit(t storage.Template, allowHTTP bool) error {
+func (c *templateChanges) fit(t storage.Template, allowHTTP plainHTTP) error {
 	category := t.Category
 	if c.Category.Set {
 		category = c.Category.Value

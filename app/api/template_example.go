@@ -28,7 +28,7 @@ var exampleTypes = map[string][]string{
 
 // checkFile checks the example of a header that is a file: a handle, or a URL
 // that it is to be fetched from, which may stand in the handle's place.
-func (p *draftPart) checkFile(allowHTTP bool) error {
+func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	given := p.Example
 	if given == nil {
 		return missing("example")

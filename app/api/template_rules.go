@@ -34,7 +34,7 @@ type draftRules struct {
 	named     bool // variables have names
 	card      bool
 	offer     bool // there is a limited-time offer
-	allowHTTP bool
+	allowHTTP plainHTTP
 }
 
 // components checks the parts one by one, and before that which they are.

@@ -136,7 +136,7 @@ func showTemplate(rx *storage.Rx, t storage.Template) (reply, error) {
 
 // createTemplate handles POST /v1/:phone_number_id/templates.
 func (s *Server) createTemplate(r *request) (reply, error) {
-	in := newTemplate{allowHTTP: s.AllowInsecureURLs}
+	in := newTemplate{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
@@ -234,7 +234,7 @@ func (s *Server) editable(r *request, in *templateChanges) (t storage.Template, 
 		return err
 	})
 	if err == nil {
-		err = in.fit(t, s.AllowInsecureURLs)
+		err = in.fit(t, s.plainHTTP())
 	}
 	if err == nil {
 		err = s.reachable(r)

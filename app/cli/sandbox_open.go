@@ -32,7 +32,7 @@ func (b *box) open(e *env, cmd *cobra.Command, c config.Config, l net.Listener) 
 	}
 	b.playedBy(&c, urlOf(l))
 	options := e.appOptions(cmd, c)
-	options.PlaySignup = b.signUp
+	options.PlaySignup, options.AllowLocalURLs = b.signUp, true
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}
@@ -67,7 +67,6 @@ func (b *box) playedBy(c *config.Config, simulatorURL string) {
 	b.state.SimulatorURL = simulatorURL
 	c.Provider.BaseURL, c.Provider.AppID = simulatorURL, b.state.AppID
 	c.Provider.AppSecret, c.Provider.VerifyToken = config.Secret(b.state.AppSecret), config.Secret(b.state.VerifyToken)
-	c.Security.AllowInsecureURLs = true
 	c.Security.AllowCIDRs = append(c.Security.AllowCIDRs, loopback()...)
 }
 

@@ -43,12 +43,12 @@ func (v *visit) post() error {
 	switch action := v.r.PostForm.Get("action"); {
 	case reason != "":
 		return v.refuse(reason)
-	case action == "cancel":
-		return v.fail(storage.ReasonCancelled)
-	case action != "connect":
+	case action != "connect" && action != "cancel":
 		return v.form(http.StatusBadRequest, fields{})
 	case v.invitation.Working:
-		return v.awaitSettled() // the button was pressed twice
+		return v.awaitSettled() // pressed twice, or too late to cancel
+	case action == "cancel":
+		return v.fail(storage.ReasonCancelled)
 	}
 	s, asked := v.signup()
 	if asked.NameProblem != "" || asked.PhoneProblem != "" {

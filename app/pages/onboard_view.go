@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"confab/storage"
@@ -60,13 +61,13 @@ func (v *visit) setHeaders() {
 // policy is the Content-Security-Policy of a page. A form's answer may redirect
 // to where the link leads, which browsers hold against form-action too.
 func (v *visit) policy(p page) string {
-	forms := "'self'"
+	forms := []string{"'self'"}
 	for _, target := range []*string{v.invitation.SuccessRedirectURL, v.invitation.FailureRedirectURL} {
-		if origin := originOf(target); origin != "" && !strings.Contains(forms, origin) {
-			forms += " " + origin
+		if origin := originOf(target); origin != "" && !slices.Contains(forms, origin) {
+			forms = append(forms, origin)
 		}
 	}
-	common := "base-uri 'none'; frame-ancestors 'none'; form-action " + forms
+	common := "base-uri 'none'; frame-ancestors 'none'; form-action " + strings.Join(forms, " ")
 	if p.Signup == nil {
 		return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " + common
 	}

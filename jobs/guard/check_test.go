@@ -139,3 +139,12 @@ func TestALimitedBodyStaysTooLarge(t *testing.T) {
 	is.Equal(err, ErrTooLarge)
 	is.NoErr(body.Close())
 }
+
+func TestPlainHTTPMayBeForThisMachineOnly(t *testing.T) {
+	is := is.New(t)
+	local := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	c := open(t, Options{Allow: local, AllowLocal: true})
+	is.NoErr(c.CheckURL(t.Context(), "http://127.0.0.1:9/hook"))
+	is.NoErr(c.CheckURL(t.Context(), "https://1.1.1.1/hook"))
+	is.True(errors.Is(c.CheckURL(t.Context(), "http://1.1.1.1/hook"), ErrURL))
+}

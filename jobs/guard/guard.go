@@ -30,6 +30,8 @@ type Options struct {
 	Allow []netip.Prefix
 	// AllowInsecure admits http beside https.
 	AllowInsecure bool
+	// AllowLocal admits http to this machine, by name or address.
+	AllowLocal bool
 	// Redirects to follow, at most MaxRedirects. With 0 a redirect is the answer.
 	Redirects int
 	// Timeout is for the whole exchange with its body; 10 s when 0.
@@ -55,7 +57,7 @@ type Client struct {
 // New makes a client. Proxies named in the environment are never used: they
 // would connect on our behalf to addresses that we cannot check.
 func New(o Options) *Client {
-	c := &Client{resolver: o.Resolver, policy: newPolicy(o.Allow, o.AllowInsecure)}
+	c := &Client{resolver: o.Resolver, policy: newPolicy(o)}
 	if c.resolver == nil {
 		c.resolver = net.DefaultResolver
 	}

@@ -85,7 +85,7 @@ func TestEveryClassOfAddressThatIsNotPublicIsBlocked(t *testing.T) {
 		"IPv6 documentation, new":      "3fff::1",
 		"IPv4-mapped private, in full": "0:0:0:0:0:ffff:10.0.0.1",
 	}
-	p := newPolicy(nil, true)
+	p := newPolicy(Options{AllowInsecure: true})
 	for name, addr := range blocked {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -98,7 +98,7 @@ func TestEveryClassOfAddressThatIsNotPublicIsBlocked(t *testing.T) {
 }
 
 func TestPublicAddressesPass(t *testing.T) {
-	p := newPolicy(nil, false)
+	p := newPolicy(Options{})
 	for _, addr := range []string{"1.1.1.1", "93.184.216.34", "172.15.0.1", "172.32.0.1", "::ffff:1.1.1.1", "2606:4700::1111"} {
 		t.Run(addr, func(t *testing.T) {
 			is := is.New(t)
@@ -125,7 +125,7 @@ func TestAllowedPrefixesPassInEitherClothes(t *testing.T) {
 	} {
 		t.Run(test.prefix+" "+test.addr, func(t *testing.T) {
 			is := is.New(t)
-			p := newPolicy([]netip.Prefix{netip.MustParsePrefix(test.prefix)}, true)
+			p := newPolicy(Options{Allow: []netip.Prefix{netip.MustParsePrefix(test.prefix)}, AllowInsecure: true})
 			is.Equal(p.address(netip.MustParseAddr(test.addr)) == nil, test.ok)
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"code.dny.dev/ssrf"
@@ -14,12 +15,13 @@ import (
 type policy struct {
 	allow    []netip.Prefix
 	insecure bool
+	local    bool
 	public   *ssrf.Guardian
 }
 
-func newPolicy(allow []netip.Prefix, insecure bool) policy {
-	p := policy{insecure: insecure, public: ssrf.New(ssrf.WithAnyPort())}
-	for _, prefix := range allow {
+func newPolicy(o Options) policy {
+	p := policy{insecure: o.AllowInsecure, local: o.AllowLocal, public: ssrf.New(ssrf.WithAnyPort())}
+	for _, prefix := range o.Allow {
 		p.allow = append(p.allow, plain(prefix))
 	}
 	return p
@@ -58,12 +60,18 @@ func (p policy) address(addr netip.Addr) error {
 	return nil
 }
 
+// IsLocal tells whether a host is this machine, by name or address.
+func IsLocal(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+}
+
 // url checks what can be known without a lookup.
 func (p policy) url(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return fmt.Errorf("%w: must be an https URL", ErrURL)
-	case u.Scheme == "http" && !p.insecure:
+	case u.Scheme == "http" && !p.insecure && !(p.local && IsLocal(u.Hostname())):
 		return fmt.Errorf("%w: must be an https URL", ErrURL)
 	case u.Opaque != "" || u.Hostname() == "":
 		return fmt.Errorf("%w: has no host", ErrURL)
