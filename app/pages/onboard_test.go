@@ -92,6 +92,8 @@ func TestASlowSignupIsFollowedOnAPageOfItsOwn(t *testing.T) {
 	is.True(strings.Contains(other.Body.String(), "Connecting your number"))
 	is.True(!strings.Contains(other.Body.String(), "acc_"))
 	is.Equal(d.ask("POST", "", "action=connect").Code, 303) // waits for the same
+	late := d.ask("POST", "", "action=cancel")              // too late: it goes on
+	is.Equal(late.Header().Get("Location"), progress)
 	is.Equal(len(d.sim.Numbers()), 1)
 
 	storagetest.Update(t, d.db, func(tx *storage.Tx) error {
@@ -149,6 +151,7 @@ func TestAFormMayLeadWhereTheLinkLeads(t *testing.T) {
 	}{
 		"nowhere":        {"", "", "form-action 'self'"},
 		"one place":      {"https://app.test/ok?x=1", "https://app.test/no", "form-action 'self' https://app.test"},
+		"a longer port":  {"http://localhost:30000/ok", "http://localhost:3000/no", "form-action 'self' http://localhost:30000 http://localhost:3000"},
 		"two":            {"https://app.test:8443/ok", "http://[::1]:3000/no", "form-action 'self' https://app.test:8443 http://[::1]:3000"},
 		"out of its way": {"https://a;script-src *", "https://a b", "form-action 'self'"}, // the API takes none of these
 	} {
