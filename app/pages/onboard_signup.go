@@ -139,11 +139,12 @@ func (v *visit) begin(ctx context.Context, s Signup) error {
 		if err != nil {
 			return err
 		}
-		if reason := i.Unusable(tx.Now); reason != "" || i.Working {
-			if i.Working {
-				reason = storage.ReasonAlreadyUsed // by somebody who was faster
-			}
+		if reason := i.Unusable(tx.Now); reason != "" {
 			return &notConnected{reason, errors.New("the link cannot be used")}
+		}
+		if i.Working {
+			v.invitation = i // the button was pressed twice, and this press lost
+			return nil
 		}
 		account := a // the closure may run twice
 		err = tx.BeginOnboarding(&i, &account, token.Reveal())
