@@ -32,6 +32,11 @@ func TestAServerRefusesWhatItCannotVouchFor(t *testing.T) {
 	edit := func(change func(db []byte) []byte) map[string][]byte {
 		return map[string][]byte{"confab.db": change(append([]byte(nil), sound["confab.db"]...)), storage.MasterKeyFile: sound[storage.MasterKeyFile]}
 	}
+	keyless := func(change func(db []byte) []byte) map[string][]byte {
+		files := edit(change)
+		delete(files, storage.MasterKeyFile)
+		return files
+	}
 	for name, c := range map[string]struct {
 		files map[string][]byte
 		says  string
@@ -42,6 +47,9 @@ func TestAServerRefusesWhatItCannotVouchFor(t *testing.T) {
 		"damaged":          {edit(func(db []byte) []byte { copy(db[4096:], strings.Repeat("\xa5", 8192)); return db }), "corrupt"},
 		"foreign":          {edit(func(db []byte) []byte { copy(db[68:], "\x00\x00\x00\x2a"); return db }), "another program"},
 		"newer":            {edit(func(db []byte) []byte { copy(db[60:], "\x00\x00\x03\xe7"); return db }), "upgrade confab"},
+		"empty, no key":    {keyless(func([]byte) []byte { return nil }), "truncated"},
+		"garbage, no key":  {keyless(func([]byte) []byte { return []byte(strings.Repeat("garbage ", 32)) }), "not an SQLite database"},
+		"foreign, no key":  {keyless(func(db []byte) []byte { copy(db[68:], "\x00\x00\x00\x2a"); return db }), "another program"},
 		"key missing":      {map[string][]byte{"confab.db": sound["confab.db"]}, "master.key is missing"},
 		"key of another":   {map[string][]byte{"confab.db": sound["confab.db"], storage.MasterKeyFile: []byte("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n")}, "does not fit"},
 		"key is no key":    {map[string][]byte{"confab.db": sound["confab.db"], storage.MasterKeyFile: []byte("hello\n")}, "not a master key"},

@@ -96,7 +96,8 @@ func checkMasterKey(conn *sqlx.DB, o Options, seal *sealer) error {
 
 // LoadMasterKey returns the key from its variable, else from dir/master.key. It
 // makes the file for a directory that has no database yet; with a database it
-// refuses, because a new key could not open what the old one sealed.
+// refuses, because a new key could not open what the old one sealed. A file that
+// is no database of ours is refused as such: its owner has no key to look for.
 func LoadMasterKey(dir, variable string) ([]byte, error) {
 	if variable != "" {
 		return parseMasterKey("CONFAB_MASTER_KEY", variable)
@@ -110,6 +111,9 @@ func LoadMasterKey(dir, variable string) ([]byte, error) {
 		// Another process may have made both just now, the key first: look again.
 		if key, err := readMasterKey(path); !errors.Is(err, fs.ErrNotExist) {
 			return key, err
+		}
+		if err := inspectHeader(DatabaseFile(dir)); err != nil {
+			return nil, err // no key would open it
 		}
 		return nil, fmt.Errorf("%s is missing, but %s holds data sealed with it: put the file back from a backup, or set CONFAB_MASTER_KEY",
 			path, DatabaseFile(dir))
