@@ -98,7 +98,7 @@ func (e *env) root() *cobra.Command {
 		"  confab orgs create \"Acme\"           # a tenant\n" +
 		"  confab keys create --org org_01J…   # its API key\n" +
 		"  confab serve                        # the server"
-	root.SilenceErrors, root.SilenceUsage = true, true
+	root.RunE, root.SilenceErrors, root.SilenceUsage = showHelp, true, true
 	root.PersistentFlags().StringVar(&e.dataDir, "data-dir", "", "`directory` that holds everything (default ./confab-data, or $STATE_DIRECTORY)")
 	root.PersistentFlags().StringVar(&e.configFile, "config", "", "settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
 
@@ -130,7 +130,7 @@ func adopt(root *cobra.Command) {
 		case "completion":
 			cmd.Short = "Print a script that completes commands in your shell"
 			cmd.Example = "  source <(confab completion bash)\n  confab completion zsh > \"${fpath[1]}/_confab\""
-			cmd.Args, cmd.RunE = unknownCommand, showHelp
+			cmd.Args, cmd.RunE = unknownCommand, missingCommand
 		case "help":
 			cmd.Example = "  confab help orgs set"
 			cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -147,7 +147,7 @@ func adopt(root *cobra.Command) {
 // group makes a command that only has subcommands. Its examples are the first
 // of each.
 func (e *env) group(use, short string, commands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: showHelp, SuggestionsMinimumDistance: 1}
+	cmd := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: missingCommand, SuggestionsMinimumDistance: 1}
 	cmd.AddCommand(commands...)
 	var examples []string
 	for _, sub := range commands {
@@ -158,7 +158,19 @@ func (e *env) group(use, short string, commands ...*cobra.Command) *cobra.Comman
 	return cmd
 }
 
+// showHelp is what the name of the program alone does: somebody looks around.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// missingCommand refuses a noun without its verb, which a script must notice.
+func missingCommand(cmd *cobra.Command, _ []string) error {
+	var verbs []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			verbs = append(verbs, sub.Name())
+		}
+	}
+	return fmt.Errorf("%q needs a command: %s", cmd.CommandPath(), strings.Join(verbs, ", "))
+}
 
 // unknownCommand refuses the arguments of a command that only has subcommands.
 func unknownCommand(cmd *cobra.Command, args []string) error {

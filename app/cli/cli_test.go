@@ -40,6 +40,33 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	walk((&env{}).root())
 }
 
+// TestANounAloneIsWrongUsage tries every command that only has commands, and
+// each with one that it does not have.
+func TestANounAloneIsWrongUsage(t *testing.T) {
+	tried := 0
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+		if !cmd.HasParent() || !cmd.HasSubCommands() || cmd.Name() == "sandbox" { // which does something by itself
+			return
+		}
+		tried++
+		args := strings.Fields(cmd.CommandPath())[1:]
+		for _, line := range [][]string{args, append(args, "bogus")} {
+			if got := Run(t.Context(), Assets{}, line); got != exitUsage {
+				t.Errorf("confab %s: exit status %d", strings.Join(line, " "), got)
+			}
+		}
+		if got := Run(t.Context(), Assets{}, append(args, "--help")); got != exitDone {
+			t.Errorf("%s --help: exit status %d", cmd.CommandPath(), got)
+		}
+	}
+	walk((&env{}).root())
+	is.New(t).True(tried >= 13) // every noun
+}
+
 // elsewhere are the commands that are no administrator's, and tested where they
 // belong: those that serve, play, or print something for a shell.
 var elsewhere = regexp.MustCompile(`^confab (serve|ready|listen|sandbox|simulator|trigger|completion|help)\b`)
