@@ -100,9 +100,10 @@ func giveUpOnboard(job storage.Job, failed error) queue.Commit {
 	}
 }
 
-// failSignup records why a signup came to nothing. A number that only its
-// registration stands in the way of stays, so that it can be registered with
-// its own PIN; any other that this signup brought goes again.
+// failSignup records why a signup came to nothing. A number that was there before
+// is again what it was. One that only its registration stands in the way of
+// stays, so that it can be registered with its own PIN; any other that this
+// signup brought goes again.
 func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) error {
 	if err := tx.FailOnboarding(args.Link, reason); err != nil {
 		return ignoreMissing(err)
@@ -112,9 +113,11 @@ func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) e
 	case err != nil:
 		return ignoreMissing(err)
 	case a.Status != storage.AccountOnboarding:
-		return nil
-	case reason == storage.ReasonVerification:
+		return nil // somebody else has told of it meanwhile
+	case reason == storage.ReasonVerification && (args.Before == nil || args.Before.Status == a.Status):
 		return tx.MarkAccount(a.ID, a.Status, text)
+	case args.Before != nil:
+		return tx.MarkAccount(a.ID, args.Before.Status, args.Before.Reason)
 	}
 	if err := tx.RemoveAccount(a.ID, text); err != nil {
 		return err
@@ -144,7 +147,9 @@ func connectSignup(tx *storage.Tx, args storage.OnboardArgs, a storage.AccountDe
 }
 
 // welcomeLate ends the signup of a number that was connected in the end by other
-// means: registered through the API, or found to be well.
+// means: registered through the API, or found to be well. A link that expired or
+// was revoked meanwhile stays what it is, and so does its customer: nothing is
+// told of the one without the other.
 func welcomeLate(tx *storage.Tx, a storage.Account, display string) error {
 	i, err := tx.UsedInvitation(a.ID)
 	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {

@@ -15,8 +15,16 @@ const KindOnboard = "onboard"
 
 // OnboardArgs name the link that was used and the account to be connected.
 type OnboardArgs struct {
-	Link    string `json:"link"`
-	Account int64  `json:"account"`
+	Link    string       `json:"link"`
+	Account int64        `json:"account"`
+	Before  *BeforeState `json:"before,omitempty"`
+}
+
+// BeforeState is what an account was that is being signed up again, for when
+// that comes to nothing.
+type BeforeState struct {
+	Status string `db:"status" json:"status"`
+	Reason string `db:"reason" json:"reason"`
 }
 
 // Invitation is a setup link as its visitor meets it: with the customer whom it
@@ -84,14 +92,14 @@ func (rx *Rx) Invitation(token string) (Invitation, error) {
 	return i, err
 }
 
-// UsedInvitation finds the active link, if there is one, through which an
-// account was signed up, whatever became of that.
-func (rx *Rx) UsedInvitation(account int64) (Invitation, error) {
+// UsedInvitation finds the link, if one is active now, through which an account
+// was signed up, whatever became of that.
+func (tx *Tx) UsedInvitation(account int64) (Invitation, error) {
 	var i Invitation
-	err := rx.get(&i, invitation+`
-	WHERE l.account_id = ? AND l.status = 'active'
+	err := tx.get(&i, invitation+`
+	WHERE l.account_id = ? AND l.status = 'active' AND l.expires_at > ?
 	ORDER BY l.id DESC
-	LIMIT 1`, account)
+	LIMIT 1`, account, tx.Now)
 	return i, err
 }
 
@@ -109,30 +117,16 @@ func (rx *Rx) LinkInvitation(link string) (Invitation, error) {
 // has, with the new token. ErrConflict means that the number is connected, or
 // somebody else's.
 func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) error {
-	there, err := tx.AccountByNumber(*a.PhoneNumberID)
-	switch {
-	case errors.Is(err, ErrNotFound):
-		a.OrganizationID, a.TeamID, a.CustomerID, a.Status = i.OrganizationID, i.TeamID, &i.CustomerID, AccountOnboarding
-		if err := tx.InsertAccount(a, accessToken); err != nil {
-			return err
-		}
-	case err != nil:
+	before, err := tx.ensureSignup(*i, a, accessToken)
+	if err != nil {
 		return err
-	case there.CustomerID == nil || *there.CustomerID != i.CustomerID || there.Status == AccountConnected:
-		return fmt.Errorf("%w: the number has an account", ErrConflict)
-	default:
-		there.WABAID = a.WABAID
-		*a = there
-		if err := tx.reuseAccount(a, accessToken); err != nil {
-			return err
-		}
 	}
 	if pin, err := tx.PIN(*a); err != nil || pin == "" { // one that cannot be read is as good as none
 		if err := tx.SetPIN(*a, newPIN()); err != nil {
 			return err
 		}
 	}
-	job, err := tx.Enqueue(NewJob{Kind: KindOnboard, Args: OnboardArgs{Link: i.ID, Account: a.ID}})
+	job, err := tx.Enqueue(NewJob{Kind: KindOnboard, Args: OnboardArgs{Link: i.ID, Account: a.ID, Before: before}})
 	if err != nil {
 		return err
 	}
@@ -143,11 +137,32 @@ func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) err
 		WHERE id = ? AND status = 'active'`, a.ID, job, i.ID)
 }
 
-func (tx *Tx) reuseAccount(a *Account, accessToken string) error {
-	if err := tx.SetAccessToken(*a, accessToken); err != nil {
-		return err
+// ensureSignup stores the account of a signup, or finds the one that its customer
+// has, and returns what that was before.
+func (tx *Tx) ensureSignup(i Invitation, a *Account, accessToken string) (*BeforeState, error) {
+	there, err := tx.AccountByNumber(*a.PhoneNumberID)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		a.OrganizationID, a.TeamID, a.CustomerID, a.Status = i.OrganizationID, i.TeamID, &i.CustomerID, AccountOnboarding
+		return nil, tx.InsertAccount(a, accessToken)
+	case err != nil:
+		return nil, err
+	case there.CustomerID == nil || *there.CustomerID != i.CustomerID || there.Status == AccountConnected:
+		return nil, fmt.Errorf("%w: the number has an account", ErrConflict)
 	}
-	return tx.must(`UPDATE accounts SET waba_id = ?, updated_at = ? WHERE id = ?`, a.WABAID, tx.Now, a.ID)
+	var before BeforeState
+	if err := tx.get(&before, `SELECT status, coalesce(status_reason, '') AS reason FROM accounts WHERE id = ?`, there.ID); err != nil {
+		return nil, err
+	}
+	there.WABAID, there.Status = a.WABAID, AccountOnboarding
+	*a = there
+	if err := tx.SetAccessToken(*a, accessToken); err != nil {
+		return nil, err
+	}
+	return &before, tx.must(`
+		UPDATE accounts
+		SET waba_id = ?, status = ?, status_reason = NULL, updated_at = ?
+		WHERE id = ?`, a.WABAID, a.Status, tx.Now, a.ID)
 }
 
 // newPIN makes up a PIN for a number that has none.
