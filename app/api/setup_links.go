@@ -68,23 +68,33 @@ func (l *newSetupLink) validate() error {
 	return nil
 }
 
+// link is the link that the body asks for.
+func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupLink {
+	hours := defaultLinkHours
+	if l.ExpiresInHours != nil {
+		hours = *l.ExpiresInHours
+	}
+	return storage.SetupLink{
+		CustomerID: c.ID, SuccessRedirectURL: l.SuccessRedirectURL, FailureRedirectURL: l.FailureRedirectURL,
+		ExpiresAt: now.Add(time.Duration(hours) * time.Hour),
+	}
+}
+
 // createSetupLink handles POST /v1/customers/:id/setup_links.
 func (s *Server) createSetupLink(r *request) (reply, error) {
 	in := newSetupLink{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
-	hours := defaultLinkHours
-	if in.ExpiresInHours != nil {
-		hours = *in.ExpiresInHours
-	}
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := customerIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
-		l := storage.SetupLink{CustomerID: c.ID, SuccessRedirectURL: in.SuccessRedirectURL, FailureRedirectURL: in.FailureRedirectURL,
-			ExpiresAt: tx.Now.Add(time.Duration(hours) * time.Hour)}
+		if c.Status == storage.CustomerArchived { // nothing is told of its links after customer.archived
+			return reply{}, fail(CustomerSuspended, "The customer is archived.")
+		}
+		l := in.link(c, tx.Now)
 		token, err := tx.InsertSetupLink(&l)
 		if err != nil {
 			return reply{}, err

@@ -94,6 +94,21 @@ func TestASetupLinkExpiresWhenItIsRead(t *testing.T) {
 	})
 }
 
+func TestAnArchivedCustomerGetsNoNewLinks(t *testing.T) {
+	is := is.New(t)
+	f := serve(t, hosted)
+	customer := f.newCustomer("Bakery")
+	is.Equal(f.call("PATCH", customer, `{"status":"suspended"}`).status, 200)
+	made := f.call("POST", customer+"/setup_links", "", "Idempotency-Key: before")
+	is.Equal(made.status, 201) // a suspended one may still connect
+	is.Equal(f.call("DELETE", customer, "").status, 200)
+	is.Equal(f.call("POST", customer+"/setup_links", `{"expires_in_hours":0}`).code(), "400 invalid_field_value expires_in_hours")
+	is.Equal(f.call("POST", customer+"/setup_links", "").code(), "422 customer_suspended")
+	is.Equal(f.call("POST", customer+"/setup_links", "", "Idempotency-Key: before").body, made.body) // what was done is told again
+	is.Equal(f.call("GET", customer+"/setup_links", "").column("id"), []string{made.text("data.id")})
+	is.Equal(f.types(), []string{"customer.created", "customer.updated", "customer.setup_link.created", "customer.archived"}) // which is the last
+}
+
 func TestTheURLOfASetupLinkIsShownOnceAndSealed(t *testing.T) {
 	is := is.New(t)
 	f := serve(t, hosted)
