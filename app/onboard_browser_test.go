@@ -3,6 +3,7 @@ package app_test
 import (
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -35,13 +36,16 @@ type onlooker struct {
 	platform string // the site that links lead back to
 }
 
+// welcomeBack is the platform's page.
+var welcomeBack = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	fmt.Fprint(w, "<!doctype html><title>The platform</title><link rel=icon href=data:,><h1>Welcome back</h1>")
+})
+
 func newOnlooker(t *testing.T, s *stage, more ...chromedp.ExecAllocatorOption) *onlooker {
 	t.Helper()
 	b := pagestest.Open(t, more...)
-	platform := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, "<!doctype html><title>The platform</title><link rel=icon href=data:,><h1>Welcome back</h1>")
-	}))
+	platform := httptest.NewServer(welcomeBack)
 	t.Cleanup(platform.Close)
 	b.Do(chromedp.EmulateViewport(1280, 800))
 	return &onlooker{Browser: b, t: t, is: is.New(t), stage: s, platform: platform.URL}
@@ -225,6 +229,26 @@ func TestASetupLinkNeedsNoScripts(t *testing.T) {
 	o.Visit(link)
 	o.press("Connect number")
 	o.is.Equal(o.returned().Get("status"), "success")
+	o.calm()
+}
+
+func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
+	listener, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("there is no IPv6 here:", err)
+	}
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	site := &httptest.Server{Listener: listener, Config: &http.Server{Handler: welcomeBack}}
+	site.Start()
+	t.Cleanup(site.Close)
+	o.platform = site.URL
+	for _, press := range []string{"Cancel", "Connect number"} {
+		_, link := s.invite("Bakery", o.back())
+		o.Visit(link)
+		o.press(press)
+		o.is.True(o.returned().Has("status"))
+	}
 	o.calm()
 }
 

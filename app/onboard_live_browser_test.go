@@ -113,6 +113,14 @@ func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
 	_, link := s.invite("Bakery Nord", o.back())
 	n.cancels()
 	o.Visit(link)
+	pagestest.Eval[any](o.Browser, `void document.querySelector("form").addEventListener("submit", (event) => {
+		event.preventDefault();
+		window.sent = new FormData(event.target).getAll("action").join();
+	})`)
+	o.press("Connect number")
+	o.Until(`window.sent === "cancel"`)
+	o.is.Equal(pagestest.Eval[int](o.Browser, `document.querySelectorAll("input[name=action]").length`), 0) // nothing stays for the next press
+	o.Visit(link)
 	o.press("Connect number")
 	o.is.Equal(o.returned().Get("reason"), "signup_cancelled")
 	o.Visit(link)

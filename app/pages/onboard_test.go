@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -112,6 +113,39 @@ func TestASlowSignupIsFollowedOnAPageOfItsOwn(t *testing.T) {
 	is.Equal(d.ask("POST", rest, "action=connect").Code, 405)
 }
 
+func TestOfTwoPressesAtOnceOneConnectsANumber(t *testing.T) {
+	is := is.New(t)
+	d := newDesk(t, storage.SetupLink{})
+	const presses = 4
+	var arrived, done sync.WaitGroup
+	arrived.Add(presses)
+	play := d.pages.Play
+	d.pages.Play = func(name, phone string) (Signup, error) {
+		arrived.Done()
+		arrived.Wait() // now each has seen a link that nobody uses
+		return play(name, phone)
+	}
+	var where [presses]string
+	for i := range where {
+		done.Go(func() { where[i] = d.ask("POST", "", "action=connect").Header().Get("Location") })
+	}
+	done.Wait()
+	is.Equal(len(d.sim.Numbers()), presses) // each brought a number of its own
+	for _, location := range where {
+		is.Equal(location, OnboardPath+d.token+"/progress?account="+*d.invitation().Account) // and all wait for the same
+	}
+	storagetest.View(t, d.db, func(rx *storage.Rx) error {
+		jobs, err := rx.Jobs(storage.JobFilter{Kind: storage.KindOnboard, Limit: presses})
+		is.Equal(len(jobs), 1)
+		if err != nil {
+			return err
+		}
+		accounts, err := rx.CustomerAccounts(d.invitation().CustomerID)
+		is.Equal(len(accounts), 1)
+		return err
+	})
+}
+
 func TestASlowSignupMayFail(t *testing.T) {
 	is := is.New(t)
 	d := newDesk(t, storage.SetupLink{})
@@ -152,8 +186,9 @@ func TestAFormMayLeadWhereTheLinkLeads(t *testing.T) {
 		"nowhere":        {"", "", "form-action 'self'"},
 		"one place":      {"https://app.test/ok?x=1", "https://app.test/no", "form-action 'self' https://app.test"},
 		"a longer port":  {"http://localhost:30000/ok", "http://localhost:3000/no", "form-action 'self' http://localhost:30000 http://localhost:3000"},
-		"two":            {"https://app.test:8443/ok", "http://[::1]:3000/no", "form-action 'self' https://app.test:8443 http://[::1]:3000"},
-		"out of its way": {"https://a;script-src *", "https://a b", "form-action 'self'"}, // the API takes none of these
+		"two":            {"https://app.test:8443/ok", "http://127.0.0.1:3000/no", "form-action 'self' https://app.test:8443 http://127.0.0.1:3000"},
+		"IPv6":           {"https://[2001:db8::1]/ok", "http://[::1]:3000/no", "form-action 'self' https: http:"}, // browsers know no address of it here
+		"out of its way": {"https://a;script-src *", "https://a b", "form-action 'self'"},                         // the API takes none of these
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &visit{}

@@ -75,14 +75,18 @@ func (v *visit) policy(p page) string {
 		"; connect-src 'self' " + signupHosts + "; frame-src " + signupHosts + "; " + common
 }
 
-// originOf is the scheme and host of a URL that the API has checked.
+// originOf is the scheme and host of a URL that the API has checked. A policy
+// cannot name an IPv6 address: there the scheme must do.
 func originOf(target *string) string {
 	if target == nil {
 		return ""
 	}
 	u, err := url.Parse(*target)
-	if err != nil || strings.ContainsAny(u.Host, " ;,'\"") {
+	switch {
+	case err != nil || strings.ContainsAny(u.Host, " ;,'\""):
 		return ""
+	case strings.HasPrefix(u.Host, "["):
+		return u.Scheme + ":"
 	}
 	return u.Scheme + "://" + u.Host
 }

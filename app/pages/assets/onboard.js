@@ -53,6 +53,7 @@
     form.elements.namedItem("waba_id").value = (result.ids && result.ids.waba_id) || "";
     form.elements.namedItem("phone_number_id").value = (result.ids && result.ids.phone_number_id) || "";
     form.requestSubmit();
+    input.remove(); // it is sent; a page that the browser kept must not have it twice
   };
 
   const advance = () => {
