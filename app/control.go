@@ -158,7 +158,7 @@ func (d DataDir) Tell(ctx context.Context, command string) error {
 // betweenTimes tells the errors of a socket that is not open yet, or no more.
 func betweenTimes(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
 }
 
 // post sends one command to the control socket, with a body or without, and has

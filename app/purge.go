@@ -28,16 +28,32 @@ func retention(c config.Config) jobs.Retention {
 }
 
 // Purge deletes what is old in the directory, whose database is open. Where a
-// server runs, that does the work; report hears of the counts so far.
+// server runs, that does the work; one that is starting or stopping has the time
+// to answer or to be gone. report hears of the counts so far.
 func (d DataDir) Purge(ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged)) error {
-	lock, err := d.share()
-	if errors.Is(err, errLocked) {
-		return d.followPurge(ctx, what, report)
+	for giveUp := time.Now().Add(tellTimeout); ; {
+		lock, err := d.share()
+		if err == nil {
+			defer lock.Close()
+			return d.purgeAlone(ctx, db, what, log, report)
+		}
+		if !errors.Is(err, errLocked) {
+			return err
+		}
+		err = d.followPurge(ctx, what, report)
+		if !betweenTimes(err) || time.Now().After(giveUp) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(tellPause):
+		}
 	}
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
+}
+
+// purgeAlone purges without a server, which the caller keeps away meanwhile.
+func (d DataDir) purgeAlone(ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged)) error {
 	files, err := storage.OpenFiles(d.file(storage.MediaDir))
 	if err != nil {
 		return err

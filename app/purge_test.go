@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -65,4 +66,49 @@ func TestAPurgeMayTakeLongerThanARequest(t *testing.T) {
 		<-ended
 		time.Sleep(time.Second) // connections linger
 	})
+}
+
+// TestAPurgeWaitsForAServerBetweenTimes has a command meet a server that has the
+// directory already, but hangs up on it: one that is starting answers later, one
+// that is stopping goes away, and the command does the work itself.
+func TestAPurgeWaitsForAServerBetweenTimes(t *testing.T) {
+	for _, name := range []string{"starting", "stopping"} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			path := t.TempDir()
+			a := &App{Options: Options{Log: slog.New(slog.DiscardHandler)}, dir: DataDir(path), DB: storagetest.OpenDir(t, path), draining: make(chan struct{})}
+			a.work = jobs.New(jobs.Options{DB: a.DB, Files: storagetest.Files(t, path), Log: a.Log})
+			storagetest.Update(t, a.DB, func(tx *storage.Tx) error {
+				return tx.InsertCalls([]storage.Call{{Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: tx.Now}})
+			})
+			lock, err := a.dir.lock()
+			is.NoErr(err)
+			defer lock.Close()
+			half, err := net.Listen("unix", a.dir.file(socketFile))
+			is.NoErr(err)
+
+			var deleted storage.Purged
+			ended := make(chan error, 1)
+			go func() {
+				what := storage.Purge{Before: storage.Now().Add(time.Hour)}
+				ended <- a.dir.Purge(context.Background(), a.DB, what, a.Log, func(p storage.Purged) { deleted = p })
+			}()
+			conn, err := half.Accept()
+			is.NoErr(err)
+			conn.Close()
+			half.Close()
+			ctx, stop := context.WithCancel(context.Background())
+			served := make(chan error, 1)
+			if name == "starting" {
+				go func() { served <- a.serveControl(ctx) }()
+			} else {
+				lock.Close()
+				served <- nil
+			}
+			is.NoErr(<-ended)
+			is.Equal(deleted, storage.Purged{Calls: 1})
+			stop()
+			is.NoErr(<-served)
+		})
+	}
 }
