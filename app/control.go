@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -71,6 +72,12 @@ func (a *App) flush(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// whereabouts is where a server is found.
+type whereabouts struct {
+	Listen string `json:"listen"`
+	Local  string `json:"local_url"` // from this machine
+}
+
 // serveAddress says where the server listens, which a flag or a port that was
 // left open may have decided.
 func (a *App) serveAddress(w http.ResponseWriter, _ *http.Request) {
@@ -79,29 +86,29 @@ func (a *App) serveAddress(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	io.WriteString(w, local.String())
+	_ = json.NewEncoder(w).Encode(whereabouts{Listen: a.Config.Server.Listen, Local: local.String()}) // nobody may listen any more
 }
 
-// Address is where the server that runs on the directory is reached from this
-// machine. Without one that answers, it is where the settings have it.
-func (d DataDir) Address(ctx context.Context, settings config.Server) (*url.URL, error) {
-	if served, err := d.Served(); err != nil || !served {
-		return settings.LocalURL()
-	}
-	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
-	defer cancel()
-	var local *url.URL
-	err := d.post(ctx, "/address", nil, func(answer io.Reader) error {
-		text, err := io.ReadAll(io.LimitReader(answer, 1<<10))
+// Address is where the server that runs on the directory listens, and how it is
+// reached from this machine. Without one that answers, it is where the settings
+// have it.
+func (d DataDir) Address(ctx context.Context, settings config.Server) (listen string, local *url.URL, err error) {
+	if served, err := d.Served(); err == nil && served {
+		ctx, cancel := context.WithTimeout(ctx, addressTimeout)
+		defer cancel()
+		var at whereabouts
+		err := d.post(ctx, "/address", nil, func(answer io.Reader) error {
+			return json.NewDecoder(io.LimitReader(answer, 1<<12)).Decode(&at)
+		})
 		if err == nil {
-			local, err = url.Parse(string(text))
+			local, err = url.Parse(at.Local)
 		}
-		return err
-	})
-	if err != nil {
-		return settings.LocalURL()
+		if err == nil {
+			return at.Listen, local, nil
+		}
 	}
-	return local, nil
+	local, err = settings.LocalURL()
+	return settings.Listen, local, err
 }
 
 // cancelJob breaks off a running job whose row is gone.

@@ -34,7 +34,7 @@ func (e *env) ready() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if target, err = app.DataDir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
+				if _, target, err = app.DataDir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
 					return fmt.Errorf("%w: say where the server is with --url", err)
 				}
 				if len(c.Server.TLSDomains) > 0 {

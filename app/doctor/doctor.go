@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 
@@ -51,6 +52,8 @@ type examination struct {
 	dir       app.DataDir
 	served    bool
 	isSandbox bool
+	listening string   // the server's address, or where the settings have it
+	at        *url.URL // how this machine reaches the server; nil if the settings do not say
 	db        *storage.DB
 	http      *http.Client
 	report    func(Finding)
@@ -68,6 +71,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 	if !e.settings() || !e.directory() {
 		return // nothing else can be told apart from that
 	}
+	e.locate(ctx)
 	e.exposure()
 	e.space()
 	e.key()

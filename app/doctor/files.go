@@ -84,7 +84,7 @@ func (e *examination) sandbox() bool {
 		return false
 	}
 	e.isSandbox = true
-	e.config.Server = config.Server{Listen: at.Host, PublicURL: "http://" + at.Host}
+	e.config.Server = config.Server{Listen: at.Host}
 	e.config.Provider.BaseURL, e.config.Provider.AppSecret, e.config.Provider.VerifyToken = left.SimulatorURL, left.AppSecret, left.VerifyToken
 	return true
 }

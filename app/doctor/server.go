@@ -11,6 +11,20 @@ import (
 	"net/url"
 )
 
+// locate asks the server that runs on the directory where it listens, for a flag
+// or a free port may have decided it. What the settings say stays if others can
+// reach it: that is where the next start listens.
+func (e *examination) locate(ctx context.Context) {
+	listen, local, err := e.dir.Address(ctx, e.config.Server)
+	if err != nil {
+		return
+	}
+	e.listening, e.at = listen, local
+	if isLoopback(e.config.Server.Listen) {
+		e.config.Server.Listen = listen
+	}
+}
+
 // server asks the server that runs on the directory, directly and by the address
 // that others use.
 func (e *examination) server(ctx context.Context) {
@@ -23,24 +37,23 @@ func (e *examination) server(ctx context.Context) {
 		e.publicName(ctx)
 		return
 	}
-	local, err := e.dir.Address(ctx, e.config.Server)
-	if err != nil {
+	if e.at == nil {
 		e.ok("server", "A server runs.")
 		return
 	}
 	// The certificate is not made out to this address; what is secret is not sent.
 	direct := &http.Client{Timeout: networkTime, CheckRedirect: e.http.CheckRedirect, Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: serverName(e.config.Server.TLSDomains)}}}
-	version, err := health(ctx, direct, local)
+	version, err := health(ctx, direct, e.at)
 	switch {
 	case err != nil:
 		e.broken("server", "Look into its log. If it was started with other settings than these, name the same file with --config.",
-			"A server runs on %s but does not answer at %s: %s.", string(e.dir), local, reason(err))
+			"A server runs on %s but does not answer at %s: %s.", string(e.dir), e.at, reason(err))
 		return
 	case version != e.Version:
 		e.warn("server", "Restart it, to run what is installed.", "The server that runs is version %s, and this is %s.", version, e.Version)
 	default:
-		e.ok("server", "Version %s answers at %s.", version, local)
+		e.ok("server", "Version %s answers at %s.", version, e.at)
 	}
 	e.publicURL(ctx)
 }

@@ -37,15 +37,27 @@ func (e *examination) exposure() {
 	switch {
 	case open && !c.Server.TLS() && !secure:
 		e.warn("exposure", "Serve https with server.tls_domains or server.tls_cert, or put a proxy before it that does, and set server.public_url.",
-			"The server listens on %s without https: API keys go over the network in the open.", c.Server.Listen)
+			"%s on %s without https: API keys go over the network in the open.", e.listens(), c.Server.Listen)
 	case open && c.Security.AllowInsecureURLs:
 		e.warn("exposure", "Unset security.allow_insecure_urls: it is for development.", "Webhooks may go to http addresses, where anyone on the way can read them.")
 	default:
-		e.ok("exposure", "Listens on %s, known to others as %s.", c.Server.Listen, c.PublicURL())
+		e.ok("exposure", "%s on %s, known to others as %s.", e.listens(), c.Server.Listen, c.PublicURL())
 	}
 	if secure && !c.Server.TLS() && len(c.Server.TrustedProxies) == 0 {
 		e.warn("proxy", "Name the proxy in server.trusted_proxies, so that logs and limits see the addresses of clients.",
 			"server.public_url is https and confab speaks http, so there is a proxy before it, but none is trusted.")
+	}
+}
+
+// listens says how sure it is where the server is to be found.
+func (e *examination) listens() string {
+	switch {
+	case e.served && e.listening == e.config.Server.Listen:
+		return "Listens"
+	case e.isSandbox:
+		return "Listened the last time"
+	default:
+		return "Set to listen"
 	}
 }
 
