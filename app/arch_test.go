@@ -21,7 +21,7 @@ var allowed = map[string][]string{
 	"app":                  {"app/api", "app/callback", "app/config", "app/pages", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/queue", "jobs/webhook", "storage"},
 	"app/api":              {"jobs", "jobs/event", "jobs/guard", "jobs/provider", "storage"},
 	"app/callback":         {"jobs", "jobs/event", "jobs/provider", "storage"},
-	"app/bench":            {"jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
+	"app/bench":            {"app/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
 	"app/cli":              {"app", "app/config", "app/doctor", "app/simulator", "jobs", "jobs/guard", "jobs/provider", "jobs/webhook", "storage"},
 	"app/config":           {},
 	"app/doctor":           {"app", "app/config", "jobs/provider", "storage"},

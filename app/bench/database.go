@@ -21,7 +21,7 @@ type scratch struct {
 }
 
 func (b *bench) newScratch() (*scratch, error) {
-	dir, err := os.MkdirTemp("", "confab-bench-*")
+	dir, err := os.MkdirTemp(b.dir, "scratch-*")
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (s *scratch) insert(ctx context.Context) error {
 
 // groupCommit compares callers that share commits with callers that each have
 // their own: the same code, one at a time.
-func (b *bench) groupCommit() error {
+func (b *bench) groupCommit(ctx context.Context) error {
 	s, err := b.newScratch()
 	if err != nil {
 		return err
@@ -62,10 +62,10 @@ func (b *bench) groupCommit() error {
 	defer s.remove()
 	for _, callers := range []int{1, 8, 64} {
 		var alone sync.Mutex
-		medians, err := b.interleave(
-			func() (float64, error) { return hammer(callers, b.length, s.insert) },
+		medians, err := b.interleave(ctx,
+			func() (float64, error) { return hammer(ctx, callers, b.length, s.insert) },
 			func() (float64, error) {
-				return hammer(callers, b.length, func(ctx context.Context) error {
+				return hammer(ctx, callers, b.length, func(ctx context.Context) error {
 					alone.Lock()
 					defer alone.Unlock()
 					return s.insert(ctx)
@@ -74,13 +74,14 @@ func (b *bench) groupCommit() error {
 		if err != nil {
 			return err
 		}
-		b.add(fmt.Sprintf("durable insert, group commit, %d callers", callers), perSecond(medians[0]), times(medians[0], medians[1])+" a transaction per caller ("+perSecond(medians[1])+")")
+		b.table.add(row{what: fmt.Sprintf("durable insert, group commit, callers: %d", callers), figure: perSecond(medians[0]),
+			detail: fmt.Sprintf("%.1f× a transaction per caller (%s)", medians[0]/medians[1], perSecond(medians[1]))})
 	}
 	return nil
 }
 
 // hammer calls f from so many goroutines for so long, and returns calls per second.
-func hammer(callers int, length time.Duration, f func(context.Context) error) (float64, error) {
+func hammer(ctx context.Context, callers int, length time.Duration, f func(context.Context) error) (float64, error) {
 	var (
 		group sync.WaitGroup
 		done  atomic.Int64
@@ -90,7 +91,7 @@ func hammer(callers int, length time.Duration, f func(context.Context) error) (f
 	for range callers {
 		group.Go(func() {
 			for time.Since(began) < length {
-				if err := f(context.Background()); err != nil {
+				if err := f(ctx); err != nil {
 					fault.Store(&err)
 					return
 				}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ type load struct {
 // drive keeps so many connections busy for so long. request makes the bytes
 // of the next request; every answer must have the wanted status. The client is
 // hand-made because the standard one costs more than the server it measures.
-func drive(address string, connections int, length time.Duration, want int, request func() []byte) (load, error) {
+func drive(ctx context.Context, address string, connections int, length time.Duration, want int, request func() []byte) (load, error) {
 	var (
 		group sync.WaitGroup
 		mu    sync.Mutex
@@ -31,7 +32,7 @@ func drive(address string, connections int, length time.Duration, want int, requ
 	began := time.Now()
 	for range connections {
 		group.Go(func() {
-			waits, err := converse(address, began, length, want, request)
+			waits, err := converse(ctx, address, began, length, want, request)
 			mu.Lock()
 			defer mu.Unlock()
 			out.waits = append(out.waits, waits...)
@@ -40,11 +41,12 @@ func drive(address string, connections int, length time.Duration, want int, requ
 	}
 	group.Wait()
 	out.perSecond = float64(len(out.waits)) / time.Since(began).Seconds()
-	return out, fault
+	return out, errors.Join(fault, ctx.Err())
 }
 
-// converse sends requests over one connection, each after the answer to the last.
-func converse(address string, began time.Time, length time.Duration, want int, request func() []byte) ([]time.Duration, error) {
+// converse sends requests over one connection, at least one, each after the answer
+// to the last.
+func converse(ctx context.Context, address string, began time.Time, length time.Duration, want int, request func() []byte) ([]time.Duration, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func converse(address string, began time.Time, length time.Duration, want int, r
 	defer conn.Close()
 	reader := bufio.NewReaderSize(conn, 16<<10)
 	var waits []time.Duration
-	for time.Since(began) < length {
+	for len(waits) == 0 || time.Since(began) < length && ctx.Err() == nil {
 		sent := time.Now()
 		if _, err := conn.Write(request()); err != nil {
 			return waits, err
@@ -74,6 +76,9 @@ func readAnswer(r *bufio.Reader) (status int, err error) {
 	line, err := r.ReadSlice('\n')
 	if err != nil {
 		return 0, err
+	}
+	if len(line) < 12 {
+		return 0, fmt.Errorf("answered %q", line)
 	}
 	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
 		return 0, err

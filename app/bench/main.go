@@ -1,133 +1,137 @@
-// Command bench measures confab on this machine and prints one table.
+// Command bench measures confab on this machine and prints one table: figures,
+// ratios, and what was aimed for.
 //
 // Absolute figures depend on the machine; the ratios, taken within one run from
-// interleaved rounds, are what to compare.
+// interleaved rounds, are what to compare. The machine's own limits are measured
+// in the same run.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime/pprof"
-	"slices"
-	"text/tabwriter"
+	"syscall"
 	"time"
+
+	"confab/app/rig"
 )
 
 // bench is one run of all measurements.
 type bench struct {
-	confab   string // path of the binary
-	schema   string // text of schema.sql
-	only     string // one part's name, or all
+	confab   rig.Program
+	self     rig.Program // this program, for the other parts that it plays
+	schema   string      // text of schema.sql
+	dir      string      // of everything that is written
+	only     string      // one part's name, or all
 	rounds   int
 	length   time.Duration // of one measurement in one round
-	messages int           // stored before the second half of the sends
-	rows     []row
-}
-
-// row is one line of the result.
-type row struct {
-	what, figure, ratio string
+	messages int           // the most that are stored before something is measured
+	table    table
 }
 
 func main() {
+	if len(os.Args) > 1 {
+		if play, ok := roles[os.Args[1]]; ok {
+			fatal(play(os.Args[2:]))
+			return
+		}
+	}
 	b := &bench{}
-	flag.StringVar(&b.confab, "confab", "bin/confab", "the binary to measure")
-	flag.StringVar(&b.only, "only", "", "measure one part: commit, queue, http, send, inbound, deliver or purge")
+	flag.StringVar(&b.confab.Path, "confab", "bin/confab", "the binary to measure")
+	flag.StringVar(&b.only, "only", "", "measure one part: "+partNames())
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
-	flag.IntVar(&b.messages, "messages", 1_000_000, "messages to store before sends are measured again")
+	flag.IntVar(&b.messages, "messages", 10_000_000, "messages to store before sends and reads are measured again (1 KB of disk each); 0 leaves that out")
+	quick := flag.Bool("quick", false, "a rough look in a few minutes: short rounds, and growth to 100,000 messages")
 	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
-	receiving := flag.Bool("receive", false, "be the endpoint that deliveries are measured with")
 	flag.Parse()
-	if *receiving {
-		fmt.Fprintln(os.Stderr, "bench:", receive())
-		os.Exit(1)
+	if *quick {
+		b.length, b.messages = 200*time.Millisecond, 100_000
 	}
+	schema, err := os.ReadFile("schema.sql")
+	fatal(err) // run it from the top of the repository
+	b.schema = string(schema)
+	b.self.Path, err = os.Executable()
+	fatal(err)
 	if *profile != "" {
 		f, err := os.Create(*profile)
-		if err == nil {
-			err = pprof.StartCPUProfile(f)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
+		fatal(err)
+		fatal(pprof.StartCPUProfile(f))
 		defer pprof.StopCPUProfile()
 	}
-	if err := b.run(); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err = b.run(ctx)
+	fmt.Print(b.table.String())
+	fatal(err)
+}
+
+func fatal(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func (b *bench) run() error {
-	schema, err := os.ReadFile("schema.sql")
-	if err != nil {
-		return fmt.Errorf("run it from the top of the repository: %w", err)
+// roles are what this program is when it is started as somebody else.
+var roles = map[string]func([]string) error{"receive": receive, "ceiling": ceiling}
+
+// part is a group of measurements that share what they are made on.
+type part struct {
+	name    string
+	measure func(*bench, context.Context) error
+}
+
+var parts = []part{
+	{"limits", (*bench).limits},
+	{"start", (*bench).start},
+	{"commit", (*bench).groupCommit},
+	{"queue", (*bench).queue},
+	{"send", (*bench).send},
+	{"deliver", (*bench).deliver},
+	{"inbound", (*bench).inbound},
+	{"drain", (*bench).drain},
+	{"fairness", (*bench).fairness},
+	{"reading", (*bench).reading},
+	{"growth", (*bench).growth},
+	{"purge", (*bench).purge},
+}
+
+func partNames() (names string) {
+	for i, p := range parts {
+		if i > 0 {
+			names += ", "
+		}
+		names += p.name
 	}
-	b.schema = string(schema)
-	parts := []struct {
-		name    string
-		measure func() error
-	}{{"commit", b.groupCommit}, {"queue", b.queue}, {"http", b.http}, {"send", b.send}, {"inbound", b.inbound}, {"deliver", b.deliver}, {"purge", b.purge}}
-	for _, part := range parts {
-		if b.only != "" && b.only != part.name {
+	return names
+}
+
+// run measures every part that was asked for. What it wrote is gone afterwards.
+func (b *bench) run(ctx context.Context) (err error) {
+	if b.dir, err = os.MkdirTemp("", "confab-bench-*"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.dir)
+	found := false
+	for _, p := range parts {
+		if b.only != "" && b.only != p.name {
 			continue
 		}
-		if err := part.measure(); err != nil {
-			return fmt.Errorf("%s: %w", part.name, err)
+		found = true
+		fmt.Fprintf(os.Stderr, "%-9s", p.name)
+		began := time.Now()
+		if err := p.measure(b, ctx); err != nil {
+			fmt.Fprintln(os.Stderr)
+			return fmt.Errorf("%s: %w", p.name, err)
 		}
+		fmt.Fprintf(os.Stderr, "%6.0f s\n", time.Since(began).Seconds())
 	}
-	return b.print()
-}
-
-func (b *bench) add(what, figure, ratio string) {
-	b.rows = append(b.rows, row{what, figure, ratio})
-	fmt.Fprint(os.Stderr, ".") // it takes a while
-}
-
-func (b *bench) print() error {
-	fmt.Fprintln(os.Stderr)
-	tab := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tab, "WHAT\tFIGURE\tRATIO")
-	for _, r := range b.rows {
-		fmt.Fprintf(tab, "%s\t%s\t%s\n", r.what, r.figure, r.ratio)
+	if !found {
+		return fmt.Errorf("there is no part %q: choose one of %s", b.only, partNames())
 	}
-	return tab.Flush()
+	return nil
 }
-
-// interleave runs each measurement once a round, so that a slow moment of the
-// machine hits all of them, and returns each one's median.
-func (b *bench) interleave(measure ...func() (float64, error)) ([]float64, error) {
-	samples := make([][]float64, len(measure))
-	for range b.rounds {
-		for i, m := range measure {
-			v, err := m()
-			if err != nil {
-				return nil, err
-			}
-			samples[i] = append(samples[i], v)
-		}
-	}
-	medians := make([]float64, len(measure))
-	for i, s := range samples {
-		medians[i] = median(s)
-	}
-	return medians, nil
-}
-
-func median(s []float64) float64 { return percentile(s, 50) }
-
-// percentile sorts s and returns the value below which p percent of it lie.
-func percentile[T ~int64 | ~float64](s []T, p int) T {
-	if len(s) == 0 {
-		return 0
-	}
-	slices.Sort(s)
-	return s[min(len(s)-1, len(s)*p/100)]
-}
-
-func perSecond(v float64) string { return fmt.Sprintf("%.0f/s", v) }
-
-func times(a, b float64) string { return fmt.Sprintf("%.1f×", a/b) }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -16,54 +17,43 @@ import (
 const (
 	purgeRate        = 500 // messages a second, while old ones are deleted
 	purgeConnections = 16
+	// purgeMessages are deleted, or as many as there should be at most.
+	purgeMessages = 500_000
 )
 
 // purge measures how long messages take to be accepted before and while old ones
 // are deleted, and how much of the file is given back.
-func (b *bench) purge() error {
-	o, err := b.openPostOffice()
-	if o != nil {
-		defer o.close()
-	}
+func (b *bench) purge(ctx context.Context) error {
+	old := min(purgeMessages, b.messages)
+	o, _, err := b.openOffice(ctx, old)
 	if err != nil {
 		return err
 	}
-	if err := b.prefill(o.db, o.provider.PhoneNumberID); err != nil {
-		return err
-	}
-	if err := drained(o.db); err != nil {
-		return err
-	}
-	full := fileSize(o.dir)
-	before, err := b.steady(o, nil)
+	defer o.close()
+	full := fileSize(o.Dir)
+	before, err := b.steady(ctx, o, nil)
 	if err != nil {
 		return err
 	}
 	ended, began := make(chan error, 1), time.Now()
 	go func() {
-		_, err := o.command(b.confab, "purge", "--older-than", "1s")
+		_, err := o.Command("purge", "--older-than", "1s")
 		ended <- err
 	}()
-	during, err := b.steady(o, ended)
+	during, err := b.steady(ctx, o, ended)
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
-	b.add(fmt.Sprintf("POST message accepted at %d/s", purgeRate), fmt.Sprintf("p50 %.2f ms", ms(percentile(before, 50))), fmt.Sprintf("p99 %.2f ms", ms(percentile(before, 99))))
-	b.add(fmt.Sprintf("the same while %d old ones are purged in %.0f s", b.messages, took.Seconds()), fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", ms(percentile(during, 50)), ms(percentile(during, 99))),
-		times(ms(percentile(during, 99)), ms(percentile(before, 99)))+" p99 before")
-	if err := o.settleFile(); err != nil {
+	b.table.add(row{what: fmt.Sprintf("p99 of a send at %d/s, nothing else going on", purgeRate), callbacks: callbacksOff, figure: fmt.Sprintf("%.2f ms", ms(percentile(before, 99))), detail: waiting(before)})
+	b.table.add(row{what: fmt.Sprintf("the same while %d old messages are purged", old), callbacks: callbacksOff, figure: fmt.Sprintf("%.2f ms", ms(percentile(during, 99))),
+		detail: fmt.Sprintf("%s; the purge took %.0f s", waiting(during), took.Seconds())})
+	if err := errors.Join(o.db.Close(), o.Stop()); err != nil { // which folds the log into the file
 		return err
 	}
-	left := fileSize(o.dir)
-	b.add("database file, before and after the purge", fmt.Sprintf("%d → %d MB", full>>20, left>>20), times(float64(left), float64(full)))
+	left := fileSize(o.Dir)
+	b.table.add(row{what: "database file, before and after the purge", figure: fmt.Sprintf("%.0f → %.0f MB", megabytes(full), megabytes(left))})
 	return nil
-}
-
-// settleFile stops the server, so that the log is folded into the file.
-func (o *postOffice) settleFile() error {
-	o.cmd.Process.Signal(os.Interrupt)
-	return errors.Join(o.cmd.Wait(), o.db.Close())
 }
 
 func fileSize(dir string) int64 {
@@ -77,7 +67,7 @@ func fileSize(dir string) int64 {
 // steady sends messages at a steady rate for the length of all rounds, or until
 // ended says so, and returns how long each took from when it was due: one that
 // has to wait for its turn counts as waiting.
-func (b *bench) steady(o *postOffice, ended <-chan error) (waits []time.Duration, err error) {
+func (b *bench) steady(ctx context.Context, o *office, ended <-chan error) (waits []time.Duration, err error) {
 	var (
 		group sync.WaitGroup
 		mu    sync.Mutex
@@ -89,7 +79,7 @@ func (b *bench) steady(o *postOffice, ended <-chan error) (waits []time.Duration
 	for i := range purgeConnections {
 		group.Go(func() {
 			first := began.Add(every * time.Duration(i) / purgeConnections)
-			mine, fault := keepTime(o.address, first, every, stop, func() []byte { return o.message(o.provider, n.Add(1)) })
+			mine, fault := keepTime(o.Address, first, every, stop, func() []byte { return o.message(n.Add(1)) })
 			mu.Lock()
 			defer mu.Unlock()
 			waits, err = append(waits, mine...), errors.Join(err, fault)
@@ -97,7 +87,11 @@ func (b *bench) steady(o *postOffice, ended <-chan error) (waits []time.Duration
 	}
 	var fault error
 	if ended == nil {
-		time.Sleep(b.length * time.Duration(b.rounds))
+		select {
+		case <-time.After(b.length * time.Duration(b.rounds)):
+		case <-ctx.Done():
+			fault = ctx.Err()
+		}
 	} else {
 		fault = <-ended
 	}

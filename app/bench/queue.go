@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
+	"sync/atomic"
 	"time"
 
 	"confab/jobs/queue"
@@ -12,7 +12,7 @@ import (
 )
 
 // queue measures jobs that do nothing: 16 callers enqueue, 16 workers work.
-func (b *bench) queue() error {
+func (b *bench) queue(ctx context.Context) error {
 	s, err := b.newScratch()
 	if err != nil {
 		return err
@@ -29,56 +29,59 @@ func (b *bench) queue() error {
 			}},
 		},
 	})
-	ctx, stop := context.WithCancel(context.Background())
+	running, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- runner.Run(ctx) }()
+	go func() { ended <- runner.Run(running) }()
 	defer func() { stop(); <-ended }()
 
-	var rates, costs []float64
-	for range b.rounds {
-		rate, cost, err := throughput(s, b.length)
-		if err != nil {
-			return err
-		}
-		rates, costs = append(rates, rate), append(costs, cost)
+	cost := newMeter(worker{"one process", generator.used})
+	medians, err := b.interleave(ctx, func() (float64, error) { return throughput(ctx, s, b.length, cost) })
+	if err != nil {
+		return err
 	}
-	b.add("jobs enqueued and completed, 16 + 16", perSecond(median(rates)), fmt.Sprintf("processor %.0f µs each", median(costs)))
-	return b.pickUp(s, picked)
+	b.table.add(row{id: "P7", what: "jobs enqueued and completed, 16 + 16", figure: perSecond(medians[0]), detail: cost.String()})
+	return b.pickUp(ctx, s, picked)
 }
 
-// throughput enqueues for a while and counts until the last job is done. It
-// returns jobs per second and microseconds of processor time per job.
-func throughput(s *scratch, length time.Duration) (each, cost float64, err error) {
-	began, spent := time.Now(), cpuOf(os.Getpid())
-	rate, err := hammer(16, length, func(ctx context.Context) error {
-		return s.Update(ctx, func(tx *storage.Tx) error {
+// throughput enqueues for a while and counts until the last job is done, in jobs
+// per second.
+func throughput(ctx context.Context, s *scratch, length time.Duration, cost *meter) (float64, error) {
+	if err := cost.begin(); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	var enqueued atomic.Int64
+	_, err := hammer(ctx, 16, length, func(ctx context.Context) error {
+		err := s.Update(ctx, func(tx *storage.Tx) error {
 			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: struct{}{}})
 			return err
 		})
+		enqueued.Add(1)
+		return err
 	})
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
-	enqueued := rate * time.Since(began).Seconds()
 	for {
 		var left []storage.JobCount
-		err := s.View(context.Background(), func(rx *storage.Rx) (err error) { left, err = rx.JobCounts(); return err })
+		err := s.View(ctx, func(rx *storage.Rx) (err error) { left, err = rx.JobCounts(); return err })
 		if err != nil {
-			return 0, 0, err
+			return 0, err
 		}
 		if len(left) == 0 {
-			return enqueued / time.Since(began).Seconds(), micros(cpuOf(os.Getpid())-spent) / enqueued, nil
+			rate := float64(enqueued.Load()) / time.Since(began).Seconds()
+			return rate, cost.end(int(enqueued.Load()))
 		}
 		time.Sleep(time.Millisecond)
 	}
 }
 
 // pickUp measures the time from calling Update to the handler's first line.
-func (b *bench) pickUp(s *scratch, picked <-chan time.Time) error {
+func (b *bench) pickUp(ctx context.Context, s *scratch, picked <-chan time.Time) error {
 	var waits []time.Duration
 	for range 200 * b.rounds {
 		began := time.Now()
-		err := s.Update(context.Background(), func(tx *storage.Tx) error {
+		err := s.Update(ctx, func(tx *storage.Tx) error {
 			_, err := tx.Enqueue(storage.NewJob{Kind: "watched", Args: struct{}{}})
 			return err
 		})
@@ -88,9 +91,6 @@ func (b *bench) pickUp(s *scratch, picked <-chan time.Time) error {
 		waits = append(waits, (<-picked).Sub(began))
 		time.Sleep(time.Millisecond) // idle in between: this is latency, not load
 	}
-	p50, p99 := percentile(waits, 50), percentile(waits, 99)
-	b.add("job picked up after enqueueing began, idle", fmt.Sprintf("p50 %.2f ms", ms(p50)), fmt.Sprintf("p99 %.2f ms", ms(p99)))
+	b.table.add(row{what: "job picked up after enqueueing began, idle", figure: fmt.Sprintf("%.2f ms", ms(percentile(waits, 50))), detail: waiting(waits)})
 	return nil
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,51 +1,36 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"os"
-	"os/exec"
 	"strconv"
 	"sync"
 	"time"
+
+	"confab/app/rig"
 )
 
 // receiver is an endpoint for webhooks in a process of its own.
-type receiver struct {
-	cmd *exec.Cmd
-	URL string
-}
+type receiver struct{ *rig.Service }
 
 // startReceiver runs this program once more, as an endpoint.
-func startReceiver() (*receiver, error) {
-	r := &receiver{cmd: exec.Command(os.Args[0], "-receive")}
-	r.cmd.Stderr = os.Stderr
-	out, err := r.cmd.StdoutPipe()
+func (b *bench) startReceiver() (*receiver, error) {
+	s, err := b.self.StartService("receive")
 	if err != nil {
 		return nil, err
 	}
-	if err := r.cmd.Start(); err != nil {
-		return nil, err
-	}
-	address, err := bufio.NewReader(out).ReadString('\n')
-	r.URL = "http://" + string(bytes.TrimSpace([]byte(address)))
-	return r, err
-}
-
-func (r *receiver) stop() {
-	r.cmd.Process.Kill()
-	r.cmd.Wait()
+	return &receiver{s}, nil
 }
 
 // tally is what a receiver tells of what it got.
 type tally struct {
-	Count int             `json:"count"`
-	Waits []time.Duration `json:"waits"`
+	Count   int             `json:"count"`
+	Hanging int             `json:"hanging"` // were left without an answer
+	Waits   []time.Duration `json:"waits"`
 }
 
 // await waits until so many deliveries have come since the last call, takes them
@@ -75,27 +60,33 @@ func marked() string { return mark + strconv.FormatInt(time.Now().UnixNano(), 10
 type endpoint struct {
 	mu    sync.Mutex
 	more  *sync.Cond
-	count int
-	waits []time.Duration
+	tally tally
 }
 
-// receive serves /hook, which takes everything, and /hang, which answers nothing.
-func receive() error {
+// receive serves /hook, which takes everything, and /hang, which answers nothing
+// for as long as anybody waits.
+func receive(args []string) error {
+	flags := flag.NewFlagSet("receive", flag.ContinueOnError)
+	listen := flags.String("listen", "", "address to listen on")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
 	e := &endpoint{}
 	e.more = sync.NewCond(&e.mu)
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST /hook", e.hook)
-	mux.HandleFunc("POST /hang", func(_ http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		<-r.Context().Done()
-	})
+	mux.HandleFunc("POST /hang", e.hang)
 	mux.HandleFunc("GET /await", e.await)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	fmt.Println(listener.Addr())
-	return http.Serve(listener, mux)
+	return (&http.Server{Addr: *listen, Handler: mux}).ListenAndServe()
+}
+
+func (e *endpoint) hang(_ http.ResponseWriter, r *http.Request) {
+	io.Copy(io.Discard, r.Body)
+	e.mu.Lock()
+	e.tally.Hanging++
+	e.mu.Unlock()
+	<-r.Context().Done()
 }
 
 func (e *endpoint) hook(w http.ResponseWriter, r *http.Request) {
@@ -105,26 +96,29 @@ func (e *endpoint) hook(w http.ResponseWriter, r *http.Request) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.count++
+	e.tally.Count++
 	if _, rest, ok := bytes.Cut(body, []byte(mark)); ok {
 		stamp, _, _ := bytes.Cut(rest, []byte("."))
 		if at, err := strconv.ParseInt(string(stamp), 10, 64); err == nil {
-			e.waits = append(e.waits, time.Since(time.Unix(0, at)))
+			e.tally.Waits = append(e.tally.Waits, time.Since(time.Unix(0, at)))
 		}
 	}
 	e.more.Broadcast()
 }
 
+// patience is how long deliveries may take before they count as lost.
+const patience = 2 * time.Minute
+
 func (e *endpoint) await(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
-	late := time.AfterFunc(time.Minute, e.more.Broadcast)
+	late := time.AfterFunc(patience, e.more.Broadcast)
 	defer late.Stop()
 	began := time.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for e.count < n && time.Since(began) < time.Minute {
+	for e.tally.Count < n && time.Since(began) < patience {
 		e.more.Wait()
 	}
-	json.NewEncoder(w).Encode(tally{e.count, e.waits})
-	e.count, e.waits = 0, nil
+	json.NewEncoder(w).Encode(e.tally)
+	e.tally = tally{}
 }

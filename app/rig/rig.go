@@ -1,5 +1,6 @@
-// Package rig runs confab and the played provider as processes of their own, for
-// measurements and trials that must not share a process with what they watch.
+// Package rig runs confab, the played provider and those who listen to them as
+// processes of their own, for measurements and trials that must not share a
+// process with what they watch.
 package rig
 
 import (
@@ -10,8 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -105,21 +104,6 @@ func (p *Process) Await(url string) error {
 		}
 	}
 	return fmt.Errorf("%s did not answer within %s", url, startPatience)
-}
-
-// Memory is the resident size of the process in bytes.
-func (p *Process) Memory() (int64, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range bytes.SplitSeq(text, []byte("\n")) {
-		if value, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
-			kb, err := strconv.ParseInt(string(bytes.Fields(value)[0]), 10, 64)
-			return kb << 10, err
-		}
-	}
-	return 0, errors.New("no VmRSS in /proc")
 }
 
 // FreeAddress is an address of this machine that nobody listens on now.

@@ -3,6 +3,7 @@ package rig
 import (
 	"io"
 	"sync"
+	"time"
 )
 
 // Server is `confab serve` on a data directory, stopped and started at will.
@@ -15,6 +16,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	process *Process
+	ready   time.Duration
 }
 
 // Command runs a command of confab on the server's data directory, with its
@@ -30,6 +32,7 @@ func (s *Server) URL() string { return "http://" + s.Address }
 func (s *Server) Start() error {
 	cmd := s.command(s.Env, "serve", "--data-dir", s.Dir, "--listen", s.Address)
 	cmd.Stderr = s.Log
+	began := time.Now()
 	p, err := Start(cmd)
 	if err != nil {
 		return err
@@ -37,7 +40,25 @@ func (s *Server) Start() error {
 	s.mu.Lock()
 	s.process = p
 	s.mu.Unlock()
-	return p.Await(s.URL() + "/readyz")
+	err = p.Await(s.URL() + "/readyz")
+	s.mu.Lock()
+	s.ready = time.Since(began)
+	s.mu.Unlock()
+	return err
+}
+
+// Ready is how long the last start took, up to the first answer.
+func (s *Server) Ready() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ready
+}
+
+// running is the process that runs, or nil.
+func (s *Server) running() *Process {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.process
 }
 
 // take is the process that runs, or nil, and nobody's from now on.
@@ -66,10 +87,25 @@ func (s *Server) Stop() error {
 
 // Memory is the resident size of the process in bytes, 0 when none runs.
 func (s *Server) Memory() (int64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process == nil {
-		return 0, nil
+	if p := s.running(); p != nil {
+		return p.Memory()
 	}
-	return s.process.Memory()
+	return 0, nil
+}
+
+// PeakMemory is the largest resident size that the process ever had, in bytes, 0
+// when none runs.
+func (s *Server) PeakMemory() (int64, error) {
+	if p := s.running(); p != nil {
+		return p.PeakMemory()
+	}
+	return 0, nil
+}
+
+// Processor is the processor time that the process has used, 0 when none runs.
+func (s *Server) Processor() (time.Duration, error) {
+	if p := s.running(); p != nil {
+		return p.Processor()
+	}
+	return 0, nil
 }

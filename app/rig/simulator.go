@@ -15,6 +15,7 @@ type Simulator struct {
 	*Process
 	URL           string `json:"simulator_url"`
 	PhoneNumberID string `json:"phone_number_id"`
+	PhoneNumber   string `json:"phone_number"`
 	WABAID        string `json:"waba_id"`
 	AccessToken   string `json:"access_token"`
 	AppSecret     string `json:"app_secret"`

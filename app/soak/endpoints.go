@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os/exec"
 
 	"confab/app/rig"
 )
@@ -22,18 +21,11 @@ type receiverProcess struct {
 
 // startReceiver runs one in a process of its own.
 func startReceiver(self rig.Program) (*receiverProcess, error) {
-	address, err := rig.FreeAddress()
+	service, err := self.StartService(receiverCommand)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(self.Path, receiverCommand, "-listen", address)
-	cmd.Env = append(cmd.Environ(), self.Env...)
-	p, err := rig.Start(cmd)
-	if err != nil {
-		return nil, err
-	}
-	r := &receiverProcess{p, "http://" + address}
-	return r, p.Await(r.url)
+	return &receiverProcess{service.Process, service.URL}, nil
 }
 
 // endpoint is the URL of an endpoint.

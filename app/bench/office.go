@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"confab/app/rig"
+	"confab/storage"
+)
+
+// unlimited switches off what would cap a measurement by design.
+var unlimited = []string{
+	"CONFAB_LOG__LEVEL=warn",
+	"CONFAB_PLANS__SELF_HOSTED__RATE_PER_SECOND=0",
+	"CONFAB_PROVIDER__MESSAGES_PER_SECOND=0", "CONFAB_PROVIDER__PAIR_LIMIT=false",
+	"CONFAB_SECURITY__ALLOW_INSECURE_URLS=true", "CONFAB_SECURITY__ALLOW_CIDRS=127.0.0.0/8",
+}
+
+// server is confab in a process of its own, with an organization that has the
+// played provider's number.
+type server struct {
+	*rig.Server
+	key    string
+	number string
+}
+
+// newServer prepares a server that is not started yet.
+func (b *bench) newServer(address string, provider *rig.Simulator) (*server, error) {
+	dir, err := os.MkdirTemp(b.dir, "server-*")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{
+		Server: &rig.Server{Program: b.confab, Dir: dir, Address: address, Env: append(provider.Settings(), unlimited...)},
+		number: provider.PhoneNumberID,
+	}
+	org, err := s.Command("orgs", "create", "Bench")
+	if err != nil {
+		return nil, err
+	}
+	if s.key, err = s.Command("keys", "create", "--org", org); err != nil {
+		return nil, err
+	}
+	_, err = s.Command("accounts", "connect", "--org", org, "--phone-number-id", provider.PhoneNumberID, "--waba-id", provider.WABAID, "--access-token", provider.AccessToken)
+	return s, err
+}
+
+// open opens the server's database beside it.
+func (b *bench) open(s *server) (*storage.DB, error) {
+	key, err := storage.LoadMasterKey(s.Dir, "")
+	if err != nil {
+		return nil, err
+	}
+	return storage.Open(storage.Options{Path: storage.DatabaseFile(s.Dir), Schema: b.schema, MasterKey: key, Synchronous: "normal", Readers: 1, SkipCheck: true, KeepVersion: true})
+}
+
+// prefill stores messages of the past in the server's database.
+func (b *bench) prefill(ctx context.Context, s *server, messages int) (history, error) {
+	db, err := b.open(s)
+	if err != nil {
+		return history{}, err
+	}
+	h, err := prefill(ctx, db, s.number, messages)
+	return h, errors.Join(err, db.Close())
+}
+
+// startProvider runs the simulator, without callbacks about what was sent.
+func (b *bench) startProvider(server string) (*rig.Simulator, error) {
+	dir, err := os.MkdirTemp(b.dir, "provider-*")
+	if err != nil {
+		return nil, err
+	}
+	p, err := b.confab.StartSimulator(dir, "http://"+server+"/provider/webhook", io.Discard)
+	if err == nil {
+		err = report(p, callbacksOff)
+	}
+	if err != nil && p != nil {
+		p.Kill()
+	}
+	return p, err
+}
+
+// report lets the played provider tell, or not, what becomes of its messages.
+func report(p *rig.Simulator, c callbacks) error {
+	when := `"sent_ms":null,"delivered_ms":null`
+	if c == callbacksOn {
+		when = `"sent_ms":50,"delivered_ms":200`
+	}
+	return p.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"auto_read":false,`+when+`}`, nil)
+}
+
+// office is a server with a provider and somebody who wants its events.
+type office struct {
+	*server
+	provider *rig.Simulator
+	receiver *receiver
+	db       *storage.DB // to watch
+}
+
+// openOffice starts all of them, with so many messages there already.
+func (b *bench) openOffice(ctx context.Context, messages int) (o *office, h history, err error) {
+	address, err := rig.FreeAddress()
+	if err != nil {
+		return nil, h, err
+	}
+	o = &office{}
+	defer func() {
+		if err != nil {
+			o.close()
+		}
+	}()
+	if o.provider, err = b.startProvider(address); err != nil {
+		return nil, h, err
+	}
+	if o.receiver, err = b.startReceiver(); err != nil {
+		return nil, h, err
+	}
+	s, err := b.newServer(address, o.provider)
+	if err != nil {
+		return nil, h, err
+	}
+	if h, err = b.prefill(ctx, s, messages); err != nil {
+		return nil, h, err
+	}
+	o.server = s
+	if err = s.Start(); err != nil {
+		return nil, h, err
+	}
+	o.db, err = b.open(s)
+	return o, h, err
+}
+
+func (o *office) close() {
+	if o.db != nil {
+		o.db.Close()
+	}
+	if o.server != nil {
+		o.Kill()
+		os.RemoveAll(o.Dir)
+	}
+	if o.receiver != nil {
+		o.receiver.Kill()
+	}
+	if o.provider != nil {
+		o.provider.Kill()
+	}
+}
+
+// workers are those whose processor time a message costs.
+func (o *office) workers() []worker {
+	return []worker{{"server", o.Processor}, {"provider", o.provider.Processor}, {"receiver", o.receiver.Processor}, generator}
+}
+
+// request is the bytes of a request with the server's key.
+func (s *server) request(method, path, body string) []byte {
+	return fmt.Appendf(nil, "%s /v1%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", method, path, s.Address, s.key, len(body), body)
+}
+
+// message is the nth request to send one.
+func (s *server) message(n int64) []byte {
+	return s.request("POST", "/"+s.number+"/messages", `{"messaging_product":"chat","to":"`+person(n)+`","type":"text","text":{"body":"`+marked()+`"}}`)
+}
+
+// callback is a signed request with the messages up to the nth, so many of them,
+// as the provider words what people wrote.
+func (o *office) callback(n int64, each int) []byte {
+	var contacts, messages strings.Builder
+	now := time.Now().Unix()
+	for i := n - int64(each) + 1; i <= n; i++ {
+		if contacts.Len() > 0 {
+			contacts.WriteByte(',')
+			messages.WriteByte(',')
+		}
+		from := person(i)[1:]
+		fmt.Fprintf(&contacts, `{"profile":{"name":"Person %d"},"wa_id":%q,"user_id":"US.77%s"}`, i%people, from, from)
+		fmt.Fprintf(&messages, `{"from":%q,"from_user_id":"US.77%s","id":"wamid.HBgLMTU1NTAwMDExMTEVAgASGBQz%d","timestamp":"%d","text":{"body":%q},"type":"text"}`,
+			from, from, i, now, marked())
+	}
+	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":%q,"changes":[{"value":{"messaging_product":"whatsapp",`+
+		`"metadata":{"display_phone_number":%q,"phone_number_id":%q},"contacts":[%s],"messages":[%s]},"field":"messages"}]}]}`,
+		o.provider.WABAID, strings.TrimPrefix(o.provider.PhoneNumber, "+"), o.provider.PhoneNumberID, contacts.String(), messages.String())
+	mac := hmac.New(sha256.New, []byte(o.provider.AppSecret))
+	mac.Write([]byte(body))
+	return []byte("POST /provider/webhook HTTP/1.1\r\nHost: " + o.Address + "\r\nContent-Type: application/json\r\nX-Hub-Signature-256: sha256=" +
+		hex.EncodeToString(mac.Sum(nil)) + "\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
+}
+
+// subscribe has events of a type posted to a path of the receiver.
+func (o *office) subscribe(path, event string) (id string, err error) {
+	var made struct {
+		Data struct{ ID string }
+	}
+	err = o.call("POST", "/webhook_subscriptions", fmt.Sprintf(`{"url":%q,"events":[%q]}`, o.receiver.URL+path, event), &made)
+	return made.Data.ID, err
+}
+
+// turn makes a subscription active or paused.
+func (o *office) turn(subscription, status string) error {
+	return o.call("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), nil)
+}
+
+// call makes one request with the standard client, which must succeed, and reads
+// its answer unless into is nil.
+func (s *server) call(method, path, body string, into any) error {
+	req, err := http.NewRequest(method, s.URL()+"/v1"+path, bytes.NewBufferString(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.key)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(res.Body); err != nil {
+		return err
+	}
+	if res.StatusCode >= 300 {
+		return fmt.Errorf("%s %s: %d %.300s", method, path, res.StatusCode, text.Bytes())
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(text.Bytes(), into)
+}

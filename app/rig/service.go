@@ -1,0 +1,26 @@
+package rig
+
+// Service is a program that answers HTTP where it is told to.
+type Service struct {
+	*Process
+	URL string
+}
+
+// StartService runs the program with arguments and -listen ADDRESS, and waits
+// until its front page answers.
+func (p Program) StartService(args ...string) (*Service, error) {
+	address, err := FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	process, err := Start(p.command(nil, append(args, "-listen", address)...))
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{process, "http://" + address}
+	if err := s.Await(s.URL); err != nil {
+		s.Kill()
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,65 @@
+package rig
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+)
+
+// Memory is the resident size of the process in bytes.
+func (p *Process) Memory() (int64, error) { return p.status("VmRSS:") }
+
+// PeakMemory is the largest resident size that the process ever had, in bytes.
+func (p *Process) PeakMemory() (int64, error) { return p.status("VmHWM:") }
+
+// status reads a size out of what the kernel tells of the process.
+func (p *Process) status(name string) (int64, error) {
+	text, err := os.ReadFile(p.file("status"))
+	if err != nil {
+		return 0, err
+	}
+	return sizeIn(text, name)
+}
+
+func sizeIn(status []byte, name string) (int64, error) {
+	for line := range bytes.SplitSeq(status, []byte("\n")) {
+		if value, ok := bytes.CutPrefix(line, []byte(name)); ok {
+			if fields := bytes.Fields(value); len(fields) > 0 {
+				kb, err := strconv.ParseInt(string(fields[0]), 10, 64)
+				return kb << 10, err
+			}
+		}
+	}
+	return 0, fmt.Errorf("no %s in /proc", name)
+}
+
+// Processor is the processor time that the process has used so far, all its
+// threads together.
+func (p *Process) Processor() (time.Duration, error) {
+	text, err := os.ReadFile(p.file("stat"))
+	if err != nil {
+		return 0, err
+	}
+	return processorIn(text)
+}
+
+func processorIn(stat []byte) (time.Duration, error) {
+	const tick = 10 * time.Millisecond                              // what /proc counts in
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // a name may hold spaces
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("/proc tells no processor time: %q", stat)
+	}
+	user, err := strconv.ParseInt(string(fields[11]), 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.ParseInt(string(fields[12]), 10, 64)
+	return time.Duration(user+system) * tick, err
+}
+
+func (p *Process) file(name string) string {
+	return filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), name)
+}
