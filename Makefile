@@ -4,6 +4,7 @@ BIN     := bin/confab
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
 SOAK    ?= 10m
+BENCH   ?=
 
 export CGO_ENABLED = 0
 
@@ -32,8 +33,8 @@ lint: ## gofmt, vet, staticcheck
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-bench: build ## Measure, and print a table with ratios
-	go run ./app/bench -confab $(BIN)
+bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
+	go run ./app/bench -confab $(BIN) $(BENCH)
 
 soak: build ## Press a whole installation for SOAK (default 10m), with faults, and audit it
 	go run ./app/soak -confab $(BIN) -length $(SOAK)

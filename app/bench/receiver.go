@@ -71,6 +71,11 @@ func receive(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	return (&http.Server{Addr: *listen, Handler: newEndpoint()}).ListenAndServe()
+}
+
+// newEndpoint serves an endpoint, and tells of what it got.
+func newEndpoint() http.Handler {
 	e := &endpoint{}
 	e.more = sync.NewCond(&e.mu)
 	mux := http.NewServeMux()
@@ -78,7 +83,7 @@ func receive(args []string) error {
 	mux.HandleFunc("POST /hook", e.hook)
 	mux.HandleFunc("POST /hang", e.hang)
 	mux.HandleFunc("GET /await", e.await)
-	return (&http.Server{Addr: *listen, Handler: mux}).ListenAndServe()
+	return mux
 }
 
 func (e *endpoint) hang(_ http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"confab/app/cli"
+	"confab/app/rig"
+	"confab/storage/storagetest"
+)
+
+// asConfab makes the test binary behave as confab, asSelf as one of the roles of
+// this program.
+const (
+	asConfab = "CONFAB_TEST_PROGRAM"
+	asSelf   = "CONFAB_TEST_ROLE"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv(asConfab) != "":
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		context.AfterFunc(ctx, stop)
+		os.Exit(cli.Run(ctx, cli.Assets{Schema: os.Getenv("CONFAB_TEST_SCHEMA"), Version: "test"}, os.Args[1:]))
+	case os.Getenv(asSelf) != "":
+		fatal(roles[os.Args[1]](os.Args[2:]))
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// newBench is a run that is over soon, on what was built for the test.
+func newBench(t *testing.T) *bench {
+	schema := storagetest.Schema(t)
+	t.Setenv("TMPDIR", t.TempDir())
+	return &bench{
+		confab: rig.Program{Path: os.Args[0], Env: []string{asConfab + "=1", "CONFAB_TEST_SCHEMA=" + schema}},
+		self:   rig.Program{Path: os.Args[0], Env: []string{asSelf + "=1"}},
+		schema: schema, rounds: 1, length: 20 * time.Millisecond, messages: 2000,
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for messages, want := range map[int][]int{
+		2000:       {1000, 2000},
+		1_000_000:  {1000, 1_000_000},
+		10_000_000: {1000, 1_000_000, 10_000_000},
+	} {
+		if got := (&bench{messages: messages}).sizes(); !slices.Equal(got, want) {
+			t.Errorf("%d messages: %v, want %v", messages, got, want)
+		}
+	}
+}
+
+func TestGrowthNeedsRoom(t *testing.T) {
+	b := &bench{dir: t.TempDir(), messages: 1 << 50}
+	if err := b.room(); err == nil || !strings.Contains(err.Error(), "TMPDIR") {
+		t.Error(err)
+	}
+	b.messages = 1
+	if err := b.room(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestGrowth measures on real processes. The other parts need more time than a
+// test should have: `make bench` is their test.
+func TestGrowth(t *testing.T) {
+	b := newBench(t)
+	b.only = "growth"
+	if err := b.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(b.table.rows), 1+2*len(operations); got != want {
+		t.Errorf("%d rows, want %d:\n%s", got, want, b.table.String())
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestRunKnowsItsParts(t *testing.T) {
+	b := newBench(t)
+	b.only = "everything"
+	if err := b.run(t.Context()); err == nil || !strings.Contains(err.Error(), "growth") {
+		t.Error(err)
+	}
+}

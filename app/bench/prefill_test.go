@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+func TestPrefillTellsThePast(t *testing.T) {
+	db := storagetest.Open(t)
+	const number = "106540352242922"
+	account := storagetest.Connect(t, db, storagetest.Seed(t, db, "Bench"), number)
+	const messages = 2*people + 10
+	past, err := prefill(t.Context(), db, number, messages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(past.ids) != messages {
+		t.Fatalf("%d ids of %d messages", len(past.ids), messages)
+	}
+	err = db.View(t.Context(), func(rx *storage.Rx) error {
+		there, err := rx.PurgeCounts(storage.Purge{Before: storage.Now()})
+		if err != nil {
+			return err
+		}
+		if there.Messages != messages {
+			t.Errorf("%d messages of %d are there", there.Messages, messages)
+		}
+		for n := range int64(50) {
+			if _, err := rx.Message(account.ID, past.id(n)); err != nil {
+				t.Errorf("%s: %v", past.id(n), err)
+			}
+			page, _, err := rx.Messages(account.ID, storage.MessageFilter{CreatedBefore: storage.At(past.at(n))}, storage.First, 20)
+			if err != nil || len(page) != 20 {
+				t.Errorf("%d messages before %v, %v", len(page), past.at(n), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPrefillStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := prefill(ctx, storagetest.Open(t), "1", 10); err == nil {
+		t.Error("an interrupted past is told to its end")
+	}
+}
+
+func TestPersonComesAgain(t *testing.T) {
+	if person(0) != person(people) || person(0) == person(1) {
+		t.Error(person(0), person(1), person(people))
+	}
+	if a, b := providerID(person(1), 1), providerID(person(1), 2); a == b || a[:20] != b[:20] || !strings.HasPrefix(a, "wamid.") {
+		t.Error(a, b)
+	}
+}
