@@ -27,11 +27,13 @@ func (rx *Rx) Parcel(delivery string) (p Parcel, err error) {
 }
 
 // Parcels finds what many deliveries carry, those that are still there.
-func (rx *Rx) Parcels(deliveries []string) (all []Parcel, err error) {
-	err = rx.list(&all, `
+func (rx *Rx) Parcels(deliveries []string) ([]Parcel, error) {
+	fields := func(p *Parcel) []any {
+		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
+	}
+	return scanned(rx, fields, `
 		SELECT `+parcelColumns+`
 		FROM json_each(?) j CROSS JOIN deliveries d ON d.id = j.value JOIN events e ON e.id = d.event`, jsonList(deliveries))
-	return all, err
 }
 
 // parcelOf is the parcel of a delivery that is being made now.

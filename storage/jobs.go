@@ -1,11 +1,9 @@
 package storage
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -95,6 +93,11 @@ func (db *DB) SetDispatcher(d Dispatcher) {
 
 const jobColumns = `id, kind, lane, args, state, due_at, runs, failures, crashes, leased_until, call_begun_at, last_error, created_at`
 
+// jobFields are where jobColumns go.
+func jobFields(j *Job) []any {
+	return []any{&j.ID, &j.Kind, &j.Lane, &j.Args, &j.State, &j.DueAt, &j.Runs, &j.Failures, &j.Crashes, &j.LeasedUntil, &j.CallBegunAt, &j.LastError, &j.CreatedAt}
+}
+
 // Enqueue stores a job with the rest of the transaction and returns its id.
 func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 	args, err := json.Marshal(n.Args)
@@ -136,8 +139,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 // whose lane admit refuses become held, out of the way of the next claim. There
 // a retry takes the place that the job had before its first run.
 func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
-	var due []Job
-	err = tx.list(&due, `
+	due, err := scanned(&tx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'due' AND kind = ? AND due_at <= ?
@@ -164,24 +166,35 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 
 // ClaimHeld leases up to limit held jobs of a kind and lane, oldest first.
 func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Job, error) {
-	var held []Job
-	err := tx.list(&held, `
+	held, err := scanned(&tx.Rx, jobFields, `
+		SELECT `+jobColumns+`
+		FROM jobs
+		WHERE state = 'held' AND kind = ? AND lane = ?
+		ORDER BY due_at, id
+		LIMIT ?`, kind, lane, limit)
+	if err != nil || len(held) == 0 {
+		return nil, err
+	}
+	ids := make([]int64, len(held))
+	for i := range held {
+		held[i].leased(tx.Now.Add(lease))
+		ids[i] = held[i].ID
+	}
+	_, err = tx.exec(`
 		UPDATE jobs
 		SET state = 'running', runs = runs + 1, leased_until = ?
-		WHERE id IN (
-			SELECT id FROM jobs
-			WHERE state = 'held' AND kind = ? AND lane = ?
-			ORDER BY due_at, id
-			LIMIT ?)
-		RETURNING `+jobColumns, tx.Now.Add(lease), kind, lane, limit)
-	tx.wrote = tx.wrote || len(held) > 0
-	slices.SortFunc(held, func(a, b Job) int { return cmp.Or(cmp.Compare(a.DueAt, b.DueAt), cmp.Compare(a.ID, b.ID)) })
+		WHERE id IN (SELECT value FROM json_each(?))`, tx.Now.Add(lease), jsonList(ids))
 	return held, err
 }
 
-func (tx *Tx) lease(j *Job, lease time.Duration) error {
-	j.State, j.LeasedUntil = JobRunning, tx.Now.Add(lease)
+// leased makes a job in memory what its lease makes of the row.
+func (j *Job) leased(until Time) {
+	j.State, j.LeasedUntil = JobRunning, until
 	j.Runs++
+}
+
+func (tx *Tx) lease(j *Job, lease time.Duration) error {
+	j.leased(tx.Now.Add(lease))
 	return tx.must(`
 		UPDATE jobs
 		SET state = 'running', runs = ?, leased_until = ?

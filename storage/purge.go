@@ -29,11 +29,11 @@ func ids(rows []Row) string {
 	return jsonList(all)
 }
 
-// jsonList is a list of texts as one argument, for json_each.
-func jsonList(all []string) string {
+// jsonList is a list as one argument, for json_each.
+func jsonList[T string | int64](all []T) string {
 	text, err := json.Marshal(all)
 	if err != nil {
-		panic(err) // texts can always be written
+		panic(err) // texts and numbers can always be written
 	}
 	return string(text)
 }

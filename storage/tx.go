@@ -150,6 +150,32 @@ func (rx *Rx) list(dest any, query string, args ...any) error {
 	return rx.s.translate(stmt.Select(dest, args...))
 }
 
+// scanned reads all rows of a query, column by column into what columns names of
+// a row. It is list for what is read by the hundred, as scan is get.
+func scanned[T any](rx *Rx, columns func(*T) []any, query string, args ...any) ([]T, error) {
+	stmt, err := rx.s.prepared(query)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.Stmt.Query(args...)
+	if err != nil {
+		return nil, rx.s.translate(err)
+	}
+	defer rows.Close()
+	var (
+		row  T
+		all  []T
+		dest = columns(&row)
+	)
+	for rows.Next() {
+		if err := rows.Scan(dest...); err != nil {
+			return nil, rx.s.translate(err)
+		}
+		all = append(all, row)
+	}
+	return all, rx.s.translate(rows.Err())
+}
+
 // Tx changes the database. What it did becomes durable together with the work
 // of other callers, or not at all.
 type Tx struct {

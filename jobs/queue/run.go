@@ -22,7 +22,7 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 	r.mu.Lock()
 	r.running[j.ID] = current
 	r.mu.Unlock()
-	go func() {
+	r.crew.run(r.base, func() {
 		defer r.group.Done()
 		defer cancel()
 		began := time.Now()
@@ -32,7 +32,7 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 			return
 		}
 		r.observe(k, r.settle(k, j, commit, err), began)
-	}()
+	})
 }
 
 // handle calls the handler. A panic fails the job, not the process.

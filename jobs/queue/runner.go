@@ -37,6 +37,7 @@ type Runner struct {
 	kinds    map[string]*kindState
 	wake     chan struct{}
 	memories *memories
+	crew     crew
 	group    sync.WaitGroup  // runs and their settling
 	base     context.Context // of all runs; ends when the grace time is over
 	stop     context.CancelFunc
@@ -67,6 +68,7 @@ func New(o Options) *Runner {
 		kinds:    make(map[string]*kindState),
 		wake:     make(chan struct{}, 1),
 		memories: newMemories(),
+		crew:     newCrew(),
 		free:     o.Workers,
 		lanes:    make(map[laneKey]*laneState),
 		running:  make(map[int64]*run),

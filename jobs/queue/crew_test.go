@@ -1,0 +1,56 @@
+package queue
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+
+	"github.com/matryer/is"
+)
+
+// goroutine names the one that asks, by the head of its stack.
+func goroutine() string {
+	text := make([]byte, 64)
+	text = text[:runtime.Stack(text, false)]
+	return string(text[:len("goroutine 00000")])
+}
+
+func TestACrewUsesItsGoroutinesAgain(t *testing.T) {
+	is := is.New(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		c := newCrew()
+		var seen []string
+		for range 3 {
+			c.run(ctx, func() { seen = append(seen, goroutine()) })
+			synctest.Wait() // it waits for the next task
+		}
+		is.Equal(len(seen), 3)
+		is.Equal(seen[0], seen[1])
+		is.Equal(seen[1], seen[2])
+	})
+}
+
+func TestACrewRunsAllAtOnceAndKeepsSome(t *testing.T) {
+	is := is.New(t)
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		c := newCrew()
+		begun, letGo := make(chan struct{}, 3*idleHands), make(chan struct{})
+		for range 3 * idleHands {
+			c.run(ctx, func() {
+				begun <- struct{}{}
+				<-letGo
+			})
+		}
+		for range 3 * idleHands {
+			<-begun // none waits for another
+		}
+		close(letGo)
+		synctest.Wait()
+		is.Equal(len(c.idle), idleHands)
+		end() // they go home, or the test would wait for them for ever
+	})
+}
