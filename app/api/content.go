@@ -20,6 +20,9 @@ func isParent(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }
 // messageTypes are the contents that can be sent.
 var messageTypes = []string{"text", "image", "document", "video", "audio", "template", "interactive", "reaction"}
 
+// receivedTypes are those that can only be received.
+var receivedTypes = []string{"location", "contacts", "button", "sticker", "order", "unsupported"}
+
 // messageBody is the body of POST /v1/:phone_number_id/messages: a send, which
 // has a type, or a read receipt, which has a status.
 type messageBody struct {

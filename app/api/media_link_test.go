@@ -70,7 +70,7 @@ func TestALinkThatLeadsToNoFileIsItsOwnFault(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for _, link := range []string{
-		at + "/hops/4", at + "/inside", at + "/page.png", at + "/large.png", at + "/broken.png", at + "/nowhere", at + "/empty",
+		at + "/hops/4", at + "/inside", at + "/page.png", at + "/broken.png", at + "/nowhere", at + "/empty",
 		gone.URL, "http://10.0.0.1/a.png", "http://[::1]/a.png", "ftp://x.y/a", "x", "", "http://u:p@x.y/",
 	} {
 		t.Run(link, func(t *testing.T) {
@@ -82,6 +82,13 @@ func TestALinkThatLeadsToNoFileIsItsOwnFault(t *testing.T) {
 	}
 	is := is.New(t)
 	is.Equal(f.call("POST", library, `{"link":5}`).code(), "400 invalid_field_value link")
+	is.Equal(f.kept(), nil)
+}
+
+func TestALinkToAFileThatIsTooLargeIsRefusedAsTheFileItselfWouldBe(t *testing.T) {
+	is := is.New(t)
+	f, _ := serveLibrary(t)
+	is.Equal(f.call("POST", library, `{"link":"`+elsewhere(t)+`/large.png"}`).code(), "413 request_too_large link")
 	is.Equal(f.kept(), nil)
 }
 

@@ -204,7 +204,8 @@ func (f *form) check() error {
 }
 
 // fetch receives the file at a link, which stands in param. Whatever goes wrong
-// there is the link's fault.
+// there is the link's fault; a file that is too large is so as one that is
+// uploaded would be.
 func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error) {
 	res, err := s.Fetch.Get(ctx, link)
 	if err != nil {
@@ -230,9 +231,10 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error)
 	}
 	file.Discard()
 	switch e, ours := errors.AsType[*Error](err); {
-	case ours && e.Code == RequestTooLarge:
-		return nil, invalid(param, "leads to a file that is too large")
-	case ours || errors.Is(err, storage.ErrUnavailable):
+	case ours:
+		e.Param = param
+		return nil, e
+	case errors.Is(err, storage.ErrUnavailable):
 		return nil, err
 	}
 	return nil, unreachable(param, err)

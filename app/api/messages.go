@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"confab/jobs"
 	"confab/jobs/event"
@@ -21,7 +22,7 @@ func messageFilters(r *request) (storage.MessageFilter, error) {
 		Direction:      q.oneOf("direction", storage.Inbound, storage.Outbound),
 		Status: q.oneOf("status", storage.MessageQueued, storage.MessagePending, storage.MessageSent,
 			storage.MessageDelivered, storage.MessageRead, storage.MessageFailed),
-		Type:          q.text("type", 50),
+		Type:          q.oneOf("type", slices.Concat(messageTypes, receivedTypes)...),
 		CreatedAfter:  q.after("created_after"),
 		CreatedBefore: q.before("created_before"),
 	}

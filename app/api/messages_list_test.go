@@ -63,7 +63,6 @@ func TestAListOfMessagesIsNarrowedByItsFilters(t *testing.T) {
 		"status=read":                                                              {7},
 		"status=failed":                                                            {6, 4, 2},
 		"type=image":                                                               {2},
-		"type=TEXT":                                                                nil,
 		"type=location":                                                            nil,
 		"created_after=2026-01-02T03:04:05.003Z":                                   {8, 7, 6, 5, 4, 3},
 		"created_after=2026-01-02T03:04:05.0025Z":                                  {8, 7, 6, 5, 4, 3, 2},
@@ -98,7 +97,7 @@ func TestABadFilterIsNamed(t *testing.T) {
 		{"contact_id", "|x|ctc_|cnv_" + id + "|*"},
 		{"direction", "|in|INBOUND|inbound,outbound"},
 		{"status", "|played|Sent|sent "},
-		{"type", "|" + strings.Repeat("x", 51)},
+		{"type", "|TEXT|system|text,image|failed"},
 		{"created_after", "|now|1767323045|2026-01-02|2026-01-02T03:04:05|2026-01-02 03:04:05Z|2026-01-02T03:04:05+02:00|2026-01-02T3:04:05Z|" +
 			"2026-01-02T03:04:05,5Z|2026-02-30T03:04:05Z|2026-01-02T25:04:05Z|2026-01-02T03:04:05Z |12026-01-02T03:04:05Z"}, // an unescaped + is a space
 		{"created_before", "|yesterday|2026-13-02T03:04:05Z|%zz"},
@@ -131,7 +130,7 @@ func TestAMessageCursorIsBoundToItsNumberAndFilters(t *testing.T) {
 		messages + "?status=failed&cursor=" + plain,
 		messages + "?cursor=" + narrow,
 		messages + "?status=sent&cursor=" + narrow,
-		messages + "?type=failed&cursor=" + narrow,
+		messages + "?type=image&cursor=" + narrow,
 		messages + "?status=failed&type=text&cursor=" + narrow,
 		messages + "?status=failed&created_after=2020-01-01T00:00:00Z&cursor=" + narrow,
 		"/206540352242922/messages?cursor=" + plain,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -114,6 +115,9 @@ func (u *uploader) upload(ctx context.Context, format, param, url string) (strin
 		return handle, nil
 	}
 	in, err := u.s.fetch(ctx, param, url)
+	if e, ours := errors.AsType[*Error](err); ours && e.Code == RequestTooLarge {
+		return "", invalid(param, "leads to a file that is too large") // the body itself is not
+	}
 	if err != nil {
 		return "", err
 	}
