@@ -17,8 +17,6 @@ func TestSomeCodesChangeTheAccount(t *testing.T) {
 		131005: {storage.AccountDegraded, "permission_revoked", "upstream_error"},
 		133010: {storage.AccountDegraded, "upstream_error", "upstream_error"},
 		33:     {storage.AccountDisconnected, "upstream_error", "upstream_error"},
-		368:    {storage.AccountConnected, "policy_violation", "account_restricted"},
-		131031: {storage.AccountConnected, "account_locked", "account_restricted"},
 	} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			bubble(t, func(w *world) {
@@ -29,7 +27,6 @@ func TestSomeCodesChangeTheAccount(t *testing.T) {
 				w.is.Equal(*w.message(id).ErrorCode, want.code)
 				s := w.sender()
 				w.is.Equal(s.Status, want.status)
-				w.is.Equal(s.Restricted, want.later == "account_restricted")
 
 				next := w.text() // accepted just before, and not sent to a provider that says no
 				synctest.Wait()
@@ -38,6 +35,35 @@ func TestSomeCodesChangeTheAccount(t *testing.T) {
 				about, told := w.failure()
 				w.is.Equal(about, next)
 				w.is.Equal(told, -1) // our own refusal
+			})
+		})
+	}
+}
+
+// The provider tells of a restriction by callback. A message that it refuses for
+// one fails alone.
+func TestARefusedMessageRestrictsNoAccount(t *testing.T) {
+	for code, want := range map[int]string{368: "policy_violation", 131031: "account_locked", 131037: "account_restricted", 131042: "account_restricted"} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = func(n int, _ call) (*http.Response, error) {
+					if n == 1 {
+						return refusing(403, code), nil
+					}
+					return accepted("wamid.after"), nil
+				}
+				w.start()
+				id := w.text()
+				synctest.Wait()
+				w.is.Equal(*w.message(id).ErrorCode, want)
+				w.is.Equal(*w.message(id).ErrorProviderCode, code)
+				s := w.sender()
+				w.is.Equal(s.Status, storage.AccountConnected)
+				w.is.True(!s.Restricted)
+
+				next := w.text()
+				synctest.Wait()
+				w.is.Equal(w.message(next).Status, storage.MessageSent)
 			})
 		})
 	}

@@ -154,7 +154,7 @@ func TestABusinessRefusalIsFinalAtOnce(t *testing.T) {
 			_, told := w.failure()
 			w.is.Equal(told, code)
 			w.is.True(strings.Contains(string(w.stored()[0].Payload), fmt.Sprintf(
-				`"title":"(#%[1]d) No","message":"(#%[1]d) No","error_data":{"details":"Because of %[1]d."},"fbtrace_id":"A"}`, code))) // in its own words
+				`"title":"No","message":"No","error_data":{"details":"Because of %[1]d."},"fbtrace_id":"A"}`, code))) // in its own words, as a callback has them
 			time.Sleep(time.Hour)
 			w.is.Equal(len(w.provider.calls()), 1)
 			w.is.Equal(w.sender().Status, storage.AccountConnected)

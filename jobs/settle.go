@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"confab/jobs/event"
@@ -88,10 +89,12 @@ func failureOf(err error) failure {
 }
 
 // event is what the event of a failure says, in the provider's words where it
-// had some.
+// had some: as a callback would have them, without the code that an answer's
+// message begins with.
 func (f failure) event(s storage.Sender, at storage.Time) event.Failure {
+	said := strings.TrimPrefix(f.fault.Message, fmt.Sprintf("(#%d) ", f.eventCode()))
 	return event.Failure{
-		Code: f.eventCode(), Title: cmp.Or(f.fault.Title, f.fault.Message, f.text), Message: cmp.Or(f.fault.Message, f.text),
+		Code: f.eventCode(), Title: cmp.Or(f.fault.Title, said, f.text), Message: cmp.Or(said, f.text),
 		Details: cmp.Or(f.fault.Details, f.text), Subcode: f.fault.Subcode, TraceID: f.fault.TraceID, Href: f.fault.Href, At: at,
 		WABAID: text(s.WABAID), Phone: strings.TrimPrefix(text(s.PhoneNumber), "+"),
 	}
@@ -156,10 +159,15 @@ func failing(out outgoing, f failure) queue.Commit {
 	}
 }
 
-// applyEffect does to the account or the contact what a provider's code means.
+// applyEffect does to the account or the contact what the code of a message
+// that failed means. It restricts no account: that the provider reports in a
+// callback of its own, which says when it ends as well.
 func applyEffect(tx *storage.Tx, m storage.Message, f failure) error {
-	if f.effect == provider.OptOut {
+	switch f.effect {
+	case provider.OptOut:
 		return tx.MarkOptedOut(m.ContactID)
+	case provider.Restricted:
+		return nil
 	}
 	return markAccount(tx, m.AccountID, f.effect, f.text)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Inbound is a message from a user to a business number.
@@ -50,8 +51,9 @@ func (s *Server) Inbound(in Inbound) (id string, err error) {
 var usernamePattern = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_]|\.[a-z0-9_])*$`)
 
 // validUsername applies the provider's rule: 3 to 35 characters, at least one
-// letter, no dot at either end or next to another.
+// letter, in either case, no dot at either end or next to another.
 func validUsername(name string) bool {
+	name = strings.ToLower(name)
 	letter := slices.ContainsFunc([]byte(name), func(c byte) bool { return c >= 'a' && c <= 'z' })
 	return len(name) >= 3 && len(name) <= 35 && letter && usernamePattern.MatchString(name)
 }
@@ -68,7 +70,7 @@ func (s *Server) receive(in object) (string, error) {
 	case bsuid != "" && !bsuidPattern.MatchString(bsuid):
 		return "", invalid("bsuid", "is no business-scoped user id")
 	case in.text("username") != "" && !validUsername(in.text("username")):
-		return "", invalid("username", "has 3 to 35 of a-z, 0-9, dot and underscore")
+		return "", invalid("username", "has 3 to 35 letters, digits, dots and underscores")
 	case in.has("id") && (in.text("id") == "" || len(in.text("id")) > maxMessageID):
 		return "", invalid("id", "has 1 to 256 characters")
 	}
