@@ -47,7 +47,7 @@ func (e *env) accountsConnect() *cobra.Command {
 	cmd.MarkFlagRequired("phone-number-id")
 	cmd.MarkFlagRequired("waba-id")
 	cmd.Flags().StringVar(&f.token, "access-token", "", "the `token` that opens both")
-	parsed(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the only one)", parseText)
+	parsed(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
 	parsed(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
 	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits")
 	jsonFlag(cmd, &f.asJSON)

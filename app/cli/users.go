@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -69,33 +68,26 @@ func (e *env) usersCreate() *cobra.Command {
 	parsed(cmd, &name, "name", "what the person is called, a short `text`", parseName)
 	cmd.MarkFlagRequired("name")
 	parsed(cmd, &email, "email", "the person's `address`", parseEmail)
-	parsed(cmd, &team, "team", "the person's `team` (default: the only one)", parseText)
+	parsed(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// chooseTeam finds the team that a flag named. It may name none where the
-// organization has only one.
+// chooseTeam finds the team that a flag named, or the organization's first
+// where it named none.
 func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team, error) {
-	if id != "" {
-		t, err := rx.Team(o.ID, id)
-		if errors.Is(err, storage.ErrNotFound) {
-			err = fmt.Errorf("organization %s has no team %s", o.PublicID, id)
+	if id == "" {
+		teams, err := rx.Teams(o.ID)
+		if err != nil {
+			return storage.Team{}, err
 		}
-		return t, err
+		return teams[0], nil // each organization is made with one
 	}
-	teams, err := rx.Teams(o.ID)
-	switch {
-	case err != nil:
-		return storage.Team{}, err
-	case len(teams) == 1:
-		return teams[0], nil
+	t, err := rx.Team(o.ID, id)
+	if errors.Is(err, storage.ErrNotFound) {
+		err = fmt.Errorf("organization %s has no team %s", o.PublicID, id)
 	}
-	var ids []string
-	for _, t := range teams {
-		ids = append(ids, t.PublicID+" ("+printable(t.Name)+")")
-	}
-	return storage.Team{}, usage("--team is missing: the organization has %s", strings.Join(ids, ", "))
+	return t, err
 }
 
 func (e *env) usersList() *cobra.Command {
