@@ -324,12 +324,14 @@ CREATE INDEX parked_statuses_by_age ON parked_statuses (created_at);
 
 -- Callbacks from the provider that are kept as they came: not understood, or not used yet.
 CREATE TABLE raw_callbacks (
-    id         INTEGER PRIMARY KEY,
-    account_id INTEGER,
-    field      TEXT    NOT NULL,
-    reason     TEXT    NOT NULL,
-    payload    BLOB    NOT NULL,
-    created_at INTEGER NOT NULL
+    id              INTEGER PRIMARY KEY,
+    account_id      INTEGER,                                -- whose number it is about; NULL: nobody's
+    phone_number_id TEXT,                                   -- what it is about, as far as it says,
+    waba_id         TEXT,                                   -- so that it can go with the account
+    field           TEXT    NOT NULL,
+    reason          TEXT    NOT NULL,
+    payload         BLOB    NOT NULL,
+    created_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX raw_callbacks_by_age ON raw_callbacks (created_at);
 

@@ -27,7 +27,8 @@ const belongings = `
 	INSERT INTO message_statuses VALUES ('msg_'||?2, 'sent', 1);
 	INSERT INTO parked_statuses VALUES (?1, 'wamid.'||?2, 'read', '{}', ?3);
 	INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at) VALUES (?1, 'messages', 'not handled', CAST('{}' AS BLOB), ?3);
-	INSERT INTO raw_callbacks (field, reason, payload, created_at) VALUES ('messages', 'unknown', CAST('{"phone_number_id":"'||?2||'"}' AS BLOB), ?3);
+	INSERT INTO raw_callbacks (phone_number_id, field, reason, payload, created_at) VALUES (?2, 'messages', 'unknown number', CAST('{}' AS BLOB), ?3);
+	INSERT INTO raw_callbacks (field, reason, payload, created_at) VALUES ('', 'unreadable', CAST('{"phone_number_id":"'||?2||'"' AS BLOB), ?3);
 	INSERT INTO media_uploads (media_id, account_id, provider_media_id, expires_at) SELECT id, ?1, 'x', 1 FROM media;
 	INSERT INTO templates (id, account_id, name, language, status, components, created_at, updated_at) VALUES ('tmpl_'||?2, ?1, 'x', 'en', 'approved', '[]', 1, 1);
 	INSERT INTO idempotency (organization_id, key, account_id, fingerprint, status, request_id, body, created_at) VALUES (1, ?2, ?1, X'', 200, 'r', X'', ?3);

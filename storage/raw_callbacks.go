@@ -4,19 +4,23 @@ import "errors"
 
 // RawCallback is a callback of the provider that is kept as it came.
 type RawCallback struct {
-	ID        int64  `db:"id"`
-	AccountID *int64 `db:"account_id"`
-	Field     string `db:"field"`
-	Reason    string `db:"reason"`
-	Payload   []byte `db:"payload"`
-	CreatedAt Time   `db:"created_at"`
+	ID            int64  `db:"id"`
+	AccountID     *int64 `db:"account_id"`
+	PhoneNumberID string `db:"phone_number_id"` // what it is about, "" where it does not say
+	WABAID        string `db:"waba_id"`
+	Field         string `db:"field"`
+	Reason        string `db:"reason"`
+	Payload       []byte `db:"payload"`
+	CreatedAt     Time   `db:"created_at"`
 }
+
+const rawCallbackColumns = `id, account_id, coalesce(phone_number_id, '') AS phone_number_id, coalesce(waba_id, '') AS waba_id, field, reason, payload, created_at`
 
 // RawCallbacks lists up to limit kept callbacks, newest first.
 func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
 	var all []RawCallback
 	err := rx.list(&all, `
-		SELECT id, account_id, field, reason, payload, created_at
+		SELECT `+rawCallbackColumns+`
 		FROM raw_callbacks
 		ORDER BY id DESC
 		LIMIT ?`, limit)
@@ -28,7 +32,7 @@ func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
 func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback, error) {
 	var all []RawCallback
 	err := rx.list(&all, `
-		SELECT id, account_id, field, reason, payload, created_at
+		SELECT `+rawCallbackColumns+`
 		FROM raw_callbacks
 		WHERE created_at >= ? AND field = ? AND reason = ?
 		ORDER BY created_at, id`, since, field, reason)
@@ -38,16 +42,28 @@ func (rx *Rx) RawCallbacksSince(since Time, field, reason string) ([]RawCallback
 // InsertRawCallback keeps a callback.
 func (tx *Tx) InsertRawCallback(c RawCallback) error {
 	_, err := tx.exec(`
-		INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at)
-		VALUES (?, ?, ?, ?, ?)`, c.AccountID, c.Field, c.Reason, c.Payload, tx.Now)
+		INSERT INTO raw_callbacks (account_id, phone_number_id, waba_id, field, reason, payload, created_at)
+		VALUES (?, nullif(?, ''), nullif(?, ''), ?, ?, ?, ?)`, c.AccountID, c.PhoneNumberID, c.WABAID, c.Field, c.Reason, c.Payload, tx.Now)
 	return err
 }
 
-// NumberWasRemoved tells whether a phone number id belonged to an account that
-// was removed.
-func (rx *Rx) NumberWasRemoved(phoneNumberID string) (bool, error) {
+// WasRemoved tells whether a callback is about what was removed: an account with
+// this phone number id, or, where it names no number, all that the business
+// account had here. No live account has the number.
+func (rx *Rx) WasRemoved(phoneNumberID, wabaID string) (bool, error) {
+	if phoneNumberID != "" {
+		return rx.exists(`SELECT 1 FROM accounts WHERE phone_number_id = ? AND deleted_at <> 0 LIMIT 1`, phoneNumberID)
+	}
+	if live, err := rx.exists(`SELECT 1 FROM accounts WHERE waba_id = ? AND deleted_at = 0 LIMIT 1`, wabaID); err != nil || live {
+		return false, err
+	}
+	return rx.exists(`SELECT 1 FROM accounts WHERE waba_id = ? AND deleted_at <> 0 LIMIT 1`, wabaID)
+}
+
+// exists tells whether a query finds a row.
+func (rx *Rx) exists(query string, args ...any) (bool, error) {
 	var one int
-	err := rx.get(&one, `SELECT 1 FROM accounts WHERE phone_number_id = ? AND deleted_at <> 0 LIMIT 1`, phoneNumberID)
+	err := rx.get(&one, query, args...)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

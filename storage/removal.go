@@ -128,27 +128,27 @@ func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 }
 
 // RawCallbacksOfAccount lists up to limit kept callbacks, from one id on, that
-// came for a removed account while it was there: what is about its number, and
-// about its business account where that is no other's.
+// are about a removed account: those that came for it, those about its number
+// while that was nobody's, and those about its business account when it was the
+// last of that. One that nobody could read goes with the last account that it
+// names.
 func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int64, error) {
-	quoted := func(id *string) string {
-		if id == nil {
-			return "\x00" // in no JSON
-		}
-		return `"` + *id + `"`
-	}
-	business := quoted(nil)
-	if !t.Shared {
-		business = quoted(t.WABAID)
-	}
 	var ids []int64
 	err := rx.list(&ids, `
-		SELECT id FROM raw_callbacks
-		WHERE id > ?1 AND created_at <= ?2
-			AND (account_id = ?3 OR instr(payload, CAST(?4 AS BLOB)) > 0 OR instr(payload, CAST(?5 AS BLOB)) > 0)
+		SELECT id FROM raw_callbacks r
+		WHERE id > ?1 AND (account_id = ?2 OR account_id IS NULL AND (
+			phone_number_id = ?3
+			OR phone_number_id IS NULL AND waba_id = ?4 AND NOT ?5
+			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+names("?3")+` OR `+names("?4")+`)
+				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0 AND (`+names("o.phone_number_id")+` OR `+names("o.waba_id")+`))))
 		ORDER BY id
-		LIMIT ?6`, after, t.DeletedAt, t.ID, quoted(t.PhoneNumberID), business, limit)
+		LIMIT ?6`, after, t.ID, t.PhoneNumberID, t.WABAID, t.Shared, limit)
 	return ids, err
+}
+
+// names is a condition: that an id stands in a kept callback.
+func names(id string) string {
+	return `coalesce(instr(r.payload, CAST('"' || ` + id + ` || '"' AS BLOB)), 0) > 0`
 }
 
 // PurgeJobs removes jobs in whatever state they are, as CancelJob does.

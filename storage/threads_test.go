@@ -195,7 +195,7 @@ func TestThreadsAreFoundByAnIndex(t *testing.T) {
 		"by id":     {func(tx *storage.Tx) error { _, _ = tx.ThreadByBSUID(account, "US.1"); return nil }, "contacts_bsuid (account_id=? AND bsuid=?)"},
 		"heard":     {func(tx *storage.Tx) error { return tx.MarkHeard(&into, 1) }, "conversations USING INDEX sqlite_autoindex_conversations_1 (id=?)"},
 		"edits":     {func(tx *storage.Tx) error { _, err := tx.MessageEdits("m"); return err }, "message_edits USING PRIMARY KEY (message_id=?)"},
-		"removed":   {func(tx *storage.Tx) error { _, err := tx.NumberWasRemoved("1"); return err }, "accounts_removed_number (phone_number_id=?)"},
+		"removed":   {func(tx *storage.Tx) error { _, err := tx.WasRemoved("1", "2"); return err }, "accounts_removed_number (phone_number_id=?)"},
 		"merge":     {func(tx *storage.Tx) error { _, err := tx.MergeThreads(&into, from); return err }, "messages_of_conversation (conversation_id=?)"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {

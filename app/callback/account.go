@@ -36,7 +36,9 @@ func (s *Server) takeAccount(n provider.News) []step {
 			return err
 		}
 		if len(accounts) == 0 {
-			return s.keep(whole(n.Change), "unknown account")(tx)
+			unknown := whole(n)
+			unknown.waba = waba
+			return s.keep(unknown, "unknown account")(tx)
 		}
 		for _, a := range accounts {
 			if err := apply(tx, a); err != nil {

@@ -17,10 +17,10 @@ import (
 // which should be short.
 type step func(*storage.Tx) error
 
-// piece is a step and the change that it comes from.
+// piece is a step and the news that it comes from.
 type piece struct {
-	change provider.Change
-	take   step
+	news provider.News
+	take step
 }
 
 // piecesAtOnce bounds the pieces of one transaction.
@@ -60,8 +60,8 @@ func (s *Server) applySingly(ctx context.Context, pieces []piece) error {
 	for _, p := range pieces {
 		err := s.DB.Update(ctx, p.take)
 		if err != nil && !passing(err) {
-			s.Log.Error("a callback could not be applied", "field", p.change.Field, "error", err)
-			err = s.DB.Update(ctx, s.keep(whole(p.change), "failed"))
+			s.Log.Error("a callback could not be applied", "field", p.news.Field, "error", err)
+			err = s.DB.Update(ctx, s.keep(whole(p.news), "failed"))
 		}
 		if err != nil {
 			return err
@@ -79,12 +79,12 @@ func (s *Server) pieces(body []byte) (all []piece) {
 	}
 	changes, err := provider.ParseCallback(text)
 	if err != nil {
-		all := provider.Change{Value: body}
-		return []piece{{all, s.keep(item{Change: all}, "unreadable")}}
+		all := provider.News{Change: provider.Change{Value: body}}
+		return []piece{{all, s.keep(item{Change: all.Change}, "unreadable")}}
 	}
 	for _, n := range changes {
 		for _, take := range s.takeChange(n) {
-			all = append(all, piece{n.Change, take})
+			all = append(all, piece{n, take})
 		}
 	}
 	return all
@@ -114,30 +114,31 @@ func (s *Server) takeChange(n provider.News) []step {
 
 // keeping is all there is to do with a change that nobody takes.
 func (s *Server) keeping(n provider.News, reason string) []step {
-	return []step{s.keep(whole(n.Change), reason)}
+	return []step{s.keep(whole(n), reason)}
 }
 
-// item is a change, or a part of one, and the number that it is about: "" for
-// none.
+// item is a change, or a part of one, and the number and the business account
+// that it is about: "" for none.
 type item struct {
 	provider.Change
-	number string
+	number, waba string
 }
 
 // whole is a change by itself.
-func whole(change provider.Change) item {
+func whole(n provider.News) item {
 	var number provider.ID
-	if raw := provider.Member(provider.Member(change.Value, "metadata"), "phone_number_id"); raw != nil {
+	if raw := provider.Member(provider.Member(n.Value, "metadata"), "phone_number_id"); raw != nil {
 		_ = json.Unmarshal(raw, &number) // what is no id names no number
 	}
-	return item{change, string(number)}
+	return item{n.Change, string(number), n.WABA}
 }
 
 // keep stores an item as it came, for somebody to look at, and counts it. It
-// belongs to the account of its number, and goes with it.
+// belongs to the account of its number, and goes with it. What still comes for
+// one that was removed is of no use to anyone.
 func (s *Server) keep(what item, reason string) step {
 	return func(tx *storage.Tx) error {
-		raw := storage.RawCallback{Field: what.Field, Reason: reason, Payload: what.Value}
+		raw := storage.RawCallback{PhoneNumberID: what.number, WABAID: what.waba, Field: what.Field, Reason: reason, Payload: what.Value}
 		if raw.Payload == nil {
 			raw.Payload = []byte("null")
 		}
@@ -146,6 +147,10 @@ func (s *Server) keep(what item, reason string) step {
 			raw.AccountID = &account.ID
 		case !errors.Is(err, storage.ErrNotFound):
 			return err
+		default:
+			if removed, err := tx.WasRemoved(what.number, what.waba); err != nil || removed {
+				return err
+			}
 		}
 		if s.OnKept != nil {
 			tx.AfterCommit(func() { s.OnKept(word(what.Field), reason) })

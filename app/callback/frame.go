@@ -41,7 +41,7 @@ func framed(n provider.News) (f frame, err error) {
 
 // item is one item of the change, alone.
 func (f frame) item(raw json.RawMessage) item {
-	return item{provider.Change{Field: f.Field, Value: raw}, f.number}
+	return item{provider.Change{Field: f.Field, Value: raw}, f.number, f.WABA}
 }
 
 // about finds the people with a number or an id.

@@ -199,12 +199,7 @@ func moment(seconds provider.Int, now storage.Time) storage.Time {
 	return at
 }
 
-// strange keeps an item for a number that nobody has connected. What still comes
-// for one that was removed is of no use to anyone.
+// strange keeps an item for a number that nobody has connected.
 func (s *Server) strange(tx *storage.Tx, f frame, raw json.RawMessage) error {
-	removed, err := tx.NumberWasRemoved(f.number)
-	if err != nil || removed {
-		return err
-	}
 	return s.keep(f.item(raw), "unknown number")(tx)
 }

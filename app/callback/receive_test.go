@@ -224,6 +224,25 @@ func TestWhatIsNotUsedIsKeptAndMakesNothing(t *testing.T) {
 	l.is.Equal(owners, []int64{l.account.ID, l.account.ID, 0}) // what has an account goes with it
 }
 
+func TestNothingIsKeptOfWhatWasRemoved(t *testing.T) {
+	l := newLine(t)
+	everything := []string{
+		news("history", "history", "", `{}`), news("brand_new", "messages", "", `{}`), news("messages", "messages", "", `{"id":7}`), news("messages", "statuses", "", `{"id":7}`),
+		news("messages", "errors", "", `{"code":130429,"title":"Rate limit hit"}`), news("messages", "messages", anasProfile, hello("wamid.1", "hi")),
+		`{"field":"account_update","value":{"event":"ACCOUNT_DELETED"}}`, `{"field":"account_update","value":{"event":"brand_new"}}`,
+		`{"field":"message_template_status_update","value":{"event":"APPROVED","message_template_id":1,"message_template_name":"x","message_template_language":"en"}}`,
+	}
+	storagetest.Exec(t, l.dir, `UPDATE accounts SET deleted_at = 1, waba_id = 'waba-1'`)
+	again := reopen(l)
+	again.post(everything...)
+	l.is.Equal(again.kept(), nil)
+	storagetest.Exec(t, l.dir, `UPDATE accounts SET phone_number_id = '999', waba_id = '999'`) // it was another's
+	again.post(everything...)
+	l.is.Equal(len(again.kept()), len(everything))
+	about := storagetest.Select[string](t, l.dir, `SELECT DISTINCT coalesce(phone_number_id, '-') || ' ' || waba_id FROM raw_callbacks ORDER BY 1`)
+	l.is.Equal(about, []string{"- waba-1", ourNumber + " waba-1"}) // so that it can go when it is somebody's
+}
+
 func TestTheRestOfABatchIsTakenWhenOnePieceFails(t *testing.T) {
 	l := newLine(t)
 	storagetest.Exec(t, l.dir, `CREATE TRIGGER broken BEFORE INSERT ON messages WHEN new.provider_id = 'wamid.2' BEGIN SELECT RAISE(ABORT, 'no'); END`)

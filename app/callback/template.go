@@ -25,7 +25,7 @@ func (s *Server) takeTemplate(n provider.News) []step {
 			return err
 		}
 		if len(all) == 0 {
-			return s.keep(whole(n.Change), jobs.UnknownTemplate)(tx)
+			return s.keep(whole(n), jobs.UnknownTemplate)(tx)
 		}
 		for _, t := range all {
 			if err := apply(tx, t); err != nil {

@@ -320,11 +320,12 @@ CREATE TABLE message_statuses (
     PRIMARY KEY (message_id, status)
 ) STRICT, WITHOUT ROWID;
 
--- Status callbacks that match no message yet; applied when it turns up, dropped after a day.
+-- Callbacks that match no message yet: statuses, edits and deletions. They are applied when
+-- it turns up, and dropped after a day.
 CREATE TABLE parked_statuses (
     account_id  INTEGER NOT NULL REFERENCES accounts (id),
     provider_id TEXT    NOT NULL,
-    status      TEXT    NOT NULL,
+    status      TEXT    NOT NULL,                           -- or 'change ' and the id of an edit or a deletion
     payload     TEXT    NOT NULL CHECK (json_valid(payload)),
     created_at  INTEGER NOT NULL,
     PRIMARY KEY (account_id, provider_id, status)
@@ -333,12 +334,14 @@ CREATE INDEX parked_statuses_by_age ON parked_statuses (created_at);
 
 -- Callbacks from the provider that are kept as they came: not understood, or not used yet.
 CREATE TABLE raw_callbacks (
-    id         INTEGER PRIMARY KEY,
-    account_id INTEGER,
-    field      TEXT    NOT NULL,
-    reason     TEXT    NOT NULL,
-    payload    BLOB    NOT NULL,
-    created_at INTEGER NOT NULL
+    id              INTEGER PRIMARY KEY,
+    account_id      INTEGER,                                -- whose number it is about; NULL: nobody's
+    phone_number_id TEXT,                                   -- what it is about, as far as it says,
+    waba_id         TEXT,                                   -- so that it can go with the account
+    field           TEXT    NOT NULL,
+    reason          TEXT    NOT NULL,
+    payload         BLOB    NOT NULL,
+    created_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX raw_callbacks_by_age ON raw_callbacks (created_at);
 
@@ -572,7 +575,7 @@ INSERT INTO messages VALUES
 INSERT INTO message_edits VALUES ('msg_01KDYBMWFE00000000000000G2', 1, '{"body":"hu"}', 'hu', 1767323045792, 'wamid.edit');
 INSERT INTO message_statuses VALUES ('msg_01KDYBMWFE00000000000000G2', 'failed', 1767323045793);
 INSERT INTO parked_statuses VALUES (1, 'wamid.9', 'read', '{"status":"read"}', 1767323045794);
-INSERT INTO raw_callbacks VALUES (1, NULL, 'history', 'not used', X'7B7D', 1767323045795);
+INSERT INTO raw_callbacks VALUES (1, NULL, NULL, NULL, 'history', 'not used', X'7B7D', 1767323045795);
 
 INSERT INTO events VALUES
     ('evt_01KDYBMWFE00000000000000E1', 1, 1, 'message.received', 'provider', 'wamid.1', X'7B7D', 1767323045800);
