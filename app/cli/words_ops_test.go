@@ -42,8 +42,7 @@ func past(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return err
 	}))
-	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(string(dir)))
-	ts.Check(err)
+	raw := beside(ts, string(dir))
 	defer raw.Close()
 	_, err = raw.Exec(`UPDATE messages SET created_at = ? WHERE account_id = ?`, storage.Now().Add(-time.Duration(days)*24*time.Hour), account.ID)
 	ts.Check(err)
@@ -70,12 +69,18 @@ func ensureAccount(tx *storage.Tx, number string) (storage.AccountKey, error) {
 	return tx.AccountKey(number)
 }
 
+// beside opens the database of a data directory while a server may be writing to it.
+func beside(ts *testscript.TestScript, dir string) *sql.DB {
+	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(dir)+"?_pragma=busy_timeout(60000)")
+	ts.Check(err)
+	return raw
+}
+
 // deadLetter DIR WBS WBD stores a disabled subscription of the first
 // organization with a dead delivery, also beside a server, and sets variables to
 // the ids of both.
 func deadLetter(ts *testscript.TestScript, _ bool, args []string) {
-	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(ts.MkAbs(args[0]))+"?_pragma=busy_timeout(5000)")
-	ts.Check(err)
+	raw := beside(ts, ts.MkAbs(args[0]))
 	defer raw.Close()
 	subscription, event, delivery := "wbs_01J00000000000000000000001", "evt_01J00000000000000000000001", "wbd_01J00000000000000000000001"
 	now := storage.Now()
@@ -99,11 +104,10 @@ func deadLetter(ts *testscript.TestScript, _ bool, args []string) {
 // archived DIR CUS stores an archived customer of the first organization, also
 // beside a server, and sets a variable to its id.
 func archived(ts *testscript.TestScript, _ bool, args []string) {
-	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(ts.MkAbs(args[0]))+"?_pragma=busy_timeout(5000)")
-	ts.Check(err)
+	raw := beside(ts, ts.MkAbs(args[0]))
 	defer raw.Close()
 	id, now := "cus_01J00000000000000000000001", storage.Now()
-	_, err = raw.Exec(`
+	_, err := raw.Exec(`
 		INSERT INTO customers (id, organization_id, team_id, name, status, restore_status, archived_at, created_at, updated_at)
 		VALUES (?1, 1, 1, 'Ana', 'archived', 'active', ?2, ?2, ?2)`, id, now)
 	ts.Check(err)

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -86,8 +85,7 @@ func undelivered(ts *testscript.TestScript, _ bool, args []string) {
 		return err
 	}))
 	ts.Check(db.Close())
-	raw, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(string(dir)))
-	ts.Check(err)
+	raw := beside(ts, string(dir))
 	defer raw.Close()
 	_, err = raw.Exec(`DELETE FROM jobs WHERE kind = 'deliver'`)
 	ts.Check(err)
