@@ -17,8 +17,8 @@ const (
 	someMessages = 1_000_000
 	// manyMessages is how many the goals are about.
 	manyMessages = 10_000_000
-	// messageSize is how much of the disk a stored message takes at most.
-	messageSize = 1 << 10
+	// messageSize is how much of the disk a stored message takes at most, in bytes.
+	messageSize = 700
 )
 
 // sizes are how many messages there are before something is measured: few, to

@@ -22,7 +22,7 @@ import (
 
 // unlimited switches off what would cap a measurement by design.
 var unlimited = []string{
-	"CONFAB_LOG__LEVEL=warn",
+	"CONFAB_LOG__LEVEL=error",
 	"CONFAB_PLANS__SELF_HOSTED__RATE_PER_SECOND=0",
 	"CONFAB_PROVIDER__MESSAGES_PER_SECOND=0", "CONFAB_PROVIDER__PAIR_LIMIT=false",
 	"CONFAB_SECURITY__ALLOW_INSECURE_URLS=true", "CONFAB_SECURITY__ALLOW_CIDRS=127.0.0.0/8",

@@ -17,6 +17,7 @@ func (b *bench) start(ctx context.Context) error {
 		return err
 	}
 	defer o.close()
+	var work []time.Duration
 	medians, err := b.interleave(ctx, func() (float64, error) {
 		if err := o.Stop(); err != nil {
 			return 0, err
@@ -24,12 +25,15 @@ func (b *bench) start(ctx context.Context) error {
 		if err := o.Start(); err != nil {
 			return 0, err
 		}
-		return ms(o.Ready()), nil
+		used, err := o.Processor()
+		work = append(work, used)
+		return ms(o.Ready()), err
 	})
 	if err != nil {
 		return err
 	}
-	b.table.add(row{id: "P16", what: "start to first answer", figure: fmt.Sprintf("%.0f ms", medians[0]), goal: atMost(medians[0], 150, " ms")})
+	b.table.add(row{id: "P16", what: "start to first answer", figure: fmt.Sprintf("%.0f ms", medians[0]),
+		detail: fmt.Sprintf("%.0f ms of processor", ms(percentile(work, 50))), goal: atMost(medians[0], 150, " ms")})
 	select {
 	case <-time.After(settling):
 	case <-ctx.Done():
