@@ -151,7 +151,7 @@ func (a *App) workers() (*jobs.Workers, error) {
 	return jobs.New(jobs.Options{
 		DB: a.DB, Provider: client, Files: a.files, Host: jobs.Host(a.URL()), Log: a.Log, Retention: retention(a.Config),
 		MessagesPerSecond: c.MessagesPerSecond, PairLimit: c.PairLimit, SendRetries: c.RetrySchedule, ReconcileWindow: c.ReconcileWindow,
-		Webhooks: a.webhooks(),
+		Webhooks: a.webhooks(), OnDropped: a.metrics.drop,
 	}), nil
 }
 

@@ -29,6 +29,7 @@ type metrics struct {
 	jobTime    *prometheus.HistogramVec
 	attempts   *prometheus.HistogramVec
 	kept       *prometheus.CounterVec
+	dropped    prometheus.Counter
 }
 
 func newMetrics() *metrics {
@@ -43,8 +44,9 @@ func newMetrics() *metrics {
 		jobTime:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_job_seconds", Help: "How long runs of jobs took.", Buckets: prometheus.ExponentialBuckets(0.001, 3, 10)}, []string{"kind"}),
 		attempts:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_webhook_attempt_seconds", Help: "How long attempts of webhook deliveries took, by how they ended.", Buckets: prometheus.ExponentialBuckets(0.001, 3, 10)}, []string{"result"}),
 		kept:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_callbacks_kept_total", Help: "Changes in callbacks of the provider that were only kept, by their field and why."}, []string{"field", "reason"}),
+		dropped:    prometheus.NewCounter(prometheus.CounterOpts{Name: "confab_callbacks_dropped_total", Help: "Callbacks of the provider that were dropped because no message of theirs turned up within a day."}),
 	}
-	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts, m.kept,
+	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts, m.kept, m.dropped,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
@@ -76,6 +78,8 @@ func (m *metrics) job(f queue.Finish) {
 }
 
 func (m *metrics) keep(field, reason string) { m.kept.WithLabelValues(field, reason).Inc() }
+
+func (m *metrics) drop(n int64) { m.dropped.Add(float64(n)) }
 
 func (m *metrics) attempt(result string, took time.Duration) {
 	m.attempts.WithLabelValues(result).Observe(took.Seconds())

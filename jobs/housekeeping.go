@@ -30,6 +30,9 @@ func (w *Workers) keepHouse(ctx context.Context, _ storage.Job) (queue.Commit, e
 	})
 	if dropped > 0 {
 		w.Log.Warn("dropped callbacks that match no message", "count", dropped)
+		if w.OnDropped != nil {
+			w.OnDropped(dropped)
+		}
 	}
 	return nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,9 +19,13 @@ import (
 )
 
 // work runs the jobs on a database until the test ends.
-func work(t *testing.T, db *storage.DB) {
+func work(t *testing.T, db *storage.DB, change ...func(*jobs.Options)) {
 	t.Helper()
-	workers := jobs.New(jobs.Options{DB: db, Files: storagetest.Files(t, t.TempDir()), Log: slog.New(slog.DiscardHandler), Retention: jobs.Retention{Calls: 2, Events: 2}})
+	options := jobs.Options{DB: db, Files: storagetest.Files(t, t.TempDir()), Log: slog.New(slog.DiscardHandler), Retention: jobs.Retention{Calls: 2, Events: 2}}
+	for _, f := range change {
+		f(&options)
+	}
+	workers := jobs.New(options)
 	runner := queue.New(queue.Options{DB: db, Kinds: workers.Kinds(), Workers: 4, Poll: time.Hour, Grace: time.Second, Log: workers.Log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -67,6 +72,37 @@ func TestHousekeepingForgetsWhatIsTooOldAndNothingElse(t *testing.T) {
 			is.Equal(n, int64(0)) // housekeeping left no old one
 			return err
 		})
+	})
+}
+
+func TestCallbacksThatWaitedInVainAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := storagetest.Open(t)
+		account := storagetest.Connect(t, db, storagetest.Seed(t, db, "Acme"), "100200300").ID
+		park := func(n int, prefix string) {
+			storagetest.Update(t, db, func(tx *storage.Tx) error {
+				for i := range n {
+					if _, err := tx.ParkStatus(account, fmt.Sprint(prefix, i), "read", storage.JSON("{}")); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		park(700, "wamid.old.") // more than one batch
+		var dropped atomic.Int64
+		work(t, db, func(o *jobs.Options) { o.OnDropped = func(n int64) { dropped.Add(n) } })
+		time.Sleep(23 * time.Hour)
+		synctest.Wait()
+		is.Equal(dropped.Load(), int64(0))
+		park(3, "wamid.new.")
+		time.Sleep(2 * time.Hour)
+		synctest.Wait()
+		is.Equal(dropped.Load(), int64(700))
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		is.Equal(dropped.Load(), int64(703))
 	})
 }
 

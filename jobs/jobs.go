@@ -28,6 +28,9 @@ type Options struct {
 	ReconcileWindow time.Duration
 
 	Webhooks Webhooks
+
+	// OnDropped is told how many callbacks were dropped that matched no message.
+	OnDropped func(n int64)
 }
 
 // Workers does the jobs.
