@@ -41,27 +41,27 @@ func (a *Accounts) Verify(ctx context.Context, c Claim) (provider.Number, error)
 }
 
 // Connect verifies a claim, makes our app receive what happens to the business
-// account, and registers the number if a PIN is given. It returns what the
-// provider shows of the number then; nothing is stored.
-func (a *Accounts) Connect(ctx context.Context, c Claim) (provider.Number, error) {
-	number, err := a.Verify(ctx, c)
-	if err != nil {
-		return number, err
+// account, and registers the number if a PIN is given and it cannot send yet. It
+// returns what the provider shows of the number then, and whether the PIN was
+// needed; nothing is stored.
+func (a *Accounts) Connect(ctx context.Context, c Claim) (number provider.Number, registered bool, err error) {
+	if number, err = a.Verify(ctx, c); err != nil {
+		return number, false, err
 	}
 	if err := a.provider.Subscribe(ctx, c.Token, c.WABAID); err != nil {
-		return number, fmt.Errorf("the app cannot receive what happens to the business account: %w", err)
+		return number, false, fmt.Errorf("the app cannot receive what happens to the business account: %w", err)
 	}
-	if c.PIN == "" || number.Coexists() {
-		return number, nil
+	if c.PIN == "" || number.Coexists() || number.Status == numberConnected {
+		return number, false, nil
 	}
 	if err := a.provider.Register(ctx, c.Token, c.PhoneNumberID, c.PIN); err != nil {
-		return number, fmt.Errorf("the number cannot be registered: %w", err)
+		return number, false, fmt.Errorf("the number cannot be registered: %w", err)
 	}
 	if after, err := a.provider.Number(ctx, c.Token, c.PhoneNumberID); err == nil {
-		return after, nil
+		return after, true, nil
 	}
 	number.Status = numberConnected // as the registration said
-	return number, nil
+	return number, true, nil
 }
 
 // Seen is an account as the provider shows its number: connected, or waiting for

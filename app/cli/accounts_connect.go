@@ -26,10 +26,11 @@ func (e *env) accountsConnect() *cobra.Command {
 		Use:   "connect --org ORG --phone-number-id ID --waba-id ID --access-token TOKEN",
 		Short: "Connect a business number, and print the account's id",
 		Long: "Connect a business number. The token is tried at the provider before anything is stored, and the app is\n" +
-			"subscribed to what happens to the business account. With --pin the number is registered too. A number\n" +
-			"that is not registered is stored as onboarding, until 'confab accounts register' completes it. One that\n" +
-			"lost its connection may be connected again, with another token. Secrets may be given as - for a line of\n" +
-			"standard input each, or by " + accessTokenVariable + " and " + pinVariable + ".",
+			"subscribed to what happens to the business account. With --pin a number that is not connected there yet is\n" +
+			"registered too; otherwise it is stored as onboarding, until 'confab accounts register' completes it. Its\n" +
+			"templates are read by the server at once, or when it starts. A number that lost its connection may be\n" +
+			"connected again, with another token. Secrets may be given as - for a line of standard input each, or by\n" +
+			accessTokenVariable + " and " + pinVariable + ".",
 		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt\n" +
 			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token EAA… --pin 123456 --json",
 		Args: arguments(),
@@ -49,7 +50,7 @@ func (e *env) accountsConnect() *cobra.Command {
 	cmd.Flags().StringVar(&f.token, "access-token", "", "the `token` that opens both")
 	parsed(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
 	parsed(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
-	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits")
+	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
 }
@@ -68,9 +69,12 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	if err != nil {
 		return a, err
 	}
-	number, err := accounts.Connect(ctx, claim)
+	number, registered, err := accounts.Connect(ctx, claim)
 	if err != nil {
 		return a, err
+	}
+	if !registered {
+		claim.PIN = "" // nobody has tried it
 	}
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
 		a, err = f.store(tx, claim, number)
@@ -165,10 +169,13 @@ func (f connectFlags) store(tx *storage.Tx, claim jobs.Claim, n provider.Number)
 	if err := tx.UpdateAccount(&a); err != nil {
 		return a, err
 	}
-	if claim.PIN != "" && !n.Coexists() {
+	if claim.PIN != "" {
 		if err := tx.SetPIN(a.Account, claim.PIN); err != nil {
 			return a, err
 		}
+	}
+	if err := jobs.EnqueueAccountCheck(tx, a.ID); err != nil { // which reads its templates
+		return a, err
 	}
 	return tx.AccountDetail(a.ID)
 }
