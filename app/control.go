@@ -111,7 +111,7 @@ func (d DataDir) Address(ctx context.Context, settings config.Server) (listen st
 	return settings.Listen, local, err
 }
 
-// cancelJob breaks off a running job whose row is gone.
+// cancelJob breaks off a running job whose row is gone, and sees what ended with it.
 func (a *App) cancelJob(w http.ResponseWriter, r *http.Request) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
@@ -119,7 +119,7 @@ func (a *App) cancelJob(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.runner.Cancel(id)
-	w.WriteHeader(http.StatusNoContent)
+	a.refresh(w, r)
 }
 
 // socket is a path for the control socket that the system accepts. A long one

@@ -210,13 +210,17 @@ func (w Webhooks) hadEnough(tx *storage.Tx, p storage.Parcel, a storage.Attempt)
 
 // giveUpDelivery ends a delivery that could not even be tried, for reasons of
 // our own; it can be replayed.
-func giveUpDelivery(job storage.Job, _ error) queue.Commit {
+func giveUpDelivery(job storage.Job, failure error) queue.Commit {
 	return func(tx *storage.Tx) error {
 		var args storage.DeliverArgs
 		if err := json.Unmarshal(job.Args, &args); err != nil {
 			return nil // names no delivery
 		}
-		return tx.MarkDeliveryDead(args.Delivery, guard.ConnectionFailed, "no attempt could be made")
+		why := "no attempt could be made"
+		if errors.Is(failure, errCancelled) {
+			why = failure.Error()
+		}
+		return tx.MarkDeliveryDead(args.Delivery, guard.ConnectionFailed, why)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/jobs"
 	"confab/storage"
 )
 
@@ -138,11 +139,13 @@ func (e *env) jobsCancel() *cobra.Command {
 	return &cobra.Command{
 		Use:     "cancel ID",
 		Short:   "Remove a job for good; a running one is broken off",
+		Long:    "Remove a job for good; a running one is broken off. What waits for it ends as if it were out of attempts: a\nmessage fails, a delivery is dead and can be replayed, a message received goes out without its file.",
 		Example: "  confab jobs cancel 42",
 		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
 			command := fmt.Sprintf("/jobs/%d/cancel", id)
-			return s.changeAnd(cmd.Context(), command, func(tx *storage.Tx) error { return tx.CancelJob(id) })
+			workers := jobs.New(jobs.Options{DB: s.DB})
+			return s.changeAnd(cmd.Context(), command, func(tx *storage.Tx) error { return workers.Cancel(tx, id) })
 		}),
 	}
 }
