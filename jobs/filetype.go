@@ -109,6 +109,7 @@ func FileName(name string) *string {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
 	}
+	name = strings.TrimSpace(name) // of what was before the end
 	if strings.Trim(name, ".") == "" {
 		return nil
 	}

@@ -2,8 +2,13 @@ package callback
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/jmoiron/sqlx"
 
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -32,20 +37,105 @@ func FuzzCallback(f *testing.F) {
 	for name, content := range received {
 		f.Add([]byte(envelope(news("messages", "messages", anasProfile, written("wamid."+name, wireType(name), content)))))
 	}
-	l := newLine(f)
-	l.hear(hello("wamid.in", "hi"))
-	id := l.outbound(l.account, "wamid.1")
+	w := &worn{root: f.TempDir()}
+	f.Cleanup(w.close)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		code, refused := post(t, l.server, string(body), sign(string(body)))
+		w.renew(t)
+		code, refused := post(t, w.line.server, string(body), sign(string(body)))
 		if refused != nil || code != 200 {
 			t.Fatalf("%d %v", code, refused)
 		}
 		var m storage.Message
-		storagetest.View(t, l.server.DB, func(rx *storage.Rx) (err error) { m, err = rx.OutboundMessage(id); return err })
+		storagetest.View(t, w.line.server.DB, func(rx *storage.Rx) (err error) { m, err = rx.OutboundMessage(w.sent); return err })
 		if m.ProviderID == nil || *m.ProviderID != "wamid.1" || storage.NextStatus(m.Status, storage.MessageSent) != m.Status {
 			t.Fatalf("the message is %s", m.Status)
 		}
-		checkWholeness(t, l)
+		var faults []string
+		if err := w.db.Select(&faults, wholeness); err != nil || len(faults) > 0 {
+			t.Fatalf("%v %.500q", err, faults)
+		}
+	})
+}
+
+// wornOut is how many callbacks a line takes before there is a new one: to open
+// one takes as long as some callbacks, and to look through all that many have
+// left takes longer with each.
+const wornOut = 100
+
+// worn is a line that is replaced before it has taken too much.
+type worn struct {
+	root  string
+	taken int
+	line  *line
+	sent  string // a message on its way to Ana, who has written too
+	db    *sqlx.DB
+}
+
+func (w *worn) renew(t *testing.T) {
+	t.Helper()
+	if w.taken++; w.taken%wornOut != 1 {
+		return
+	}
+	w.close()
+	dir := filepath.Join(w.root, strconv.Itoa(w.taken))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.line = openLine(t, dir)
+	w.line.hear(hello("wamid.in", "hi"))
+	w.sent = w.line.outbound(w.line.account, "wamid.1")
+	w.db = storagetest.Beside(t, dir)
+}
+
+func (w *worn) close() {
+	if w.line != nil {
+		w.db.Close()
+		w.line.server.DB.Close()
+		os.RemoveAll(w.line.dir)
+	}
+}
+
+// FuzzSignature lets anything be the signature of a callback: nothing but the
+// digest of its very bytes is taken, however it is written.
+func FuzzSignature(f *testing.F) {
+	for _, header := range []string{"", "sha256=", sign("{}"), strings.ToUpper(sign("{}")), sign("{}") + "00", "sha256=sha256=", "sha1=00", sign("{}") + ", " + sign("x"), " " + sign("{}")} {
+		f.Add(header, "{}")
+	}
+	f.Fuzz(func(t *testing.T, header, body string) {
+		given, prefixed := strings.CutPrefix(header, "sha256=")
+		genuine := prefixed && strings.EqualFold(given, strings.TrimPrefix(sign(body), "sha256="))
+		if signed([]byte(body), header, secret) != genuine {
+			t.Errorf("%q is believed to sign %q, or is not", header, body)
+		}
+		if signed([]byte(body+" "), sign(body), secret) || !signed([]byte(body), sign(body), secret) {
+			t.Errorf("%q has another signature than its own", body)
+		}
+	})
+}
+
+// FuzzPerson lets anything be a number or an id of a person: each is left out,
+// or kept as the API takes it, and reads again as the same.
+func FuzzPerson(f *testing.F) {
+	for _, phone := range []string{"", "15550001111", "+15550001111", "++15550001111", "015550001111", "123456", "1234567890123456", "1555000111\n", "١٥٥٥٠٠٠١١١١"} {
+		f.Add(phone, "US.13491208655302741918", "US.ENT.1")
+	}
+	for _, id := range []string{"us.1", "US.", "USA.1", "US.1\n", "US.ENT.ENT.1", "US.ENT.", "US.é", "US." + strings.Repeat("1", 129)} {
+		f.Add("15550001111", id, id)
+	}
+	f.Fuzz(func(t *testing.T, phone, id, parent string) {
+		p := named(phone, id, parent)
+		if again := named(p.phone, p.bsuid, p.parent); again != p {
+			t.Fatalf("%+v reads as %+v", p, again)
+		}
+		if number, _ := strings.CutPrefix(phone, "+"); p.phone != "" && p.phone != "+"+number || p.bsuid != "" && p.bsuid != id || p.parent != "" && p.parent != parent {
+			t.Fatalf("%q, %q and %q became %+v", phone, id, parent, p)
+		}
+		if length := len(p.phone); p.phone != "" && (length < 8 || length > 16 || plain(p.phone) != p.phone[1:]) {
+			t.Fatalf("%q is no number", p.phone)
+		}
+		if end := subscriber(phone); len(end) > 8 || !strings.HasSuffix(plain(phone), end) {
+			t.Fatalf("%q ends in %q", phone, end)
+		}
 	})
 }
 

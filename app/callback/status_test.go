@@ -28,14 +28,20 @@ const ourNumber = "100200300"
 
 func newLine(t testing.TB) *line {
 	t.Helper()
-	dir := t.TempDir()
+	l := openLine(t, t.TempDir())
+	t.Cleanup(func() { l.server.DB.Close() })
+	return l
+}
+
+// openLine is a line that whoever opens it closes.
+func openLine(t testing.TB, dir string) *line {
+	t.Helper()
 	where := storagetest.Options(t, dir)
 	where.Synchronous = "normal" // what survives a power cut is tested in storage
 	db, err := storage.Open(where)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { db.Close() })
 	l := &line{t: t, is: is.New(t), dir: dir, server: New(Options{DB: db, AppSecret: secret, VerifyToken: token, Log: slog.New(slog.DiscardHandler)})}
 	l.tenant = storagetest.Seed(t, db, "Acme")
 	l.account = storagetest.Connect(t, db, l.tenant, ourNumber)

@@ -20,14 +20,14 @@ import (
 
 // desk is the pages of one link, without anybody who does the jobs.
 type desk struct {
-	t     *testing.T
+	t     testing.TB
 	pages *Onboard
 	sim   *simulator.Server
 	db    *storage.DB
 	token string
 }
 
-func newDesk(t *testing.T, link storage.SetupLink) *desk {
+func newDesk(t testing.TB, link storage.SetupLink) *desk {
 	t.Helper()
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {

@@ -3,6 +3,7 @@ package simulator
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -164,6 +165,27 @@ func FuzzEscape(f *testing.F) {
 		var want, got string
 		if json.Unmarshal(raw, &want) != nil || json.Unmarshal(escaped, &got) != nil || got != want {
 			t.Fatalf("%q became %q", want, got)
+		}
+	})
+}
+
+// FuzzNumber reads any text as a recipient. What is taken has 7 to 15 digits,
+// which are all that counts; a code is read out of the last nine of them only.
+func FuzzNumber(f *testing.F) {
+	for _, number := range []string{"", "+1999000131026", "1999000000190", "000131026", "+1 (650) 555-1234", "1.2.3", "٠٠٠١٣١٠٢٦٩", "1999000+31026", "1999000999999"} {
+		f.Add(number)
+	}
+	f.Fuzz(func(t *testing.T, number string) {
+		plain := digits(number)
+		if strings.Trim(plain, "0123456789") != "" || digits(plain) != plain {
+			t.Fatalf("the digits of %q are %q", number, plain)
+		}
+		if validPhone(number) && (len(plain) < 7 || len(plain) > 15 || !validPhone(plain)) {
+			t.Fatalf("%q is a number, and %q is none", number, plain)
+		}
+		code, magic := magicCode(plain)
+		if magic && (!knownCode(code) || !strings.HasSuffix(plain, fmt.Sprintf("000%06d", code))) {
+			t.Fatalf("%q fails with %d", number, code)
 		}
 	})
 }

@@ -113,6 +113,7 @@ func TestALaneThatSlowsDownGivesBackWhatItCannotDoInTime(t *testing.T) {
 		is.True(states(t, db)[storage.JobRunning] <= 1+4) // one runs, and no more than four are next
 		is.True(states(t, db)[storage.JobHeld] >= 10)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(l.done()[4:], ids[4:]) // one by one, in order
 	})
 }
@@ -125,9 +126,11 @@ func TestALaneThatIsClosedGivesBackAll(t *testing.T) {
 		synctest.Wait()
 		l.places.Store(0)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(states(t, db), map[string]int{storage.JobHeld: 16})
 		l.places.Store(1)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(l.done()[4:], ids[4:])
 	})
 }
@@ -145,6 +148,7 @@ func TestAStopGivesBackWhatHasNotBegun(t *testing.T) {
 		}
 		_, _ = l.start(t, db, 1)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(l.done()[4:], ids[4:])
 	})
 }
@@ -160,6 +164,7 @@ func TestAJobThatIsCancelledBeforeItsTurnNeverBegins(t *testing.T) {
 		is.NoErr(err)
 		runner.Cancel(cancel)
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(len(l.done()), 19)
 		is.True(!slices.Contains(l.done(), cancel))
 	})

@@ -88,6 +88,7 @@ func TestDeliveriesOfAPausedSubscriptionWaitAndGoOldestFirst(t *testing.T) {
 		time.Sleep(time.Second)
 		second := happen(t, db, tenant)[1]
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(len(p.gone()), 0) // the retry waits too, though its time has come
 		stop()
 
@@ -95,12 +96,14 @@ func TestDeliveriesOfAPausedSubscriptionWaitAndGoOldestFirst(t *testing.T) {
 		time.Sleep(time.Hour)
 		third := happen(t, db, tenant)[2]
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(len(p.gone()), 0)
 		for _, j := range waiting(t, db) {
 			is.Equal(j.State, storage.JobHeld) // out of the way of every claim
 		}
 		change(t, db, (*storage.Tx).ResumeSubscription, s.ID)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		is.Equal(p.gone(), []string{retried, second, third})
 	})
 }
@@ -118,10 +121,12 @@ func TestAPauseByAnotherProcessIsSeenWhenItTells(t *testing.T) {
 		time.Sleep(time.Second)
 		happen(t, db, tenant)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(len(p.gone()), 0)
 		change(t, other, (*storage.Tx).ResumeSubscription, s.ID)
 		runner.Wake()
 		time.Sleep(time.Second)
+		synctest.Wait()
 		is.Equal(len(p.gone()), 1)
 	})
 }
@@ -138,6 +143,7 @@ func TestAPausedSubscriptionStopsNoOther(t *testing.T) {
 			happen(t, db, tenant)
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		is.Equal(len(p.gone()), 20)
 		is.Equal(len(waiting(t, db)), 20)
 	})
@@ -158,12 +164,14 @@ func TestAKindIsToldOfLanesThatOpen(t *testing.T) {
 		}}})
 		happen(t, db, tenant)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		is.Equal(len(opened), 0) // it was never closed
 		change(t, db, (*storage.Tx).PauseSubscription, s.ID)
 		happen(t, db, tenant)
 		time.Sleep(time.Hour)
 		change(t, db, (*storage.Tx).ResumeSubscription, s.ID)
 		time.Sleep(time.Second)
+		synctest.Wait()
 		is.Equal(len(opened), 1)
 		is.Equal(<-opened, "deliver:"+s.ID)
 		is.Equal(len(p.gone()), 2)

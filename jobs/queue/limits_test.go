@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -83,6 +84,7 @@ func TestTwoKindsDoNotShareALane(t *testing.T) {
 			enqueue(t, db, storage.NewJob{Kind: "send", Lane: "account"}, storage.NewJob{Kind: "receipt", Lane: "account"})
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(ran.Load(), int32(20))
 		is.Equal(wrong.Load(), int32(0))
 	})
@@ -99,6 +101,7 @@ func TestAHandlerMayRetryAsOftenAsItLikes(t *testing.T) {
 		}}}})
 		enqueue(t, db, storage.NewJob{Kind: "send"})
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(runs.Load(), int32(151))
 		is.Equal(len(waiting(t, db)), 0)
 	})
@@ -121,11 +124,13 @@ func TestAJobThatKeepsKillingTheProcessIsGivenUp(t *testing.T) {
 			return nil, nil
 		}}}})
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(runs.Load(), int32(0))
 		is.Equal(waiting(t, db)[0].State, storage.JobFailed)
 
 		storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.RetryJobNow(id); return err })
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(runs.Load(), int32(1)) // a person may say that it is harmless now
 	})
 }

@@ -39,6 +39,7 @@ func TestAJobRemembersWhatWasKnownForAMoment(t *testing.T) {
 					enqueue(t, db, storage.NewJob{Kind: "k", Lane: "l", Memory: i})
 				}
 				time.Sleep(time.Minute)
+				synctest.Wait()
 				is.Equal(fmt.Sprint(knew), tt.want)
 			})
 		})

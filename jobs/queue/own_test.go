@@ -84,8 +84,10 @@ func TestWhatAFailedRunHasToWriteIsWrittenWithItsRetry(t *testing.T) {
 		synctest.Wait()
 		is.Equal(notes(t, db, tenant), []string{"first"})
 		time.Sleep(59 * time.Second)
+		synctest.Wait()
 		is.Equal(runs.Load(), int64(1))
 		time.Sleep(2 * time.Second)
+		synctest.Wait()
 		is.Equal(notes(t, db, tenant), []string{"second", "first"})
 	})
 }
@@ -104,6 +106,7 @@ func TestAFailedRunWhoseResultsCannotBeWrittenIsRetriedAllTheSame(t *testing.T) 
 		}}}})
 		enqueue(t, db, storage.NewJob{Kind: "job"})
 		time.Sleep(time.Minute) // by the queue's own backoff
+		synctest.Wait()
 		is.Equal(notes(t, db, tenant), []string{"whole"})
 	})
 }

@@ -103,6 +103,7 @@ func TestHandlersDelaysAreKept(t *testing.T) {
 		}}}})
 		enqueue(t, db, storage.NewJob{Kind: "send"})
 		time.Sleep(30 * time.Minute)
+		synctest.Wait()
 		is.Equal(ran, []time.Duration{0, time.Minute, 3 * time.Minute, 7 * time.Minute, 15 * time.Minute})
 		is.Equal(attempts, []int{1, 2, 3, 4, 5})
 		is.Equal(len(waiting(t, db)), 0) // done jobs are gone
@@ -123,6 +124,7 @@ func TestAPostponedRunCountsForNothing(t *testing.T) {
 		}}}})
 		enqueue(t, db, storage.NewJob{Kind: "k"})
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(ran, []time.Duration{0, 10 * time.Second, 20 * time.Second, 30 * time.Second})
 		is.Equal(len(waiting(t, db)), 0)
 	})
@@ -218,6 +220,7 @@ func TestALaneRunsSoManyAtOnceAndStaysInOrder(t *testing.T) {
 			want = append(want, fmt.Sprint(i))
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(most, 2)
 		is.Equal(len(order), 10)
 		for i := 0; i < 10; i += 2 { // two run side by side, so only pairs are in order
@@ -250,6 +253,7 @@ func TestAHangingLaneDoesNotHoldUpAnother(t *testing.T) {
 			enqueue(t, db, storage.NewJob{Kind: "deliver", Lane: "quick"})
 		}
 		time.Sleep(time.Second)
+		synctest.Wait()
 		is.Equal(quick.Load(), int32(50))
 	})
 }
@@ -278,10 +282,12 @@ func TestAClosedLaneWaitsAndIsReleasedInOrder(t *testing.T) {
 			enqueue(t, db, storage.NewJob{Kind: "deliver", Lane: "paused", Args: i})
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		is.Equal(len(order), 0)
 		open.Store(true)
 		r.Wake()
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(order, []string{"0", "1", "2", "3", "4"})
 	})
 }
@@ -306,6 +312,7 @@ func TestALapsedLeaseIsFencedOff(t *testing.T) {
 		}}}})
 		enqueue(t, db, storage.NewJob{Kind: "k"})
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(runs.Load(), int32(2)) // given to another worker when the lease was over
 		close(release)
 		time.Sleep(time.Minute)
@@ -388,12 +395,15 @@ func TestPeriodicJobsRunByTheClockAcrossRestarts(t *testing.T) {
 		}}}
 		_, stop := start(t, db, queue.Options{Kinds: kinds})
 		time.Sleep(150 * time.Minute)
+		synctest.Wait()
 		is.Equal(runs.Load(), int32(3)) // at once, after one hour, after two
 		stop()
 		start(t, db, queue.Options{Kinds: kinds})
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		is.Equal(runs.Load(), int32(3)) // a restart does not run it again
 		time.Sleep(30 * time.Minute)
+		synctest.Wait()
 		is.Equal(runs.Load(), int32(4))
 	})
 }
@@ -409,6 +419,7 @@ func TestAPeriodicJobThatTakesLongerThanItsPeriodIsNotPiledUp(t *testing.T) {
 			return nil, nil
 		}}}})
 		time.Sleep(14*time.Minute + 50*time.Second)
+		synctest.Wait()
 		is.Equal(most.Load(), int32(1))
 		is.Equal(runs.Load(), int32(5)) // each third turn: two are left out while one runs
 		is.True(len(waiting(t, db)) <= 1)
@@ -430,8 +441,10 @@ func TestAKindLeavesWorkersToOthers(t *testing.T) {
 		}
 		enqueue(t, db, storage.NewJob{Kind: "quick"})
 		time.Sleep(time.Second)
+		synctest.Wait()
 		is.Equal(quick.Load(), int32(1))
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		is.Equal(len(waiting(t, db)), 0) // the slow ones all got their turn
 	})
 }

@@ -21,10 +21,17 @@ func Connect(t testing.TB, db *storage.DB, tenant Tenant, phoneNumberID string) 
 	return a
 }
 
+// Beside opens the database of a data directory beside whoever else has it open,
+// for a test that asks more than once. The test closes it.
+func Beside(t testing.TB, dir string) *sqlx.DB {
+	t.Helper()
+	return sqlx.NewDb(connect(t, dir), "sqlite")
+}
+
 // Select reads rows that no method of storage reads.
 func Select[T any](t testing.TB, dir, query string, args ...any) (rows []T) {
 	t.Helper()
-	db := sqlx.NewDb(connect(t, dir), "sqlite")
+	db := Beside(t, dir)
 	defer db.Close()
 	if err := db.Select(&rows, query, args...); err != nil {
 		t.Fatalf("%s: %v", query, err)
