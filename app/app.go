@@ -63,6 +63,7 @@ type App struct {
 	media           *pages.Media
 	docs            *pages.Docs
 	onboard         *pages.Onboard
+	hosts           pages.Hosts
 	api             *api.Server
 	callback        *callback.Server
 	work            *jobs.Workers
@@ -127,6 +128,7 @@ func (a *App) open() (err error) {
 	}
 	a.api = api.New(a.apiOptions(a.work.Accounts))
 	a.docs = pages.NewDocs(pages.DocsOptions{Description: api.Description(), BaseURL: a.URL() + "/v1", Refuse: a.refusePage})
+	a.hosts = a.findHosts()
 	a.openOnboard()
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),

@@ -181,6 +181,7 @@ func backedUp(t *testing.T, args ...string) (dir, archive string) {
 type entry struct {
 	name, content string
 	kind          byte
+	mode          int64 // as it was packed; not what pack packs
 }
 
 // entries reads an archive.
@@ -203,7 +204,7 @@ func entries(t *testing.T, archive string) (all []entry) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, entry{h.Name, string(text), h.Typeflag})
+		all = append(all, entry{h.Name, string(text), h.Typeflag, h.Mode})
 	}
 }
 
@@ -245,6 +246,9 @@ func TestABackupIsPackedAsDocumented(t *testing.T) {
 	}
 	is.Equal(len(names), 5)
 	is.Equal(names[:2], []string{"confab.db", "master.key"})
+	for _, e := range all {
+		is.Equal(e.mode, int64(0o600))
+	}
 	is.True(strings.HasPrefix(names[2], "media/"))
 	is.Equal(names[4], "manifest.json")
 	var m app.Manifest

@@ -44,11 +44,11 @@ func (a *App) outside(r *http.Request) place {
 	case strings.HasPrefix(path, "/media/"):
 		return place{route: "/media/:token", serve: a.media.ServeHTTP}
 	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
-		return place{route: pages.DocsPath, serve: a.docs.ServeHTTP}
+		return place{route: pages.DocsPath, serve: a.hosts.Guard(a.docs.ServeHTTP)}
 	case strings.HasPrefix(path, pages.OnboardPath):
 		return place{route: pages.OnboardPath + ":token", serve: a.onboard.ServeHTTP}
 	case path == "/console" || strings.HasPrefix(path, "/console/"):
-		return place{route: "/console/", serve: a.readOnly(a.redirectConsole)}
+		return place{route: "/console/", serve: a.hosts.Guard(a.readOnly(a.redirectConsole))}
 	case path == "/livez":
 		return place{route: path, quiet: true, serve: a.readOnly(serveLive)}
 	case path == "/readyz":

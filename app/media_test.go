@@ -46,6 +46,12 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
+func (b *logBuffer) read() string {
+	b.lock <- struct{}{}
+	defer func() { <-b.lock }()
+	return b.text.String()
+}
+
 const platformNumber = "100200300"
 
 func newPlatform(t *testing.T) *platform {
@@ -198,9 +204,9 @@ func TestLibraryMediaTravelsFromTheAPIToTheProviderAndTheWorld(t *testing.T) {
 	is.True(strings.Contains(metrics, `confab_requests_total{method="GET",route="/media/:token",status="404"} 1`))
 	p.stop()
 	token := strings.Split(path, "/")[2]
-	is.True(!strings.Contains(p.log.text.String(), token)) // logs show the route
-	is.True(strings.Contains(p.log.text.String(), "path=/media/:token"))
-	is.True(!strings.Contains(p.log.text.String(), "menu.png"))
+	is.True(!strings.Contains(p.log.read(), token)) // logs show the route
+	is.True(strings.Contains(p.log.read(), "path=/media/:token"))
+	is.True(!strings.Contains(p.log.read(), "menu.png"))
 }
 
 func TestAServerWithoutItsMediaDirectoryDoesNotStart(t *testing.T) {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net"
+	"slices"
 
 	"confab/app/pages"
 )
@@ -13,13 +14,18 @@ type Signup = pages.Signup
 // unless this is a sandbox, which no setting can make it.
 func (a *App) openOnboard() {
 	c := a.Config
-	hosts := append([]string(nil), c.Server.TLSDomains...)
-	if host, _, err := net.SplitHostPort(c.Server.Listen); err == nil {
-		hosts = append(hosts, host)
-	}
 	a.onboard = pages.NewOnboard(pages.OnboardOptions{
-		DB: a.DB, Provider: a.work.Provider, PublicURL: a.URL(), Hosts: hosts,
+		DB: a.DB, Provider: a.work.Provider, PublicURL: a.URL(), Hosts: a.hosts,
 		AppID: c.Provider.AppID, ConfigID: c.Provider.SignupConfigID, Version: c.Provider.Version,
 		Play: a.PlaySignup, ClientIP: a.api.ClientIP, Log: a.Log,
 	})
+}
+
+// findHosts tells under which names the pages are shown.
+func (a *App) findHosts() pages.Hosts {
+	names := slices.Clone(a.Config.Server.TLSDomains)
+	if host, _, err := net.SplitHostPort(a.Config.Server.Listen); err == nil {
+		names = append(names, host)
+	}
+	return pages.NewHosts(a.URL(), names...)
 }

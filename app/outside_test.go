@@ -35,7 +35,7 @@ func TestEachRequestOutsideOfTheAPIHasOneLineWithoutItsPath(t *testing.T) {
 	} {
 		log.Reset()
 		rec := httptest.NewRecorder()
-		a.handler().ServeHTTP(rec, httptest.NewRequest("GET", path, nil))
+		a.handler().ServeHTTP(rec, httptest.NewRequest("GET", "http://localhost"+path, nil))
 		line := log.String()
 		is.True(strings.Count(line, "\n") <= 1)
 		is.True(!strings.Contains(line, "secret"))

@@ -50,7 +50,7 @@ func TestRestoreRefusesWhatIsNotWhole(t *testing.T) {
 		"a way out":            {change(2, func(e *entry) { e.name = "media/../../../out" }), foreign},
 		"an absolute name":     {change(2, func(e *entry) { e.name = "/tmp/out" }), foreign},
 		"a link":               {change(2, func(e *entry) { e.name, e.kind = "media", tar.TypeSymlink }), foreign},
-		"another file":         {append([]entry{{"confab.sock", "x", tar.TypeReg}}, sound...), foreign},
+		"another file":         {append([]entry{{name: "confab.sock", content: "x", kind: tar.TypeReg}}, sound...), foreign},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

@@ -6,11 +6,7 @@ import (
 	"errors"
 	"html/template"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -35,12 +31,10 @@ var onboardFiles embed.FS
 
 // OnboardOptions configure an Onboard.
 type OnboardOptions struct {
-	DB       *storage.DB
-	Provider *provider.Client
-	// PublicURL is where the pages are reached, and Hosts are further names
-	// under which they may be called; the names of this machine always may.
-	PublicURL string
-	Hosts     []string
+	DB        *storage.DB
+	Provider  *provider.Client
+	PublicURL string // where the pages are reached
+	Hosts     Hosts  // under which they may be called
 	// AppID, ConfigID and Version are what the provider's signup needs to know.
 	AppID, ConfigID, Version string
 	// Play plays the provider's signup for a name and a number. Only a sandbox
@@ -72,9 +66,6 @@ type Onboard struct {
 
 // NewOnboard makes the pages.
 func NewOnboard(o OnboardOptions) *Onboard {
-	if u, err := url.Parse(o.PublicURL); err == nil {
-		o.Hosts = append(slices.Clone(o.Hosts), u.Hostname())
-	}
 	p := &Onboard{
 		OnboardOptions: o, page: parsePage(),
 		limits: newVisitors(), origins: http.NewCrossOriginProtection(), patience: patience,
@@ -104,7 +95,7 @@ func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{Onboard: p, w: w, r: r, token: token}
 	v.setHeaders()
 	switch {
-	case !p.knownHost(r.Host):
+	case !p.Hosts.Known(r.Host):
 		v.show(http.StatusForbidden, plainPage("This address is not ours", "Open the link exactly as you received it."))
 	case token == "assets":
 		p.assets.serve(w, r, rest)
@@ -135,20 +126,6 @@ func (v *visit) serve(progress bool) {
 	default:
 		v.answer(v.post)
 	}
-}
-
-// knownHost admits the names of this machine and the configured ones: a page
-// elsewhere that resolves its own name to us is none of these.
-func (p *Onboard) knownHost(hostport string) bool {
-	host := hostport
-	if name, _, err := net.SplitHostPort(hostport); err == nil {
-		host = name
-	}
-	host = strings.Trim(host, "[]")
-	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") {
-		return true
-	}
-	return slices.ContainsFunc(p.Hosts, func(name string) bool { return name != "" && strings.EqualFold(name, host) })
 }
 
 // visit is one request for the page of a link.

@@ -184,7 +184,7 @@ func cut(s string, limit int) string {
 // retryAfter reads the header of that name: seconds, or a date. More seconds
 // than can be counted are as many as can be.
 func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) {
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) && isNumber(value) {
 		return time.Duration(seconds) * time.Second
 	}
 	if date, err := http.ParseTime(value); err == nil {
@@ -192,3 +192,7 @@ func retryAfter(value string, now time.Time) time.Duration {
 	}
 	return 0
 }
+
+// isNumber tells whether there are only digits: what is too large is not read to
+// its end.
+func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
