@@ -100,10 +100,10 @@ func setMediaHeaders(h http.Header, m storage.Media) {
 // what it says it is.
 func safeType(mimeType string) (shown, disposition string) {
 	kind, _, err := mime.ParseMediaType(mimeType)
-	if err != nil {
+	major, minor, whole := strings.Cut(kind, "/")
+	if err != nil || !whole {
 		return "application/octet-stream", "attachment"
 	}
-	major, minor, _ := strings.Cut(kind, "/")
 	switch {
 	case major == "text", minor == "xml", strings.HasSuffix(minor, "+xml"), strings.Contains(minor, "javascript"), strings.Contains(minor, "ecmascript"):
 		return "text/plain; charset=utf-8", "attachment"
