@@ -10,7 +10,7 @@ export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint bench soak fuzz outside check
+.PHONY: help run build test race lint bench soak fuzz vuln outside check
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,9 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 			go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x $$package || exit 1; \
 		done; \
 	done
+
+vuln: ## Look for known vulnerabilities in what is used (asks vuln.go.dev)
+	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
 outside: ## Fetch Pebble and Litestream, and run the tests that need them
 	GOBIN=$(CURDIR)/bin/tools go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1

@@ -149,7 +149,7 @@ func link(name string, s *string, allowHTTP plainHTTP) error {
 	}
 	u, err := url.Parse(*s)
 	switch {
-	case err != nil, u.Hostname() == "", strings.Contains(*s, " "), u.Scheme != "https" && !allowHTTP.admits(u):
+	case err != nil, !guard.IsName(u.Hostname()) && !isAddress(u.Hostname()), strings.Contains(*s, " "), u.Scheme != "https" && !allowHTTP.admits(u):
 		return invalid(name, "must be an https URL")
 	case u.User != nil:
 		return invalid(name, "must not hold a user or password")

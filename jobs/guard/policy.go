@@ -83,7 +83,16 @@ func (p policy) url(u *url.URL) error {
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
 		return p.address(addr)
 	}
+	if !IsName(u.Hostname()) {
+		return fmt.Errorf("%w: has no host", ErrURL)
+	}
 	return nil
+}
+
+// IsName tells whether a host of a URL can be a name. Some characters that none
+// has are let through where URLs are read.
+func IsName(host string) bool {
+	return host != "" && !strings.ContainsAny(host, "<>\"'`^{}|\\%!$&()*+,;=:@/?#[] ")
 }
 
 func validPort(port string) bool {
