@@ -149,6 +149,9 @@ func TestWhatWentWrongIsNamed(t *testing.T) {
 				client.Timeout = 100 * time.Millisecond
 			}
 			out := client.Deliver(t.Context(), sample(t, test.to))
+			for tries := 1; out.Code == guard.Timeout && test.code != guard.Timeout && tries < 5; tries++ { // a busy machine may not shake hands in time
+				out = client.Deliver(t.Context(), sample(t, test.to))
+			}
 			is.Equal(out.Code, test.code)
 			is.Equal(out.Message, test.message)
 			is.Equal(out.Status, 0)
