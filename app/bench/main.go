@@ -44,7 +44,7 @@ func main() {
 	flag.StringVar(&b.only, "only", "", "measure one part: "+partNames())
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
-	flag.IntVar(&b.messages, "messages", 10_000_000, "messages to store before sends and reads are measured again (600 bytes of disk each); 0 leaves that out")
+	flag.IntVar(&b.messages, "messages", 10_000_000, "messages to store for growth, and at most for a purge (600 bytes of disk each); 0 leaves both out")
 	quick := flag.Bool("quick", false, "a rough look in a few minutes: short rounds, and growth to 100,000 messages")
 	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
 	flag.Parse()
