@@ -60,9 +60,18 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 			return err
 		},
 			"accounts_of_organization (organization_id=? AND (created_at,public_id)<(?,?))"},
-		"accounts of a WABA":     {func(tx *storage.Tx) error { _, err := tx.AccountsOfWABA("w"); return err }, "accounts_of_waba (waba_id=?)"},
-		"media by its URL":       {func(tx *storage.Tx) error { _, err := tx.MediaByToken("t"); return err }, "(url_token=?)"},
-		"media of a file":        {func(tx *storage.Tx) error { _, err := tx.MediaUses("s"); return err }, "media_by_content (sha256=?)"},
+		"accounts of a WABA": {func(tx *storage.Tx) error { _, err := tx.AccountsOfWABA("w"); return err }, "accounts_of_waba (waba_id=?)"},
+		"media by its URL":   {func(tx *storage.Tx) error { _, err := tx.MediaByToken("t"); return err }, "(url_token=?)"},
+		"media of a file":    {func(tx *storage.Tx) error { _, err := tx.MediaUses("s"); return err }, "media_by_content (sha256=?)"},
+		"replayable": {func(tx *storage.Tx) error {
+			_, err := tx.Replayable(storage.ReplayFilter{Status: "dead"}, 10)
+			return err
+		},
+			"deliveries_to_replay (subscription_id=? AND status=? AND created_at>? AND created_at<?)"},
+		"replayable of a type": {func(tx *storage.Tx) error {
+			_, err := tx.Replayable(storage.ReplayFilter{Status: "dead", EventType: "message.sent"}, 10)
+			return err
+		}, "deliveries_to_replay_by_type (subscription_id=? AND status=? AND event_type=? AND created_at>? AND created_at<?)"},
 		"labeled":                {func(tx *storage.Tx) error { _, err := tx.LabeledConversations("l", storage.Row{}, 10); return err }, "conversation_labels_by_label (label_id=? AND conversation_id>?)"},
 		"messages without media": {func(tx *storage.Tx) error { _, err := tx.DetachMedia("m", 10); return err }, "messages_with_media (media_id=?)"},
 	} {

@@ -443,6 +443,7 @@ CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, status, 
 CREATE INDEX deliveries_of_event ON deliveries (event);
 CREATE INDEX deliveries_by_event_id ON deliveries (organization_id, event_id, created_at, id);
 CREATE INDEX deliveries_to_replay ON deliveries (subscription_id, status, created_at, id) WHERE status IN ('failed', 'dead') AND replayed = 0;
+CREATE INDEX deliveries_to_replay_by_type ON deliveries (subscription_id, status, event_type, created_at, id) WHERE status IN ('failed', 'dead') AND replayed = 0;
 
 -- Attempts that failed, and successes after a failure. A first success writes none.
 CREATE TABLE delivery_attempts (
