@@ -133,7 +133,13 @@ func keepLog(conn *sqlx.Conn) error {
 // View runs fn on a consistent snapshot. It never waits for a writer, only for
 // a free reading connection.
 func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {
-	return db.read(ctx, db.readers, fn)
+	return db.read(ctx, db.readers, true, fn)
+}
+
+// Peek is View for an fn that reads once: one statement is consistent without a
+// transaction around it.
+func (db *DB) Peek(ctx context.Context, fn func(*Rx) error) error {
+	return db.read(ctx, db.readers, false, fn)
 }
 
 // seekers is how many searches run at once.
@@ -142,11 +148,12 @@ const seekers = 2
 // Search is View for lists that may pass over many rows to find a few. They have
 // connections of their own, so that slow ones do not hold up all other reading.
 func (db *DB) Search(ctx context.Context, fn func(*Rx) error) error {
-	return db.read(ctx, db.seekers, fn)
+	return db.read(ctx, db.seekers, true, fn)
 }
 
-// read runs fn on a free connection out of some.
-func (db *DB) read(ctx context.Context, free chan *session, fn func(*Rx) error) (err error) {
+// read runs fn on a free connection out of some, where it is to see one snapshot
+// in a transaction.
+func (db *DB) read(ctx context.Context, free chan *session, snapshot bool, fn func(*Rx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -165,6 +172,10 @@ func (db *DB) read(ctx context.Context, free chan *session, fn func(*Rx) error) 
 	}
 	defer func() { free <- s }()
 	since := db.memos.changes.Load() // before the snapshot: see memo
+	if !snapshot {
+		s.renew()
+		return fn(&Rx{db: db, s: s, since: since})
+	}
 	if err := s.begin("BEGIN"); err != nil {
 		return err
 	}

@@ -81,6 +81,16 @@ const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.d
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
 
+// fields are where messageColumns go.
+func (m *Message) fields() []any {
+	return []any{&m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source, &m.ProviderID, &m.Recipient, &m.PhoneNumber,
+		&m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus, &m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.PlayedAt, &m.EditedAt,
+		&m.SentAt, &m.CreatedAt, &m.UpdatedAt,
+		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
+		&m.AccountPhone, &m.AccountNumberID,
+		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename}
+}
+
 const messageJoins = `JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON a.id = m.account_id
 	LEFT JOIN media f ON f.id = m.media_id AND f.deleted_at = 0`
 
@@ -89,7 +99,7 @@ const messageTables = `messages m ` + messageJoins
 // Message finds a message of an account.
 func (rx *Rx) Message(account int64, id string) (Message, error) {
 	var m Message
-	err := rx.get(&m, `
+	err := rx.scan(m.fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE m.id = ? AND m.account_id = ?`, id, account)
@@ -100,7 +110,7 @@ func (rx *Rx) Message(account int64, id string) (Message, error) {
 // own jobs have.
 func (rx *Rx) OutboundMessage(id string) (Message, error) {
 	var m Message
-	err := rx.get(&m, `
+	err := rx.scan(m.fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE m.id = ? AND m.direction = 'outbound'`, id)
@@ -110,7 +120,7 @@ func (rx *Rx) OutboundMessage(id string) (Message, error) {
 // MessageByProviderID finds a message of an account by the provider's id.
 func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, error) {
 	var m Message
-	err := rx.get(&m, `
+	err := rx.scan(m.fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
 		WHERE m.account_id = ? AND m.provider_id = ?`, account, providerID)

@@ -113,14 +113,24 @@ func (l *listing) mark(rx *Rx, after After, n int) (After, error) {
 func stretch[T any](rx *Rx, l listing, after, until After, limit int) ([]T, error) {
 	where, args := l.within(after, until)
 	where, args = append(where, l.rest...), append(append(args, l.values...), limit)
-	page := make([]T, 0, limit)
-	err := rx.list(&page, `
+	return rows[T](rx, `
 		SELECT `+l.columns+`
 		FROM `+l.table+` INDEXED BY `+l.index+` `+l.joins+`
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY `+l.key+` DESC, `+l.id+` DESC
 		LIMIT ?`, args...)
-	return page, err
+}
+
+// fielded is a row that tells where its columns go: one of many that are read.
+type fielded interface{ fields() []any }
+
+// rows reads all rows of a query.
+func rows[T any](rx *Rx, query string, args ...any) (all []T, err error) {
+	if _, ok := any(new(T)).(fielded); ok {
+		return scanned(rx, func(row *T) []any { return any(row).(fielded).fields() }, query, args...)
+	}
+	err = rx.list(&all, query, args...)
+	return all, err
 }
 
 // within are the conditions that the index answers, with the bounds of a stretch.

@@ -75,9 +75,12 @@ func (s *session) exec(query string, args ...any) (sql.Result, error) {
 	return res, s.translate(err)
 }
 
+// renew forgets what the last caller met with.
+func (s *session) renew() { s.lost, s.changed = nil, 0 }
+
 // begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.
 func (s *session) begin(how string) error {
-	s.lost, s.changed = nil, 0
+	s.renew()
 	_, err := s.exec(how)
 	return err
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -108,7 +109,10 @@ func (v messageView) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body = append(body[:len(body)-1], ',')
-	body = append(append(body, name...), ':')
-	return append(append(body, v.content...), '}'), nil
+	b := bytes.NewBuffer(append(body[:len(body)-1], ','))
+	b.Write(name)
+	b.WriteByte(':')
+	err = json.Compact(b, v.content) // it is kept as it came
+	b.WriteByte('}')
+	return b.Bytes(), err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"confab/jobs"
 	"confab/jobs/event"
@@ -54,7 +55,7 @@ func (s *Server) message(r *request) (m storage.Message, err error) {
 	if !storage.ValidID(storage.PrefixMessage, id) {
 		return m, notFound()
 	}
-	err = s.view(r, func(rx *storage.Rx) (err error) {
+	err = s.DB.Peek(r.http.Context(), func(rx *storage.Rx) (err error) {
 		m, err = rx.Message(r.account.ID, id)
 		return err
 	})
@@ -71,11 +72,14 @@ func (s *Server) getMessage(r *request) (reply, error) {
 
 // messageTag is a weak tag over the status and the error.
 func messageTag(m storage.Message) string {
-	state, err := json.Marshal([]any{m.ID, m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.PlayedAt})
-	if err != nil {
-		return "" // strings and numbers always encode
+	state := m.ID + "\x00" + m.Status + "\x00" + strconv.FormatInt(int64(m.PlayedAt), 10)
+	if m.ErrorCode != nil {
+		state += "\x00" + *m.ErrorCode + "\x00" + *m.ErrorMessage
 	}
-	sum := sha256.Sum256(state)
+	if m.ErrorProviderCode != nil {
+		state += "\x00" + strconv.Itoa(*m.ErrorProviderCode)
+	}
+	sum := sha256.Sum256([]byte(state))
 	return `W/"` + hex.EncodeToString(sum[:8]) + `"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,11 +34,6 @@ type listBody struct {
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
 	RequestID  string  `json:"request_id"`
-}
-
-type singleBody struct {
-	Data      any    `json:"data"`
-	RequestID string `json:"request_id"`
 }
 
 // deletedView is what a DELETE answers.
@@ -99,18 +95,22 @@ func (rep *reply) render(requestID string) error {
 	if rep.body != nil {
 		return nil
 	}
-	var v any = singleBody{Data: rep.data, RequestID: requestID}
 	if rep.list != nil {
 		rep.list.RequestID = requestID
-		v = rep.list
+		body, err := encode(rep.list)
+		rep.body = body
+		return err
 	}
-	body, err := encode(v)
-	rep.body = body
+	data, err := encode(rep.data)
+	rep.body = slices.Concat([]byte(`{"data":`), data, []byte(`,"request_id":"`+requestID+`"}`))
 	return err
 }
 
 // encode writes JSON without the escapes that only matter inside of HTML.
 func encode(v any) ([]byte, error) {
+	if m, ok := v.(json.Marshaler); ok {
+		return m.MarshalJSON() // the encoder would go over it once more
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

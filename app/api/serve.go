@@ -120,6 +120,10 @@ func (s *Server) record(x *exchange) {
 	if s.OnRequest != nil {
 		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took})
 	}
+	level := levelOf(status)
+	if !s.Log.Enabled(r.http.Context(), level) {
+		return
+	}
 	attrs := r.attrs(status, took, ip)
 	if status >= 500 && x.failure != nil {
 		attrs = append(attrs, slog.Any("error", x.failure))
@@ -127,5 +131,5 @@ func (s *Server) record(x *exchange) {
 			attrs = append(attrs, slog.String("stack", string(p.Stack)))
 		}
 	}
-	s.Log.LogAttrs(r.http.Context(), levelOf(status), "request", attrs...)
+	s.Log.LogAttrs(r.http.Context(), level, "request", attrs...)
 }
