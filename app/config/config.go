@@ -170,12 +170,10 @@ func (s Server) LocalURL() (*url.URL, error) {
 	if port == "0" {
 		return nil, fmt.Errorf("server.listen is %s, which leaves the port open", s.Listen)
 	}
-	ip, err := netip.ParseAddr(host)
-	switch {
-	case host == "" || err == nil && ip == netip.IPv4Unspecified():
+	// Who listens on all addresses, [::] too, is reached by IPv4; containers mostly
+	// have no ::1.
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
-	case err == nil && ip.IsUnspecified():
-		host = "::1"
 	}
 	u := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
 	if s.TLS() {

@@ -52,13 +52,26 @@ func (e *examination) exposure() {
 // listens says how sure it is where the server is to be found.
 func (e *examination) listens() string {
 	switch {
-	case e.served && e.listening == e.config.Server.Listen:
+	case e.served && sameAddress(e.listening, e.config.Server.Listen):
 		return "Listens"
 	case e.isSandbox:
 		return "Listened the last time"
 	default:
 		return "Set to listen"
 	}
+}
+
+// sameAddress tells whether who is set to listen on one address listens on the
+// other: a server that is told 0.0.0.0 says that it listens on [::].
+func sameAddress(a, b string) bool {
+	everywhere := func(address string) string {
+		host, port, _ := net.SplitHostPort(address)
+		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+			return ":" + port
+		}
+		return address
+	}
+	return everywhere(a) == everywhere(b)
 }
 
 // isLoopback tells whether an address is reached from this machine only.
