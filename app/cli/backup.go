@@ -27,7 +27,8 @@ func (e *env) backup() *cobra.Command {
 			"standard output), while the server runs or not. All that was acknowledged when it began is in it.\n" +
 			"Beside FILE it needs room for a copy of the database while it works.\n\n" +
 			"The archive holds master.key, which opens every secret in it: keep it as you keep the key, or leave\n" +
-			"the key out with --without-key and keep that elsewhere. Without the key a backup cannot be used.",
+			"the key out with --without-key and keep that elsewhere. Without the key a backup cannot be used. The\n" +
+			"same goes for a standby, which needs the key too.",
 		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n  confab backup --without-key confab.tar\n  confab backup - | ssh vault 'cat > confab.tar'",
 		Args:    arguments("FILE"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
@@ -48,7 +49,7 @@ func (e *env) backup() *cobra.Command {
 			return reportBackup(cmd, args[0], m, asJSON)
 		}),
 	}
-	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out")
+	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out, which is in the backup otherwise")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
