@@ -104,6 +104,7 @@ func (e *env) keysList() *cobra.Command {
 		Example: "  confab keys list\n  confab keys list --org org_01J… --json",
 		Args:    arguments(),
 		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			s.flushCalls(cmd) // which are uses of keys too
 			var views []keyView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				keys, err := rx.Keys(o.ID)
