@@ -252,6 +252,21 @@ func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
 	o.calm()
 }
 
+// A browser tells less of where a form comes from when the page is neither https
+// nor on its own machine, as when a phone opens a sandbox.
+func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
+	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "http://confab.test" })
+	o := newOnlooker(t, s, chromedp.Flag("host-resolver-rules", "MAP confab.test 127.0.0.1"))
+	local := "http://" + s.app.Config.Server.Listen
+	customer := s.call("POST", local+"/v1/customers", `{"name":"Bakery"}`)["id"].(string)
+	link := s.call("POST", local+"/v1/customers/"+customer+"/setup_links", o.back())["setup_url"].(string)
+	_, port, err := net.SplitHostPort(s.app.Config.Server.Listen)
+	o.is.NoErr(err)
+	o.Visit("http://confab.test:" + port + strings.TrimPrefix(link, "http://confab.test"))
+	o.press("Connect number")
+	o.is.Equal(o.returned().Get("status"), "success")
+}
+
 func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
