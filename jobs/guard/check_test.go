@@ -48,6 +48,22 @@ func TestURLsAreJudgedBeforeAnythingIsSent(t *testing.T) {
 		{"https://[::ffff:169.254.169.254]/", blocked},
 		{"https://[64:ff9b::7f00:1]/", blocked},
 		{"https://[fe80::1%25lo]/", blocked},
+		{"https://localhost/", blocked},
+		{"https://LOCALHOST./", blocked},
+		{"https://any.localhost/", blocked},
+		{"https://public.example./", nil},
+		{"https://3com.example/", nil},
+		{"https://0xab.example/", nil},
+		{"https://example.0xyz/", nil},
+		{"https://2130706433/", ErrURL},
+		{"https://127.1/", ErrURL},
+		{"https://0177.0.0.1/", ErrURL},
+		{"https://0x7f000001/", ErrURL},
+		{"https://127.0.0.0X1/", ErrURL},
+		{"https://./", ErrURL},
+		{"https://public..example/", ErrURL},
+		{"https://" + strings.Repeat("a", 64) + ".example/", ErrURL},
+		{"https://" + strings.Repeat("a.", 124) + "example/", ErrURL},
 		{"http://public.example/", ErrURL},
 		{"ftp://public.example/", ErrURL},
 		{"//public.example/", ErrURL},
@@ -87,6 +103,9 @@ func TestAnInsecureURLIsAcceptedWhereTheOptionSaysSo(t *testing.T) {
 	u, err := c.ParseURL("http://localhost:8080/hook")
 	is.NoErr(err)
 	is.Equal(u.Port(), "8080")
+	only4 := open(t, Options{AllowInsecure: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	_, err = only4.ParseURL("http://localhost:8080/hook")
+	is.NoErr(err)
 }
 
 func TestALookupThatTakesTooLongIsNoObjection(t *testing.T) {

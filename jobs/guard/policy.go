@@ -83,16 +83,44 @@ func (p policy) url(u *url.URL) error {
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
 		return p.address(addr)
 	}
-	if !IsName(u.Hostname()) {
+	return p.name(u.Hostname())
+}
+
+// name checks a host that is no address. This machine has names that need no
+// lookup (RFC 6761).
+func (p policy) name(host string) error {
+	switch {
+	case !IsName(host):
 		return fmt.Errorf("%w: has no host", ErrURL)
+	case !IsLocal(strings.TrimSuffix(host, ".")), p.address(netip.IPv6Loopback()) == nil:
+		return nil
 	}
-	return nil
+	return p.address(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 }
 
 // IsName tells whether a host of a URL can be a name. Some characters that none
-// has are let through where URLs are read.
+// has are let through where URLs are read, and so are short forms of addresses,
+// such as 127.1 and 0x7f000001, which some resolvers understand.
 func IsName(host string) bool {
-	return host != "" && !strings.ContainsAny(host, "<>\"'`^{}|\\%!$&()*+,;=:@/?#[] ")
+	if len(host) > 253 || strings.ContainsAny(host, "<>\"'`^{}|\\%!$&()*+,;=:@/?#[] ") {
+		return false
+	}
+	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+	for _, label := range labels {
+		if label == "" || len(label) > 63 {
+			return false
+		}
+	}
+	return !numeric(labels[len(labels)-1])
+}
+
+// numeric tells whether a label is a number, as no top-level domain is.
+func numeric(label string) bool {
+	digits, hex := strings.CutPrefix(strings.ToLower(label), "0x")
+	if hex {
+		return strings.Trim(digits, "0123456789abcdef") == ""
+	}
+	return strings.Trim(digits, "0123456789") == ""
 }
 
 func validPort(port string) bool {
