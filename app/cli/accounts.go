@@ -57,6 +57,7 @@ func (s *store) provider(version string) (*jobs.Accounts, error) {
 	if found {
 		o.BaseURL, o.AppID, o.AppSecret = played.SimulatorURL, played.AppID, played.AppSecret
 	}
+	s.asked = o.BaseURL
 	client, err := provider.New(o)
 	if err != nil {
 		return nil, err
@@ -212,7 +213,16 @@ func (s *store) ask(cmd *cobra.Command, version, number string, asJSON bool, cal
 // refused passes a refusal of the provider on. What it means for the account is
 // stored already, and a running server must know.
 func (s *store) refused(ctx context.Context, err error) error {
-	return errors.Join(err, s.dir.Tell(ctx, "/refresh"))
+	return errors.Join(s.unanswered(err), s.dir.Tell(ctx, "/refresh"))
+}
+
+// unanswered says of a call without an answer where it went, for the settings may
+// be at fault, and nothing was refused.
+func (s *store) unanswered(err error) error {
+	if call, ok := errors.AsType[*provider.Error](err); ok && call.Status == 0 {
+		return fmt.Errorf("the provider does not answer at %s (%w): check provider.base_url and the network", s.asked, call)
+	}
+	return err
 }
 
 func (e *env) accountsDisconnect() *cobra.Command {

@@ -71,7 +71,7 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	}
 	number, registered, err := accounts.Connect(ctx, claim)
 	if err != nil {
-		return a, err
+		return a, s.unanswered(err)
 	}
 	if !registered {
 		claim.PIN = "" // nobody has tried it

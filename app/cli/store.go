@@ -18,6 +18,7 @@ type store struct {
 	*storage.DB
 	dir    app.DataDir
 	config config.Config
+	asked  string // the provider's address, once it is known
 }
 
 // open opens the data directory. With create it may be new; otherwise a wrong
