@@ -252,6 +252,23 @@ func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
 	o.calm()
 }
 
+// Browsers hold the form's policy against every step of the way.
+func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
+	s := newSandbox(t)
+	o := newOnlooker(t, s)
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, o.platform+r.URL.RequestURI(), http.StatusFound) // as one does that has visitors log in elsewhere
+	}))
+	t.Cleanup(door.Close)
+	for _, press := range []string{"Cancel", "Connect number"} {
+		_, link := s.invite("Bakery", fmt.Sprintf(`{"success_redirect_url":%q,"failure_redirect_url":%q}`, door.URL+"/ok?x=1", door.URL+"/failed?x=1"))
+		o.Visit(link)
+		o.press(press)
+		o.is.True(o.returned().Has("status"))
+	}
+	o.calm(door.URL)
+}
+
 // A browser tells less of where a form comes from when the page is neither https
 // nor on its own machine, as when a phone opens a sandbox.
 func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {

@@ -184,11 +184,10 @@ func TestAFormMayLeadWhereTheLinkLeads(t *testing.T) {
 		want             string
 	}{
 		"nowhere":        {"", "", "form-action 'self'"},
-		"one place":      {"https://app.test/ok?x=1", "https://app.test/no", "form-action 'self' https://app.test"},
-		"a longer port":  {"http://localhost:30000/ok", "http://localhost:3000/no", "form-action 'self' http://localhost:30000 http://localhost:3000"},
-		"two":            {"https://app.test:8443/ok", "http://127.0.0.1:3000/no", "form-action 'self' https://app.test:8443 http://127.0.0.1:3000"},
-		"IPv6":           {"https://[2001:db8::1]/ok", "http://[::1]:3000/no", "form-action 'self' https: http:"}, // browsers know no address of it here
-		"out of its way": {"https://a;script-src *", "https://a b", "form-action 'self'"},                         // the API takes none of these
+		"one place":      {"https://app.test/ok?x=1", "HTTPS://app.test/no", "form-action 'self' https:"},
+		"this machine":   {"http://localhost:30000/ok", "http://[::1]:3000/no", "form-action 'self' http:"},
+		"two":            {"https://app.test:8443/ok", "http://localhost:3000/no", "form-action 'self' https: http:"},
+		"out of its way": {"javascript:alert(1)", "data:;script-src *", "form-action 'self'"}, // the API takes none of these
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := &visit{}

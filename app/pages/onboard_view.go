@@ -59,12 +59,13 @@ func (v *visit) setHeaders() {
 }
 
 // policy is the Content-Security-Policy of a page. A form's answer may redirect
-// to where the link leads, which browsers hold against form-action too.
+// to where the link leads, and that to wherever it likes: browsers hold form-action
+// against every step of that way, so it can name no more than the scheme.
 func (v *visit) policy(p page) string {
 	forms := []string{"'self'"}
 	for _, target := range []*string{v.invitation.SuccessRedirectURL, v.invitation.FailureRedirectURL} {
-		if origin := originOf(target); origin != "" && !slices.Contains(forms, origin) {
-			forms = append(forms, origin)
+		if scheme := schemeOf(target); scheme != "" && !slices.Contains(forms, scheme) {
+			forms = append(forms, scheme)
 		}
 	}
 	common := "base-uri 'none'; frame-ancestors 'none'; form-action " + strings.Join(forms, " ")
@@ -75,20 +76,16 @@ func (v *visit) policy(p page) string {
 		"; connect-src 'self' " + signupHosts + "; frame-src " + signupHosts + "; " + common
 }
 
-// originOf is the scheme and host of a URL that the API has checked. A policy
-// cannot name an IPv6 address: there the scheme must do.
-func originOf(target *string) string {
+// schemeOf is the scheme of a URL, as a policy names it; http means https too.
+func schemeOf(target *string) string {
 	if target == nil {
 		return ""
 	}
 	u, err := url.Parse(*target)
-	switch {
-	case err != nil || strings.ContainsAny(u.Host, " ;,'\""):
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
 		return ""
-	case strings.HasPrefix(u.Host, "["):
-		return u.Scheme + ":"
 	}
-	return u.Scheme + "://" + u.Host
+	return u.Scheme + ":"
 }
 
 // show writes a page.
