@@ -188,7 +188,7 @@ func TestListsPageOnceThroughTenThousandRowsUnderWrites(t *testing.T) {
 	label := f.label("VIP")
 	var ids []string
 	for i := range 10 { // ten instants, a thousand rows each
-		ids = append(ids, f.crowd(account, 1000*i, 1000, true)...)
+		ids = append(ids, f.crowd(account, crowded*i, crowded, true)...)
 	}
 	f.exec(`INSERT INTO contact_labels SELECT id, ?, account_id, created_at FROM contacts WHERE account_id = ? AND substr(id, -1) < '8'`, label, account.ID)
 	labelled := storagetest.Select[string](t, f.dir, `SELECT contact_id FROM contact_labels`)
