@@ -10,16 +10,17 @@ import (
 	"confab/storage/storagetest"
 )
 
-// What every request, claim or delivery runs must find its rows by an index, and
-// take them in the order in which the index has them.
-func TestHotStatementsSearchByAnIndex(t *testing.T) {
-	db := open(t, newFile(t))
-	enqueue(t, db, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "send", Lane: "full"}, storage.NewJob{Kind: "send"})
+// hotStatement is what every request, claim or delivery runs, and the step of its
+// plan that tells how it finds its rows.
+type hotStatement struct {
+	run  func(tx *storage.Tx) error
+	uses string
+}
+
+// hot lists them by name.
+func hot() map[string]hotStatement {
 	all := func(lane string) bool { return lane != "full" }
-	for name, c := range map[string]struct {
-		run  func(tx *storage.Tx) error
-		uses string
-	}{
+	return map[string]hotStatement{
 		"labels": {func(tx *storage.Tx) error { _, err := tx.Labels(1, storage.First, 10); return err },
 			"labels_of_organization (organization_id=? AND (created_at,id)<(?,?))"},
 		"label":        {func(tx *storage.Tx) error { _, err := tx.Label(1, "l"); return err }, "(id=?)"},
@@ -45,6 +46,10 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 		"answer":  {func(tx *storage.Tx) error { _, err := tx.Answer(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
 		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldAnswers(10); return err },
 			"idempotency_by_age (created_at<?)"},
+		"messages": {func(tx *storage.Tx) error {
+			_, _, err := tx.Messages(1, storage.MessageFilter{}, storage.First, 10)
+			return err
+		}, "messages_of_account (account_id=?"},
 		"template": {func(tx *storage.Tx) error { _, err := tx.Template(1, "n", "en"); return err }, "templates_name (account_id=? AND name=? AND language=?)"},
 		"templates of a status": {func(tx *storage.Tx) error {
 			_, err := tx.Templates(1, storage.TemplateFilter{Status: "approved"}, storage.First, 10)
@@ -74,7 +79,21 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 		}, "deliveries_to_replay_by_type (subscription_id=? AND status=? AND event_type=? AND created_at>? AND created_at<?)"},
 		"labeled":                {func(tx *storage.Tx) error { _, err := tx.LabeledConversations("l", storage.Row{}, 10); return err }, "conversation_labels_by_label (label_id=? AND conversation_id>?)"},
 		"messages without media": {func(tx *storage.Tx) error { _, err := tx.DetachMedia("m", 10); return err }, "messages_with_media (media_id=?)"},
-	} {
+	}
+}
+
+// withJobs opens a database that has jobs to claim.
+func withJobs(t *testing.T) *storage.DB {
+	db := open(t, newFile(t))
+	enqueue(t, db, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "send", Lane: "full"}, storage.NewJob{Kind: "send"})
+	return db
+}
+
+// They must find their rows by an index, and take them in the order in which the
+// index has them.
+func TestHotStatementsSearchByAnIndex(t *testing.T) {
+	db := withJobs(t)
+	for name, c := range hot() {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
 			plans, err := tx.Plans(func() error { _ = c.run(tx); return nil })
 			if err != nil {
@@ -89,6 +108,37 @@ func TestHotStatementsSearchByAnIndex(t *testing.T) {
 			}
 			return nil
 		})
+	}
+}
+
+// SQLite prepares a statement anew when it is given a value that the planner has
+// looked at, such as a limit. That takes longer than most statements do.
+func TestHotStatementsArePreparedOnce(t *testing.T) {
+	db := withJobs(t)
+	reprepared := func(run func(*storage.Tx) error) (times int64) {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			before, err := tx.Reprepared()
+			if err != nil {
+				return err
+			}
+			_ = run(tx)
+			_ = run(tx)
+			times, err = tx.Reprepared()
+			times -= before
+			return err
+		})
+		return times
+	}
+	for name, c := range hot() {
+		if n := reprepared(c.run); n > 0 {
+			t.Errorf("%s: prepared %d times more", name, n)
+		}
+	}
+	looksAtTheLimit := func(tx *storage.Tx) error {
+		return tx.List(new([]string), `SELECT id FROM labels WHERE organization_id = ? ORDER BY created_at LIMIT  ?`, 1, 2)
+	}
+	if reprepared(looksAtTheLimit) == 0 {
+		t.Error("what the planner looks at is not noticed")
 	}
 }
 

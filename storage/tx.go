@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
@@ -45,6 +46,14 @@ func newSession(ctx context.Context, pool *sqlx.DB) (*session, error) {
 	return &session{conn: conn, stmts: make(map[string]*statement)}, nil
 }
 
+// boundLimit finds the limits that are given with each call.
+var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)
+
+// settledPlan hides a query's limits from the planner. It would choose its plan by
+// them, and so prepare the statement anew for each call: that takes longer than
+// most queries do.
+func settledPlan(query string) string { return boundLimit.ReplaceAllString(query, "$1 $2 + 0") }
+
 // prepared returns the statement for query, preparing it the first time.
 //
 // Statements never see a caller's context: cancelling one would make SQLite
@@ -55,7 +64,7 @@ func (s *session) prepared(query string) (*sqlx.Stmt, error) {
 	}
 	stmt, ok := s.stmts[query]
 	if !ok {
-		prepared, err := s.conn.PreparexContext(context.Background(), query)
+		prepared, err := s.conn.PreparexContext(context.Background(), settledPlan(query))
 		if err != nil {
 			return nil, s.translate(fmt.Errorf("prepare %q: %w", query, err))
 		}
