@@ -6,14 +6,52 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/julienschmidt/httprouter"
 
 	"confab/storage"
 )
 
+// answer is a message as GET shows it: as many fields, of the same kinds.
+type answer struct {
+	Data      message `json:"data"`
+	RequestID string  `json:"request_id"`
+}
+
+type message struct {
+	ID             string            `json:"id"`
+	Object         string            `json:"object"`
+	Direction      string            `json:"direction"`
+	From           *string           `json:"from"`
+	To             *string           `json:"to"`
+	BSUID          *string           `json:"bsuid"`
+	ParentBSUID    *string           `json:"parent_bsuid"`
+	Username       *string           `json:"username"`
+	ContactID      string            `json:"contact_id"`
+	ConversationID string            `json:"conversation_id"`
+	MessageID      *string           `json:"message_id"`
+	Type           string            `json:"type"`
+	Status         string            `json:"status"`
+	Source         string            `json:"source"`
+	Context        json.RawMessage   `json:"context"`
+	IsRevoked      bool              `json:"is_revoked"`
+	EditedAt       *time.Time        `json:"edited_at"`
+	CreatedAt      time.Time         `json:"created_at"`
+	UpdatedAt      time.Time         `json:"updated_at"`
+	Text           map[string]string `json:"text"`
+}
+
+func sampleMessage(id string) message {
+	from, to, wamid := "+15550000000", "+15551000000", "wamid.bench"
+	now := time.Now()
+	return message{ID: id, Object: "message", Direction: "outbound", From: &from, To: &to, ContactID: id, ConversationID: id, MessageID: &wamid, Type: "text", Status: "sent", Source: "api",
+		CreatedAt: now, UpdatedAt: now, Text: map[string]string{"body": "a message of the past"}}
+}
+
 // ceiling serves the least that answers as confab does: a router, the check of a
-// key, and some JSON. What it reaches is what HTTP allows on this machine.
+// key, and the JSON of a message. What it reaches is what HTTP allows on this
+// machine.
 func ceiling(args []string) error {
 	flags := flag.NewFlagSet("ceiling", flag.ContinueOnError)
 	listen := flags.String("listen", "", "address to listen on")
@@ -30,7 +68,7 @@ func ceiling(args []string) error {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		body, err := json.Marshal(map[string]any{"data": map[string]string{"id": p.ByName("id"), "object": "message"}})
+		body, err := json.Marshal(answer{Data: sampleMessage(p.ByName("id")), RequestID: "req_bench"})
 		if err != nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			return

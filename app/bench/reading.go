@@ -69,7 +69,7 @@ func (b *bench) underCeiling(ctx context.Context, s *server, past history) error
 	if err != nil {
 		return err
 	}
-	b.table.add(row{what: "machine: router, key check and JSON alone, " + over(connections), figure: perSecond(medians[1]), detail: costs[1].String()})
+	b.table.add(row{what: "machine: router, key check and JSON of a message alone, " + over(connections), figure: perSecond(medians[1]), detail: costs[1].String()})
 	b.table.add(row{id: "P14", what: "GET message, " + over(connections), figure: perSecond(medians[0]),
 		detail: fmt.Sprintf("%.2f of that; %s", medians[0]/medians[1], costs[0]), goal: atLeast(medians[0]/medians[1], 0.5)})
 	return nil
