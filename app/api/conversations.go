@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"confab/jobs/event"
@@ -113,8 +115,8 @@ func (s *Server) listConversations(r *request) (reply, error) {
 // tagged gives a page a weak tag over all that it shows: the ids and what moves
 // updated_at, and thereby updated_at itself.
 func tagged(rep reply) (reply, error) {
-	shown, err := encode([]any{rep.list.Data, rep.list.HasMore})
-	sum := sha256.Sum256(shown)
+	shown, err := rep.list.rendered()
+	sum := sha256.Sum256(strconv.AppendBool(slices.Clip(shown), rep.list.HasMore))
 	rep.etag = `W/"` + hex.EncodeToString(sum[:16]) + `"`
 	return rep, err
 }

@@ -30,10 +30,51 @@ type reply struct {
 
 // listBody is a page as it is sent.
 type listBody struct {
-	Data       any     `json:"data"`
+	listEnd
+	items []any
+	data  []byte // the items, once rendered
+}
+
+// listEnd is what follows the items.
+type listEnd struct {
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
 	RequestID  string  `json:"request_id"`
+}
+
+// rendered are the items as a JSON array. One by one, because the encoder would
+// go over those again that render themselves.
+func (l *listBody) rendered() ([]byte, error) {
+	if l.data != nil {
+		return l.data, nil
+	}
+	data := []byte{'['}
+	for i, item := range l.items {
+		text, err := encode(item)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = append(data, text...)
+	}
+	l.data = append(data, ']')
+	return l.data, nil
+}
+
+// render is the whole body.
+func (l *listBody) render(requestID string) ([]byte, error) {
+	data, err := l.rendered()
+	if err != nil {
+		return nil, err
+	}
+	l.RequestID = requestID
+	end, err := encode(l.listEnd)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"data":`), data, []byte(`,`), end[1:]), nil
 }
 
 // deletedView is what a DELETE answers.
@@ -54,7 +95,11 @@ func accepted(data any) reply { return reply{status: http.StatusAccepted, data: 
 
 // whole answers with a list that has no further pages.
 func whole[V any](data []V) reply {
-	return reply{status: http.StatusOK, list: &listBody{Data: data}}
+	items := make([]any, len(data))
+	for i, view := range data {
+		items[i] = view
+	}
+	return reply{status: http.StatusOK, list: &listBody{items: items}}
 }
 
 // deleted answers a DELETE.
@@ -70,11 +115,10 @@ func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After,
 		rows = rows[:q.limit]
 		next = key(rows[q.limit-1])
 	}
-	data := make([]V, len(rows))
+	body := listBody{items: make([]any, len(rows)), listEnd: listEnd{HasMore: next != storage.Last}}
 	for i, row := range rows {
-		data[i] = view(row)
+		body.items[i] = view(row)
 	}
-	body := listBody{Data: data, HasMore: next != storage.Last}
 	if body.HasMore {
 		cursor := s.cursors.encode(q.scope, next)
 		body.NextCursor = &cursor
@@ -91,14 +135,12 @@ func orEmpty[T any](all []T) []T {
 }
 
 // render makes the bytes, once.
-func (rep *reply) render(requestID string) error {
-	if rep.body != nil {
+func (rep *reply) render(requestID string) (err error) {
+	switch {
+	case rep.body != nil:
 		return nil
-	}
-	if rep.list != nil {
-		rep.list.RequestID = requestID
-		body, err := encode(rep.list)
-		rep.body = body
+	case rep.list != nil:
+		rep.body, err = rep.list.render(requestID)
 		return err
 	}
 	data, err := encode(rep.data)
