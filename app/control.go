@@ -1,6 +1,8 @@
 package app
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -165,7 +167,7 @@ func (d DataDir) Tell(ctx context.Context, command string) error {
 // betweenTimes tells the errors of a socket that is not open yet, or no more.
 func betweenTimes(err error) bool {
 	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // post sends one command to the control socket, with a body or without, and has
@@ -176,19 +178,19 @@ func (d DataDir) post(ctx context.Context, command string, body io.Reader, read 
 		return err
 	}
 	defer done()
-	client := http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
-		},
-	}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, body)
 	if err != nil {
 		return err
 	}
-	res, err := client.Do(req)
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
 	if err != nil {
 		return fmt.Errorf("the running server did not answer: %w", err)
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	res, err := exchange(conn, req)
+	if err != nil {
+		return fmt.Errorf("the running server did not answer: %w", cmp.Or(ctx.Err(), err))
 	}
 	defer res.Body.Close()
 	if res.StatusCode/100 != 2 {
@@ -199,4 +201,14 @@ func (d DataDir) post(ctx context.Context, command string, body io.Reader, read 
 		return nil
 	}
 	return read(res.Body)
+}
+
+// exchange makes one request over a connection. http.Transport would not tell that
+// the server hung up before it had read the request: its error for that is its own.
+func exchange(conn net.Conn, req *http.Request) (*http.Response, error) {
+	req.Close = true
+	if err := req.Write(conn); err != nil {
+		return nil, err
+	}
+	return http.ReadResponse(bufio.NewReader(conn), req)
 }

@@ -102,6 +102,9 @@ func (s *stage) busy(name, phone, person string) client {
 	s.list("/v1/"+number+"/contacts", &people)
 	s.call("POST", fmt.Sprintf("%s/v1/%s/contacts/%s/labels", s.app.URL(), number, people.Data[0]["id"]), `{"label_id":"`+label+`"}`)
 	c.template = s.call("POST", s.app.URL()+"/v1/"+number+"/templates", `{"name":"ready","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"It is ready."}]}`)["id"].(string)
+	for s.call("GET", s.app.URL()+"/v1/"+number+"/templates/ready", "")["status"] != "approved" {
+		time.Sleep(20 * time.Millisecond) // the provider reviews it
+	}
 	return c
 }
 
