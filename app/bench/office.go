@@ -86,10 +86,13 @@ func (b *bench) startProvider(server string) (*rig.Simulator, error) {
 	if err == nil {
 		err = report(p, callbacksOff)
 	}
-	if err != nil && p != nil {
+	if err == nil {
+		return p, nil
+	}
+	if p != nil {
 		p.Kill()
 	}
-	return p, err
+	return nil, err
 }
 
 // report lets the played provider tell, or not, what becomes of its messages.
@@ -110,36 +113,39 @@ type office struct {
 }
 
 // openOffice starts all of them, with so many messages there already.
-func (b *bench) openOffice(ctx context.Context, messages int) (o *office, h history, err error) {
+func (b *bench) openOffice(ctx context.Context, messages int) (*office, history, error) {
+	o := &office{}
+	h, err := b.furnish(ctx, o, messages)
+	if err != nil {
+		o.close()
+		return nil, h, err
+	}
+	return o, h, nil
+}
+
+// furnish starts those who work in an office, as far as it comes.
+func (b *bench) furnish(ctx context.Context, o *office, messages int) (h history, err error) {
 	address, err := rig.FreeAddress()
 	if err != nil {
-		return nil, h, err
+		return h, err
 	}
-	o = &office{}
-	defer func() {
-		if err != nil {
-			o.close()
-		}
-	}()
 	if o.provider, err = b.startProvider(address); err != nil {
-		return nil, h, err
+		return h, err
 	}
 	if o.receiver, err = b.startReceiver(); err != nil {
-		return nil, h, err
+		return h, err
 	}
-	s, err := b.newServer(address, o.provider)
-	if err != nil {
-		return nil, h, err
+	if o.server, err = b.newServer(address, o.provider); err != nil {
+		return h, err
 	}
-	if h, err = b.prefill(ctx, s, messages); err != nil {
-		return nil, h, err
+	if h, err = b.prefill(ctx, o.server, messages); err != nil {
+		return h, err
 	}
-	o.server = s
-	if err = s.Start(); err != nil {
-		return nil, h, err
+	if err = o.Start(); err != nil {
+		return h, err
 	}
-	o.db, err = b.open(s)
-	return o, h, err
+	o.db, err = b.open(o.server)
+	return h, err
 }
 
 func (o *office) close() {

@@ -44,7 +44,8 @@ func (p Program) output(env []string, args ...string) (string, error) {
 // Process is one that runs.
 type Process struct {
 	cmd   *exec.Cmd
-	ended chan error
+	ended chan struct{} // closed once it has
+	how   error         // it ended
 }
 
 // Start starts a prepared command. What it complains of is let through, unless
@@ -56,12 +57,15 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &Process{cmd: cmd, ended: make(chan error, 1)}
-	go func() { p.ended <- cmd.Wait() }()
+	p := &Process{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		p.how = cmd.Wait()
+		close(p.ended)
+	}()
 	return p, nil
 }
 
-// Kill ends the process without giving it a chance.
+// Kill ends the process without giving it a chance, if it still runs.
 func (p *Process) Kill() {
 	p.cmd.Process.Kill()
 	<-p.ended
@@ -76,8 +80,8 @@ func (p *Process) Stop() error {
 		return err
 	}
 	select {
-	case err := <-p.ended:
-		return err
+	case <-p.ended:
+		return p.how
 	case <-time.After(stopPatience):
 		p.Kill()
 		return errors.New("the process did not end when asked")
@@ -97,9 +101,8 @@ func (p *Process) Await(url string) error {
 			}
 		}
 		select {
-		case err := <-p.ended:
-			p.ended <- err
-			return fmt.Errorf("the process ended: %v", err)
+		case <-p.ended:
+			return fmt.Errorf("the process ended: %v", p.how)
 		default:
 		}
 	}

@@ -1,0 +1,19 @@
+package rig
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func TestAProcessThatEndedMayBeKilledAndAwaited(t *testing.T) {
+	p, err := Start(exec.Command("sleep", "600"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Kill()
+	p.Kill()
+	if err := p.Await("http://127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "the process ended: signal: killed") {
+		t.Error(err)
+	}
+}
