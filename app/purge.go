@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -125,7 +126,7 @@ func (d DataDir) followPurge(ctx context.Context, what storage.Purge, report fun
 		for {
 			var line purgeLine
 			if err := lines.Decode(&line); err != nil {
-				return errors.New("the server stopped before the purge was done: run it again for the rest")
+				return cmp.Or(ctx.Err(), errors.New("the server stopped before the purge was done: run it again for the rest"))
 			}
 			report(line.Purged)
 			switch {

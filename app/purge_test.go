@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -111,4 +112,26 @@ func TestAPurgeWaitsForAServerBetweenTimes(t *testing.T) {
 			is.NoErr(<-served)
 		})
 	}
+}
+
+func TestAPurgeThatIsBrokenOffIsNoFaultOfTheServer(t *testing.T) {
+	is := is.New(t)
+	dir := DataDir(t.TempDir())
+	lock, err := dir.lock()
+	is.NoErr(err)
+	defer lock.Close()
+	listener, err := net.Listen("unix", dir.file(socketFile))
+	is.NoErr(err)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		fmt.Fprintln(w, `{"purged":{"calls":1}}`)
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done() // it goes on and on
+	})}
+	go server.Serve(listener)
+	defer server.Close()
+	ctx, breakOff := context.WithCancel(t.Context())
+	defer breakOff()
+	err = dir.Purge(ctx, nil, storage.Purge{Before: 1}, slog.New(slog.DiscardHandler), func(storage.Purged) { breakOff() })
+	is.True(errors.Is(err, context.Canceled))
 }
