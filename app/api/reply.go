@@ -144,8 +144,11 @@ func (rep *reply) render(requestID string) (err error) {
 		return err
 	}
 	data, err := encode(rep.data)
+	if err != nil {
+		return err
+	}
 	rep.body = slices.Concat([]byte(`{"data":`), data, []byte(`,"request_id":"`+requestID+`"}`))
-	return err
+	return nil
 }
 
 // encode writes JSON without the escapes that only matter inside of HTML.

@@ -73,3 +73,11 @@ func TestTextIsNotEscapedForHTML(t *testing.T) {
 	is.Equal(got.header.Get("Content-Type"), "application/json")
 	is.Equal(got.header.Get("X-Content-Type-Options"), "nosniff") // or an old browser might run it
 }
+
+func TestWhatCannotBeRenderedHasNoBody(t *testing.T) {
+	is := is.New(t)
+	for _, rep := range []reply{ok(func() {}), whole([]any{func() {}})} {
+		is.True(rep.render("req_1") != nil)
+		is.Equal(rep.body, nil) // half an answer would be sent, or remembered
+	}
+}

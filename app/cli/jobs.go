@@ -137,9 +137,11 @@ func (e *env) jobsRetry() *cobra.Command {
 
 func (e *env) jobsCancel() *cobra.Command {
 	return &cobra.Command{
-		Use:     "cancel ID",
-		Short:   "Remove a job for good; a running one is broken off",
-		Long:    "Remove a job for good; a running one is broken off. What waits for it ends as if it were out of attempts: a\nmessage fails, a delivery is dead and can be replayed, a message received goes out without its file.",
+		Use:   "cancel ID",
+		Short: "Remove a job for good; a running one is broken off",
+		Long: "Remove a job for good; a running one is broken off. What waits for it ends as if it were out of attempts: a\n" +
+			"message fails, a delivery is dead and can be replayed, a message received goes out without its file. What\n" +
+			"the provider or an endpoint has by then arrives all the same.",
 		Example: "  confab jobs cancel 42",
 		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
