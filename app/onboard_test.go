@@ -400,18 +400,18 @@ func TestWhoTriesTokensIsSlowedDown(t *testing.T) {
 	is := is.New(t)
 	s := newSandbox(t)
 	_, link := s.invite("Bakery", `{}`)
-	var last seen
-	for n := 0; last.status != 429; n++ {
-		last = ask(t, "GET", link[:len(link)-1]+"-", nil)
-		if last.status != 429 {
-			is.Equal(last.status, 404)
+	guess := func() (last seen) {
+		for last.status != 429 {
+			last = ask(t, "GET", link[:len(link)-1]+"-", nil)
+			is.True(last.status == 404 || last.status == 429)
 		}
-		is.True(n < 400) // soon
+		return last
 	}
-	is.Equal(last.status, 429)
-	is.Equal(last.header.Get("Retry-After"), "1")
-	is.Equal(ask(t, "GET", link, nil).status, 429) // whatever else they ask for
-	time.Sleep(time.Second)                        // after which the bucket has some again, by the clock
+	is.Equal(guess().header.Get("Retry-After"), "1")
+	for ask(t, "GET", link, nil).status != 429 { // whatever else they ask for, unless they were so slow that some time passed
+		guess()
+	}
+	time.Sleep(time.Second) // after which the bucket has some again, by the clock
 	is.Equal(ask(t, "GET", link, nil).status, 200)
 }
 
