@@ -129,12 +129,8 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 		c.see(number)
 		return &Registered{account: c.AccountDetail, display: c.display}, nil
 	}
-	if err := a.provider.Register(ctx, c.token, *c.PhoneNumberID, pin); err != nil {
+	if err := registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &number); err != nil {
 		return nil, a.noted(ctx, account, err, true) // terms that nobody accepted yet are refused like a permission
-	}
-	number.Status = numberConnected
-	if after, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID); err == nil {
-		number = after
 	}
 	c.see(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil // the provider's word on the call itself

@@ -54,14 +54,22 @@ func (a *Accounts) Connect(ctx context.Context, c Claim) (number provider.Number
 	if c.PIN == "" || number.Coexists() || number.Status == numberConnected {
 		return number, false, nil
 	}
-	if err := a.provider.Register(ctx, c.Token, c.PhoneNumberID, c.PIN); err != nil {
+	if err := registerNumber(ctx, a.provider, c.Token, c.PhoneNumberID, c.PIN, &number); err != nil {
 		return number, false, fmt.Errorf("the number cannot be registered: %w", err)
 	}
-	if after, err := a.provider.Number(ctx, c.Token, c.PhoneNumberID); err == nil {
-		return after, true, nil
-	}
-	number.Status = numberConnected // as the registration said
 	return number, true, nil
+}
+
+// registerNumber registers a number and brings what is known of it up to date.
+func registerNumber(ctx context.Context, client *provider.Client, token provider.Token, id, pin string, n *provider.Number) error {
+	if err := client.Register(ctx, token, id, pin); err != nil {
+		return err
+	}
+	n.Status = numberConnected // as the registration said
+	if after, err := client.Number(ctx, token, id); err == nil {
+		*n = after
+	}
+	return nil
 }
 
 // Seen is an account as the provider shows its number: connected, or waiting for

@@ -62,14 +62,8 @@ func (w *Workers) signUp(ctx context.Context, c credentials) (n provider.Number,
 	if err != nil {
 		return n, err
 	}
-	if err := w.Provider.Register(ctx, c.token, *c.PhoneNumberID, pin); err != nil {
-		return n, err
-	}
-	n.Status = numberConnected
-	if after, err := w.Provider.Number(ctx, c.token, *c.PhoneNumberID); err == nil {
-		n = after
-	}
-	return n, nil
+	err = registerNumber(ctx, w.Provider, c.token, *c.PhoneNumberID, pin, &n)
+	return n, err
 }
 
 // notOnboarded tries again what may pass, and otherwise ends the signup.
