@@ -120,8 +120,12 @@ func keepTime(address string, due time.Time, every time.Duration, stop <-chan st
 		if _, err := conn.Write(request()); err != nil {
 			return waits, err
 		}
-		if status, err := readAnswer(reader); err != nil || status != 200 {
-			return waits, fmt.Errorf("answered %d: %w", status, err)
+		status, err := readAnswer(reader)
+		if err == nil && status != 200 {
+			err = fmt.Errorf("answered %d, not 200", status)
+		}
+		if err != nil {
+			return waits, err
 		}
 		waits = append(waits, time.Since(due))
 	}
