@@ -43,6 +43,7 @@ type simulatorFlags struct {
 	listen                              string
 	webhook                             *url.URL
 	appSecret, verifyToken, accessToken string
+	remember                            int
 }
 
 func (e *env) simulator() *cobra.Command {
@@ -67,6 +68,7 @@ func (e *env) simulator() *cobra.Command {
 	cmd.Flags().StringVar(&f.appSecret, "app-secret", "", "`secret` that callbacks are signed with")
 	cmd.Flags().StringVar(&f.verifyToken, "verify-token", "", "`word` that your app expects in the webhook's challenge")
 	cmd.Flags().StringVar(&f.accessToken, "access-token", "", "`token` that your app sends")
+	parsed(cmd, &f.remember, "remember", "how `many` messages to remember, about 1 KB each (default 200000)", parseCount)
 	return cmd
 }
 
@@ -130,6 +132,7 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 	if f.webhook != nil {
 		o.WebhookURL = f.webhook.String()
 	}
+	o.MaxMessages = f.remember
 	from := newSecrets(stdin)
 	for _, s := range []struct {
 		into                  *string

@@ -26,14 +26,14 @@ type Simulator struct {
 const Uncapped = `"messages_per_second":0,"pair_limit":false,"service_window":false`
 
 // StartSimulator runs the simulator in a directory. Its callbacks go to a URL,
-// its complaints to a log.
-func (p Program) StartSimulator(dir, webhook string, log io.Writer) (*Simulator, error) {
+// its complaints to a log. Flags are further ones.
+func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...string) (*Simulator, error) {
 	address, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
 	s := &Simulator{}
-	cmd := p.command(nil, "simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook)
+	cmd := p.command(nil, append([]string{"simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook}, flags...)...)
 	cmd.Stderr = log
 	if s.Process, err = Start(cmd); err != nil {
 		return nil, err

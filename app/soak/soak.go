@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
@@ -113,7 +114,7 @@ func (t *trial) prepare() (err error) {
 	if t.server.Address, err = rig.FreeAddress(); err != nil {
 		return err
 	}
-	if t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log); err != nil {
+	if t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log, "--remember", t.said()); err != nil {
 		return err
 	}
 	if err := t.sim.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"sent_ms":20,"delivered_ms":80,"read_ms":200,"template_review_ms":0}`, nil); err != nil {
@@ -135,6 +136,13 @@ func (t *trial) prepare() (err error) {
 		t.tenants = append(t.tenants, one)
 	}
 	return nil
+}
+
+// said is more messages than can be sent and received: the audit asks the provider
+// for all of them.
+func (t *trial) said() string {
+	const tenants, allInAll = 2, 3 // what people write, and what is said of it, is less than what is sent twice over
+	return strconv.Itoa(1000 + int(tenants*allInAll*t.rate*t.length.Seconds()))
 }
 
 // press lets traffic and faults go on for the length of the trial.
