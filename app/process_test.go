@@ -10,36 +10,23 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"confab/app/cli"
-	"confab/storage/storagetest"
+	"confab/app/rig/rigtest"
 )
 
-// asConfab makes the test binary behave as confab itself.
-const asConfab = "AS_CONFAB"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(asConfab) == "" {
-		os.Exit(m.Run())
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	assets := cli.Assets{Schema: os.Getenv("AS_CONFAB_SCHEMA"), Version: "test"}
-	os.Exit(cli.Run(ctx, assets, os.Args[1:]))
-}
+func TestMain(m *testing.M) { rigtest.Main(m, nil) }
 
 // confab prepares the program as a process of its own.
 func confab(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], args...)
+	program := rigtest.Confab(t)
+	cmd := exec.Command(program.Path, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), asConfab+"=1", "AS_CONFAB_SCHEMA="+storagetest.Schema(t), "CONFAB_LOG__LEVEL=warn")
+	cmd.Env = append(append(os.Environ(), program.Env...), "CONFAB_LOG__LEVEL=warn")
 	return cmd
 }
 

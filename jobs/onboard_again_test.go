@@ -27,12 +27,7 @@ func TestALinkThatCannotBeUsedIsNotConsumedLate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(w *world) {
-				w.provider.answer = steps(func(_ int, c call) *http.Response {
-					if strings.HasSuffix(c.path, "/register") && !strings.Contains(c.body, "246810") {
-						return refusing(400, 133005)
-					}
-					return nil
-				})
+				w.provider.answer = steps(otherPINs)
 				s := w.invite()
 				w.is.NoErr(s.begin("700800900", "777", "t"))
 				w.start()

@@ -264,14 +264,17 @@ func TestASignupThatFailsForGood(t *testing.T) {
 	}
 }
 
+// otherPINs fails a registration by any other PIN than 246810.
+func otherPINs(_ int, c call) *http.Response {
+	if strings.HasSuffix(c.path, "/register") && !strings.Contains(c.body, "246810") {
+		return refusing(400, 133005)
+	}
+	return nil
+}
+
 func TestASignupIsCompletedByTheRightPIN(t *testing.T) {
 	bubble(t, func(w *world) {
-		w.provider.answer = steps(func(_ int, c call) *http.Response {
-			if strings.HasSuffix(c.path, "/register") && !strings.Contains(c.body, "246810") {
-				return refusing(400, 133005)
-			}
-			return nil
-		})
+		w.provider.answer = steps(otherPINs)
 		s := w.invite()
 		w.is.NoErr(s.begin("700800900", "777", "t"))
 		w.start()

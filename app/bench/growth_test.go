@@ -1,48 +1,27 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"confab/app/cli"
-	"confab/app/rig"
+	"confab/app/rig/rigtest"
 	"confab/storage/storagetest"
 )
 
-// asConfab makes the test binary behave as confab, asSelf as one of the roles of
-// this program.
-const (
-	asConfab = "CONFAB_TEST_PROGRAM"
-	asSelf   = "CONFAB_TEST_ROLE"
-)
-
 func TestMain(m *testing.M) {
-	switch {
-	case os.Getenv(asConfab) != "":
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-		context.AfterFunc(ctx, stop)
-		os.Exit(cli.Run(ctx, cli.Assets{Schema: os.Getenv("CONFAB_TEST_SCHEMA"), Version: "test"}, os.Args[1:]))
-	case os.Getenv(asSelf) != "":
-		fatal(roles[os.Args[1]](os.Args[2:]))
-	default:
-		os.Exit(m.Run())
-	}
+	rigtest.Main(m, func(args []string) { fatal(roles[args[0]](args[1:])) })
 }
 
 // newBench is a run that is over soon, on what was built for the test.
 func newBench(t *testing.T) *bench {
-	schema := storagetest.Schema(t)
 	t.Setenv("TMPDIR", t.TempDir())
 	return &bench{
-		confab: rig.Program{Path: os.Args[0], Env: []string{asConfab + "=1", "CONFAB_TEST_SCHEMA=" + schema}},
-		self:   rig.Program{Path: os.Args[0], Env: []string{asSelf + "=1"}},
-		schema: schema, rounds: 1, length: 20 * time.Millisecond, messages: 2000,
+		confab: rigtest.Confab(t),
+		self:   rigtest.Self(),
+		schema: storagetest.Schema(t), rounds: 1, length: 20 * time.Millisecond, messages: 2000,
 	}
 }
 

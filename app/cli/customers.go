@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/jobs"
+	"confab/jobs/event"
 	"confab/storage"
 )
 
@@ -16,22 +17,12 @@ func (e *env) customers() *cobra.Command {
 
 // customerView is a customer as the API shows it, and whose it is.
 type customerView struct {
-	ID             string       `json:"id"`
-	Object         string       `json:"object"`
-	Name           string       `json:"name"`
-	Email          *string      `json:"email"`
-	Status         string       `json:"status"`
-	Metadata       storage.JSON `json:"metadata"`
-	ArchivedAt     storage.Time `json:"archived_at"`
-	TeamID         string       `json:"team_id"`
-	OrganizationID string       `json:"organization_id"`
-	CreatedAt      storage.Time `json:"created_at"`
-	UpdatedAt      storage.Time `json:"updated_at"`
+	event.CustomerData
+	OrganizationID string `json:"organization_id"`
 }
 
 func viewCustomer(c storage.Customer, o storage.Organization) customerView {
-	return customerView{ID: c.ID, Object: "customer", Name: c.Name, Email: c.Email, Status: c.Status, Metadata: c.Metadata, ArchivedAt: c.ArchivedAt,
-		TeamID: c.TeamPublicID, OrganizationID: o.PublicID, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+	return customerView{CustomerData: event.ViewCustomer(c), OrganizationID: o.PublicID}
 }
 
 func (e *env) customersList() *cobra.Command {
