@@ -20,6 +20,7 @@ var allowed = map[string][]string{
 	"":                     {"app/cli"},
 	"app":                  {"app/api", "app/callback", "app/config", "app/pages", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/queue", "jobs/webhook", "storage"},
 	"app/api":              {"jobs", "jobs/event", "jobs/guard", "jobs/provider", "storage"},
+	"app/api/apitest":      {},
 	"app/callback":         {"jobs", "jobs/event", "jobs/provider", "storage"},
 	"app/bench":            {"app/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
 	"app/cli":              {"app", "app/config", "app/doctor", "app/simulator", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/webhook", "storage"},

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"confab/app/api/apitest"
+
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
@@ -37,7 +39,7 @@ var described = sync.OnceValue(func() openAPI {
 	schemas := raw["components"].(map[string]any)["schemas"].(map[string]any)
 	for name, schema := range schemas {
 		if !isBody(name) {
-			closeObjects(schema)
+			apitest.CloseObjects(schema)
 		}
 	}
 	closed, err := json.Marshal(raw)
@@ -70,22 +72,6 @@ var statusOf = map[string]string{
 // isBody tells whether a schema is that of a request's body, by its name.
 func isBody(name string) bool {
 	return strings.HasPrefix(name, "New") || strings.HasSuffix(name, "Changes")
-}
-
-func closeObjects(schema any) {
-	switch s := schema.(type) {
-	case map[string]any:
-		if _, ok := s["properties"]; ok && s["additionalProperties"] == nil {
-			s["additionalProperties"] = false
-		}
-		for _, part := range s {
-			closeObjects(part)
-		}
-	case []any:
-		for _, part := range s {
-			closeObjects(part)
-		}
-	}
 }
 
 // conforming is a transport that fails the test when an answer is not as

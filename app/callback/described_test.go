@@ -11,6 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"confab/app/api/apitest"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -40,7 +41,7 @@ var webhooks = sync.OnceValue(func() map[string]*openapi3.Schema {
 	if err := errors.Join(json.Unmarshal(text, &raw), json.Unmarshal(text, &whole)); err != nil {
 		panic(err)
 	}
-	closeObjects(whole["components"].(map[string]any)["schemas"])
+	apitest.CloseObjects(whole["components"].(map[string]any)["schemas"])
 	closed, err := json.Marshal(whole)
 	if err != nil {
 		panic(err)
@@ -56,23 +57,6 @@ var webhooks = sync.OnceValue(func() map[string]*openapi3.Schema {
 	}
 	return found
 })
-
-// closeObjects lets a schema have no properties but those that it lists.
-func closeObjects(schema any) {
-	switch s := schema.(type) {
-	case map[string]any:
-		if _, ok := s["properties"]; ok && s["additionalProperties"] == nil {
-			s["additionalProperties"] = false
-		}
-		for _, part := range s {
-			closeObjects(part)
-		}
-	case []any:
-		for _, part := range s {
-			closeObjects(part)
-		}
-	}
-}
 
 // described fails the test for an event that is not as openapi.json says.
 func described(t testing.TB, e storage.Event) {
