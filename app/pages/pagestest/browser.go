@@ -37,21 +37,36 @@ func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
 	options := append([]chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(program(t)), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 	}, more...)
-	ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
-	t.Cleanup(cancel)
-	b := &Browser{t: t, ctx: ctx}
-	for _, enable := range []func() error{
-		func() error { _, err := chromedp.Call(b.ctx, network.Enable, network.EnableParams{}); return err },
-		func() error { _, err := chromedp.Call(b.ctx, log.Enable, cdp.Empty{}); return err },
-	} {
-		if err := enable(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	b := &Browser{t: t, ctx: start(t, options)}
 	go follow(chromedp.Events(b.ctx, network.RequestWillBeSent), func(e network.EventRequestWillBeSent) { b.note(&b.requests, e.Request.URL) })
 	go follow(chromedp.Events(b.ctx, log.EntryAdded), func(e log.EventEntryAdded) { b.note(&b.complaints, e.Entry.Text) })
 	go follow(chromedp.Events(b.ctx, runtime.ExceptionThrown), func(e runtime.EventExceptionThrown) { b.note(&b.complaints, e.ExceptionDetails.Text) })
 	return b
+}
+
+// starts is how often a browser may die before it shows anything, which is no
+// fault of a page.
+const starts = 5
+
+// start starts the browser, and returns the context that it lives in.
+func start(t testing.TB, options []chromedp.ExecAllocatorOption) context.Context {
+	t.Helper()
+	for n := 1; ; n++ {
+		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
+		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
+		if err == nil {
+			_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
+		}
+		if err == nil {
+			t.Cleanup(cancel)
+			return ctx
+		}
+		cancel()
+		if n == starts {
+			t.Fatal(err)
+		}
+		t.Logf("the browser did not start, once more: %v", err)
+	}
 }
 
 // program finds a browser.
