@@ -24,7 +24,8 @@ type call struct {
 	*input
 	token *token
 
-	failLater *int // the code to report by callback after a 200
+	endpoint  string // the group of calls that faults know it by
+	failLater *int   // the code to report by callback after a 200
 }
 
 // edge answers a call: with a value to encode, or with nil when it has
@@ -86,8 +87,8 @@ var doors = map[string]edge{
 	"GET /debug_token":         (*Server).debugToken,
 }
 
-// faultEndpoints names the edges as faults do; the rest are only "all".
-var faultEndpoints = map[string]string{
+// edgeEndpoints names the edges as faults do; the rest are only "all".
+var edgeEndpoints = map[string]string{
 	"messages": "messages", "media": "media", "message_templates": "templates",
 	"unpause": "templates", "register": "register",
 }
@@ -201,7 +202,7 @@ func endpointOf(kind idKind, edge string) string {
 	case edge == "" && kind == kindMedia, kind == kindUpload:
 		return "media"
 	}
-	return faultEndpoints[edge]
+	return edgeEndpoints[edge]
 }
 
 // unreadable words a body that could not be read.

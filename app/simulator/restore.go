@@ -28,7 +28,7 @@ func (s *Server) restore(kind string, b json.RawMessage) error {
 	case "person":
 		return into(b, w.People.add)
 	case "fault":
-		return into(b, func(f *fault) { w.Faults = append(w.Faults, f) })
+		return s.restoreFault(b)
 	case "event":
 		return into(b, s.at)
 	case "change":
