@@ -17,6 +17,7 @@ func (w *world) accountIDs() []string {
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b *account) int { return cmp.Compare(a.Order, b.Order) })
+
 	ids := []string{}
 	for _, a := range list {
 		ids = append(ids, a.ID)
@@ -29,6 +30,7 @@ func (s *Server) getAccount(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.world.Accounts[c.id]
+
 	node := object{
 		"id": a.ID, "name": a.Name, "timezone_id": "1", "message_template_namespace": "ns_" + a.ID,
 		"currency": "USD", "country": "US", "status": "ACTIVE", "account_review_status": "APPROVED",
@@ -39,6 +41,7 @@ func (s *Server) getAccount(c *call) (any, error) {
 			{"entity_type": "WABA", "id": a.ID, "can_send_message": "AVAILABLE"},
 		}},
 	}
+
 	return project(node, c.params.text("fields"), "id", "name", "timezone_id", "message_template_namespace"), nil
 }
 
@@ -64,6 +67,7 @@ func (s *Server) systemUserToken(c *call) (any, error) {
 func (s *Server) listSubscribedApps(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	a := s.world.Accounts[c.id]
 	data := []object{}
 	if a.Hooked {
@@ -75,6 +79,7 @@ func (s *Server) listSubscribedApps(c *call) (any, error) {
 		}
 		data = append(data, app)
 	}
+
 	return object{"data": data}, nil
 }
 
@@ -85,10 +90,12 @@ func (s *Server) subscribeApp(c *call) (any, error) {
 	if given.text("override_callback_uri") == "" && given.has("webhook_configuration") {
 		given = given.child("webhook_configuration") // as some clients send it
 	}
+
 	override, err := s.readOverride(c, given)
 	if err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.world.Accounts[c.id]
@@ -100,6 +107,7 @@ func (s *Server) subscribeApp(c *call) (any, error) {
 // readOverride reads another callback URL and makes the handshake with it.
 func (s *Server) readOverride(c *call, given object) (callback, error) {
 	override := callback{URL: given.text("override_callback_uri"), Token: given.text("verify_token")}
+
 	switch {
 	case override.URL == "":
 		return callback{}, nil

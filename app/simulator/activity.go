@@ -36,6 +36,7 @@ func (a Activity) String() string {
 	case "template":
 		return fmt.Sprintf("template %s: %s", a.MessageID, a.Type)
 	}
+
 	line := fmt.Sprintf("%s %s to %s: %s", a.Kind, a.Type, a.Party, a.MessageID)
 	if a.Code != nil {
 		line += fmt.Sprintf(" (will fail with %d)", *a.Code)
@@ -60,6 +61,7 @@ func (s *Server) Subscribe(fn func(Activity)) (cancel func()) {
 func (s *Server) changeListeners(f func([]*listener) []*listener) {
 	s.listenersLock.Lock()
 	defer s.listenersLock.Unlock()
+
 	var all []*listener
 	if current := s.listeners.Load(); current != nil {
 		all = slices.Clone(*current)
@@ -75,6 +77,7 @@ func (s *Server) notify(make func() Activity) {
 	if all == nil || len(*all) == 0 {
 		return
 	}
+
 	a := make()
 	a.Time = time.Now()
 	for _, l := range *all {

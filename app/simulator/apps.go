@@ -36,12 +36,14 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 	if err := c.onlyApp(); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	hook := s.world.Hook
 	if hook.URL == "" {
 		return object{"data": []object{}}, nil
 	}
+
 	names := hook.Fields
 	if len(names) == 0 {
 		names = callbackFields
@@ -50,6 +52,7 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 	for _, name := range names {
 		fields = append(fields, object{"name": name, "version": s.settings.WebhookVersion})
 	}
+
 	return object{"data": []object{{
 		"object": "whatsapp_business_account", "callback_url": hook.URL, "active": true, "fields": fields,
 	}}}, nil
@@ -61,6 +64,7 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 	if err := c.onlyApp(); err != nil {
 		return nil, err
 	}
+
 	target, verifyToken := c.params.text("callback_url"), c.params.text("verify_token")
 	var fields []string
 	for _, name := range strings.FieldsFunc(c.params.text("fields"), func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -69,6 +73,7 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 		}
 		fields = append(fields, name)
 	}
+
 	switch {
 	case c.params.text("object") != "whatsapp_business_account":
 		return nil, badParameter("Param object must be whatsapp_business_account.")
@@ -77,9 +82,11 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 	case verifyToken == "":
 		return nil, requiredParameter("verify_token")
 	}
+
 	if err := s.challenge(c.r.Context(), target, verifyToken); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Hook = appHook{URL: target, Fields: fields}

@@ -60,10 +60,12 @@ func (b *blobs) stage(r io.Reader, limit int64) (*staged, error) {
 			sum: sha256.Sum256(data), head: data[:min(len(data), headBytes)],
 		}, nil
 	}
+
 	f, err := os.CreateTemp(b.dir, stagedPattern)
 	if err != nil {
 		return nil, err
 	}
+
 	st := &staged{store: b, path: f.Name()}
 	err = errors.Join(st.fill(f, r, limit), f.Close())
 	if err != nil {
@@ -75,6 +77,7 @@ func (b *blobs) stage(r io.Reader, limit int64) (*staged, error) {
 
 func (st *staged) fill(f *os.File, r io.Reader, limit int64) error {
 	sum := sha256.New()
+	// One byte more than allowed is read, to notice that there is more.
 	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, limit+1))
 	if err != nil {
 		return err
@@ -82,12 +85,14 @@ func (st *staged) fill(f *os.File, r io.Reader, limit int64) error {
 	if n > limit {
 		return errTooLarge
 	}
+
 	st.size = n
 	sum.Sum(st.sum[:0])
 	st.head = make([]byte, min(n, headBytes))
 	if _, err := f.ReadAt(st.head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+
 	return f.Sync()
 }
 
@@ -99,6 +104,7 @@ func (st *staged) keep(id string) error {
 		st.store.memory[id] = st.data
 		return nil
 	}
+
 	if err := os.Rename(st.path, st.store.file(id)); err != nil {
 		return err
 	}
@@ -119,6 +125,7 @@ func (b *blobs) open(id string) (io.ReadSeekCloser, error) {
 	if b.dir != "" {
 		return os.Open(b.file(id))
 	}
+
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	data, ok := b.memory[id]
@@ -133,6 +140,7 @@ func (b *blobs) remove(id string) {
 		os.Remove(b.file(id))
 		return
 	}
+
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.memory, id)

@@ -29,11 +29,13 @@ func (s *Server) post(target, account string, batch []*change) error {
 		s.log.Error("encode callback", "account", account, "error", err)
 		return nil
 	}
+
 	if len(body) > maxPayload && len(batch) > 1 {
 		// Half of it may be told twice then, which receivers must bear anyway.
 		half := len(batch) / 2
 		return errors.Join(s.post(target, account, batch[:half]), s.post(target, account, batch[half:]))
 	}
+
 	status, err := s.deliver(s.ctx, target, body)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("the receiver answered %d", status)
@@ -48,11 +50,13 @@ func envelope(account string, batch []*change) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(`{"object":"whatsapp_business_account","entry":[`)
 	open := false // an entry without a time
+
 	for i, c := range batch {
 		v, err := c.encoded()
 		if err != nil {
 			return nil, err
 		}
+
 		switch {
 		case open && c.Time == 0:
 			b.WriteByte(',')
@@ -70,18 +74,22 @@ func envelope(account string, batch []*change) ([]byte, error) {
 			b.WriteString(`"changes":[`)
 			open = true
 		}
+
 		b.WriteString(`{"value":`)
 		b.Write(v)
 		b.WriteString(`,"field":"` + c.Field + `"}`)
+
 		if c.Time != 0 {
 			b.WriteString(`]}`)
 			open = false
 		}
 	}
+
 	if open {
 		b.WriteString(`]}`)
 	}
 	b.WriteString(`]}`)
+
 	return appendASCII(make([]byte, 0, b.Len()+b.Len()/8), b.Bytes()), nil
 }
 
@@ -91,16 +99,19 @@ func (s *Server) deliver(ctx context.Context, target string, body []byte) (statu
 	if err != nil {
 		return 0, err
 	}
+
 	secret := []byte(s.Credentials().AppSecret)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", callbackAgent)
 	req.Header.Set("X-Hub-Signature-256", "sha256="+signature(sha256.New, secret, body))
 	req.Header.Set("X-Hub-Signature", "sha1="+signature(sha1.New, secret, body))
+
 	res, err := s.opt.Callbacks.Do(req)
 	if err != nil {
 		return 0, err
 	}
 	defer res.Body.Close()
+
 	// Read a little, so that the connection can be used again.
 	io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
 	return res.StatusCode, nil
@@ -118,12 +129,14 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return challengeFailed("the callback URL is not an http or https URL")
 	}
+
 	number := randomDigits(10)
 	q := u.Query()
 	q.Set("hub.mode", "subscribe")
 	q.Set("hub.challenge", number)
 	q.Set("hub.verify_token", verifyToken)
 	u.RawQuery = q.Encode()
+
 	ctx, cancel := context.WithTimeout(ctx, callbackTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -131,11 +144,13 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 		return challengeFailed(err.Error())
 	}
 	req.Header.Set("User-Agent", callbackAgent)
+
 	res, err := s.opt.Callbacks.Do(req)
 	if err != nil {
 		return challengeFailed("the receiver could not be reached")
 	}
 	defer res.Body.Close()
+
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 	switch {
 	case err != nil:

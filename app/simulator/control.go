@@ -84,14 +84,18 @@ func (s *Server) newControl() http.Handler {
 	} {
 		mux.Handle(pattern, s.controlled(h))
 	}
+
+	// Any other path below /_sim is answered here: it must not reach the Graph API.
 	mux.Handle("/_sim/", s.controlled(func(c *controlCall) (any, error) {
 		return nil, notFound("There is no " + c.r.Method + " " + c.r.URL.Path + ".")
 	}))
+
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeControlError(w, &controlError{http.StatusForbidden, "Requests of other origins are refused.", ""})
 	}))
 	guarded := origins.Handler(mux)
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := s.admitControl(r); err != nil {
 			writeControlError(w, err)
@@ -109,6 +113,7 @@ func (s *Server) admitControl(r *http.Request) error {
 	if s.opt.ControlToken == "" {
 		return nil
 	}
+
 	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if subtle.ConstantTimeCompare([]byte(given), []byte(s.opt.ControlToken)) != 1 {
 		return &controlError{http.StatusUnauthorized, "The control token is missing or wrong.", ""}
@@ -123,9 +128,11 @@ func (s *Server) knownHost(hostport string) bool {
 	if err != nil {
 		host = hostport
 	}
+
 	if loopbackName(host) {
 		return true
 	}
+
 	listen, _, _ := net.SplitHostPort(s.opt.Listen)
 	return listen != "" && strings.EqualFold(host, listen) ||
 		slices.ContainsFunc(s.opt.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
@@ -142,6 +149,7 @@ func (s *Server) controlled(h controlHandler) http.Handler {
 				return
 			}
 		}
+
 		if _, ok := errors.AsType[*controlError](err); !ok {
 			s.log.Error("control", "path", r.URL.Path, "error", err)
 		}
@@ -154,6 +162,7 @@ func readControl(r *http.Request) (*controlCall, error) {
 	if r.Method == http.MethodGet || r.Method == http.MethodDelete {
 		return c, nil
 	}
+
 	var err error
 	// Media may come as base64, which is a third longer.
 	if c.body, err = readAll(r.Body, maxMedia/3*4+maxBody); err != nil {
@@ -162,10 +171,12 @@ func readControl(r *http.Request) (*controlCall, error) {
 	if len(c.body) == 0 {
 		return c, nil
 	}
+
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/json" {
 		return nil, &controlError{http.StatusUnsupportedMediaType, "The control surface takes application/json only.", ""}
 	}
+
 	var m map[string]any
 	if err := decodeJSON(c.body, &m); err != nil {
 		return nil, badBody(err)
@@ -182,6 +193,7 @@ func writeControl(w http.ResponseWriter, status int, view any) {
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":{"message":"The answer could not be encoded."}}`)
 	}
+
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
@@ -193,6 +205,7 @@ func writeControlError(w http.ResponseWriter, err error) {
 	if !ok {
 		e = &controlError{http.StatusInternalServerError, "Something went wrong: " + err.Error(), ""}
 	}
+
 	content := object{"message": e.message}
 	if e.param != "" {
 		content["param"] = e.param

@@ -10,6 +10,7 @@ import (
 func (s *Server) controlFaults(*controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	shown := []fault{}
 	for _, f := range s.world.Faults {
 		copied := *f
@@ -19,6 +20,7 @@ func (s *Server) controlFaults(*controlCall) (any, error) {
 		}
 		shown = append(shown, copied)
 	}
+
 	return object{"data": shown}, nil
 }
 
@@ -32,6 +34,7 @@ func (s *Server) controlAddFault(c *controlCall) (any, error) {
 	}
 	if err := f.complete(); err != nil {
 		return nil, err
+
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,11 +50,13 @@ func (s *Server) controlClearFaults(c *controlCall) (any, error) {
 	id := firstOf(c.key(), c.r.URL.Query().Get("id"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	before := len(s.world.Faults)
 	s.world.Faults = slices.DeleteFunc(s.world.Faults, func(f *fault) bool { return id == "" || f.ID == id })
 	if id != "" && len(s.world.Faults) == before {
 		return nil, notFound("There is no fault " + id + ".")
 	}
+
 	s.touch()
 	return success{true}, nil
 }
@@ -73,12 +78,14 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 	if len(c.in) == 0 {
 		return nil, badBody(errNotObject)
 	}
+
 	s.mu.Lock()
 	target := s.world.Hook.URL
 	s.mu.Unlock()
 	if target == "" {
 		return nil, &controlError{400, "The app has no callback URL.", ""}
 	}
+
 	ctx, cancel := context.WithTimeout(c.r.Context(), callbackTimeout)
 	defer cancel()
 	status, err := s.deliver(ctx, target, appendASCII(nil, c.body))
@@ -86,6 +93,7 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 		return Activity{Kind: "callback", Type: "custom", Count: 1, URL: target, Status: status, Err: err}
 	})
 	if err != nil {
+
 		return nil, &controlError{400, "The callback could not be posted: " + err.Error(), ""}
 	}
 	return object{"status": status}, nil
@@ -97,11 +105,13 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 func (s *Server) controlReset(*controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	s.forget(func(*message) bool { return true })
 	s.keepEvents(func(e *event) bool { return e.retry == nil })
 	for _, l := range s.outbox.lanes {
 		l.waiting, l.inFlight = nil, nil
 	}
+
 	s.outbox.pending = 0
 	s.world.People = newPeople()
 	s.world.Faults = nil

@@ -36,6 +36,7 @@ func (c *controlCall) sends() func(*message) bool { return c.filter(outbound) }
 func (c *controlCall) filter(wanted direction) func(*message) bool {
 	q := c.r.URL.Query()
 	to, number, kind, opaque := asParty(q.Get("to")), q.Get("phone_number_id"), q.Get("type"), q.Get("biz_opaque_callback_data")
+
 	return func(m *message) bool {
 		switch {
 		case m.Dir != wanted:
@@ -61,6 +62,7 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 	default:
 		return nil, invalid("direction", "must be inbound or outbound")
 	}
+
 	shown := []shownMessage{}
 	s.mu.Lock()
 	for _, m := range s.messages.kept() {
@@ -69,6 +71,7 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 		}
 	}
 	s.mu.Unlock()
+
 	return object{"data": shown}, nil
 }
 
@@ -99,6 +102,7 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 	if !given {
 		code = codeSomethingWrong
 	}
+
 	switch {
 	case name == "":
 		return nil, missing("status")
@@ -107,12 +111,14 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 	case c.in.has("error_code") && (!given || !knownCode(int(code))):
 		return nil, invalid("error_code", "is no code of the provider")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.messages.byID[c.key()]
 	if m == nil || m.Dir == inbound {
 		return nil, notFound("There is no message " + c.key() + ".")
 	}
+
 	s.report(m, name, int(code))
 	return success{true}, nil
 }

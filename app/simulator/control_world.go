@@ -21,8 +21,10 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 	case !slices.Contains(reviewStatuses, status):
 		return nil, invalid("status", "must be one of "+strings.Join(reviewStatuses, ", "))
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	t := s.world.Templates[c.key()]
 	for _, other := range s.world.Templates {
 		if t == nil && other.Name == c.key() {
@@ -32,6 +34,7 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 	if t == nil {
 		return nil, notFound("There is no template " + c.key() + ".")
 	}
+
 	s.review(t, status, strings.ToUpper(c.in.text("reason")))
 	if status == "FLAGGED" || status == "REINSTATED" || status == "UNARCHIVED" {
 		t.Status = statusApproved // these are names of events, not of states
@@ -52,6 +55,7 @@ func (s *Server) controlAddNumber(c *controlCall) (any, error) {
 			return nil, badBody(err)
 		}
 	}
+
 	return s.AddNumber(n)
 }
 
@@ -69,8 +73,10 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	if !slices.Contains(tokenStates, state) {
 		return nil, invalid("state", "must be one of valid, expired, revoked, no_permission")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	value := firstOf(c.in.text("access_token"), newAccessToken())
 	t := s.world.Tokens[value]
 	if t == nil {
@@ -80,6 +86,7 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	if id := c.in.text("waba_id"); id != "" {
 		t.Accounts = []string{id}
 	}
+
 	t.State = state
 	s.touch()
 	return object{"access_token": t.Token, "state": t.State}, nil
@@ -99,6 +106,7 @@ func (s *Server) controlIdentity(c *controlCall) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	view := object{"bsuid": one.BSUID, "phone_number": nil}
 	if one.Phone != "" {
 		view["phone_number"] = "+" + one.Phone

@@ -14,6 +14,7 @@ func (s *Server) echo(in object) (string, error) {
 	case !validPhone(to) && !bsuidPattern.MatchString(to):
 		return "", invalid("to", "is neither a phone number nor a business-scoped user id")
 	}
+
 	numberID, err := s.numberFor(in)
 	if err != nil {
 		return "", err
@@ -22,12 +23,14 @@ func (s *Server) echo(in object) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	s.mu.Lock()
 	m, err := s.tellEcho(numberID, to, kind, content)
 	s.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
+
 	s.notifyMessage(m, nil)
 	return m.ID, nil
 }
@@ -45,10 +48,12 @@ func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, 
 	default:
 		bsuid = bsuidFor(phone)
 	}
+
 	m := &message{
 		ID: newWamid(firstOf(phone, bsuid), phone == ""), Dir: echoed, Number: numberID,
 		To: to, Phone: phone, BSUID: bsuid, Type: kind, Status: "sent", At: nowMS(),
 	}
+
 	wire := object{"from": n.Phone, "to_user_id": bsuid, "id": m.ID, "timestamp": seconds(m.At), "type": kind}
 	if phone != "" {
 		wire["to"] = phone
@@ -56,10 +61,12 @@ func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, 
 	for k, v := range content {
 		wire[k] = v
 	}
+
 	var err error
 	if m.Request, err = marshal(wire); err != nil {
 		return nil, err
 	}
+
 	s.remember(m)
 	s.tell(n, fieldEchoes, value{
 		Product: "whatsapp", Metadata: n.metadata(),
@@ -76,6 +83,7 @@ func (s *Server) edit(id, text string) (string, error) {
 		if context := original.child("context"); context.has("id") {
 			inner["context"] = object{"id": context["id"]}
 		}
+
 		switch content := original.child(m.Type); m.Type {
 		case "image", "video", "document":
 			changed := object{}
@@ -88,6 +96,7 @@ func (s *Server) edit(id, text string) (string, error) {
 			inner["type"] = "text"
 			inner["text"] = object{"body": text}
 		}
+
 		return object{"original_message_id": id, "message": inner}
 	})
 }
@@ -103,6 +112,7 @@ func (s *Server) revoke(id string) (string, error) {
 func (s *Server) follow(id, kind string, content func(*message, object) object) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	m := s.messages.byID[id]
 	if m == nil {
 		return "", notFound("There is no message " + id + ".")
@@ -111,6 +121,7 @@ func (s *Server) follow(id, kind string, content func(*message, object) object) 
 	if err := json.Unmarshal(m.Request, &original); err != nil {
 		return "", err
 	}
+
 	about := object{kind: content(m, original)}
 	if m.Dir != inbound {
 		told, err := s.tellEcho(m.Number, m.party(), kind, about)
@@ -119,11 +130,13 @@ func (s *Server) follow(id, kind string, content func(*message, object) object) 
 		}
 		return told.ID, nil
 	}
+
 	n := s.world.Numbers[m.Number]
 	one := s.world.People.find(m.party()) // whose id may be another by now
 	if one == nil {
 		one = s.world.People.ensure(m.Phone, m.BSUID)
 	}
+
 	told := &message{ID: newInboundWamid(m.party(), m.Phone == ""), Type: kind, At: nowMS()}
 	s.tell(n, fieldMessages, value{
 		Product: "whatsapp", Metadata: n.metadata(),

@@ -33,9 +33,11 @@ func refuse(code int, details ...string) *graphError {
 	if !ok {
 		o = outcome{http.StatusBadRequest, false, "Unknown error", "Unknown error."}
 	}
+
 	if code >= firstSubcode {
 		return templateError(code, o.title, o.details)
 	}
+
 	e := &graphError{status: o.status, code: code, message: fmt.Sprintf("(#%d) %s", code, o.title)}
 	if code >= firstMessagingCode {
 		e.details = o.details
@@ -43,6 +45,8 @@ func refuse(code int, details ...string) *graphError {
 	if len(details) > 0 {
 		e.details = strings.Join(details, " ")
 	}
+
+	// These two codes have a wording of their own.
 	switch code {
 	case codeTokenInvalid:
 		return expiredToken()
@@ -68,7 +72,9 @@ func requiredParameter(name string) *graphError {
 func noObject(method, id string) *graphError {
 	return &graphError{
 		status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 33, kind: "GraphMethodException",
-		message: fmt.Sprintf("Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api",
+		message: fmt.Sprintf("Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded "+
+			"due to missing permissions, or does not support this operation. "+
+			"Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api",
 			strings.ToLower(method), id),
 	}
 }
@@ -141,9 +147,11 @@ func (e *graphError) wire(trace string) any {
 		Message: e.message, Type: e.kind, Code: e.code, Subcode: e.subcode,
 		UserTitle: e.title, UserMsg: e.advice, Trace: trace,
 	}
+
 	if w.Type == "" {
 		w.Type = "OAuthException"
 	}
+
 	if e.details != "" {
 		w.Data = errorData{"whatsapp", e.details}
 	}
@@ -153,6 +161,7 @@ func (e *graphError) wire(trace string) any {
 	if e.invalid {
 		w.Transient = new(bool)
 	}
+
 	return map[string]wireError{"error": w}
 }
 
@@ -173,6 +182,7 @@ func asStatusError(code int) statusError {
 	if !ok {
 		o = outcome{title: "Unknown error", details: "Unknown error."}
 	}
+
 	return statusError{
 		Code: code, Title: o.title, Message: o.title,
 		Data: map[string]string{"details": o.details}, Href: errorPage,

@@ -25,6 +25,7 @@ const lowerHex = "0123456789abcdef"
 // these bytes, so receivers that sign a re-encoding of their own must notice.
 func appendASCII(dst, src []byte) []byte {
 	escaped := false // the byte before was a backslash that escapes this one
+
 	for i := 0; i < len(src); {
 		c := src[i]
 		switch {

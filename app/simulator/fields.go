@@ -15,6 +15,7 @@ import (
 func fieldNames(fields string) []string {
 	var names []string
 	depth, start := 0, 0
+
 	add := func(s string) {
 		name := strings.TrimSpace(s)
 		if i := strings.IndexAny(name, "{.("); i >= 0 {
@@ -24,6 +25,7 @@ func fieldNames(fields string) []string {
 			names = append(names, name)
 		}
 	}
+
 	for i, r := range fields {
 		switch r {
 		case '{', '(':
@@ -37,6 +39,7 @@ func fieldNames(fields string) []string {
 			}
 		}
 	}
+
 	add(fields[start:])
 	return names
 }
@@ -48,12 +51,14 @@ func project(node object, fields string, usual ...string) object {
 	if len(names) == 0 {
 		names = usual
 	}
+
 	view := object{}
 	for _, name := range names {
 		if v, ok := node[name]; ok {
 			view[name] = v
 		}
 	}
+
 	if id, ok := node["id"]; ok {
 		view["id"] = id
 	}
@@ -93,19 +98,23 @@ func (c *call) page(items []object) (paged, error) {
 		}
 		limit = int(min(n, maxLimit))
 	}
+
 	first, last, err := c.window(items, limit)
 	if err != nil {
 		return paged{}, err
 	}
+
 	view := paged{Data: items[first:last]}
 	if len(view.Data) == 0 {
 		view.Data = []object{}
 		return view, nil
 	}
+
 	view.Paging = &paging{Cursors: cursors{
 		Before: cursor(view.Data[0].text("id")),
 		After:  cursor(view.Data[len(view.Data)-1].text("id")),
 	}}
+
 	if last < len(items) {
 		view.Paging.Next = c.pageURL("after", view.Paging.Cursors.After, limit)
 	}
@@ -125,6 +134,7 @@ func (c *call) window(items []object, limit int) (first, last int, err error) {
 		}
 		return i, nil
 	}
+
 	switch {
 	case c.params.text("after") != "":
 		i, err := at("after")
@@ -152,6 +162,7 @@ func (c *call) pageURL(key, value string, limit int) string {
 			q.Set(k, c.params.text(k))
 		}
 	}
+
 	q.Set(key, value)
 	q.Set("limit", strconv.Itoa(limit))
 	return origin(c.r) + c.r.URL.Path + "?" + q.Encode()

@@ -101,6 +101,7 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 	c.route(r.URL.EscapedPath())
 	view, err := s.answer(c)
 	c.discard()
+
 	if err != nil && errors.Is(err, errHangUp) {
 		panic(http.ErrAbortHandler)
 	}
@@ -123,6 +124,7 @@ func (c *call) route(path string) {
 	} else {
 		c.path = "/" + strings.Trim(path, "/")
 	}
+
 	c.id = decodeSegment(first)
 	c.edge, c.member, _ = strings.Cut(strings.Trim(rest, "/"), "/")
 }
@@ -138,12 +140,14 @@ func (s *Server) answer(c *call) (any, error) {
 			return nil, err
 		}
 	}
+
 	if err := c.read(); err != nil {
 		return nil, unreadable(err)
 	}
 	if door != nil {
 		return s.withFaults(c, "door", door) // which only faults for all concern
 	}
+
 	if !early {
 		if err := c.authenticate(); err != nil {
 			return nil, err
@@ -152,6 +156,7 @@ func (s *Server) answer(c *call) (any, error) {
 	if err := c.checkProof(); err != nil {
 		return nil, err
 	}
+
 	return s.dispatch(c)
 }
 
@@ -172,6 +177,7 @@ func (s *Server) dispatch(c *call) (any, error) {
 	if c.id == "" || c.id == "oauth" {
 		return nil, unknownPath(c.path)
 	}
+
 	s.mu.Lock()
 	kind, accountID := s.world.kindOf(c.id)
 	s.mu.Unlock()
@@ -179,6 +185,8 @@ func (s *Server) dispatch(c *call) (any, error) {
 		return nil, noObject(c.r.Method, c.id)
 	}
 	c.account = accountID
+
+	// HEAD is answered as GET; net/http leaves the body out.
 	method := c.r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -187,6 +195,7 @@ func (s *Server) dispatch(c *call) (any, error) {
 	if c.member != "" {
 		name += "/*"
 	}
+
 	play := edges[name]
 	if play == nil {
 		return nil, notPlayed(c.r.Method, c.path)
@@ -208,7 +217,10 @@ func endpointOf(kind idKind, edge string) string {
 // unreadable words a body that could not be read.
 func unreadable(err error) error {
 	if errors.Is(err, errTooLarge) {
-		return &graphError{status: http.StatusRequestEntityTooLarge, code: codeInvalidParameter, message: "(#100) The request body is too large."}
+		return &graphError{
+			status: http.StatusRequestEntityTooLarge, code: codeInvalidParameter,
+			message: "(#100) The request body is too large.",
+		}
 	}
 	return badParameter("The request body could not be read: %s.", err)
 }
@@ -218,13 +230,16 @@ func (c *call) write(status int, view any) {
 	body, err := marshal(view)
 	if err != nil {
 		c.s.log.Error("encode answer", "path", c.path, "error", err)
-		status, body = http.StatusInternalServerError, []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
+		status = http.StatusInternalServerError
+		body = []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
 	}
+
 	h := c.w.Header()
 	h["Content-Type"] = jsonContent
 	if c.version != "" {
 		h["Facebook-Api-Version"] = []string{c.version}
 	}
+
 	c.w.WriteHeader(status)
 	c.w.Write(body)
 }
@@ -238,6 +253,7 @@ func (c *call) fail(err error) {
 		c.s.log.Error("simulator", "path", c.path, "error", err)
 		e = refuse(codeSomethingWrong)
 	}
+
 	trace := newTrace()
 	c.w.Header().Set("X-Fb-Trace-Id", trace)
 	if e.status == http.StatusUnauthorized {

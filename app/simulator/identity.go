@@ -10,6 +10,7 @@ func (s *Server) numbersKnown(one *person) []*number {
 			known = append(known, n)
 		}
 	}
+
 	if len(known) == 0 && len(all) > 0 {
 		known = all[:1]
 	}
@@ -21,14 +22,17 @@ func (s *Server) prefer(party, marketing string) error {
 	if marketing != "stop" && marketing != "resume" {
 		return invalid("marketing", "must be stop or resume")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one, err := s.personFor(party)
 	if err != nil {
 		return err
 	}
+
 	one.Stopped = marketing == "stop"
 	s.touch()
+
 	detail := "User requested to " + marketing + " marketing messages"
 	for _, n := range s.numbersKnown(one) {
 		item := object{
@@ -38,6 +42,7 @@ func (s *Server) prefer(party, marketing string) error {
 		if one.Phone != "" {
 			item["wa_id"] = one.Phone
 		}
+
 		s.tell(n, fieldPreferences, value{
 			Product: "whatsapp", Metadata: n.metadata(),
 			Contacts:    []contact{contactOf(one, one.Phone, one.BSUID)},
@@ -67,22 +72,27 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 	case phone != "" && !validPhone(phone):
 		return nil, invalid("phone_number", "is no phone number")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one, err := s.personFor(party)
 	if err != nil {
 		return nil, err
 	}
+
 	before := *one
 	after := firstOf(digits(phone), before.Phone)
 	s.world.People.change(one, after, firstOf(bsuid, newBSUID(after)))
 	s.touch()
+
 	for _, n := range s.numbersKnown(one) {
 		s.tellNewID(n, &before, one)
 		if phone != "" && before.Phone != "" && after != before.Phone {
 			s.tellNewNumber(n, &before, one)
 		}
 	}
+
+	// The caller reads it without the lock.
 	copied := *one
 	return &copied, nil
 }
@@ -107,6 +117,7 @@ func (s *Server) tellNewID(n *number, before, after *person) {
 	if after.Phone != "" {
 		update["wa_id"] = after.Phone
 	}
+
 	s.tell(n, fieldUserID, value{
 		Product: "whatsapp", Metadata: n.metadata(),
 		Contacts: []contact{contactOf(after, after.Phone, after.BSUID)},

@@ -25,6 +25,7 @@ type Inbound struct {
 // Inbound lets a user write to a business number and returns the message id.
 // The callback is queued when it returns.
 func (s *Server) Inbound(in Inbound) (id string, err error) {
+	// A round trip through JSON gives the types that a request body would have.
 	body := object{}
 	if b, err := marshal(in.Content); err != nil {
 		return "", err
@@ -34,6 +35,7 @@ func (s *Server) Inbound(in Inbound) (id string, err error) {
 	if body == nil {
 		body = object{}
 	}
+
 	for k, v := range map[string]string{
 		"phone_number_id": in.PhoneNumberID, "from": in.From, "bsuid": in.BSUID,
 		"name": in.Name, "username": in.Username, "type": firstOf(in.Type, "text"),
@@ -45,6 +47,7 @@ func (s *Server) Inbound(in Inbound) (id string, err error) {
 	if in.Text != "" {
 		body["text"] = map[string]any{"body": in.Text}
 	}
+
 	return s.receive(body)
 }
 
@@ -62,6 +65,7 @@ func validUsername(name string) bool {
 func (s *Server) receive(in object) (string, error) {
 	kind := firstOf(in.text("type"), "text")
 	phone, bsuid := digits(in.text("from")), in.text("bsuid")
+
 	switch {
 	case in.text("from") == "" && bsuid == "":
 		return "", missing("from")
@@ -74,6 +78,7 @@ func (s *Server) receive(in object) (string, error) {
 	case in.has("id") && (in.text("id") == "" || len(in.text("id")) > maxMessageID):
 		return "", invalid("id", "has 1 to 256 characters")
 	}
+
 	numberID, err := s.numberFor(in)
 	if err != nil {
 		return "", err
@@ -82,10 +87,12 @@ func (s *Server) receive(in object) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	m, err := s.arrive(numberID, phone, bsuid, kind, in, content)
 	if err != nil {
 		return "", err
 	}
+
 	s.notifyMessage(m, nil)
 	return m.ID, nil
 }
@@ -96,6 +103,7 @@ const maxMessageID = 256
 func (s *Server) numberFor(in object) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	id := in.text("phone_number_id")
 	if id == "" {
 		all := s.world.numbersOf("")
@@ -104,6 +112,7 @@ func (s *Server) numberFor(in object) (string, error) {
 		}
 		return all[0].ID, nil
 	}
+
 	if s.world.Numbers[id] == nil {
 		return "", notFound("There is no number " + id + ".")
 	}
@@ -115,22 +124,28 @@ func (s *Server) arrive(numberID, phone, bsuid, kind string, in, content object)
 	now := nowMS()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	n := s.world.Numbers[numberID]
 	one := s.world.People.ensure(phone, bsuid)
 	one.Name = firstOf(in.text("name"), one.Name)
 	one.Username = firstOf(in.text("username"), one.Username)
+
+	// Only what a user writes opens the service window.
 	if kind != "edit" && kind != "revoke" && kind != "system" {
 		one.wrote(numberID, now)
 	}
+
 	m := &message{
 		ID: firstOf(in.text("id"), newInboundWamid(firstOf(one.Phone, one.BSUID), one.Phone == "")), Dir: inbound,
 		Number: numberID, Phone: one.Phone, BSUID: one.BSUID, Type: kind, Status: "delivered", At: now,
 	}
+
 	wire := inboundWire(m, one, content)
 	var err error
 	if m.Request, err = marshal(wire); err != nil {
 		return nil, err
 	}
+
 	s.remember(m)
 	v := value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}}
 	if kind != "system" {
@@ -163,6 +178,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	if context := in.child("context"); context != nil {
 		content["context"] = s.contextOf(numberID, context)
 	}
+
 	switch kind {
 	case "unsupported":
 		readUnsupported(in, content)
@@ -175,6 +191,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	default:
 		return nil, invalid("type", fmt.Sprintf("%q is no type of inbound message", kind))
 	}
+
 	if kind == "text" && in.isText("text") {
 		in["text"] = map[string]any{"body": in.text("text")} // a shorthand
 	}
@@ -184,6 +201,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	if err := checkInbound(kind, in); err != nil {
 		return nil, err
 	}
+
 	content[kind] = in[kind]
 	if kind == "location" {
 		content[kind] = withNumbers(in.child(kind), "latitude", "longitude")
@@ -205,10 +223,12 @@ func checkInbound(kind string, in object) error {
 		}
 		return nil
 	}
+
 	content := in.child(kind)
 	if content == nil {
 		return invalid(kind, "must be an object")
 	}
+
 	for _, key := range inboundNeeds[kind] {
 		if !content.has(key) {
 			return missing(kind + "." + key)
@@ -227,6 +247,7 @@ func readUnsupported(in, content object) {
 	if !ok {
 		code = 131051
 	}
+
 	if !in.has("errors") {
 		e := asStatusError(int(code))
 		if code == 131051 {
@@ -234,6 +255,7 @@ func readUnsupported(in, content object) {
 		}
 		content["errors"] = []statusError{e}
 	}
+
 	content["unsupported"] = object{"type": firstOf(in.child("unsupported").text("type"), "unknown")}
 }
 
@@ -243,13 +265,17 @@ func (s *Server) contextOf(numberID string, given object) object {
 	for k, v := range given {
 		context[k] = v
 	}
+
+	// A send names the earlier message message_id, a callback id.
 	if id := context.text("message_id"); id != "" {
 		delete(context, "message_id")
 		context["id"] = id
 	}
+
 	if !context.has("id") || context.has("from") {
 		return context
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	context["from"] = s.world.Numbers[numberID].Phone
@@ -265,6 +291,7 @@ func withNumbers(o object, keys ...string) object {
 	for k, v := range o {
 		fixed[k] = v
 	}
+
 	for _, key := range keys {
 		if f, ok := o.decimal(key); ok {
 			fixed[key] = f

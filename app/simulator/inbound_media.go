@@ -21,6 +21,7 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	wire := object{"id": m.ID, "mime_type": m.Mime, "sha256": base64.StdEncoding.EncodeToString(m.SHA256)}
 	if in.text("caption") != "" {
 		wire["caption"] = in.text("caption")
@@ -28,6 +29,7 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 	if s.opt.PublicURL != "" {
 		wire["url"] = m.url(s.opt.PublicURL)
 	}
+
 	switch kind {
 	case "document":
 		wire["filename"] = firstOf(in.text("filename"), "document")
@@ -41,6 +43,7 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 
 func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
 	label := in.text("mime_type")
+
 	switch {
 	case in.has("data"):
 		b, err := base64.StdEncoding.DecodeString(in.text("data"))
@@ -94,6 +97,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
 	if !fetchable(link) {
 		return nil, fmt.Errorf("it is no http or https URL")
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
@@ -101,6 +105,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
 		return nil, err
 	}
 	req.Header.Set("User-Agent", callbackAgent)
+
 	res, err := s.opt.Fetch.Do(req)
 	if err != nil {
 		return nil, err
@@ -110,6 +115,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
 		io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
 		return nil, fmt.Errorf("the server answered %d", res.StatusCode)
 	}
+
 	file, err := s.blobs.stage(res.Body, maxMedia)
 	if err != nil {
 		return nil, err
@@ -130,12 +136,14 @@ func (s *Server) fetchThenSchedule(m *message, link string) {
 		failure = failing(codeMediaUpload)
 		s.log.Debug("link of a message", "message", m.ID, "error", err)
 	default:
-		kind := mimeOf(file.kind, file.head)
-		if fits := kindOfMime(kind); m.Type != "document" && m.Type != "template" && m.Type != "interactive" && (fits.kind != m.Type || file.size > fits.limit) {
+		got := kindOfMime(mimeOf(file.kind, file.head))
+		anyKind := m.Type == "document" || m.Type == "template" || m.Type == "interactive"
+		if !anyKind && (got.kind != m.Type || file.size > got.limit) {
 			failure = failing(codeMediaUpload)
 		}
 		file.discard()
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.layOut(m, failure)

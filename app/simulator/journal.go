@@ -46,6 +46,7 @@ func (s *Server) saveJournal() error {
 		restart = true
 	}
 	s.mu.Unlock()
+
 	err := s.writeJournal(entries, restart)
 	if err != nil {
 		// What could not be appended is still in memory: begin anew next time.
@@ -53,6 +54,7 @@ func (s *Server) saveJournal() error {
 		s.journal.restart = true
 		s.mu.Unlock()
 	}
+
 	return err
 }
 
@@ -63,10 +65,12 @@ func (s *Server) writeJournal(entries []journalEntry, restart bool) error {
 	if len(entries) == 0 {
 		return nil
 	}
+
 	f, err := os.OpenFile(s.journalFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
+
 	w := bufio.NewWriterSize(f, 256<<10)
 	err = writeEntries(w, entries)
 	return errors.Join(err, w.Flush(), f.Sync(), f.Close())
@@ -94,15 +98,18 @@ func (s *Server) rewriteJournal() error {
 	s.journal.entries = nil // all of it is in what is copied below, or comes after
 	s.journal.lines = len(all)
 	s.mu.Unlock()
+
 	return writeFile(s.journalFile(), func(w io.Writer) error {
 		for len(all) > 0 {
 			n := min(saveChunk, len(all))
 			entries := make([]journalEntry, n)
+
 			s.mu.Lock()
 			for i, m := range all[:n] {
 				entries[i].Message = m.snapshot()
 			}
 			s.mu.Unlock()
+
 			if err := writeEntries(w, entries); err != nil {
 				return err
 			}
@@ -123,6 +130,7 @@ func (s *Server) loadJournal() error {
 		return err
 	}
 	defer f.Close()
+
 	lines := bufio.NewReaderSize(f, 256<<10)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -135,10 +143,12 @@ func (s *Server) loadJournal() error {
 		if err != nil {
 			return err
 		}
+
 		var e journalEntry
 		if err := json.Unmarshal(bytes.TrimSpace(line), &e); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(s.journalFile()), err)
 		}
+
 		s.journal.lines++
 		if e.Message != nil {
 			s.messages.add(e.Message)
@@ -166,6 +176,7 @@ func writeFile(path string, fill func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+
 	w := bufio.NewWriterSize(f, 256<<10)
 	err = errors.Join(fill(w), w.Flush(), f.Sync(), f.Close())
 	if err == nil {
@@ -175,6 +186,8 @@ func writeFile(path string, fill func(io.Writer) error) error {
 		os.Remove(f.Name())
 		return err
 	}
+
+	// Without this a crash could still undo the rename.
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {
 		dir.Sync()
 		dir.Close()

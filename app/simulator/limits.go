@@ -38,19 +38,23 @@ func (l *limits) allow(now time.Time, settings *Settings, numberID, party string
 			bucket = rate.NewLimiter(rate.Every(pairEvery), pairBurst)
 			l.pairs[pair] = bucket
 		}
+
 		if !bucket.AllowN(now, 1) {
 			return refuse(codePairLimit)
 		}
 	}
+
 	if settings.MessagesPerSecond > 0 {
 		bucket := l.numbers[numberID]
 		if bucket == nil {
 			bucket = rate.NewLimiter(rate.Limit(settings.MessagesPerSecond), max(1, int(settings.MessagesPerSecond)))
 			l.numbers[numberID] = bucket
 		}
+
 		if !bucket.AllowN(now, 1) {
 			return refuse(codeThroughput)
 		}
 	}
+
 	return nil
 }

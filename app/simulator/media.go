@@ -82,6 +82,7 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 	if c.file == nil {
 		return nil, requiredParameter("file")
 	}
+
 	label := c.params.text("type")
 	if !strings.Contains(label, "/") {
 		label = c.file.kind // some clients say "image", others nothing
@@ -90,12 +91,15 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 	if kind == "video/3gp" {
 		kind = "video/3gpp"
 	}
+
 	if !slices.Contains(uploadTypes, kind) {
-		return nil, badParameter("Param file must be a file with one of the following types: %s. Received file of type '%s'.", strings.Join(uploadTypes, ", "), firstOf(kind, label))
+		return nil, badParameter("Param file must be a file with one of the following types: %s. Received file of type '%s'.",
+			strings.Join(uploadTypes, ", "), firstOf(kind, label))
 	}
 	if limit := kindOfMime(kind).limit; c.file.size > limit {
 		return nil, badParameter("Param file must be at most %d bytes for type %s.", limit, kind)
 	}
+
 	m, err := s.keepMedia(c.id, kind, c.file, uploadLife)
 	if err != nil {
 		return nil, err
@@ -123,13 +127,17 @@ func (s *Server) keepMedia(numberID, kind string, file *staged, life time.Durati
 	if n == nil {
 		return nil, noObject(http.MethodPost, numberID)
 	}
+
 	m := &media{
 		ID: id, Account: n.Account, Number: numberID, Mime: kind, SHA256: file.sum[:], Size: file.size,
 		Expires: time.Now().Add(life).UnixMilli(), Secret: newSecret(12),
 	}
+
+	// The bytes come first: nobody may find an object without them.
 	if err := file.keep(id); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Media[id] = m
@@ -197,6 +205,7 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 		s.touch()
 	}
 	s.mu.Unlock()
+
 	if err != nil {
 		return nil, err
 	}
@@ -208,28 +217,37 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 // missing or bad token is 401.
 func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	c := &call{s: s, w: w, r: r, path: downloadPath, input: &input{params: object{"access_token": q.Get("access_token")}}}
+	c := &call{
+		s: s, w: w, r: r, path: downloadPath,
+		input: &input{params: object{"access_token": q.Get("access_token")}},
+	}
+
 	s.mu.Lock()
 	m, open := s.world.Media[q.Get("mid")], s.settings.OpenDownloads
 	s.mu.Unlock()
 	if !open {
 		if err := c.authenticate(); err != nil {
-			e := garbageToken()
-			c.fail(e)
+			c.fail(garbageToken())
 			return
 		}
 	}
+
 	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
-	if m == nil || m.Expires <= nowMS() || m.seal(q.Get("ext")) != q.Get("hash") || expires <= time.Now().Unix() || !open && !c.token.reaches(m.Account) {
+	switch {
+	case m == nil, m.Expires <= nowMS(),
+		m.seal(q.Get("ext")) != q.Get("hash"), expires <= time.Now().Unix(),
+		!open && !c.token.reaches(m.Account):
 		http.NotFound(w, r)
 		return
 	}
+
 	file, err := s.blobs.open(m.ID)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	defer file.Close()
+
 	w.Header().Set("Content-Type", m.Mime)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, file)

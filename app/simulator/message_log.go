@@ -52,6 +52,7 @@ func newMessageLog(limit int) messageLog {
 func (l *messageLog) add(m *message) {
 	l.all = append(l.all, m)
 	l.byID[m.ID] = m
+
 	for len(l.all)-l.head > l.cap {
 		old := l.all[l.head]
 		l.all[l.head] = nil
@@ -60,6 +61,7 @@ func (l *messageLog) add(m *message) {
 			delete(l.byID, old.ID)
 		}
 	}
+
 	if l.head > l.cap && l.head > len(l.all)/2 {
 		// Copied so that the forgotten half can be freed.
 		l.all = append(make([]*message, 0, len(l.all)), l.all[l.head:]...)

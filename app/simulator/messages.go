@@ -43,6 +43,7 @@ func (s *Server) markRead(c *call) (any, error) {
 	if status := c.params.text("status"); status != "read" {
 		return nil, badParameter("Param status must be one of {READ} - got \"%s\".", status)
 	}
+
 	id := c.params.text("message_id")
 	if id == "" {
 		return nil, requiredParameter("message_id")
@@ -50,12 +51,14 @@ func (s *Server) markRead(c *call) (any, error) {
 	if c.params.has("typing_indicator") && c.params.child("typing_indicator").text("type") != "text" {
 		return nil, refuse(codeInvalidValue, "typing_indicator.type must be text")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.messages.byID[id]
 	if m == nil || m.Dir != inbound || m.Number != c.id {
 		return nil, refuse(codeInvalidValue, "Message ID not found or not received by this phone number.")
 	}
+
 	s.setStatus(m, "read")
 	return success{true}, nil
 }
@@ -76,14 +79,18 @@ func (s *Server) send(c *call) (any, error) {
 	if err := s.readContent(c, d); err != nil {
 		return nil, err
 	}
+
+	// Without a JSON body, what is shown as the request is made of the parameters.
 	if d.Request = c.raw; d.Request == nil {
 		if d.Request, err = marshal(c.params); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := s.accept(c, d); err != nil {
 		return nil, err
 	}
+
 	s.notifyMessage(&d.message, d.failure)
 	return d.answer(), nil
 }
@@ -96,6 +103,7 @@ func (c *call) readEnvelope() (*draft, error) {
 	d.Opaque = c.params.text("biz_opaque_callback_data")
 	recipient := c.params.text("recipient")
 	kind := c.params.text("recipient_type")
+
 	switch {
 	case d.To == "" && recipient == "":
 		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, message: "The parameter to is required."}
@@ -106,12 +114,15 @@ func (c *call) readEnvelope() (*draft, error) {
 	case len([]rune(d.Opaque)) > maxOpaque:
 		return nil, badParameter("Param biz_opaque_callback_data must be at most %d characters long.", maxOpaque)
 	}
+
+	// recipient takes business-scoped user ids only, to takes numbers as well.
 	if d.To == "" {
 		d.To = recipient
 		if !bsuidPattern.MatchString(recipient) {
 			return nil, badParameter("Param recipient must be a business-scoped user ID.")
 		}
 	}
+
 	if bsuidPattern.MatchString(d.To) {
 		d.BSUID = d.To
 		return d, nil
@@ -126,6 +137,7 @@ func (c *call) readEnvelope() (*draft, error) {
 // readContent checks what the message says.
 func (s *Server) readContent(c *call, d *draft) error {
 	d.Type = firstOf(strings.ToLower(c.params.text("type")), "text")
+
 	if context := c.params.child("context"); context != nil {
 		switch {
 		case d.Type == "reaction":
@@ -134,9 +146,11 @@ func (s *Server) readContent(c *call, d *draft) error {
 			return refuse(codeMissingParameter, "context.message_id is missing")
 		}
 	}
+
 	check, ok := contents[d.Type]
 	if !ok {
-		return badParameter("Param type must be one of {AUDIO, CONTACTS, DOCUMENT, IMAGE, INTERACTIVE, LOCATION, REACTION, STICKER, TEMPLATE, TEXT, VIDEO} - got \"%s\".", c.params.text("type"))
+		return badParameter("Param type must be one of {AUDIO, CONTACTS, DOCUMENT, IMAGE, INTERACTIVE, LOCATION, "+
+			"REACTION, STICKER, TEMPLATE, TEXT, VIDEO} - got \"%s\".", c.params.text("type"))
 	}
 	if !c.params.has(d.Type) {
 		return requiredParameter(d.Type)
@@ -149,6 +163,7 @@ func (s *Server) readContent(c *call, d *draft) error {
 func (s *Server) accept(c *call, d *draft) error {
 	d.ID = newWamid(d.party(), d.Phone == "")
 	now := time.Now()
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
@@ -161,15 +176,19 @@ func (s *Server) accept(c *call, d *draft) error {
 	if d.Phone == n.Phone {
 		return refuse(131021)
 	}
+
+	// A magic recipient fails as its code does: at once, or later by callback.
 	if code, magic := magicCode(d.Phone); magic {
 		if o, _ := lookupCode(code); !o.async {
 			return refuse(code)
 		}
 		d.failure = &code
 	}
+
 	if err := s.limits.allow(now, &s.settings, c.id, d.party()); err != nil {
 		return err
 	}
+
 	d.At = now.UnixMilli()
 	s.foresee(c, d)
 	s.remember(d.message.snapshot())
@@ -181,6 +200,7 @@ func (s *Server) accept(c *call, d *draft) error {
 func (s *Server) foresee(c *call, d *draft) {
 	one := s.world.People.find(d.party())
 	d.Free = one.windowOpen(d.Number, d.At)
+
 	switch {
 	case c.failLater != nil:
 		d.failure = c.failLater
@@ -191,6 +211,8 @@ func (s *Server) foresee(c *call, d *draft) {
 			d.failure = failing(codeInvalidValue)
 		}
 	}
+
+	// The reasons above come first; these apply where there is none of them.
 	switch {
 	case d.failure != nil:
 	case d.Type != "template" && s.settings.ServiceWindow && !d.Free:
@@ -211,6 +233,7 @@ func (d *draft) answer() sent {
 		Contacts: []sentContact{{Input: d.To, WaID: d.Phone}},
 		Messages: []sentMessage{{ID: d.ID}},
 	}
+
 	if d.Phone == "" {
 		view.Contacts[0].UserID = d.BSUID
 	}

@@ -66,6 +66,7 @@ func (n *number) node(app string) object {
 	if n.Status != statusConnected {
 		level = "NOT_APPLICABLE"
 	}
+
 	hooks := object{}
 	if app != "" {
 		hooks["application"] = app
@@ -73,6 +74,7 @@ func (n *number) node(app string) object {
 	if n.Override.URL != "" {
 		hooks["phone_number"] = n.Override.URL
 	}
+
 	return object{
 		"id": n.ID, "display_phone_number": display(n.Phone), "verified_name": n.Name,
 		"quality_rating": "GREEN", "quality_score": object{"score": "GREEN"},
@@ -97,6 +99,7 @@ func (w *world) numbersOf(account string) []*number {
 			list = append(list, n)
 		}
 	}
+
 	slices.SortFunc(list, func(a, b *number) int { return cmp.Compare(a.Order, b.Order) })
 	return list
 }
@@ -109,6 +112,7 @@ func (s *Server) listNumbers(c *call) (any, error) {
 		items = append(items, project(n.node(s.world.Hook.URL), c.params.text("fields"), numberFields...))
 	}
 	s.mu.Unlock()
+
 	return c.page(items)
 }
 
@@ -126,6 +130,7 @@ type createdID struct {
 // createNumber handles POST /{waba_id}/phone_numbers.
 func (s *Server) createNumber(c *call) (any, error) {
 	cc, local, name := digits(c.params.text("cc")), digits(c.params.text("phone_number")), c.params.text("verified_name")
+
 	switch {
 	case cc == "":
 		return nil, requiredParameter("cc")
@@ -136,6 +141,7 @@ func (s *Server) createNumber(c *call) (any, error) {
 	case !validPhone(cc + local):
 		return nil, &graphError{status: 400, code: 192, message: "(#192) Invalid phone number"}
 	}
+
 	n, err := s.AddNumber(Number{
 		WABAID: c.id, DisplayPhoneNumber: cc + local, VerifiedName: name,
 		Status: statusPending, CodeVerificationStatus: notVerified,
@@ -150,6 +156,7 @@ func (s *Server) createNumber(c *call) (any, error) {
 // the callback URL.
 func (s *Server) updateNumber(c *call) (any, error) {
 	pin, hooks := c.params.text("pin"), c.params.child("webhook_configuration")
+
 	switch {
 	case c.params.has("pin"):
 		if !pinPattern.MatchString(pin) {
@@ -170,6 +177,7 @@ func (s *Server) updateNumber(c *call) (any, error) {
 	default:
 		return nil, requiredParameter("pin")
 	}
+
 	s.touch()
 	return success{true}, nil
 }

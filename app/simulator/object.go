@@ -104,6 +104,7 @@ func decodeJSON(b []byte, v any) error {
 	if err := dec.Decode(v); err != nil {
 		return err
 	}
+
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errTrailing
 	}

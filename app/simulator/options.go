@@ -72,6 +72,7 @@ func (o *Options) complete() error {
 	if o.ControlToken == "" && !loopbackAddress(o.Listen) {
 		return fmt.Errorf("simulator on %s, which is not a loopback address, needs a control token", o.Listen)
 	}
+
 	if o.MaxMessages <= 0 {
 		o.MaxMessages = defaultMaxMessages
 	}
@@ -81,6 +82,7 @@ func (o *Options) complete() error {
 	if o.Callbacks == nil {
 		o.Callbacks = newCallbackClient()
 	}
+
 	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
 	return nil
 }
@@ -89,6 +91,7 @@ func newCallbackClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
 	transport.DisableCompression = true
+
 	return &http.Client{
 		Transport: transport,
 		Timeout:   callbackTimeout,

@@ -78,6 +78,7 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 	if a == nil || !a.Hooked {
 		return "", false
 	}
+
 	if slices.Contains(messageFields, field) {
 		if n != nil && n.Override.URL != "" {
 			return n.Override.URL, true
@@ -86,6 +87,7 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 			return a.Override.URL, true
 		}
 	}
+
 	hook := s.world.Hook
 	return "", hook.URL != "" && (len(hook.Fields) == 0 || slices.Contains(hook.Fields, field))
 }
@@ -109,11 +111,14 @@ func (s *Server) tellAccount(accountID, field string, v any) {
 
 // enqueue puts a change into its lane and sets the lane going.
 func (s *Server) enqueue(c *change) {
+	// Changes that were tried before are counted already and never dropped here.
 	if s.outbox.pending >= maxPending && c.Attempts == 0 {
 		s.log.Warn("callback dropped: too many are waiting", "url", c.URL, "field", c.Field)
+		// Callers count each change after they enqueued it.
 		s.outbox.pending--
 		return
 	}
+
 	key := laneKey{c.Account, c.URL}
 	l := s.outbox.lanes[key]
 	if l == nil {
@@ -121,6 +126,7 @@ func (s *Server) enqueue(c *change) {
 		s.outbox.lanes[key] = l
 	}
 	l.waiting = append(l.waiting, c)
+
 	if !l.busy && !s.closing {
 		l.busy = true
 		s.lanes.Go(func() { s.runLane(l) })
@@ -150,6 +156,7 @@ func (l *lane) take() []*change {
 	for n < min(len(l.waiting), batchSize) && l.waiting[n].Attempts == attempts {
 		n++
 	}
+
 	batch := slices.Clone(l.waiting[:n])
 	l.waiting = slices.Delete(l.waiting, 0, n)
 	return batch
@@ -204,14 +211,17 @@ func (s *Server) settle(l *lane, err error) {
 	batch := l.inFlight
 	l.inFlight = nil
 	s.touch()
+
 	if err == nil || len(batch) == 0 {
 		s.outbox.pending -= len(batch)
 		return
 	}
+
 	if s.ctx.Err() != nil {
 		l.waiting = append(batch, l.waiting...) // not the receiver's fault
 		return
 	}
+
 	now := nowMS()
 	delay := retryDelay(batch[0].Attempts + 1).Milliseconds()
 	batch = slices.DeleteFunc(batch, func(c *change) bool {
@@ -223,6 +233,7 @@ func (s *Server) settle(l *lane, err error) {
 		}
 		return given
 	})
+
 	if len(batch) > 0 {
 		s.at(&event{Due: now + delay, retry: batch})
 	}

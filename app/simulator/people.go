@@ -66,11 +66,13 @@ func (p *people) ensure(phone, bsuid string) *person {
 	if one == nil || phone == "" {
 		one = p.byBSUID[bsuid]
 	}
+
 	if one == nil {
 		one = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone))}
 		p.add(one)
 		return one
 	}
+
 	if bsuid != "" && bsuid != one.BSUID || phone != "" && phone != one.Phone {
 		p.change(one, firstOf(phone, one.Phone), firstOf(bsuid, one.BSUID))
 	}
@@ -139,6 +141,7 @@ func countryOf(phone string) string {
 
 // digits strips everything but digits from a number, as the provider does.
 func digits(number string) string {
+	// Most numbers hold digits only and cost no copy.
 	clean := true
 	for i := range len(number) {
 		clean = clean && number[i] >= '0' && number[i] <= '9'
@@ -146,6 +149,7 @@ func digits(number string) string {
 	if clean {
 		return number
 	}
+
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1

@@ -8,6 +8,7 @@ import (
 // restore puts one saved record back in its place.
 func (s *Server) restore(kind string, b json.RawMessage) error {
 	w := &s.world
+
 	switch kind {
 	case "head":
 		return s.restoreHead(b)
@@ -52,9 +53,11 @@ func (s *Server) restoreHead(b json.RawMessage) error {
 	if err := json.Unmarshal(b, &h); err != nil {
 		return err
 	}
+
 	if h.Version != stateVersion {
 		return fmt.Errorf("it has version %d but this build knows only %d", h.Version, stateVersion)
 	}
+
 	s.world.Creds, s.world.Hook, s.settings, s.world.NextOrder = h.Creds, h.Hook, h.Settings, h.Order
 	if h.Deleted != nil {
 		s.world.Deleted = h.Deleted
@@ -70,6 +73,7 @@ func (s *Server) restoreChange(c *change) {
 		s.at(&event{Due: c.Next, retry: []*change{c}})
 		return
 	}
+
 	key := laneKey{c.Account, c.URL}
 	if s.outbox.lanes[key] == nil {
 		s.outbox.lanes[key] = &lane{key: key}

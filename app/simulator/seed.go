@@ -54,6 +54,7 @@ func numericID(id string) bool {
 func (s *Server) AddNumber(in Number) (Number, error) {
 	in.Status = strings.ToUpper(in.Status)
 	in.CodeVerificationStatus = strings.ToUpper(in.CodeVerificationStatus)
+
 	switch {
 	case in.PhoneNumberID != "" && !numericID(in.PhoneNumberID):
 		return Number{}, invalid("phone_number_id", "must be digits")
@@ -68,12 +69,14 @@ func (s *Server) AddNumber(in Number) (Number, error) {
 	case !slices.Contains([]string{"", verified, notVerified, "EXPIRED"}, in.CodeVerificationStatus):
 		return Number{}, invalid("code_verification_status", "must be VERIFIED, NOT_VERIFIED or EXPIRED")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, err := s.world.placeNumber(in)
 	if err != nil {
 		return Number{}, err
 	}
+
 	s.touch()
 	return n.show(), nil
 }
@@ -86,6 +89,7 @@ func (w *world) placeNumber(in Number) (*number, error) {
 			return nil, invalid("display_phone_number", "belongs to number "+other.ID)
 		}
 	}
+
 	n := w.Numbers[in.PhoneNumberID]
 	if n == nil {
 		if kind, _ := w.kindOf(in.PhoneNumberID); kind != kindNone {
@@ -97,6 +101,7 @@ func (w *world) placeNumber(in Number) (*number, error) {
 			Profile: profile{About: "Hello! I am using WhatsApp.", Vertical: "UNDEFINED"},
 		}
 	}
+
 	if in.WABAID != "" || n.Account == "" {
 		if kind, _ := w.kindOf(in.WABAID); kind != kindNone && kind != kindAccount {
 			return nil, invalid("waba_id", "is the id of something else")
@@ -107,6 +112,7 @@ func (w *world) placeNumber(in Number) (*number, error) {
 		}
 		n.Account = a.ID
 	}
+
 	n.Phone, n.Name = firstOf(phone, n.Phone), firstOf(in.VerifiedName, n.Name)
 	n.Status, n.PIN = firstOf(in.Status, n.Status), firstOf(in.PIN, n.PIN)
 	n.CodeStatus = firstOf(in.CodeVerificationStatus, n.CodeStatus)
@@ -130,12 +136,15 @@ func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) 
 	for i, comp := range in.Components {
 		list[i] = comp
 	}
+
+	// A round trip through JSON gives the types that a request body would have.
 	var plain any
 	if b, err := marshal(list); err != nil {
 		return "", err
 	} else if err := decodeJSON(b, &plain); err != nil {
 		return "", err
 	}
+
 	t, err := readTemplate(object{
 		"name": in.Name, "language": in.Language, "category": in.Category,
 		"parameter_format": in.ParameterFormat, "components": plain,
@@ -143,6 +152,7 @@ func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) 
 	if err != nil {
 		return "", fmt.Errorf("template %s: %w", in.Name, err)
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.world.Accounts[wabaID] == nil {
@@ -151,6 +161,7 @@ func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) 
 	if there := s.world.findTemplate(wabaID, in.Name, in.Language); there != nil {
 		return there.ID, nil
 	}
+
 	t.Account, t.Status = wabaID, firstOf(in.Status, statusApproved)
 	s.insertTemplate(t)
 	return t.ID, nil
@@ -171,20 +182,28 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 	if phone != "" && !validPhone(phone) {
 		return Signup{}, invalid("phone_number", "is no phone number")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.numberOf(digits(phone))
 	if n == nil {
 		name = firstOf(name, "Test Business")
 		a := s.world.addAccount("", name, false)
+
 		var err error
-		if n, err = s.world.placeNumber(Number{WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending}); err != nil {
+		n, err = s.world.placeNumber(Number{
+			WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending,
+		})
+		if err != nil {
 			delete(s.world.Accounts, a.ID)
 			return Signup{}, err
 		}
 	}
+
 	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: time.Now().Add(codeLife).UnixMilli()}
 	s.world.Codes[code.Code] = code
+
+	// The app hears of it although it is not subscribed to the account yet.
 	if s.world.Hook.URL != "" {
 		now := nowMS()
 		s.enqueue(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, pending: object{
@@ -192,6 +211,7 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 		}})
 		s.outbox.pending++
 	}
+
 	s.touch()
 	return Signup{code.Code, n.Account, n.ID}, nil
 }

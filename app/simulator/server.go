@@ -57,6 +57,7 @@ func New(opt Options) (*Server, error) {
 	if err := opt.complete(); err != nil {
 		return nil, err
 	}
+
 	dir := ""
 	if opt.StateFile != "" {
 		dir = opt.StateFile + ".media"
@@ -65,6 +66,7 @@ func New(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Server{
 		opt: opt, log: opt.Log, ownClient: ownClient, blobs: store,
 		world: newWorld(), settings: defaultSettings(),
@@ -74,13 +76,17 @@ func New(opt Options) (*Server, error) {
 		wake:     make(chan struct{}, 1),
 		dirty:    make(chan struct{}, 1),
 	}
+
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.control = s.newControl()
 	if err := s.load(); err != nil {
 		s.cancel()
 		return nil, err
 	}
+
 	s.adoptCredentials()
+
+	// From here on goroutines are running, which only Close ends.
 	s.work.Go(s.runTimeline)
 	s.work.Go(s.runSaver)
 	s.resumeLanes()
@@ -95,9 +101,11 @@ func (s *Server) adoptCredentials() {
 	w.Creds.AppSecret = firstOf(s.opt.AppSecret, w.Creds.AppSecret, newSecret(16))
 	w.Creds.VerifyToken = firstOf(s.opt.VerifyToken, w.Creds.VerifyToken, "verify-"+newSecret(8))
 	w.Creds.AccessToken = firstOf(s.opt.AccessToken, w.Creds.AccessToken, newAccessToken())
+
 	if w.Tokens[w.Creds.AccessToken] == nil {
 		w.Tokens[w.Creds.AccessToken] = &token{Token: w.Creds.AccessToken, State: tokenValid}
 	}
+
 	if s.opt.WebhookURL != "" {
 		w.Hook.URL = s.opt.WebhookURL
 	}
@@ -129,14 +137,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // delivered go out after the next start.
 func (s *Server) Close() error {
 	s.cancel()
+
+	// No delivery may be started while Close waits for those that run.
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
+
 	s.work.Wait()
 	s.lanes.Wait()
 	if s.ownClient {
 		s.opt.Callbacks.CloseIdleConnections()
 	}
+
 	return s.save()
 }
 

@@ -65,6 +65,7 @@ func (s *Settings) check() error {
 			return invalid(name, "must be between 0 and 30 days of milliseconds")
 		}
 	}
+
 	s.TemplateVerdict = strings.ToUpper(s.TemplateVerdict)
 	switch {
 	case s.TemplateVerdict != statusApproved && s.TemplateVerdict != statusRejected && s.TemplateVerdict != statusPending:
@@ -127,6 +128,7 @@ func (s *Server) adopt(settings Settings) {
 func (s *Server) patchSettings(body []byte) (Settings, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	settings := s.settings.clone()
 	if err := json.Unmarshal(body, &settings); err != nil {
 		return settings, badBody(err)
@@ -134,6 +136,7 @@ func (s *Server) patchSettings(body []byte) (Settings, error) {
 	if err := settings.check(); err != nil {
 		return settings, err
 	}
+
 	s.adopt(settings)
 	return settings.clone(), nil
 }

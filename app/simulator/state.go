@@ -43,6 +43,7 @@ func (s *Server) runSaver() {
 	if s.opt.StateFile == "" {
 		return
 	}
+
 	wait := saveDebounce
 	for {
 		select {
@@ -50,11 +51,14 @@ func (s *Server) runSaver() {
 			return
 		case <-s.dirty:
 		}
+
+		// Wait a little, so that one save serves many changes.
 		select {
 		case <-s.ctx.Done():
 			return
 		case <-time.After(wait):
 		}
+
 		began := time.Now()
 		if err := s.save(); err != nil {
 			s.log.Error("save state", "file", s.opt.StateFile, "error", err)
@@ -69,6 +73,7 @@ func (s *Server) save() error {
 	if s.opt.StateFile == "" {
 		return nil
 	}
+
 	if err := s.saveJournal(); err != nil {
 		return fmt.Errorf("save messages: %w", err)
 	}
@@ -96,6 +101,7 @@ func (s *Server) dump(w io.Writer) error {
 	if err := json.NewEncoder(w).Encode(record{"head", first}); err != nil {
 		return err
 	}
+
 	return errors.Join(
 		dumpAll(s, w, "token", tokens), dumpAll(s, w, "code", codes), dumpAll(s, w, "account", accounts),
 		dumpAll(s, w, "number", numbers), dumpAll(s, w, "template", templates), dumpAll(s, w, "media", files),
@@ -111,6 +117,7 @@ func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
 	for chunk := range slices.Chunk(items, saveChunk) {
 		lines := make([][]byte, 0, len(chunk))
 		var failure error
+
 		s.mu.Lock()
 		for _, item := range chunk {
 			line, err := marshal(record{kind, item})
@@ -118,11 +125,13 @@ func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
 			lines = append(lines, line)
 		}
 		s.mu.Unlock()
+
 		for _, line := range lines {
 			if _, err := w.Write(append(line, '\n')); err != nil {
 				return err
 			}
 		}
+
 		if failure != nil {
 			return failure
 		}
@@ -146,11 +155,13 @@ func (s *Server) undelivered() []*change {
 func (s *Server) dumpChanges(w io.Writer, all []*change) error {
 	for chunk := range slices.Chunk(all, saveChunk) {
 		copies := make([]change, len(chunk))
+
 		s.mu.Lock()
 		for i, c := range chunk {
 			copies[i] = *c
 		}
 		s.mu.Unlock()
+
 		for i := range copies {
 			c := &copies[i]
 			var err error
@@ -175,15 +186,19 @@ func (s *Server) load() error {
 		s.journal.off = true
 		return nil
 	}
+
+	// What a crash left half written belongs to nobody.
 	for _, path := range []string{s.opt.StateFile, s.journalFile()} {
 		removeMatches(filepath.Dir(path), halfWritten(path))
 	}
+
 	if err := s.loadState(); err != nil {
 		return fmt.Errorf("simulator state %s: %w", s.opt.StateFile, err)
 	}
 	if err := s.loadJournal(); err != nil {
 		return fmt.Errorf("simulator messages %s: %w", s.journalFile(), err)
 	}
+
 	s.dropExpired()
 	return nil
 }
@@ -197,6 +212,7 @@ func (s *Server) loadState() error {
 		return err
 	}
 	defer f.Close()
+
 	dec := json.NewDecoder(bufio.NewReaderSize(f, 256<<10))
 	dec.UseNumber()
 	for {
@@ -209,6 +225,7 @@ func (s *Server) loadState() error {
 		} else if err != nil {
 			return err
 		}
+
 		if err := s.restore(r.Kind, r.Value); err != nil {
 			return fmt.Errorf("record %s: %w", r.Kind, err)
 		}

@@ -67,9 +67,12 @@ func (s *Server) report(m *message, name string, code int) {
 	if n == nil {
 		return
 	}
+
 	if name != "played" {
 		s.setStatus(m, name)
 	}
+
+	// Pricing counts as reported only where the app was told of it.
 	if _, ok := s.targetOf(n.Account, n, fieldMessages); !ok {
 		return
 	}
@@ -87,14 +90,17 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 		ID: m.ID, Status: name, Timestamp: seconds(now), Opaque: m.Opaque,
 		Recipient: m.Phone, UserID: m.BSUID,
 	}
+
 	if one != nil {
 		// The number of a user who was addressed by id is told where it is known.
 		st.Recipient, st.UserID = one.Phone, one.BSUID
 	} else if st.UserID == "" {
 		st.UserID = bsuidFor(m.Phone)
 	}
+
 	v := value{Product: "whatsapp", Metadata: n.metadata(), Statuses: []status{st}}
 	told := &v.Statuses[0]
+
 	if name == "failed" {
 		told.Errors = []statusError{asStatusError(code)}
 		if m.BSUID == "" {
@@ -102,6 +108,7 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 		}
 		return v
 	}
+
 	v.Contacts = []contact{contactOf(one, st.Recipient, st.UserID)}
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
 		told.Pricing = m.pricing()
@@ -139,6 +146,7 @@ func (m *message) conversation(name string, now int64) *conversation {
 		ID:     strings.ToLower(m.ID[len(m.ID)-min(len(m.ID), 32):]),
 		Origin: map[string]string{"type": firstOf(m.Category, "service")},
 	}
+
 	if name == "sent" {
 		c.Expires = seconds(now + serviceWindow.Milliseconds())
 	}

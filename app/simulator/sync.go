@@ -16,6 +16,7 @@ func (s *Server) requestSync(c *call) (any, error) {
 	if kind != fieldStateSync && kind != fieldHistory {
 		return nil, badParameter("Param sync_type must be one of {SMB_APP_STATE_SYNC, HISTORY} - got \"%s\".", kind)
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
@@ -25,6 +26,7 @@ func (s *Server) requestSync(c *call) (any, error) {
 	case slices.Contains(n.Synced, kind):
 		return nil, templateError(2593108, "Invalid parameter", "This kind of data has been requested already.")
 	}
+
 	n.Synced = append(n.Synced, kind)
 	s.touch()
 	if kind == fieldHistory {
@@ -42,6 +44,7 @@ func (s *Server) tellContacts(n *number) {
 		if one.Wrote[n.ID] == 0 {
 			continue
 		}
+
 		name := firstOf(one.Name, one.Username, one.Phone, one.BSUID)
 		first, _, _ := strings.Cut(name, " ")
 		who := object{"full_name": name, "first_name": first, "user_id": one.BSUID}
@@ -51,10 +54,12 @@ func (s *Server) tellContacts(n *number) {
 		if one.Username != "" {
 			who["username"] = one.Username
 		}
+
 		list = append(list, object{
 			"type": "contact", "contact": who, "action": "add", "metadata": object{"timestamp": seconds(nowMS())},
 		})
 	}
+
 	if len(list) > 0 {
 		s.tell(n, fieldStateSync, value{Product: "whatsapp", Metadata: n.metadata(), StateSync: list})
 	}
@@ -72,6 +77,7 @@ func (s *Server) tellHistory(n *number) {
 		}
 	}
 	own = own[max(0, len(own)-maxHistory):]
+
 	threads := map[string]object{}
 	var order []object
 	for _, m := range own {
@@ -83,6 +89,7 @@ func (s *Server) tellHistory(n *number) {
 		}
 		thread["messages"] = append(thread.list("messages"), n.pastMessage(m))
 	}
+
 	s.tell(n, fieldHistory, value{Product: "whatsapp", Metadata: n.metadata(), History: []object{{
 		"metadata": object{"phase": 0, "chunk_order": 1, "progress": 100}, "threads": append([]object{}, order...),
 	}}})
@@ -97,15 +104,18 @@ func (n *number) pastMessage(m *message) object {
 		"id": m.ID, "timestamp": seconds(m.At), "type": m.Type,
 		"history_context": object{"status": strings.ToUpper(pastStatus(m.Status))},
 	}
+
 	if m.Dir == inbound {
 		past["from"] = m.party()
 	} else {
 		past["from"], past["to"] = n.Phone, m.party()
 	}
+
 	if slices.Contains(fileTypes, m.Type) {
 		past["type"] = "media_placeholder"
 		return past
 	}
+
 	var request map[string]json.RawMessage
 	if json.Unmarshal(m.Request, &request) == nil && request[m.Type] != nil {
 		past[m.Type] = request[m.Type]

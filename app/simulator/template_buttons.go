@@ -29,6 +29,7 @@ func (r *rules) buttons(comp object, offer bool) error {
 	if len(list) < 1 || len(list) > limit {
 		return malformed("There must be 1 to %d buttons.", limit)
 	}
+
 	counts := map[string]int{}
 	groups, previous := 0, ""
 	var tidy []any
@@ -36,12 +37,14 @@ func (r *rules) buttons(comp object, offer bool) error {
 		button := maps.Clone(asObject(item))
 		kind := strings.ToUpper(button.text("type"))
 		counts[kind]++
+
 		switch most, known := buttonCaps[kind]; {
 		case !known:
 			return badParameter("Param components['buttons'][%d]['type'] is not a type of button - got \"%s\".", i, kind)
 		case counts[kind] > most:
 			return malformed("There can be at most %d buttons of type %s.", most, kind)
 		}
+
 		button["type"] = kind
 		if err := r.button(kind, button); err != nil {
 			return err
@@ -51,9 +54,11 @@ func (r *rules) buttons(comp object, offer bool) error {
 		}
 		tidy = append(tidy, map[string]any(button))
 	}
+
 	if groups > 2 {
 		return malformed("Quick replies and other buttons must each stand together.")
 	}
+
 	comp["buttons"] = tidy
 	return offerButtons(tidy, offer)
 }
@@ -70,6 +75,7 @@ func offerButtons(list []any, offer bool) error {
 	if !offer {
 		return nil
 	}
+
 	for i, item := range list {
 		if asObject(item).text("type") == "COPY_CODE" && i != 0 {
 			return malformed("The copy code button of a limited-time offer comes first.")
@@ -90,6 +96,7 @@ func (r *rules) button(kind string, button object) error {
 			return malformed("The text of a button can have no variables.")
 		}
 	}
+
 	switch kind {
 	case "URL":
 		return r.urlButton(button)
@@ -103,7 +110,8 @@ func (r *rules) button(kind string, button object) error {
 			code = fmt.Sprint(list[0])
 		}
 		if !between(code, 1, maxCouponCode) {
-			return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "A copy code button needs an example of at most 20 characters.")
+			return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+				"A copy code button needs an example of at most 20 characters.")
 		}
 	case "FLOW":
 		if button.text("flow_id") == "" && button.text("flow_name") == "" && button.text("flow_json") == "" {
@@ -117,6 +125,7 @@ func (r *rules) urlButton(button object) error {
 	link := button.text("url")
 	plain := variablePattern.ReplaceAllString(link, "")
 	names := variables(link)
+
 	switch {
 	case !fetchable(plain):
 		return malformed("The URL of a button is not valid.")
@@ -129,7 +138,8 @@ func (r *rules) urlButton(button object) error {
 	case len(names) == 1 && names[0] != "1" && (!r.named || !variableName.MatchString(names[0])):
 		return malformed("The variable in the URL of a button is {{1}}.")
 	case len(names) == 1 && len(button.list("example")) == 0 && button.text("example") == "":
-		return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "A URL button with a variable needs an example.")
+		return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+			"A URL button with a variable needs an example.")
 	}
 	return nil
 }
@@ -148,12 +158,15 @@ func (r *rules) authentication(kind string, comp object) error {
 	switch kind {
 	case "BODY":
 		if comp.has("text") && !strings.HasPrefix(comp.text("text"), codeText) {
-			return templateError(2388072, "Message body format is incorrect", "The body of an authentication template cannot be written freely.")
+			return templateError(2388072, "Message body format is incorrect",
+				"The body of an authentication template cannot be written freely.")
 		}
+
 		text := codeText
 		if comp.truth("add_security_recommendation") {
 			text += codeAdvice
 		}
+
 		comp["text"] = text
 		comp["example"] = map[string]any{"body_text": []any{[]any{"123456"}}}
 		return nil
@@ -177,8 +190,10 @@ func (r *rules) codeButtons(comp object) error {
 	if len(list) != 1 {
 		return malformed("An authentication template has exactly one button.")
 	}
+
 	button := asObject(list[0])
 	otp := strings.ToUpper(button.text("otp_type"))
+
 	switch {
 	case strings.EqualFold(button.text("type"), "URL") && strings.Contains(button.text("url"), "otp_type="):
 		return nil // edited as it was shown
@@ -193,6 +208,7 @@ func (r *rules) codeButtons(comp object) error {
 	case otp != "COPY_CODE" && !appsNamed(button):
 		return malformed("A %s button needs supported_apps with package_name and signature_hash of %d characters.", otp, signatureHash)
 	}
+
 	link := "https://www.whatsapp.com/otp/code/?otp_type=" + otp + "&code=otp"
 	comp["buttons"] = []any{map[string]any{
 		"type": "URL", "text": firstOf(button.text("text"), "Copy code"),
@@ -209,5 +225,6 @@ func appsNamed(button object) bool {
 			return false
 		}
 	}
+
 	return len(apps) > 0 || button.text("package_name") != "" && chars(button.text("signature_hash")) == signatureHash
 }

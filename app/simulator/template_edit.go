@@ -24,15 +24,19 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	if err := t.editable(c.params); err != nil {
 		return nil, err
 	}
+
+	// A copy is edited, so that a refused edit leaves the template as it was.
 	changed := *t
 	if err := changed.edit(c.params); err != nil {
 		return nil, err
 	}
+
 	if t.Status == statusApproved {
 		changed.Edits = append(slices.Clone(t.Edits), nowMS())
 	}
 	changed.Status, changed.Updated = statusPending, nowMS()
 	*t = changed
+
 	if s.settings.TemplateVerdict != statusPending {
 		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
 	}
@@ -45,13 +49,16 @@ func (t *template) editable(in object) error {
 	now := nowMS()
 	t.Edits = recent(t.Edits, now, 30*24*time.Hour)
 	lastDay := recent(slices.Clone(t.Edits), now, 24*time.Hour)
+
 	switch {
 	case t.Status != statusApproved && t.Status != statusRejected && t.Status != statusPaused:
-		return templateError(2388039, "Message template status can't be changed", fmt.Sprintf("A template that is %s cannot be edited.", t.Status))
+		return templateError(2388039, "Message template status can't be changed",
+			fmt.Sprintf("A template that is %s cannot be edited.", t.Status))
 	case t.Status == statusApproved && in.has("category") && !strings.EqualFold(in.text("category"), t.Category):
 		return templateError(0, "Invalid parameter", "The category of an approved template cannot be edited.")
 	case t.Status == statusApproved && (len(lastDay) >= editsPerDay || len(t.Edits) >= editsPerMonth):
-		return templateError(2388039, "Message template can't be edited", "An approved template can be edited once in 24 hours and 10 times in 30 days.")
+		return templateError(2388039, "Message template can't be edited",
+			"An approved template can be edited once in 24 hours and 10 times in 30 days.")
 	}
 	return nil
 }
@@ -61,6 +68,7 @@ func (t *template) edit(in object) error {
 	if !in.has("components") && !in.has("category") && !in.has("message_send_ttl_seconds") {
 		return requiredParameter("components")
 	}
+
 	whole := object{
 		"name": t.Name, "language": t.Language, "category": firstOf(in.text("category"), t.Category),
 		"parameter_format": t.Format, "components": anys(t.Components),
@@ -71,10 +79,12 @@ func (t *template) edit(in object) error {
 	if in.has("message_send_ttl_seconds") {
 		whole["message_send_ttl_seconds"] = in["message_send_ttl_seconds"]
 	}
+
 	edited, err := readTemplate(whole)
 	if err != nil {
 		return err
 	}
+
 	if t.Category != edited.Category {
 		t.Previous = t.Category
 	}
@@ -101,6 +111,7 @@ func (s *Server) unpauseTemplate(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if t.Status != statusPaused {
 		return nil, templateError(2388039, "Message template status can't be changed", "Only a paused template can be unpaused.")
 	}
@@ -113,6 +124,7 @@ func (s *Server) unpauseTemplate(c *call) (any, error) {
 func (s *Server) deleteTemplates(c *call) (any, error) {
 	name, ids := c.params.text("name"), c.params.list("hsm_ids")
 	single := c.params.text("hsm_id")
+
 	switch {
 	case ids != nil && (name != "" || single != ""):
 		return nil, badParameter("Param hsm_ids cannot be combined with name or hsm_id.")
@@ -121,6 +133,7 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 	case name == "" && len(ids) == 0:
 		return nil, requiredParameter("name")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var doomed []*template
@@ -130,6 +143,7 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 			doomed = append(doomed, t)
 		}
 	}
+
 	if len(doomed) == 0 {
 		return nil, templateError(2593002, "Message Template Not Found", "Message template wasn't found.")
 	}
@@ -138,6 +152,7 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 			return nil, templateError(0, "Invalid parameter", "A disabled template cannot be deleted.")
 		}
 	}
+
 	for _, t := range doomed {
 		s.deleteTemplate(t)
 	}

@@ -10,6 +10,7 @@ import (
 func (r *rules) header(comp object) error {
 	format := strings.ToUpper(comp.text("format"))
 	comp["format"] = format
+
 	switch format {
 	case "TEXT":
 		return r.headerText(comp)
@@ -17,11 +18,15 @@ func (r *rules) header(comp object) error {
 		if r.card && format != "IMAGE" && format != "VIDEO" {
 			return malformed("The header of a card is an image or a video.")
 		}
+
 		handles := comp.child("example").list("header_handle")
 		if len(handles) == 0 {
-			return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "component of type HEADER is missing expected field(s) (example)")
+			return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+				"component of type HEADER is missing expected field(s) (example)")
 		}
-		if handle, ok := handles[0].(string); !ok || !strings.HasPrefix(handle, "4:") && !strings.HasPrefix(handle, "https://scontent.whatsapp.net/") {
+
+		handle, _ := handles[0].(string)
+		if !strings.HasPrefix(handle, "4:") && !strings.HasPrefix(handle, "https://scontent.whatsapp.net/") {
 			return templateError(2388047, "Message header format is incorrect", "The media handle of the header's example is not valid.")
 		}
 		return nil
@@ -37,6 +42,7 @@ func (r *rules) header(comp object) error {
 func (r *rules) headerText(comp object) error {
 	text := comp.text("text")
 	names, err := r.variablesOf(text)
+
 	switch {
 	case r.card:
 		return malformed("The header of a card is an image or a video.")
@@ -64,6 +70,7 @@ func (r *rules) body(comp object, limit int) error {
 	trimmed := strings.TrimSpace(text)
 	names, err := r.variablesOf(text)
 	words := len(wordPattern.FindAllString(variablePattern.ReplaceAllString(text, " "), -1))
+
 	switch {
 	case trimmed == "":
 		return templateError(2388072, "Message body format is incorrect", "The body has no text.")
@@ -83,6 +90,7 @@ func (r *rules) body(comp object, limit int) error {
 
 func (r *rules) footer(comp object) error {
 	text := comp.text("text")
+
 	switch {
 	case strings.TrimSpace(text) == "":
 		return templateError(2388073, "Message footer format is incorrect", "The footer has no text.")
@@ -105,6 +113,7 @@ func (r *rules) carousel(comp object) error {
 	if len(list) < minCards || len(list) > maxCards {
 		return malformed("A carousel has %d to %d cards.", minCards, maxCards)
 	}
+
 	cardRules := rules{category: r.category, named: r.named, card: true}
 	var cards []any
 	shape := ""
@@ -113,6 +122,7 @@ func (r *rules) carousel(comp object) error {
 		if err != nil {
 			return err
 		}
+
 		if s := shapeOf(components); i == 0 {
 			shape = s
 		} else if s != shape {
@@ -120,6 +130,7 @@ func (r *rules) carousel(comp object) error {
 		}
 		cards = append(cards, map[string]any{"components": anys(components)})
 	}
+
 	comp["cards"] = cards
 	return nil
 }
@@ -134,6 +145,7 @@ func shapeOf(components []object) string {
 		}
 		parts = append(parts, part)
 	}
+
 	slices.Sort(parts)
 	return strings.Join(parts, ";")
 }

@@ -11,6 +11,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	in := c.params.child("template")
 	name := in.text("name")
 	language := firstOf(in.child("language").text("code"), in.text("language"))
+
 	switch {
 	case in == nil:
 		return badParameter("Param template must be a JSON object.")
@@ -19,6 +20,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	case language == "":
 		return requiredParameter("template['language']['code']")
 	}
+
 	s.mu.Lock()
 	t := s.world.findTemplate(c.account, name, language)
 	if t != nil {
@@ -26,6 +28,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 		t = &copied // components are replaced, never changed in place
 	}
 	s.mu.Unlock()
+
 	switch {
 	case t == nil || t.Status != statusApproved && t.Status != statusPaused && t.Status != statusDisabled:
 		return refuse(132001, fmt.Sprintf("template name (%s) does not exist in %s", name, language))
@@ -36,6 +39,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	case t.Category == categoryAuthentication && d.BSUID != "":
 		return refuse(131062)
 	}
+
 	d.Category = strings.ToLower(t.Category)
 	f := filling{s: s, d: d, named: t.Format == formatNamed}
 	return f.fill(t.Components, in.list("components"))
@@ -51,6 +55,7 @@ type filling struct {
 // fill checks one set of components: those of a template, or of a card.
 func (f *filling) fill(components []object, given []any) error {
 	sorted := sortGiven(given)
+
 	for _, comp := range components {
 		var err error
 		switch comp.text("type") {
@@ -69,6 +74,7 @@ func (f *filling) fill(components []object, given []any) error {
 			return err
 		}
 	}
+
 	return sorted.strangers(components)
 }
 
@@ -102,12 +108,15 @@ func (p givenParts) strangers(components []object) error {
 		if wanted == "" {
 			wanted = strings.ToUpper(kind)
 		}
+
 		known := false
 		for _, comp := range components {
 			known = known || comp.text("type") == wanted
 		}
+
 		if n := len(list[0].list("parameters")); !known && n > 0 {
-			return refuse(132000, fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (0)", kind, n))
+			return refuse(132000,
+				fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (0)", kind, n))
 		}
 	}
 	return nil
@@ -119,15 +128,18 @@ func (f *filling) header(comp, given object) error {
 	if format == "TEXT" {
 		return f.texts("header", comp.text("text"), parameters, maxSmallText)
 	}
+
 	received := "UNKNOWN"
 	first := object(nil)
 	if len(parameters) > 0 {
 		first = asObject(parameters[0])
 		received = firstOf(strings.ToUpper(first.text("type")), received)
 	}
+
 	if received != format {
 		return refuse(132012, fmt.Sprintf("header: Format mismatch, expected %s, received %s", format, received))
 	}
+
 	kind := strings.ToLower(format)
 	switch kind {
 	case "location":
@@ -138,6 +150,7 @@ func (f *filling) header(comp, given object) error {
 	case "product":
 		return nil
 	}
+
 	source := kind
 	if kind == "gif" {
 		source = "video"
@@ -153,8 +166,11 @@ func (f *filling) body(comp, given object) error {
 func (f *filling) texts(where, text string, parameters []any, limit int) error {
 	names := variables(text)
 	if len(parameters) != len(names) {
-		return refuse(132000, fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (%d)", where, len(parameters), len(names)))
+		return refuse(132000,
+			fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (%d)",
+				where, len(parameters), len(names)))
 	}
+
 	values := map[string]string{}
 	for i, item := range parameters {
 		p := asObject(item)
@@ -162,6 +178,7 @@ func (f *filling) texts(where, text string, parameters []any, limit int) error {
 		if err != nil {
 			return err
 		}
+
 		key := names[i]
 		if f.named {
 			if key = p.text("parameter_name"); key == "" {
@@ -170,6 +187,7 @@ func (f *filling) texts(where, text string, parameters []any, limit int) error {
 		}
 		values[key] = v
 	}
+
 	size := chars(text)
 	for _, name := range names {
 		v, ok := values[name]
@@ -178,6 +196,7 @@ func (f *filling) texts(where, text string, parameters []any, limit int) error {
 		}
 		size += chars(v) - chars(name) - 4
 	}
+
 	if size > limit {
 		return refuse(132005, fmt.Sprintf("%s: Translated text too long: %d characters, at most %d are allowed", where, size, limit))
 	}
@@ -199,7 +218,8 @@ func parameterText(where string, p object) (string, error) {
 		}
 		return v, nil
 	default:
-		return "", refuse(132012, fmt.Sprintf("%s: Format mismatch, expected TEXT, received %s", where, firstOf(strings.ToUpper(kind), "UNKNOWN")))
+		return "", refuse(132012, fmt.Sprintf("%s: Format mismatch, expected TEXT, received %s",
+			where, firstOf(strings.ToUpper(kind), "UNKNOWN")))
 	}
 }
 
@@ -214,6 +234,7 @@ func (f *filling) buttons(comp object, given []object) error {
 		}
 		byIndex[i] = g
 	}
+
 	for i, item := range buttons {
 		if err := checkButtonParameter(i, asObject(item), byIndex[i]); err != nil {
 			return err
@@ -229,6 +250,7 @@ func checkButtonParameter(i int, button, given object) error {
 	kind := button.text("type")
 	parameters := given.list("parameters")
 	need := buttonNeeds[kind]
+
 	if kind == "URL" && len(variables(button.text("url"))) == 0 {
 		if len(parameters) > 0 {
 			return refuse(132000, fmt.Sprintf("buttons: Button at index %d of type Url does not require parameters", i))
@@ -238,14 +260,17 @@ func checkButtonParameter(i int, button, given object) error {
 	if need == "" {
 		return nil
 	}
+
 	title := map[string]string{"URL": "Url", "COPY_CODE": "CopyCode", "OTP": "Otp"}[kind]
 	if len(parameters) == 0 {
 		return refuse(codeMissingParameter, fmt.Sprintf("buttons: Button at index %d of type %s requires a parameter", i, title))
 	}
+
 	p := asObject(parameters[0])
 	switch {
 	case p.text("type") != need:
-		return refuse(132012, fmt.Sprintf("buttons: Button at index %d: Format mismatch, expected %s, received %s", i, need, p.text("type")))
+		return refuse(132012,
+			fmt.Sprintf("buttons: Button at index %d: Format mismatch, expected %s, received %s", i, need, p.text("type")))
 	case p.text(need) == "":
 		return refuse(codeMissingParameter, fmt.Sprintf("buttons: Button at index %d: Parameter of type %s is missing its value", i, need))
 	case kind == "COPY_CODE" && chars(p.text(need)) > maxCouponCode:
@@ -257,8 +282,10 @@ func checkButtonParameter(i int, button, given object) error {
 func (f *filling) carousel(comp, given object) error {
 	cards, filled := comp.list("cards"), given.list("cards")
 	if len(cards) != len(filled) {
-		return refuse(132012, fmt.Sprintf("carousel: number of cards (%d) does not match the expected number of cards (%d)", len(filled), len(cards)))
+		return refuse(132012,
+			fmt.Sprintf("carousel: number of cards (%d) does not match the expected number of cards (%d)", len(filled), len(cards)))
 	}
+
 	for i, item := range filled {
 		card := asObject(item)
 		index, ok := card.integer("card_index")
@@ -268,6 +295,7 @@ func (f *filling) carousel(comp, given object) error {
 		if index < 0 || int(index) >= len(cards) {
 			return refuse(codeInvalidValue, fmt.Sprintf("carousel: there is no card at index %d", index))
 		}
+
 		if err := f.fill(objects(asObject(cards[index]).list("components")), card.list("components")); err != nil {
 			return err
 		}
@@ -279,6 +307,7 @@ func (f *filling) offer(comp, given object) error {
 	if !comp.child("limited_time_offer").truth("has_expiration") {
 		return nil
 	}
+
 	for _, item := range given.list("parameters") {
 		if _, ok := asObject(item).child("limited_time_offer").integer("expiration_time_ms"); ok {
 			return nil

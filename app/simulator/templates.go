@@ -84,6 +84,7 @@ func (t *template) node() object {
 		"last_updated_time": time.UnixMilli(t.Updated).UTC().Format("2006-01-02T15:04:05+0000"),
 		"health_status":     object{"can_send_message": canSend(t.Status), "entities": []object{}},
 	}
+
 	if t.TTL != 0 {
 		node["message_send_ttl_seconds"] = t.TTL
 	}
@@ -123,12 +124,14 @@ func (s *Server) listTemplates(c *call) (any, error) {
 		}
 	}
 	s.mu.Unlock()
+
 	return c.page(items)
 }
 
 // matches applies the filters of a list.
 func (t *template) matches(q object) bool {
 	content := strings.ToLower(t.Name + " " + bodyOf(t.Components).text("text"))
+
 	switch {
 	case q.text("name") != "" && !strings.Contains(t.Name, q.text("name")):
 	case q.text("name_or_content") != "" && !strings.Contains(content, strings.ToLower(q.text("name_or_content"))):
@@ -146,6 +149,7 @@ func oneOf(q object, key, value string) bool {
 	if list := q.list(key); list != nil {
 		return slices.ContainsFunc(list, func(v any) bool { return strings.EqualFold(fmt.Sprint(v), value) })
 	}
+
 	want := q.text(key)
 	if want == "" {
 		return true
@@ -213,12 +217,14 @@ func (s *Server) createTemplate(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.Account = c.id
 	if err := s.admit(t); err != nil {
 		return nil, err
 	}
+
 	s.insertTemplate(t)
 	if t.Status == statusPending && s.settings.TemplateVerdict != statusPending {
 		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
@@ -238,21 +244,28 @@ func (s *Server) admit(t *template) error {
 	a := s.world.Accounts[t.Account]
 	a.Created = recent(a.Created, now, time.Hour)
 	others := s.world.templatesOf(t.Account)
+
 	switch {
 	case len(a.Created) >= createsPerHour:
 		return refuse(callsExceeded)
 	case len(others) >= maxTemplates:
 		return templateError(2388019, "Message template limit exceeded", "This account has as many message templates as it may have.")
 	case s.world.findTemplate(t.Account, t.Name, t.Language) != nil:
-		return templateError(2388024, "Content in This Language Already Exists", fmt.Sprintf("There is already %s content for this template. You can create a new template and try again.", t.Language))
+		return templateError(2388024, "Content in This Language Already Exists",
+			fmt.Sprintf("There is already %s content for this template. You can create a new template and try again.", t.Language))
 	case s.world.Deleted[deletedKey(t)] > now:
-		return templateError(2388023, "Message template language is being deleted", fmt.Sprintf("New %s content can't be added while the existing %s content is being deleted. Try again in 4 weeks or consider creating a new message template.", t.Language, t.Language))
+		return templateError(2388023, "Message template language is being deleted",
+			fmt.Sprintf("New %s content can't be added while the existing %s content is being deleted. "+
+				"Try again in 4 weeks or consider creating a new message template.", t.Language, t.Language))
 	}
+
 	for _, other := range others {
 		if other.Name == t.Name && other.Category != t.Category {
-			return templateError(0, "Invalid parameter", fmt.Sprintf("The category %s doesn't match the one already associated with this template, %s", t.Category, other.Category))
+			return templateError(0, "Invalid parameter",
+				fmt.Sprintf("The category %s doesn't match the one already associated with this template, %s", t.Category, other.Category))
 		}
 	}
+
 	a.Created = append(a.Created, now)
 	return nil
 }
@@ -272,10 +285,12 @@ func (s *Server) review(t *template, status, reason string) {
 	if status == statusRejected && reason == "" {
 		t.Reason = "INVALID_FORMAT"
 	}
+
 	value := object{
 		"event": status, "message_template_id": numeric(t.ID), "message_template_name": t.Name,
 		"message_template_language": t.Language, "reason": t.Reason, "message_template_category": t.Category,
 	}
+
 	switch status {
 	case statusPaused:
 		t.Pauses++
@@ -291,6 +306,7 @@ func (s *Server) review(t *template, status, reason string) {
 	case "DELETED":
 		value["reason"] = nil
 	}
+
 	s.tellAccount(t.Account, fieldTemplateStatus, value)
 	s.touch()
 	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })

@@ -47,6 +47,7 @@ func (s *Server) at(e *event) {
 	s.timeline.seq++
 	e.seq = s.timeline.seq
 	heap.Push(&s.timeline, e)
+
 	if s.timeline.events[0] == e {
 		select {
 		case s.wake <- struct{}{}:
@@ -59,6 +60,7 @@ func (s *Server) at(e *event) {
 func (s *Server) runTimeline() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+
 	for {
 		timer.Reset(s.happen())
 		select {
@@ -82,11 +84,13 @@ func (s *Server) happen() time.Duration {
 				s.mu.Unlock()
 				return time.Hour
 			}
+
 			wait := time.Until(time.UnixMilli(s.timeline.events[0].Due))
 			if wait > 0 {
 				s.mu.Unlock()
 				return wait
 			}
+
 			s.carryOut(heap.Pop(&s.timeline).(*event))
 		}
 		s.mu.Unlock()
@@ -119,6 +123,7 @@ func (s *Server) schedule(d *draft) {
 		s.work.Go(func() { s.fetchThenSchedule(m, d.link) })
 		return
 	}
+
 	s.layOut(&d.message, d.failure)
 }
 
@@ -129,6 +134,7 @@ func (s *Server) layOut(m *message, failure *int) {
 			s.at(&event{Due: m.At + *after, Message: m.ID, Status: status, Code: code})
 		}
 	}
+
 	if failure != nil {
 		soon := int64(defaultSentMS)
 		if set.SentMS != nil {
@@ -137,17 +143,20 @@ func (s *Server) layOut(m *message, failure *int) {
 		step("failed", *failure, &soon)
 		return
 	}
+
 	step("sent", 0, set.SentMS)
 	if m.Type == "reaction" {
 		return // nobody is told whether a reaction arrived
 	}
 	step("delivered", 0, set.DeliveredMS)
+
 	read := set.ReadMS
 	if read == nil && set.AutoRead && set.DeliveredMS != nil {
 		soon := *set.DeliveredMS + autoReadMS
 		read = &soon
 	}
 	step("read", 0, read)
+
 	if m.Voice && read != nil {
 		played := *read + playedMS
 		step("played", 0, &played)
@@ -162,6 +171,7 @@ func (s *Server) keepEvents(keep func(*event) bool) {
 			kept = append(kept, e)
 		}
 	}
+
 	s.timeline.events = kept
 	heap.Init(&s.timeline)
 }

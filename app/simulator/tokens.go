@@ -57,6 +57,7 @@ func (c *call) presented() string {
 			}
 		}
 	}
+
 	if c.input != nil {
 		return c.params.text("access_token")
 	}
@@ -72,6 +73,7 @@ func (c *call) authenticate() error {
 	if value == "" {
 		return missingToken()
 	}
+
 	c.s.mu.Lock()
 	creds := c.s.world.Creds
 	var t *token
@@ -90,6 +92,7 @@ func (c *call) authenticate() error {
 	if t.Expires != 0 && t.Expires <= nowMS() {
 		t.State = tokenExpired
 	}
+
 	c.token = t
 	return c.judge()
 }
@@ -116,6 +119,7 @@ func (c *call) checkProof() error {
 	if proof == "" {
 		return nil
 	}
+
 	want := appSecretProof(c.s.Credentials().AppSecret, c.token.Token)
 	if !hmac.Equal([]byte(proof), []byte(want)) {
 		return badParameter("Invalid appsecret_proof provided in the API argument")
@@ -154,15 +158,26 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 	s.mu.Lock()
 	creds := s.world.Creds
 	s.mu.Unlock()
+
 	secret := []byte(c.params.text("client_secret"))
 	switch {
 	case c.params.text("client_id") == "":
-		return nil, &graphError{status: http.StatusBadRequest, code: 101, message: "Missing client_id parameter."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: 101,
+			message: "Missing client_id parameter.",
+		}
 	case c.params.text("client_id") != creds.AppID:
-		return nil, &graphError{status: http.StatusBadRequest, code: 101, message: "Error validating application. Cannot get application info due to a system error."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: 101,
+			message: "Error validating application. Cannot get application info due to a system error.",
+		}
 	case subtle.ConstantTimeCompare(secret, []byte(creds.AppSecret)) != 1:
-		return nil, &graphError{status: http.StatusBadRequest, code: 1, message: "Error validating client secret."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: 1,
+			message: "Error validating client secret.",
+		}
 	}
+
 	switch c.params.text("grant_type") {
 	case "client_credentials":
 		return exchanged{creds.AppID + "|" + creds.AppSecret, "bearer", 0}, nil
@@ -176,6 +191,7 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 func (s *Server) extendToken(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	old := s.world.Tokens[c.params.text("fb_exchange_token")]
 	if old == nil {
 		return nil, garbageToken()
@@ -183,6 +199,7 @@ func (s *Server) extendToken(c *call) (any, error) {
 	if old.State != tokenValid {
 		return nil, expiredToken()
 	}
+
 	t := &token{
 		Token: newAccessToken(), State: tokenValid, Accounts: old.Accounts,
 		Expires: time.Now().Add(exchangedLife).UnixMilli(),
@@ -197,17 +214,28 @@ func (s *Server) redeemCode(c *call) (any, error) {
 	if c.params.text("code") == "" {
 		return nil, requiredParameter("code")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	code := s.world.Codes[c.params.text("code")]
 	switch {
 	case code == nil:
-		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, message: "Invalid verification code format."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: codeInvalidParameter,
+			message: "Invalid verification code format.",
+		}
 	case code.Used:
-		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36009, message: "This authorization code has been used."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36009,
+			message: "This authorization code has been used.",
+		}
 	case code.Expires <= nowMS():
-		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36007, message: "This authorization code has expired."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36007,
+			message: "This authorization code has expired.",
+		}
 	}
+
 	code.Used = true
 	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{code.Account}}
 	s.world.Tokens[t.Token] = t
@@ -220,6 +248,7 @@ func (s *Server) revokeToken(c *call) (any, error) {
 	if err := c.authenticate(); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.world.Tokens[c.params.text("revoke_token")]
@@ -239,6 +268,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 	if c.params.text("input_token") == "" {
 		return nil, requiredParameter("input_token")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.world.Tokens[c.params.text("input_token")]
@@ -248,6 +278,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 			"error": object{"code": codeTokenInvalid, "message": garbageToken().message},
 		}}, nil
 	}
+
 	accounts := t.Accounts
 	if len(accounts) == 0 {
 		accounts = s.world.accountIDs()
@@ -257,6 +288,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 	for _, scope := range scopes {
 		granular = append(granular, object{"scope": scope, "target_ids": accounts})
 	}
+
 	return object{"data": object{
 		"app_id": s.world.Creds.AppID, "type": "SYSTEM_USER", "application": appName,
 		"is_valid":   t.State == tokenValid && (t.Expires == 0 || t.Expires > nowMS()),
