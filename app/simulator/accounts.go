@@ -59,7 +59,7 @@ func (s *Server) systemUserToken(c *call) (any, error) {
 	defer s.mu.Unlock()
 	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{c.account}}
 	s.world.Tokens[t.Token] = t
-	s.touch()
+	s.markDirty()
 	return object{"access_token": t.Token}, nil
 }
 
@@ -70,7 +70,7 @@ func (s *Server) listSubscribedApps(c *call) (any, error) {
 
 	a := s.world.Accounts[c.id]
 	data := []object{}
-	if a.Hooked {
+	if a.Subscribed {
 		app := object{"whatsapp_business_api_data": object{
 			"id": s.world.Creds.AppID, "name": appName, "link": appLink + s.world.Creds.AppID,
 		}}
@@ -99,8 +99,8 @@ func (s *Server) subscribeApp(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.world.Accounts[c.id]
-	a.Hooked, a.Override = true, override
-	s.touch()
+	a.Subscribed, a.Override = true, override
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -124,7 +124,7 @@ func (s *Server) unsubscribeApp(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.world.Accounts[c.id]
-	a.Hooked, a.Override = false, callback{}
-	s.touch()
+	a.Subscribed, a.Override = false, callback{}
+	s.markDirty()
 	return success{true}, nil
 }

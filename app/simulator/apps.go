@@ -23,8 +23,8 @@ func (s *Server) getApp(c *call) (any, error) {
 	return project(node, c.params.text("fields"), "id", "name", "link", "category"), nil
 }
 
-// onlyApp refuses tokens that are not the app's own.
-func (c *call) onlyApp() error {
+// requireAppToken refuses tokens that are not the app's own.
+func (c *call) requireAppToken() error {
 	if !c.token.app {
 		return &graphError{status: 400, code: 15, message: "(#15) This method must be called with an app access_token."}
 	}
@@ -33,7 +33,7 @@ func (c *call) onlyApp() error {
 
 // listSubscriptions handles GET /{app_id}/subscriptions.
 func (s *Server) listSubscriptions(c *call) (any, error) {
-	if err := c.onlyApp(); err != nil {
+	if err := c.requireAppToken(); err != nil {
 		return nil, err
 	}
 
@@ -61,7 +61,7 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 // subscribeFields handles POST /{app_id}/subscriptions: the app's callback
 // URL, its verify token, and what to tell it.
 func (s *Server) subscribeFields(c *call) (any, error) {
-	if err := c.onlyApp(); err != nil {
+	if err := c.requireAppToken(); err != nil {
 		return nil, err
 	}
 
@@ -91,6 +91,6 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 	defer s.mu.Unlock()
 	s.world.Hook = appHook{URL: target, Fields: fields}
 	s.world.Creds.VerifyToken = verifyToken
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }

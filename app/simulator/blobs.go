@@ -30,8 +30,8 @@ func newBlobs(dir string) (*blobs, error) {
 	return &blobs{dir: dir, memory: map[string][]byte{}}, nil
 }
 
-// staged is a file that has been received but belongs to no object yet.
-type staged struct {
+// stagedFile is a file that has been received but belongs to no object yet.
+type stagedFile struct {
 	store *blobs
 	name  string // as the client called it
 	kind  string // as the client labelled it
@@ -49,13 +49,13 @@ const (
 )
 
 // stage receives a file of at most limit bytes.
-func (b *blobs) stage(r io.Reader, limit int64) (*staged, error) {
+func (b *blobs) stage(r io.Reader, limit int64) (*stagedFile, error) {
 	if b.dir == "" {
 		data, err := readAll(r, limit)
 		if err != nil {
 			return nil, err
 		}
-		return &staged{
+		return &stagedFile{
 			store: b, data: data, size: int64(len(data)),
 			sum: sha256.Sum256(data), head: data[:min(len(data), headBytes)],
 		}, nil
@@ -66,7 +66,7 @@ func (b *blobs) stage(r io.Reader, limit int64) (*staged, error) {
 		return nil, err
 	}
 
-	st := &staged{store: b, path: f.Name()}
+	st := &stagedFile{store: b, path: f.Name()}
 	err = errors.Join(st.fill(f, r, limit), f.Close())
 	if err != nil {
 		st.discard()
@@ -75,7 +75,7 @@ func (b *blobs) stage(r io.Reader, limit int64) (*staged, error) {
 	return st, nil
 }
 
-func (st *staged) fill(f *os.File, r io.Reader, limit int64) error {
+func (st *stagedFile) fill(f *os.File, r io.Reader, limit int64) error {
 	sum := sha256.New()
 	// One byte more than allowed is read, to notice that there is more.
 	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, limit+1))
@@ -97,7 +97,7 @@ func (st *staged) fill(f *os.File, r io.Reader, limit int64) error {
 }
 
 // keep files the bytes under an id.
-func (st *staged) keep(id string) error {
+func (st *stagedFile) keep(id string) error {
 	if st.store.dir == "" {
 		st.store.mu.Lock()
 		defer st.store.mu.Unlock()
@@ -113,7 +113,7 @@ func (st *staged) keep(id string) error {
 }
 
 // discard forgets the bytes, unless they were kept.
-func (st *staged) discard() {
+func (st *stagedFile) discard() {
 	if st.path != "" {
 		os.Remove(st.path)
 		st.path = ""

@@ -185,5 +185,5 @@ func (s *Server) SetWebhook(target string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Hook.URL = target
-	s.touch()
+	s.markDirty()
 }

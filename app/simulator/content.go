@@ -61,7 +61,7 @@ func checkMedia(s *Server, c *call, d *draft) error {
 		return tooLong(d.Type+"['caption']", maxCaption)
 	}
 
-	d.Voice = d.Type == "audio" && content.truth("voice")
+	d.Voice = d.Type == "audio" && content.boolean("voice")
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (s *Server) checkSource(d *draft, path, kind string, content object) error 
 	if m == nil || m.Number != d.Number {
 		return refuse(codeInvalidValue, fmt.Sprintf("Media with ID %s does not exist or was not uploaded for this phone number.", id))
 	}
-	if !m.suits(kind) {
+	if !m.canBeSentAs(kind) {
 		return refuse(codeMediaUpload, fmt.Sprintf("Media of type %s cannot be sent as %s.", m.Mime, kind))
 	}
 	return nil

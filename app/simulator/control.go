@@ -56,7 +56,7 @@ func (s *Server) newControl() http.Handler {
 		"POST /_sim/echo":    s.controlEcho,
 
 		"GET /_sim/messages":              s.controlMessages,
-		"DELETE /_sim/messages":           s.controlForget,
+		"DELETE /_sim/messages":           s.controlDeleteMessages,
 		"POST /_sim/messages/{id}/status": s.controlStatus,
 		"POST /_sim/messages/{id}/edit":   s.controlEdit,
 		"POST /_sim/messages/{id}/revoke": s.controlRevoke,
@@ -82,11 +82,11 @@ func (s *Server) newControl() http.Handler {
 		"POST /_sim/callbacks": s.controlCallback,
 		"POST /_sim/reset":     s.controlReset,
 	} {
-		mux.Handle(pattern, s.controlled(h))
+		mux.Handle(pattern, s.handleControl(h))
 	}
 
 	// Any other path below /_sim is answered here: it must not reach the Graph API.
-	mux.Handle("/_sim/", s.controlled(func(c *controlCall) (any, error) {
+	mux.Handle("/_sim/", s.handleControl(func(c *controlCall) (any, error) {
 		return nil, notFound("There is no " + c.r.Method + " " + c.r.URL.Path + ".")
 	}))
 
@@ -97,7 +97,7 @@ func (s *Server) newControl() http.Handler {
 	guarded := origins.Handler(mux)
 
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.admitControl(r); err != nil {
+		if err := s.authorizeControl(r); err != nil {
 			writeControlError(w, err)
 			return
 		}
@@ -105,9 +105,9 @@ func (s *Server) newControl() http.Handler {
 	})
 }
 
-// admitControl checks who is asking, before anything is read.
-func (s *Server) admitControl(r *http.Request) error {
-	if !s.knownHost(r.Host) {
+// authorizeControl checks who is asking, before anything is read.
+func (s *Server) authorizeControl(r *http.Request) error {
+	if !s.hostAllowed(r.Host) {
 		return &controlError{http.StatusForbidden, "The host name is not one of the simulator's.", ""}
 	}
 	if s.opt.ControlToken == "" {
@@ -121,9 +121,9 @@ func (s *Server) admitControl(r *http.Request) error {
 	return nil
 }
 
-// knownHost admits loopback names, the listen address and configured names: a
+// hostAllowed admits loopback names, the listen address and configured names: a
 // page elsewhere that resolves its own name to us is none of these.
-func (s *Server) knownHost(hostport string) bool {
+func (s *Server) hostAllowed(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = hostport
@@ -138,8 +138,8 @@ func (s *Server) knownHost(hostport string) bool {
 		slices.ContainsFunc(s.opt.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// controlled decodes the body, calls the handler and encodes its answer.
-func (s *Server) controlled(h controlHandler) http.Handler {
+// handleControl decodes the body, calls the handler and encodes its answer.
+func (s *Server) handleControl(h controlHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := readControl(r)
 		if err == nil {

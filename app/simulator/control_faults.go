@@ -40,7 +40,7 @@ func (s *Server) controlAddFault(c *controlCall) (any, error) {
 	defer s.mu.Unlock()
 	f.ID = "fault_" + randomHex(6)
 	s.world.Faults = append(s.world.Faults, f)
-	s.touch()
+	s.markDirty()
 	return object{"id": f.ID}, nil
 }
 
@@ -57,7 +57,7 @@ func (s *Server) controlClearFaults(c *controlCall) (any, error) {
 		return nil, notFound("There is no fault " + id + ".")
 	}
 
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -106,15 +106,15 @@ func (s *Server) controlReset(*controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.forget(func(*message) bool { return true })
+	s.dropMessages(func(*message) bool { return true })
 	s.keepEvents(func(e *event) bool { return e.retry == nil })
-	for _, l := range s.outbox.lanes {
-		l.waiting, l.inFlight = nil, nil
+	for _, q := range s.outbox.queues {
+		q.waiting, q.inFlight = nil, nil
 	}
 
 	s.outbox.pending = 0
 	s.world.People = newPeople()
 	s.world.Faults = nil
-	s.adopt(defaultSettings())
+	s.applySettings(defaultSettings())
 	return success{true}, nil
 }

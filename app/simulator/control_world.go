@@ -88,7 +88,7 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	}
 
 	t.State = state
-	s.touch()
+	s.markDirty()
 	return object{"access_token": t.Token, "state": t.State}, nil
 }
 
@@ -97,19 +97,19 @@ func (s *Server) controlPreferences(c *controlCall) (any, error) {
 	if !c.in.has("marketing") {
 		return nil, missing("marketing")
 	}
-	return success{true}, s.prefer(c.key(), c.in.text("marketing"))
+	return success{true}, s.setMarketing(c.key(), c.in.text("marketing"))
 }
 
 // controlIdentity handles POST /_sim/contacts/{number}/identity.
 func (s *Server) controlIdentity(c *controlCall) (any, error) {
-	one, err := s.changeIdentity(c.key(), c.in.text("bsuid"), c.in.text("phone_number"))
+	user, err := s.changeIdentity(c.key(), c.in.text("bsuid"), c.in.text("phone_number"))
 	if err != nil {
 		return nil, err
 	}
 
-	view := object{"bsuid": one.BSUID, "phone_number": nil}
-	if one.Phone != "" {
-		view["phone_number"] = "+" + one.Phone
+	view := object{"bsuid": user.BSUID, "phone_number": nil}
+	if user.Phone != "" {
+		view["phone_number"] = "+" + user.Phone
 	}
 	return view, nil
 }

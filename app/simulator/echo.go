@@ -25,7 +25,7 @@ func (s *Server) echo(in object) (string, error) {
 	}
 
 	s.mu.Lock()
-	m, err := s.tellEcho(numberID, to, kind, content)
+	m, err := s.recordEcho(numberID, to, kind, content)
 	s.mu.Unlock()
 	if err != nil {
 		return "", err
@@ -35,14 +35,14 @@ func (s *Server) echo(in object) (string, error) {
 	return m.ID, nil
 }
 
-// tellEcho remembers an echo and queues its callback.
-func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, error) {
+// recordEcho remembers an echo and queues its callback.
+func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
 	n := s.world.Numbers[numberID]
-	one := s.world.People.find(to)
+	user := s.world.People.find(to)
 	phone, bsuid := digits(to), ""
 	switch {
-	case one != nil:
-		phone, bsuid = one.Phone, one.BSUID
+	case user != nil:
+		phone, bsuid = user.Phone, user.BSUID
 	case bsuidPattern.MatchString(to):
 		phone, bsuid = "", to
 	default:
@@ -67,10 +67,10 @@ func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, 
 		return nil, err
 	}
 
-	s.remember(m)
-	s.tell(n, fieldEchoes, value{
+	s.storeMessage(m)
+	s.queueUpdate(n, fieldEchoes, value{
 		Product: "whatsapp", Metadata: n.metadata(),
-		Contacts: []contact{contactOf(one, phone, bsuid)}, Echoes: []object{wire},
+		Contacts: []contact{contactOf(user, phone, bsuid)}, Echoes: []object{wire},
 	})
 	return m, nil
 }
@@ -78,7 +78,7 @@ func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, 
 // edit plays a change of a message: by the user who wrote it, or by the
 // business in the phone app.
 func (s *Server) edit(id, text string) (string, error) {
-	return s.follow(id, "edit", func(m *message, original object) object {
+	return s.queueFollowUp(id, "edit", func(m *message, original object) object {
 		inner := object{"type": m.Type}
 		if context := original.child("context"); context.has("id") {
 			inner["context"] = object{"id": context["id"]}
@@ -103,13 +103,13 @@ func (s *Server) edit(id, text string) (string, error) {
 
 // revoke plays the deletion of a message for everyone.
 func (s *Server) revoke(id string) (string, error) {
-	return s.follow(id, "revoke", func(*message, object) object {
+	return s.queueFollowUp(id, "revoke", func(*message, object) object {
 		return object{"original_message_id": id}
 	})
 }
 
-// follow queues a message about an earlier one.
-func (s *Server) follow(id, kind string, content func(*message, object) object) (string, error) {
+// queueFollowUp queues a message about an earlier one.
+func (s *Server) queueFollowUp(id, kind string, content func(*message, object) object) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
@@ -124,24 +124,24 @@ func (s *Server) follow(id, kind string, content func(*message, object) object) 
 
 	about := object{kind: content(m, original)}
 	if m.Dir != inbound {
-		told, err := s.tellEcho(m.Number, m.party(), kind, about)
+		followUp, err := s.recordEcho(m.Number, m.party(), kind, about)
 		if err != nil {
 			return "", err
 		}
-		return told.ID, nil
+		return followUp.ID, nil
 	}
 
 	n := s.world.Numbers[m.Number]
-	one := s.world.People.find(m.party()) // whose id may be another by now
-	if one == nil {
-		one = s.world.People.ensure(m.Phone, m.BSUID)
+	user := s.world.People.find(m.party()) // whose id may be another by now
+	if user == nil {
+		user = s.world.People.ensure(m.Phone, m.BSUID)
 	}
 
-	told := &message{ID: newInboundWamid(m.party(), m.Phone == ""), Type: kind, At: nowMS()}
-	s.tell(n, fieldMessages, value{
+	followUp := &message{ID: newInboundWamid(m.party(), m.Phone == ""), Type: kind, At: nowMS()}
+	s.queueUpdate(n, fieldMessages, value{
 		Product: "whatsapp", Metadata: n.metadata(),
-		Contacts: []contact{contactOf(one, one.Phone, one.BSUID)},
-		Messages: []object{inboundWire(told, one, about)},
+		Contacts: []contact{contactOf(user, user.Phone, user.BSUID)},
+		Messages: []object{inboundWire(followUp, user, about)},
 	})
-	return told.ID, nil
+	return followUp.ID, nil
 }

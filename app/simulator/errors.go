@@ -79,8 +79,8 @@ func noObject(method, id string) *graphError {
 	}
 }
 
-// notPlayed says that an edge exists at the provider, perhaps, but not here.
-func notPlayed(method, path string) *graphError {
+// notImplemented says that an edge exists at the provider, perhaps, but not here.
+func notImplemented(method, path string) *graphError {
 	return &graphError{
 		status: http.StatusNotImplemented, code: 1, kind: "GraphMethodException",
 		message: fmt.Sprintf("The simulator does not play %s %s.", method, path),
@@ -105,7 +105,7 @@ func expiredToken() *graphError {
 	}
 }
 
-func garbageToken() *graphError {
+func invalidToken() *graphError {
 	return &graphError{
 		status: http.StatusUnauthorized, code: codeTokenInvalid,
 		message: "Invalid OAuth access token - Cannot parse access token",

@@ -39,7 +39,7 @@ func (f *fault) complete() error {
 	if f.Times != nil && *f.Times == 0 {
 		f.Times = nil
 	}
-	f.To = asParty(f.To)
+	f.To = normalizeParty(f.To)
 	return nil
 }
 
@@ -83,19 +83,19 @@ func (s *Server) restoreFault(b json.RawMessage) error {
 	return nil
 }
 
-func (f *fault) concerns(endpoint string, c *call) bool {
+func (f *fault) matches(endpoint string, c *call) bool {
 	if f.Endpoint != "all" && f.Endpoint != endpoint {
 		return false
 	}
-	if f.To != "" && f.To != asParty(firstOf(c.params.text("to"), c.params.text("recipient"))) {
+	if f.To != "" && f.To != normalizeParty(firstOf(c.params.text("to"), c.params.text("recipient"))) {
 		return false
 	}
-	return f.Number == "" || c.s.world.touches(c, f.Number)
+	return f.Number == "" || c.s.world.concernsNumber(c, f.Number)
 }
 
-// touches reports whether a call is about a number: the number itself, its
+// concernsNumber reports whether a call is about a number: the number itself, its
 // media, or its account with the templates.
-func (w *world) touches(c *call, numberID string) bool {
+func (w *world) concernsNumber(c *call, numberID string) bool {
 	if m := w.Media[c.id]; m != nil {
 		return m.Number == numberID
 	}
@@ -109,7 +109,7 @@ func (s *Server) takeFault(endpoint string, c *call) *fault {
 	defer s.mu.Unlock()
 
 	for i, f := range s.world.Faults {
-		if !f.concerns(endpoint, c) || f.Probability != nil && rand.Float64() >= *f.Probability {
+		if !f.matches(endpoint, c) || f.Probability != nil && rand.Float64() >= *f.Probability {
 			continue
 		}
 
@@ -118,9 +118,9 @@ func (s *Server) takeFault(endpoint string, c *call) *fault {
 				s.world.Faults = slices.Delete(s.world.Faults, i, i+1)
 			}
 		}
-		s.touch()
-		struck := *f
-		return &struck
+		s.markDirty()
+		taken := *f
+		return &taken
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (c *call) page(items []object) (paged, error) {
 		limit = int(min(n, maxLimit))
 	}
 
-	first, last, err := c.window(items, limit)
+	first, last, err := c.pageBounds(items, limit)
 	if err != nil {
 		return paged{}, err
 	}
@@ -124,9 +124,9 @@ func (c *call) page(items []object) (paged, error) {
 	return view, nil
 }
 
-// window finds the bounds of the page that after or before ask for.
-func (c *call) window(items []object, limit int) (first, last int, err error) {
-	at := func(key string) (int, error) {
+// pageBounds finds the bounds of the page that after or before ask for.
+func (c *call) pageBounds(items []object, limit int) (first, last int, err error) {
+	indexOf := func(key string) (int, error) {
 		id, err := base64.RawURLEncoding.DecodeString(c.params.text(key))
 		i := slices.IndexFunc(items, func(o object) bool { return o.text("id") == string(id) })
 		if err != nil || i < 0 {
@@ -137,13 +137,13 @@ func (c *call) window(items []object, limit int) (first, last int, err error) {
 
 	switch {
 	case c.params.text("after") != "":
-		i, err := at("after")
+		i, err := indexOf("after")
 		if err != nil {
 			return 0, 0, err
 		}
 		first = i + 1
 	case c.params.text("before") != "":
-		i, err := at("before")
+		i, err := indexOf("before")
 		if err != nil {
 			return 0, 0, err
 		}

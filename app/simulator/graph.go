@@ -79,8 +79,8 @@ var edges = map[string]edge{
 	"POST app/subscriptions": (*Server).subscribeFields,
 }
 
-// doors are the paths that belong to no object. They check tokens themselves.
-var doors = map[string]edge{
+// tokenEdges are the paths that belong to no object. They check tokens themselves.
+var tokenEdges = map[string]edge{
 	"GET /oauth/access_token":  (*Server).exchangeToken,
 	"POST /oauth/access_token": (*Server).exchangeToken,
 	"GET /oauth/revoke":        (*Server).revokeToken,
@@ -132,8 +132,8 @@ func (c *call) route(path string) {
 // answer walks a call through in the provider's order: the token first, then
 // the object, then whether the edge is played, then what faults say.
 func (s *Server) answer(c *call) (any, error) {
-	door := doors[c.r.Method+" "+c.path]
-	early := door == nil && c.presented() != ""
+	tokenEdge := tokenEdges[c.r.Method+" "+c.path]
+	early := tokenEdge == nil && c.givenToken() != ""
 	if early {
 		// Strangers shall not send us whole files first.
 		if err := c.authenticate(); err != nil {
@@ -144,8 +144,8 @@ func (s *Server) answer(c *call) (any, error) {
 	if err := c.read(); err != nil {
 		return nil, unreadable(err)
 	}
-	if door != nil {
-		return s.withFaults(c, "door", door) // which only faults for all concern
+	if tokenEdge != nil {
+		return s.withFaults(c, "token", tokenEdge) // which only faults for all concern
 	}
 
 	if !early {
@@ -181,7 +181,7 @@ func (s *Server) dispatch(c *call) (any, error) {
 	s.mu.Lock()
 	kind, accountID := s.world.kindOf(c.id)
 	s.mu.Unlock()
-	if kind == kindNone || !c.token.reaches(accountID) {
+	if kind == kindNone || !c.token.mayAccess(accountID) {
 		return nil, noObject(c.r.Method, c.id)
 	}
 	c.account = accountID
@@ -196,11 +196,11 @@ func (s *Server) dispatch(c *call) (any, error) {
 		name += "/*"
 	}
 
-	play := edges[name]
-	if play == nil {
-		return nil, notPlayed(c.r.Method, c.path)
+	handle := edges[name]
+	if handle == nil {
+		return nil, notImplemented(c.r.Method, c.path)
 	}
-	return s.withFaults(c, endpointOf(kind, c.edge), play)
+	return s.withFaults(c, endpointOf(kind, c.edge), handle)
 }
 
 // endpointOf says which faults concern an edge.
@@ -275,8 +275,8 @@ type success struct {
 	Success bool `json:"success"`
 }
 
-// mustProduct checks the parameter that nearly every WhatsApp call needs.
-func (c *call) mustProduct() error {
+// requireProduct checks the parameter that nearly every WhatsApp call needs.
+func (c *call) requireProduct() error {
 	switch c.params.text("messaging_product") {
 	case "whatsapp":
 		return nil

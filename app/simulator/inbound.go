@@ -48,7 +48,7 @@ func (s *Server) Inbound(in Inbound) (id string, err error) {
 		body["text"] = map[string]any{"body": in.Text}
 	}
 
-	return s.receive(body)
+	return s.receiveInbound(body)
 }
 
 var usernamePattern = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_]|\.[a-z0-9_])*$`)
@@ -61,8 +61,8 @@ func validUsername(name string) bool {
 	return len(name) >= 3 && len(name) <= 35 && letter && usernamePattern.MatchString(name)
 }
 
-// receive takes a message from a user, described as /_sim/inbound does.
-func (s *Server) receive(in object) (string, error) {
+// receiveInbound takes a message from a user, described as /_sim/inbound does.
+func (s *Server) receiveInbound(in object) (string, error) {
 	kind := firstOf(in.text("type"), "text")
 	phone, bsuid := digits(in.text("from")), in.text("bsuid")
 
@@ -88,7 +88,7 @@ func (s *Server) receive(in object) (string, error) {
 		return "", err
 	}
 
-	m, err := s.arrive(numberID, phone, bsuid, kind, in, content)
+	m, err := s.storeInbound(numberID, phone, bsuid, kind, in, content)
 	if err != nil {
 		return "", err
 	}
@@ -119,47 +119,47 @@ func (s *Server) numberFor(in object) (string, error) {
 	return id, nil
 }
 
-// arrive remembers an inbound message and queues its callback.
-func (s *Server) arrive(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
+// storeInbound remembers an inbound message and queues its callback.
+func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
 	now := nowMS()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
 	n := s.world.Numbers[numberID]
-	one := s.world.People.ensure(phone, bsuid)
-	one.Name = firstOf(in.text("name"), one.Name)
-	one.Username = firstOf(in.text("username"), one.Username)
+	user := s.world.People.ensure(phone, bsuid)
+	user.Name = firstOf(in.text("name"), user.Name)
+	user.Username = firstOf(in.text("username"), user.Username)
 
 	// Only what a user writes opens the service window.
 	if kind != "edit" && kind != "revoke" && kind != "system" {
-		one.wrote(numberID, now)
+		user.setWrote(numberID, now)
 	}
 
 	m := &message{
-		ID: firstOf(in.text("id"), newInboundWamid(firstOf(one.Phone, one.BSUID), one.Phone == "")), Dir: inbound,
-		Number: numberID, Phone: one.Phone, BSUID: one.BSUID, Type: kind, Status: "delivered", At: now,
+		ID: firstOf(in.text("id"), newInboundWamid(firstOf(user.Phone, user.BSUID), user.Phone == "")), Dir: inbound,
+		Number: numberID, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: now,
 	}
 
-	wire := inboundWire(m, one, content)
+	wire := inboundWire(m, user, content)
 	var err error
 	if m.Request, err = marshal(wire); err != nil {
 		return nil, err
 	}
 
-	s.remember(m)
+	s.storeMessage(m)
 	v := value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}}
 	if kind != "system" {
-		v.Contacts = []contact{contactOf(one, one.Phone, one.BSUID)}
+		v.Contacts = []contact{contactOf(user, user.Phone, user.BSUID)}
 	}
-	s.tell(n, fieldMessages, v)
+	s.queueUpdate(n, fieldMessages, v)
 	return m, nil
 }
 
 // inboundWire is the message as callbacks show it. A hidden number is left out.
-func inboundWire(m *message, one *person, content object) object {
-	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type, "from_user_id": one.BSUID}
-	if one.Phone != "" {
-		wire["from"] = one.Phone
+func inboundWire(m *message, user *person, content object) object {
+	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type, "from_user_id": user.BSUID}
+	if user.Phone != "" {
+		wire["from"] = user.Phone
 	}
 	for k, v := range content {
 		wire[k] = v
@@ -176,7 +176,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 		}
 	}
 	if context := in.child("context"); context != nil {
-		content["context"] = s.contextOf(numberID, context)
+		content["context"] = s.completeContext(numberID, context)
 	}
 
 	switch kind {
@@ -259,8 +259,8 @@ func readUnsupported(in, content object) {
 	content["unsupported"] = object{"type": firstOf(in.child("unsupported").text("type"), "unknown")}
 }
 
-// contextOf completes the context of a reply: who wrote what is answered.
-func (s *Server) contextOf(numberID string, given object) object {
+// completeContext completes the context of a reply: who wrote what is answered.
+func (s *Server) completeContext(numberID string, given object) object {
 	context := object{}
 	for k, v := range given {
 		context[k] = v

@@ -17,7 +17,7 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 	if in == nil {
 		return nil, missing(kind)
 	}
-	m, err := s.mediaGiven(numberID, kind, in)
+	m, err := s.resolveMedia(numberID, kind, in)
 	if err != nil {
 		return nil, err
 	}
@@ -34,14 +34,14 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 	case "document":
 		wire["filename"] = firstOf(in.text("filename"), "document")
 	case "audio":
-		wire["voice"] = in.truth("voice")
+		wire["voice"] = in.boolean("voice")
 	case "sticker":
-		wire["animated"] = in.truth("animated")
+		wire["animated"] = in.boolean("animated")
 	}
 	return wire, nil
 }
 
-func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
+func (s *Server) resolveMedia(numberID, kind string, in object) (*media, error) {
 	label := in.text("mime_type")
 
 	switch {
@@ -54,13 +54,13 @@ func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, "", file.head)), file)
+		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, "", file.head)), file)
 	case in.has("link"):
 		file, err := s.fetch(s.ctx, in.text("link"))
 		if err != nil {
 			return nil, invalid(kind+".link", "cannot be fetched: "+err.Error())
 		}
-		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, file.kind, file.head)), file)
+		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, file.kind, file.head)), file)
 	case in.has("id"):
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -72,9 +72,9 @@ func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
 	return nil, missing(kind + ".link")
 }
 
-func (s *Server) keepReceived(numberID, kind string, file *staged) (*media, error) {
+func (s *Server) storeReceived(numberID, kind string, file *stagedFile) (*media, error) {
 	defer file.discard()
-	return s.keepMedia(numberID, kind, file, inboundLife)
+	return s.storeMedia(numberID, kind, file, inboundLife)
 }
 
 // defaultMime labels bytes that nobody has, or only the server that they came
@@ -90,7 +90,7 @@ func defaultMime(kind, label string, head []byte) string {
 const fetchTimeout = 20 * time.Second
 
 // fetch downloads a link through the client that was given for that purpose.
-func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
+func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
 	if s.opt.Fetch == nil {
 		return nil, fmt.Errorf("this simulator fetches no links")
 	}
@@ -133,18 +133,18 @@ func (s *Server) fetchThenSchedule(m *message, link string) {
 	case s.ctx.Err() != nil:
 		// We are shutting down, which is not the link's fault.
 	case err != nil:
-		failure = failing(codeMediaUpload)
+		failure = new(codeMediaUpload)
 		s.log.Debug("link of a message", "message", m.ID, "error", err)
 	default:
 		got := kindOfMime(mimeOf(file.kind, file.head))
 		anyKind := m.Type == "document" || m.Type == "template" || m.Type == "interactive"
 		if !anyKind && (got.kind != m.Type || file.size > got.limit) {
-			failure = failing(codeMediaUpload)
+			failure = new(codeMediaUpload)
 		}
 		file.discard()
 	}
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.layOut(m, failure)
+	s.scheduleStatuses(m, failure)
 }

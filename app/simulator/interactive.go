@@ -19,8 +19,8 @@ const (
 	maxRowDescription  = 72
 )
 
-// looseInteractives are taken without a look inside: commerce and calling.
-var looseInteractives = []string{
+// uncheckedInteractives are taken without a look inside: commerce and calling.
+var uncheckedInteractives = []string{
 	"product", "product_list", "catalog_message", "address_message", "order_details", "order_status",
 	"call_permission_request", "voice_call", "carousel", "request_contact_info",
 }
@@ -37,7 +37,7 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 		return requiredParameter("interactive['type']")
 	case action == nil:
 		return requiredParameter("interactive['action']")
-	case slices.Contains(looseInteractives, kind):
+	case slices.Contains(uncheckedInteractives, kind):
 		return nil
 	}
 
@@ -53,7 +53,7 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 	case "cta_url":
 		return checkLinkButton(action)
 	case "location_request_message":
-		return wantName(action, "send_location")
+		return requireName(action, "send_location")
 	case "flow":
 		return checkFlow(action)
 	}
@@ -191,7 +191,7 @@ func checkRows(rows []any, ids map[string]bool) error {
 }
 
 func checkLinkButton(action object) error {
-	if err := wantName(action, "cta_url"); err != nil {
+	if err := requireName(action, "cta_url"); err != nil {
 		return err
 	}
 
@@ -206,7 +206,7 @@ func checkLinkButton(action object) error {
 }
 
 func checkFlow(action object) error {
-	if err := wantName(action, "flow"); err != nil {
+	if err := requireName(action, "flow"); err != nil {
 		return err
 	}
 
@@ -223,7 +223,7 @@ func checkFlow(action object) error {
 	return nil
 }
 
-func wantName(action object, name string) error {
+func requireName(action object, name string) error {
 	if !strings.EqualFold(action.text("name"), name) {
 		return notValid("action.name must be %s", name)
 	}

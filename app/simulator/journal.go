@@ -158,8 +158,8 @@ func (s *Server) loadJournal() error {
 	}
 }
 
-// halfWritten is the pattern for the name of a file that will replace another.
-func halfWritten(path string) string { return "." + filepath.Base(path) + "-*" }
+// tempPattern is the pattern for the name of a file that will replace another.
+func tempPattern(path string) string { return "." + filepath.Base(path) + "-*" }
 
 // removeMatches removes what a crash left behind, which belongs to nobody.
 func removeMatches(dir, pattern string) {
@@ -172,7 +172,7 @@ func removeMatches(dir, pattern string) {
 // writeFile replaces a file as a whole, so that a crash leaves the old one or
 // the new one.
 func writeFile(path string, fill func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), halfWritten(path))
+	f, err := os.CreateTemp(filepath.Dir(path), tempPattern(path))
 	if err != nil {
 		return err
 	}

@@ -67,16 +67,16 @@ func kindOfMime(kind string) mediaKind {
 	return mediaKind{"document", maxMedia}
 }
 
-// suits reports whether the file may be sent as a type of message. Anything
+// canBeSentAs reports whether the file may be sent as a type of message. Anything
 // may go as a document.
-func (m *media) suits(kind string) bool {
+func (m *media) canBeSentAs(kind string) bool {
 	base, _, _ := strings.Cut(m.Mime, ";")
 	return kind == "document" || kindOfMime(base).kind == kind
 }
 
 // uploadMedia handles POST /{phone_number_id}/media.
 func (s *Server) uploadMedia(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
 	if c.file == nil {
@@ -100,7 +100,7 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 		return nil, badParameter("Param file must be at most %d bytes for type %s.", limit, kind)
 	}
 
-	m, err := s.keepMedia(c.id, kind, c.file, uploadLife)
+	m, err := s.storeMedia(c.id, kind, c.file, uploadLife)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +118,8 @@ func mimeOf(label string, head []byte) string {
 	return kind
 }
 
-// keepMedia files received bytes as an object of a number.
-func (s *Server) keepMedia(numberID, kind string, file *staged, life time.Duration) (*media, error) {
+// storeMedia files received bytes as an object of a number.
+func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.Duration) (*media, error) {
 	s.mu.Lock()
 	n := s.world.Numbers[numberID]
 	id := s.world.newID()
@@ -141,7 +141,7 @@ func (s *Server) keepMedia(numberID, kind string, file *staged, life time.Durati
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Media[id] = m
-	s.touch()
+	s.markDirty()
 	return m, nil
 }
 
@@ -189,12 +189,12 @@ func (s *Server) getMedia(c *call) (any, error) {
 // url is where the bytes can be had for the next five minutes.
 func (m *media) url(origin string) string {
 	expires := strconv.FormatInt(time.Now().Add(urlLife).Unix(), 10)
-	q := url.Values{"mid": {m.ID}, "ext": {expires}, "hash": {m.seal(expires)}}
+	q := url.Values{"mid": {m.ID}, "ext": {expires}, "hash": {m.sign(expires)}}
 	return origin + downloadPath + "?" + q.Encode()
 }
 
-// seal ties a URL to its expiry.
-func (m *media) seal(expires string) string { return appSecretProof(m.Secret, m.ID+"."+expires)[:32] }
+// sign ties a URL to its expiry.
+func (m *media) sign(expires string) string { return appSecretProof(m.Secret, m.ID+"."+expires)[:32] }
 
 // deleteMedia handles DELETE /{media_id}.
 func (s *Server) deleteMedia(c *call) (any, error) {
@@ -202,7 +202,7 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 	m, err := s.mediaOf(c)
 	if err == nil {
 		delete(s.world.Media, m.ID)
-		s.touch()
+		s.markDirty()
 	}
 	s.mu.Unlock()
 
@@ -227,7 +227,7 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	if !open {
 		if err := c.authenticate(); err != nil {
-			c.fail(garbageToken())
+			c.fail(invalidToken())
 			return
 		}
 	}
@@ -235,8 +235,8 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
 	switch {
 	case m == nil, m.Expires <= nowMS(),
-		m.seal(q.Get("ext")) != q.Get("hash"), expires <= time.Now().Unix(),
-		!open && !c.token.reaches(m.Account):
+		m.sign(q.Get("ext")) != q.Get("hash"), expires <= time.Now().Unix(),
+		!open && !c.token.mayAccess(m.Account):
 		http.NotFound(w, r)
 		return
 	}

@@ -73,18 +73,18 @@ func (l *messageLog) add(m *message) {
 func (l *messageLog) kept() []*message { return l.all[l.head:] }
 
 // drop forgets the messages that a function names.
-func (l *messageLog) drop(doomed func(*message) bool) {
+func (l *messageLog) drop(matches func(*message) bool) {
 	all := l.kept()
 	*l = newMessageLog(l.cap)
 	for _, m := range all {
-		if !doomed(m) {
+		if !matches(m) {
 			l.add(m)
 		}
 	}
 }
 
-// remember stores a message and journals it.
-func (s *Server) remember(m *message) {
+// storeMessage stores a message and journals it.
+func (s *Server) storeMessage(m *message) {
 	s.messages.add(m)
 	s.journal.add(journalEntry{Message: m.snapshot()})
 }

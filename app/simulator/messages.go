@@ -8,8 +8,8 @@ import (
 
 const maxOpaque = 512
 
-// sent is the provider's answer to an accepted message.
-type sent struct {
+// sendResponse is the provider's answer to an accepted message.
+type sendResponse struct {
 	Product  string        `json:"messaging_product"`
 	Contacts []sentContact `json:"contacts"`
 	Messages []sentMessage `json:"messages"`
@@ -29,7 +29,7 @@ type sentMessage struct {
 // postMessages handles POST /{phone_number_id}/messages: a message, or a
 // receipt for one.
 func (s *Server) postMessages(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
 	if c.params.has("status") {
@@ -190,16 +190,16 @@ func (s *Server) accept(c *call, d *draft) error {
 	}
 
 	d.At = now.UnixMilli()
-	s.foresee(c, d)
-	s.remember(d.message.snapshot())
+	s.predictFailure(c, d)
+	s.storeMessage(d.message.snapshot())
 	s.schedule(d)
 	return nil
 }
 
-// foresee decides whether the message will fail later, and for what reason.
-func (s *Server) foresee(c *call, d *draft) {
-	one := s.world.People.find(d.party())
-	d.Free = one.windowOpen(d.Number, d.At)
+// predictFailure decides whether the message will fail later, and for what reason.
+func (s *Server) predictFailure(c *call, d *draft) {
+	user := s.world.People.find(d.party())
+	d.Free = user.windowOpen(d.Number, d.At)
 
 	switch {
 	case c.failLater != nil:
@@ -208,7 +208,7 @@ func (s *Server) foresee(c *call, d *draft) {
 	case d.Type == "reaction":
 		target := s.messages.byID[c.params.child("reaction").text("message_id")]
 		if target == nil || target.Type == "reaction" || d.At-target.At > (30*24*time.Hour).Milliseconds() {
-			d.failure = failing(codeInvalidValue)
+			d.failure = new(codeInvalidValue)
 		}
 	}
 
@@ -216,19 +216,17 @@ func (s *Server) foresee(c *call, d *draft) {
 	switch {
 	case d.failure != nil:
 	case d.Type != "template" && s.settings.ServiceWindow && !d.Free:
-		d.failure = failing(codeOutsideWindow)
-	case d.Category == "marketing" && one != nil && one.Stopped:
-		d.failure = failing(codeMarketingStopped)
+		d.failure = new(codeOutsideWindow)
+	case d.Category == "marketing" && user != nil && user.Stopped:
+		d.failure = new(codeMarketingStopped)
 	case d.link != "" && !fetchable(d.link):
-		d.failure = failing(codeMediaUpload)
+		d.failure = new(codeMediaUpload)
 	}
 }
 
-func failing(code int) *int { return &code }
-
 // answer words the acceptance. A user addressed by BSUID has no number in it.
-func (d *draft) answer() sent {
-	view := sent{
+func (d *draft) answer() sendResponse {
+	view := sendResponse{
 		Product:  "whatsapp",
 		Contacts: []sentContact{{Input: d.To, WaID: d.Phone}},
 		Messages: []sentMessage{{ID: d.ID}},

@@ -178,6 +178,6 @@ func (s *Server) updateNumber(c *call) (any, error) {
 		return nil, requiredParameter("pin")
 	}
 
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }

@@ -45,14 +45,14 @@ func (c *change) encoded() (json.RawMessage, error) {
 	return marshal(c.pending)
 }
 
-// laneKey keeps accounts and receivers apart, so that one that hangs does not
+// queueKey keeps accounts and receivers apart, so that one that hangs does not
 // hold up the others.
-type laneKey struct{ account, url string }
+type queueKey struct{ account, url string }
 
-// lane is a queue of changes for one account and URL, posted one batch after
+// deliveryQueue is a queue of changes for one account and URL, posted one batch after
 // another, so that updates arrive in order while all goes well.
-type lane struct {
-	key      laneKey
+type deliveryQueue struct {
+	key      queueKey
 	waiting  []*change
 	inFlight []*change
 	busy     bool
@@ -60,7 +60,7 @@ type lane struct {
 
 // outbox is everything that waits to be told.
 type outbox struct {
-	lanes   map[laneKey]*lane
+	queues  map[queueKey]*deliveryQueue
 	pending int
 }
 
@@ -68,14 +68,14 @@ type outbox struct {
 // dropped, and logged.
 const maxPending = 100_000
 
-func newOutbox() outbox { return outbox{lanes: map[laneKey]*lane{}} }
+func newOutbox() outbox { return outbox{queues: map[queueKey]*deliveryQueue{}} }
 
 // targetOf finds where an update goes: number before account before app, for
 // which the URL is left empty, so that it follows when the app moves. Nothing
 // is told of accounts that the app is not subscribed to.
-func (s *Server) targetOf(accountID string, n *number, field string) (override string, tell bool) {
+func (s *Server) targetOf(accountID string, n *number, field string) (override string, wanted bool) {
 	a := s.world.Accounts[accountID]
-	if a == nil || !a.Hooked {
+	if a == nil || !a.Subscribed {
 		return "", false
 	}
 
@@ -92,16 +92,16 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 	return "", hook.URL != "" && (len(hook.Fields) == 0 || slices.Contains(hook.Fields, field))
 }
 
-// tell queues an update about a number.
-func (s *Server) tell(n *number, field string, v any) {
+// queueUpdate queues an update about a number.
+func (s *Server) queueUpdate(n *number, field string, v any) {
 	if url, ok := s.targetOf(n.Account, n, field); ok {
 		s.enqueue(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), pending: v})
 		s.outbox.pending++
 	}
 }
 
-// tellAccount queues an update about an account.
-func (s *Server) tellAccount(accountID, field string, v any) {
+// queueAccountUpdate queues an update about an account.
+func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 	if url, ok := s.targetOf(accountID, nil, field); ok {
 		now := nowMS()
 		s.enqueue(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, pending: v})
@@ -119,29 +119,29 @@ func (s *Server) enqueue(c *change) {
 		return
 	}
 
-	key := laneKey{c.Account, c.URL}
-	l := s.outbox.lanes[key]
-	if l == nil {
-		l = &lane{key: key}
-		s.outbox.lanes[key] = l
+	key := queueKey{c.Account, c.URL}
+	q := s.outbox.queues[key]
+	if q == nil {
+		q = &deliveryQueue{key: key}
+		s.outbox.queues[key] = q
 	}
-	l.waiting = append(l.waiting, c)
+	q.waiting = append(q.waiting, c)
 
-	if !l.busy && !s.closing {
-		l.busy = true
-		s.lanes.Go(func() { s.runLane(l) })
+	if !q.busy && !s.closing {
+		q.busy = true
+		s.deliveries.Go(func() { s.runQueue(q) })
 	}
-	s.touch()
+	s.markDirty()
 }
 
-// resumeLanes sets lanes going that were loaded from the state file.
-func (s *Server) resumeLanes() {
+// resumeQueues sets lanes going that were loaded from the state file.
+func (s *Server) resumeQueues() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.outbox.lanes {
-		if len(l.waiting) > 0 && !l.busy {
-			l.busy = true
-			s.lanes.Go(func() { s.runLane(l) })
+	for _, q := range s.outbox.queues {
+		if len(q.waiting) > 0 && !q.busy {
+			q.busy = true
+			s.deliveries.Go(func() { s.runQueue(q) })
 		}
 	}
 }
@@ -150,39 +150,39 @@ const batchSize = 100
 
 // take removes the next batch from the lane: changes that have been tried
 // equally often, so that a bad one holds up only its like.
-func (l *lane) take() []*change {
-	attempts := l.waiting[0].Attempts
+func (q *deliveryQueue) take() []*change {
+	attempts := q.waiting[0].Attempts
 	n := 1
-	for n < min(len(l.waiting), batchSize) && l.waiting[n].Attempts == attempts {
+	for n < min(len(q.waiting), batchSize) && q.waiting[n].Attempts == attempts {
 		n++
 	}
 
-	batch := slices.Clone(l.waiting[:n])
-	l.waiting = slices.Delete(l.waiting, 0, n)
+	batch := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
 	return batch
 }
 
-// runLane posts batches until the lane is empty.
-func (s *Server) runLane(l *lane) {
+// runQueue posts batches until the lane is empty.
+func (s *Server) runQueue(q *deliveryQueue) {
 	for {
 		s.mu.Lock()
-		if len(l.waiting) == 0 || s.ctx.Err() != nil {
-			l.busy = false
-			if len(l.waiting) == 0 {
-				delete(s.outbox.lanes, l.key)
+		if len(q.waiting) == 0 || s.ctx.Err() != nil {
+			q.busy = false
+			if len(q.waiting) == 0 {
+				delete(s.outbox.queues, q.key)
 			}
 			s.mu.Unlock()
 			return
 		}
-		batch := l.take()
-		l.inFlight = batch
-		target := firstOf(l.key.url, s.world.Hook.URL)
+		batch := q.take()
+		q.inFlight = batch
+		target := firstOf(q.key.url, s.world.Hook.URL)
 		s.mu.Unlock()
 
-		err := s.post(target, l.key.account, batch)
+		err := s.post(target, q.key.account, batch)
 
 		s.mu.Lock()
-		s.settle(l, err)
+		s.finishBatch(q, err)
 		s.mu.Unlock()
 	}
 }
@@ -205,12 +205,12 @@ func retryDelay(attempts int) time.Duration {
 	return min(last<<min(attempts-len(retryAfter), 20), longestRetry)
 }
 
-// settle drops delivered changes and schedules the others again, unless a
+// finishBatch drops delivered changes and schedules the others again, unless a
 // reset has made them forgotten meanwhile.
-func (s *Server) settle(l *lane, err error) {
-	batch := l.inFlight
-	l.inFlight = nil
-	s.touch()
+func (s *Server) finishBatch(q *deliveryQueue, err error) {
+	batch := q.inFlight
+	q.inFlight = nil
+	s.markDirty()
 
 	if err == nil || len(batch) == 0 {
 		s.outbox.pending -= len(batch)
@@ -218,7 +218,7 @@ func (s *Server) settle(l *lane, err error) {
 	}
 
 	if s.ctx.Err() != nil {
-		l.waiting = append(batch, l.waiting...) // not the receiver's fault
+		q.waiting = append(batch, q.waiting...) // not the receiver's fault
 		return
 	}
 
@@ -235,6 +235,6 @@ func (s *Server) settle(l *lane, err error) {
 	})
 
 	if len(batch) > 0 {
-		s.at(&event{Due: now + delay, retry: batch})
+		s.scheduleEvent(&event{Due: now + delay, retry: batch})
 	}
 }

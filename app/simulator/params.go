@@ -27,7 +27,7 @@ const (
 type input struct {
 	params object
 	raw    []byte
-	file   *staged
+	file   *stagedFile
 }
 
 // readInput merges the parameters of query, JSON, form and multipart, as the

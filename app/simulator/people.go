@@ -31,16 +31,16 @@ func newPeople() people {
 	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}}
 }
 
-func (p *people) add(one *person) {
-	p.all = append(p.all, one)
-	p.index(one)
+func (p *people) add(user *person) {
+	p.all = append(p.all, user)
+	p.index(user)
 }
 
-func (p *people) index(one *person) {
-	if one.Phone != "" {
-		p.byPhone[one.Phone] = one
+func (p *people) index(user *person) {
+	if user.Phone != "" {
+		p.byPhone[user.Phone] = user
 	}
-	p.byBSUID[one.BSUID] = one
+	p.byBSUID[user.BSUID] = user
 }
 
 // find looks a person up by number or BSUID.
@@ -51,9 +51,9 @@ func (p *people) find(party string) *person {
 	return p.byPhone[digits(party)]
 }
 
-// asParty is how a user is named here: by the digits of a number, however it is
+// normalizeParty is how a user is named here: by the digits of a number, however it is
 // written, or by a BSUID.
-func asParty(name string) string {
+func normalizeParty(name string) string {
 	if d := digits(name); d != "" && !bsuidPattern.MatchString(name) {
 		return d
 	}
@@ -62,44 +62,44 @@ func asParty(name string) string {
 
 // ensure finds or makes the person that a phone number or a BSUID belongs to.
 func (p *people) ensure(phone, bsuid string) *person {
-	one := p.byPhone[phone]
-	if one == nil || phone == "" {
-		one = p.byBSUID[bsuid]
+	user := p.byPhone[phone]
+	if user == nil || phone == "" {
+		user = p.byBSUID[bsuid]
 	}
 
-	if one == nil {
-		one = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone))}
-		p.add(one)
-		return one
+	if user == nil {
+		user = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone))}
+		p.add(user)
+		return user
 	}
 
-	if bsuid != "" && bsuid != one.BSUID || phone != "" && phone != one.Phone {
-		p.change(one, firstOf(phone, one.Phone), firstOf(bsuid, one.BSUID))
+	if bsuid != "" && bsuid != user.BSUID || phone != "" && phone != user.Phone {
+		p.change(user, firstOf(phone, user.Phone), firstOf(bsuid, user.BSUID))
 	}
-	return one
+	return user
 }
 
 // change gives a person another number or BSUID.
-func (p *people) change(one *person, phone, bsuid string) {
-	delete(p.byPhone, one.Phone)
-	delete(p.byBSUID, one.BSUID)
-	one.Phone, one.BSUID = phone, bsuid
-	p.index(one)
+func (p *people) change(user *person, phone, bsuid string) {
+	delete(p.byPhone, user.Phone)
+	delete(p.byBSUID, user.BSUID)
+	user.Phone, user.BSUID = phone, bsuid
+	p.index(user)
 }
 
-// wrote notes that a person wrote to a number, which opens the window.
-func (one *person) wrote(numberID string, at int64) {
-	if one.Wrote == nil {
-		one.Wrote = map[string]int64{}
+// setWrote notes that a person wrote to a number, which opens the window.
+func (user *person) setWrote(numberID string, at int64) {
+	if user.Wrote == nil {
+		user.Wrote = map[string]int64{}
 	}
-	one.Wrote[numberID] = max(at, one.Wrote[numberID])
+	user.Wrote[numberID] = max(at, user.Wrote[numberID])
 }
 
 const serviceWindow = 24 * time.Hour
 
 // windowOpen reports whether free-form messages may be sent to the person.
-func (one *person) windowOpen(numberID string, now int64) bool {
-	return one != nil && one.Wrote[numberID] != 0 && now-one.Wrote[numberID] < serviceWindow.Milliseconds()
+func (user *person) windowOpen(numberID string, now int64) bool {
+	return user != nil && user.Wrote[numberID] != 0 && now-user.Wrote[numberID] < serviceWindow.Milliseconds()
 }
 
 // WindowOpen reports whether a person, named by number or BSUID, has written

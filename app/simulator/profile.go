@@ -51,7 +51,7 @@ func (s *Server) getProfile(c *call) (any, error) {
 
 // updateProfile handles POST /{phone_number_id}/whatsapp_business_profile.
 func (s *Server) updateProfile(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
 
@@ -66,7 +66,7 @@ func (s *Server) updateProfile(c *call) (any, error) {
 	}
 
 	n.Profile = p
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 

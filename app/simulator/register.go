@@ -35,7 +35,7 @@ func (n *number) attempt() error {
 // register handles POST /{phone_number_id}/register. The first PIN becomes
 // the number's; after that it must match.
 func (s *Server) register(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
 
@@ -51,7 +51,7 @@ func (s *Server) register(c *call) (any, error) {
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
 	// Attempts and guesses are saved even where the registration is refused.
-	s.touch()
+	s.markDirty()
 
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be registered.")
@@ -92,7 +92,7 @@ func (s *Server) deregister(c *call) (any, error) {
 	defer s.mu.Unlock()
 
 	n := s.world.Numbers[c.id]
-	s.touch()
+	s.markDirty()
 
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be deregistered.")
@@ -125,7 +125,7 @@ func (s *Server) requestCode(c *call) (any, error) {
 	}
 
 	n.Code, n.CodeExpires = randomDigits(codeDigits), time.Now().Add(verificationLife).UnixMilli()
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -144,6 +144,6 @@ func (s *Server) verifyCode(c *call) (any, error) {
 	}
 
 	n.Code, n.CodeStatus = "", verified
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }

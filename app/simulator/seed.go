@@ -25,7 +25,7 @@ type Number struct {
 // Digits returns the number without anything but digits.
 func (n Number) Digits() string { return digits(n.DisplayPhoneNumber) }
 
-func (n *number) show() Number {
+func (n *number) view() Number {
 	return Number{
 		PhoneNumberID: n.ID, WABAID: n.Account, DisplayPhoneNumber: display(n.Phone), VerifiedName: n.Name,
 		Status: n.Status, PIN: n.PIN, CodeVerificationStatus: n.CodeStatus, IsOnBizApp: n.OnBizApp,
@@ -39,7 +39,7 @@ func (s *Server) Numbers() []Number {
 	defer s.mu.Unlock()
 	shown := []Number{}
 	for _, n := range s.world.numbersOf("") {
-		shown = append(shown, n.show())
+		shown = append(shown, n.view())
 	}
 	return shown
 }
@@ -72,17 +72,17 @@ func (s *Server) AddNumber(in Number) (Number, error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := s.world.placeNumber(in)
+	n, err := s.world.ensureNumber(in)
 	if err != nil {
 		return Number{}, err
 	}
 
-	s.touch()
-	return n.show(), nil
+	s.markDirty()
+	return n.view(), nil
 }
 
-// placeNumber finds or makes a number and its account.
-func (w *world) placeNumber(in Number) (*number, error) {
+// ensureNumber finds or makes a number and its account.
+func (w *world) ensureNumber(in Number) (*number, error) {
 	phone := digits(in.DisplayPhoneNumber)
 	for _, other := range w.Numbers {
 		if phone != "" && other.Phone == phone && other.ID != in.PhoneNumberID {
@@ -191,7 +191,7 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 		a := s.world.addAccount("", name, false)
 
 		var err error
-		n, err = s.world.placeNumber(Number{
+		n, err = s.world.ensureNumber(Number{
 			WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending,
 		})
 		if err != nil {
@@ -212,7 +212,7 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 		s.outbox.pending++
 	}
 
-	s.touch()
+	s.markDirty()
 	return Signup{code.Code, n.Account, n.ID}, nil
 }
 

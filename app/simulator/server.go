@@ -27,10 +27,10 @@ type Server struct {
 	blobs   *blobs
 	control http.Handler
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup // the background: timeline, lanes, saver
-	lanes  sync.WaitGroup
+	ctx        context.Context
+	cancel     context.CancelFunc
+	work       sync.WaitGroup // the background: timeline, lanes, saver
+	deliveries sync.WaitGroup
 
 	// mu guards all that follows. It is held for moments only: nothing is
 	// encoded, written or posted under it, but for small chunks of a save.
@@ -84,18 +84,18 @@ func New(opt Options) (*Server, error) {
 		return nil, err
 	}
 
-	s.adoptCredentials()
+	s.initCredentials()
 
 	// From here on goroutines are running, which only Close ends.
 	s.work.Go(s.runTimeline)
 	s.work.Go(s.runSaver)
-	s.resumeLanes()
+	s.resumeQueues()
 	return s, nil
 }
 
-// adoptCredentials lets the options win over what was remembered, and makes
+// initCredentials lets the options win over what was remembered, and makes
 // up what neither has.
-func (s *Server) adoptCredentials() {
+func (s *Server) initCredentials() {
 	w := &s.world
 	w.Creds.AppID = firstOf(s.opt.AppID, w.Creds.AppID, randomDigits(15))
 	w.Creds.AppSecret = firstOf(s.opt.AppSecret, w.Creds.AppSecret, newSecret(16))
@@ -109,7 +109,7 @@ func (s *Server) adoptCredentials() {
 	if s.opt.WebhookURL != "" {
 		w.Hook.URL = s.opt.WebhookURL
 	}
-	s.touch()
+	s.markDirty()
 }
 
 func firstOf(values ...string) string {
@@ -144,7 +144,7 @@ func (s *Server) Close() error {
 	s.mu.Unlock()
 
 	s.work.Wait()
-	s.lanes.Wait()
+	s.deliveries.Wait()
 	if s.ownClient {
 		s.opt.Callbacks.CloseIdleConnections()
 	}
@@ -159,8 +159,8 @@ func (s *Server) Credentials() Credentials {
 	return s.world.Creds
 }
 
-// touch asks for a save. It may be called with or without the lock.
-func (s *Server) touch() {
+// markDirty asks for a save. It may be called with or without the lock.
+func (s *Server) markDirty() {
 	select {
 	case s.dirty <- struct{}{}:
 	default:

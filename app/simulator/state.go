@@ -142,8 +142,8 @@ func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
 // undelivered lists the changes that the app has not taken yet.
 func (s *Server) undelivered() []*change {
 	var all []*change
-	for _, l := range s.outbox.lanes {
-		all = append(append(all, l.inFlight...), l.waiting...)
+	for _, q := range s.outbox.queues {
+		all = append(append(all, q.inFlight...), q.waiting...)
 	}
 	for _, e := range s.timeline.events {
 		all = append(all, e.retry...)
@@ -189,7 +189,7 @@ func (s *Server) load() error {
 
 	// What a crash left half written belongs to nobody.
 	for _, path := range []string{s.opt.StateFile, s.journalFile()} {
-		removeMatches(filepath.Dir(path), halfWritten(path))
+		removeMatches(filepath.Dir(path), tempPattern(path))
 	}
 
 	if err := s.loadState(); err != nil {

@@ -32,7 +32,7 @@ func (r *rules) buttons(comp object, offer bool) error {
 
 	counts := map[string]int{}
 	groups, previous := 0, ""
-	var tidy []any
+	var normalized []any
 	for i, item := range list {
 		button := maps.Clone(asObject(item))
 		kind := strings.ToUpper(button.text("type"))
@@ -49,29 +49,29 @@ func (r *rules) buttons(comp object, offer bool) error {
 		if err := r.button(kind, button); err != nil {
 			return err
 		}
-		if group := groupOf(kind); group != previous {
+		if group := buttonGroup(kind); group != previous {
 			groups, previous = groups+1, group
 		}
-		tidy = append(tidy, map[string]any(button))
+		normalized = append(normalized, map[string]any(button))
 	}
 
 	if groups > 2 {
 		return malformed("Quick replies and other buttons must each stand together.")
 	}
 
-	comp["buttons"] = tidy
-	return offerButtons(tidy, offer)
+	comp["buttons"] = normalized
+	return checkOfferButtons(normalized, offer)
 }
 
-func groupOf(kind string) string {
+func buttonGroup(kind string) string {
 	if kind == "QUICK_REPLY" {
 		return kind
 	}
 	return "other"
 }
 
-// offerButtons wants the code before the link.
-func offerButtons(list []any, offer bool) error {
+// checkOfferButtons wants the code before the link.
+func checkOfferButtons(list []any, offer bool) error {
 	if !offer {
 		return nil
 	}
@@ -163,7 +163,7 @@ func (r *rules) authentication(kind string, comp object) error {
 		}
 
 		text := codeText
-		if comp.truth("add_security_recommendation") {
+		if comp.boolean("add_security_recommendation") {
 			text += codeAdvice
 		}
 
@@ -201,11 +201,11 @@ func (r *rules) codeButtons(comp object) error {
 		return malformed("The button of an authentication template is of type OTP.")
 	case otp != "COPY_CODE" && otp != "ONE_TAP" && otp != "ZERO_TAP":
 		return badParameter("Param otp_type must be one of {COPY_CODE, ONE_TAP, ZERO_TAP} - got \"%s\".", button.text("otp_type"))
-	case otp == "ZERO_TAP" && !button.truth("zero_tap_terms_accepted"):
+	case otp == "ZERO_TAP" && !button.boolean("zero_tap_terms_accepted"):
 		return malformed("zero_tap_terms_accepted must be true.")
 	case chars(button.text("text")) > maxLabel:
 		return tooManyCharacters("button text", maxLabel)
-	case otp != "COPY_CODE" && !appsNamed(button):
+	case otp != "COPY_CODE" && !hasSupportedApps(button):
 		return malformed("A %s button needs supported_apps with package_name and signature_hash of %d characters.", otp, signatureHash)
 	}
 
@@ -217,7 +217,7 @@ func (r *rules) codeButtons(comp object) error {
 	return nil
 }
 
-func appsNamed(button object) bool {
+func hasSupportedApps(button object) bool {
 	apps := button.list("supported_apps")
 	for _, item := range apps {
 		app := asObject(item)

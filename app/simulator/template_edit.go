@@ -38,9 +38,9 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	*t = changed
 
 	if s.settings.TemplateVerdict != statusPending {
-		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
 	}
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -71,7 +71,7 @@ func (t *template) edit(in object) error {
 
 	whole := object{
 		"name": t.Name, "language": t.Language, "category": firstOf(in.text("category"), t.Category),
-		"parameter_format": t.Format, "components": anys(t.Components),
+		"parameter_format": t.Format, "components": asAnyList(t.Components),
 	}
 	if in.has("components") {
 		whole["components"] = in["components"]
@@ -95,7 +95,7 @@ func (t *template) edit(in object) error {
 	return nil
 }
 
-func anys(list []object) []any {
+func asAnyList(list []object) []any {
 	view := make([]any, len(list))
 	for i, o := range list {
 		view[i] = map[string]any(o)
@@ -136,24 +136,24 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var doomed []*template
+	var toDelete []*template
 	for _, t := range s.world.templatesOf(c.id) {
 		listed := slices.ContainsFunc(ids, func(id any) bool { return fmt.Sprint(id) == t.ID })
 		if listed || name != "" && t.Name == name && (single == "" || single == t.ID) {
-			doomed = append(doomed, t)
+			toDelete = append(toDelete, t)
 		}
 	}
 
-	if len(doomed) == 0 {
+	if len(toDelete) == 0 {
 		return nil, templateError(2593002, "Message Template Not Found", "Message template wasn't found.")
 	}
-	for _, t := range doomed {
+	for _, t := range toDelete {
 		if t.Status == statusDisabled {
 			return nil, templateError(0, "Invalid parameter", "A disabled template cannot be deleted.")
 		}
 	}
 
-	for _, t := range doomed {
+	for _, t := range toDelete {
 		s.deleteTemplate(t)
 	}
 	return success{true}, nil

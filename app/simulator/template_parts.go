@@ -57,7 +57,7 @@ func (r *rules) headerText(comp object) error {
 	case strings.ContainsAny(text, "\n\t"):
 		return templateError(2388047, "Message header format is incorrect", "The header can have no line breaks.")
 	}
-	return r.sample(comp, "header_text", names)
+	return r.checkExamples(comp, "header_text", names)
 }
 
 var (
@@ -85,7 +85,7 @@ func (r *rules) body(comp object, limit int) error {
 	case words < len(names):
 		return templateError(2388293, "Parameters words ratio exceeds limit", "This template has too many variables for its length.")
 	}
-	return r.sample(comp, "body_text", names)
+	return r.checkExamples(comp, "body_text", names)
 }
 
 func (r *rules) footer(comp object) error {
@@ -128,7 +128,7 @@ func (r *rules) carousel(comp object) error {
 		} else if s != shape {
 			return malformed("All cards of a carousel must have the same components.")
 		}
-		cards = append(cards, map[string]any{"components": anys(components)})
+		cards = append(cards, map[string]any{"components": asAnyList(components)})
 	}
 
 	comp["cards"] = cards

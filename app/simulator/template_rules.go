@@ -112,7 +112,7 @@ type rules struct {
 // spelling: types in upper case.
 func (r *rules) components(list []any) ([]object, error) {
 	seen := map[string]object{}
-	var tidy []object
+	var normalized []object
 	for i, item := range list {
 		given := asObject(item)
 		if given == nil {
@@ -127,22 +127,22 @@ func (r *rules) components(list []any) ([]object, error) {
 			return nil, malformed("There is more than one component of type %s.", kind)
 		}
 		seen[kind] = comp
-		tidy = append(tidy, comp)
+		normalized = append(normalized, comp)
 	}
 
-	if err := r.together(seen); err != nil {
+	if err := r.checkCombination(seen); err != nil {
 		return nil, err
 	}
-	for _, comp := range tidy {
+	for _, comp := range normalized {
 		if err := r.component(comp, seen); err != nil {
 			return nil, err
 		}
 	}
-	return tidy, nil
+	return normalized, nil
 }
 
-// together applies the rules about which components go with which.
-func (r *rules) together(seen map[string]object) error {
+// checkCombination applies the rules about which components go with which.
+func (r *rules) checkCombination(seen map[string]object) error {
 	carousel, offer := seen["CAROUSEL"] != nil, seen["LIMITED_TIME_OFFER"] != nil
 
 	switch {
@@ -239,13 +239,13 @@ func (r *rules) variablesOf(text string) ([]string, error) {
 	return names, nil
 }
 
-// sample counts the example values that a component gives for its variables.
-func (r *rules) sample(comp object, key string, names []string) error {
+// checkExamples counts the example values that a component gives for its variables.
+func (r *rules) checkExamples(comp object, key string, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
 
-	missingSample := templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+	missingExample := templateError(2388043, "Message template \"components\" param is missing expected field(s)",
 		fmt.Sprintf("component of type %s is missing expected field(s) (example)", comp.text("type")))
 	example := comp.child("example")
 
@@ -257,7 +257,7 @@ func (r *rules) sample(comp object, key string, names []string) error {
 		}
 		for _, name := range names {
 			if !given[name] {
-				return missingSample
+				return missingExample
 			}
 		}
 		return nil
@@ -278,7 +278,7 @@ func (r *rules) sample(comp object, key string, names []string) error {
 		}
 	}
 	if filled != len(names) || len(values) != len(names) {
-		return missingSample
+		return missingExample
 	}
 	return nil
 }

@@ -41,48 +41,48 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	}
 
 	d.Category = strings.ToLower(t.Category)
-	f := filling{s: s, d: d, named: t.Format == formatNamed}
-	return f.fill(t.Components, in.list("components"))
+	f := parameterCheck{s: s, d: d, named: t.Format == formatNamed}
+	return f.checkComponents(t.Components, in.list("components"))
 }
 
-// filling puts parameters into a template.
-type filling struct {
+// parameterCheck puts parameters into a template.
+type parameterCheck struct {
 	s     *Server
 	d     *draft
 	named bool
 }
 
-// fill checks one set of components: those of a template, or of a card.
-func (f *filling) fill(components []object, given []any) error {
-	sorted := sortGiven(given)
+// checkComponents checks one set of components: those of a template, or of a card.
+func (f *parameterCheck) checkComponents(components []object, given []any) error {
+	sorted := groupByType(given)
 
 	for _, comp := range components {
 		var err error
 		switch comp.text("type") {
 		case "HEADER":
-			err = f.header(comp, sorted.of("header"))
+			err = f.header(comp, sorted.first("header"))
 		case "BODY":
-			err = f.body(comp, sorted.of("body"))
+			err = f.body(comp, sorted.first("body"))
 		case "BUTTONS":
 			err = f.buttons(comp, sorted.all("button"))
 		case "CAROUSEL":
-			err = f.carousel(comp, sorted.of("carousel"))
+			err = f.carousel(comp, sorted.first("carousel"))
 		case "LIMITED_TIME_OFFER":
-			err = f.offer(comp, sorted.of("limited_time_offer"))
+			err = f.offer(comp, sorted.first("limited_time_offer"))
 		}
 		if err != nil {
 			return err
 		}
 	}
 
-	return sorted.strangers(components)
+	return sorted.refuseUnknown(components)
 }
 
-// givenParts are the components of a message by type.
-type givenParts map[string][]object
+// partsByType are the components of a message by type.
+type partsByType map[string][]object
 
-func sortGiven(list []any) givenParts {
-	parts := givenParts{}
+func groupByType(list []any) partsByType {
+	parts := partsByType{}
 	for _, item := range list {
 		if comp := asObject(item); comp != nil {
 			kind := strings.ToLower(comp.text("type"))
@@ -92,17 +92,17 @@ func sortGiven(list []any) givenParts {
 	return parts
 }
 
-func (p givenParts) all(kind string) []object { return p[kind] }
+func (p partsByType) all(kind string) []object { return p[kind] }
 
-func (p givenParts) of(kind string) object {
+func (p partsByType) first(kind string) object {
 	if len(p[kind]) == 0 {
 		return nil
 	}
 	return p[kind][0]
 }
 
-// strangers refuses parameters for components that the template lacks.
-func (p givenParts) strangers(components []object) error {
+// refuseUnknown refuses parameters for components that the template lacks.
+func (p partsByType) refuseUnknown(components []object) error {
 	for kind, list := range p {
 		wanted := map[string]string{"button": "BUTTONS"}[kind]
 		if wanted == "" {
@@ -122,7 +122,7 @@ func (p givenParts) strangers(components []object) error {
 	return nil
 }
 
-func (f *filling) header(comp, given object) error {
+func (f *parameterCheck) header(comp, given object) error {
 	format := comp.text("format")
 	parameters := given.list("parameters")
 	if format == "TEXT" {
@@ -158,12 +158,12 @@ func (f *filling) header(comp, given object) error {
 	return f.s.checkSource(f.d, "template['components']['header']['"+kind+"']", source, first.child(kind))
 }
 
-func (f *filling) body(comp, given object) error {
+func (f *parameterCheck) body(comp, given object) error {
 	return f.texts("body", comp.text("text"), given.list("parameters"), maxBodyText)
 }
 
 // texts compares the parameters of a text with its variables.
-func (f *filling) texts(where, text string, parameters []any, limit int) error {
+func (f *parameterCheck) texts(where, text string, parameters []any, limit int) error {
 	names := variables(text)
 	if len(parameters) != len(names) {
 		return refuse(132000,
@@ -224,7 +224,7 @@ func parameterText(where string, p object) (string, error) {
 }
 
 // buttons checks that each button which needs a parameter has one.
-func (f *filling) buttons(comp object, given []object) error {
+func (f *parameterCheck) buttons(comp object, given []object) error {
 	buttons := comp.list("buttons")
 	byIndex := map[int]object{}
 	for _, g := range given {
@@ -243,13 +243,13 @@ func (f *filling) buttons(comp object, given []object) error {
 	return nil
 }
 
-// buttonNeeds says what the parameter of a button is called.
-var buttonNeeds = map[string]string{"URL": "text", "COPY_CODE": "coupon_code", "OTP": "text"}
+// buttonParameterTypes says what the parameter of a button is called.
+var buttonParameterTypes = map[string]string{"URL": "text", "COPY_CODE": "coupon_code", "OTP": "text"}
 
 func checkButtonParameter(i int, button, given object) error {
 	kind := button.text("type")
 	parameters := given.list("parameters")
-	need := buttonNeeds[kind]
+	need := buttonParameterTypes[kind]
 
 	if kind == "URL" && len(variables(button.text("url"))) == 0 {
 		if len(parameters) > 0 {
@@ -279,7 +279,7 @@ func checkButtonParameter(i int, button, given object) error {
 	return nil
 }
 
-func (f *filling) carousel(comp, given object) error {
+func (f *parameterCheck) carousel(comp, given object) error {
 	cards, filled := comp.list("cards"), given.list("cards")
 	if len(cards) != len(filled) {
 		return refuse(132012,
@@ -296,15 +296,15 @@ func (f *filling) carousel(comp, given object) error {
 			return refuse(codeInvalidValue, fmt.Sprintf("carousel: there is no card at index %d", index))
 		}
 
-		if err := f.fill(objects(asObject(cards[index]).list("components")), card.list("components")); err != nil {
+		if err := f.checkComponents(objects(asObject(cards[index]).list("components")), card.list("components")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *filling) offer(comp, given object) error {
-	if !comp.child("limited_time_offer").truth("has_expiration") {
+func (f *parameterCheck) offer(comp, given object) error {
+	if !comp.child("limited_time_offer").boolean("has_expiration") {
 		return nil
 	}
 

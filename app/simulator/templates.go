@@ -221,13 +221,13 @@ func (s *Server) createTemplate(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.Account = c.id
-	if err := s.admit(t); err != nil {
+	if err := s.checkNewTemplate(t); err != nil {
 		return nil, err
 	}
 
 	s.insertTemplate(t)
 	if t.Status == statusPending && s.settings.TemplateVerdict != statusPending {
-		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
 	}
 	return createdTemplate{t.ID, t.Status, t.Category}, nil
 }
@@ -235,11 +235,11 @@ func (s *Server) createTemplate(c *call) (any, error) {
 func (s *Server) insertTemplate(t *template) {
 	t.ID, t.Order, t.Updated = s.world.newID(), s.world.order(), nowMS()
 	s.world.Templates[t.ID] = t
-	s.touch()
+	s.markDirty()
 }
 
-// admit applies the rules that depend on the account's other templates.
-func (s *Server) admit(t *template) error {
+// checkNewTemplate applies the rules that depend on the account's other templates.
+func (s *Server) checkNewTemplate(t *template) error {
 	now := nowMS()
 	a := s.world.Accounts[t.Account]
 	a.Created = recent(a.Created, now, time.Hour)
@@ -307,8 +307,8 @@ func (s *Server) review(t *template, status, reason string) {
 		value["reason"] = nil
 	}
 
-	s.tellAccount(t.Account, fieldTemplateStatus, value)
-	s.touch()
+	s.queueAccountUpdate(t.Account, fieldTemplateStatus, value)
+	s.markDirty()
 	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
 }
 

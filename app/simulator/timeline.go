@@ -42,8 +42,8 @@ func (t *timeline) Pop() any {
 	return e
 }
 
-// at enters an event and wakes the timer when it is the next one.
-func (s *Server) at(e *event) {
+// scheduleEvent enters an event and wakes the timer when it is the next one.
+func (s *Server) scheduleEvent(e *event) {
 	s.timeline.seq++
 	e.seq = s.timeline.seq
 	heap.Push(&s.timeline, e)
@@ -62,7 +62,7 @@ func (s *Server) runTimeline() {
 	defer timer.Stop()
 
 	for {
-		timer.Reset(s.happen())
+		timer.Reset(s.runDueEvents())
 		select {
 		case <-s.ctx.Done():
 			return
@@ -75,8 +75,8 @@ func (s *Server) runTimeline() {
 // eventsAtOnce bounds how long the lock is held while events happen.
 const eventsAtOnce = 64
 
-// happen carries out what is due and returns how long nothing else is.
-func (s *Server) happen() time.Duration {
+// runDueEvents carries out what is due and returns how long nothing else is.
+func (s *Server) runDueEvents() time.Duration {
 	for {
 		s.mu.Lock()
 		for range eventsAtOnce {
@@ -91,14 +91,14 @@ func (s *Server) happen() time.Duration {
 				return wait
 			}
 
-			s.carryOut(heap.Pop(&s.timeline).(*event))
+			s.runEvent(heap.Pop(&s.timeline).(*event))
 		}
 		s.mu.Unlock()
 	}
 }
 
-func (s *Server) carryOut(e *event) {
-	s.touch()
+func (s *Server) runEvent(e *event) {
+	s.markDirty()
 	switch {
 	case e.retry != nil:
 		for _, c := range e.retry {
@@ -110,28 +110,28 @@ func (s *Server) carryOut(e *event) {
 		}
 	default:
 		if m := s.messages.byID[e.Message]; m != nil {
-			s.report(m, e.Status, e.Code)
+			s.reportStatus(m, e.Status, e.Code)
 		}
 	}
 }
 
 // schedule lays out the statuses of an accepted message.
 func (s *Server) schedule(d *draft) {
-	s.touch()
+	s.markDirty()
 	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.Fetch != nil && !s.closing {
 		m := d.message.snapshot()
 		s.work.Go(func() { s.fetchThenSchedule(m, d.link) })
 		return
 	}
 
-	s.layOut(&d.message, d.failure)
+	s.scheduleStatuses(&d.message, d.failure)
 }
 
-func (s *Server) layOut(m *message, failure *int) {
+func (s *Server) scheduleStatuses(m *message, failure *int) {
 	set := &s.settings
 	step := func(status string, code int, after *int64) {
 		if after != nil {
-			s.at(&event{Due: m.At + *after, Message: m.ID, Status: status, Code: code})
+			s.scheduleEvent(&event{Due: m.At + *after, Message: m.ID, Status: status, Code: code})
 		}
 	}
 

@@ -32,8 +32,8 @@ type token struct {
 	app      bool
 }
 
-// reaches reports whether the token may see an account's objects.
-func (t *token) reaches(accountID string) bool {
+// mayAccess reports whether the token may see an account's objects.
+func (t *token) mayAccess(accountID string) bool {
 	return accountID == "" || len(t.Accounts) == 0 || slices.Contains(t.Accounts, accountID)
 }
 
@@ -48,8 +48,8 @@ func newSecret(n int) string {
 
 func nextRandom() uint64 { return rand.Uint64() }
 
-// presented finds the token in the header, the query or the body.
-func (c *call) presented() string {
+// givenToken finds the token in the header, the query or the body.
+func (c *call) givenToken() string {
 	if scheme, value, ok := strings.Cut(c.r.Header.Get("Authorization"), " "); ok {
 		if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "OAuth") {
 			if value = strings.TrimSpace(value); value != "" {
@@ -69,7 +69,7 @@ func (c *call) presented() string {
 
 // authenticate finds the token and checks it.
 func (c *call) authenticate() error {
-	value := c.presented()
+	value := c.givenToken()
 	if value == "" {
 		return missingToken()
 	}
@@ -87,18 +87,18 @@ func (c *call) authenticate() error {
 		t = &token{Token: value, State: tokenValid, app: true}
 	}
 	if t == nil {
-		return garbageToken()
+		return invalidToken()
 	}
 	if t.Expires != 0 && t.Expires <= nowMS() {
 		t.State = tokenExpired
 	}
 
 	c.token = t
-	return c.judge()
+	return c.checkTokenState()
 }
 
-// judge refuses a token that is no good any more.
-func (c *call) judge() error {
+// checkTokenState refuses a token that is no good any more.
+func (c *call) checkTokenState() error {
 	switch c.token.State {
 	case tokenExpired:
 		return expiredToken()
@@ -146,7 +146,7 @@ const (
 	exchangedLife = 60 * 24 * time.Hour
 )
 
-type exchanged struct {
+type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int64  `json:"expires_in,omitempty"`
@@ -180,7 +180,7 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 
 	switch c.params.text("grant_type") {
 	case "client_credentials":
-		return exchanged{creds.AppID + "|" + creds.AppSecret, "bearer", 0}, nil
+		return tokenResponse{creds.AppID + "|" + creds.AppSecret, "bearer", 0}, nil
 	case "fb_exchange_token":
 		return s.extendToken(c)
 	}
@@ -194,7 +194,7 @@ func (s *Server) extendToken(c *call) (any, error) {
 
 	old := s.world.Tokens[c.params.text("fb_exchange_token")]
 	if old == nil {
-		return nil, garbageToken()
+		return nil, invalidToken()
 	}
 	if old.State != tokenValid {
 		return nil, expiredToken()
@@ -205,8 +205,8 @@ func (s *Server) extendToken(c *call) (any, error) {
 		Expires: time.Now().Add(exchangedLife).UnixMilli(),
 	}
 	s.world.Tokens[t.Token] = t
-	s.touch()
-	return exchanged{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
+	s.markDirty()
+	return tokenResponse{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
 }
 
 // redeemCode trades a signup code for a token, once.
@@ -239,8 +239,8 @@ func (s *Server) redeemCode(c *call) (any, error) {
 	code.Used = true
 	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{code.Account}}
 	s.world.Tokens[t.Token] = t
-	s.touch()
-	return exchanged{t.Token, "bearer", 0}, nil
+	s.markDirty()
+	return tokenResponse{t.Token, "bearer", 0}, nil
 }
 
 // revokeToken handles GET /oauth/revoke.
@@ -253,10 +253,10 @@ func (s *Server) revokeToken(c *call) (any, error) {
 	defer s.mu.Unlock()
 	t := s.world.Tokens[c.params.text("revoke_token")]
 	if t == nil {
-		return nil, garbageToken()
+		return nil, invalidToken()
 	}
 	t.State = tokenRevoked
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -275,7 +275,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 	if t == nil {
 		return object{"data": object{
 			"is_valid": false, "scopes": []string{},
-			"error": object{"code": codeTokenInvalid, "message": garbageToken().message},
+			"error": object{"code": codeTokenInvalid, "message": invalidToken().message},
 		}}, nil
 	}
 

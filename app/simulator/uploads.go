@@ -46,7 +46,7 @@ func (s *Server) startUpload(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Uploads[u.ID] = u
-	s.touch()
+	s.markDirty()
 	return createdID{u.ID}, nil
 }
 
@@ -72,7 +72,7 @@ func (s *Server) continueUpload(c *call) (any, error) {
 	defer s.mu.Unlock()
 	kept := s.world.Uploads[c.id]
 	kept.Offset = offset + n
-	s.touch()
+	s.markDirty()
 
 	if err != nil {
 		return nil, badParameter("The upload was cut off after %d bytes.", kept.Offset)

@@ -32,13 +32,13 @@ func newWorld() world {
 
 // account is a WhatsApp business account.
 type account struct {
-	ID       string   `json:"id"`
-	Order    int64    `json:"order"`
-	Name     string   `json:"name"`
-	Business string   `json:"business"`
-	Hooked   bool     `json:"subscribed"` // the app is among its subscribed apps
-	Override callback `json:"override"`
-	Created  []int64  `json:"created,omitempty"` // when templates were created in the last hour
+	ID         string   `json:"id"`
+	Order      int64    `json:"order"`
+	Name       string   `json:"name"`
+	Business   string   `json:"business"`
+	Subscribed bool     `json:"subscribed"` // the app is among its subscribed apps
+	Override   callback `json:"override"`
+	Created    []int64  `json:"created,omitempty"` // when templates were created in the last hour
 }
 
 // callback is where callbacks go instead of the app's own URL.
@@ -112,11 +112,11 @@ func (w *world) order() int64 {
 }
 
 // addAccount makes an account; an empty id is made up.
-func (w *world) addAccount(id, name string, hooked bool) *account {
+func (w *world) addAccount(id, name string, subscribed bool) *account {
 	if id == "" {
 		id = w.newID()
 	}
-	a := &account{ID: id, Order: w.order(), Name: name, Business: w.newID(), Hooked: hooked}
+	a := &account{ID: id, Order: w.order(), Name: name, Business: w.newID(), Subscribed: subscribed}
 	w.Accounts[id] = a
 	return a
 }
