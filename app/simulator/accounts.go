@@ -84,7 +84,7 @@ func (s *Server) listSubscribedApps(c *call) (any, error) {
 }
 
 // subscribeApp handles POST /{waba_id}/subscribed_apps. Without an override
-// in the body it removes the one that is there.
+// in the body it removes the current one.
 func (s *Server) subscribeApp(c *call) (any, error) {
 	given := c.params
 	if given.text("override_callback_uri") == "" && given.has("webhook_configuration") {
@@ -104,7 +104,8 @@ func (s *Server) subscribeApp(c *call) (any, error) {
 	return success{true}, nil
 }
 
-// readOverride reads another callback URL and makes the handshake with it.
+// readOverride reads a callback URL that replaces the app's own, and verifies
+// it with a challenge.
 func (s *Server) readOverride(c *call, given object) (callback, error) {
 	override := callback{URL: given.text("override_callback_uri"), Token: given.text("verify_token")}
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Activity is one thing that happened, for whoever watches.
+// Activity is one thing that happened in the simulator, for subscribers.
 type Activity struct {
 	Time time.Time
 	// Kind is "message" (accepted from the app), "inbound", "echo",
@@ -70,8 +70,8 @@ func (s *Server) changeListeners(f func([]*listener) []*listener) {
 	s.listeners.Store(&all)
 }
 
-// notify tells the listeners. Making the activity is left to a function, so
-// that it costs nothing while nobody listens.
+// notify calls the listeners. The activity is built by a function, so that it
+// costs nothing while nobody listens.
 func (s *Server) notify(make func() Activity) {
 	all := s.listeners.Load()
 	if all == nil || len(*all) == 0 {

@@ -59,7 +59,7 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 }
 
 // subscribeFields handles POST /{app_id}/subscriptions: the app's callback
-// URL, its verify token, and what to tell it.
+// URL, its verify token, and the fields it is sent.
 func (s *Server) subscribeFields(c *call) (any, error) {
 	if err := c.requireAppToken(); err != nil {
 		return nil, err

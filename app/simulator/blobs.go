@@ -37,7 +37,7 @@ type stagedFile struct {
 	kind  string // as the client labelled it
 	size  int64
 	sum   [sha256.Size]byte
-	head  []byte // the first bytes, to tell what it is
+	head  []byte // the first bytes, to detect its type
 
 	path string
 	data []byte
@@ -96,7 +96,7 @@ func (st *stagedFile) fill(f *os.File, r io.Reader, limit int64) error {
 	return f.Sync()
 }
 
-// keep files the bytes under an id.
+// keep stores the bytes under an id.
 func (st *stagedFile) keep(id string) error {
 	if st.store.dir == "" {
 		st.store.mu.Lock()
@@ -112,7 +112,7 @@ func (st *stagedFile) keep(id string) error {
 	return nil
 }
 
-// discard forgets the bytes, unless they were kept.
+// discard deletes the bytes, unless they were kept.
 func (st *stagedFile) discard() {
 	if st.path != "" {
 		os.Remove(st.path)

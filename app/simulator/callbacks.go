@@ -25,13 +25,13 @@ const (
 func (s *Server) post(target, account string, batch []*change) error {
 	body, err := envelope(account, batch)
 	if err != nil {
-		// It cannot be encoded now or ever: better lost than in the way.
+		// It will never be encodable: drop it, so that the queue goes on.
 		s.log.Error("encode callback", "account", account, "error", err)
 		return nil
 	}
 
 	if len(body) > maxPayload && len(batch) > 1 {
-		// Half of it may be told twice then, which receivers must bear anyway.
+		// If one half fails, both are posted again; receivers must expect duplicates anyway.
 		half := len(batch) / 2
 		return errors.Join(s.post(target, account, batch[:half]), s.post(target, account, batch[half:]))
 	}
@@ -170,7 +170,7 @@ func challengeFailed(reason string) *graphError {
 	}
 }
 
-// VerifyWebhook makes the handshake with the app's callback URL, as the
+// VerifyWebhook sends a challenge to the app's callback URL, as the
 // provider does when one is configured.
 func (s *Server) VerifyWebhook(ctx context.Context) error {
 	s.mu.Lock()
@@ -179,7 +179,7 @@ func (s *Server) VerifyWebhook(ctx context.Context) error {
 	return s.challenge(ctx, target, verifyToken)
 }
 
-// SetWebhook changes the app's callback URL without a handshake. Callbacks
+// SetWebhook changes the app's callback URL without a challenge. Callbacks
 // that wait for another try go to the new one.
 func (s *Server) SetWebhook(target string) {
 	s.mu.Lock()

@@ -145,10 +145,10 @@ var outcomes = map[int]outcome{
 	200002: sync400("Template creation failed", "The template could not be created."),
 }
 
-// firstSubcode begins the codes that come as subcodes of 100.
+// firstSubcode is the lowest code that comes as a subcode of 100.
 const firstSubcode = 2388000
 
-// ranges are the codes that the provider documents as families.
+// ranges are the codes that the provider documents as a range.
 var ranges = []struct {
 	low, high int
 	outcome   outcome

@@ -65,8 +65,8 @@ func checkMedia(s *Server, c *call, d *draft) error {
 	return nil
 }
 
-// checkSource wants exactly one of id and link. An unknown id is refused; what
-// a link leads to shows later.
+// checkSource requires exactly one of id and link. An unknown id is refused at
+// once; a link that cannot be fetched fails the message later, by callback.
 func (s *Server) checkSource(d *draft, path, kind string, content object) error {
 	id, link := content.text("id"), content.text("link")
 

@@ -47,8 +47,8 @@ func (c *controlCall) key() string { return c.r.PathValue("id") }
 
 type controlHandler func(*controlCall) (any, error)
 
-// newControl builds the control surface, shut to other origins, to other host
-// names and, where a token is set, to whoever lacks it.
+// newControl builds the control surface. It refuses other origins, other host
+// names and, where a control token is set, requests without it.
 func (s *Server) newControl() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]controlHandler{
@@ -121,8 +121,8 @@ func (s *Server) authorizeControl(r *http.Request) error {
 	return nil
 }
 
-// hostAllowed admits loopback names, the listen address and configured names: a
-// page elsewhere that resolves its own name to us is none of these.
+// hostAllowed accepts loopback names, the listen address and configured names.
+// That stops DNS rebinding: a web page whose own host name resolves to us.
 func (s *Server) hostAllowed(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {

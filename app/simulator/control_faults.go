@@ -100,7 +100,7 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 }
 
 // controlReset handles POST /_sim/reset: messages, people, faults, limits and
-// callbacks under way are forgotten and the settings are as at first. Numbers,
+// pending callbacks are deleted and the settings are the defaults. Numbers,
 // templates, media and credentials stay, since clients hold their ids.
 func (s *Server) controlReset(*controlCall) (any, error) {
 	s.mu.Lock()

@@ -28,14 +28,15 @@ type messageView struct {
 	CreatedAt     string          `json:"created_at"`
 }
 
-// outboundFilter makes a filter of the parameters: it admits the sends that they name,
-// and all sends where they name none.
+// outboundFilter matches the sends that the parameters name, or all sends where
+// they name none.
 func (c *controlCall) outboundFilter() func(*message) bool { return c.filter(outbound) }
 
-// filter admits the messages of a direction that the parameters name.
+// filter matches the messages of a direction that the parameters name.
 func (c *controlCall) filter(wanted direction) func(*message) bool {
 	q := c.r.URL.Query()
-	to, number, kind, opaque := normalizeParty(q.Get("to")), q.Get("phone_number_id"), q.Get("type"), q.Get("biz_opaque_callback_data")
+	to, number := normalizeParty(q.Get("to")), q.Get("phone_number_id")
+	kind, opaque := q.Get("type"), q.Get("biz_opaque_callback_data")
 
 	return func(m *message) bool {
 		switch {
@@ -84,7 +85,7 @@ func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
 	return success{true}, nil
 }
 
-// dropMessages drops messages and what was still to become of them.
+// dropMessages deletes messages and the events that are scheduled for them.
 func (s *Server) dropMessages(matches func(*message) bool) {
 	s.messages.drop(matches)
 	s.journal.restart = true

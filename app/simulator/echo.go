@@ -35,7 +35,7 @@ func (s *Server) echo(in object) (string, error) {
 	return m.ID, nil
 }
 
-// recordEcho remembers an echo and queues its callback.
+// recordEcho stores an echo and queues its callback.
 func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
 	n := s.world.Numbers[numberID]
 	user := s.world.People.find(to)
@@ -132,7 +132,7 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message, object) o
 	}
 
 	n := s.world.Numbers[m.Number]
-	user := s.world.People.find(m.party()) // whose id may be another by now
+	user := s.world.People.find(m.party()) // who may have another id by now
 	if user == nil {
 		user = s.world.People.ensure(m.Phone, m.BSUID)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// graphError is a refusal as the provider words it.
+// graphError is an error of the Graph API, with all that its JSON form needs.
 type graphError struct {
 	status  int
 	code    int
@@ -68,7 +68,8 @@ func requiredParameter(name string) *graphError {
 	return badParameter("The parameter %s is required.", name)
 }
 
-// noObject is the answer to an id that does not exist or is out of reach.
+// noObject is the answer to an id that does not exist or that the token may
+// not access.
 func noObject(method, id string) *graphError {
 	return &graphError{
 		status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 33, kind: "GraphMethodException",
@@ -79,7 +80,7 @@ func noObject(method, id string) *graphError {
 	}
 }
 
-// notImplemented says that an edge exists at the provider, perhaps, but not here.
+// notImplemented is the answer to an edge that the simulator does not have.
 func notImplemented(method, path string) *graphError {
 	return &graphError{
 		status: http.StatusNotImplemented, code: 1, kind: "GraphMethodException",
@@ -141,7 +142,7 @@ type blameData struct {
 	Blame [][]string `json:"blame_field_specs"`
 }
 
-// wire puts the error into its envelope under a trace id.
+// wire returns the error's JSON form, with a trace id.
 func (e *graphError) wire(trace string) any {
 	w := wireError{
 		Message: e.message, Type: e.kind, Code: e.code, Subcode: e.subcode,
@@ -176,7 +177,7 @@ type statusError struct {
 
 const errorPage = "https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/"
 
-// asStatusError words a code as callbacks do.
+// asStatusError makes the error object that callbacks carry for a code.
 func asStatusError(code int) statusError {
 	o, ok := lookupCode(code)
 	if !ok {

@@ -29,7 +29,7 @@ type FaultKind struct {
 }
 
 // faultKinds holds every kind of fault. All that knows kinds reads this table:
-// the check of a new fault, the call that meets one, and the command line.
+// the check of a new fault, withFaults, and the command line.
 var faultKinds = []FaultKind{
 	{FaultServerError, "answers HTTP 500 and does nothing", answerServerError},
 	{"timeout", "never answers and does nothing", hangUntilGivenUp},

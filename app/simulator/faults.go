@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// fault is something that goes wrong on purpose.
+// fault makes calls fail on purpose.
 type fault struct {
 	ID          string   `json:"id"`
 	Kind        string   `json:"kind"`
 	Code        *int     `json:"code,omitempty"`
 	Async       bool     `json:"async,omitempty"`
 	Endpoint    string   `json:"endpoint"`
-	Times       *int     `json:"times"` // how often still; null without end
+	Times       *int     `json:"times"` // how often it will still apply; null is without end
 	Probability *float64 `json:"probability,omitempty"`
 	To          string   `json:"to,omitempty"`
 	Number      string   `json:"phone_number_id,omitempty"`
@@ -68,8 +68,8 @@ func (f *fault) check() error {
 	return nil
 }
 
-// restoreFault puts a saved fault back. One that this version cannot play was
-// written by another, and is refused like any other record of its making.
+// restoreFault puts a saved fault back. One that this version does not know was
+// written by another version, and stops the start like any unknown record.
 func (s *Server) restoreFault(b json.RawMessage) error {
 	var f fault
 	if err := decodeJSON(b, &f); err != nil {
@@ -103,7 +103,7 @@ func (w *world) concernsNumber(c *call, numberID string) bool {
 	return n != nil && (c.id == n.ID || w.Numbers[c.id] == nil && c.account == n.Account)
 }
 
-// takeFault finds the fault that strikes a call and uses it up.
+// takeFault finds the first fault that applies to a call and counts it down.
 func (s *Server) takeFault(endpoint string, c *call) *fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Server) takeFault(endpoint string, c *call) *fault {
 	return nil
 }
 
-// withFaults carries a call out, unless a fault has it otherwise.
+// withFaults calls the handler of an edge, or the fault that applies to the call.
 func (s *Server) withFaults(c *call, endpoint string, e edge) (any, error) {
 	c.endpoint = endpoint
 	f := s.takeFault(endpoint, c)

@@ -70,7 +70,7 @@ const (
 	maxLimit     = 1000
 )
 
-// paged cuts one page out of a list and says how to get the next ones.
+// paged is one page of a list, with the cursors of its neighbours.
 type paged struct {
 	Data   []object `json:"data"`
 	Paging *paging  `json:"paging,omitempty"`
@@ -88,7 +88,7 @@ type cursors struct {
 }
 
 // page answers a list request. Items are identified by their id, so that a
-// cursor stays good while the list grows.
+// cursor stays valid while the list grows.
 func (c *call) page(items []object) (paged, error) {
 	limit := defaultLimit
 	if c.params.has("limit") {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// call is one Graph request on its way through.
+// call is one Graph request that is being answered.
 type call struct {
 	s *Server
 	w http.ResponseWriter
@@ -24,7 +24,7 @@ type call struct {
 	*input
 	token *token
 
-	endpoint  string // the group of calls that faults know it by
+	endpoint  string // its group, as faults name it: see endpointOf
 	failLater *int   // the code to report by callback after a 200
 }
 
@@ -32,8 +32,8 @@ type call struct {
 // written the answer itself.
 type edge func(*Server, *call) (any, error)
 
-// edges is everything that is played: method, kind of object, name of edge,
-// and a star where the path goes on to a member of the edge.
+// edges holds every implemented edge by method, kind of object and name, with
+// a star where the path goes on to a member of the edge.
 var edges = map[string]edge{
 	"POST number/messages": (*Server).postMessages,
 
@@ -79,7 +79,8 @@ var edges = map[string]edge{
 	"POST app/subscriptions": (*Server).subscribeFields,
 }
 
-// tokenEdges are the paths that belong to no object. They check tokens themselves.
+// tokenEdges are the paths that belong to no object. Their handlers check
+// tokens themselves.
 var tokenEdges = map[string]edge{
 	"GET /oauth/access_token":  (*Server).exchangeToken,
 	"POST /oauth/access_token": (*Server).exchangeToken,
@@ -129,13 +130,14 @@ func (c *call) route(path string) {
 	c.edge, c.member, _ = strings.Cut(strings.Trim(rest, "/"), "/")
 }
 
-// answer walks a call through in the provider's order: the token first, then
-// the object, then whether the edge is played, then what faults say.
+// answer checks a call in the provider's order: the token first, then the
+// object, then whether the edge exists, then faults.
 func (s *Server) answer(c *call) (any, error) {
 	tokenEdge := tokenEdges[c.r.Method+" "+c.path]
 	early := tokenEdge == nil && c.givenToken() != ""
 	if early {
-		// Strangers shall not send us whole files first.
+		// A token in header or query is checked before the body is read, so that
+		// nobody without one can upload a large file.
 		if err := c.authenticate(); err != nil {
 			return nil, err
 		}
@@ -145,7 +147,7 @@ func (s *Server) answer(c *call) (any, error) {
 		return nil, unreadable(err)
 	}
 	if tokenEdge != nil {
-		return s.withFaults(c, "token", tokenEdge) // which only faults for all concern
+		return s.withFaults(c, "token", tokenEdge) // only faults for "all" apply here
 	}
 
 	if !early {
@@ -172,7 +174,7 @@ func (c *call) read() (err error) {
 	return err
 }
 
-// dispatch finds the object and plays the edge.
+// dispatch finds the object and the handler of the edge, and calls it.
 func (s *Server) dispatch(c *call) (any, error) {
 	if c.id == "" || c.id == "oauth" {
 		return nil, unknownPath(c.path)
@@ -203,7 +205,7 @@ func (s *Server) dispatch(c *call) (any, error) {
 	return s.withFaults(c, endpointOf(kind, c.edge), handle)
 }
 
-// endpointOf says which faults concern an edge.
+// endpointOf returns the group of calls that an edge belongs to, for faults.
 func endpointOf(kind idKind, edge string) string {
 	switch {
 	case edge == "" && kind == kindTemplate:
@@ -214,7 +216,7 @@ func endpointOf(kind idKind, edge string) string {
 	return edgeEndpoints[edge]
 }
 
-// unreadable words a body that could not be read.
+// unreadable is the error for a body that could not be read.
 func unreadable(err error) error {
 	if errors.Is(err, errTooLarge) {
 		return &graphError{

@@ -61,7 +61,8 @@ func validUsername(name string) bool {
 	return len(name) >= 3 && len(name) <= 35 && letter && usernamePattern.MatchString(name)
 }
 
-// receiveInbound takes a message from a user, described as /_sim/inbound does.
+// receiveInbound takes a message from a user, in the form of a body of
+// /_sim/inbound.
 func (s *Server) receiveInbound(in object) (string, error) {
 	kind := firstOf(in.text("type"), "text")
 	phone, bsuid := digits(in.text("from")), in.text("bsuid")
@@ -119,7 +120,7 @@ func (s *Server) numberFor(in object) (string, error) {
 	return id, nil
 }
 
-// storeInbound remembers an inbound message and queues its callback.
+// storeInbound stores an inbound message and queues its callback.
 func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
 	now := nowMS()
 	s.mu.Lock()
@@ -167,7 +168,8 @@ func inboundWire(m *message, user *person, content object) object {
 	return wire
 }
 
-// readInbound reads the content of a message and what may come with any.
+// readInbound reads the content of a message, and the parts that any message
+// may have: referral, errors and context.
 func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	content := object{}
 	for _, extra := range []string{"referral", "errors"} {
@@ -209,7 +211,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	return content, nil
 }
 
-// inboundNeeds is what a content must hold.
+// inboundNeeds lists the keys that each type of content must have.
 var inboundNeeds = map[string][]string{
 	"text": {"body"}, "location": {"latitude", "longitude"}, "interactive": {"type"}, "button": {"text"},
 	"reaction": {"message_id"}, "order": {"product_items"}, "system": {"type"},
@@ -259,7 +261,8 @@ func readUnsupported(in, content object) {
 	content["unsupported"] = object{"type": firstOf(in.child("unsupported").text("type"), "unknown")}
 }
 
-// completeContext completes the context of a reply: who wrote what is answered.
+// completeContext fills in the context of a reply: who wrote the message that
+// it answers.
 func (s *Server) completeContext(numberID string, given object) object {
 	context := object{}
 	for k, v := range given {
@@ -285,7 +288,7 @@ func (s *Server) completeContext(numberID string, given object) object {
 	return context
 }
 
-// withNumbers makes numbers of fields that may have come as strings.
+// withNumbers converts fields to numbers where they came as strings.
 func withNumbers(o object, keys ...string) object {
 	fixed := object{}
 	for k, v := range o {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// receiveMedia files what a user sent, given as a link, as base64 data or as
-// the id of a file that is there already, and words it as callbacks do.
+// receiveMedia stores the file that a user sent, given as a link, as base64 data
+// or as the id of a stored file, and returns its description for callbacks.
 func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) {
 	if in == nil {
 		return nil, missing(kind)
@@ -77,8 +77,9 @@ func (s *Server) storeReceived(numberID, kind string, file *stagedFile) (*media,
 	return s.storeMedia(numberID, kind, file, inboundLife)
 }
 
-// defaultMime labels bytes that nobody has, or only the server that they came
-// from; voice notes in particular have a label that no detector would find.
+// defaultMime is the content type of bytes whose sender named none: that of the
+// server they were fetched from, or the detected one. Voice notes get the codec
+// too, which no detector finds.
 func defaultMime(kind, label string, head []byte) string {
 	detected := mimeOf(label, head)
 	if kind == "audio" && strings.HasSuffix(detected, "/ogg") {
@@ -89,7 +90,7 @@ func defaultMime(kind, label string, head []byte) string {
 
 const fetchTimeout = 20 * time.Second
 
-// fetch downloads a link through the client that was given for that purpose.
+// fetch downloads a link with the client of Options.Fetch.
 func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
 	if s.opt.Fetch == nil {
 		return nil, fmt.Errorf("this simulator fetches no links")
@@ -125,7 +126,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
 }
 
 // fetchThenSchedule downloads the link of a message before its statuses are
-// laid out: what cannot be had fails with 131053.
+// scheduled. A link that cannot be fetched fails the message with 131053.
 func (s *Server) fetchThenSchedule(m *message, link string) {
 	var failure *int
 	file, err := s.fetch(s.ctx, link)

@@ -19,7 +19,7 @@ const (
 	maxRowDescription  = 72
 )
 
-// uncheckedInteractives are taken without a look inside: commerce and calling.
+// uncheckedInteractives are accepted without a check: commerce and calling.
 var uncheckedInteractives = []string{
 	"product", "product_list", "catalog_message", "address_message", "order_details", "order_status",
 	"call_permission_request", "voice_call", "carousel", "request_contact_info",

@@ -35,8 +35,8 @@ func (j *journal) add(e journalEntry) {
 
 func (s *Server) journalFile() string { return s.opt.StateFile + ".messages" }
 
-// saveJournal appends what has happened, or writes the file anew once most of
-// it is history.
+// saveJournal appends the collected entries, or writes the file anew once most
+// of its lines are out of date.
 func (s *Server) saveJournal() error {
 	s.mu.Lock()
 	entries, restart := s.journal.entries, s.journal.restart
@@ -91,11 +91,11 @@ func writeEntries(w io.Writer, entries []journalEntry) error {
 // time, so that requests never wait long for a save.
 const saveChunk = 500
 
-// rewriteJournal writes the messages remembered to a new file.
+// rewriteJournal writes the stored messages to a new file.
 func (s *Server) rewriteJournal() error {
 	s.mu.Lock()
 	all := append([]*message(nil), s.messages.kept()...)
-	s.journal.entries = nil // all of it is in what is copied below, or comes after
+	s.journal.entries = nil // the messages below include all of it; later entries are appended
 	s.journal.lines = len(all)
 	s.mu.Unlock()
 

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The pair limit: one message in six seconds to the same user, of which 45 may
-// be borrowed from the future.
+// The pair limit: one message in six seconds to the same user, with bursts of
+// up to 45.
 const (
 	pairEvery = 6 * time.Second
 	pairBurst = 45
-	// maxPairs bounds the memory of the pair limit; forgetting a pair only
-	// makes the simulator kinder.
+	// maxPairs limits the memory of the pair limit. When it is reached all pairs
+	// start again with a full bucket.
 	maxPairs = 100_000
 )
 

@@ -107,8 +107,8 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 	return createdID{m.ID}, nil
 }
 
-// mimeOf believes a label that says something, and looks at the bytes when it
-// says nothing.
+// mimeOf returns the content type that a label names, or detects it from the
+// bytes where the label names none.
 func mimeOf(label string, head []byte) string {
 	kind, _, _ := mime.ParseMediaType(label)
 	if kind != "" && kind != "application/octet-stream" {
@@ -118,7 +118,7 @@ func mimeOf(label string, head []byte) string {
 	return kind
 }
 
-// storeMedia files received bytes as an object of a number.
+// storeMedia stores received bytes as a media object of a number.
 func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.Duration) (*media, error) {
 	s.mu.Lock()
 	n := s.world.Numbers[numberID]
@@ -133,7 +133,7 @@ func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.D
 		Expires: time.Now().Add(life).UnixMilli(), Secret: newSecret(12),
 	}
 
-	// The bytes come first: nobody may find an object without them.
+	// The bytes are stored first, so that no object is visible without them.
 	if err := file.keep(id); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.D
 	return m, nil
 }
 
-// dropExpired forgets files that nobody can ask for any more.
+// dropExpired deletes media that has expired.
 func (s *Server) dropExpired() {
 	now := nowMS()
 	for id, m := range s.world.Media {
@@ -186,14 +186,14 @@ func (s *Server) getMedia(c *call) (any, error) {
 	return mediaInfo{"whatsapp", m.url(origin(c.r)), m.Mime, hex.EncodeToString(m.SHA256), m.Size, m.ID}, nil
 }
 
-// url is where the bytes can be had for the next five minutes.
+// url is a download URL that works for five minutes.
 func (m *media) url(origin string) string {
 	expires := strconv.FormatInt(time.Now().Add(urlLife).Unix(), 10)
 	q := url.Values{"mid": {m.ID}, "ext": {expires}, "hash": {m.sign(expires)}}
 	return origin + downloadPath + "?" + q.Encode()
 }
 
-// sign ties a URL to its expiry.
+// sign makes the signature that binds a URL to its expiry.
 func (m *media) sign(expires string) string { return appSecretProof(m.Secret, m.ID+"."+expires)[:32] }
 
 // deleteMedia handles DELETE /{media_id}.
@@ -213,8 +213,8 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 	return success{true}, nil
 }
 
-// serveDownload handles a media URL. Whatever is wrong with it is a 404, but a
-// missing or bad token is 401.
+// serveDownload handles a media URL. A missing or bad token is answered with
+// 401, anything else that is wrong with 404.
 func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	c := &call{

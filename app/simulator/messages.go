@@ -63,7 +63,7 @@ func (s *Server) markRead(c *call) (any, error) {
 	return success{true}, nil
 }
 
-// draft is a message on its way to being accepted.
+// draft is a message that is being checked before it is accepted.
 type draft struct {
 	message
 	failure *int // the code to report by callback, if it will fail
@@ -80,7 +80,7 @@ func (s *Server) send(c *call) (any, error) {
 		return nil, err
 	}
 
-	// Without a JSON body, what is shown as the request is made of the parameters.
+	// Without a JSON body, the parameters are stored as the request.
 	if d.Request = c.raw; d.Request == nil {
 		if d.Request, err = marshal(c.params); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (c *call) readEnvelope() (*draft, error) {
 	return d, nil
 }
 
-// readContent checks what the message says.
+// readContent checks the type and the content of a message.
 func (s *Server) readContent(c *call, d *draft) error {
 	d.Type = firstOf(strings.ToLower(c.params.text("type")), "text")
 
@@ -158,8 +158,8 @@ func (s *Server) readContent(c *call, d *draft) error {
 	return check(s, c, d)
 }
 
-// accept applies the rules that depend on the state of things, then remembers
-// the message and lays out what will become of it.
+// accept applies the rules that depend on the stored state, then stores the
+// message and schedules its statuses.
 func (s *Server) accept(c *call, d *draft) error {
 	d.ID = newWamid(d.party(), d.Phone == "")
 	now := time.Now()
@@ -224,7 +224,8 @@ func (s *Server) predictFailure(c *call, d *draft) {
 	}
 }
 
-// answer words the acceptance. A user addressed by BSUID has no number in it.
+// answer is the response to an accepted message. A user addressed by BSUID has
+// no number in it.
 func (d *draft) answer() sendResponse {
 	view := sendResponse{
 		Product:  "whatsapp",

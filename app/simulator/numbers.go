@@ -35,7 +35,7 @@ type number struct {
 	Override   callback `json:"override"`
 	Profile    profile  `json:"profile"`
 
-	Code        string   `json:"code,omitempty"` // the verification code on its way
+	Code        string   `json:"code,omitempty"` // the verification code that was requested
 	CodeExpires int64    `json:"code_expires,omitempty"`
 	Attempts    []int64  `json:"attempts,omitempty"` // to register or deregister, last 72 h
 	Guesses     int      `json:"guesses,omitempty"`  // wrong PINs in a row
@@ -53,7 +53,7 @@ func display(phone string) string {
 	return "+" + phone
 }
 
-// numberFields is what a number shows when nothing is asked for. Strict
+// numberFields are the fields of a number when the request names none. Strict
 // clients refuse more.
 var numberFields = []string{"id", "display_phone_number", "verified_name", "quality_rating", "code_verification_status"}
 

@@ -21,8 +21,18 @@ const (
 // messageFields follow an override of the callback URL and carry no time.
 var messageFields = []string{fieldMessages, fieldEchoes, fieldPreferences, fieldUserID, fieldHistory, fieldStateSync}
 
-// change is one update for the app: it is in a lane, in flight, or waiting in
-// the timeline for another try.
+// change is one update for the app, named as in the payload of callbacks.
+//
+// Its states are: waiting in a delivery queue; in flight, as part of the one
+// batch that the queue is posting; or in the timeline, waiting for another
+// attempt. It is gone when the app answered 200, or when the next attempt would
+// come more than 7 days after the first. Queues are made when something is
+// enqueued, have one goroutine each while they are busy, and are removed when
+// they are empty. Batches hold changes with the same number of attempts.
+//
+// All of it is guarded by Server.mu, which is released while a batch is posted.
+// outbox.pending counts the changes in all three states. Delivery is at least
+// once, and in order for each account and URL while nothing fails.
 type change struct {
 	Account  string          `json:"account"`
 	URL      string          `json:"url,omitempty"` // when it is not the app's own
@@ -45,12 +55,12 @@ func (c *change) encoded() (json.RawMessage, error) {
 	return marshal(c.pending)
 }
 
-// queueKey keeps accounts and receivers apart, so that one that hangs does not
-// hold up the others.
+// queueKey gives each account and URL a queue of its own, so that a receiver
+// that hangs does not delay the others.
 type queueKey struct{ account, url string }
 
-// deliveryQueue is a queue of changes for one account and URL, posted one batch after
-// another, so that updates arrive in order while all goes well.
+// deliveryQueue holds the changes for one account and URL. They are posted one
+// batch after another, so that updates arrive in order while nothing fails.
 type deliveryQueue struct {
 	key      queueKey
 	waiting  []*change
@@ -58,21 +68,22 @@ type deliveryQueue struct {
 	busy     bool
 }
 
-// outbox is everything that waits to be told.
+// outbox holds the changes that are waiting or in flight.
 type outbox struct {
 	queues  map[queueKey]*deliveryQueue
 	pending int
 }
 
-// maxPending bounds what waits for a receiver that is down; later updates are
-// dropped, and logged.
+// maxPending limits the changes that wait for a receiver that is down; later
+// ones are dropped, and logged.
 const maxPending = 100_000
 
 func newOutbox() outbox { return outbox{queues: map[queueKey]*deliveryQueue{}} }
 
-// targetOf finds where an update goes: number before account before app, for
-// which the URL is left empty, so that it follows when the app moves. Nothing
-// is told of accounts that the app is not subscribed to.
+// targetOf finds where an update goes: to the override of the number, else of
+// the account, else to the app. For the app the URL is left empty, so that
+// pending updates follow when its URL changes. No updates are wanted about
+// accounts that the app is not subscribed to.
 func (s *Server) targetOf(accountID string, n *number, field string) (override string, wanted bool) {
 	a := s.world.Accounts[accountID]
 	if a == nil || !a.Subscribed {
@@ -109,7 +120,7 @@ func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 	}
 }
 
-// enqueue puts a change into its lane and sets the lane going.
+// enqueue puts a change into its queue, and starts the queue if it is idle.
 func (s *Server) enqueue(c *change) {
 	// Changes that were tried before are counted already and never dropped here.
 	if s.outbox.pending >= maxPending && c.Attempts == 0 {
@@ -134,7 +145,7 @@ func (s *Server) enqueue(c *change) {
 	s.markDirty()
 }
 
-// resumeQueues sets lanes going that were loaded from the state file.
+// resumeQueues starts the queues that were loaded from the state file.
 func (s *Server) resumeQueues() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +159,8 @@ func (s *Server) resumeQueues() {
 
 const batchSize = 100
 
-// take removes the next batch from the lane: changes that have been tried
-// equally often, so that a bad one holds up only its like.
+// take removes the next batch from the queue: changes that were tried equally
+// often, so that new ones are not delayed by those that failed before.
 func (q *deliveryQueue) take() []*change {
 	attempts := q.waiting[0].Attempts
 	n := 1
@@ -162,7 +173,7 @@ func (q *deliveryQueue) take() []*change {
 	return batch
 }
 
-// runQueue posts batches until the lane is empty.
+// runQueue posts batches until the queue is empty or the server closes.
 func (s *Server) runQueue(q *deliveryQueue) {
 	for {
 		s.mu.Lock()
@@ -187,7 +198,8 @@ func (s *Server) runQueue(q *deliveryQueue) {
 	}
 }
 
-// retryAfter is how long to wait after each failed attempt; then ever longer.
+// retryAfter is how long to wait after each failed attempt; after the last of
+// them the wait doubles each time, up to longestRetry.
 var retryAfter = []time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second,
 }
@@ -205,8 +217,8 @@ func retryDelay(attempts int) time.Duration {
 	return min(last<<min(attempts-len(retryAfter), 20), longestRetry)
 }
 
-// finishBatch drops delivered changes and schedules the others again, unless a
-// reset has made them forgotten meanwhile.
+// finishBatch drops the changes of a delivered batch and schedules those of a
+// failed one again. A reset meanwhile has emptied the batch.
 func (s *Server) finishBatch(q *deliveryQueue, err error) {
 	batch := q.inFlight
 	q.inFlight = nil
@@ -218,7 +230,7 @@ func (s *Server) finishBatch(q *deliveryQueue, err error) {
 	}
 
 	if s.ctx.Err() != nil {
-		q.waiting = append(batch, q.waiting...) // not the receiver's fault
+		q.waiting = append(batch, q.waiting...) // closing cut it off, which is no failed attempt
 		return
 	}
 
@@ -227,11 +239,11 @@ func (s *Server) finishBatch(q *deliveryQueue, err error) {
 	batch = slices.DeleteFunc(batch, func(c *change) bool {
 		c.Attempts++
 		c.Next = now + delay
-		given := c.Next-c.First > giveUpAfter.Milliseconds()
-		if given {
+		expired := c.Next-c.First > giveUpAfter.Milliseconds()
+		if expired {
 			s.outbox.pending--
 		}
-		return given
+		return expired
 	})
 
 	if len(batch) > 0 {

@@ -20,7 +20,7 @@ type person struct {
 	Wrote map[string]int64 `json:"wrote,omitempty"`
 }
 
-// people are found by number and by id.
+// people holds the users, indexed by number and by id.
 type people struct {
 	all     []*person
 	byPhone map[string]*person
@@ -51,8 +51,8 @@ func (p *people) find(party string) *person {
 	return p.byPhone[digits(party)]
 }
 
-// normalizeParty is how a user is named here: by the digits of a number, however it is
-// written, or by a BSUID.
+// normalizeParty reduces a phone number, however it is written, to its digits.
+// A BSUID stays as it is.
 func normalizeParty(name string) string {
 	if d := digits(name); d != "" && !bsuidPattern.MatchString(name) {
 		return d
@@ -87,7 +87,8 @@ func (p *people) change(user *person, phone, bsuid string) {
 	p.index(user)
 }
 
-// setWrote notes that a person wrote to a number, which opens the window.
+// setWrote records that a person wrote to a number, which opens the service
+// window.
 func (user *person) setWrote(numberID string, at int64) {
 	if user.Wrote == nil {
 		user.Wrote = map[string]int64{}
@@ -113,7 +114,7 @@ func (s *Server) WindowOpen(phoneNumberID, party string) bool {
 var bsuidPattern = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
 
 // bsuidFor makes up the id of a number's owner. It is computed rather than
-// drawn, so that a stranger keeps the same id without being remembered.
+// random, so that a user without a record keeps the same id.
 func bsuidFor(phone string) string {
 	sum := sha256.Sum256([]byte("bsuid " + phone))
 	n := binary.BigEndian.Uint64(sum[:]) % 9_000_000_000_000_000
@@ -123,7 +124,7 @@ func bsuidFor(phone string) string {
 // newBSUID makes up an id that is not tied to a number.
 func newBSUID(phone string) string { return countryOf(phone) + "." + randomDigits(16) }
 
-// dialCodes is enough of the numbering plan to make ids look at home.
+// dialCodes maps some country codes to the countries that begin a BSUID.
 var dialCodes = map[string]string{
 	"1": "US", "20": "EG", "27": "ZA", "31": "NL", "33": "FR", "34": "ES", "39": "IT", "41": "CH", "43": "AT",
 	"44": "GB", "49": "DE", "52": "MX", "54": "AR", "55": "BR", "57": "CO", "61": "AU", "62": "ID", "65": "SG",

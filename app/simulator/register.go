@@ -21,7 +21,7 @@ func badPIN() *graphError {
 	return badParameter("Invalid PIN format. The PIN must have 6 digits.")
 }
 
-// attempt counts a try to register or deregister.
+// attempt counts an attempt to register or deregister, and refuses too many.
 func (n *number) attempt() error {
 	now := nowMS()
 	n.Attempts = recent(n.Attempts, now, attemptsSpan)

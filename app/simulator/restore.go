@@ -38,7 +38,7 @@ func (s *Server) restore(kind string, b json.RawMessage) error {
 	return fmt.Errorf("unknown kind; it was written by another version")
 }
 
-// decodeRecord decodes a record and hands it over.
+// decodeRecord decodes a record and passes it to a function.
 func decodeRecord[T any](b json.RawMessage, place func(*T)) error {
 	v := new(T)
 	if err := decodeJSON(b, v); err != nil {
@@ -65,8 +65,8 @@ func (s *Server) restoreHead(b json.RawMessage) error {
 	return nil
 }
 
-// restoreChange puts an undelivered change back: into its lane, or into the
-// timeline when it waits for another try.
+// restoreChange puts an undelivered change back: into its queue, or into the
+// timeline when it waits for another attempt.
 func (s *Server) restoreChange(c *change) {
 	s.outbox.pending++
 	if c.Next != 0 {

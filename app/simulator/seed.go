@@ -121,7 +121,7 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 	return n, nil
 }
 
-// Template is a message template to add, in the provider's own words.
+// Template is a message template to add, with the provider's own names.
 type Template struct {
 	Name, Language, Category string
 	ParameterFormat          string // NAMED or POSITIONAL, which is the default
@@ -130,7 +130,7 @@ type Template struct {
 }
 
 // AddTemplate adds a template to an account without a review and returns its
-// id. One that is there already is left alone.
+// id. One that exists is left unchanged.
 func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) {
 	list := make([]any, len(in.Components))
 	for i, comp := range in.Components {
@@ -176,8 +176,8 @@ type Signup struct {
 
 // Signup plays a business that signs up through the hosted page: a new account
 // with one number, verified but not registered, and a code for its token. The
-// app hears of it, and must subscribe to the account itself. A number that is
-// there already is signed up with the account that it has, as it is.
+// app gets a callback about it, and must subscribe to the account itself. A
+// number that exists is signed up with its account, without changes.
 func (s *Server) Signup(name, phone string) (Signup, error) {
 	if phone != "" && !validPhone(phone) {
 		return Signup{}, invalid("phone_number", "is no phone number")
@@ -203,7 +203,7 @@ func (s *Server) Signup(name, phone string) (Signup, error) {
 	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: time.Now().Add(codeLife).UnixMilli()}
 	s.world.Codes[code.Code] = code
 
-	// The app hears of it although it is not subscribed to the account yet.
+	// The app gets this callback although it is not subscribed to the account yet.
 	if s.world.Hook.URL != "" {
 		now := nowMS()
 		s.enqueue(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, pending: object{

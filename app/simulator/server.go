@@ -4,8 +4,22 @@
 // works by changing its base URL. It adds a control surface under /_sim with
 // which tests and people play the users on the other side.
 //
-// Everything lives in memory; a state file keeps it over a restart. A crash
-// may lose the last second, or a little more where there is much to save.
+// A Graph request goes through graph.go: path, token, object, fault, and then
+// the handler of its edge. A message that is accepted is stored in the message
+// log, and its statuses are scheduled in the timeline. When an event of the
+// timeline is due, its update is put into the outbox, which posts it to the
+// app; what the app does not take goes back into the timeline for another try.
+// Requests to /_sim use the same log, timeline and outbox.
+//
+// One mutex, Server.mu, guards all state in memory. It is held for short
+// steps only: callbacks are encoded and posted, files are received and links
+// are fetched without it. Handlers take it; the unexported methods that read or
+// change this state (those of world, outbox, timeline and journal, and what
+// queues or schedules) expect that the caller holds it.
+//
+// Everything lives in memory; a state file and a journal of messages keep it
+// over a restart. A crash may lose the last second, or a little more where
+// there is much to save, and may post callbacks a second time.
 package simulator
 
 import (
@@ -29,8 +43,8 @@ type Server struct {
 
 	ctx        context.Context
 	cancel     context.CancelFunc
-	work       sync.WaitGroup // the background: timeline, lanes, saver
-	deliveries sync.WaitGroup
+	work       sync.WaitGroup // timeline, saver and downloads of links
+	deliveries sync.WaitGroup // the running queues of the outbox
 
 	// mu guards all that follows. It is held for moments only: nothing is
 	// encoded, written or posted under it, but for small chunks of a save.
@@ -93,8 +107,8 @@ func New(opt Options) (*Server, error) {
 	return s, nil
 }
 
-// initCredentials lets the options win over what was remembered, and makes
-// up what neither has.
+// initCredentials takes the credentials from the options, else from the state
+// file, else makes them up.
 func (s *Server) initCredentials() {
 	w := &s.world
 	w.Creds.AppID = firstOf(s.opt.AppID, w.Creds.AppID, randomDigits(15))

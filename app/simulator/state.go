@@ -13,8 +13,20 @@ import (
 	"time"
 )
 
-// The state file is a list of records, one to a line, each with its kind: so
-// it can be written in chunks while requests are served, and read in one go.
+// record is one line of the state file: a value with its kind.
+//
+// What is saved lies in two files. The state file holds one record a line and
+// is replaced as a whole at each save; it is written in chunks, so that requests
+// are served meanwhile, and its records may be of slightly different times. Messages are too many for that: the journal beside it (journal.go)
+// gets a line for each message and each new status, and is written anew when
+// most of its lines are out of date.
+//
+// markDirty asks for a save; runSaver saves half a second later, and Close
+// saves at the end. A save writes the journal first, then the state. After a
+// crash the state file is the old or the new one, never half of one, and the
+// journal may end in half a line, which is ignored. Messages may then be newer
+// than the events: their remaining statuses are lost. Callbacks that were being
+// posted are saved as not delivered, and are posted again.
 type record struct {
 	Kind  string `json:"k"`
 	Value any    `json:"v"`
@@ -139,7 +151,7 @@ func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
 	return nil
 }
 
-// undelivered lists the changes that the app has not taken yet.
+// undelivered lists the changes that the app has not accepted yet.
 func (s *Server) undelivered() []*change {
 	var all []*change
 	for _, q := range s.outbox.queues {

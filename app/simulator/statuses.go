@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// value is what a callback of the messages kind carries.
+// value is the content of a callback about messages or users.
 type value struct {
 	Product  string    `json:"messaging_product"`
 	Metadata metadata  `json:"metadata"`
@@ -61,7 +61,7 @@ type pricing struct {
 	Category string `json:"category"`
 }
 
-// reportStatus tells the app what became of a message.
+// reportStatus sets the status of a message and queues the callback about it.
 func (s *Server) reportStatus(m *message, name string, code int) {
 	n := s.world.Numbers[m.Number]
 	if n == nil {
@@ -72,7 +72,7 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 		s.setStatus(m, name)
 	}
 
-	// Pricing counts as reported only where the app was told of it.
+	// Pricing counts as reported only if a callback is really queued.
 	if _, ok := s.targetOf(n.Account, n, fieldMessages); !ok {
 		return
 	}
@@ -82,7 +82,7 @@ func (s *Server) reportStatus(m *message, name string, code int) {
 	}
 }
 
-// statusValue words one status of a message.
+// statusValue builds the callback about one status of a message.
 func (s *Server) statusValue(n *number, m *message, name string, code int) value {
 	now := nowMS()
 	user := s.world.People.find(m.party())
@@ -92,7 +92,7 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	}
 
 	if user != nil {
-		// The number of a user who was addressed by id is told where it is known.
+		// A user who was addressed by id is reported with the number, where known.
 		st.Recipient, st.UserID = user.Phone, user.BSUID
 	} else if st.UserID == "" {
 		st.UserID = bsuidFor(m.Phone)
@@ -119,7 +119,7 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	return v
 }
 
-// contactOf describes a person; strangers are called by their number.
+// contactOf describes a person; one without a record is named by the number.
 func contactOf(user *person, phone, bsuid string) contact {
 	if user == nil {
 		return contact{Profile: profileName{Name: firstOf(phone, bsuid)}, WaID: phone, UserID: bsuid}
@@ -131,7 +131,7 @@ func contactOf(user *person, phone, bsuid string) contact {
 }
 
 // pricing says what a message cost: within the service window only marketing
-// and authentication do.
+// and authentication messages are charged.
 func (m *message) pricing() *pricing {
 	category := firstOf(m.Category, "service")
 	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}

@@ -65,10 +65,10 @@ func (s *Server) queueContacts(n *number) {
 	}
 }
 
-// maxHistory bounds the one update in which the whole history is told.
+// maxHistory limits the messages in the one update that carries the history.
 const maxHistory = 1000
 
-// queueHistory queues the messages remembered for a number, by thread.
+// queueHistory queues the stored messages of a number, grouped by user.
 func (s *Server) queueHistory(n *number) {
 	var own []*message
 	for _, m := range s.messages.kept() {
@@ -95,10 +95,10 @@ func (s *Server) queueHistory(n *number) {
 	}}})
 }
 
-// fileTypes are told as placeholders in a history.
+// fileTypes appear as placeholders in a history.
 var fileTypes = []string{"image", "video", "audio", "document", "sticker"}
 
-// historyMessage words a message as a history does.
+// historyMessage returns a message in the form of a history update.
 func (n *number) historyMessage(m *message) object {
 	past := object{
 		"id": m.ID, "timestamp": seconds(m.At), "type": m.Type,
@@ -123,7 +123,7 @@ func (n *number) historyMessage(m *message) object {
 	return past
 }
 
-// historyStatus is the history's word for a status.
+// historyStatus translates a status into the names that a history uses.
 func historyStatus(status string) string {
 	switch status {
 	case "accepted":

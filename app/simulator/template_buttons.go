@@ -70,7 +70,7 @@ func buttonGroup(kind string) string {
 	return "other"
 }
 
-// checkOfferButtons wants the code before the link.
+// checkOfferButtons requires that the code comes before the link.
 func checkOfferButtons(list []any, offer bool) error {
 	if !offer {
 		return nil
@@ -196,7 +196,7 @@ func (r *rules) codeButtons(comp object) error {
 
 	switch {
 	case strings.EqualFold(button.text("type"), "URL") && strings.Contains(button.text("url"), "otp_type="):
-		return nil // edited as it was shown
+		return nil // an edit that sends back what a GET returned
 	case !strings.EqualFold(button.text("type"), "OTP"):
 		return malformed("The button of an authentication template is of type OTP.")
 	case otp != "COPY_CODE" && otp != "ONE_TAP" && otp != "ZERO_TAP":

@@ -63,7 +63,7 @@ func (t *template) editable(in object) error {
 	return nil
 }
 
-// edit replaces what a body names.
+// edit replaces the fields that a body names, and checks the result as a whole.
 func (t *template) edit(in object) error {
 	if !in.has("components") && !in.has("category") && !in.has("message_send_ttl_seconds") {
 		return requiredParameter("components")
@@ -159,7 +159,8 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 	return success{true}, nil
 }
 
-// deleteTemplate removes one; an approved one leaves its name blocked.
+// deleteTemplate removes one. The name of an approved one stays blocked for 30
+// days.
 func (s *Server) deleteTemplate(t *template) {
 	if t.Status == statusApproved {
 		s.world.Deleted[deletedKey(t)] = time.Now().Add(templateBlocked).UnixMilli()

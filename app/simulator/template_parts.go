@@ -107,7 +107,7 @@ const (
 	maxCards = 10
 )
 
-// carousel wants cards that all look alike.
+// carousel requires that all cards have the same components.
 func (r *rules) carousel(comp object) error {
 	list := comp.list("cards")
 	if len(list) < minCards || len(list) > maxCards {
@@ -135,7 +135,7 @@ func (r *rules) carousel(comp object) error {
 	return nil
 }
 
-// shapeOf sums up what a card is made of.
+// shapeOf lists what a card is made of, in a form that can be compared.
 func shapeOf(components []object) string {
 	var parts []string
 	for _, comp := range components {

@@ -101,7 +101,7 @@ func (t *template) readTTL(in object) error {
 	return nil
 }
 
-// rules checks components, and tidies them up as it goes.
+// rules checks the components of a template and normalizes them.
 type rules struct {
 	category string
 	named    bool
@@ -264,7 +264,7 @@ func (r *rules) checkExamples(comp object, key string, names []string) error {
 	}
 
 	values := example.list(key)
-	// The values of a body stand in a list within the list.
+	// The values of a body are a list within the list.
 	if len(values) > 0 {
 		if inner, nested := values[0].([]any); nested {
 			values = inner

@@ -45,7 +45,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	return f.checkComponents(t.Components, in.list("components"))
 }
 
-// parameterCheck puts parameters into a template.
+// parameterCheck compares the parameters of a message with its template.
 type parameterCheck struct {
 	s     *Server
 	d     *draft
@@ -162,7 +162,8 @@ func (f *parameterCheck) body(comp, given object) error {
 	return f.texts("body", comp.text("text"), given.list("parameters"), maxBodyText)
 }
 
-// texts compares the parameters of a text with its variables.
+// texts compares the parameters of a text with its variables, and the filled
+// text with its limit.
 func (f *parameterCheck) texts(where, text string, parameters []any, limit int) error {
 	names := variables(text)
 	if len(parameters) != len(names) {
@@ -243,7 +244,7 @@ func (f *parameterCheck) buttons(comp object, given []object) error {
 	return nil
 }
 
-// buttonParameterTypes says what the parameter of a button is called.
+// buttonParameterTypes is the type of parameter that a button needs.
 var buttonParameterTypes = map[string]string{"URL": "text", "COPY_CODE": "coupon_code", "OTP": "text"}
 
 func checkButtonParameter(i int, button, given object) error {

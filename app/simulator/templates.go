@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What becomes of a template.
+// The states of a template.
 const (
 	statusApproved = "APPROVED"
 	statusPending  = "PENDING"
@@ -56,7 +56,7 @@ func (w *world) findTemplate(account, name, language string) *template {
 	return nil
 }
 
-// sameLanguage takes en-US and en_US for one.
+// sameLanguage treats en-US and en_US as the same language.
 func sameLanguage(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "-", "_"), strings.ReplaceAll(b, "-", "_"))
 }
@@ -144,7 +144,7 @@ func (t *template) matches(q object) bool {
 	return false
 }
 
-// oneOf reports whether a filter, one value or a list of them, admits a value.
+// oneOf reports whether a filter, one value or a list of them, matches a value.
 func oneOf(q object, key, value string) bool {
 	if list := q.list(key); list != nil {
 		return slices.ContainsFunc(list, func(v any) bool { return strings.EqualFold(fmt.Sprint(v), value) })
@@ -272,13 +272,12 @@ func (s *Server) checkNewTemplate(t *template) error {
 
 func deletedKey(t *template) string { return t.Account + "/" + t.Name + "/" + t.Language }
 
-// recent drops times that are longer ago than a span.
+// recent removes the times that are older than a span.
 func recent(times []int64, now int64, span time.Duration) []int64 {
 	return slices.DeleteFunc(times, func(at int64) bool { return now-at >= span.Milliseconds() })
 }
 
-// review passes a verdict on a template, or changes its status otherwise, and
-// tells the app.
+// review sets the status of a template and queues the callback about it.
 func (s *Server) review(t *template, status, reason string) {
 	t.Status, t.Updated = status, nowMS()
 	t.Reason = firstOf(reason, "NONE")
@@ -312,7 +311,7 @@ func (s *Server) review(t *template, status, reason string) {
 	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
 }
 
-// numeric shows an id as the number that it is.
+// numeric returns an id as a JSON number.
 func numeric(id string) any {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// event is something that will happen: a status of a message, the verdict on a
-// template, or another try at callbacks.
+// event is something that is due later: a status of a message, the verdict on
+// a template, or another attempt to post callbacks.
 type event struct {
 	Due int64 `json:"due"`
 
@@ -20,8 +20,17 @@ type event struct {
 	seq   int64
 }
 
-// timeline is a heap of events: one timer serves them all, however many
-// messages are under way.
+// timeline holds all events to come, as a heap ordered by due time. One
+// goroutine, runTimeline, runs them with one timer, however many messages are
+// under way. scheduleEvent adds an event under Server.mu and wakes the
+// goroutine if it became the next one; an event runs once, under the lock, and
+// finds its message or template by id, so that one deleted meanwhile is
+// skipped.
+//
+// Events of messages and templates are saved as such. Those with retry are not:
+// their changes are saved with the time of the next attempt, and restoreChange
+// makes the events again. What fell due while the simulator was down runs at
+// the start.
 type timeline struct {
 	events []*event
 	seq    int64
@@ -42,7 +51,7 @@ func (t *timeline) Pop() any {
 	return e
 }
 
-// scheduleEvent enters an event and wakes the timer when it is the next one.
+// scheduleEvent adds an event, and wakes runTimeline when it is the next one.
 func (s *Server) scheduleEvent(e *event) {
 	s.timeline.seq++
 	e.seq = s.timeline.seq
@@ -56,7 +65,7 @@ func (s *Server) scheduleEvent(e *event) {
 	}
 }
 
-// runTimeline lets events happen as they fall due.
+// runTimeline runs events as they fall due.
 func (s *Server) runTimeline() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -72,10 +81,10 @@ func (s *Server) runTimeline() {
 	}
 }
 
-// eventsAtOnce bounds how long the lock is held while events happen.
+// eventsAtOnce limits how long the lock is held while events run.
 const eventsAtOnce = 64
 
-// runDueEvents carries out what is due and returns how long nothing else is.
+// runDueEvents runs all events that are due and returns the time to the next.
 func (s *Server) runDueEvents() time.Duration {
 	for {
 		s.mu.Lock()
@@ -99,6 +108,8 @@ func (s *Server) runDueEvents() time.Duration {
 
 func (s *Server) runEvent(e *event) {
 	s.markDirty()
+
+	// What was deleted after the event was scheduled is skipped.
 	switch {
 	case e.retry != nil:
 		for _, c := range e.retry {
@@ -115,7 +126,8 @@ func (s *Server) runEvent(e *event) {
 	}
 }
 
-// schedule lays out the statuses of an accepted message.
+// schedule plans the statuses of an accepted message, after its link was
+// fetched where the settings ask for that.
 func (s *Server) schedule(d *draft) {
 	s.markDirty()
 	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.Fetch != nil && !s.closing {
@@ -146,7 +158,7 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 
 	step("sent", 0, set.SentMS)
 	if m.Type == "reaction" {
-		return // nobody is told whether a reaction arrived
+		return // the provider reports no delivery of a reaction
 	}
 	step("delivered", 0, set.DeliveredMS)
 
@@ -163,7 +175,7 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 	}
 }
 
-// keepEvents drops the events that a function does not want.
+// keepEvents removes the events for which a function returns false.
 func (s *Server) keepEvents(keep func(*event) bool) {
 	kept := make([]*event, 0, len(s.timeline.events))
 	for _, e := range s.timeline.events {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tokenState is what has become of an access token.
+// tokenState says whether an access token is still good.
 type tokenState string
 
 const (
@@ -97,7 +97,7 @@ func (c *call) authenticate() error {
 	return c.checkTokenState()
 }
 
-// checkTokenState refuses a token that is no good any more.
+// checkTokenState refuses a token that is expired, revoked or without permission.
 func (c *call) checkTokenState() error {
 	switch c.token.State {
 	case tokenExpired:

@@ -21,7 +21,7 @@ const (
 	wamidFieldStart = 0x18
 )
 
-// wamid is a message id taken apart.
+// wamid holds the parts of a message id.
 type wamid struct {
 	Party    string // phone digits or BSUID of the user
 	ByUserID bool
@@ -60,7 +60,7 @@ func (m wamid) String() string {
 	return wamidPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
-// parseWamid takes an id apart; it refuses what this format cannot hold.
+// parseWamid reads the parts of an id; it refuses any other format.
 func parseWamid(id string) (wamid, error) {
 	encoded, ok := strings.CutPrefix(id, wamidPrefix)
 	if !ok {
