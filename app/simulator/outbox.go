@@ -43,16 +43,16 @@ type change struct {
 	Next     int64           `json:"next,omitempty"`
 	Attempts int             `json:"attempts,omitempty"`
 
-	pending any // what Value will be made of, outside the lock
+	content any // what Value will be made of, outside the lock
 }
 
 // encoded returns the change's value as JSON. Only attempts and times of a
 // change ever vary, so this needs no lock.
 func (c *change) encoded() (json.RawMessage, error) {
-	if c.pending == nil {
+	if c.content == nil {
 		return c.Value, nil
 	}
-	return marshal(c.pending)
+	return marshal(c.content)
 }
 
 // queueKey gives each account and URL a queue of its own, so that a receiver
@@ -106,7 +106,7 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 // queueUpdate queues an update about a number.
 func (s *Server) queueUpdate(n *number, field string, v any) {
 	if url, ok := s.targetOf(n.Account, n, field); ok {
-		s.enqueue(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), pending: v})
+		s.enqueue(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), content: v})
 		s.outbox.pending++
 	}
 }
@@ -115,7 +115,7 @@ func (s *Server) queueUpdate(n *number, field string, v any) {
 func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 	if url, ok := s.targetOf(accountID, nil, field); ok {
 		now := nowMS()
-		s.enqueue(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, pending: v})
+		s.enqueue(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, content: v})
 		s.outbox.pending++
 	}
 }
