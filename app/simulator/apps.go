@@ -44,6 +44,7 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 		return object{"data": []object{}}, nil
 	}
 
+	// No fields means all of them.
 	names := hook.Fields
 	if len(names) == 0 {
 		names = callbackFields
@@ -83,6 +84,7 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 		return nil, requiredParameter("verify_token")
 	}
 
+	// Without the lock: the receiver may call the simulator before it answers.
 	if err := s.challenge(c.r.Context(), target, verifyToken); err != nil {
 		return nil, err
 	}

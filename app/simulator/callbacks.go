@@ -57,6 +57,7 @@ func envelope(account string, batch []*change) ([]byte, error) {
 			return nil, err
 		}
 
+		// Changes without a time share one entry; each of the others has its own.
 		switch {
 		case open && c.Time == 0:
 			b.WriteByte(',')
@@ -100,6 +101,7 @@ func (s *Server) deliver(ctx context.Context, target string, body []byte) (statu
 		return 0, err
 	}
 
+	// The provider still sends the older SHA-1 signature as well.
 	secret := []byte(s.Credentials().AppSecret)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", callbackAgent)
@@ -130,6 +132,7 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 		return challengeFailed("the callback URL is not an http or https URL")
 	}
 
+	// The receiver must answer with this number.
 	number := randomDigits(10)
 	q := u.Query()
 	q.Set("hub.mode", "subscribe")

@@ -82,6 +82,8 @@ func (s *Server) checkSource(d *draft, path, kind string, content object) error 
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// A file can only be sent by the number that it was uploaded for.
 	m := s.world.Media[id]
 	if m == nil || m.Number != d.Number {
 		return refuse(codeInvalidValue, fmt.Sprintf("Media with ID %s does not exist or was not uploaded for this phone number.", id))

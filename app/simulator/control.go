@@ -172,6 +172,7 @@ func readControl(r *http.Request) (*controlCall, error) {
 		return c, nil
 	}
 
+	// Web pages of other origins can post forms, but not JSON, without a preflight.
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/json" {
 		return nil, &controlError{http.StatusUnsupportedMediaType, "The control surface takes application/json only.", ""}

@@ -11,6 +11,7 @@ func (s *Server) controlFaults(*controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	// Times is counted down in place, so the answer needs a copy of it.
 	shown := []fault{}
 	for _, f := range s.world.Faults {
 		copied := *f
@@ -86,6 +87,7 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 		return nil, &controlError{400, "The app has no callback URL.", ""}
 	}
 
+	// It does not go through the outbox: there is no order and no second attempt.
 	ctx, cancel := context.WithTimeout(c.r.Context(), callbackTimeout)
 	defer cancel()
 	status, err := s.deliver(ctx, target, appendASCII(nil, c.body))
@@ -108,6 +110,8 @@ func (s *Server) controlReset(*controlCall) (any, error) {
 
 	s.dropMessages(func(*message) bool { return true })
 	s.keepEvents(func(e *event) bool { return e.retry == nil })
+
+	// A batch that is being posted cannot be stopped, but it is not tried again.
 	for _, q := range s.outbox.queues {
 		q.waiting, q.inFlight = nil, nil
 	}

@@ -25,6 +25,7 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	// An id wins over a name.
 	t := s.world.Templates[c.key()]
 	for _, other := range s.world.Templates {
 		if t == nil && other.Name == c.key() {
@@ -77,6 +78,7 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
+	// A value that is not known yet becomes a new token.
 	value := firstOf(c.in.text("access_token"), newAccessToken())
 	t := s.world.Tokens[value]
 	if t == nil {

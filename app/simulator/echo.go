@@ -84,6 +84,7 @@ func (s *Server) edit(id, text string) (string, error) {
 			inner["context"] = object{"id": context["id"]}
 		}
 
+		// Of a file only the caption can be edited.
 		switch content := original.child(m.Type); m.Type {
 		case "image", "video", "document":
 			changed := object{}

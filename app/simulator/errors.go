@@ -34,6 +34,7 @@ func refuse(code int, details ...string) *graphError {
 		o = outcome{http.StatusBadRequest, false, "Unknown error", "Unknown error."}
 	}
 
+	// These are subcodes of error 100.
 	if code >= firstSubcode {
 		return templateError(code, o.title, o.details)
 	}

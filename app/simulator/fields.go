@@ -26,6 +26,7 @@ func fieldNames(fields string) []string {
 		}
 	}
 
+	// Separators inside braces belong to a nested selection.
 	for i, r := range fields {
 		switch r {
 		case '{', '(':

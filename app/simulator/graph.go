@@ -103,6 +103,7 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 	view, err := s.answer(c)
 	c.discard()
 
+	// This makes net/http close the connection without an answer.
 	if err != nil && errors.Is(err, errHangUp) {
 		panic(http.ErrAbortHandler)
 	}
@@ -150,6 +151,7 @@ func (s *Server) answer(c *call) (any, error) {
 		return s.withFaults(c, "token", tokenEdge) // only faults for "all" apply here
 	}
 
+	// The token may also come in the body.
 	if !early {
 		if err := c.authenticate(); err != nil {
 			return nil, err
@@ -180,6 +182,7 @@ func (s *Server) dispatch(c *call) (any, error) {
 		return nil, unknownPath(c.path)
 	}
 
+	// An object that the token may not access is answered like one that does not exist.
 	s.mu.Lock()
 	kind, accountID := s.world.kindOf(c.id)
 	s.mu.Unlock()

@@ -11,6 +11,7 @@ func (s *Server) numbersWrittenTo(user *person) []*number {
 		}
 	}
 
+	// With no such number there would be no callback at all.
 	if len(known) == 0 && len(all) > 0 {
 		known = all[:1]
 	}

@@ -145,6 +145,7 @@ func checkList(action object) error {
 		return notValid("Invalid sections count. Min allowed sections: 1, Max allowed sections: %d", maxRows)
 	}
 
+	// Rows are counted, and their ids are unique, across all sections.
 	total, ids := 0, map[string]bool{}
 	for i, item := range sections {
 		section := asObject(item)

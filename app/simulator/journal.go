@@ -42,6 +42,8 @@ func (s *Server) saveJournal() error {
 	entries, restart := s.journal.entries, s.journal.restart
 	s.journal.entries, s.journal.restart = nil, false
 	s.journal.lines += len(entries)
+
+	// With six lines for each message that can be kept, most are out of date.
 	if s.journal.lines > 6*s.opt.MaxMessages {
 		restart = true
 	}

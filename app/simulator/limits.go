@@ -44,6 +44,7 @@ func (l *limits) allow(now time.Time, settings *Settings, numberID, party string
 		}
 	}
 
+	// The messages of one second may come all at once.
 	if settings.MessagesPerSecond > 0 {
 		bucket := l.numbers[numberID]
 		if bucket == nil {

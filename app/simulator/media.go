@@ -88,6 +88,8 @@ func (s *Server) uploadMedia(c *call) (any, error) {
 		label = c.file.kind // some clients say "image", others nothing
 	}
 	kind := mimeOf(label, c.file.head)
+
+	// Some clients take the file extension for the type.
 	if kind == "video/3gp" {
 		kind = "video/3gpp"
 	}

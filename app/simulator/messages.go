@@ -54,6 +54,8 @@ func (s *Server) markRead(c *call) (any, error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// Only the number that a user wrote to can mark the message as read.
 	m := s.messages.byID[id]
 	if m == nil || m.Dir != inbound || m.Number != c.id {
 		return nil, refuse(codeInvalidValue, "Message ID not found or not received by this phone number.")
@@ -138,6 +140,7 @@ func (c *call) readEnvelope() (*draft, error) {
 func (s *Server) readContent(c *call, d *draft) error {
 	d.Type = firstOf(strings.ToLower(c.params.text("type")), "text")
 
+	// An empty message_id passes, a missing one does not.
 	if context := c.params.child("context"); context != nil {
 		switch {
 		case d.Type == "reaction":
@@ -185,6 +188,7 @@ func (s *Server) accept(c *call, d *draft) error {
 		d.failure = &code
 	}
 
+	// A message that was refused above does not count against the limits.
 	if err := s.limits.allow(now, &s.settings, c.id, d.party()); err != nil {
 		return err
 	}
@@ -201,6 +205,7 @@ func (s *Server) predictFailure(c *call, d *draft) {
 	user := s.world.People.find(d.party())
 	d.Free = user.windowOpen(d.Number, d.At)
 
+	// A code that a fault or the recipient asks for wins over the rules below.
 	switch {
 	case c.failLater != nil:
 		d.failure = c.failLater

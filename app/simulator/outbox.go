@@ -187,6 +187,8 @@ func (s *Server) runQueue(q *deliveryQueue) {
 		}
 		batch := q.take()
 		q.inFlight = batch
+
+		// The app's URL may have changed since the change was queued.
 		target := firstOf(q.key.url, s.world.Hook.URL)
 		s.mu.Unlock()
 

@@ -107,6 +107,7 @@ func (s *Server) readMultipart(in *input, parts *multipart.Reader) error {
 			return err
 		}
 
+		// A part that is called file is one even without a file name.
 		if part.FileName() == "" && part.FormName() != "file" {
 			value, err := readAll(part, maxBody)
 			if err != nil {

@@ -73,6 +73,7 @@ func (p *people) ensure(phone, bsuid string) *person {
 		return user
 	}
 
+	// What was given last wins: a user may have a new number or a new id.
 	if bsuid != "" && bsuid != user.BSUID || phone != "" && phone != user.Phone {
 		p.change(user, firstOf(phone, user.Phone), firstOf(bsuid, user.BSUID))
 	}

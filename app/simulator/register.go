@@ -80,6 +80,7 @@ func (n *number) checkPIN(pin string) error {
 		return nil
 	}
 
+	// Too many wrong PINs in a row lock the number for a while.
 	if n.Guesses++; n.Guesses >= guessesAllowed {
 		n.Guesses, n.LockedUntil = 0, now+guessesLock.Milliseconds()
 	}

@@ -102,6 +102,7 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 		}
 	}
 
+	// A new account is one that the app is subscribed to.
 	if in.WABAID != "" || n.Account == "" {
 		if kind, _ := w.kindOf(in.WABAID); kind != kindNone && kind != kindAccount {
 			return nil, invalid("waba_id", "is the id of something else")

@@ -15,11 +15,12 @@ import (
 
 // record is one line of the state file: a value with its kind.
 //
-// What is saved lies in two files. The state file holds one record a line and
-// is replaced as a whole at each save; it is written in chunks, so that requests
-// are served meanwhile, and its records may be of slightly different times. Messages are too many for that: the journal beside it (journal.go)
-// gets a line for each message and each new status, and is written anew when
-// most of its lines are out of date.
+// What is saved lies in two files. The state file holds one record a line and is
+// replaced as a whole at each save; it is written in chunks, so that requests
+// are served meanwhile, and its records may be of slightly different times.
+// Messages are too many for that: the journal beside it (journal.go) gets a line
+// for each message and each new status, and is written anew when most of its
+// lines are out of date.
 //
 // markDirty asks for a save; runSaver saves half a second later, and Close
 // saves at the end. A save writes the journal first, then the state. After a
@@ -97,6 +98,7 @@ func (s *Server) save() error {
 
 // dump writes all records, taking the lock for a chunk at a time.
 func (s *Server) dump(w io.Writer) error {
+	// Only the lists are copied here; their records are encoded later, in chunks.
 	s.mu.Lock()
 	first := head{
 		Version: stateVersion, Creds: s.world.Creds, Hook: s.world.Hook, Settings: s.settings,

@@ -101,6 +101,7 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	v := value{Product: "whatsapp", Metadata: n.metadata(), Statuses: []status{st}}
 	reported := &v.Statuses[0]
 
+	// A failed status has no contact and no price, and the user's id only if it was addressed.
 	if name == "failed" {
 		reported.Errors = []statusError{asStatusError(code)}
 		if m.BSUID == "" {

@@ -49,6 +49,8 @@ func (r *rules) buttons(comp object, offer bool) error {
 		if err := r.button(kind, button); err != nil {
 			return err
 		}
+
+		// Each time the group changes a new one begins; more than two means they are mixed.
 		if group := buttonGroup(kind); group != previous {
 			groups, previous = groups+1, group
 		}

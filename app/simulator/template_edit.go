@@ -31,6 +31,7 @@ func (s *Server) editTemplate(c *call) (any, error) {
 		return nil, err
 	}
 
+	// Only edits of approved templates are limited in number.
 	if t.Status == statusApproved {
 		changed.Edits = append(slices.Clone(t.Edits), nowMS())
 	}
@@ -80,6 +81,7 @@ func (t *template) edit(in object) error {
 		whole["message_send_ttl_seconds"] = in["message_send_ttl_seconds"]
 	}
 
+	// The rules apply to the whole template, with the parts that stay as they are.
 	edited, err := readTemplate(whole)
 	if err != nil {
 		return err

@@ -69,6 +69,7 @@ func (r *rules) body(comp object, limit int) error {
 	text := comp.text("text")
 	trimmed := strings.TrimSpace(text)
 	names, err := r.variablesOf(text)
+	// The provider wants at least one word for each variable.
 	words := len(wordPattern.FindAllString(variablePattern.ReplaceAllString(text, " "), -1))
 
 	switch {

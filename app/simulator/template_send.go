@@ -189,6 +189,7 @@ func (f *parameterCheck) texts(where, text string, parameters []any, limit int) 
 		values[key] = v
 	}
 
+	// The limit applies to the filled text, in which a value replaces {{name}}.
 	size := chars(text)
 	for _, name := range names {
 		v, ok := values[name]
@@ -252,6 +253,7 @@ func checkButtonParameter(i int, button, given object) error {
 	parameters := given.list("parameters")
 	need := buttonParameterTypes[kind]
 
+	// A URL without a variable takes no parameter.
 	if kind == "URL" && len(variables(button.text("url"))) == 0 {
 		if len(parameters) > 0 {
 			return refuse(132000, fmt.Sprintf("buttons: Button at index %d of type Url does not require parameters", i))
@@ -289,6 +291,7 @@ func (f *parameterCheck) carousel(comp, given object) error {
 
 	for i, item := range filled {
 		card := asObject(item)
+		// Cards without an index are taken in order.
 		index, ok := card.integer("card_index")
 		if !ok {
 			index = int64(i)

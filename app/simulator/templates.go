@@ -259,6 +259,7 @@ func (s *Server) checkNewTemplate(t *template) error {
 				"Try again in 4 weeks or consider creating a new message template.", t.Language, t.Language))
 	}
 
+	// All languages of a name have the same category.
 	for _, other := range others {
 		if other.Name == t.Name && other.Category != t.Category {
 			return templateError(0, "Invalid parameter",

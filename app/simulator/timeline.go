@@ -162,6 +162,7 @@ func (s *Server) scheduleStatuses(m *message, failure *int) {
 	}
 	step("delivered", 0, set.DeliveredMS)
 
+	// Only what is delivered can be read by itself.
 	read := set.ReadMS
 	if read == nil && set.AutoRead && set.DeliveredMS != nil {
 		soon := *set.DeliveredMS + autoReadMS

@@ -83,6 +83,7 @@ func (c *call) authenticate() error {
 	}
 	c.s.mu.Unlock()
 
+	// The app's own token is its id and its secret.
 	if t == nil && value == creds.AppID+"|"+creds.AppSecret {
 		t = &token{Token: value, State: tokenValid, app: true}
 	}
@@ -279,6 +280,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 		}}, nil
 	}
 
+	// A token without accounts is good for all of them.
 	accounts := t.Accounts
 	if len(accounts) == 0 {
 		accounts = s.world.accountIDs()
