@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"confab/app/simulator"
 )
 
 // fault is something that goes wrong on purpose, as the control surface has it.
@@ -30,8 +33,9 @@ func (t *trigger) fault() *cobra.Command {
 		Use:   "fault [FAULT]",
 		Short: "Let calls to the provider fail",
 		Long: "Let calls to the provider fail, and print the fault's id. Without flags the next send is answered with an\n" +
-			"HTTP 500. Kinds: http_500; timeout (never answers); drop_connection (does it, then hangs up without an answer);\n" +
-			"rate_limit; error_code, with --code, and with --async by callback after a good answer.\n\n" +
+			"HTTP 500. The kinds of fault, and what each does with a call:\n\n" +
+			describeFaultKinds() + "\n" +
+			"The code is given with --code; with --async it is reported by callback, after a good answer.\n\n" +
 			"With --clear and the id of a FAULT only that one is taken back.",
 		Example: "  confab trigger fault\n" +
 			"  confab trigger fault --code 131026 --async --to +15550001111\n" +
@@ -50,9 +54,9 @@ func (t *trigger) fault() *cobra.Command {
 				return c.listFaults(cmd, asJSON)
 			}
 			if f.Kind == "" && f.Code != 0 {
-				f.Kind = "error_code"
+				f.Kind = simulator.FaultErrorCode
 			} else if f.Kind == "" {
-				f.Kind = "http_500"
+				f.Kind = simulator.FaultServerError
 			}
 			var answer made
 			if err := c.do(cmd.Context(), "POST", "/_sim/faults", f, &answer); err != nil {
@@ -70,11 +74,28 @@ func (t *trigger) fault() *cobra.Command {
 	return cmd
 }
 
+// describeFaultKinds lists the kinds of fault, one a line, with what they do.
+func describeFaultKinds() string {
+	var b strings.Builder
+	for _, kind := range simulator.FaultKinds() {
+		fmt.Fprintf(&b, "  %-16s %s\n", kind.Name, kind.Description)
+	}
+	return b.String()
+}
+
 func (f *fault) flags(cmd *cobra.Command) {
-	parsed(cmd, &f.Kind, "kind", "`what` happens (default http_500, or error_code with --code)",
-		parseChoice("http_500", "timeout", "drop_connection", "rate_limit", "error_code"))
-	parsed(cmd, &f.Endpoint, "endpoint", "`calls` it happens to: messages, media, templates, register or all (default messages)",
-		parseChoice("messages", "media", "templates", "register", "all"))
+	var kinds []string
+	for _, kind := range simulator.FaultKinds() {
+		kinds = append(kinds, kind.Name)
+	}
+	endpoints := simulator.FaultEndpoints()
+
+	parsed(cmd, &f.Kind, "kind",
+		"`what` happens (default "+simulator.FaultServerError+", or "+simulator.FaultErrorCode+" with --code)",
+		parseChoice(kinds...))
+	parsed(cmd, &f.Endpoint, "endpoint",
+		"`calls` it happens to: "+strings.Join(endpoints, ", ")+" (default messages)",
+		parseChoice(endpoints...))
 	parsed(cmd, &f.Times, "times", "how `often`; 0 is for ever (default 1, or for ever with --probability)", func(s string) (*int, error) {
 		n, err := strconv.Atoi(s)
 		return &n, err

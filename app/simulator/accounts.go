@@ -17,6 +17,7 @@ func (w *world) accountIDs() []string {
 		list = append(list, a)
 	}
 	slices.SortFunc(list, func(a, b *account) int { return cmp.Compare(a.Order, b.Order) })
+
 	ids := []string{}
 	for _, a := range list {
 		ids = append(ids, a.ID)
@@ -29,6 +30,7 @@ func (s *Server) getAccount(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.world.Accounts[c.id]
+
 	node := object{
 		"id": a.ID, "name": a.Name, "timezone_id": "1", "message_template_namespace": "ns_" + a.ID,
 		"currency": "USD", "country": "US", "status": "ACTIVE", "account_review_status": "APPROVED",
@@ -39,6 +41,7 @@ func (s *Server) getAccount(c *call) (any, error) {
 			{"entity_type": "WABA", "id": a.ID, "can_send_message": "AVAILABLE"},
 		}},
 	}
+
 	return project(node, c.params.text("fields"), "id", "name", "timezone_id", "message_template_namespace"), nil
 }
 
@@ -56,7 +59,7 @@ func (s *Server) systemUserToken(c *call) (any, error) {
 	defer s.mu.Unlock()
 	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{c.account}}
 	s.world.Tokens[t.Token] = t
-	s.touch()
+	s.markDirty()
 	return object{"access_token": t.Token}, nil
 }
 
@@ -64,9 +67,10 @@ func (s *Server) systemUserToken(c *call) (any, error) {
 func (s *Server) listSubscribedApps(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	a := s.world.Accounts[c.id]
 	data := []object{}
-	if a.Hooked {
+	if a.Subscribed {
 		app := object{"whatsapp_business_api_data": object{
 			"id": s.world.Creds.AppID, "name": appName, "link": appLink + s.world.Creds.AppID,
 		}}
@@ -75,31 +79,36 @@ func (s *Server) listSubscribedApps(c *call) (any, error) {
 		}
 		data = append(data, app)
 	}
+
 	return object{"data": data}, nil
 }
 
 // subscribeApp handles POST /{waba_id}/subscribed_apps. Without an override
-// in the body it removes the one that is there.
+// in the body it removes the current one.
 func (s *Server) subscribeApp(c *call) (any, error) {
 	given := c.params
 	if given.text("override_callback_uri") == "" && given.has("webhook_configuration") {
 		given = given.child("webhook_configuration") // as some clients send it
 	}
+
 	override, err := s.readOverride(c, given)
 	if err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.world.Accounts[c.id]
-	a.Hooked, a.Override = true, override
-	s.touch()
+	a.Subscribed, a.Override = true, override
+	s.markDirty()
 	return success{true}, nil
 }
 
-// readOverride reads another callback URL and makes the handshake with it.
+// readOverride reads a callback URL that replaces the app's own, and verifies
+// it with a challenge.
 func (s *Server) readOverride(c *call, given object) (callback, error) {
 	override := callback{URL: given.text("override_callback_uri"), Token: given.text("verify_token")}
+
 	switch {
 	case override.URL == "":
 		return callback{}, nil
@@ -116,7 +125,7 @@ func (s *Server) unsubscribeApp(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.world.Accounts[c.id]
-	a.Hooked, a.Override = false, callback{}
-	s.touch()
+	a.Subscribed, a.Override = false, callback{}
+	s.markDirty()
 	return success{true}, nil
 }

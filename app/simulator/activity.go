@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Activity is one thing that happened, for whoever watches.
+// Activity is one thing that happened in the simulator, for subscribers.
 type Activity struct {
 	Time time.Time
 	// Kind is "message" (accepted from the app), "inbound", "echo",
@@ -36,6 +36,7 @@ func (a Activity) String() string {
 	case "template":
 		return fmt.Sprintf("template %s: %s", a.MessageID, a.Type)
 	}
+
 	line := fmt.Sprintf("%s %s to %s: %s", a.Kind, a.Type, a.Party, a.MessageID)
 	if a.Code != nil {
 		line += fmt.Sprintf(" (will fail with %d)", *a.Code)
@@ -60,6 +61,7 @@ func (s *Server) Subscribe(fn func(Activity)) (cancel func()) {
 func (s *Server) changeListeners(f func([]*listener) []*listener) {
 	s.listenersLock.Lock()
 	defer s.listenersLock.Unlock()
+
 	var all []*listener
 	if current := s.listeners.Load(); current != nil {
 		all = slices.Clone(*current)
@@ -68,13 +70,14 @@ func (s *Server) changeListeners(f func([]*listener) []*listener) {
 	s.listeners.Store(&all)
 }
 
-// notify tells the listeners. Making the activity is left to a function, so
-// that it costs nothing while nobody listens.
+// notify calls the listeners. The activity is built by a function, so that it
+// costs nothing while nobody listens.
 func (s *Server) notify(make func() Activity) {
 	all := s.listeners.Load()
 	if all == nil || len(*all) == 0 {
 		return
 	}
+
 	a := make()
 	a.Time = time.Now()
 	for _, l := range *all {

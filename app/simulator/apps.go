@@ -23,8 +23,8 @@ func (s *Server) getApp(c *call) (any, error) {
 	return project(node, c.params.text("fields"), "id", "name", "link", "category"), nil
 }
 
-// onlyApp refuses tokens that are not the app's own.
-func (c *call) onlyApp() error {
+// requireAppToken refuses tokens that are not the app's own.
+func (c *call) requireAppToken() error {
 	if !c.token.app {
 		return &graphError{status: 400, code: 15, message: "(#15) This method must be called with an app access_token."}
 	}
@@ -33,15 +33,18 @@ func (c *call) onlyApp() error {
 
 // listSubscriptions handles GET /{app_id}/subscriptions.
 func (s *Server) listSubscriptions(c *call) (any, error) {
-	if err := c.onlyApp(); err != nil {
+	if err := c.requireAppToken(); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	hook := s.world.Hook
 	if hook.URL == "" {
 		return object{"data": []object{}}, nil
 	}
+
+	// No fields means all of them.
 	names := hook.Fields
 	if len(names) == 0 {
 		names = callbackFields
@@ -50,17 +53,19 @@ func (s *Server) listSubscriptions(c *call) (any, error) {
 	for _, name := range names {
 		fields = append(fields, object{"name": name, "version": s.settings.WebhookVersion})
 	}
+
 	return object{"data": []object{{
 		"object": "whatsapp_business_account", "callback_url": hook.URL, "active": true, "fields": fields,
 	}}}, nil
 }
 
 // subscribeFields handles POST /{app_id}/subscriptions: the app's callback
-// URL, its verify token, and what to tell it.
+// URL, its verify token, and the fields it is sent.
 func (s *Server) subscribeFields(c *call) (any, error) {
-	if err := c.onlyApp(); err != nil {
+	if err := c.requireAppToken(); err != nil {
 		return nil, err
 	}
+
 	target, verifyToken := c.params.text("callback_url"), c.params.text("verify_token")
 	var fields []string
 	for _, name := range strings.FieldsFunc(c.params.text("fields"), func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -69,6 +74,7 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 		}
 		fields = append(fields, name)
 	}
+
 	switch {
 	case c.params.text("object") != "whatsapp_business_account":
 		return nil, badParameter("Param object must be whatsapp_business_account.")
@@ -77,13 +83,16 @@ func (s *Server) subscribeFields(c *call) (any, error) {
 	case verifyToken == "":
 		return nil, requiredParameter("verify_token")
 	}
+
+	// Without the lock: the receiver may call the simulator before it answers.
 	if err := s.challenge(c.r.Context(), target, verifyToken); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Hook = appHook{URL: target, Fields: fields}
 	s.world.Creds.VerifyToken = verifyToken
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }

@@ -30,14 +30,14 @@ func newBlobs(dir string) (*blobs, error) {
 	return &blobs{dir: dir, memory: map[string][]byte{}}, nil
 }
 
-// staged is a file that has been received but belongs to no object yet.
-type staged struct {
+// stagedFile is a file that has been received but belongs to no object yet.
+type stagedFile struct {
 	store *blobs
 	name  string // as the client called it
 	kind  string // as the client labelled it
 	size  int64
 	sum   [sha256.Size]byte
-	head  []byte // the first bytes, to tell what it is
+	head  []byte // the first bytes, to detect its type
 
 	path string
 	data []byte
@@ -49,22 +49,24 @@ const (
 )
 
 // stage receives a file of at most limit bytes.
-func (b *blobs) stage(r io.Reader, limit int64) (*staged, error) {
+func (b *blobs) stage(r io.Reader, limit int64) (*stagedFile, error) {
 	if b.dir == "" {
 		data, err := readAll(r, limit)
 		if err != nil {
 			return nil, err
 		}
-		return &staged{
+		return &stagedFile{
 			store: b, data: data, size: int64(len(data)),
 			sum: sha256.Sum256(data), head: data[:min(len(data), headBytes)],
 		}, nil
 	}
+
 	f, err := os.CreateTemp(b.dir, stagedPattern)
 	if err != nil {
 		return nil, err
 	}
-	st := &staged{store: b, path: f.Name()}
+
+	st := &stagedFile{store: b, path: f.Name()}
 	err = errors.Join(st.fill(f, r, limit), f.Close())
 	if err != nil {
 		st.discard()
@@ -73,8 +75,9 @@ func (b *blobs) stage(r io.Reader, limit int64) (*staged, error) {
 	return st, nil
 }
 
-func (st *staged) fill(f *os.File, r io.Reader, limit int64) error {
+func (st *stagedFile) fill(f *os.File, r io.Reader, limit int64) error {
 	sum := sha256.New()
+	// One byte more than allowed is read, to notice that there is more.
 	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(r, limit+1))
 	if err != nil {
 		return err
@@ -82,23 +85,26 @@ func (st *staged) fill(f *os.File, r io.Reader, limit int64) error {
 	if n > limit {
 		return errTooLarge
 	}
+
 	st.size = n
 	sum.Sum(st.sum[:0])
 	st.head = make([]byte, min(n, headBytes))
 	if _, err := f.ReadAt(st.head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+
 	return f.Sync()
 }
 
-// keep files the bytes under an id.
-func (st *staged) keep(id string) error {
+// keep stores the bytes under an id.
+func (st *stagedFile) keep(id string) error {
 	if st.store.dir == "" {
 		st.store.mu.Lock()
 		defer st.store.mu.Unlock()
 		st.store.memory[id] = st.data
 		return nil
 	}
+
 	if err := os.Rename(st.path, st.store.file(id)); err != nil {
 		return err
 	}
@@ -106,8 +112,8 @@ func (st *staged) keep(id string) error {
 	return nil
 }
 
-// discard forgets the bytes, unless they were kept.
-func (st *staged) discard() {
+// discard deletes the bytes, unless they were kept.
+func (st *stagedFile) discard() {
 	if st.path != "" {
 		os.Remove(st.path)
 		st.path = ""
@@ -119,6 +125,7 @@ func (b *blobs) open(id string) (io.ReadSeekCloser, error) {
 	if b.dir != "" {
 		return os.Open(b.file(id))
 	}
+
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	data, ok := b.memory[id]
@@ -133,6 +140,7 @@ func (b *blobs) remove(id string) {
 		os.Remove(b.file(id))
 		return
 	}
+
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.memory, id)

@@ -25,15 +25,17 @@ const (
 func (s *Server) post(target, account string, batch []*change) error {
 	body, err := envelope(account, batch)
 	if err != nil {
-		// It cannot be encoded now or ever: better lost than in the way.
+		// It will never be encodable: drop it, so that the queue goes on.
 		s.log.Error("encode callback", "account", account, "error", err)
 		return nil
 	}
+
 	if len(body) > maxPayload && len(batch) > 1 {
-		// Half of it may be told twice then, which receivers must bear anyway.
+		// If one half fails, both are posted again; receivers must expect duplicates anyway.
 		half := len(batch) / 2
 		return errors.Join(s.post(target, account, batch[:half]), s.post(target, account, batch[half:]))
 	}
+
 	status, err := s.deliver(s.ctx, target, body)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("the receiver answered %d", status)
@@ -48,11 +50,14 @@ func envelope(account string, batch []*change) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(`{"object":"whatsapp_business_account","entry":[`)
 	open := false // an entry without a time
+
 	for i, c := range batch {
 		v, err := c.encoded()
 		if err != nil {
 			return nil, err
 		}
+
+		// Changes without a time share one entry; each of the others has its own.
 		switch {
 		case open && c.Time == 0:
 			b.WriteByte(',')
@@ -70,18 +75,22 @@ func envelope(account string, batch []*change) ([]byte, error) {
 			b.WriteString(`"changes":[`)
 			open = true
 		}
+
 		b.WriteString(`{"value":`)
 		b.Write(v)
 		b.WriteString(`,"field":"` + c.Field + `"}`)
+
 		if c.Time != 0 {
 			b.WriteString(`]}`)
 			open = false
 		}
 	}
+
 	if open {
 		b.WriteString(`]}`)
 	}
 	b.WriteString(`]}`)
+
 	return appendASCII(make([]byte, 0, b.Len()+b.Len()/8), b.Bytes()), nil
 }
 
@@ -91,16 +100,20 @@ func (s *Server) deliver(ctx context.Context, target string, body []byte) (statu
 	if err != nil {
 		return 0, err
 	}
+
+	// The provider still sends the older SHA-1 signature as well.
 	secret := []byte(s.Credentials().AppSecret)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", callbackAgent)
 	req.Header.Set("X-Hub-Signature-256", "sha256="+signature(sha256.New, secret, body))
 	req.Header.Set("X-Hub-Signature", "sha1="+signature(sha1.New, secret, body))
+
 	res, err := s.opt.Callbacks.Do(req)
 	if err != nil {
 		return 0, err
 	}
 	defer res.Body.Close()
+
 	// Read a little, so that the connection can be used again.
 	io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
 	return res.StatusCode, nil
@@ -118,12 +131,15 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return challengeFailed("the callback URL is not an http or https URL")
 	}
+
+	// The receiver must answer with this number.
 	number := randomDigits(10)
 	q := u.Query()
 	q.Set("hub.mode", "subscribe")
 	q.Set("hub.challenge", number)
 	q.Set("hub.verify_token", verifyToken)
 	u.RawQuery = q.Encode()
+
 	ctx, cancel := context.WithTimeout(ctx, callbackTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -131,11 +147,13 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 		return challengeFailed(err.Error())
 	}
 	req.Header.Set("User-Agent", callbackAgent)
+
 	res, err := s.opt.Callbacks.Do(req)
 	if err != nil {
 		return challengeFailed("the receiver could not be reached")
 	}
 	defer res.Body.Close()
+
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 	switch {
 	case err != nil:
@@ -155,7 +173,7 @@ func challengeFailed(reason string) *graphError {
 	}
 }
 
-// VerifyWebhook makes the handshake with the app's callback URL, as the
+// VerifyWebhook sends a challenge to the app's callback URL, as the
 // provider does when one is configured.
 func (s *Server) VerifyWebhook(ctx context.Context) error {
 	s.mu.Lock()
@@ -164,11 +182,11 @@ func (s *Server) VerifyWebhook(ctx context.Context) error {
 	return s.challenge(ctx, target, verifyToken)
 }
 
-// SetWebhook changes the app's callback URL without a handshake. Callbacks
+// SetWebhook changes the app's callback URL without a challenge. Callbacks
 // that wait for another try go to the new one.
 func (s *Server) SetWebhook(target string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Hook.URL = target
-	s.touch()
+	s.markDirty()
 }

@@ -31,6 +31,7 @@ func tooLong(name string, limit int) error {
 
 func checkText(_ *Server, c *call, _ *draft) error {
 	text := c.params.child("text")
+
 	switch {
 	case !text.has("body"):
 		return requiredParameter("text['body']")
@@ -48,23 +49,27 @@ func checkMedia(s *Server, c *call, d *draft) error {
 	if content == nil {
 		return badParameter("Param %s must be a JSON object.", d.Type)
 	}
+
 	if err := s.checkSource(d, d.Type, d.Type, content); err != nil {
 		return err
 	}
+
 	switch {
 	case content.has("caption") && (d.Type == "audio" || d.Type == "sticker"):
 		return badParameter("Unexpected key \"caption\" on param \"%s\".", d.Type)
 	case chars(content.text("caption")) > maxCaption:
 		return tooLong(d.Type+"['caption']", maxCaption)
 	}
-	d.Voice = d.Type == "audio" && content.truth("voice")
+
+	d.Voice = d.Type == "audio" && content.boolean("voice")
 	return nil
 }
 
-// checkSource wants exactly one of id and link. An unknown id is refused; what
-// a link leads to shows later.
+// checkSource requires exactly one of id and link. An unknown id is refused at
+// once; a link that cannot be fetched fails the message later, by callback.
 func (s *Server) checkSource(d *draft, path, kind string, content object) error {
 	id, link := content.text("id"), content.text("link")
+
 	switch {
 	case id == "" && link == "":
 		return badParameter("The parameter %s['id'] or %s['link'] is required.", path, path)
@@ -74,13 +79,16 @@ func (s *Server) checkSource(d *draft, path, kind string, content object) error 
 		d.link = link
 		return nil
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// A file can only be sent by the number that it was uploaded for.
 	m := s.world.Media[id]
 	if m == nil || m.Number != d.Number {
 		return refuse(codeInvalidValue, fmt.Sprintf("Media with ID %s does not exist or was not uploaded for this phone number.", id))
 	}
-	if !m.suits(kind) {
+	if !m.canBeSentAs(kind) {
 		return refuse(codeMediaUpload, fmt.Sprintf("Media of type %s cannot be sent as %s.", m.Mime, kind))
 	}
 	return nil
@@ -94,6 +102,7 @@ func fetchable(link string) bool {
 
 func checkLocation(_ *Server, c *call, _ *draft) error {
 	location := c.params.child("location")
+
 	for _, axis := range []struct {
 		name  string
 		limit float64
@@ -103,7 +112,8 @@ func checkLocation(_ *Server, c *call, _ *draft) error {
 		case !location.has(axis.name):
 			return requiredParameter("location['" + axis.name + "']")
 		case !ok || v < -axis.limit || v > axis.limit:
-			return refuse(codeInvalidValue, fmt.Sprintf("location.%s must be a number between %v and %v", axis.name, -axis.limit, axis.limit))
+			return refuse(codeInvalidValue,
+				fmt.Sprintf("location.%s must be a number between %v and %v", axis.name, -axis.limit, axis.limit))
 		}
 	}
 	return nil
@@ -114,6 +124,7 @@ func checkContacts(_ *Server, c *call, _ *draft) error {
 	if len(list) == 0 || len(list) > maxContacts {
 		return badParameter("Param contacts must be an array of 1 to %d contacts.", maxContacts)
 	}
+
 	for i, item := range list {
 		name := asObject(item).child("name")
 		path := fmt.Sprintf("contacts[%d]['name']", i)
@@ -140,6 +151,7 @@ func hasNamePart(name object) bool {
 
 func checkReaction(_ *Server, c *call, _ *draft) error {
 	reaction := c.params.child("reaction")
+
 	switch {
 	case reaction.text("message_id") == "":
 		return requiredParameter("reaction['message_id']")

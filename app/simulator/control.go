@@ -47,8 +47,8 @@ func (c *controlCall) key() string { return c.r.PathValue("id") }
 
 type controlHandler func(*controlCall) (any, error)
 
-// newControl builds the control surface, shut to other origins, to other host
-// names and, where a token is set, to whoever lacks it.
+// newControl builds the control surface. It refuses other origins, other host
+// names and, where a control token is set, requests without it.
 func (s *Server) newControl() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]controlHandler{
@@ -56,7 +56,7 @@ func (s *Server) newControl() http.Handler {
 		"POST /_sim/echo":    s.controlEcho,
 
 		"GET /_sim/messages":              s.controlMessages,
-		"DELETE /_sim/messages":           s.controlForget,
+		"DELETE /_sim/messages":           s.controlDeleteMessages,
 		"POST /_sim/messages/{id}/status": s.controlStatus,
 		"POST /_sim/messages/{id}/edit":   s.controlEdit,
 		"POST /_sim/messages/{id}/revoke": s.controlRevoke,
@@ -82,18 +82,22 @@ func (s *Server) newControl() http.Handler {
 		"POST /_sim/callbacks": s.controlCallback,
 		"POST /_sim/reset":     s.controlReset,
 	} {
-		mux.Handle(pattern, s.controlled(h))
+		mux.Handle(pattern, s.handleControl(h))
 	}
-	mux.Handle("/_sim/", s.controlled(func(c *controlCall) (any, error) {
+
+	// Any other path below /_sim is answered here: it must not reach the Graph API.
+	mux.Handle("/_sim/", s.handleControl(func(c *controlCall) (any, error) {
 		return nil, notFound("There is no " + c.r.Method + " " + c.r.URL.Path + ".")
 	}))
+
 	origins := http.NewCrossOriginProtection()
 	origins.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		writeControlError(w, &controlError{http.StatusForbidden, "Requests of other origins are refused.", ""})
 	}))
 	guarded := origins.Handler(mux)
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := s.admitControl(r); err != nil {
+		if err := s.authorizeControl(r); err != nil {
 			writeControlError(w, err)
 			return
 		}
@@ -101,14 +105,15 @@ func (s *Server) newControl() http.Handler {
 	})
 }
 
-// admitControl checks who is asking, before anything is read.
-func (s *Server) admitControl(r *http.Request) error {
-	if !s.knownHost(r.Host) {
+// authorizeControl checks who is asking, before anything is read.
+func (s *Server) authorizeControl(r *http.Request) error {
+	if !s.hostAllowed(r.Host) {
 		return &controlError{http.StatusForbidden, "The host name is not one of the simulator's.", ""}
 	}
 	if s.opt.ControlToken == "" {
 		return nil
 	}
+
 	given := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if subtle.ConstantTimeCompare([]byte(given), []byte(s.opt.ControlToken)) != 1 {
 		return &controlError{http.StatusUnauthorized, "The control token is missing or wrong.", ""}
@@ -116,23 +121,25 @@ func (s *Server) admitControl(r *http.Request) error {
 	return nil
 }
 
-// knownHost admits loopback names, the listen address and configured names: a
-// page elsewhere that resolves its own name to us is none of these.
-func (s *Server) knownHost(hostport string) bool {
+// hostAllowed accepts loopback names, the listen address and configured names.
+// That stops DNS rebinding: a web page whose own host name resolves to us.
+func (s *Server) hostAllowed(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = hostport
 	}
+
 	if loopbackName(host) {
 		return true
 	}
+
 	listen, _, _ := net.SplitHostPort(s.opt.Listen)
 	return listen != "" && strings.EqualFold(host, listen) ||
 		slices.ContainsFunc(s.opt.Hosts, func(name string) bool { return strings.EqualFold(name, host) })
 }
 
-// controlled decodes the body, calls the handler and encodes its answer.
-func (s *Server) controlled(h controlHandler) http.Handler {
+// handleControl decodes the body, calls the handler and encodes its answer.
+func (s *Server) handleControl(h controlHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := readControl(r)
 		if err == nil {
@@ -142,6 +149,7 @@ func (s *Server) controlled(h controlHandler) http.Handler {
 				return
 			}
 		}
+
 		if _, ok := errors.AsType[*controlError](err); !ok {
 			s.log.Error("control", "path", r.URL.Path, "error", err)
 		}
@@ -154,6 +162,7 @@ func readControl(r *http.Request) (*controlCall, error) {
 	if r.Method == http.MethodGet || r.Method == http.MethodDelete {
 		return c, nil
 	}
+
 	var err error
 	// Media may come as base64, which is a third longer.
 	if c.body, err = readAll(r.Body, maxMedia/3*4+maxBody); err != nil {
@@ -162,10 +171,13 @@ func readControl(r *http.Request) (*controlCall, error) {
 	if len(c.body) == 0 {
 		return c, nil
 	}
+
+	// Web pages of other origins can post forms, but not JSON, without a preflight.
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "application/json" {
 		return nil, &controlError{http.StatusUnsupportedMediaType, "The control surface takes application/json only.", ""}
 	}
+
 	var m map[string]any
 	if err := decodeJSON(c.body, &m); err != nil {
 		return nil, badBody(err)
@@ -182,6 +194,7 @@ func writeControl(w http.ResponseWriter, status int, view any) {
 	if err != nil {
 		status, body = http.StatusInternalServerError, []byte(`{"error":{"message":"The answer could not be encoded."}}`)
 	}
+
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
@@ -193,6 +206,7 @@ func writeControlError(w http.ResponseWriter, err error) {
 	if !ok {
 		e = &controlError{http.StatusInternalServerError, "Something went wrong: " + err.Error(), ""}
 	}
+
 	content := object{"message": e.message}
 	if e.param != "" {
 		content["param"] = e.param

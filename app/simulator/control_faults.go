@@ -10,6 +10,8 @@ import (
 func (s *Server) controlFaults(*controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// Times is counted down in place, so the answer needs a copy of it.
 	shown := []fault{}
 	for _, f := range s.world.Faults {
 		copied := *f
@@ -19,6 +21,7 @@ func (s *Server) controlFaults(*controlCall) (any, error) {
 		}
 		shown = append(shown, copied)
 	}
+
 	return object{"data": shown}, nil
 }
 
@@ -32,12 +35,13 @@ func (s *Server) controlAddFault(c *controlCall) (any, error) {
 	}
 	if err := f.complete(); err != nil {
 		return nil, err
+
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f.ID = "fault_" + randomHex(6)
 	s.world.Faults = append(s.world.Faults, f)
-	s.touch()
+	s.markDirty()
 	return object{"id": f.ID}, nil
 }
 
@@ -47,12 +51,14 @@ func (s *Server) controlClearFaults(c *controlCall) (any, error) {
 	id := firstOf(c.key(), c.r.URL.Query().Get("id"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	before := len(s.world.Faults)
 	s.world.Faults = slices.DeleteFunc(s.world.Faults, func(f *fault) bool { return id == "" || f.ID == id })
 	if id != "" && len(s.world.Faults) == before {
 		return nil, notFound("There is no fault " + id + ".")
 	}
-	s.touch()
+
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -73,12 +79,15 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 	if len(c.in) == 0 {
 		return nil, badBody(errNotObject)
 	}
+
 	s.mu.Lock()
 	target := s.world.Hook.URL
 	s.mu.Unlock()
 	if target == "" {
 		return nil, &controlError{400, "The app has no callback URL.", ""}
 	}
+
+	// It does not go through the outbox: there is no order and no second attempt.
 	ctx, cancel := context.WithTimeout(c.r.Context(), callbackTimeout)
 	defer cancel()
 	status, err := s.deliver(ctx, target, appendASCII(nil, c.body))
@@ -86,25 +95,30 @@ func (s *Server) controlCallback(c *controlCall) (any, error) {
 		return Activity{Kind: "callback", Type: "custom", Count: 1, URL: target, Status: status, Err: err}
 	})
 	if err != nil {
+
 		return nil, &controlError{400, "The callback could not be posted: " + err.Error(), ""}
 	}
 	return object{"status": status}, nil
 }
 
 // controlReset handles POST /_sim/reset: messages, people, faults, limits and
-// callbacks under way are forgotten and the settings are as at first. Numbers,
+// pending callbacks are deleted and the settings are the defaults. Numbers,
 // templates, media and credentials stay, since clients hold their ids.
 func (s *Server) controlReset(*controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(func(*message) bool { return true })
+
+	s.dropMessages(func(*message) bool { return true })
 	s.keepEvents(func(e *event) bool { return e.retry == nil })
-	for _, l := range s.outbox.lanes {
-		l.waiting, l.inFlight = nil, nil
+
+	// A batch that is being posted cannot be stopped, but it is not tried again.
+	for _, q := range s.outbox.queues {
+		q.waiting, q.inFlight = nil, nil
 	}
+
 	s.outbox.pending = 0
 	s.world.People = newPeople()
 	s.world.Faults = nil
-	s.adopt(defaultSettings())
+	s.applySettings(defaultSettings())
 	return success{true}, nil
 }

@@ -7,7 +7,7 @@ import (
 
 // controlInbound handles POST /_sim/inbound.
 func (s *Server) controlInbound(c *controlCall) (any, error) {
-	id, err := s.receive(c.in)
+	id, err := s.receiveInbound(c.in)
 	return object{"id": id}, err
 }
 
@@ -17,8 +17,8 @@ func (s *Server) controlEcho(c *controlCall) (any, error) {
 	return object{"id": id}, err
 }
 
-// shownMessage is a send as the control surface lists it.
-type shownMessage struct {
+// messageView is a send as the control surface lists it.
+type messageView struct {
 	ID            string          `json:"id"`
 	PhoneNumberID string          `json:"phone_number_id"`
 	To            string          `json:"to"`
@@ -28,14 +28,16 @@ type shownMessage struct {
 	CreatedAt     string          `json:"created_at"`
 }
 
-// sends makes a filter of the parameters: it admits the sends that they name,
-// and all sends where they name none.
-func (c *controlCall) sends() func(*message) bool { return c.filter(outbound) }
+// outboundFilter matches the sends that the parameters name, or all sends where
+// they name none.
+func (c *controlCall) outboundFilter() func(*message) bool { return c.filter(outbound) }
 
-// filter admits the messages of a direction that the parameters name.
+// filter matches the messages of a direction that the parameters name.
 func (c *controlCall) filter(wanted direction) func(*message) bool {
 	q := c.r.URL.Query()
-	to, number, kind, opaque := asParty(q.Get("to")), q.Get("phone_number_id"), q.Get("type"), q.Get("biz_opaque_callback_data")
+	to, number := normalizeParty(q.Get("to")), q.Get("phone_number_id")
+	kind, opaque := q.Get("type"), q.Get("biz_opaque_callback_data")
+
 	return func(m *message) bool {
 		switch {
 		case m.Dir != wanted:
@@ -53,7 +55,7 @@ func (c *controlCall) filter(wanted direction) func(*message) bool {
 // controlMessages handles GET /_sim/messages: the sends that were accepted,
 // oldest first, or with direction=inbound what people wrote.
 func (s *Server) controlMessages(c *controlCall) (any, error) {
-	wanted := c.sends()
+	wanted := c.outboundFilter()
 	switch c.r.URL.Query().Get("direction") {
 	case "", "outbound":
 	case "inbound":
@@ -61,32 +63,34 @@ func (s *Server) controlMessages(c *controlCall) (any, error) {
 	default:
 		return nil, invalid("direction", "must be inbound or outbound")
 	}
-	shown := []shownMessage{}
+
+	shown := []messageView{}
 	s.mu.Lock()
 	for _, m := range s.messages.kept() {
 		if wanted(m) {
-			shown = append(shown, shownMessage{m.ID, m.Number, m.To, m.Type, m.Request, m.Status, rfc3339(m.At)})
+			shown = append(shown, messageView{m.ID, m.Number, m.To, m.Type, m.Request, m.Status, rfc3339(m.At)})
 		}
 	}
 	s.mu.Unlock()
+
 	return object{"data": shown}, nil
 }
 
-// controlForget handles DELETE /_sim/messages, with the filters of the list.
+// controlDeleteMessages handles DELETE /_sim/messages, with the filters of the list.
 // What users wrote stays, so that it can still be read and answered.
-func (s *Server) controlForget(c *controlCall) (any, error) {
+func (s *Server) controlDeleteMessages(c *controlCall) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(c.sends())
+	s.dropMessages(c.outboundFilter())
 	return success{true}, nil
 }
 
-// forget drops messages and what was still to become of them.
-func (s *Server) forget(doomed func(*message) bool) {
-	s.messages.drop(doomed)
+// dropMessages deletes messages and the events that are scheduled for them.
+func (s *Server) dropMessages(matches func(*message) bool) {
+	s.messages.drop(matches)
 	s.journal.restart = true
 	s.keepEvents(func(e *event) bool { return e.Message == "" || s.messages.byID[e.Message] != nil })
-	s.touch()
+	s.markDirty()
 }
 
 var statusNames = []string{"sent", "delivered", "read", "played", "failed"}
@@ -99,6 +103,7 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 	if !given {
 		code = codeSomethingWrong
 	}
+
 	switch {
 	case name == "":
 		return nil, missing("status")
@@ -107,13 +112,15 @@ func (s *Server) controlStatus(c *controlCall) (any, error) {
 	case c.in.has("error_code") && (!given || !knownCode(int(code))):
 		return nil, invalid("error_code", "is no code of the provider")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.messages.byID[c.key()]
 	if m == nil || m.Dir == inbound {
 		return nil, notFound("There is no message " + c.key() + ".")
 	}
-	s.report(m, name, int(code))
+
+	s.reportStatus(m, name, int(code))
 	return success{true}, nil
 }
 

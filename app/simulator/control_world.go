@@ -21,8 +21,11 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 	case !slices.Contains(reviewStatuses, status):
 		return nil, invalid("status", "must be one of "+strings.Join(reviewStatuses, ", "))
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// An id wins over a name.
 	t := s.world.Templates[c.key()]
 	for _, other := range s.world.Templates {
 		if t == nil && other.Name == c.key() {
@@ -32,6 +35,7 @@ func (s *Server) controlReview(c *controlCall) (any, error) {
 	if t == nil {
 		return nil, notFound("There is no template " + c.key() + ".")
 	}
+
 	s.review(t, status, strings.ToUpper(c.in.text("reason")))
 	if status == "FLAGGED" || status == "REINSTATED" || status == "UNARCHIVED" {
 		t.Status = statusApproved // these are names of events, not of states
@@ -52,6 +56,7 @@ func (s *Server) controlAddNumber(c *controlCall) (any, error) {
 			return nil, badBody(err)
 		}
 	}
+
 	return s.AddNumber(n)
 }
 
@@ -69,8 +74,11 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	if !slices.Contains(tokenStates, state) {
 		return nil, invalid("state", "must be one of valid, expired, revoked, no_permission")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// A value that is not known yet becomes a new token.
 	value := firstOf(c.in.text("access_token"), newAccessToken())
 	t := s.world.Tokens[value]
 	if t == nil {
@@ -80,8 +88,9 @@ func (s *Server) controlToken(c *controlCall) (any, error) {
 	if id := c.in.text("waba_id"); id != "" {
 		t.Accounts = []string{id}
 	}
+
 	t.State = state
-	s.touch()
+	s.markDirty()
 	return object{"access_token": t.Token, "state": t.State}, nil
 }
 
@@ -90,18 +99,19 @@ func (s *Server) controlPreferences(c *controlCall) (any, error) {
 	if !c.in.has("marketing") {
 		return nil, missing("marketing")
 	}
-	return success{true}, s.prefer(c.key(), c.in.text("marketing"))
+	return success{true}, s.setMarketing(c.key(), c.in.text("marketing"))
 }
 
 // controlIdentity handles POST /_sim/contacts/{number}/identity.
 func (s *Server) controlIdentity(c *controlCall) (any, error) {
-	one, err := s.changeIdentity(c.key(), c.in.text("bsuid"), c.in.text("phone_number"))
+	user, err := s.changeIdentity(c.key(), c.in.text("bsuid"), c.in.text("phone_number"))
 	if err != nil {
 		return nil, err
 	}
-	view := object{"bsuid": one.BSUID, "phone_number": nil}
-	if one.Phone != "" {
-		view["phone_number"] = "+" + one.Phone
+
+	view := object{"bsuid": user.BSUID, "phone_number": nil}
+	if user.Phone != "" {
+		view["phone_number"] = "+" + user.Phone
 	}
 	return view, nil
 }

@@ -14,6 +14,7 @@ func (s *Server) echo(in object) (string, error) {
 	case !validPhone(to) && !bsuidPattern.MatchString(to):
 		return "", invalid("to", "is neither a phone number nor a business-scoped user id")
 	}
+
 	numberID, err := s.numberFor(in)
 	if err != nil {
 		return "", err
@@ -22,33 +23,37 @@ func (s *Server) echo(in object) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	s.mu.Lock()
-	m, err := s.tellEcho(numberID, to, kind, content)
+	m, err := s.recordEcho(numberID, to, kind, content)
 	s.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
+
 	s.notifyMessage(m, nil)
 	return m.ID, nil
 }
 
-// tellEcho remembers an echo and queues its callback.
-func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, error) {
+// recordEcho stores an echo and queues its callback.
+func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
 	n := s.world.Numbers[numberID]
-	one := s.world.People.find(to)
+	user := s.world.People.find(to)
 	phone, bsuid := digits(to), ""
 	switch {
-	case one != nil:
-		phone, bsuid = one.Phone, one.BSUID
+	case user != nil:
+		phone, bsuid = user.Phone, user.BSUID
 	case bsuidPattern.MatchString(to):
 		phone, bsuid = "", to
 	default:
 		bsuid = bsuidFor(phone)
 	}
+
 	m := &message{
 		ID: newWamid(firstOf(phone, bsuid), phone == ""), Dir: echoed, Number: numberID,
 		To: to, Phone: phone, BSUID: bsuid, Type: kind, Status: "sent", At: nowMS(),
 	}
+
 	wire := object{"from": n.Phone, "to_user_id": bsuid, "id": m.ID, "timestamp": seconds(m.At), "type": kind}
 	if phone != "" {
 		wire["to"] = phone
@@ -56,14 +61,16 @@ func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, 
 	for k, v := range content {
 		wire[k] = v
 	}
+
 	var err error
 	if m.Request, err = marshal(wire); err != nil {
 		return nil, err
 	}
-	s.remember(m)
-	s.tell(n, fieldEchoes, value{
+
+	s.storeMessage(m)
+	s.queueUpdate(n, fieldEchoes, value{
 		Product: "whatsapp", Metadata: n.metadata(),
-		Contacts: []contact{contactOf(one, phone, bsuid)}, Echoes: []object{wire},
+		Contacts: []contact{contactOf(user, phone, bsuid)}, Echoes: []object{wire},
 	})
 	return m, nil
 }
@@ -71,11 +78,13 @@ func (s *Server) tellEcho(numberID, to, kind string, content object) (*message, 
 // edit plays a change of a message: by the user who wrote it, or by the
 // business in the phone app.
 func (s *Server) edit(id, text string) (string, error) {
-	return s.follow(id, "edit", func(m *message, original object) object {
+	return s.queueFollowUp(id, "edit", func(m *message, original object) object {
 		inner := object{"type": m.Type}
 		if context := original.child("context"); context.has("id") {
 			inner["context"] = object{"id": context["id"]}
 		}
+
+		// Of a file only the caption can be edited.
 		switch content := original.child(m.Type); m.Type {
 		case "image", "video", "document":
 			changed := object{}
@@ -88,21 +97,23 @@ func (s *Server) edit(id, text string) (string, error) {
 			inner["type"] = "text"
 			inner["text"] = object{"body": text}
 		}
+
 		return object{"original_message_id": id, "message": inner}
 	})
 }
 
 // revoke plays the deletion of a message for everyone.
 func (s *Server) revoke(id string) (string, error) {
-	return s.follow(id, "revoke", func(*message, object) object {
+	return s.queueFollowUp(id, "revoke", func(*message, object) object {
 		return object{"original_message_id": id}
 	})
 }
 
-// follow queues a message about an earlier one.
-func (s *Server) follow(id, kind string, content func(*message, object) object) (string, error) {
+// queueFollowUp queues a message about an earlier one.
+func (s *Server) queueFollowUp(id, kind string, content func(*message, object) object) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	m := s.messages.byID[id]
 	if m == nil {
 		return "", notFound("There is no message " + id + ".")
@@ -111,24 +122,27 @@ func (s *Server) follow(id, kind string, content func(*message, object) object) 
 	if err := json.Unmarshal(m.Request, &original); err != nil {
 		return "", err
 	}
+
 	about := object{kind: content(m, original)}
 	if m.Dir != inbound {
-		told, err := s.tellEcho(m.Number, m.party(), kind, about)
+		followUp, err := s.recordEcho(m.Number, m.party(), kind, about)
 		if err != nil {
 			return "", err
 		}
-		return told.ID, nil
+		return followUp.ID, nil
 	}
+
 	n := s.world.Numbers[m.Number]
-	one := s.world.People.find(m.party()) // whose id may be another by now
-	if one == nil {
-		one = s.world.People.ensure(m.Phone, m.BSUID)
+	user := s.world.People.find(m.party()) // who may have another id by now
+	if user == nil {
+		user = s.world.People.ensure(m.Phone, m.BSUID)
 	}
-	told := &message{ID: newInboundWamid(m.party(), m.Phone == ""), Type: kind, At: nowMS()}
-	s.tell(n, fieldMessages, value{
+
+	followUp := &message{ID: newInboundWamid(m.party(), m.Phone == ""), Type: kind, At: nowMS()}
+	s.queueUpdate(n, fieldMessages, value{
 		Product: "whatsapp", Metadata: n.metadata(),
-		Contacts: []contact{contactOf(one, one.Phone, one.BSUID)},
-		Messages: []object{inboundWire(told, one, about)},
+		Contacts: []contact{contactOf(user, user.Phone, user.BSUID)},
+		Messages: []object{inboundWire(followUp, user, about)},
 	})
-	return told.ID, nil
+	return followUp.ID, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// graphError is a refusal as the provider words it.
+// graphError is an error of the Graph API, with all that its JSON form needs.
 type graphError struct {
 	status  int
 	code    int
@@ -33,9 +33,12 @@ func refuse(code int, details ...string) *graphError {
 	if !ok {
 		o = outcome{http.StatusBadRequest, false, "Unknown error", "Unknown error."}
 	}
+
+	// These are subcodes of error 100.
 	if code >= firstSubcode {
 		return templateError(code, o.title, o.details)
 	}
+
 	e := &graphError{status: o.status, code: code, message: fmt.Sprintf("(#%d) %s", code, o.title)}
 	if code >= firstMessagingCode {
 		e.details = o.details
@@ -43,6 +46,8 @@ func refuse(code int, details ...string) *graphError {
 	if len(details) > 0 {
 		e.details = strings.Join(details, " ")
 	}
+
+	// These two codes have a wording of their own.
 	switch code {
 	case codeTokenInvalid:
 		return expiredToken()
@@ -64,17 +69,20 @@ func requiredParameter(name string) *graphError {
 	return badParameter("The parameter %s is required.", name)
 }
 
-// noObject is the answer to an id that does not exist or is out of reach.
+// noObject is the answer to an id that does not exist or that the token may
+// not access.
 func noObject(method, id string) *graphError {
 	return &graphError{
 		status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 33, kind: "GraphMethodException",
-		message: fmt.Sprintf("Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded due to missing permissions, or does not support this operation. Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api",
+		message: fmt.Sprintf("Unsupported %s request. Object with ID '%s' does not exist, cannot be loaded "+
+			"due to missing permissions, or does not support this operation. "+
+			"Please read the Graph API documentation at https://developers.facebook.com/docs/graph-api",
 			strings.ToLower(method), id),
 	}
 }
 
-// notPlayed says that an edge exists at the provider, perhaps, but not here.
-func notPlayed(method, path string) *graphError {
+// notImplemented is the answer to an edge that the simulator does not have.
+func notImplemented(method, path string) *graphError {
 	return &graphError{
 		status: http.StatusNotImplemented, code: 1, kind: "GraphMethodException",
 		message: fmt.Sprintf("The simulator does not play %s %s.", method, path),
@@ -99,7 +107,7 @@ func expiredToken() *graphError {
 	}
 }
 
-func garbageToken() *graphError {
+func invalidToken() *graphError {
 	return &graphError{
 		status: http.StatusUnauthorized, code: codeTokenInvalid,
 		message: "Invalid OAuth access token - Cannot parse access token",
@@ -135,15 +143,17 @@ type blameData struct {
 	Blame [][]string `json:"blame_field_specs"`
 }
 
-// wire puts the error into its envelope under a trace id.
+// wire returns the error's JSON form, with a trace id.
 func (e *graphError) wire(trace string) any {
 	w := wireError{
 		Message: e.message, Type: e.kind, Code: e.code, Subcode: e.subcode,
 		UserTitle: e.title, UserMsg: e.advice, Trace: trace,
 	}
+
 	if w.Type == "" {
 		w.Type = "OAuthException"
 	}
+
 	if e.details != "" {
 		w.Data = errorData{"whatsapp", e.details}
 	}
@@ -153,6 +163,7 @@ func (e *graphError) wire(trace string) any {
 	if e.invalid {
 		w.Transient = new(bool)
 	}
+
 	return map[string]wireError{"error": w}
 }
 
@@ -167,12 +178,13 @@ type statusError struct {
 
 const errorPage = "https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/"
 
-// asStatusError words a code as callbacks do.
+// asStatusError makes the error object that callbacks carry for a code.
 func asStatusError(code int) statusError {
 	o, ok := lookupCode(code)
 	if !ok {
 		o = outcome{title: "Unknown error", details: "Unknown error."}
 	}
+
 	return statusError{
 		Code: code, Title: o.title, Message: o.title,
 		Data: map[string]string{"details": o.details}, Href: errorPage,

@@ -22,9 +22,11 @@ const lowerHex = "0123456789abcdef"
 
 // appendASCII appends JSON in the provider's dialect: pure ASCII, with \u in
 // lower case for all else and \/ for each slash. Signatures are made over
-// these bytes, so receivers that sign a re-encoding of their own must notice.
+// these bytes, so a receiver that decodes and re-encodes before it checks the
+// signature fails here, as it would with the provider.
 func appendASCII(dst, src []byte) []byte {
 	escaped := false // the byte before was a backslash that escapes this one
+
 	for i := 0; i < len(src); {
 		c := src[i]
 		switch {

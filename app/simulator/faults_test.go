@@ -5,9 +5,14 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/matryer/is"
 )
 
 // attempt posts a text with a client that may fail.
@@ -112,4 +117,66 @@ func TestAFaultConcernsWhatBelongsToANumber(t *testing.T) {
 		b.sim("POST", "/faults", object{"kind": "http_500", "endpoint": endpoint, "phone_number_id": b.number.PhoneNumberID})
 		b.Equal(b.graph("GET", path, nil).status, 500) // endpoint
 	}
+}
+
+// outcomeOfFault puts one fault in place, sends a message into it and says how
+// the call ended. It calls the handler itself: over a connection a panic by
+// mistake would look like one that hangs up on purpose.
+func (b *bench) outcomeOfFault(f *fault) (outcome any) {
+	b.s.mu.Lock()
+	b.s.world.Faults = []*fault{f}
+	b.s.mu.Unlock()
+
+	ctx, cancel := context.WithTimeout(b.t.Context(), 50*time.Millisecond)
+	defer cancel()
+	body := `{"messaging_product":"whatsapp","to":"16505551234","text":{"body":"x"}}`
+	r := httptest.NewRequestWithContext(ctx, "POST", "/"+b.number.PhoneNumberID+"/messages", strings.NewReader(body))
+	r.Header.Set("Authorization", "Bearer "+testToken)
+
+	defer func() {
+		if p := recover(); p != nil {
+			outcome = p
+		}
+	}()
+	w := httptest.NewRecorder()
+	b.s.ServeHTTP(w, r)
+	return w.Code
+}
+
+func TestEveryKindOfFaultIsPlayed(t *testing.T) {
+	want := map[string]any{
+		"http_500": 500, "timeout": http.ErrAbortHandler, "drop_connection": http.ErrAbortHandler,
+		"rate_limit": 400, "error_code": 503,
+	}
+	is.New(t).Equal(len(want), len(faultKinds)) // each kind with what it should do
+	for _, kind := range faultKindNames() {
+		t.Run(kind, func(t *testing.T) {
+			b := newBench(t)
+			f := &fault{Kind: kind, Endpoint: "messages"}
+			if kind == "error_code" {
+				code := 133004
+				f.Code = &code
+			}
+			b.Equal(b.outcomeOfFault(f), want[kind])
+		})
+	}
+}
+
+func TestAFaultOfAnUnknownKindIsAnError(t *testing.T) {
+	b := newBench(t)
+	b.Equal(b.outcomeOfFault(&fault{Kind: "earthquake", Endpoint: "messages"}), 500)
+}
+
+func TestAStateWithAnUnknownFaultIsRefused(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "state")
+	record := `{"k":"fault","v":{"id":"fault_1","kind":"earthquake","endpoint":"messages","times":null}}`
+	is.NoErr(os.WriteFile(file, []byte(record+"\n"), 0o600))
+
+	s, err := New(Options{StateFile: file})
+	if err == nil {
+		s.Close()
+	}
+	is.True(err != nil)                                  // it was written by another version
+	is.True(strings.Contains(err.Error(), "earthquake")) // and the error names the kind
 }

@@ -15,6 +15,7 @@ import (
 func fieldNames(fields string) []string {
 	var names []string
 	depth, start := 0, 0
+
 	add := func(s string) {
 		name := strings.TrimSpace(s)
 		if i := strings.IndexAny(name, "{.("); i >= 0 {
@@ -24,6 +25,8 @@ func fieldNames(fields string) []string {
 			names = append(names, name)
 		}
 	}
+
+	// Separators inside braces belong to a nested selection.
 	for i, r := range fields {
 		switch r {
 		case '{', '(':
@@ -37,6 +40,7 @@ func fieldNames(fields string) []string {
 			}
 		}
 	}
+
 	add(fields[start:])
 	return names
 }
@@ -48,12 +52,14 @@ func project(node object, fields string, usual ...string) object {
 	if len(names) == 0 {
 		names = usual
 	}
+
 	view := object{}
 	for _, name := range names {
 		if v, ok := node[name]; ok {
 			view[name] = v
 		}
 	}
+
 	if id, ok := node["id"]; ok {
 		view["id"] = id
 	}
@@ -65,7 +71,7 @@ const (
 	maxLimit     = 1000
 )
 
-// paged cuts one page out of a list and says how to get the next ones.
+// paged is one page of a list, with the cursors of its neighbours.
 type paged struct {
 	Data   []object `json:"data"`
 	Paging *paging  `json:"paging,omitempty"`
@@ -83,7 +89,7 @@ type cursors struct {
 }
 
 // page answers a list request. Items are identified by their id, so that a
-// cursor stays good while the list grows.
+// cursor stays valid while the list grows.
 func (c *call) page(items []object) (paged, error) {
 	limit := defaultLimit
 	if c.params.has("limit") {
@@ -93,19 +99,23 @@ func (c *call) page(items []object) (paged, error) {
 		}
 		limit = int(min(n, maxLimit))
 	}
-	first, last, err := c.window(items, limit)
+
+	first, last, err := c.pageBounds(items, limit)
 	if err != nil {
 		return paged{}, err
 	}
+
 	view := paged{Data: items[first:last]}
 	if len(view.Data) == 0 {
 		view.Data = []object{}
 		return view, nil
 	}
+
 	view.Paging = &paging{Cursors: cursors{
 		Before: cursor(view.Data[0].text("id")),
 		After:  cursor(view.Data[len(view.Data)-1].text("id")),
 	}}
+
 	if last < len(items) {
 		view.Paging.Next = c.pageURL("after", view.Paging.Cursors.After, limit)
 	}
@@ -115,9 +125,9 @@ func (c *call) page(items []object) (paged, error) {
 	return view, nil
 }
 
-// window finds the bounds of the page that after or before ask for.
-func (c *call) window(items []object, limit int) (first, last int, err error) {
-	at := func(key string) (int, error) {
+// pageBounds finds the bounds of the page that after or before ask for.
+func (c *call) pageBounds(items []object, limit int) (first, last int, err error) {
+	indexOf := func(key string) (int, error) {
 		id, err := base64.RawURLEncoding.DecodeString(c.params.text(key))
 		i := slices.IndexFunc(items, func(o object) bool { return o.text("id") == string(id) })
 		if err != nil || i < 0 {
@@ -125,15 +135,16 @@ func (c *call) window(items []object, limit int) (first, last int, err error) {
 		}
 		return i, nil
 	}
+
 	switch {
 	case c.params.text("after") != "":
-		i, err := at("after")
+		i, err := indexOf("after")
 		if err != nil {
 			return 0, 0, err
 		}
 		first = i + 1
 	case c.params.text("before") != "":
-		i, err := at("before")
+		i, err := indexOf("before")
 		if err != nil {
 			return 0, 0, err
 		}
@@ -152,6 +163,7 @@ func (c *call) pageURL(key, value string, limit int) string {
 			q.Set(k, c.params.text(k))
 		}
 	}
+
 	q.Set(key, value)
 	q.Set("limit", strconv.Itoa(limit))
 	return origin(c.r) + c.r.URL.Path + "?" + q.Encode()

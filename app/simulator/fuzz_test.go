@@ -120,7 +120,7 @@ func FuzzTemplateComponents(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := readTemplate(object{"name": "x", "language": "en", "category": category, "parameter_format": format, "components": anys(made.Components)})
+		again, err := readTemplate(object{"name": "x", "language": "en", "category": category, "parameter_format": format, "components": asAnyList(made.Components)})
 		if err != nil {
 			t.Fatalf("what was accepted and shown is refused: %v", err)
 		}
@@ -131,8 +131,8 @@ func FuzzTemplateComponents(f *testing.F) {
 		}
 		var list []any
 		if decodeJSON([]byte(given), &list) == nil {
-			fill := filling{s: s, d: &draft{message: message{Number: n.PhoneNumberID}}, named: made.Format == formatNamed}
-			fill.fill(made.Components, list) // must not panic
+			check := parameterCheck{s: s, d: &draft{message: message{Number: n.PhoneNumberID}}, named: made.Format == formatNamed}
+			check.checkComponents(made.Components, list) // must not panic
 		}
 	})
 }

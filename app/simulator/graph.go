@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// call is one Graph request on its way through.
+// call is one Graph request that is being answered.
 type call struct {
 	s *Server
 	w http.ResponseWriter
@@ -24,15 +24,16 @@ type call struct {
 	*input
 	token *token
 
-	failLater *int // the code to report by callback after a 200
+	endpoint  string // its group, as faults name it: see endpointOf
+	failLater *int   // the code to report by callback after a 200
 }
 
 // edge answers a call: with a value to encode, or with nil when it has
 // written the answer itself.
 type edge func(*Server, *call) (any, error)
 
-// edges is everything that is played: method, kind of object, name of edge,
-// and a star where the path goes on to a member of the edge.
+// edges holds every implemented edge by method, kind of object and name, with
+// a star where the path goes on to a member of the edge.
 var edges = map[string]edge{
 	"POST number/messages": (*Server).postMessages,
 
@@ -78,16 +79,17 @@ var edges = map[string]edge{
 	"POST app/subscriptions": (*Server).subscribeFields,
 }
 
-// doors are the paths that belong to no object. They check tokens themselves.
-var doors = map[string]edge{
+// tokenEdges are the paths that belong to no object. Their handlers check
+// tokens themselves.
+var tokenEdges = map[string]edge{
 	"GET /oauth/access_token":  (*Server).exchangeToken,
 	"POST /oauth/access_token": (*Server).exchangeToken,
 	"GET /oauth/revoke":        (*Server).revokeToken,
 	"GET /debug_token":         (*Server).debugToken,
 }
 
-// faultEndpoints names the edges as faults do; the rest are only "all".
-var faultEndpoints = map[string]string{
+// edgeEndpoints names the edges as faults do; the rest are only "all".
+var edgeEndpoints = map[string]string{
 	"messages": "messages", "media": "media", "message_templates": "templates",
 	"unpause": "templates", "register": "register",
 }
@@ -100,6 +102,8 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 	c.route(r.URL.EscapedPath())
 	view, err := s.answer(c)
 	c.discard()
+
+	// This makes net/http close the connection without an answer.
 	if err != nil && errors.Is(err, errHangUp) {
 		panic(http.ErrAbortHandler)
 	}
@@ -122,27 +126,32 @@ func (c *call) route(path string) {
 	} else {
 		c.path = "/" + strings.Trim(path, "/")
 	}
+
 	c.id = decodeSegment(first)
 	c.edge, c.member, _ = strings.Cut(strings.Trim(rest, "/"), "/")
 }
 
-// answer walks a call through in the provider's order: the token first, then
-// the object, then whether the edge is played, then what faults say.
+// answer checks a call in the provider's order: the token first, then the
+// object, then whether the edge exists, then faults.
 func (s *Server) answer(c *call) (any, error) {
-	door := doors[c.r.Method+" "+c.path]
-	early := door == nil && c.presented() != ""
+	tokenEdge := tokenEdges[c.r.Method+" "+c.path]
+	early := tokenEdge == nil && c.givenToken() != ""
 	if early {
-		// Strangers shall not send us whole files first.
+		// A token in header or query is checked before the body is read, so that
+		// nobody without one can upload a large file.
 		if err := c.authenticate(); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := c.read(); err != nil {
 		return nil, unreadable(err)
 	}
-	if door != nil {
-		return s.withFaults(c, "door", door) // which only faults for all concern
+	if tokenEdge != nil {
+		return s.withFaults(c, "token", tokenEdge) // only faults for "all" apply here
 	}
+
+	// The token may also come in the body.
 	if !early {
 		if err := c.authenticate(); err != nil {
 			return nil, err
@@ -151,6 +160,7 @@ func (s *Server) answer(c *call) (any, error) {
 	if err := c.checkProof(); err != nil {
 		return nil, err
 	}
+
 	return s.dispatch(c)
 }
 
@@ -166,18 +176,22 @@ func (c *call) read() (err error) {
 	return err
 }
 
-// dispatch finds the object and plays the edge.
+// dispatch finds the object and the handler of the edge, and calls it.
 func (s *Server) dispatch(c *call) (any, error) {
 	if c.id == "" || c.id == "oauth" {
 		return nil, unknownPath(c.path)
 	}
+
+	// An object that the token may not access is answered like one that does not exist.
 	s.mu.Lock()
 	kind, accountID := s.world.kindOf(c.id)
 	s.mu.Unlock()
-	if kind == kindNone || !c.token.reaches(accountID) {
+	if kind == kindNone || !c.token.mayAccess(accountID) {
 		return nil, noObject(c.r.Method, c.id)
 	}
 	c.account = accountID
+
+	// HEAD is answered as GET; net/http leaves the body out.
 	method := c.r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -186,14 +200,15 @@ func (s *Server) dispatch(c *call) (any, error) {
 	if c.member != "" {
 		name += "/*"
 	}
-	play := edges[name]
-	if play == nil {
-		return nil, notPlayed(c.r.Method, c.path)
+
+	handle := edges[name]
+	if handle == nil {
+		return nil, notImplemented(c.r.Method, c.path)
 	}
-	return s.withFaults(c, endpointOf(kind, c.edge), play)
+	return s.withFaults(c, endpointOf(kind, c.edge), handle)
 }
 
-// endpointOf says which faults concern an edge.
+// endpointOf returns the group of calls that an edge belongs to, for faults.
 func endpointOf(kind idKind, edge string) string {
 	switch {
 	case edge == "" && kind == kindTemplate:
@@ -201,13 +216,16 @@ func endpointOf(kind idKind, edge string) string {
 	case edge == "" && kind == kindMedia, kind == kindUpload:
 		return "media"
 	}
-	return faultEndpoints[edge]
+	return edgeEndpoints[edge]
 }
 
-// unreadable words a body that could not be read.
+// unreadable is the error for a body that could not be read.
 func unreadable(err error) error {
 	if errors.Is(err, errTooLarge) {
-		return &graphError{status: http.StatusRequestEntityTooLarge, code: codeInvalidParameter, message: "(#100) The request body is too large."}
+		return &graphError{
+			status: http.StatusRequestEntityTooLarge, code: codeInvalidParameter,
+			message: "(#100) The request body is too large.",
+		}
 	}
 	return badParameter("The request body could not be read: %s.", err)
 }
@@ -217,13 +235,16 @@ func (c *call) write(status int, view any) {
 	body, err := marshal(view)
 	if err != nil {
 		c.s.log.Error("encode answer", "path", c.path, "error", err)
-		status, body = http.StatusInternalServerError, []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
+		status = http.StatusInternalServerError
+		body = []byte(`{"error":{"message":"(#131000) Something went wrong","type":"OAuthException","code":131000,"fbtrace_id":"A"}}`)
 	}
+
 	h := c.w.Header()
 	h["Content-Type"] = jsonContent
 	if c.version != "" {
 		h["Facebook-Api-Version"] = []string{c.version}
 	}
+
 	c.w.WriteHeader(status)
 	c.w.Write(body)
 }
@@ -237,6 +258,7 @@ func (c *call) fail(err error) {
 		c.s.log.Error("simulator", "path", c.path, "error", err)
 		e = refuse(codeSomethingWrong)
 	}
+
 	trace := newTrace()
 	c.w.Header().Set("X-Fb-Trace-Id", trace)
 	if e.status == http.StatusUnauthorized {
@@ -258,8 +280,8 @@ type success struct {
 	Success bool `json:"success"`
 }
 
-// mustProduct checks the parameter that nearly every WhatsApp call needs.
-func (c *call) mustProduct() error {
+// requireProduct checks the parameter that nearly every WhatsApp call needs.
+func (c *call) requireProduct() error {
 	switch c.params.text("messaging_product") {
 	case "whatsapp":
 		return nil

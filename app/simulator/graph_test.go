@@ -146,7 +146,7 @@ func TestAHostedSignupIsExchangedOnce(t *testing.T) {
 	debug := b.do("GET", "/debug_token?input_token="+r.text("access_token"), nil, "Authorization", "Bearer "+creds.AppID+"|"+creds.AppSecret)
 	scope := asObject(debug.child("data").list("granular_scopes")[0])
 	b.Equal(scope.list("target_ids"), []any{signup.text("waba_id")})
-	b.Equal(debug.child("data").truth("is_valid"), true)
+	b.Equal(debug.child("data").boolean("is_valid"), true)
 }
 
 func TestListsArePagedBothWays(t *testing.T) {

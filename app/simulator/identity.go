@@ -1,46 +1,52 @@
 package simulator
 
-// numbersKnown lists the business numbers that a person has written to, or
+// numbersWrittenTo lists the business numbers that a person has written to, or
 // the first number when there is none.
-func (s *Server) numbersKnown(one *person) []*number {
+func (s *Server) numbersWrittenTo(user *person) []*number {
 	var known []*number
 	all := s.world.numbersOf("")
 	for _, n := range all {
-		if one.Wrote[n.ID] != 0 {
+		if user.Wrote[n.ID] != 0 {
 			known = append(known, n)
 		}
 	}
+
+	// With no such number there would be no callback at all.
 	if len(known) == 0 && len(all) > 0 {
 		known = all[:1]
 	}
 	return known
 }
 
-// prefer plays a user who stops marketing messages, or resumes them.
-func (s *Server) prefer(party, marketing string) error {
+// setMarketing plays a user who stops marketing messages, or resumes them.
+func (s *Server) setMarketing(party, marketing string) error {
 	if marketing != "stop" && marketing != "resume" {
 		return invalid("marketing", "must be stop or resume")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, err := s.personFor(party)
+	user, err := s.personFor(party)
 	if err != nil {
 		return err
 	}
-	one.Stopped = marketing == "stop"
-	s.touch()
+
+	user.Stopped = marketing == "stop"
+	s.markDirty()
+
 	detail := "User requested to " + marketing + " marketing messages"
-	for _, n := range s.numbersKnown(one) {
+	for _, n := range s.numbersWrittenTo(user) {
 		item := object{
-			"user_id": one.BSUID, "detail": detail, "category": "marketing_messages",
+			"user_id": user.BSUID, "detail": detail, "category": "marketing_messages",
 			"value": marketing, "timestamp": nowMS() / 1000,
 		}
-		if one.Phone != "" {
-			item["wa_id"] = one.Phone
+		if user.Phone != "" {
+			item["wa_id"] = user.Phone
 		}
-		s.tell(n, fieldPreferences, value{
+
+		s.queueUpdate(n, fieldPreferences, value{
 			Product: "whatsapp", Metadata: n.metadata(),
-			Contacts:    []contact{contactOf(one, one.Phone, one.BSUID)},
+			Contacts:    []contact{contactOf(user, user.Phone, user.BSUID)},
 			Preferences: []object{item},
 		})
 	}
@@ -67,38 +73,43 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 	case phone != "" && !validPhone(phone):
 		return nil, invalid("phone_number", "is no phone number")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one, err := s.personFor(party)
+	user, err := s.personFor(party)
 	if err != nil {
 		return nil, err
 	}
-	before := *one
+
+	before := *user
 	after := firstOf(digits(phone), before.Phone)
-	s.world.People.change(one, after, firstOf(bsuid, newBSUID(after)))
-	s.touch()
-	for _, n := range s.numbersKnown(one) {
-		s.tellNewID(n, &before, one)
+	s.world.People.change(user, after, firstOf(bsuid, newBSUID(after)))
+	s.markDirty()
+
+	for _, n := range s.numbersWrittenTo(user) {
+		s.queueIDChange(n, &before, user)
 		if phone != "" && before.Phone != "" && after != before.Phone {
-			s.tellNewNumber(n, &before, one)
+			s.queueNumberChange(n, &before, user)
 		}
 	}
-	copied := *one
+
+	// The caller reads it without the lock.
+	copied := *user
 	return &copied, nil
 }
 
-// tellNewNumber queues the system message about a changed number.
-func (s *Server) tellNewNumber(n *number, before, after *person) {
+// queueNumberChange queues the system message about a changed number.
+func (s *Server) queueNumberChange(n *number, before, after *person) {
 	m := &message{ID: newInboundWamid(before.Phone, false), Type: "system", At: nowMS()}
 	wire := inboundWire(m, before, object{"system": object{
 		"body":  "User " + firstOf(after.Name, before.Phone) + " changed from " + before.Phone + " to " + after.Phone,
 		"wa_id": after.Phone, "type": "user_changed_number",
 	}})
-	s.tell(n, fieldMessages, value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}})
+	s.queueUpdate(n, fieldMessages, value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}})
 }
 
-// tellNewID queues the update of a user's id.
-func (s *Server) tellNewID(n *number, before, after *person) {
+// queueIDChange queues the update of a user's id.
+func (s *Server) queueIDChange(n *number, before, after *person) {
 	update := object{
 		"detail":    "User ID changed",
 		"user_id":   object{"previous": before.BSUID, "current": after.BSUID},
@@ -107,7 +118,8 @@ func (s *Server) tellNewID(n *number, before, after *person) {
 	if after.Phone != "" {
 		update["wa_id"] = after.Phone
 	}
-	s.tell(n, fieldUserID, value{
+
+	s.queueUpdate(n, fieldUserID, value{
 		Product: "whatsapp", Metadata: n.metadata(),
 		Contacts: []contact{contactOf(after, after.Phone, after.BSUID)},
 		Updates:  []object{update},

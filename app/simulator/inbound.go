@@ -25,6 +25,7 @@ type Inbound struct {
 // Inbound lets a user write to a business number and returns the message id.
 // The callback is queued when it returns.
 func (s *Server) Inbound(in Inbound) (id string, err error) {
+	// A round trip through JSON gives the types that a request body would have.
 	body := object{}
 	if b, err := marshal(in.Content); err != nil {
 		return "", err
@@ -34,6 +35,7 @@ func (s *Server) Inbound(in Inbound) (id string, err error) {
 	if body == nil {
 		body = object{}
 	}
+
 	for k, v := range map[string]string{
 		"phone_number_id": in.PhoneNumberID, "from": in.From, "bsuid": in.BSUID,
 		"name": in.Name, "username": in.Username, "type": firstOf(in.Type, "text"),
@@ -45,7 +47,8 @@ func (s *Server) Inbound(in Inbound) (id string, err error) {
 	if in.Text != "" {
 		body["text"] = map[string]any{"body": in.Text}
 	}
-	return s.receive(body)
+
+	return s.receiveInbound(body)
 }
 
 var usernamePattern = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_]|\.[a-z0-9_])*$`)
@@ -58,10 +61,12 @@ func validUsername(name string) bool {
 	return len(name) >= 3 && len(name) <= 35 && letter && usernamePattern.MatchString(name)
 }
 
-// receive takes a message from a user, described as /_sim/inbound does.
-func (s *Server) receive(in object) (string, error) {
+// receiveInbound takes a message from a user, in the form of a body of
+// /_sim/inbound.
+func (s *Server) receiveInbound(in object) (string, error) {
 	kind := firstOf(in.text("type"), "text")
 	phone, bsuid := digits(in.text("from")), in.text("bsuid")
+
 	switch {
 	case in.text("from") == "" && bsuid == "":
 		return "", missing("from")
@@ -74,6 +79,7 @@ func (s *Server) receive(in object) (string, error) {
 	case in.has("id") && (in.text("id") == "" || len(in.text("id")) > maxMessageID):
 		return "", invalid("id", "has 1 to 256 characters")
 	}
+
 	numberID, err := s.numberFor(in)
 	if err != nil {
 		return "", err
@@ -82,10 +88,12 @@ func (s *Server) receive(in object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	m, err := s.arrive(numberID, phone, bsuid, kind, in, content)
+
+	m, err := s.storeInbound(numberID, phone, bsuid, kind, in, content)
 	if err != nil {
 		return "", err
 	}
+
 	s.notifyMessage(m, nil)
 	return m.ID, nil
 }
@@ -96,6 +104,7 @@ const maxMessageID = 256
 func (s *Server) numberFor(in object) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	id := in.text("phone_number_id")
 	if id == "" {
 		all := s.world.numbersOf("")
@@ -104,47 +113,56 @@ func (s *Server) numberFor(in object) (string, error) {
 		}
 		return all[0].ID, nil
 	}
+
 	if s.world.Numbers[id] == nil {
 		return "", notFound("There is no number " + id + ".")
 	}
 	return id, nil
 }
 
-// arrive remembers an inbound message and queues its callback.
-func (s *Server) arrive(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
+// storeInbound stores an inbound message and queues its callback.
+func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content object) (*message, error) {
 	now := nowMS()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	n := s.world.Numbers[numberID]
-	one := s.world.People.ensure(phone, bsuid)
-	one.Name = firstOf(in.text("name"), one.Name)
-	one.Username = firstOf(in.text("username"), one.Username)
+	user := s.world.People.ensure(phone, bsuid)
+	user.Name = firstOf(in.text("name"), user.Name)
+	user.Username = firstOf(in.text("username"), user.Username)
+
+	// Only what a user writes opens the service window.
 	if kind != "edit" && kind != "revoke" && kind != "system" {
-		one.wrote(numberID, now)
+		user.setWrote(numberID, now)
 	}
+
 	m := &message{
-		ID: firstOf(in.text("id"), newInboundWamid(firstOf(one.Phone, one.BSUID), one.Phone == "")), Dir: inbound,
-		Number: numberID, Phone: one.Phone, BSUID: one.BSUID, Type: kind, Status: "delivered", At: now,
+		ID: firstOf(in.text("id"), newInboundWamid(firstOf(user.Phone, user.BSUID), user.Phone == "")), Dir: inbound,
+		Number: numberID, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: now,
 	}
-	wire := inboundWire(m, one, content)
+
+	wire := inboundWire(m, user, content)
 	var err error
 	if m.Request, err = marshal(wire); err != nil {
 		return nil, err
 	}
-	s.remember(m)
+
+	s.storeMessage(m)
 	v := value{Product: "whatsapp", Metadata: n.metadata(), Messages: []object{wire}}
+
+	// A system message is about a user, not from one.
 	if kind != "system" {
-		v.Contacts = []contact{contactOf(one, one.Phone, one.BSUID)}
+		v.Contacts = []contact{contactOf(user, user.Phone, user.BSUID)}
 	}
-	s.tell(n, fieldMessages, v)
+	s.queueUpdate(n, fieldMessages, v)
 	return m, nil
 }
 
 // inboundWire is the message as callbacks show it. A hidden number is left out.
-func inboundWire(m *message, one *person, content object) object {
-	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type, "from_user_id": one.BSUID}
-	if one.Phone != "" {
-		wire["from"] = one.Phone
+func inboundWire(m *message, user *person, content object) object {
+	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type, "from_user_id": user.BSUID}
+	if user.Phone != "" {
+		wire["from"] = user.Phone
 	}
 	for k, v := range content {
 		wire[k] = v
@@ -152,7 +170,8 @@ func inboundWire(m *message, one *person, content object) object {
 	return wire
 }
 
-// readInbound reads the content of a message and what may come with any.
+// readInbound reads the content of a message, and the parts that any message
+// may have: referral, errors and context.
 func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	content := object{}
 	for _, extra := range []string{"referral", "errors"} {
@@ -161,8 +180,9 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 		}
 	}
 	if context := in.child("context"); context != nil {
-		content["context"] = s.contextOf(numberID, context)
+		content["context"] = s.completeContext(numberID, context)
 	}
+
 	switch kind {
 	case "unsupported":
 		readUnsupported(in, content)
@@ -175,6 +195,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	default:
 		return nil, invalid("type", fmt.Sprintf("%q is no type of inbound message", kind))
 	}
+
 	if kind == "text" && in.isText("text") {
 		in["text"] = map[string]any{"body": in.text("text")} // a shorthand
 	}
@@ -184,6 +205,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	if err := checkInbound(kind, in); err != nil {
 		return nil, err
 	}
+
 	content[kind] = in[kind]
 	if kind == "location" {
 		content[kind] = withNumbers(in.child(kind), "latitude", "longitude")
@@ -191,7 +213,7 @@ func (s *Server) readInbound(numberID, kind string, in object) (object, error) {
 	return content, nil
 }
 
-// inboundNeeds is what a content must hold.
+// inboundNeeds lists the keys that each type of content must have.
 var inboundNeeds = map[string][]string{
 	"text": {"body"}, "location": {"latitude", "longitude"}, "interactive": {"type"}, "button": {"text"},
 	"reaction": {"message_id"}, "order": {"product_items"}, "system": {"type"},
@@ -205,10 +227,12 @@ func checkInbound(kind string, in object) error {
 		}
 		return nil
 	}
+
 	content := in.child(kind)
 	if content == nil {
 		return invalid(kind, "must be an object")
 	}
+
 	for _, key := range inboundNeeds[kind] {
 		if !content.has(key) {
 			return missing(kind + "." + key)
@@ -227,6 +251,7 @@ func readUnsupported(in, content object) {
 	if !ok {
 		code = 131051
 	}
+
 	if !in.has("errors") {
 		e := asStatusError(int(code))
 		if code == 131051 {
@@ -234,22 +259,28 @@ func readUnsupported(in, content object) {
 		}
 		content["errors"] = []statusError{e}
 	}
+
 	content["unsupported"] = object{"type": firstOf(in.child("unsupported").text("type"), "unknown")}
 }
 
-// contextOf completes the context of a reply: who wrote what is answered.
-func (s *Server) contextOf(numberID string, given object) object {
+// completeContext fills in the context of a reply: who wrote the message that
+// it answers.
+func (s *Server) completeContext(numberID string, given object) object {
 	context := object{}
 	for k, v := range given {
 		context[k] = v
 	}
+
+	// A send names the earlier message message_id, a callback id.
 	if id := context.text("message_id"); id != "" {
 		delete(context, "message_id")
 		context["id"] = id
 	}
+
 	if !context.has("id") || context.has("from") {
 		return context
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	context["from"] = s.world.Numbers[numberID].Phone
@@ -259,12 +290,13 @@ func (s *Server) contextOf(numberID string, given object) object {
 	return context
 }
 
-// withNumbers makes numbers of fields that may have come as strings.
+// withNumbers converts fields to numbers where they came as strings.
 func withNumbers(o object, keys ...string) object {
 	fixed := object{}
 	for k, v := range o {
 		fixed[k] = v
 	}
+
 	for _, key := range keys {
 		if f, ok := o.decimal(key); ok {
 			fixed[key] = f

@@ -11,16 +11,17 @@ import (
 	"time"
 )
 
-// receiveMedia files what a user sent, given as a link, as base64 data or as
-// the id of a file that is there already, and words it as callbacks do.
+// receiveMedia stores the file that a user sent, given as a link, as base64 data
+// or as the id of a stored file, and returns its description for callbacks.
 func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) {
 	if in == nil {
 		return nil, missing(kind)
 	}
-	m, err := s.mediaGiven(numberID, kind, in)
+	m, err := s.resolveMedia(numberID, kind, in)
 	if err != nil {
 		return nil, err
 	}
+
 	wire := object{"id": m.ID, "mime_type": m.Mime, "sha256": base64.StdEncoding.EncodeToString(m.SHA256)}
 	if in.text("caption") != "" {
 		wire["caption"] = in.text("caption")
@@ -28,19 +29,21 @@ func (s *Server) receiveMedia(numberID, kind string, in object) (object, error) 
 	if s.opt.PublicURL != "" {
 		wire["url"] = m.url(s.opt.PublicURL)
 	}
+
 	switch kind {
 	case "document":
 		wire["filename"] = firstOf(in.text("filename"), "document")
 	case "audio":
-		wire["voice"] = in.truth("voice")
+		wire["voice"] = in.boolean("voice")
 	case "sticker":
-		wire["animated"] = in.truth("animated")
+		wire["animated"] = in.boolean("animated")
 	}
 	return wire, nil
 }
 
-func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
+func (s *Server) resolveMedia(numberID, kind string, in object) (*media, error) {
 	label := in.text("mime_type")
+
 	switch {
 	case in.has("data"):
 		b, err := base64.StdEncoding.DecodeString(in.text("data"))
@@ -51,13 +54,13 @@ func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, "", file.head)), file)
+		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, "", file.head)), file)
 	case in.has("link"):
 		file, err := s.fetch(s.ctx, in.text("link"))
 		if err != nil {
 			return nil, invalid(kind+".link", "cannot be fetched: "+err.Error())
 		}
-		return s.keepReceived(numberID, firstOf(label, defaultMime(kind, file.kind, file.head)), file)
+		return s.storeReceived(numberID, firstOf(label, defaultMime(kind, file.kind, file.head)), file)
 	case in.has("id"):
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -69,13 +72,14 @@ func (s *Server) mediaGiven(numberID, kind string, in object) (*media, error) {
 	return nil, missing(kind + ".link")
 }
 
-func (s *Server) keepReceived(numberID, kind string, file *staged) (*media, error) {
+func (s *Server) storeReceived(numberID, kind string, file *stagedFile) (*media, error) {
 	defer file.discard()
-	return s.keepMedia(numberID, kind, file, inboundLife)
+	return s.storeMedia(numberID, kind, file, inboundLife)
 }
 
-// defaultMime labels bytes that nobody has, or only the server that they came
-// from; voice notes in particular have a label that no detector would find.
+// defaultMime is the content type of bytes whose sender named none: that of the
+// server they were fetched from, or the detected one. Voice notes get the codec
+// too, which no detector finds.
 func defaultMime(kind, label string, head []byte) string {
 	detected := mimeOf(label, head)
 	if kind == "audio" && strings.HasSuffix(detected, "/ogg") {
@@ -86,14 +90,15 @@ func defaultMime(kind, label string, head []byte) string {
 
 const fetchTimeout = 20 * time.Second
 
-// fetch downloads a link through the client that was given for that purpose.
-func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
+// fetch downloads a link with the client of Options.Fetch.
+func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
 	if s.opt.Fetch == nil {
 		return nil, fmt.Errorf("this simulator fetches no links")
 	}
 	if !fetchable(link) {
 		return nil, fmt.Errorf("it is no http or https URL")
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, link, nil)
@@ -101,6 +106,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
 		return nil, err
 	}
 	req.Header.Set("User-Agent", callbackAgent)
+
 	res, err := s.opt.Fetch.Do(req)
 	if err != nil {
 		return nil, err
@@ -110,6 +116,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
 		io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
 		return nil, fmt.Errorf("the server answered %d", res.StatusCode)
 	}
+
 	file, err := s.blobs.stage(res.Body, maxMedia)
 	if err != nil {
 		return nil, err
@@ -119,7 +126,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*staged, error) {
 }
 
 // fetchThenSchedule downloads the link of a message before its statuses are
-// laid out: what cannot be had fails with 131053.
+// scheduled. A link that cannot be fetched fails the message with 131053.
 func (s *Server) fetchThenSchedule(m *message, link string) {
 	var failure *int
 	file, err := s.fetch(s.ctx, link)
@@ -127,16 +134,18 @@ func (s *Server) fetchThenSchedule(m *message, link string) {
 	case s.ctx.Err() != nil:
 		// We are shutting down, which is not the link's fault.
 	case err != nil:
-		failure = failing(codeMediaUpload)
+		failure = new(codeMediaUpload)
 		s.log.Debug("link of a message", "message", m.ID, "error", err)
 	default:
-		kind := mimeOf(file.kind, file.head)
-		if fits := kindOfMime(kind); m.Type != "document" && m.Type != "template" && m.Type != "interactive" && (fits.kind != m.Type || file.size > fits.limit) {
-			failure = failing(codeMediaUpload)
+		got := kindOfMime(mimeOf(file.kind, file.head))
+		anyKind := m.Type == "document" || m.Type == "template" || m.Type == "interactive"
+		if !anyKind && (got.kind != m.Type || file.size > got.limit) {
+			failure = new(codeMediaUpload)
 		}
 		file.discard()
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.layOut(m, failure)
+	s.scheduleStatuses(m, failure)
 }

@@ -74,7 +74,7 @@ func TestInboundExtrasAreKept(t *testing.T) {
 	b.Equal(m.child("context").text("from"), "15550009999")
 	b.Equal(m.child("referral").text("source_type"), "ad")
 	b.sim("POST", "/inbound", object{"from": "16505551234", "text": "x", "context": object{"forwarded": true}})
-	b.Equal(b.app.next().messageOf(t).child("context").truth("forwarded"), true)
+	b.Equal(b.app.next().messageOf(t).child("context").boolean("forwarded"), true)
 }
 
 func TestAUserBehindAUsernameHasNoNumber(t *testing.T) {

@@ -19,8 +19,8 @@ const (
 	maxRowDescription  = 72
 )
 
-// looseInteractives are taken without a look inside: commerce and calling.
-var looseInteractives = []string{
+// uncheckedInteractives are accepted without a check: commerce and calling.
+var uncheckedInteractives = []string{
 	"product", "product_list", "catalog_message", "address_message", "order_details", "order_status",
 	"call_permission_request", "voice_call", "carousel", "request_contact_info",
 }
@@ -29,6 +29,7 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 	in := c.params.child("interactive")
 	kind := in.text("type")
 	action := in.child("action")
+
 	switch {
 	case in == nil:
 		return badParameter("Param interactive must be a JSON object.")
@@ -36,12 +37,14 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 		return requiredParameter("interactive['type']")
 	case action == nil:
 		return requiredParameter("interactive['action']")
-	case slices.Contains(looseInteractives, kind):
+	case slices.Contains(uncheckedInteractives, kind):
 		return nil
 	}
+
 	if err := s.checkFrame(d, kind, in); err != nil {
 		return err
 	}
+
 	switch kind {
 	case "button":
 		return checkReplyButtons(action)
@@ -50,11 +53,12 @@ func checkInteractive(s *Server, c *call, d *draft) error {
 	case "cta_url":
 		return checkLinkButton(action)
 	case "location_request_message":
-		return wantName(action, "send_location")
+		return requireName(action, "send_location")
 	case "flow":
 		return checkFlow(action)
 	}
-	return badParameter("Param interactive['type'] must be one of {BUTTON, LIST, CTA_URL, LOCATION_REQUEST_MESSAGE, FLOW, …} - got \"%s\".", kind)
+	return badParameter("Param interactive['type'] must be one of "+
+		"{BUTTON, LIST, CTA_URL, LOCATION_REQUEST_MESSAGE, FLOW, …} - got \"%s\".", kind)
 }
 
 func notValid(format string, args ...any) error {
@@ -73,6 +77,7 @@ func (s *Server) checkFrame(d *draft, kind string, in object) error {
 	if kind == "list" {
 		limit = maxListBody
 	}
+
 	body := in.child("body").text("text")
 	switch {
 	case body == "":
@@ -84,11 +89,13 @@ func (s *Server) checkFrame(d *draft, kind string, in object) error {
 	case !in.has("header"):
 		return nil
 	}
+
 	return s.checkHeader(d, kind, in.child("header"))
 }
 
 func (s *Server) checkHeader(d *draft, kind string, header object) error {
 	format := header.text("type")
+
 	switch {
 	case format == "text" && !between(header.text("text"), 1, maxSmallText):
 		return notValid("Header text length invalid. Min length: 1, Max length: %d", maxSmallText)
@@ -107,11 +114,13 @@ func checkReplyButtons(action object) error {
 	if len(buttons) < 1 || len(buttons) > maxButtons {
 		return notValid("Invalid buttons count. Min allowed buttons: 1, Max allowed buttons: %d", maxButtons)
 	}
+
 	titles, ids := map[string]bool{}, map[string]bool{}
 	for i, item := range buttons {
 		button := asObject(item)
 		reply := button.child("reply")
 		id, title := reply.text("id"), reply.text("title")
+
 		switch {
 		case button.text("type") != "reply":
 			return notValid("Button at index %d must be of type reply", i)
@@ -135,11 +144,14 @@ func checkList(action object) error {
 	case len(sections) < 1 || len(sections) > maxRows:
 		return notValid("Invalid sections count. Min allowed sections: 1, Max allowed sections: %d", maxRows)
 	}
+
+	// Rows are counted, and their ids are unique, across all sections.
 	total, ids := 0, map[string]bool{}
 	for i, item := range sections {
 		section := asObject(item)
 		rows := section.list("rows")
 		total += len(rows)
+
 		switch {
 		case len(sections) > 1 && section.text("title") == "":
 			return notValid("Section at index %d needs a title", i)
@@ -148,10 +160,12 @@ func checkList(action object) error {
 		case len(rows) == 0:
 			return notValid("Section at index %d has no rows", i)
 		}
+
 		if err := checkRows(rows, ids); err != nil {
 			return err
 		}
 	}
+
 	if total > maxRows {
 		return notValid("Total row count exceed max allowed count: %d", maxRows)
 	}
@@ -171,15 +185,17 @@ func checkRows(rows []any, ids map[string]bool) error {
 		case ids[row.text("id")]:
 			return notValid("Duplicated row id: %s", row.text("id"))
 		}
+
 		ids[row.text("id")] = true
 	}
 	return nil
 }
 
 func checkLinkButton(action object) error {
-	if err := wantName(action, "cta_url"); err != nil {
+	if err := requireName(action, "cta_url"); err != nil {
 		return err
 	}
+
 	parameters := action.child("parameters")
 	switch {
 	case !between(parameters.text("display_text"), 1, maxButtonTitle):
@@ -191,22 +207,24 @@ func checkLinkButton(action object) error {
 }
 
 func checkFlow(action object) error {
-	if err := wantName(action, "flow"); err != nil {
+	if err := requireName(action, "flow"); err != nil {
 		return err
 	}
+
 	parameters := action.child("parameters")
 	for _, name := range []string{"flow_message_version", "flow_cta"} {
 		if parameters.text(name) == "" {
 			return requiredParameter("interactive['action']['parameters']['" + name + "']")
 		}
 	}
+
 	if parameters.text("flow_id") == "" && parameters.text("flow_name") == "" {
 		return requiredParameter("interactive['action']['parameters']['flow_id']")
 	}
 	return nil
 }
 
-func wantName(action object, name string) error {
+func requireName(action object, name string) error {
 	if !strings.EqualFold(action.text("name"), name) {
 		return notValid("action.name must be %s", name)
 	}

@@ -35,17 +35,20 @@ func (j *journal) add(e journalEntry) {
 
 func (s *Server) journalFile() string { return s.opt.StateFile + ".messages" }
 
-// saveJournal appends what has happened, or writes the file anew once most of
-// it is history.
+// saveJournal appends the collected entries, or writes the file anew once most
+// of its lines are out of date.
 func (s *Server) saveJournal() error {
 	s.mu.Lock()
 	entries, restart := s.journal.entries, s.journal.restart
 	s.journal.entries, s.journal.restart = nil, false
 	s.journal.lines += len(entries)
+
+	// With six lines for each message that can be kept, most are out of date.
 	if s.journal.lines > 6*s.opt.MaxMessages {
 		restart = true
 	}
 	s.mu.Unlock()
+
 	err := s.writeJournal(entries, restart)
 	if err != nil {
 		// What could not be appended is still in memory: begin anew next time.
@@ -53,6 +56,7 @@ func (s *Server) saveJournal() error {
 		s.journal.restart = true
 		s.mu.Unlock()
 	}
+
 	return err
 }
 
@@ -63,10 +67,12 @@ func (s *Server) writeJournal(entries []journalEntry, restart bool) error {
 	if len(entries) == 0 {
 		return nil
 	}
+
 	f, err := os.OpenFile(s.journalFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
+
 	w := bufio.NewWriterSize(f, 256<<10)
 	err = writeEntries(w, entries)
 	return errors.Join(err, w.Flush(), f.Sync(), f.Close())
@@ -87,22 +93,25 @@ func writeEntries(w io.Writer, entries []journalEntry) error {
 // time, so that requests never wait long for a save.
 const saveChunk = 500
 
-// rewriteJournal writes the messages remembered to a new file.
+// rewriteJournal writes the stored messages to a new file.
 func (s *Server) rewriteJournal() error {
 	s.mu.Lock()
 	all := append([]*message(nil), s.messages.kept()...)
-	s.journal.entries = nil // all of it is in what is copied below, or comes after
+	s.journal.entries = nil // the messages below include all of it; later entries are appended
 	s.journal.lines = len(all)
 	s.mu.Unlock()
+
 	return writeFile(s.journalFile(), func(w io.Writer) error {
 		for len(all) > 0 {
 			n := min(saveChunk, len(all))
 			entries := make([]journalEntry, n)
+
 			s.mu.Lock()
 			for i, m := range all[:n] {
 				entries[i].Message = m.snapshot()
 			}
 			s.mu.Unlock()
+
 			if err := writeEntries(w, entries); err != nil {
 				return err
 			}
@@ -123,6 +132,7 @@ func (s *Server) loadJournal() error {
 		return err
 	}
 	defer f.Close()
+
 	lines := bufio.NewReaderSize(f, 256<<10)
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -135,10 +145,12 @@ func (s *Server) loadJournal() error {
 		if err != nil {
 			return err
 		}
+
 		var e journalEntry
 		if err := json.Unmarshal(bytes.TrimSpace(line), &e); err != nil {
 			return fmt.Errorf("%s: %w", filepath.Base(s.journalFile()), err)
 		}
+
 		s.journal.lines++
 		if e.Message != nil {
 			s.messages.add(e.Message)
@@ -148,8 +160,8 @@ func (s *Server) loadJournal() error {
 	}
 }
 
-// halfWritten is the pattern for the name of a file that will replace another.
-func halfWritten(path string) string { return "." + filepath.Base(path) + "-*" }
+// tempPattern is the pattern for the name of a file that will replace another.
+func tempPattern(path string) string { return "." + filepath.Base(path) + "-*" }
 
 // removeMatches removes what a crash left behind, which belongs to nobody.
 func removeMatches(dir, pattern string) {
@@ -162,10 +174,11 @@ func removeMatches(dir, pattern string) {
 // writeFile replaces a file as a whole, so that a crash leaves the old one or
 // the new one.
 func writeFile(path string, fill func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), halfWritten(path))
+	f, err := os.CreateTemp(filepath.Dir(path), tempPattern(path))
 	if err != nil {
 		return err
 	}
+
 	w := bufio.NewWriterSize(f, 256<<10)
 	err = errors.Join(fill(w), w.Flush(), f.Sync(), f.Close())
 	if err == nil {
@@ -175,6 +188,8 @@ func writeFile(path string, fill func(io.Writer) error) error {
 		os.Remove(f.Name())
 		return err
 	}
+
+	// Without this a crash could still undo the rename.
 	if dir, err := os.Open(filepath.Dir(path)); err == nil {
 		dir.Sync()
 		dir.Close()

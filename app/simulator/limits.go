@@ -6,13 +6,13 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The pair limit: one message in six seconds to the same user, of which 45 may
-// be borrowed from the future.
+// The pair limit: one message in six seconds to the same user, with bursts of
+// up to 45.
 const (
 	pairEvery = 6 * time.Second
 	pairBurst = 45
-	// maxPairs bounds the memory of the pair limit; forgetting a pair only
-	// makes the simulator kinder.
+	// maxPairs limits the memory of the pair limit. When it is reached all pairs
+	// start again with a full bucket.
 	maxPairs = 100_000
 )
 
@@ -38,19 +38,24 @@ func (l *limits) allow(now time.Time, settings *Settings, numberID, party string
 			bucket = rate.NewLimiter(rate.Every(pairEvery), pairBurst)
 			l.pairs[pair] = bucket
 		}
+
 		if !bucket.AllowN(now, 1) {
 			return refuse(codePairLimit)
 		}
 	}
+
+	// The messages of one second may come all at once.
 	if settings.MessagesPerSecond > 0 {
 		bucket := l.numbers[numberID]
 		if bucket == nil {
 			bucket = rate.NewLimiter(rate.Limit(settings.MessagesPerSecond), max(1, int(settings.MessagesPerSecond)))
 			l.numbers[numberID] = bucket
 		}
+
 		if !bucket.AllowN(now, 1) {
 			return refuse(codeThroughput)
 		}
 	}
+
 	return nil
 }

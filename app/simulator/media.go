@@ -67,44 +67,50 @@ func kindOfMime(kind string) mediaKind {
 	return mediaKind{"document", maxMedia}
 }
 
-// suits reports whether the file may be sent as a type of message. Anything
+// canBeSentAs reports whether the file may be sent as a type of message. Anything
 // may go as a document.
-func (m *media) suits(kind string) bool {
+func (m *media) canBeSentAs(kind string) bool {
 	base, _, _ := strings.Cut(m.Mime, ";")
 	return kind == "document" || kindOfMime(base).kind == kind
 }
 
 // uploadMedia handles POST /{phone_number_id}/media.
 func (s *Server) uploadMedia(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
 	if c.file == nil {
 		return nil, requiredParameter("file")
 	}
+
 	label := c.params.text("type")
 	if !strings.Contains(label, "/") {
 		label = c.file.kind // some clients say "image", others nothing
 	}
 	kind := mimeOf(label, c.file.head)
+
+	// Some clients take the file extension for the type.
 	if kind == "video/3gp" {
 		kind = "video/3gpp"
 	}
+
 	if !slices.Contains(uploadTypes, kind) {
-		return nil, badParameter("Param file must be a file with one of the following types: %s. Received file of type '%s'.", strings.Join(uploadTypes, ", "), firstOf(kind, label))
+		return nil, badParameter("Param file must be a file with one of the following types: %s. Received file of type '%s'.",
+			strings.Join(uploadTypes, ", "), firstOf(kind, label))
 	}
 	if limit := kindOfMime(kind).limit; c.file.size > limit {
 		return nil, badParameter("Param file must be at most %d bytes for type %s.", limit, kind)
 	}
-	m, err := s.keepMedia(c.id, kind, c.file, uploadLife)
+
+	m, err := s.storeMedia(c.id, kind, c.file, uploadLife)
 	if err != nil {
 		return nil, err
 	}
 	return createdID{m.ID}, nil
 }
 
-// mimeOf believes a label that says something, and looks at the bytes when it
-// says nothing.
+// mimeOf returns the content type that a label names, or detects it from the
+// bytes where the label names none.
 func mimeOf(label string, head []byte) string {
 	kind, _, _ := mime.ParseMediaType(label)
 	if kind != "" && kind != "application/octet-stream" {
@@ -114,8 +120,8 @@ func mimeOf(label string, head []byte) string {
 	return kind
 }
 
-// keepMedia files received bytes as an object of a number.
-func (s *Server) keepMedia(numberID, kind string, file *staged, life time.Duration) (*media, error) {
+// storeMedia stores received bytes as a media object of a number.
+func (s *Server) storeMedia(numberID, kind string, file *stagedFile, life time.Duration) (*media, error) {
 	s.mu.Lock()
 	n := s.world.Numbers[numberID]
 	id := s.world.newID()
@@ -123,21 +129,25 @@ func (s *Server) keepMedia(numberID, kind string, file *staged, life time.Durati
 	if n == nil {
 		return nil, noObject(http.MethodPost, numberID)
 	}
+
 	m := &media{
 		ID: id, Account: n.Account, Number: numberID, Mime: kind, SHA256: file.sum[:], Size: file.size,
 		Expires: time.Now().Add(life).UnixMilli(), Secret: newSecret(12),
 	}
+
+	// The bytes are stored first, so that no object is visible without them.
 	if err := file.keep(id); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Media[id] = m
-	s.touch()
+	s.markDirty()
 	return m, nil
 }
 
-// dropExpired forgets files that nobody can ask for any more.
+// dropExpired deletes media that has expired.
 func (s *Server) dropExpired() {
 	now := nowMS()
 	for id, m := range s.world.Media {
@@ -178,15 +188,15 @@ func (s *Server) getMedia(c *call) (any, error) {
 	return mediaInfo{"whatsapp", m.url(origin(c.r)), m.Mime, hex.EncodeToString(m.SHA256), m.Size, m.ID}, nil
 }
 
-// url is where the bytes can be had for the next five minutes.
+// url is a download URL that works for five minutes.
 func (m *media) url(origin string) string {
 	expires := strconv.FormatInt(time.Now().Add(urlLife).Unix(), 10)
-	q := url.Values{"mid": {m.ID}, "ext": {expires}, "hash": {m.seal(expires)}}
+	q := url.Values{"mid": {m.ID}, "ext": {expires}, "hash": {m.sign(expires)}}
 	return origin + downloadPath + "?" + q.Encode()
 }
 
-// seal ties a URL to its expiry.
-func (m *media) seal(expires string) string { return appSecretProof(m.Secret, m.ID+"."+expires)[:32] }
+// sign makes the signature that binds a URL to its expiry.
+func (m *media) sign(expires string) string { return appSecretProof(m.Secret, m.ID+"."+expires)[:32] }
 
 // deleteMedia handles DELETE /{media_id}.
 func (s *Server) deleteMedia(c *call) (any, error) {
@@ -194,9 +204,10 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 	m, err := s.mediaOf(c)
 	if err == nil {
 		delete(s.world.Media, m.ID)
-		s.touch()
+		s.markDirty()
 	}
 	s.mu.Unlock()
+
 	if err != nil {
 		return nil, err
 	}
@@ -204,32 +215,41 @@ func (s *Server) deleteMedia(c *call) (any, error) {
 	return success{true}, nil
 }
 
-// serveDownload handles a media URL. Whatever is wrong with it is a 404, but a
-// missing or bad token is 401.
+// serveDownload handles a media URL. A missing or bad token is answered with
+// 401, anything else that is wrong with 404.
 func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	c := &call{s: s, w: w, r: r, path: downloadPath, input: &input{params: object{"access_token": q.Get("access_token")}}}
+	c := &call{
+		s: s, w: w, r: r, path: downloadPath,
+		input: &input{params: object{"access_token": q.Get("access_token")}},
+	}
+
 	s.mu.Lock()
 	m, open := s.world.Media[q.Get("mid")], s.settings.OpenDownloads
 	s.mu.Unlock()
 	if !open {
 		if err := c.authenticate(); err != nil {
-			e := garbageToken()
-			c.fail(e)
+			c.fail(invalidToken())
 			return
 		}
 	}
+
 	expires, _ := strconv.ParseInt(q.Get("ext"), 10, 64)
-	if m == nil || m.Expires <= nowMS() || m.seal(q.Get("ext")) != q.Get("hash") || expires <= time.Now().Unix() || !open && !c.token.reaches(m.Account) {
+	switch {
+	case m == nil, m.Expires <= nowMS(),
+		m.sign(q.Get("ext")) != q.Get("hash"), expires <= time.Now().Unix(),
+		!open && !c.token.mayAccess(m.Account):
 		http.NotFound(w, r)
 		return
 	}
+
 	file, err := s.blobs.open(m.ID)
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
 	defer file.Close()
+
 	w.Header().Set("Content-Type", m.Mime)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, file)

@@ -106,7 +106,7 @@ func TestMediaURLsLiveFiveMinutes(t *testing.T) {
 		defer b.s.Close()
 		file, err := b.s.blobs.stage(bytes.NewReader(png), maxMedia)
 		b.NoErr(err)
-		m, err := b.s.keepMedia(b.n.PhoneNumberID, "image/png", file, uploadLife)
+		m, err := b.s.storeMedia(b.n.PhoneNumberID, "image/png", file, uploadLife)
 		b.NoErr(err)
 		get := func(link string) int {
 			r := httptest.NewRequest("GET", link, nil)

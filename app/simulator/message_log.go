@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// direction tells who sent a message, and how.
+// direction says who sent a message, and how.
 type direction string
 
 const (
@@ -14,7 +14,7 @@ const (
 	echoed   direction = "echo" // by the business, from the phone app
 )
 
-// message is one message as the simulator remembers it.
+// message is one stored message.
 type message struct {
 	ID       string          `json:"id"`
 	Dir      direction       `json:"dir"`
@@ -30,17 +30,17 @@ type message struct {
 	Category string          `json:"category,omitempty"`
 	Free     bool            `json:"free,omitempty"` // in the service window
 	Voice    bool            `json:"voice,omitempty"`
-	Priced   bool            `json:"priced,omitempty"` // pricing was named after sent
+	Priced   bool            `json:"priced,omitempty"` // pricing was reported after status sent
 }
 
 // party is the user's number, or the BSUID where there is no number.
 func (m *message) party() string { return firstOf(m.Phone, m.BSUID) }
 
-// messageLog remembers messages in order of arrival, up to a number of them.
+// messageLog stores messages in order of arrival, up to a maximum.
 type messageLog struct {
 	cap  int
 	all  []*message
-	head int // the oldest one kept
+	head int // index of the oldest one kept
 	byID map[string]*message
 }
 
@@ -48,10 +48,11 @@ func newMessageLog(limit int) messageLog {
 	return messageLog{cap: limit, byID: map[string]*message{}}
 }
 
-// add remembers a message and forgets the oldest beyond the cap.
+// add stores a message and removes the oldest ones beyond the maximum.
 func (l *messageLog) add(m *message) {
 	l.all = append(l.all, m)
 	l.byID[m.ID] = m
+
 	for len(l.all)-l.head > l.cap {
 		old := l.all[l.head]
 		l.all[l.head] = nil
@@ -60,29 +61,30 @@ func (l *messageLog) add(m *message) {
 			delete(l.byID, old.ID)
 		}
 	}
+
 	if l.head > l.cap && l.head > len(l.all)/2 {
-		// Copied so that the forgotten half can be freed.
+		// Copied, so that the memory of the removed ones is freed.
 		l.all = append(make([]*message, 0, len(l.all)), l.all[l.head:]...)
 		l.head = 0
 	}
 }
 
-// kept returns the messages remembered, oldest first.
+// kept returns the stored messages, oldest first.
 func (l *messageLog) kept() []*message { return l.all[l.head:] }
 
-// drop forgets the messages that a function names.
-func (l *messageLog) drop(doomed func(*message) bool) {
+// drop removes the messages for which a function returns true.
+func (l *messageLog) drop(matches func(*message) bool) {
 	all := l.kept()
 	*l = newMessageLog(l.cap)
 	for _, m := range all {
-		if !doomed(m) {
+		if !matches(m) {
 			l.add(m)
 		}
 	}
 }
 
-// remember stores a message and journals it.
-func (s *Server) remember(m *message) {
+// storeMessage adds a message to the log and to the journal.
+func (s *Server) storeMessage(m *message) {
 	s.messages.add(m)
 	s.journal.add(journalEntry{Message: m.snapshot()})
 }
@@ -93,7 +95,7 @@ func (m *message) snapshot() *message {
 	return &copied
 }
 
-// setStatus moves a message on and journals that.
+// setStatus changes the status of a message, in the journal too.
 func (s *Server) setStatus(m *message, status string) {
 	m.Status = status
 	s.journal.add(journalEntry{ID: m.ID, Status: status})

@@ -8,8 +8,8 @@ import (
 
 const maxOpaque = 512
 
-// sent is the provider's answer to an accepted message.
-type sent struct {
+// sendResponse is the provider's answer to an accepted message.
+type sendResponse struct {
 	Product  string        `json:"messaging_product"`
 	Contacts []sentContact `json:"contacts"`
 	Messages []sentMessage `json:"messages"`
@@ -29,7 +29,7 @@ type sentMessage struct {
 // postMessages handles POST /{phone_number_id}/messages: a message, or a
 // receipt for one.
 func (s *Server) postMessages(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
 	if c.params.has("status") {
@@ -43,6 +43,7 @@ func (s *Server) markRead(c *call) (any, error) {
 	if status := c.params.text("status"); status != "read" {
 		return nil, badParameter("Param status must be one of {READ} - got \"%s\".", status)
 	}
+
 	id := c.params.text("message_id")
 	if id == "" {
 		return nil, requiredParameter("message_id")
@@ -50,17 +51,21 @@ func (s *Server) markRead(c *call) (any, error) {
 	if c.params.has("typing_indicator") && c.params.child("typing_indicator").text("type") != "text" {
 		return nil, refuse(codeInvalidValue, "typing_indicator.type must be text")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// Only the number that a user wrote to can mark the message as read.
 	m := s.messages.byID[id]
 	if m == nil || m.Dir != inbound || m.Number != c.id {
 		return nil, refuse(codeInvalidValue, "Message ID not found or not received by this phone number.")
 	}
+
 	s.setStatus(m, "read")
 	return success{true}, nil
 }
 
-// draft is a message on its way to being accepted.
+// draft is a message that is being checked before it is accepted.
 type draft struct {
 	message
 	failure *int // the code to report by callback, if it will fail
@@ -76,14 +81,18 @@ func (s *Server) send(c *call) (any, error) {
 	if err := s.readContent(c, d); err != nil {
 		return nil, err
 	}
+
+	// Without a JSON body, the parameters are stored as the request.
 	if d.Request = c.raw; d.Request == nil {
 		if d.Request, err = marshal(c.params); err != nil {
 			return nil, err
 		}
 	}
+
 	if err := s.accept(c, d); err != nil {
 		return nil, err
 	}
+
 	s.notifyMessage(&d.message, d.failure)
 	return d.answer(), nil
 }
@@ -96,6 +105,7 @@ func (c *call) readEnvelope() (*draft, error) {
 	d.Opaque = c.params.text("biz_opaque_callback_data")
 	recipient := c.params.text("recipient")
 	kind := c.params.text("recipient_type")
+
 	switch {
 	case d.To == "" && recipient == "":
 		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, message: "The parameter to is required."}
@@ -106,12 +116,15 @@ func (c *call) readEnvelope() (*draft, error) {
 	case len([]rune(d.Opaque)) > maxOpaque:
 		return nil, badParameter("Param biz_opaque_callback_data must be at most %d characters long.", maxOpaque)
 	}
+
+	// recipient takes business-scoped user ids only, to takes numbers as well.
 	if d.To == "" {
 		d.To = recipient
 		if !bsuidPattern.MatchString(recipient) {
 			return nil, badParameter("Param recipient must be a business-scoped user ID.")
 		}
 	}
+
 	if bsuidPattern.MatchString(d.To) {
 		d.BSUID = d.To
 		return d, nil
@@ -123,9 +136,11 @@ func (c *call) readEnvelope() (*draft, error) {
 	return d, nil
 }
 
-// readContent checks what the message says.
+// readContent checks the type and the content of a message.
 func (s *Server) readContent(c *call, d *draft) error {
 	d.Type = firstOf(strings.ToLower(c.params.text("type")), "text")
+
+	// An empty message_id passes, a missing one does not.
 	if context := c.params.child("context"); context != nil {
 		switch {
 		case d.Type == "reaction":
@@ -134,9 +149,11 @@ func (s *Server) readContent(c *call, d *draft) error {
 			return refuse(codeMissingParameter, "context.message_id is missing")
 		}
 	}
+
 	check, ok := contents[d.Type]
 	if !ok {
-		return badParameter("Param type must be one of {AUDIO, CONTACTS, DOCUMENT, IMAGE, INTERACTIVE, LOCATION, REACTION, STICKER, TEMPLATE, TEXT, VIDEO} - got \"%s\".", c.params.text("type"))
+		return badParameter("Param type must be one of {AUDIO, CONTACTS, DOCUMENT, IMAGE, INTERACTIVE, LOCATION, "+
+			"REACTION, STICKER, TEMPLATE, TEXT, VIDEO} - got \"%s\".", c.params.text("type"))
 	}
 	if !c.params.has(d.Type) {
 		return requiredParameter(d.Type)
@@ -144,11 +161,12 @@ func (s *Server) readContent(c *call, d *draft) error {
 	return check(s, c, d)
 }
 
-// accept applies the rules that depend on the state of things, then remembers
-// the message and lays out what will become of it.
+// accept applies the rules that depend on the stored state, then stores the
+// message and schedules its statuses.
 func (s *Server) accept(c *call, d *draft) error {
 	d.ID = newWamid(d.party(), d.Phone == "")
 	now := time.Now()
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
@@ -161,26 +179,33 @@ func (s *Server) accept(c *call, d *draft) error {
 	if d.Phone == n.Phone {
 		return refuse(131021)
 	}
+
+	// A magic recipient fails as its code does: at once, or later by callback.
 	if code, magic := magicCode(d.Phone); magic {
 		if o, _ := lookupCode(code); !o.async {
 			return refuse(code)
 		}
 		d.failure = &code
 	}
+
+	// A message that was refused above does not count against the limits.
 	if err := s.limits.allow(now, &s.settings, c.id, d.party()); err != nil {
 		return err
 	}
+
 	d.At = now.UnixMilli()
-	s.foresee(c, d)
-	s.remember(d.message.snapshot())
+	s.predictFailure(c, d)
+	s.storeMessage(d.message.snapshot())
 	s.schedule(d)
 	return nil
 }
 
-// foresee decides whether the message will fail later, and for what reason.
-func (s *Server) foresee(c *call, d *draft) {
-	one := s.world.People.find(d.party())
-	d.Free = one.windowOpen(d.Number, d.At)
+// predictFailure decides whether the message will fail later, and for what reason.
+func (s *Server) predictFailure(c *call, d *draft) {
+	user := s.world.People.find(d.party())
+	d.Free = user.windowOpen(d.Number, d.At)
+
+	// A code that a fault or the recipient asks for wins over the rules below.
 	switch {
 	case c.failLater != nil:
 		d.failure = c.failLater
@@ -188,29 +213,31 @@ func (s *Server) foresee(c *call, d *draft) {
 	case d.Type == "reaction":
 		target := s.messages.byID[c.params.child("reaction").text("message_id")]
 		if target == nil || target.Type == "reaction" || d.At-target.At > (30*24*time.Hour).Milliseconds() {
-			d.failure = failing(codeInvalidValue)
+			d.failure = new(codeInvalidValue)
 		}
 	}
+
+	// The reasons above come first; these apply where there is none of them.
 	switch {
 	case d.failure != nil:
 	case d.Type != "template" && s.settings.ServiceWindow && !d.Free:
-		d.failure = failing(codeOutsideWindow)
-	case d.Category == "marketing" && one != nil && one.Stopped:
-		d.failure = failing(codeMarketingStopped)
+		d.failure = new(codeOutsideWindow)
+	case d.Category == "marketing" && user != nil && user.Stopped:
+		d.failure = new(codeMarketingStopped)
 	case d.link != "" && !fetchable(d.link):
-		d.failure = failing(codeMediaUpload)
+		d.failure = new(codeMediaUpload)
 	}
 }
 
-func failing(code int) *int { return &code }
-
-// answer words the acceptance. A user addressed by BSUID has no number in it.
-func (d *draft) answer() sent {
-	view := sent{
+// answer is the response to an accepted message. A user addressed by BSUID has
+// no number in it.
+func (d *draft) answer() sendResponse {
+	view := sendResponse{
 		Product:  "whatsapp",
 		Contacts: []sentContact{{Input: d.To, WaID: d.Phone}},
 		Messages: []sentMessage{{ID: d.ID}},
 	}
+
 	if d.Phone == "" {
 		view.Contacts[0].UserID = d.BSUID
 	}

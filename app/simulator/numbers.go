@@ -35,7 +35,7 @@ type number struct {
 	Override   callback `json:"override"`
 	Profile    profile  `json:"profile"`
 
-	Code        string   `json:"code,omitempty"` // the verification code on its way
+	Code        string   `json:"code,omitempty"` // the verification code that was requested
 	CodeExpires int64    `json:"code_expires,omitempty"`
 	Attempts    []int64  `json:"attempts,omitempty"` // to register or deregister, last 72 h
 	Guesses     int      `json:"guesses,omitempty"`  // wrong PINs in a row
@@ -53,7 +53,7 @@ func display(phone string) string {
 	return "+" + phone
 }
 
-// numberFields is what a number shows when nothing is asked for. Strict
+// numberFields are the fields of a number when the request names none. Strict
 // clients refuse more.
 var numberFields = []string{"id", "display_phone_number", "verified_name", "quality_rating", "code_verification_status"}
 
@@ -66,6 +66,7 @@ func (n *number) node(app string) object {
 	if n.Status != statusConnected {
 		level = "NOT_APPLICABLE"
 	}
+
 	hooks := object{}
 	if app != "" {
 		hooks["application"] = app
@@ -73,6 +74,7 @@ func (n *number) node(app string) object {
 	if n.Override.URL != "" {
 		hooks["phone_number"] = n.Override.URL
 	}
+
 	return object{
 		"id": n.ID, "display_phone_number": display(n.Phone), "verified_name": n.Name,
 		"quality_rating": "GREEN", "quality_score": object{"score": "GREEN"},
@@ -97,6 +99,7 @@ func (w *world) numbersOf(account string) []*number {
 			list = append(list, n)
 		}
 	}
+
 	slices.SortFunc(list, func(a, b *number) int { return cmp.Compare(a.Order, b.Order) })
 	return list
 }
@@ -109,6 +112,7 @@ func (s *Server) listNumbers(c *call) (any, error) {
 		items = append(items, project(n.node(s.world.Hook.URL), c.params.text("fields"), numberFields...))
 	}
 	s.mu.Unlock()
+
 	return c.page(items)
 }
 
@@ -126,6 +130,7 @@ type createdID struct {
 // createNumber handles POST /{waba_id}/phone_numbers.
 func (s *Server) createNumber(c *call) (any, error) {
 	cc, local, name := digits(c.params.text("cc")), digits(c.params.text("phone_number")), c.params.text("verified_name")
+
 	switch {
 	case cc == "":
 		return nil, requiredParameter("cc")
@@ -136,6 +141,7 @@ func (s *Server) createNumber(c *call) (any, error) {
 	case !validPhone(cc + local):
 		return nil, &graphError{status: 400, code: 192, message: "(#192) Invalid phone number"}
 	}
+
 	n, err := s.AddNumber(Number{
 		WABAID: c.id, DisplayPhoneNumber: cc + local, VerifiedName: name,
 		Status: statusPending, CodeVerificationStatus: notVerified,
@@ -150,6 +156,7 @@ func (s *Server) createNumber(c *call) (any, error) {
 // the callback URL.
 func (s *Server) updateNumber(c *call) (any, error) {
 	pin, hooks := c.params.text("pin"), c.params.child("webhook_configuration")
+
 	switch {
 	case c.params.has("pin"):
 		if !pinPattern.MatchString(pin) {
@@ -170,6 +177,7 @@ func (s *Server) updateNumber(c *call) (any, error) {
 	default:
 		return nil, requiredParameter("pin")
 	}
-	s.touch()
+
+	s.markDirty()
 	return success{true}, nil
 }

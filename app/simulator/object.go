@@ -56,8 +56,8 @@ func (o object) list(key string) []any {
 	return nil
 }
 
-// truth reads a boolean in any of its spellings.
-func (o object) truth(key string) bool {
+// boolean reads a boolean in any of its spellings.
+func (o object) boolean(key string) bool {
 	switch v := o[key].(type) {
 	case bool:
 		return v
@@ -104,6 +104,7 @@ func decodeJSON(b []byte, v any) error {
 	if err := dec.Decode(v); err != nil {
 		return err
 	}
+
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errTrailing
 	}

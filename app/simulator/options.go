@@ -30,7 +30,7 @@ type Options struct {
 	PublicURL string
 
 	// AppID, AppSecret, VerifyToken and AccessToken are made up when empty
-	// and then remembered in the state file.
+	// and then kept in the state file.
 	AppID       string
 	AppSecret   string
 	VerifyToken string
@@ -46,7 +46,7 @@ type Options struct {
 	// fetch_links, to sends. Without it links cannot be fetched.
 	Fetch *http.Client
 
-	// MaxMessages caps the messages remembered, 200,000 when zero.
+	// MaxMessages limits the stored messages; 200,000 when zero.
 	MaxMessages int
 	// Log receives what goes wrong in the background; nil discards it.
 	Log *slog.Logger
@@ -66,12 +66,13 @@ const (
 	callbackTimeout    = 10 * time.Second
 )
 
-// complete fills in defaults and refuses what would open the control surface
-// to strangers.
+// complete fills in defaults, and refuses a public address without a control
+// token.
 func (o *Options) complete() error {
 	if o.ControlToken == "" && !loopbackAddress(o.Listen) {
 		return fmt.Errorf("simulator on %s, which is not a loopback address, needs a control token", o.Listen)
 	}
+
 	if o.MaxMessages <= 0 {
 		o.MaxMessages = defaultMaxMessages
 	}
@@ -81,6 +82,7 @@ func (o *Options) complete() error {
 	if o.Callbacks == nil {
 		o.Callbacks = newCallbackClient()
 	}
+
 	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")
 	return nil
 }
@@ -89,6 +91,7 @@ func newCallbackClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
 	transport.DisableCompression = true
+
 	return &http.Client{
 		Transport: transport,
 		Timeout:   callbackTimeout,

@@ -21,8 +21,18 @@ const (
 // messageFields follow an override of the callback URL and carry no time.
 var messageFields = []string{fieldMessages, fieldEchoes, fieldPreferences, fieldUserID, fieldHistory, fieldStateSync}
 
-// change is one update for the app: it is in a lane, in flight, or waiting in
-// the timeline for another try.
+// change is one update for the app, named as in the payload of callbacks.
+//
+// Its states are: waiting in a delivery queue; in flight, as part of the one
+// batch that the queue is posting; or in the timeline, waiting for another
+// attempt. It is gone when the app answered 200, or when the next attempt would
+// come more than 7 days after the first. Queues are made when something is
+// enqueued, have one goroutine each while they are busy, and are removed when
+// they are empty. Batches hold changes with the same number of attempts.
+//
+// All of it is guarded by Server.mu, which is released while a batch is posted.
+// outbox.pending counts the changes in all three states. Delivery is at least
+// once, and in order for each account and URL while nothing fails.
 type change struct {
 	Account  string          `json:"account"`
 	URL      string          `json:"url,omitempty"` // when it is not the app's own
@@ -33,51 +43,53 @@ type change struct {
 	Next     int64           `json:"next,omitempty"`
 	Attempts int             `json:"attempts,omitempty"`
 
-	pending any // what Value will be made of, outside the lock
+	content any // what Value will be made of, outside the lock
 }
 
 // encoded returns the change's value as JSON. Only attempts and times of a
 // change ever vary, so this needs no lock.
 func (c *change) encoded() (json.RawMessage, error) {
-	if c.pending == nil {
+	if c.content == nil {
 		return c.Value, nil
 	}
-	return marshal(c.pending)
+	return marshal(c.content)
 }
 
-// laneKey keeps accounts and receivers apart, so that one that hangs does not
-// hold up the others.
-type laneKey struct{ account, url string }
+// queueKey gives each account and URL a queue of its own, so that a receiver
+// that hangs does not delay the others.
+type queueKey struct{ account, url string }
 
-// lane is a queue of changes for one account and URL, posted one batch after
-// another, so that updates arrive in order while all goes well.
-type lane struct {
-	key      laneKey
+// deliveryQueue holds the changes for one account and URL. They are posted one
+// batch after another, so that updates arrive in order while nothing fails.
+type deliveryQueue struct {
+	key      queueKey
 	waiting  []*change
 	inFlight []*change
 	busy     bool
 }
 
-// outbox is everything that waits to be told.
+// outbox holds the changes that are waiting or in flight.
 type outbox struct {
-	lanes   map[laneKey]*lane
+	queues  map[queueKey]*deliveryQueue
 	pending int
 }
 
-// maxPending bounds what waits for a receiver that is down; later updates are
-// dropped, and logged.
+// maxPending limits the changes that wait for a receiver that is down; later
+// ones are dropped, and logged.
 const maxPending = 100_000
 
-func newOutbox() outbox { return outbox{lanes: map[laneKey]*lane{}} }
+func newOutbox() outbox { return outbox{queues: map[queueKey]*deliveryQueue{}} }
 
-// targetOf finds where an update goes: number before account before app, for
-// which the URL is left empty, so that it follows when the app moves. Nothing
-// is told of accounts that the app is not subscribed to.
-func (s *Server) targetOf(accountID string, n *number, field string) (override string, tell bool) {
+// targetOf finds where an update goes: to the override of the number, else of
+// the account, else to the app. For the app the URL is left empty, so that
+// pending updates follow when its URL changes. No updates are wanted about
+// accounts that the app is not subscribed to.
+func (s *Server) targetOf(accountID string, n *number, field string) (override string, wanted bool) {
 	a := s.world.Accounts[accountID]
-	if a == nil || !a.Hooked {
+	if a == nil || !a.Subscribed {
 		return "", false
 	}
+
 	if slices.Contains(messageFields, field) {
 		if n != nil && n.Override.URL != "" {
 			return n.Override.URL, true
@@ -86,101 +98,110 @@ func (s *Server) targetOf(accountID string, n *number, field string) (override s
 			return a.Override.URL, true
 		}
 	}
+
 	hook := s.world.Hook
 	return "", hook.URL != "" && (len(hook.Fields) == 0 || slices.Contains(hook.Fields, field))
 }
 
-// tell queues an update about a number.
-func (s *Server) tell(n *number, field string, v any) {
+// queueUpdate queues an update about a number.
+func (s *Server) queueUpdate(n *number, field string, v any) {
 	if url, ok := s.targetOf(n.Account, n, field); ok {
-		s.enqueue(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), pending: v})
+		s.enqueue(&change{Account: n.Account, URL: url, Field: field, First: nowMS(), content: v})
 		s.outbox.pending++
 	}
 }
 
-// tellAccount queues an update about an account.
-func (s *Server) tellAccount(accountID, field string, v any) {
+// queueAccountUpdate queues an update about an account.
+func (s *Server) queueAccountUpdate(accountID, field string, v any) {
 	if url, ok := s.targetOf(accountID, nil, field); ok {
 		now := nowMS()
-		s.enqueue(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, pending: v})
+		s.enqueue(&change{Account: accountID, URL: url, Field: field, First: now, Time: now / 1000, content: v})
 		s.outbox.pending++
 	}
 }
 
-// enqueue puts a change into its lane and sets the lane going.
+// enqueue puts a change into its queue, and starts the queue if it is idle.
 func (s *Server) enqueue(c *change) {
+	// Changes that were tried before are counted already and never dropped here.
 	if s.outbox.pending >= maxPending && c.Attempts == 0 {
 		s.log.Warn("callback dropped: too many are waiting", "url", c.URL, "field", c.Field)
+		// Callers count each change after they enqueued it.
 		s.outbox.pending--
 		return
 	}
-	key := laneKey{c.Account, c.URL}
-	l := s.outbox.lanes[key]
-	if l == nil {
-		l = &lane{key: key}
-		s.outbox.lanes[key] = l
+
+	key := queueKey{c.Account, c.URL}
+	q := s.outbox.queues[key]
+	if q == nil {
+		q = &deliveryQueue{key: key}
+		s.outbox.queues[key] = q
 	}
-	l.waiting = append(l.waiting, c)
-	if !l.busy && !s.closing {
-		l.busy = true
-		s.lanes.Go(func() { s.runLane(l) })
+	q.waiting = append(q.waiting, c)
+
+	if !q.busy && !s.closing {
+		q.busy = true
+		s.deliveries.Go(func() { s.runQueue(q) })
 	}
-	s.touch()
+	s.markDirty()
 }
 
-// resumeLanes sets lanes going that were loaded from the state file.
-func (s *Server) resumeLanes() {
+// resumeQueues starts the queues that were loaded from the state file.
+func (s *Server) resumeQueues() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, l := range s.outbox.lanes {
-		if len(l.waiting) > 0 && !l.busy {
-			l.busy = true
-			s.lanes.Go(func() { s.runLane(l) })
+	for _, q := range s.outbox.queues {
+		if len(q.waiting) > 0 && !q.busy {
+			q.busy = true
+			s.deliveries.Go(func() { s.runQueue(q) })
 		}
 	}
 }
 
 const batchSize = 100
 
-// take removes the next batch from the lane: changes that have been tried
-// equally often, so that a bad one holds up only its like.
-func (l *lane) take() []*change {
-	attempts := l.waiting[0].Attempts
+// take removes the next batch from the queue: changes that were tried equally
+// often, so that new ones are not delayed by those that failed before.
+func (q *deliveryQueue) take() []*change {
+	attempts := q.waiting[0].Attempts
 	n := 1
-	for n < min(len(l.waiting), batchSize) && l.waiting[n].Attempts == attempts {
+	for n < min(len(q.waiting), batchSize) && q.waiting[n].Attempts == attempts {
 		n++
 	}
-	batch := slices.Clone(l.waiting[:n])
-	l.waiting = slices.Delete(l.waiting, 0, n)
+
+	batch := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
 	return batch
 }
 
-// runLane posts batches until the lane is empty.
-func (s *Server) runLane(l *lane) {
+// runQueue posts batches until the queue is empty or the server closes.
+func (s *Server) runQueue(q *deliveryQueue) {
 	for {
 		s.mu.Lock()
-		if len(l.waiting) == 0 || s.ctx.Err() != nil {
-			l.busy = false
-			if len(l.waiting) == 0 {
-				delete(s.outbox.lanes, l.key)
+		if len(q.waiting) == 0 || s.ctx.Err() != nil {
+			q.busy = false
+			if len(q.waiting) == 0 {
+				delete(s.outbox.queues, q.key)
 			}
 			s.mu.Unlock()
 			return
 		}
-		batch := l.take()
-		l.inFlight = batch
-		target := firstOf(l.key.url, s.world.Hook.URL)
+		batch := q.take()
+		q.inFlight = batch
+
+		// The app's URL may have changed since the change was queued.
+		target := firstOf(q.key.url, s.world.Hook.URL)
 		s.mu.Unlock()
 
-		err := s.post(target, l.key.account, batch)
+		err := s.post(target, q.key.account, batch)
 
 		s.mu.Lock()
-		s.settle(l, err)
+		s.finishBatch(q, err)
 		s.mu.Unlock()
 	}
 }
 
-// retryAfter is how long to wait after each failed attempt; then ever longer.
+// retryAfter is how long to wait after each failed attempt; after the last of
+// them the wait doubles each time, up to longestRetry.
 var retryAfter = []time.Duration{
 	time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 15 * time.Second,
 }
@@ -198,32 +219,36 @@ func retryDelay(attempts int) time.Duration {
 	return min(last<<min(attempts-len(retryAfter), 20), longestRetry)
 }
 
-// settle drops delivered changes and schedules the others again, unless a
-// reset has made them forgotten meanwhile.
-func (s *Server) settle(l *lane, err error) {
-	batch := l.inFlight
-	l.inFlight = nil
-	s.touch()
+// finishBatch drops the changes of a delivered batch and schedules those of a
+// failed one again. A reset meanwhile has emptied the batch.
+func (s *Server) finishBatch(q *deliveryQueue, err error) {
+	batch := q.inFlight
+	q.inFlight = nil
+	s.markDirty()
+
 	if err == nil || len(batch) == 0 {
 		s.outbox.pending -= len(batch)
 		return
 	}
+
 	if s.ctx.Err() != nil {
-		l.waiting = append(batch, l.waiting...) // not the receiver's fault
+		q.waiting = append(batch, q.waiting...) // closing cut it off, which is no failed attempt
 		return
 	}
+
 	now := nowMS()
 	delay := retryDelay(batch[0].Attempts + 1).Milliseconds()
 	batch = slices.DeleteFunc(batch, func(c *change) bool {
 		c.Attempts++
 		c.Next = now + delay
-		given := c.Next-c.First > giveUpAfter.Milliseconds()
-		if given {
+		expired := c.Next-c.First > giveUpAfter.Milliseconds()
+		if expired {
 			s.outbox.pending--
 		}
-		return given
+		return expired
 	})
+
 	if len(batch) > 0 {
-		s.at(&event{Due: now + delay, retry: batch})
+		s.scheduleEvent(&event{Due: now + delay, retry: batch})
 	}
 }

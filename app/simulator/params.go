@@ -27,7 +27,7 @@ const (
 type input struct {
 	params object
 	raw    []byte
-	file   *staged
+	file   *stagedFile
 }
 
 // readInput merges the parameters of query, JSON, form and multipart, as the
@@ -39,13 +39,16 @@ func (s *Server) readInput(r *http.Request) (*input, error) {
 		query, _ := url.ParseQuery(r.URL.RawQuery)
 		in.merge(query)
 	}
+
 	if r.Body == nil || r.Body == http.NoBody {
 		return in, nil
 	}
+
 	kind, attrs, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind == "multipart/form-data" {
 		return in, s.readMultipart(in, multipart.NewReader(r.Body, attrs["boundary"]))
 	}
+
 	body, err := readAll(r.Body, maxBody)
 	if err != nil {
 		return in, err
@@ -57,6 +60,7 @@ func (s *Server) readInput(r *http.Request) (*input, error) {
 // such whatever its label says, because many clients do not label it.
 func (in *input) readBody(kind string, body []byte) error {
 	trimmed := bytes.TrimSpace(body)
+
 	switch {
 	case len(trimmed) == 0:
 		return nil
@@ -68,6 +72,7 @@ func (in *input) readBody(kind string, body []byte) error {
 		if m == nil {
 			return errNotObject
 		}
+
 		in.raw = trimmed
 		if len(in.params) == 0 {
 			in.params = m
@@ -101,6 +106,8 @@ func (s *Server) readMultipart(in *input, parts *multipart.Reader) error {
 		if err != nil {
 			return err
 		}
+
+		// A part that is called file is one even without a file name.
 		if part.FileName() == "" && part.FormName() != "file" {
 			value, err := readAll(part, maxBody)
 			if err != nil {
@@ -109,12 +116,14 @@ func (s *Server) readMultipart(in *input, parts *multipart.Reader) error {
 			in.params[part.FormName()] = string(value)
 			continue
 		}
+
 		if in.file != nil {
 			continue
 		}
 		if in.file, err = s.blobs.stage(part, maxMedia); err != nil {
 			return err
 		}
+
 		in.file.name = part.FileName()
 		in.file.kind = part.Header.Get("Content-Type")
 	}

@@ -20,7 +20,7 @@ type person struct {
 	Wrote map[string]int64 `json:"wrote,omitempty"`
 }
 
-// people are found by number and by id.
+// people holds the users, indexed by number and by id.
 type people struct {
 	all     []*person
 	byPhone map[string]*person
@@ -31,16 +31,16 @@ func newPeople() people {
 	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}}
 }
 
-func (p *people) add(one *person) {
-	p.all = append(p.all, one)
-	p.index(one)
+func (p *people) add(user *person) {
+	p.all = append(p.all, user)
+	p.index(user)
 }
 
-func (p *people) index(one *person) {
-	if one.Phone != "" {
-		p.byPhone[one.Phone] = one
+func (p *people) index(user *person) {
+	if user.Phone != "" {
+		p.byPhone[user.Phone] = user
 	}
-	p.byBSUID[one.BSUID] = one
+	p.byBSUID[user.BSUID] = user
 }
 
 // find looks a person up by number or BSUID.
@@ -51,9 +51,9 @@ func (p *people) find(party string) *person {
 	return p.byPhone[digits(party)]
 }
 
-// asParty is how a user is named here: by the digits of a number, however it is
-// written, or by a BSUID.
-func asParty(name string) string {
+// normalizeParty reduces a phone number, however it is written, to its digits.
+// A BSUID stays as it is.
+func normalizeParty(name string) string {
 	if d := digits(name); d != "" && !bsuidPattern.MatchString(name) {
 		return d
 	}
@@ -62,42 +62,46 @@ func asParty(name string) string {
 
 // ensure finds or makes the person that a phone number or a BSUID belongs to.
 func (p *people) ensure(phone, bsuid string) *person {
-	one := p.byPhone[phone]
-	if one == nil || phone == "" {
-		one = p.byBSUID[bsuid]
+	user := p.byPhone[phone]
+	if user == nil || phone == "" {
+		user = p.byBSUID[bsuid]
 	}
-	if one == nil {
-		one = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone))}
-		p.add(one)
-		return one
+
+	if user == nil {
+		user = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone))}
+		p.add(user)
+		return user
 	}
-	if bsuid != "" && bsuid != one.BSUID || phone != "" && phone != one.Phone {
-		p.change(one, firstOf(phone, one.Phone), firstOf(bsuid, one.BSUID))
+
+	// What was given last wins: a user may have a new number or a new id.
+	if bsuid != "" && bsuid != user.BSUID || phone != "" && phone != user.Phone {
+		p.change(user, firstOf(phone, user.Phone), firstOf(bsuid, user.BSUID))
 	}
-	return one
+	return user
 }
 
 // change gives a person another number or BSUID.
-func (p *people) change(one *person, phone, bsuid string) {
-	delete(p.byPhone, one.Phone)
-	delete(p.byBSUID, one.BSUID)
-	one.Phone, one.BSUID = phone, bsuid
-	p.index(one)
+func (p *people) change(user *person, phone, bsuid string) {
+	delete(p.byPhone, user.Phone)
+	delete(p.byBSUID, user.BSUID)
+	user.Phone, user.BSUID = phone, bsuid
+	p.index(user)
 }
 
-// wrote notes that a person wrote to a number, which opens the window.
-func (one *person) wrote(numberID string, at int64) {
-	if one.Wrote == nil {
-		one.Wrote = map[string]int64{}
+// setWrote records that a person wrote to a number, which opens the service
+// window.
+func (user *person) setWrote(numberID string, at int64) {
+	if user.Wrote == nil {
+		user.Wrote = map[string]int64{}
 	}
-	one.Wrote[numberID] = max(at, one.Wrote[numberID])
+	user.Wrote[numberID] = max(at, user.Wrote[numberID])
 }
 
 const serviceWindow = 24 * time.Hour
 
 // windowOpen reports whether free-form messages may be sent to the person.
-func (one *person) windowOpen(numberID string, now int64) bool {
-	return one != nil && one.Wrote[numberID] != 0 && now-one.Wrote[numberID] < serviceWindow.Milliseconds()
+func (user *person) windowOpen(numberID string, now int64) bool {
+	return user != nil && user.Wrote[numberID] != 0 && now-user.Wrote[numberID] < serviceWindow.Milliseconds()
 }
 
 // WindowOpen reports whether a person, named by number or BSUID, has written
@@ -111,7 +115,7 @@ func (s *Server) WindowOpen(phoneNumberID, party string) bool {
 var bsuidPattern = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
 
 // bsuidFor makes up the id of a number's owner. It is computed rather than
-// drawn, so that a stranger keeps the same id without being remembered.
+// random, so that a user without a record keeps the same id.
 func bsuidFor(phone string) string {
 	sum := sha256.Sum256([]byte("bsuid " + phone))
 	n := binary.BigEndian.Uint64(sum[:]) % 9_000_000_000_000_000
@@ -121,7 +125,7 @@ func bsuidFor(phone string) string {
 // newBSUID makes up an id that is not tied to a number.
 func newBSUID(phone string) string { return countryOf(phone) + "." + randomDigits(16) }
 
-// dialCodes is enough of the numbering plan to make ids look at home.
+// dialCodes maps some country codes to the countries that begin a BSUID.
 var dialCodes = map[string]string{
 	"1": "US", "20": "EG", "27": "ZA", "31": "NL", "33": "FR", "34": "ES", "39": "IT", "41": "CH", "43": "AT",
 	"44": "GB", "49": "DE", "52": "MX", "54": "AR", "55": "BR", "57": "CO", "61": "AU", "62": "ID", "65": "SG",
@@ -139,6 +143,7 @@ func countryOf(phone string) string {
 
 // digits strips everything but digits from a number, as the provider does.
 func digits(number string) string {
+	// Most numbers hold digits only and cost no copy.
 	clean := true
 	for i := range len(number) {
 		clean = clean && number[i] >= '0' && number[i] <= '9'
@@ -146,6 +151,7 @@ func digits(number string) string {
 	if clean {
 		return number
 	}
+
 	return strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1

@@ -17,8 +17,10 @@ type profile struct {
 	Vertical    string   `json:"vertical,omitempty"`
 }
 
-var verticals = strings.Fields(`UNDEFINED OTHER AUTO BEAUTY APPAREL EDU ENTERTAIN EVENT_PLAN FINANCE GROCERY GOVT HOTEL
-	HEALTH NONPROFIT PROF_SERVICES RETAIL TRAVEL RESTAURANT NOT_A_BIZ ALCOHOL ONLINE_GAMBLING PHYSICAL_GAMBLING OTC_DRUGS MATRIMONY_SERVICE`)
+var verticals = strings.Fields(`
+	UNDEFINED OTHER AUTO BEAUTY APPAREL EDU ENTERTAIN EVENT_PLAN FINANCE GROCERY GOVT HOTEL HEALTH NONPROFIT
+	PROF_SERVICES RETAIL TRAVEL RESTAURANT NOT_A_BIZ ALCOHOL ONLINE_GAMBLING PHYSICAL_GAMBLING OTC_DRUGS
+	MATRIMONY_SERVICE`)
 
 // getProfile handles GET /{phone_number_id}/whatsapp_business_profile. The
 // profile has no id of its own.
@@ -26,6 +28,7 @@ func (s *Server) getProfile(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.world.Numbers[c.id].Profile
+
 	node := object{"messaging_product": "whatsapp"}
 	for name, v := range map[string]string{
 		"about": p.About, "address": p.Address, "description": p.Description, "email": p.Email,
@@ -35,29 +38,35 @@ func (s *Server) getProfile(c *call) (any, error) {
 			node[name] = v
 		}
 	}
+
 	if len(p.Websites) > 0 {
 		node["websites"] = p.Websites
 	}
 	if fields := c.params.text("fields"); fields != "" {
 		node = project(node, fields+",messaging_product")
 	}
+
 	return object{"data": []object{node}}, nil
 }
 
 // updateProfile handles POST /{phone_number_id}/whatsapp_business_profile.
 func (s *Server) updateProfile(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// A copy is updated, so that one bad field leaves everything as it was.
 	n := s.world.Numbers[c.id]
 	p := n.Profile
 	if err := p.update(c.params); err != nil {
 		return nil, err
 	}
+
 	n.Profile = p
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -78,15 +87,19 @@ func (p *profile) update(in object) error {
 		}
 		*f.field = in.text(f.name)
 	}
+
 	if p.Vertical != "" && !slices.Contains(verticals, p.Vertical) {
 		return badParameter("Param vertical must be one of {%s} - got \"%s\".", strings.Join(verticals, ", "), p.Vertical)
 	}
+
 	if handle := in.text("profile_picture_handle"); handle != "" {
 		p.Picture = "https://pps.whatsapp.net/v/" + randomDigits(12)
 	}
+
 	if !in.has("websites") {
 		return nil
 	}
+
 	sites := in.list("websites")
 	if len(sites) > 2 {
 		return badParameter("Param websites must have at most 2 elements.")

@@ -21,7 +21,7 @@ func badPIN() *graphError {
 	return badParameter("Invalid PIN format. The PIN must have 6 digits.")
 }
 
-// attempt counts a try to register or deregister.
+// attempt counts an attempt to register or deregister, and refuses too many.
 func (n *number) attempt() error {
 	now := nowMS()
 	n.Attempts = recent(n.Attempts, now, attemptsSpan)
@@ -35,9 +35,10 @@ func (n *number) attempt() error {
 // register handles POST /{phone_number_id}/register. The first PIN becomes
 // the number's; after that it must match.
 func (s *Server) register(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
+
 	pin := c.params.text("pin")
 	switch {
 	case pin == "":
@@ -45,10 +46,13 @@ func (s *Server) register(c *call) (any, error) {
 	case !pinPattern.MatchString(pin):
 		return nil, badPIN()
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
-	s.touch()
+	// Attempts and guesses are saved even where the registration is refused.
+	s.markDirty()
+
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be registered.")
 	}
@@ -61,6 +65,7 @@ func (s *Server) register(c *call) (any, error) {
 	if err := n.checkPIN(pin); err != nil {
 		return nil, err
 	}
+
 	n.PIN, n.Status, n.Onboarded = pin, statusConnected, nowMS()
 	return success{true}, nil
 }
@@ -74,6 +79,8 @@ func (n *number) checkPIN(pin string) error {
 		n.Guesses = 0
 		return nil
 	}
+
+	// Too many wrong PINs in a row lock the number for a while.
 	if n.Guesses++; n.Guesses >= guessesAllowed {
 		n.Guesses, n.LockedUntil = 0, now+guessesLock.Milliseconds()
 	}
@@ -84,14 +91,17 @@ func (n *number) checkPIN(pin string) error {
 func (s *Server) deregister(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	n := s.world.Numbers[c.id]
-	s.touch()
+	s.markDirty()
+
 	if n.OnBizApp {
 		return nil, badParameter("A number that is used with the business app cannot be deregistered.")
 	}
 	if err := n.attempt(); err != nil {
 		return nil, err
 	}
+
 	n.Status = statusDisconnected
 	return success{true}, nil
 }
@@ -100,20 +110,23 @@ func (s *Server) deregister(c *call) (any, error) {
 // by GET /_sim/numbers, since no phone will ring.
 func (s *Server) requestCode(c *call) (any, error) {
 	method := strings.ToUpper(c.params.text("code_method"))
+
 	switch {
 	case method != "SMS" && method != "VOICE":
 		return nil, badParameter("Param code_method must be one of {SMS, VOICE} - got \"%s\".", c.params.text("code_method"))
 	case c.params.text("language") == "":
 		return nil, requiredParameter("language")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
 	if n.CodeStatus == verified {
 		return nil, refuse(136024)
 	}
+
 	n.Code, n.CodeExpires = randomDigits(codeDigits), time.Now().Add(verificationLife).UnixMilli()
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -123,13 +136,15 @@ func (s *Server) verifyCode(c *call) (any, error) {
 	if code == "" {
 		return nil, requiredParameter("code")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
 	if n.Code == "" || n.Code != code || n.CodeExpires <= nowMS() {
 		return nil, refuse(136025)
 	}
+
 	n.Code, n.CodeStatus = "", verified
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }

@@ -8,37 +8,38 @@ import (
 // restore puts one saved record back in its place.
 func (s *Server) restore(kind string, b json.RawMessage) error {
 	w := &s.world
+
 	switch kind {
 	case "head":
 		return s.restoreHead(b)
 	case "token":
-		return into(b, func(t *token) { w.Tokens[t.Token] = t })
+		return decodeRecord(b, func(t *token) { w.Tokens[t.Token] = t })
 	case "code":
-		return into(b, func(c *signupCode) { w.Codes[c.Code] = c })
+		return decodeRecord(b, func(c *signupCode) { w.Codes[c.Code] = c })
 	case "account":
-		return into(b, func(a *account) { w.Accounts[a.ID] = a })
+		return decodeRecord(b, func(a *account) { w.Accounts[a.ID] = a })
 	case "number":
-		return into(b, func(n *number) { w.Numbers[n.ID] = n })
+		return decodeRecord(b, func(n *number) { w.Numbers[n.ID] = n })
 	case "template":
-		return into(b, func(t *template) { w.Templates[t.ID] = t })
+		return decodeRecord(b, func(t *template) { w.Templates[t.ID] = t })
 	case "media":
-		return into(b, func(m *media) { w.Media[m.ID] = m })
+		return decodeRecord(b, func(m *media) { w.Media[m.ID] = m })
 	case "upload":
-		return into(b, func(u *upload) { w.Uploads[u.ID] = u })
+		return decodeRecord(b, func(u *upload) { w.Uploads[u.ID] = u })
 	case "person":
-		return into(b, w.People.add)
+		return decodeRecord(b, w.People.add)
 	case "fault":
-		return into(b, func(f *fault) { w.Faults = append(w.Faults, f) })
+		return s.restoreFault(b)
 	case "event":
-		return into(b, s.at)
+		return decodeRecord(b, s.scheduleEvent)
 	case "change":
-		return into(b, s.restoreChange)
+		return decodeRecord(b, s.restoreChange)
 	}
 	return fmt.Errorf("unknown kind; it was written by another version")
 }
 
-// into decodes a record and hands it over.
-func into[T any](b json.RawMessage, place func(*T)) error {
+// decodeRecord decodes a record and passes it to a function.
+func decodeRecord[T any](b json.RawMessage, place func(*T)) error {
 	v := new(T)
 	if err := decodeJSON(b, v); err != nil {
 		return err
@@ -52,9 +53,11 @@ func (s *Server) restoreHead(b json.RawMessage) error {
 	if err := json.Unmarshal(b, &h); err != nil {
 		return err
 	}
+
 	if h.Version != stateVersion {
 		return fmt.Errorf("it has version %d but this build knows only %d", h.Version, stateVersion)
 	}
+
 	s.world.Creds, s.world.Hook, s.settings, s.world.NextOrder = h.Creds, h.Hook, h.Settings, h.Order
 	if h.Deleted != nil {
 		s.world.Deleted = h.Deleted
@@ -62,18 +65,19 @@ func (s *Server) restoreHead(b json.RawMessage) error {
 	return nil
 }
 
-// restoreChange puts an undelivered change back: into its lane, or into the
-// timeline when it waits for another try.
+// restoreChange puts an undelivered change back: into its queue, or into the
+// timeline when it waits for another attempt.
 func (s *Server) restoreChange(c *change) {
 	s.outbox.pending++
 	if c.Next != 0 {
-		s.at(&event{Due: c.Next, retry: []*change{c}})
+		s.scheduleEvent(&event{Due: c.Next, retry: []*change{c}})
 		return
 	}
-	key := laneKey{c.Account, c.URL}
-	if s.outbox.lanes[key] == nil {
-		s.outbox.lanes[key] = &lane{key: key}
+
+	key := queueKey{c.Account, c.URL}
+	if s.outbox.queues[key] == nil {
+		s.outbox.queues[key] = &deliveryQueue{key: key}
 	}
-	l := s.outbox.lanes[key]
-	l.waiting = append(l.waiting, c)
+	q := s.outbox.queues[key]
+	q.waiting = append(q.waiting, c)
 }

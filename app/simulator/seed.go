@@ -25,7 +25,7 @@ type Number struct {
 // Digits returns the number without anything but digits.
 func (n Number) Digits() string { return digits(n.DisplayPhoneNumber) }
 
-func (n *number) show() Number {
+func (n *number) view() Number {
 	return Number{
 		PhoneNumberID: n.ID, WABAID: n.Account, DisplayPhoneNumber: display(n.Phone), VerifiedName: n.Name,
 		Status: n.Status, PIN: n.PIN, CodeVerificationStatus: n.CodeStatus, IsOnBizApp: n.OnBizApp,
@@ -39,7 +39,7 @@ func (s *Server) Numbers() []Number {
 	defer s.mu.Unlock()
 	shown := []Number{}
 	for _, n := range s.world.numbersOf("") {
-		shown = append(shown, n.show())
+		shown = append(shown, n.view())
 	}
 	return shown
 }
@@ -54,6 +54,7 @@ func numericID(id string) bool {
 func (s *Server) AddNumber(in Number) (Number, error) {
 	in.Status = strings.ToUpper(in.Status)
 	in.CodeVerificationStatus = strings.ToUpper(in.CodeVerificationStatus)
+
 	switch {
 	case in.PhoneNumberID != "" && !numericID(in.PhoneNumberID):
 		return Number{}, invalid("phone_number_id", "must be digits")
@@ -68,24 +69,27 @@ func (s *Server) AddNumber(in Number) (Number, error) {
 	case !slices.Contains([]string{"", verified, notVerified, "EXPIRED"}, in.CodeVerificationStatus):
 		return Number{}, invalid("code_verification_status", "must be VERIFIED, NOT_VERIFIED or EXPIRED")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n, err := s.world.placeNumber(in)
+	n, err := s.world.ensureNumber(in)
 	if err != nil {
 		return Number{}, err
 	}
-	s.touch()
-	return n.show(), nil
+
+	s.markDirty()
+	return n.view(), nil
 }
 
-// placeNumber finds or makes a number and its account.
-func (w *world) placeNumber(in Number) (*number, error) {
+// ensureNumber finds or makes a number and its account.
+func (w *world) ensureNumber(in Number) (*number, error) {
 	phone := digits(in.DisplayPhoneNumber)
 	for _, other := range w.Numbers {
 		if phone != "" && other.Phone == phone && other.ID != in.PhoneNumberID {
 			return nil, invalid("display_phone_number", "belongs to number "+other.ID)
 		}
 	}
+
 	n := w.Numbers[in.PhoneNumberID]
 	if n == nil {
 		if kind, _ := w.kindOf(in.PhoneNumberID); kind != kindNone {
@@ -97,6 +101,8 @@ func (w *world) placeNumber(in Number) (*number, error) {
 			Profile: profile{About: "Hello! I am using WhatsApp.", Vertical: "UNDEFINED"},
 		}
 	}
+
+	// A new account is one that the app is subscribed to.
 	if in.WABAID != "" || n.Account == "" {
 		if kind, _ := w.kindOf(in.WABAID); kind != kindNone && kind != kindAccount {
 			return nil, invalid("waba_id", "is the id of something else")
@@ -107,6 +113,7 @@ func (w *world) placeNumber(in Number) (*number, error) {
 		}
 		n.Account = a.ID
 	}
+
 	n.Phone, n.Name = firstOf(phone, n.Phone), firstOf(in.VerifiedName, n.Name)
 	n.Status, n.PIN = firstOf(in.Status, n.Status), firstOf(in.PIN, n.PIN)
 	n.CodeStatus = firstOf(in.CodeVerificationStatus, n.CodeStatus)
@@ -115,7 +122,7 @@ func (w *world) placeNumber(in Number) (*number, error) {
 	return n, nil
 }
 
-// Template is a message template to add, in the provider's own words.
+// Template is a message template to add, with the provider's own names.
 type Template struct {
 	Name, Language, Category string
 	ParameterFormat          string // NAMED or POSITIONAL, which is the default
@@ -124,18 +131,21 @@ type Template struct {
 }
 
 // AddTemplate adds a template to an account without a review and returns its
-// id. One that is there already is left alone.
+// id. One that exists is left unchanged.
 func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) {
 	list := make([]any, len(in.Components))
 	for i, comp := range in.Components {
 		list[i] = comp
 	}
+
+	// A round trip through JSON gives the types that a request body would have.
 	var plain any
 	if b, err := marshal(list); err != nil {
 		return "", err
 	} else if err := decodeJSON(b, &plain); err != nil {
 		return "", err
 	}
+
 	t, err := readTemplate(object{
 		"name": in.Name, "language": in.Language, "category": in.Category,
 		"parameter_format": in.ParameterFormat, "components": plain,
@@ -143,6 +153,7 @@ func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) 
 	if err != nil {
 		return "", fmt.Errorf("template %s: %w", in.Name, err)
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.world.Accounts[wabaID] == nil {
@@ -151,6 +162,7 @@ func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) 
 	if there := s.world.findTemplate(wabaID, in.Name, in.Language); there != nil {
 		return there.ID, nil
 	}
+
 	t.Account, t.Status = wabaID, firstOf(in.Status, statusApproved)
 	s.insertTemplate(t)
 	return t.ID, nil
@@ -165,34 +177,43 @@ type Signup struct {
 
 // Signup plays a business that signs up through the hosted page: a new account
 // with one number, verified but not registered, and a code for its token. The
-// app hears of it, and must subscribe to the account itself. A number that is
-// there already is signed up with the account that it has, as it is.
+// app gets a callback about it, and must subscribe to the account itself. A
+// number that exists is signed up with its account, without changes.
 func (s *Server) Signup(name, phone string) (Signup, error) {
 	if phone != "" && !validPhone(phone) {
 		return Signup{}, invalid("phone_number", "is no phone number")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.numberOf(digits(phone))
 	if n == nil {
 		name = firstOf(name, "Test Business")
 		a := s.world.addAccount("", name, false)
+
 		var err error
-		if n, err = s.world.placeNumber(Number{WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending}); err != nil {
+		n, err = s.world.ensureNumber(Number{
+			WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending,
+		})
+		if err != nil {
 			delete(s.world.Accounts, a.ID)
 			return Signup{}, err
 		}
 	}
+
 	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: time.Now().Add(codeLife).UnixMilli()}
 	s.world.Codes[code.Code] = code
+
+	// The app gets this callback although it is not subscribed to the account yet.
 	if s.world.Hook.URL != "" {
 		now := nowMS()
-		s.enqueue(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, pending: object{
+		s.enqueue(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, content: object{
 			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": n.Account, "owner_business_id": s.world.Accounts[n.Account].Business},
 		}})
 		s.outbox.pending++
 	}
-	s.touch()
+
+	s.markDirty()
 	return Signup{code.Code, n.Account, n.ID}, nil
 }
 

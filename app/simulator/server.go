@@ -4,8 +4,22 @@
 // works by changing its base URL. It adds a control surface under /_sim with
 // which tests and people play the users on the other side.
 //
-// Everything lives in memory; a state file keeps it over a restart. A crash
-// may lose the last second, or a little more where there is much to save.
+// A Graph request goes through graph.go: path, token, object, fault, and then
+// the handler of its edge. A message that is accepted is stored in the message
+// log, and its statuses are scheduled in the timeline. When an event of the
+// timeline is due, its update is put into the outbox, which posts it to the
+// app; what the app does not take goes back into the timeline for another try.
+// Requests to /_sim use the same log, timeline and outbox.
+//
+// One mutex, Server.mu, guards all state in memory. It is held for short
+// steps only: callbacks are encoded and posted, files are received and links
+// are fetched without it. Handlers take it; the unexported methods that read or
+// change this state (those of world, outbox, timeline and journal, and what
+// queues or schedules) expect that the caller holds it.
+//
+// Everything lives in memory; a state file and a journal of messages keep it
+// over a restart. A crash may lose the last second, or a little more where
+// there is much to save, and may post callbacks a second time.
 package simulator
 
 import (
@@ -27,10 +41,10 @@ type Server struct {
 	blobs   *blobs
 	control http.Handler
 
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup // the background: timeline, lanes, saver
-	lanes  sync.WaitGroup
+	ctx        context.Context
+	cancel     context.CancelFunc
+	work       sync.WaitGroup // timeline, saver and downloads of links
+	deliveries sync.WaitGroup // the running queues of the outbox
 
 	// mu guards all that follows. It is held for moments only: nothing is
 	// encoded, written or posted under it, but for small chunks of a save.
@@ -57,6 +71,7 @@ func New(opt Options) (*Server, error) {
 	if err := opt.complete(); err != nil {
 		return nil, err
 	}
+
 	dir := ""
 	if opt.StateFile != "" {
 		dir = opt.StateFile + ".media"
@@ -65,6 +80,7 @@ func New(opt Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Server{
 		opt: opt, log: opt.Log, ownClient: ownClient, blobs: store,
 		world: newWorld(), settings: defaultSettings(),
@@ -74,34 +90,40 @@ func New(opt Options) (*Server, error) {
 		wake:     make(chan struct{}, 1),
 		dirty:    make(chan struct{}, 1),
 	}
+
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.control = s.newControl()
 	if err := s.load(); err != nil {
 		s.cancel()
 		return nil, err
 	}
-	s.adoptCredentials()
+
+	s.initCredentials()
+
+	// From here on goroutines are running, which only Close ends.
 	s.work.Go(s.runTimeline)
 	s.work.Go(s.runSaver)
-	s.resumeLanes()
+	s.resumeQueues()
 	return s, nil
 }
 
-// adoptCredentials lets the options win over what was remembered, and makes
-// up what neither has.
-func (s *Server) adoptCredentials() {
+// initCredentials takes the credentials from the options, else from the state
+// file, else makes them up.
+func (s *Server) initCredentials() {
 	w := &s.world
 	w.Creds.AppID = firstOf(s.opt.AppID, w.Creds.AppID, randomDigits(15))
 	w.Creds.AppSecret = firstOf(s.opt.AppSecret, w.Creds.AppSecret, newSecret(16))
 	w.Creds.VerifyToken = firstOf(s.opt.VerifyToken, w.Creds.VerifyToken, "verify-"+newSecret(8))
 	w.Creds.AccessToken = firstOf(s.opt.AccessToken, w.Creds.AccessToken, newAccessToken())
+
 	if w.Tokens[w.Creds.AccessToken] == nil {
 		w.Tokens[w.Creds.AccessToken] = &token{Token: w.Creds.AccessToken, State: tokenValid}
 	}
+
 	if s.opt.WebhookURL != "" {
 		w.Hook.URL = s.opt.WebhookURL
 	}
-	s.touch()
+	s.markDirty()
 }
 
 func firstOf(values ...string) string {
@@ -129,14 +151,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // delivered go out after the next start.
 func (s *Server) Close() error {
 	s.cancel()
+
+	// No delivery may be started while Close waits for those that run.
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
+
 	s.work.Wait()
-	s.lanes.Wait()
+	s.deliveries.Wait()
 	if s.ownClient {
 		s.opt.Callbacks.CloseIdleConnections()
 	}
+
 	return s.save()
 }
 
@@ -147,8 +173,8 @@ func (s *Server) Credentials() Credentials {
 	return s.world.Creds
 }
 
-// touch asks for a save. It may be called with or without the lock.
-func (s *Server) touch() {
+// markDirty asks for a save. It may be called with or without the lock.
+func (s *Server) markDirty() {
 	select {
 	case s.dirty <- struct{}{}:
 	default:

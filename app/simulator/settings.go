@@ -65,6 +65,7 @@ func (s *Settings) check() error {
 			return invalid(name, "must be between 0 and 30 days of milliseconds")
 		}
 	}
+
 	s.TemplateVerdict = strings.ToUpper(s.TemplateVerdict)
 	switch {
 	case s.TemplateVerdict != statusApproved && s.TemplateVerdict != statusRejected && s.TemplateVerdict != statusPending:
@@ -77,8 +78,8 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// namesConversations reports whether statuses carry a conversation.
-func (s *Settings) namesConversations() bool {
+// includeConversations reports whether statuses carry a conversation.
+func (s *Settings) includeConversations() bool {
 	major, _, _ := strings.Cut(strings.TrimPrefix(s.WebhookVersion, "v"), ".")
 	n, err := strconv.Atoi(major)
 	return err == nil && n <= 23
@@ -111,15 +112,15 @@ func (s *Server) SetSettings(settings Settings) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.adopt(settings.clone())
+	s.applySettings(settings.clone())
 	return nil
 }
 
-// adopt puts settings into force, with fresh limits.
-func (s *Server) adopt(settings Settings) {
+// applySettings puts settings into force, with fresh limits.
+func (s *Server) applySettings(settings Settings) {
 	s.settings = settings
 	s.limits = newLimits()
-	s.touch()
+	s.markDirty()
 }
 
 // patchSettings changes the settings that a JSON object names, or none when it
@@ -127,6 +128,7 @@ func (s *Server) adopt(settings Settings) {
 func (s *Server) patchSettings(body []byte) (Settings, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	settings := s.settings.clone()
 	if err := json.Unmarshal(body, &settings); err != nil {
 		return settings, badBody(err)
@@ -134,6 +136,7 @@ func (s *Server) patchSettings(body []byte) (Settings, error) {
 	if err := settings.check(); err != nil {
 		return settings, err
 	}
-	s.adopt(settings)
+
+	s.applySettings(settings)
 	return settings.clone(), nil
 }

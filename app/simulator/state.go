@@ -13,8 +13,21 @@ import (
 	"time"
 )
 
-// The state file is a list of records, one to a line, each with its kind: so
-// it can be written in chunks while requests are served, and read in one go.
+// record is one line of the state file: a value with its kind.
+//
+// What is saved lies in two files. The state file holds one record a line and is
+// replaced as a whole at each save; it is written in chunks, so that requests
+// are served meanwhile, and its records may be of slightly different times.
+// Messages are too many for that: the journal beside it (journal.go) gets a line
+// for each message and each new status, and is written anew when most of its
+// lines are out of date.
+//
+// markDirty asks for a save; runSaver saves half a second later, and Close
+// saves at the end. A save writes the journal first, then the state. After a
+// crash the state file is the old or the new one, never half of one, and the
+// journal may end in half a line, which is ignored. Messages may then be newer
+// than the events: their remaining statuses are lost. Callbacks that were being
+// posted are saved as not delivered, and are posted again.
 type record struct {
 	Kind  string `json:"k"`
 	Value any    `json:"v"`
@@ -43,6 +56,7 @@ func (s *Server) runSaver() {
 	if s.opt.StateFile == "" {
 		return
 	}
+
 	wait := saveDebounce
 	for {
 		select {
@@ -50,11 +64,14 @@ func (s *Server) runSaver() {
 			return
 		case <-s.dirty:
 		}
+
+		// Wait a little, so that one save serves many changes.
 		select {
 		case <-s.ctx.Done():
 			return
 		case <-time.After(wait):
 		}
+
 		began := time.Now()
 		if err := s.save(); err != nil {
 			s.log.Error("save state", "file", s.opt.StateFile, "error", err)
@@ -69,6 +86,7 @@ func (s *Server) save() error {
 	if s.opt.StateFile == "" {
 		return nil
 	}
+
 	if err := s.saveJournal(); err != nil {
 		return fmt.Errorf("save messages: %w", err)
 	}
@@ -80,6 +98,7 @@ func (s *Server) save() error {
 
 // dump writes all records, taking the lock for a chunk at a time.
 func (s *Server) dump(w io.Writer) error {
+	// Only the lists are copied here; their records are encoded later, in chunks.
 	s.mu.Lock()
 	first := head{
 		Version: stateVersion, Creds: s.world.Creds, Hook: s.world.Hook, Settings: s.settings,
@@ -96,6 +115,7 @@ func (s *Server) dump(w io.Writer) error {
 	if err := json.NewEncoder(w).Encode(record{"head", first}); err != nil {
 		return err
 	}
+
 	return errors.Join(
 		dumpAll(s, w, "token", tokens), dumpAll(s, w, "code", codes), dumpAll(s, w, "account", accounts),
 		dumpAll(s, w, "number", numbers), dumpAll(s, w, "template", templates), dumpAll(s, w, "media", files),
@@ -111,6 +131,7 @@ func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
 	for chunk := range slices.Chunk(items, saveChunk) {
 		lines := make([][]byte, 0, len(chunk))
 		var failure error
+
 		s.mu.Lock()
 		for _, item := range chunk {
 			line, err := marshal(record{kind, item})
@@ -118,11 +139,13 @@ func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
 			lines = append(lines, line)
 		}
 		s.mu.Unlock()
+
 		for _, line := range lines {
 			if _, err := w.Write(append(line, '\n')); err != nil {
 				return err
 			}
 		}
+
 		if failure != nil {
 			return failure
 		}
@@ -130,11 +153,11 @@ func dumpAll[T any](s *Server, w io.Writer, kind string, items []T) error {
 	return nil
 }
 
-// undelivered lists the changes that the app has not taken yet.
+// undelivered lists the changes that the app has not accepted yet.
 func (s *Server) undelivered() []*change {
 	var all []*change
-	for _, l := range s.outbox.lanes {
-		all = append(append(all, l.inFlight...), l.waiting...)
+	for _, q := range s.outbox.queues {
+		all = append(append(all, q.inFlight...), q.waiting...)
 	}
 	for _, e := range s.timeline.events {
 		all = append(all, e.retry...)
@@ -146,11 +169,13 @@ func (s *Server) undelivered() []*change {
 func (s *Server) dumpChanges(w io.Writer, all []*change) error {
 	for chunk := range slices.Chunk(all, saveChunk) {
 		copies := make([]change, len(chunk))
+
 		s.mu.Lock()
 		for i, c := range chunk {
 			copies[i] = *c
 		}
 		s.mu.Unlock()
+
 		for i := range copies {
 			c := &copies[i]
 			var err error
@@ -175,15 +200,19 @@ func (s *Server) load() error {
 		s.journal.off = true
 		return nil
 	}
+
+	// What a crash left half written belongs to nobody.
 	for _, path := range []string{s.opt.StateFile, s.journalFile()} {
-		removeMatches(filepath.Dir(path), halfWritten(path))
+		removeMatches(filepath.Dir(path), tempPattern(path))
 	}
+
 	if err := s.loadState(); err != nil {
 		return fmt.Errorf("simulator state %s: %w", s.opt.StateFile, err)
 	}
 	if err := s.loadJournal(); err != nil {
 		return fmt.Errorf("simulator messages %s: %w", s.journalFile(), err)
 	}
+
 	s.dropExpired()
 	return nil
 }
@@ -197,6 +226,7 @@ func (s *Server) loadState() error {
 		return err
 	}
 	defer f.Close()
+
 	dec := json.NewDecoder(bufio.NewReaderSize(f, 256<<10))
 	dec.UseNumber()
 	for {
@@ -209,6 +239,7 @@ func (s *Server) loadState() error {
 		} else if err != nil {
 			return err
 		}
+
 		if err := s.restore(r.Kind, r.Value); err != nil {
 			return fmt.Errorf("record %s: %w", r.Kind, err)
 		}

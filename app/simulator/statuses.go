@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// value is what a callback of the messages kind carries.
+// value is the content of a callback about messages or users.
 type value struct {
 	Product  string    `json:"messaging_product"`
 	Metadata metadata  `json:"metadata"`
@@ -61,70 +61,78 @@ type pricing struct {
 	Category string `json:"category"`
 }
 
-// report tells the app what became of a message.
-func (s *Server) report(m *message, name string, code int) {
+// reportStatus sets the status of a message and queues the callback about it.
+func (s *Server) reportStatus(m *message, name string, code int) {
 	n := s.world.Numbers[m.Number]
 	if n == nil {
 		return
 	}
+
 	if name != "played" {
 		s.setStatus(m, name)
 	}
+
+	// Pricing counts as reported only if a callback is really queued.
 	if _, ok := s.targetOf(n.Account, n, fieldMessages); !ok {
 		return
 	}
-	s.tell(n, fieldMessages, s.statusValue(n, m, name, code))
+	s.queueUpdate(n, fieldMessages, s.statusValue(n, m, name, code))
 	if name == "delivered" || name == "read" {
 		m.Priced = true
 	}
 }
 
-// statusValue words one status of a message.
+// statusValue builds the callback about one status of a message.
 func (s *Server) statusValue(n *number, m *message, name string, code int) value {
 	now := nowMS()
-	one := s.world.People.find(m.party())
+	user := s.world.People.find(m.party())
 	st := status{
 		ID: m.ID, Status: name, Timestamp: seconds(now), Opaque: m.Opaque,
 		Recipient: m.Phone, UserID: m.BSUID,
 	}
-	if one != nil {
-		// The number of a user who was addressed by id is told where it is known.
-		st.Recipient, st.UserID = one.Phone, one.BSUID
+
+	if user != nil {
+		// A user who was addressed by id is reported with the number, where known.
+		st.Recipient, st.UserID = user.Phone, user.BSUID
 	} else if st.UserID == "" {
 		st.UserID = bsuidFor(m.Phone)
 	}
+
 	v := value{Product: "whatsapp", Metadata: n.metadata(), Statuses: []status{st}}
-	told := &v.Statuses[0]
+	reported := &v.Statuses[0]
+
+	// A failed status has no contact and no price, and the user's id only if it was addressed.
 	if name == "failed" {
-		told.Errors = []statusError{asStatusError(code)}
+		reported.Errors = []statusError{asStatusError(code)}
 		if m.BSUID == "" {
-			told.UserID = ""
+			reported.UserID = ""
 		}
 		return v
 	}
-	v.Contacts = []contact{contactOf(one, st.Recipient, st.UserID)}
+
+	v.Contacts = []contact{contactOf(user, st.Recipient, st.UserID)}
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
-		told.Pricing = m.pricing()
+		reported.Pricing = m.pricing()
 	}
-	if s.settings.namesConversations() {
-		told.Conversation = m.conversation(name, now)
+	if s.settings.includeConversations() {
+		reported.Conversation = m.conversation(name, now)
 	}
 	return v
 }
 
-// contactOf describes a person; strangers are called by their number.
-func contactOf(one *person, phone, bsuid string) contact {
-	if one == nil {
+// contactOf describes a person; one without a record is named by the number.
+func contactOf(user *person, phone, bsuid string) contact {
+	if user == nil {
 		return contact{Profile: profileName{Name: firstOf(phone, bsuid)}, WaID: phone, UserID: bsuid}
 	}
 	return contact{
-		Profile: profileName{Name: firstOf(one.Name, one.Username, one.Phone, one.BSUID), Username: one.Username},
-		WaID:    one.Phone, UserID: one.BSUID,
+		Profile: profileName{Name: firstOf(user.Name, user.Username, user.Phone, user.BSUID), Username: user.Username},
+		WaID:    user.Phone, UserID: user.BSUID,
 	}
 }
 
 // pricing says what a message cost: within the service window only marketing
-// and authentication do.
+// and authentication messages are charged.
 func (m *message) pricing() *pricing {
 	category := firstOf(m.Category, "service")
 	p := &pricing{Billable: true, Model: "PMP", Type: "regular", Category: category}
@@ -139,6 +147,7 @@ func (m *message) conversation(name string, now int64) *conversation {
 		ID:     strings.ToLower(m.ID[len(m.ID)-min(len(m.ID), 32):]),
 		Origin: map[string]string{"type": firstOf(m.Category, "service")},
 	}
+
 	if name == "sent" {
 		c.Expires = seconds(now + serviceWindow.Milliseconds())
 	}

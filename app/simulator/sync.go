@@ -9,13 +9,14 @@ import (
 // requestSync handles POST /{phone_number_id}/smb_app_data: the contacts or
 // the history of a number that is also used with the phone app, each once.
 func (s *Server) requestSync(c *call) (any, error) {
-	if err := c.mustProduct(); err != nil {
+	if err := c.requireProduct(); err != nil {
 		return nil, err
 	}
 	kind := c.params.text("sync_type")
 	if kind != fieldStateSync && kind != fieldHistory {
 		return nil, badParameter("Param sync_type must be one of {SMB_APP_STATE_SYNC, HISTORY} - got \"%s\".", kind)
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := s.world.Numbers[c.id]
@@ -25,46 +26,50 @@ func (s *Server) requestSync(c *call) (any, error) {
 	case slices.Contains(n.Synced, kind):
 		return nil, templateError(2593108, "Invalid parameter", "This kind of data has been requested already.")
 	}
+
 	n.Synced = append(n.Synced, kind)
-	s.touch()
+	s.markDirty()
 	if kind == fieldHistory {
-		s.tellHistory(n)
+		s.queueHistory(n)
 	} else {
-		s.tellContacts(n)
+		s.queueContacts(n)
 	}
 	return object{"messaging_product": "whatsapp", "request_id": randomHex(16)}, nil
 }
 
-// tellContacts queues the people who have written to a number.
-func (s *Server) tellContacts(n *number) {
+// queueContacts queues the people who have written to a number.
+func (s *Server) queueContacts(n *number) {
 	var list []object
-	for _, one := range s.world.People.all {
-		if one.Wrote[n.ID] == 0 {
+	for _, user := range s.world.People.all {
+		if user.Wrote[n.ID] == 0 {
 			continue
 		}
-		name := firstOf(one.Name, one.Username, one.Phone, one.BSUID)
+
+		name := firstOf(user.Name, user.Username, user.Phone, user.BSUID)
 		first, _, _ := strings.Cut(name, " ")
-		who := object{"full_name": name, "first_name": first, "user_id": one.BSUID}
-		if one.Phone != "" {
-			who["phone_number"] = one.Phone
+		who := object{"full_name": name, "first_name": first, "user_id": user.BSUID}
+		if user.Phone != "" {
+			who["phone_number"] = user.Phone
 		}
-		if one.Username != "" {
-			who["username"] = one.Username
+		if user.Username != "" {
+			who["username"] = user.Username
 		}
+
 		list = append(list, object{
 			"type": "contact", "contact": who, "action": "add", "metadata": object{"timestamp": seconds(nowMS())},
 		})
 	}
+
 	if len(list) > 0 {
-		s.tell(n, fieldStateSync, value{Product: "whatsapp", Metadata: n.metadata(), StateSync: list})
+		s.queueUpdate(n, fieldStateSync, value{Product: "whatsapp", Metadata: n.metadata(), StateSync: list})
 	}
 }
 
-// maxHistory bounds the one update in which the whole history is told.
+// maxHistory limits the messages in the one update that carries the history.
 const maxHistory = 1000
 
-// tellHistory queues the messages remembered for a number, by thread.
-func (s *Server) tellHistory(n *number) {
+// queueHistory queues the stored messages of a number, grouped by user.
+func (s *Server) queueHistory(n *number) {
 	var own []*message
 	for _, m := range s.messages.kept() {
 		if m.Number == n.ID && m.Type != "reaction" {
@@ -72,6 +77,7 @@ func (s *Server) tellHistory(n *number) {
 		}
 	}
 	own = own[max(0, len(own)-maxHistory):]
+
 	threads := map[string]object{}
 	var order []object
 	for _, m := range own {
@@ -81,31 +87,35 @@ func (s *Server) tellHistory(n *number) {
 			threads[m.party()] = thread
 			order = append(order, thread)
 		}
-		thread["messages"] = append(thread.list("messages"), n.pastMessage(m))
+		thread["messages"] = append(thread.list("messages"), n.historyMessage(m))
 	}
-	s.tell(n, fieldHistory, value{Product: "whatsapp", Metadata: n.metadata(), History: []object{{
+
+	s.queueUpdate(n, fieldHistory, value{Product: "whatsapp", Metadata: n.metadata(), History: []object{{
 		"metadata": object{"phase": 0, "chunk_order": 1, "progress": 100}, "threads": append([]object{}, order...),
 	}}})
 }
 
-// fileTypes are told as placeholders in a history.
+// fileTypes appear as placeholders in a history.
 var fileTypes = []string{"image", "video", "audio", "document", "sticker"}
 
-// pastMessage words a message as a history does.
-func (n *number) pastMessage(m *message) object {
+// historyMessage returns a message in the form of a history update.
+func (n *number) historyMessage(m *message) object {
 	past := object{
 		"id": m.ID, "timestamp": seconds(m.At), "type": m.Type,
-		"history_context": object{"status": strings.ToUpper(pastStatus(m.Status))},
+		"history_context": object{"status": strings.ToUpper(historyStatus(m.Status))},
 	}
+
 	if m.Dir == inbound {
 		past["from"] = m.party()
 	} else {
 		past["from"], past["to"] = n.Phone, m.party()
 	}
+
 	if slices.Contains(fileTypes, m.Type) {
 		past["type"] = "media_placeholder"
 		return past
 	}
+
 	var request map[string]json.RawMessage
 	if json.Unmarshal(m.Request, &request) == nil && request[m.Type] != nil {
 		past[m.Type] = request[m.Type]
@@ -113,8 +123,8 @@ func (n *number) pastMessage(m *message) object {
 	return past
 }
 
-// pastStatus is the history's word for a status.
-func pastStatus(status string) string {
+// historyStatus translates a status into the names that a history uses.
+func historyStatus(status string) string {
 	switch status {
 	case "accepted":
 		return "pending"

@@ -29,47 +29,55 @@ func (r *rules) buttons(comp object, offer bool) error {
 	if len(list) < 1 || len(list) > limit {
 		return malformed("There must be 1 to %d buttons.", limit)
 	}
+
 	counts := map[string]int{}
 	groups, previous := 0, ""
-	var tidy []any
+	var normalized []any
 	for i, item := range list {
 		button := maps.Clone(asObject(item))
 		kind := strings.ToUpper(button.text("type"))
 		counts[kind]++
+
 		switch most, known := buttonCaps[kind]; {
 		case !known:
 			return badParameter("Param components['buttons'][%d]['type'] is not a type of button - got \"%s\".", i, kind)
 		case counts[kind] > most:
 			return malformed("There can be at most %d buttons of type %s.", most, kind)
 		}
+
 		button["type"] = kind
 		if err := r.button(kind, button); err != nil {
 			return err
 		}
-		if group := groupOf(kind); group != previous {
+
+		// Each time the group changes a new one begins; more than two means they are mixed.
+		if group := buttonGroup(kind); group != previous {
 			groups, previous = groups+1, group
 		}
-		tidy = append(tidy, map[string]any(button))
+		normalized = append(normalized, map[string]any(button))
 	}
+
 	if groups > 2 {
 		return malformed("Quick replies and other buttons must each stand together.")
 	}
-	comp["buttons"] = tidy
-	return offerButtons(tidy, offer)
+
+	comp["buttons"] = normalized
+	return checkOfferButtons(normalized, offer)
 }
 
-func groupOf(kind string) string {
+func buttonGroup(kind string) string {
 	if kind == "QUICK_REPLY" {
 		return kind
 	}
 	return "other"
 }
 
-// offerButtons wants the code before the link.
-func offerButtons(list []any, offer bool) error {
+// checkOfferButtons requires that the code comes before the link.
+func checkOfferButtons(list []any, offer bool) error {
 	if !offer {
 		return nil
 	}
+
 	for i, item := range list {
 		if asObject(item).text("type") == "COPY_CODE" && i != 0 {
 			return malformed("The copy code button of a limited-time offer comes first.")
@@ -90,6 +98,7 @@ func (r *rules) button(kind string, button object) error {
 			return malformed("The text of a button can have no variables.")
 		}
 	}
+
 	switch kind {
 	case "URL":
 		return r.urlButton(button)
@@ -103,7 +112,8 @@ func (r *rules) button(kind string, button object) error {
 			code = fmt.Sprint(list[0])
 		}
 		if !between(code, 1, maxCouponCode) {
-			return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "A copy code button needs an example of at most 20 characters.")
+			return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+				"A copy code button needs an example of at most 20 characters.")
 		}
 	case "FLOW":
 		if button.text("flow_id") == "" && button.text("flow_name") == "" && button.text("flow_json") == "" {
@@ -117,6 +127,7 @@ func (r *rules) urlButton(button object) error {
 	link := button.text("url")
 	plain := variablePattern.ReplaceAllString(link, "")
 	names := variables(link)
+
 	switch {
 	case !fetchable(plain):
 		return malformed("The URL of a button is not valid.")
@@ -129,7 +140,8 @@ func (r *rules) urlButton(button object) error {
 	case len(names) == 1 && names[0] != "1" && (!r.named || !variableName.MatchString(names[0])):
 		return malformed("The variable in the URL of a button is {{1}}.")
 	case len(names) == 1 && len(button.list("example")) == 0 && button.text("example") == "":
-		return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "A URL button with a variable needs an example.")
+		return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+			"A URL button with a variable needs an example.")
 	}
 	return nil
 }
@@ -148,12 +160,15 @@ func (r *rules) authentication(kind string, comp object) error {
 	switch kind {
 	case "BODY":
 		if comp.has("text") && !strings.HasPrefix(comp.text("text"), codeText) {
-			return templateError(2388072, "Message body format is incorrect", "The body of an authentication template cannot be written freely.")
+			return templateError(2388072, "Message body format is incorrect",
+				"The body of an authentication template cannot be written freely.")
 		}
+
 		text := codeText
-		if comp.truth("add_security_recommendation") {
+		if comp.boolean("add_security_recommendation") {
 			text += codeAdvice
 		}
+
 		comp["text"] = text
 		comp["example"] = map[string]any{"body_text": []any{[]any{"123456"}}}
 		return nil
@@ -177,22 +192,25 @@ func (r *rules) codeButtons(comp object) error {
 	if len(list) != 1 {
 		return malformed("An authentication template has exactly one button.")
 	}
+
 	button := asObject(list[0])
 	otp := strings.ToUpper(button.text("otp_type"))
+
 	switch {
 	case strings.EqualFold(button.text("type"), "URL") && strings.Contains(button.text("url"), "otp_type="):
-		return nil // edited as it was shown
+		return nil // an edit that sends back what a GET returned
 	case !strings.EqualFold(button.text("type"), "OTP"):
 		return malformed("The button of an authentication template is of type OTP.")
 	case otp != "COPY_CODE" && otp != "ONE_TAP" && otp != "ZERO_TAP":
 		return badParameter("Param otp_type must be one of {COPY_CODE, ONE_TAP, ZERO_TAP} - got \"%s\".", button.text("otp_type"))
-	case otp == "ZERO_TAP" && !button.truth("zero_tap_terms_accepted"):
+	case otp == "ZERO_TAP" && !button.boolean("zero_tap_terms_accepted"):
 		return malformed("zero_tap_terms_accepted must be true.")
 	case chars(button.text("text")) > maxLabel:
 		return tooManyCharacters("button text", maxLabel)
-	case otp != "COPY_CODE" && !appsNamed(button):
+	case otp != "COPY_CODE" && !hasSupportedApps(button):
 		return malformed("A %s button needs supported_apps with package_name and signature_hash of %d characters.", otp, signatureHash)
 	}
+
 	link := "https://www.whatsapp.com/otp/code/?otp_type=" + otp + "&code=otp"
 	comp["buttons"] = []any{map[string]any{
 		"type": "URL", "text": firstOf(button.text("text"), "Copy code"),
@@ -201,7 +219,7 @@ func (r *rules) codeButtons(comp object) error {
 	return nil
 }
 
-func appsNamed(button object) bool {
+func hasSupportedApps(button object) bool {
 	apps := button.list("supported_apps")
 	for _, item := range apps {
 		app := asObject(item)
@@ -209,5 +227,6 @@ func appsNamed(button object) bool {
 			return false
 		}
 	}
+
 	return len(apps) > 0 || button.text("package_name") != "" && chars(button.text("signature_hash")) == signatureHash
 }

@@ -24,19 +24,24 @@ func (s *Server) editTemplate(c *call) (any, error) {
 	if err := t.editable(c.params); err != nil {
 		return nil, err
 	}
+
+	// A copy is edited, so that a refused edit leaves the template as it was.
 	changed := *t
 	if err := changed.edit(c.params); err != nil {
 		return nil, err
 	}
+
+	// Only edits of approved templates are limited in number.
 	if t.Status == statusApproved {
 		changed.Edits = append(slices.Clone(t.Edits), nowMS())
 	}
 	changed.Status, changed.Updated = statusPending, nowMS()
 	*t = changed
+
 	if s.settings.TemplateVerdict != statusPending {
-		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
 	}
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -45,25 +50,29 @@ func (t *template) editable(in object) error {
 	now := nowMS()
 	t.Edits = recent(t.Edits, now, 30*24*time.Hour)
 	lastDay := recent(slices.Clone(t.Edits), now, 24*time.Hour)
+
 	switch {
 	case t.Status != statusApproved && t.Status != statusRejected && t.Status != statusPaused:
-		return templateError(2388039, "Message template status can't be changed", fmt.Sprintf("A template that is %s cannot be edited.", t.Status))
+		return templateError(2388039, "Message template status can't be changed",
+			fmt.Sprintf("A template that is %s cannot be edited.", t.Status))
 	case t.Status == statusApproved && in.has("category") && !strings.EqualFold(in.text("category"), t.Category):
 		return templateError(0, "Invalid parameter", "The category of an approved template cannot be edited.")
 	case t.Status == statusApproved && (len(lastDay) >= editsPerDay || len(t.Edits) >= editsPerMonth):
-		return templateError(2388039, "Message template can't be edited", "An approved template can be edited once in 24 hours and 10 times in 30 days.")
+		return templateError(2388039, "Message template can't be edited",
+			"An approved template can be edited once in 24 hours and 10 times in 30 days.")
 	}
 	return nil
 }
 
-// edit replaces what a body names.
+// edit replaces the fields that a body names, and checks the result as a whole.
 func (t *template) edit(in object) error {
 	if !in.has("components") && !in.has("category") && !in.has("message_send_ttl_seconds") {
 		return requiredParameter("components")
 	}
+
 	whole := object{
 		"name": t.Name, "language": t.Language, "category": firstOf(in.text("category"), t.Category),
-		"parameter_format": t.Format, "components": anys(t.Components),
+		"parameter_format": t.Format, "components": asAnyList(t.Components),
 	}
 	if in.has("components") {
 		whole["components"] = in["components"]
@@ -71,10 +80,13 @@ func (t *template) edit(in object) error {
 	if in.has("message_send_ttl_seconds") {
 		whole["message_send_ttl_seconds"] = in["message_send_ttl_seconds"]
 	}
+
+	// The rules apply to the whole template, with the parts that stay as they are.
 	edited, err := readTemplate(whole)
 	if err != nil {
 		return err
 	}
+
 	if t.Category != edited.Category {
 		t.Previous = t.Category
 	}
@@ -85,7 +97,7 @@ func (t *template) edit(in object) error {
 	return nil
 }
 
-func anys(list []object) []any {
+func asAnyList(list []object) []any {
 	view := make([]any, len(list))
 	for i, o := range list {
 		view[i] = map[string]any(o)
@@ -101,6 +113,7 @@ func (s *Server) unpauseTemplate(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	if t.Status != statusPaused {
 		return nil, templateError(2388039, "Message template status can't be changed", "Only a paused template can be unpaused.")
 	}
@@ -113,6 +126,7 @@ func (s *Server) unpauseTemplate(c *call) (any, error) {
 func (s *Server) deleteTemplates(c *call) (any, error) {
 	name, ids := c.params.text("name"), c.params.list("hsm_ids")
 	single := c.params.text("hsm_id")
+
 	switch {
 	case ids != nil && (name != "" || single != ""):
 		return nil, badParameter("Param hsm_ids cannot be combined with name or hsm_id.")
@@ -121,30 +135,34 @@ func (s *Server) deleteTemplates(c *call) (any, error) {
 	case name == "" && len(ids) == 0:
 		return nil, requiredParameter("name")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var doomed []*template
+	var toDelete []*template
 	for _, t := range s.world.templatesOf(c.id) {
 		listed := slices.ContainsFunc(ids, func(id any) bool { return fmt.Sprint(id) == t.ID })
 		if listed || name != "" && t.Name == name && (single == "" || single == t.ID) {
-			doomed = append(doomed, t)
+			toDelete = append(toDelete, t)
 		}
 	}
-	if len(doomed) == 0 {
+
+	if len(toDelete) == 0 {
 		return nil, templateError(2593002, "Message Template Not Found", "Message template wasn't found.")
 	}
-	for _, t := range doomed {
+	for _, t := range toDelete {
 		if t.Status == statusDisabled {
 			return nil, templateError(0, "Invalid parameter", "A disabled template cannot be deleted.")
 		}
 	}
-	for _, t := range doomed {
+
+	for _, t := range toDelete {
 		s.deleteTemplate(t)
 	}
 	return success{true}, nil
 }
 
-// deleteTemplate removes one; an approved one leaves its name blocked.
+// deleteTemplate removes one. The name of an approved one stays blocked for 30
+// days.
 func (s *Server) deleteTemplate(t *template) {
 	if t.Status == statusApproved {
 		s.world.Deleted[deletedKey(t)] = time.Now().Add(templateBlocked).UnixMilli()

@@ -10,6 +10,7 @@ import (
 func (r *rules) header(comp object) error {
 	format := strings.ToUpper(comp.text("format"))
 	comp["format"] = format
+
 	switch format {
 	case "TEXT":
 		return r.headerText(comp)
@@ -17,11 +18,15 @@ func (r *rules) header(comp object) error {
 		if r.card && format != "IMAGE" && format != "VIDEO" {
 			return malformed("The header of a card is an image or a video.")
 		}
+
 		handles := comp.child("example").list("header_handle")
 		if len(handles) == 0 {
-			return templateError(2388043, "Message template \"components\" param is missing expected field(s)", "component of type HEADER is missing expected field(s) (example)")
+			return templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+				"component of type HEADER is missing expected field(s) (example)")
 		}
-		if handle, ok := handles[0].(string); !ok || !strings.HasPrefix(handle, "4:") && !strings.HasPrefix(handle, "https://scontent.whatsapp.net/") {
+
+		handle, _ := handles[0].(string)
+		if !strings.HasPrefix(handle, "4:") && !strings.HasPrefix(handle, "https://scontent.whatsapp.net/") {
 			return templateError(2388047, "Message header format is incorrect", "The media handle of the header's example is not valid.")
 		}
 		return nil
@@ -37,6 +42,7 @@ func (r *rules) header(comp object) error {
 func (r *rules) headerText(comp object) error {
 	text := comp.text("text")
 	names, err := r.variablesOf(text)
+
 	switch {
 	case r.card:
 		return malformed("The header of a card is an image or a video.")
@@ -51,7 +57,7 @@ func (r *rules) headerText(comp object) error {
 	case strings.ContainsAny(text, "\n\t"):
 		return templateError(2388047, "Message header format is incorrect", "The header can have no line breaks.")
 	}
-	return r.sample(comp, "header_text", names)
+	return r.checkExamples(comp, "header_text", names)
 }
 
 var (
@@ -63,7 +69,9 @@ func (r *rules) body(comp object, limit int) error {
 	text := comp.text("text")
 	trimmed := strings.TrimSpace(text)
 	names, err := r.variablesOf(text)
+	// The provider wants at least one word for each variable.
 	words := len(wordPattern.FindAllString(variablePattern.ReplaceAllString(text, " "), -1))
+
 	switch {
 	case trimmed == "":
 		return templateError(2388072, "Message body format is incorrect", "The body has no text.")
@@ -78,11 +86,12 @@ func (r *rules) body(comp object, limit int) error {
 	case words < len(names):
 		return templateError(2388293, "Parameters words ratio exceeds limit", "This template has too many variables for its length.")
 	}
-	return r.sample(comp, "body_text", names)
+	return r.checkExamples(comp, "body_text", names)
 }
 
 func (r *rules) footer(comp object) error {
 	text := comp.text("text")
+
 	switch {
 	case strings.TrimSpace(text) == "":
 		return templateError(2388073, "Message footer format is incorrect", "The footer has no text.")
@@ -99,12 +108,13 @@ const (
 	maxCards = 10
 )
 
-// carousel wants cards that all look alike.
+// carousel requires that all cards have the same components.
 func (r *rules) carousel(comp object) error {
 	list := comp.list("cards")
 	if len(list) < minCards || len(list) > maxCards {
 		return malformed("A carousel has %d to %d cards.", minCards, maxCards)
 	}
+
 	cardRules := rules{category: r.category, named: r.named, card: true}
 	var cards []any
 	shape := ""
@@ -113,18 +123,20 @@ func (r *rules) carousel(comp object) error {
 		if err != nil {
 			return err
 		}
+
 		if s := shapeOf(components); i == 0 {
 			shape = s
 		} else if s != shape {
 			return malformed("All cards of a carousel must have the same components.")
 		}
-		cards = append(cards, map[string]any{"components": anys(components)})
+		cards = append(cards, map[string]any{"components": asAnyList(components)})
 	}
+
 	comp["cards"] = cards
 	return nil
 }
 
-// shapeOf sums up what a card is made of.
+// shapeOf lists what a card is made of, in a form that can be compared.
 func shapeOf(components []object) string {
 	var parts []string
 	for _, comp := range components {
@@ -134,6 +146,7 @@ func shapeOf(components []object) string {
 		}
 		parts = append(parts, part)
 	}
+
 	slices.Sort(parts)
 	return strings.Join(parts, ";")
 }

@@ -38,7 +38,8 @@ func malformed(format string, args ...any) error {
 }
 
 func tooManyCharacters(what string, limit int) error {
-	return templateError(2388040, "Character Limit Exceeded", fmt.Sprintf("The %s has too many characters. The limit is %d characters.", what, limit))
+	return templateError(2388040, "Character Limit Exceeded",
+		fmt.Sprintf("The %s has too many characters. The limit is %d characters.", what, limit))
 }
 
 // readTemplate checks a new template by the provider's rules.
@@ -48,6 +49,7 @@ func readTemplate(in object) (*template, error) {
 		Format: firstOf(strings.ToUpper(in.text("parameter_format")), formatPositional),
 		Status: statusPending, Reason: "NONE",
 	}
+
 	switch {
 	case !in.has("name"):
 		return nil, requiredParameter("name")
@@ -68,9 +70,11 @@ func readTemplate(in object) (*template, error) {
 	case len(in.list("components")) == 0:
 		return nil, requiredParameter("components")
 	}
+
 	if err := t.readTTL(in); err != nil {
 		return nil, err
 	}
+
 	rules := rules{category: t.Category, named: t.Format == formatNamed}
 	var err error
 	t.Components, err = rules.components(in.list("components"))
@@ -86,6 +90,7 @@ func (t *template) readTTL(in object) error {
 	if !in.has("message_send_ttl_seconds") {
 		return nil
 	}
+
 	ttl, ok := in.integer("message_send_ttl_seconds")
 	limit := lifetimes[t.Category]
 	forever := ttl == -1 && t.Category != categoryMarketing
@@ -96,7 +101,7 @@ func (t *template) readTTL(in object) error {
 	return nil
 }
 
-// rules checks components, and tidies them up as it goes.
+// rules checks the components of a template and normalizes them.
 type rules struct {
 	category string
 	named    bool
@@ -107,38 +112,43 @@ type rules struct {
 // spelling: types in upper case.
 func (r *rules) components(list []any) ([]object, error) {
 	seen := map[string]object{}
-	var tidy []object
+	var normalized []object
 	for i, item := range list {
 		given := asObject(item)
 		if given == nil {
 			return nil, badParameter("Param components[%d] must be an object.", i)
 		}
+
 		comp := maps.Clone(given)
 		kind := strings.ToUpper(comp.text("type"))
 		comp["type"] = kind
+
 		if seen[kind] != nil {
 			return nil, malformed("There is more than one component of type %s.", kind)
 		}
 		seen[kind] = comp
-		tidy = append(tidy, comp)
+		normalized = append(normalized, comp)
 	}
-	if err := r.together(seen); err != nil {
+
+	if err := r.checkCombination(seen); err != nil {
 		return nil, err
 	}
-	for _, comp := range tidy {
+	for _, comp := range normalized {
 		if err := r.component(comp, seen); err != nil {
 			return nil, err
 		}
 	}
-	return tidy, nil
+	return normalized, nil
 }
 
-// together applies the rules about which components go with which.
-func (r *rules) together(seen map[string]object) error {
+// checkCombination applies the rules about which components go with which.
+func (r *rules) checkCombination(seen map[string]object) error {
 	carousel, offer := seen["CAROUSEL"] != nil, seen["LIMITED_TIME_OFFER"] != nil
+
 	switch {
 	case seen["BODY"] == nil && !r.card:
-		return templateError(2388072, "Message template body is missing", "Message template \"components\" param is missing expected field(s): BODY.")
+		return templateError(2388072, "Message template body is missing",
+			"Message template \"components\" param is missing expected field(s): BODY.")
 	case (carousel || offer) && r.category != categoryMarketing:
 		return malformed("Carousels and limited-time offers are for marketing templates only.")
 	case carousel && (seen["HEADER"] != nil || seen["FOOTER"] != nil):
@@ -163,6 +173,7 @@ func (r *rules) component(comp object, seen map[string]object) error {
 	if r.category == categoryAuthentication {
 		return r.authentication(kind, comp)
 	}
+
 	switch kind {
 	case "HEADER":
 		return r.header(comp)
@@ -184,7 +195,8 @@ func (r *rules) component(comp object, seen map[string]object) error {
 	case "LIMITED_TIME_OFFER":
 		return r.offer(comp)
 	}
-	return badParameter("Param components['type'] must be one of {HEADER, BODY, FOOTER, BUTTONS, CAROUSEL, LIMITED_TIME_OFFER} - got \"%s\".", kind)
+	return badParameter("Param components['type'] must be one of "+
+		"{HEADER, BODY, FOOTER, BUTTONS, CAROUSEL, LIMITED_TIME_OFFER} - got \"%s\".", kind)
 }
 
 // variables returns the names of a text's variables in order of appearance,
@@ -206,6 +218,7 @@ func (r *rules) variablesOf(text string) ([]string, error) {
 	if strings.Contains(rest, "{{") || strings.Contains(rest, "}}") {
 		return nil, fmt.Errorf("it has braces that do not match")
 	}
+
 	names := variables(text)
 	for _, name := range names {
 		switch {
@@ -215,6 +228,7 @@ func (r *rules) variablesOf(text string) ([]string, error) {
 			return nil, fmt.Errorf("variable %q is not a number", name)
 		}
 	}
+
 	if !r.named {
 		for i := range names {
 			if !slices.Contains(names, strconv.Itoa(i+1)) {
@@ -225,14 +239,16 @@ func (r *rules) variablesOf(text string) ([]string, error) {
 	return names, nil
 }
 
-// sample counts the example values that a component gives for its variables.
-func (r *rules) sample(comp object, key string, names []string) error {
+// checkExamples counts the example values that a component gives for its variables.
+func (r *rules) checkExamples(comp object, key string, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
-	missingSample := templateError(2388043, "Message template \"components\" param is missing expected field(s)",
+
+	missingExample := templateError(2388043, "Message template \"components\" param is missing expected field(s)",
 		fmt.Sprintf("component of type %s is missing expected field(s) (example)", comp.text("type")))
 	example := comp.child("example")
+
 	if r.named {
 		given := map[string]bool{}
 		for _, item := range example.list(key + "_named_params") {
@@ -241,17 +257,20 @@ func (r *rules) sample(comp object, key string, names []string) error {
 		}
 		for _, name := range names {
 			if !given[name] {
-				return missingSample
+				return missingExample
 			}
 		}
 		return nil
 	}
+
 	values := example.list(key)
+	// The values of a body are a list within the list.
 	if len(values) > 0 {
 		if inner, nested := values[0].([]any); nested {
 			values = inner
 		}
 	}
+
 	filled := 0
 	for _, v := range values {
 		if text, ok := v.(string); ok && text != "" {
@@ -259,7 +278,7 @@ func (r *rules) sample(comp object, key string, names []string) error {
 		}
 	}
 	if filled != len(names) || len(values) != len(names) {
-		return missingSample
+		return missingExample
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	in := c.params.child("template")
 	name := in.text("name")
 	language := firstOf(in.child("language").text("code"), in.text("language"))
+
 	switch {
 	case in == nil:
 		return badParameter("Param template must be a JSON object.")
@@ -19,6 +20,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	case language == "":
 		return requiredParameter("template['language']['code']")
 	}
+
 	s.mu.Lock()
 	t := s.world.findTemplate(c.account, name, language)
 	if t != nil {
@@ -26,6 +28,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 		t = &copied // components are replaced, never changed in place
 	}
 	s.mu.Unlock()
+
 	switch {
 	case t == nil || t.Status != statusApproved && t.Status != statusPaused && t.Status != statusDisabled:
 		return refuse(132001, fmt.Sprintf("template name (%s) does not exist in %s", name, language))
@@ -36,47 +39,50 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 	case t.Category == categoryAuthentication && d.BSUID != "":
 		return refuse(131062)
 	}
+
 	d.Category = strings.ToLower(t.Category)
-	f := filling{s: s, d: d, named: t.Format == formatNamed}
-	return f.fill(t.Components, in.list("components"))
+	f := parameterCheck{s: s, d: d, named: t.Format == formatNamed}
+	return f.checkComponents(t.Components, in.list("components"))
 }
 
-// filling puts parameters into a template.
-type filling struct {
+// parameterCheck compares the parameters of a message with its template.
+type parameterCheck struct {
 	s     *Server
 	d     *draft
 	named bool
 }
 
-// fill checks one set of components: those of a template, or of a card.
-func (f *filling) fill(components []object, given []any) error {
-	sorted := sortGiven(given)
+// checkComponents checks one set of components: those of a template, or of a card.
+func (f *parameterCheck) checkComponents(components []object, given []any) error {
+	sorted := groupByType(given)
+
 	for _, comp := range components {
 		var err error
 		switch comp.text("type") {
 		case "HEADER":
-			err = f.header(comp, sorted.of("header"))
+			err = f.header(comp, sorted.first("header"))
 		case "BODY":
-			err = f.body(comp, sorted.of("body"))
+			err = f.body(comp, sorted.first("body"))
 		case "BUTTONS":
 			err = f.buttons(comp, sorted.all("button"))
 		case "CAROUSEL":
-			err = f.carousel(comp, sorted.of("carousel"))
+			err = f.carousel(comp, sorted.first("carousel"))
 		case "LIMITED_TIME_OFFER":
-			err = f.offer(comp, sorted.of("limited_time_offer"))
+			err = f.offer(comp, sorted.first("limited_time_offer"))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return sorted.strangers(components)
+
+	return sorted.refuseUnknown(components)
 }
 
-// givenParts are the components of a message by type.
-type givenParts map[string][]object
+// partsByType are the components of a message by type.
+type partsByType map[string][]object
 
-func sortGiven(list []any) givenParts {
-	parts := givenParts{}
+func groupByType(list []any) partsByType {
+	parts := partsByType{}
 	for _, item := range list {
 		if comp := asObject(item); comp != nil {
 			kind := strings.ToLower(comp.text("type"))
@@ -86,48 +92,54 @@ func sortGiven(list []any) givenParts {
 	return parts
 }
 
-func (p givenParts) all(kind string) []object { return p[kind] }
+func (p partsByType) all(kind string) []object { return p[kind] }
 
-func (p givenParts) of(kind string) object {
+func (p partsByType) first(kind string) object {
 	if len(p[kind]) == 0 {
 		return nil
 	}
 	return p[kind][0]
 }
 
-// strangers refuses parameters for components that the template lacks.
-func (p givenParts) strangers(components []object) error {
+// refuseUnknown refuses parameters for components that the template lacks.
+func (p partsByType) refuseUnknown(components []object) error {
 	for kind, list := range p {
 		wanted := map[string]string{"button": "BUTTONS"}[kind]
 		if wanted == "" {
 			wanted = strings.ToUpper(kind)
 		}
+
 		known := false
 		for _, comp := range components {
 			known = known || comp.text("type") == wanted
 		}
+
 		if n := len(list[0].list("parameters")); !known && n > 0 {
-			return refuse(132000, fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (0)", kind, n))
+			return refuse(132000,
+				fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (0)", kind, n))
 		}
 	}
 	return nil
 }
 
-func (f *filling) header(comp, given object) error {
+func (f *parameterCheck) header(comp, given object) error {
 	format := comp.text("format")
 	parameters := given.list("parameters")
 	if format == "TEXT" {
 		return f.texts("header", comp.text("text"), parameters, maxSmallText)
 	}
+
 	received := "UNKNOWN"
 	first := object(nil)
 	if len(parameters) > 0 {
 		first = asObject(parameters[0])
 		received = firstOf(strings.ToUpper(first.text("type")), received)
 	}
+
 	if received != format {
 		return refuse(132012, fmt.Sprintf("header: Format mismatch, expected %s, received %s", format, received))
 	}
+
 	kind := strings.ToLower(format)
 	switch kind {
 	case "location":
@@ -138,6 +150,7 @@ func (f *filling) header(comp, given object) error {
 	case "product":
 		return nil
 	}
+
 	source := kind
 	if kind == "gif" {
 		source = "video"
@@ -145,16 +158,20 @@ func (f *filling) header(comp, given object) error {
 	return f.s.checkSource(f.d, "template['components']['header']['"+kind+"']", source, first.child(kind))
 }
 
-func (f *filling) body(comp, given object) error {
+func (f *parameterCheck) body(comp, given object) error {
 	return f.texts("body", comp.text("text"), given.list("parameters"), maxBodyText)
 }
 
-// texts compares the parameters of a text with its variables.
-func (f *filling) texts(where, text string, parameters []any, limit int) error {
+// texts compares the parameters of a text with its variables, and the filled
+// text with its limit.
+func (f *parameterCheck) texts(where, text string, parameters []any, limit int) error {
 	names := variables(text)
 	if len(parameters) != len(names) {
-		return refuse(132000, fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (%d)", where, len(parameters), len(names)))
+		return refuse(132000,
+			fmt.Sprintf("%s: number of localizable_params (%d) does not match the expected number of params (%d)",
+				where, len(parameters), len(names)))
 	}
+
 	values := map[string]string{}
 	for i, item := range parameters {
 		p := asObject(item)
@@ -162,6 +179,7 @@ func (f *filling) texts(where, text string, parameters []any, limit int) error {
 		if err != nil {
 			return err
 		}
+
 		key := names[i]
 		if f.named {
 			if key = p.text("parameter_name"); key == "" {
@@ -170,6 +188,8 @@ func (f *filling) texts(where, text string, parameters []any, limit int) error {
 		}
 		values[key] = v
 	}
+
+	// The limit applies to the filled text, in which a value replaces {{name}}.
 	size := chars(text)
 	for _, name := range names {
 		v, ok := values[name]
@@ -178,6 +198,7 @@ func (f *filling) texts(where, text string, parameters []any, limit int) error {
 		}
 		size += chars(v) - chars(name) - 4
 	}
+
 	if size > limit {
 		return refuse(132005, fmt.Sprintf("%s: Translated text too long: %d characters, at most %d are allowed", where, size, limit))
 	}
@@ -199,12 +220,13 @@ func parameterText(where string, p object) (string, error) {
 		}
 		return v, nil
 	default:
-		return "", refuse(132012, fmt.Sprintf("%s: Format mismatch, expected TEXT, received %s", where, firstOf(strings.ToUpper(kind), "UNKNOWN")))
+		return "", refuse(132012, fmt.Sprintf("%s: Format mismatch, expected TEXT, received %s",
+			where, firstOf(strings.ToUpper(kind), "UNKNOWN")))
 	}
 }
 
 // buttons checks that each button which needs a parameter has one.
-func (f *filling) buttons(comp object, given []object) error {
+func (f *parameterCheck) buttons(comp object, given []object) error {
 	buttons := comp.list("buttons")
 	byIndex := map[int]object{}
 	for _, g := range given {
@@ -214,6 +236,7 @@ func (f *filling) buttons(comp object, given []object) error {
 		}
 		byIndex[i] = g
 	}
+
 	for i, item := range buttons {
 		if err := checkButtonParameter(i, asObject(item), byIndex[i]); err != nil {
 			return err
@@ -222,13 +245,15 @@ func (f *filling) buttons(comp object, given []object) error {
 	return nil
 }
 
-// buttonNeeds says what the parameter of a button is called.
-var buttonNeeds = map[string]string{"URL": "text", "COPY_CODE": "coupon_code", "OTP": "text"}
+// buttonParameterTypes is the type of parameter that a button needs.
+var buttonParameterTypes = map[string]string{"URL": "text", "COPY_CODE": "coupon_code", "OTP": "text"}
 
 func checkButtonParameter(i int, button, given object) error {
 	kind := button.text("type")
 	parameters := given.list("parameters")
-	need := buttonNeeds[kind]
+	need := buttonParameterTypes[kind]
+
+	// A URL without a variable takes no parameter.
 	if kind == "URL" && len(variables(button.text("url"))) == 0 {
 		if len(parameters) > 0 {
 			return refuse(132000, fmt.Sprintf("buttons: Button at index %d of type Url does not require parameters", i))
@@ -238,14 +263,17 @@ func checkButtonParameter(i int, button, given object) error {
 	if need == "" {
 		return nil
 	}
+
 	title := map[string]string{"URL": "Url", "COPY_CODE": "CopyCode", "OTP": "Otp"}[kind]
 	if len(parameters) == 0 {
 		return refuse(codeMissingParameter, fmt.Sprintf("buttons: Button at index %d of type %s requires a parameter", i, title))
 	}
+
 	p := asObject(parameters[0])
 	switch {
 	case p.text("type") != need:
-		return refuse(132012, fmt.Sprintf("buttons: Button at index %d: Format mismatch, expected %s, received %s", i, need, p.text("type")))
+		return refuse(132012,
+			fmt.Sprintf("buttons: Button at index %d: Format mismatch, expected %s, received %s", i, need, p.text("type")))
 	case p.text(need) == "":
 		return refuse(codeMissingParameter, fmt.Sprintf("buttons: Button at index %d: Parameter of type %s is missing its value", i, need))
 	case kind == "COPY_CODE" && chars(p.text(need)) > maxCouponCode:
@@ -254,13 +282,16 @@ func checkButtonParameter(i int, button, given object) error {
 	return nil
 }
 
-func (f *filling) carousel(comp, given object) error {
+func (f *parameterCheck) carousel(comp, given object) error {
 	cards, filled := comp.list("cards"), given.list("cards")
 	if len(cards) != len(filled) {
-		return refuse(132012, fmt.Sprintf("carousel: number of cards (%d) does not match the expected number of cards (%d)", len(filled), len(cards)))
+		return refuse(132012,
+			fmt.Sprintf("carousel: number of cards (%d) does not match the expected number of cards (%d)", len(filled), len(cards)))
 	}
+
 	for i, item := range filled {
 		card := asObject(item)
+		// Cards without an index are taken in order.
 		index, ok := card.integer("card_index")
 		if !ok {
 			index = int64(i)
@@ -268,17 +299,19 @@ func (f *filling) carousel(comp, given object) error {
 		if index < 0 || int(index) >= len(cards) {
 			return refuse(codeInvalidValue, fmt.Sprintf("carousel: there is no card at index %d", index))
 		}
-		if err := f.fill(objects(asObject(cards[index]).list("components")), card.list("components")); err != nil {
+
+		if err := f.checkComponents(objects(asObject(cards[index]).list("components")), card.list("components")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f *filling) offer(comp, given object) error {
-	if !comp.child("limited_time_offer").truth("has_expiration") {
+func (f *parameterCheck) offer(comp, given object) error {
+	if !comp.child("limited_time_offer").boolean("has_expiration") {
 		return nil
 	}
+
 	for _, item := range given.list("parameters") {
 		if _, ok := asObject(item).child("limited_time_offer").integer("expiration_time_ms"); ok {
 			return nil

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What becomes of a template.
+// The states of a template.
 const (
 	statusApproved = "APPROVED"
 	statusPending  = "PENDING"
@@ -56,7 +56,7 @@ func (w *world) findTemplate(account, name, language string) *template {
 	return nil
 }
 
-// sameLanguage takes en-US and en_US for one.
+// sameLanguage treats en-US and en_US as the same language.
 func sameLanguage(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "-", "_"), strings.ReplaceAll(b, "-", "_"))
 }
@@ -84,6 +84,7 @@ func (t *template) node() object {
 		"last_updated_time": time.UnixMilli(t.Updated).UTC().Format("2006-01-02T15:04:05+0000"),
 		"health_status":     object{"can_send_message": canSend(t.Status), "entities": []object{}},
 	}
+
 	if t.TTL != 0 {
 		node["message_send_ttl_seconds"] = t.TTL
 	}
@@ -123,12 +124,14 @@ func (s *Server) listTemplates(c *call) (any, error) {
 		}
 	}
 	s.mu.Unlock()
+
 	return c.page(items)
 }
 
 // matches applies the filters of a list.
 func (t *template) matches(q object) bool {
 	content := strings.ToLower(t.Name + " " + bodyOf(t.Components).text("text"))
+
 	switch {
 	case q.text("name") != "" && !strings.Contains(t.Name, q.text("name")):
 	case q.text("name_or_content") != "" && !strings.Contains(content, strings.ToLower(q.text("name_or_content"))):
@@ -141,11 +144,12 @@ func (t *template) matches(q object) bool {
 	return false
 }
 
-// oneOf reports whether a filter, one value or a list of them, admits a value.
+// oneOf reports whether a filter, one value or a list of them, matches a value.
 func oneOf(q object, key, value string) bool {
 	if list := q.list(key); list != nil {
 		return slices.ContainsFunc(list, func(v any) bool { return strings.EqualFold(fmt.Sprint(v), value) })
 	}
+
 	want := q.text(key)
 	if want == "" {
 		return true
@@ -213,15 +217,17 @@ func (s *Server) createTemplate(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.Account = c.id
-	if err := s.admit(t); err != nil {
+	if err := s.checkNewTemplate(t); err != nil {
 		return nil, err
 	}
+
 	s.insertTemplate(t)
 	if t.Status == statusPending && s.settings.TemplateVerdict != statusPending {
-		s.at(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
+		s.scheduleEvent(&event{Due: t.Updated + s.settings.TemplateReviewMS, Template: t.ID})
 	}
 	return createdTemplate{t.ID, t.Status, t.Category}, nil
 }
@@ -229,53 +235,62 @@ func (s *Server) createTemplate(c *call) (any, error) {
 func (s *Server) insertTemplate(t *template) {
 	t.ID, t.Order, t.Updated = s.world.newID(), s.world.order(), nowMS()
 	s.world.Templates[t.ID] = t
-	s.touch()
+	s.markDirty()
 }
 
-// admit applies the rules that depend on the account's other templates.
-func (s *Server) admit(t *template) error {
+// checkNewTemplate applies the rules that depend on the account's other templates.
+func (s *Server) checkNewTemplate(t *template) error {
 	now := nowMS()
 	a := s.world.Accounts[t.Account]
 	a.Created = recent(a.Created, now, time.Hour)
 	others := s.world.templatesOf(t.Account)
+
 	switch {
 	case len(a.Created) >= createsPerHour:
 		return refuse(callsExceeded)
 	case len(others) >= maxTemplates:
 		return templateError(2388019, "Message template limit exceeded", "This account has as many message templates as it may have.")
 	case s.world.findTemplate(t.Account, t.Name, t.Language) != nil:
-		return templateError(2388024, "Content in This Language Already Exists", fmt.Sprintf("There is already %s content for this template. You can create a new template and try again.", t.Language))
+		return templateError(2388024, "Content in This Language Already Exists",
+			fmt.Sprintf("There is already %s content for this template. You can create a new template and try again.", t.Language))
 	case s.world.Deleted[deletedKey(t)] > now:
-		return templateError(2388023, "Message template language is being deleted", fmt.Sprintf("New %s content can't be added while the existing %s content is being deleted. Try again in 4 weeks or consider creating a new message template.", t.Language, t.Language))
+		return templateError(2388023, "Message template language is being deleted",
+			fmt.Sprintf("New %s content can't be added while the existing %s content is being deleted. "+
+				"Try again in 4 weeks or consider creating a new message template.", t.Language, t.Language))
 	}
+
+	// All languages of a name have the same category.
 	for _, other := range others {
 		if other.Name == t.Name && other.Category != t.Category {
-			return templateError(0, "Invalid parameter", fmt.Sprintf("The category %s doesn't match the one already associated with this template, %s", t.Category, other.Category))
+			return templateError(0, "Invalid parameter",
+				fmt.Sprintf("The category %s doesn't match the one already associated with this template, %s", t.Category, other.Category))
 		}
 	}
+
 	a.Created = append(a.Created, now)
 	return nil
 }
 
 func deletedKey(t *template) string { return t.Account + "/" + t.Name + "/" + t.Language }
 
-// recent drops times that are longer ago than a span.
+// recent removes the times that are older than a span.
 func recent(times []int64, now int64, span time.Duration) []int64 {
 	return slices.DeleteFunc(times, func(at int64) bool { return now-at >= span.Milliseconds() })
 }
 
-// review passes a verdict on a template, or changes its status otherwise, and
-// tells the app.
+// review sets the status of a template and queues the callback about it.
 func (s *Server) review(t *template, status, reason string) {
 	t.Status, t.Updated = status, nowMS()
 	t.Reason = firstOf(reason, "NONE")
 	if status == statusRejected && reason == "" {
 		t.Reason = "INVALID_FORMAT"
 	}
+
 	value := object{
 		"event": status, "message_template_id": numeric(t.ID), "message_template_name": t.Name,
 		"message_template_language": t.Language, "reason": t.Reason, "message_template_category": t.Category,
 	}
+
 	switch status {
 	case statusPaused:
 		t.Pauses++
@@ -291,12 +306,13 @@ func (s *Server) review(t *template, status, reason string) {
 	case "DELETED":
 		value["reason"] = nil
 	}
-	s.tellAccount(t.Account, fieldTemplateStatus, value)
-	s.touch()
+
+	s.queueAccountUpdate(t.Account, fieldTemplateStatus, value)
+	s.markDirty()
 	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
 }
 
-// numeric shows an id as the number that it is.
+// numeric returns an id as a JSON number.
 func numeric(id string) any {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// event is something that will happen: a status of a message, the verdict on a
-// template, or another try at callbacks.
+// event is something that is due later: a status of a message, the verdict on
+// a template, or another attempt to post callbacks.
 type event struct {
 	Due int64 `json:"due"`
 
@@ -20,8 +20,17 @@ type event struct {
 	seq   int64
 }
 
-// timeline is a heap of events: one timer serves them all, however many
-// messages are under way.
+// timeline holds all events to come, as a heap ordered by due time. One
+// goroutine, runTimeline, runs them with one timer, however many messages are
+// under way. scheduleEvent adds an event under Server.mu and wakes the
+// goroutine if it became the next one; an event runs once, under the lock, and
+// finds its message or template by id, so that one deleted meanwhile is
+// skipped.
+//
+// Events of messages and templates are saved as such. Those with retry are not:
+// their changes are saved with the time of the next attempt, and restoreChange
+// makes the events again. What fell due while the simulator was down runs at
+// the start.
 type timeline struct {
 	events []*event
 	seq    int64
@@ -42,11 +51,12 @@ func (t *timeline) Pop() any {
 	return e
 }
 
-// at enters an event and wakes the timer when it is the next one.
-func (s *Server) at(e *event) {
+// scheduleEvent adds an event, and wakes runTimeline when it is the next one.
+func (s *Server) scheduleEvent(e *event) {
 	s.timeline.seq++
 	e.seq = s.timeline.seq
 	heap.Push(&s.timeline, e)
+
 	if s.timeline.events[0] == e {
 		select {
 		case s.wake <- struct{}{}:
@@ -55,12 +65,13 @@ func (s *Server) at(e *event) {
 	}
 }
 
-// runTimeline lets events happen as they fall due.
+// runTimeline runs events as they fall due.
 func (s *Server) runTimeline() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+
 	for {
-		timer.Reset(s.happen())
+		timer.Reset(s.runDueEvents())
 		select {
 		case <-s.ctx.Done():
 			return
@@ -70,11 +81,11 @@ func (s *Server) runTimeline() {
 	}
 }
 
-// eventsAtOnce bounds how long the lock is held while events happen.
+// eventsAtOnce limits how long the lock is held while events run.
 const eventsAtOnce = 64
 
-// happen carries out what is due and returns how long nothing else is.
-func (s *Server) happen() time.Duration {
+// runDueEvents runs all events that are due and returns the time to the next.
+func (s *Server) runDueEvents() time.Duration {
 	for {
 		s.mu.Lock()
 		for range eventsAtOnce {
@@ -82,19 +93,23 @@ func (s *Server) happen() time.Duration {
 				s.mu.Unlock()
 				return time.Hour
 			}
+
 			wait := time.Until(time.UnixMilli(s.timeline.events[0].Due))
 			if wait > 0 {
 				s.mu.Unlock()
 				return wait
 			}
-			s.carryOut(heap.Pop(&s.timeline).(*event))
+
+			s.runEvent(heap.Pop(&s.timeline).(*event))
 		}
 		s.mu.Unlock()
 	}
 }
 
-func (s *Server) carryOut(e *event) {
-	s.touch()
+func (s *Server) runEvent(e *event) {
+	s.markDirty()
+
+	// What was deleted after the event was scheduled is skipped.
 	switch {
 	case e.retry != nil:
 		for _, c := range e.retry {
@@ -106,29 +121,32 @@ func (s *Server) carryOut(e *event) {
 		}
 	default:
 		if m := s.messages.byID[e.Message]; m != nil {
-			s.report(m, e.Status, e.Code)
+			s.reportStatus(m, e.Status, e.Code)
 		}
 	}
 }
 
-// schedule lays out the statuses of an accepted message.
+// schedule plans the statuses of an accepted message, after its link was
+// fetched where the settings ask for that.
 func (s *Server) schedule(d *draft) {
-	s.touch()
+	s.markDirty()
 	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.Fetch != nil && !s.closing {
 		m := d.message.snapshot()
 		s.work.Go(func() { s.fetchThenSchedule(m, d.link) })
 		return
 	}
-	s.layOut(&d.message, d.failure)
+
+	s.scheduleStatuses(&d.message, d.failure)
 }
 
-func (s *Server) layOut(m *message, failure *int) {
+func (s *Server) scheduleStatuses(m *message, failure *int) {
 	set := &s.settings
 	step := func(status string, code int, after *int64) {
 		if after != nil {
-			s.at(&event{Due: m.At + *after, Message: m.ID, Status: status, Code: code})
+			s.scheduleEvent(&event{Due: m.At + *after, Message: m.ID, Status: status, Code: code})
 		}
 	}
+
 	if failure != nil {
 		soon := int64(defaultSentMS)
 		if set.SentMS != nil {
@@ -137,24 +155,28 @@ func (s *Server) layOut(m *message, failure *int) {
 		step("failed", *failure, &soon)
 		return
 	}
+
 	step("sent", 0, set.SentMS)
 	if m.Type == "reaction" {
-		return // nobody is told whether a reaction arrived
+		return // the provider reports no delivery of a reaction
 	}
 	step("delivered", 0, set.DeliveredMS)
+
+	// Only what is delivered can be read by itself.
 	read := set.ReadMS
 	if read == nil && set.AutoRead && set.DeliveredMS != nil {
 		soon := *set.DeliveredMS + autoReadMS
 		read = &soon
 	}
 	step("read", 0, read)
+
 	if m.Voice && read != nil {
 		played := *read + playedMS
 		step("played", 0, &played)
 	}
 }
 
-// keepEvents drops the events that a function does not want.
+// keepEvents removes the events for which a function returns false.
 func (s *Server) keepEvents(keep func(*event) bool) {
 	kept := make([]*event, 0, len(s.timeline.events))
 	for _, e := range s.timeline.events {
@@ -162,6 +184,7 @@ func (s *Server) keepEvents(keep func(*event) bool) {
 			kept = append(kept, e)
 		}
 	}
+
 	s.timeline.events = kept
 	heap.Init(&s.timeline)
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tokenState is what has become of an access token.
+// tokenState says whether an access token is still good.
 type tokenState string
 
 const (
@@ -32,8 +32,8 @@ type token struct {
 	app      bool
 }
 
-// reaches reports whether the token may see an account's objects.
-func (t *token) reaches(accountID string) bool {
+// mayAccess reports whether the token may see an account's objects.
+func (t *token) mayAccess(accountID string) bool {
 	return accountID == "" || len(t.Accounts) == 0 || slices.Contains(t.Accounts, accountID)
 }
 
@@ -48,8 +48,8 @@ func newSecret(n int) string {
 
 func nextRandom() uint64 { return rand.Uint64() }
 
-// presented finds the token in the header, the query or the body.
-func (c *call) presented() string {
+// givenToken finds the token in the header, the query or the body.
+func (c *call) givenToken() string {
 	if scheme, value, ok := strings.Cut(c.r.Header.Get("Authorization"), " "); ok {
 		if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "OAuth") {
 			if value = strings.TrimSpace(value); value != "" {
@@ -57,6 +57,7 @@ func (c *call) presented() string {
 			}
 		}
 	}
+
 	if c.input != nil {
 		return c.params.text("access_token")
 	}
@@ -68,10 +69,11 @@ func (c *call) presented() string {
 
 // authenticate finds the token and checks it.
 func (c *call) authenticate() error {
-	value := c.presented()
+	value := c.givenToken()
 	if value == "" {
 		return missingToken()
 	}
+
 	c.s.mu.Lock()
 	creds := c.s.world.Creds
 	var t *token
@@ -81,21 +83,23 @@ func (c *call) authenticate() error {
 	}
 	c.s.mu.Unlock()
 
+	// The app's own token is its id and its secret.
 	if t == nil && value == creds.AppID+"|"+creds.AppSecret {
 		t = &token{Token: value, State: tokenValid, app: true}
 	}
 	if t == nil {
-		return garbageToken()
+		return invalidToken()
 	}
 	if t.Expires != 0 && t.Expires <= nowMS() {
 		t.State = tokenExpired
 	}
+
 	c.token = t
-	return c.judge()
+	return c.checkTokenState()
 }
 
-// judge refuses a token that is no good any more.
-func (c *call) judge() error {
+// checkTokenState refuses a token that is expired, revoked or without permission.
+func (c *call) checkTokenState() error {
 	switch c.token.State {
 	case tokenExpired:
 		return expiredToken()
@@ -116,6 +120,7 @@ func (c *call) checkProof() error {
 	if proof == "" {
 		return nil
 	}
+
 	want := appSecretProof(c.s.Credentials().AppSecret, c.token.Token)
 	if !hmac.Equal([]byte(proof), []byte(want)) {
 		return badParameter("Invalid appsecret_proof provided in the API argument")
@@ -142,7 +147,7 @@ const (
 	exchangedLife = 60 * 24 * time.Hour
 )
 
-type exchanged struct {
+type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int64  `json:"expires_in,omitempty"`
@@ -154,18 +159,29 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 	s.mu.Lock()
 	creds := s.world.Creds
 	s.mu.Unlock()
+
 	secret := []byte(c.params.text("client_secret"))
 	switch {
 	case c.params.text("client_id") == "":
-		return nil, &graphError{status: http.StatusBadRequest, code: 101, message: "Missing client_id parameter."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: 101,
+			message: "Missing client_id parameter.",
+		}
 	case c.params.text("client_id") != creds.AppID:
-		return nil, &graphError{status: http.StatusBadRequest, code: 101, message: "Error validating application. Cannot get application info due to a system error."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: 101,
+			message: "Error validating application. Cannot get application info due to a system error.",
+		}
 	case subtle.ConstantTimeCompare(secret, []byte(creds.AppSecret)) != 1:
-		return nil, &graphError{status: http.StatusBadRequest, code: 1, message: "Error validating client secret."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: 1,
+			message: "Error validating client secret.",
+		}
 	}
+
 	switch c.params.text("grant_type") {
 	case "client_credentials":
-		return exchanged{creds.AppID + "|" + creds.AppSecret, "bearer", 0}, nil
+		return tokenResponse{creds.AppID + "|" + creds.AppSecret, "bearer", 0}, nil
 	case "fb_exchange_token":
 		return s.extendToken(c)
 	}
@@ -176,20 +192,22 @@ func (s *Server) exchangeToken(c *call) (any, error) {
 func (s *Server) extendToken(c *call) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	old := s.world.Tokens[c.params.text("fb_exchange_token")]
 	if old == nil {
-		return nil, garbageToken()
+		return nil, invalidToken()
 	}
 	if old.State != tokenValid {
 		return nil, expiredToken()
 	}
+
 	t := &token{
 		Token: newAccessToken(), State: tokenValid, Accounts: old.Accounts,
 		Expires: time.Now().Add(exchangedLife).UnixMilli(),
 	}
 	s.world.Tokens[t.Token] = t
-	s.touch()
-	return exchanged{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
+	s.markDirty()
+	return tokenResponse{t.Token, "bearer", int64(exchangedLife / time.Second)}, nil
 }
 
 // redeemCode trades a signup code for a token, once.
@@ -197,22 +215,33 @@ func (s *Server) redeemCode(c *call) (any, error) {
 	if c.params.text("code") == "" {
 		return nil, requiredParameter("code")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	code := s.world.Codes[c.params.text("code")]
 	switch {
 	case code == nil:
-		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, message: "Invalid verification code format."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: codeInvalidParameter,
+			message: "Invalid verification code format.",
+		}
 	case code.Used:
-		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36009, message: "This authorization code has been used."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36009,
+			message: "This authorization code has been used.",
+		}
 	case code.Expires <= nowMS():
-		return nil, &graphError{status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36007, message: "This authorization code has expired."}
+		return nil, &graphError{
+			status: http.StatusBadRequest, code: codeInvalidParameter, subcode: 36007,
+			message: "This authorization code has expired.",
+		}
 	}
+
 	code.Used = true
 	t := &token{Token: newAccessToken(), State: tokenValid, Accounts: []string{code.Account}}
 	s.world.Tokens[t.Token] = t
-	s.touch()
-	return exchanged{t.Token, "bearer", 0}, nil
+	s.markDirty()
+	return tokenResponse{t.Token, "bearer", 0}, nil
 }
 
 // revokeToken handles GET /oauth/revoke.
@@ -220,14 +249,15 @@ func (s *Server) revokeToken(c *call) (any, error) {
 	if err := c.authenticate(); err != nil {
 		return nil, err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.world.Tokens[c.params.text("revoke_token")]
 	if t == nil {
-		return nil, garbageToken()
+		return nil, invalidToken()
 	}
 	t.State = tokenRevoked
-	s.touch()
+	s.markDirty()
 	return success{true}, nil
 }
 
@@ -239,15 +269,18 @@ func (s *Server) debugToken(c *call) (any, error) {
 	if c.params.text("input_token") == "" {
 		return nil, requiredParameter("input_token")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.world.Tokens[c.params.text("input_token")]
 	if t == nil {
 		return object{"data": object{
 			"is_valid": false, "scopes": []string{},
-			"error": object{"code": codeTokenInvalid, "message": garbageToken().message},
+			"error": object{"code": codeTokenInvalid, "message": invalidToken().message},
 		}}, nil
 	}
+
+	// A token without accounts is good for all of them.
 	accounts := t.Accounts
 	if len(accounts) == 0 {
 		accounts = s.world.accountIDs()
@@ -257,6 +290,7 @@ func (s *Server) debugToken(c *call) (any, error) {
 	for _, scope := range scopes {
 		granular = append(granular, object{"scope": scope, "target_ids": accounts})
 	}
+
 	return object{"data": object{
 		"app_id": s.world.Creds.AppID, "type": "SYSTEM_USER", "application": appName,
 		"is_valid":   t.State == tokenValid && (t.Expires == 0 || t.Expires > nowMS()),

@@ -29,6 +29,7 @@ type upload struct {
 func (s *Server) startUpload(c *call) (any, error) {
 	length, ok := c.params.integer("file_length")
 	kind := c.params.text("file_type")
+
 	switch {
 	case !c.params.has("file_length"):
 		return nil, requiredParameter("file_length")
@@ -37,13 +38,15 @@ func (s *Server) startUpload(c *call) (any, error) {
 	case kind == "":
 		return nil, requiredParameter("file_type")
 	case !slices.Contains(handleTypes, kind):
-		return nil, badParameter("Param file_type must be one of {application/pdf, image/jpeg, image/jpg, image/png, video/mp4} - got \"%s\".", kind)
+		return nil, badParameter("Param file_type must be one of "+
+			"{application/pdf, image/jpeg, image/jpg, image/png, video/mp4} - got \"%s\".", kind)
 	}
+
 	u := &upload{ID: uploadPrefix + randomHex(24), Name: c.params.text("file_name"), Type: kind, Length: length}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.world.Uploads[u.ID] = u
-	s.touch()
+	s.markDirty()
 	return createdID{u.ID}, nil
 }
 
@@ -54,18 +57,25 @@ func (s *Server) continueUpload(c *call) (any, error) {
 	s.mu.Lock()
 	u := *s.world.Uploads[c.id]
 	s.mu.Unlock()
+
 	if err != nil || offset != u.Offset {
 		return nil, badParameter("The file_offset header must be %d.", u.Offset)
 	}
+
+	// One byte more than is left is read, to notice that there is more.
 	n, err := io.Copy(io.Discard, io.LimitReader(c.r.Body, u.Length-offset+1))
 	if offset+n > u.Length {
 		return nil, badParameter("More bytes were uploaded than file_length says.")
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	// What arrived counts even if the connection broke off.
 	kept := s.world.Uploads[c.id]
 	kept.Offset = offset + n
-	s.touch()
+	s.markDirty()
+
 	if err != nil {
 		return nil, badParameter("The upload was cut off after %d bytes.", kept.Offset)
 	}
@@ -95,6 +105,7 @@ func decodeSegment(segment string) string {
 	if err != nil {
 		return segment
 	}
+
 	for i := range len(decoded) {
 		if decoded[i] == '?' {
 			return decoded[:i]

@@ -21,7 +21,7 @@ const (
 	wamidFieldStart = 0x18
 )
 
-// wamid is a message id taken apart.
+// wamid holds the parts of a message id.
 type wamid struct {
 	Party    string // phone digits or BSUID of the user
 	ByUserID bool
@@ -47,6 +47,7 @@ func (m wamid) String() string {
 	if m.FromUser {
 		sender = sentByUser
 	}
+
 	b := make([]byte, 0, 64)
 	b = append(b, wamidHead...)
 	b = append(b, byte(len(m.Party)))
@@ -55,10 +56,11 @@ func (m wamid) String() string {
 	b = append(b, sender, wamidFieldStart, byte(len(m.Nonce)))
 	b = append(b, m.Nonce...)
 	b = append(b, 0)
+
 	return wamidPrefix + base64.StdEncoding.EncodeToString(b)
 }
 
-// parseWamid takes an id apart; it refuses what this format cannot hold.
+// parseWamid reads the parts of an id; it refuses any other format.
 func parseWamid(id string) (wamid, error) {
 	encoded, ok := strings.CutPrefix(id, wamidPrefix)
 	if !ok {
@@ -68,6 +70,7 @@ func parseWamid(id string) (wamid, error) {
 	if err != nil {
 		return wamid{}, fmt.Errorf("message id: %w", err)
 	}
+
 	rest, ok := strings.CutPrefix(string(b), wamidHead)
 	if !ok {
 		return wamid{}, fmt.Errorf("message id has an unknown head")
@@ -76,6 +79,7 @@ func parseWamid(id string) (wamid, error) {
 	if m.Party, rest, ok = cutField(rest); !ok || len(rest) < 4 {
 		return wamid{}, fmt.Errorf("message id is cut short")
 	}
+
 	switch rest[:3] {
 	case wamidByPhone:
 	case wamidByUserID:
@@ -83,10 +87,12 @@ func parseWamid(id string) (wamid, error) {
 	default:
 		return wamid{}, fmt.Errorf("message id has an unknown kind")
 	}
+
 	if rest[3] != sentByBusiness && rest[3] != sentByUser || len(rest) < 5 || rest[4] != wamidFieldStart {
 		return wamid{}, fmt.Errorf("message id has an unknown sender")
 	}
 	m.FromUser = rest[3] == sentByUser
+
 	if m.Nonce, rest, ok = cutField(rest[5:]); !ok || rest != "\x00" {
 		return wamid{}, fmt.Errorf("message id is cut short")
 	}

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// world is what the provider knows, apart from messages and callbacks under
-// way. Each record is saved by itself.
+// world is all that the provider stores, apart from messages and pending
+// callbacks. Each record is a record of the state file.
 type world struct {
 	Creds     Credentials
 	Hook      appHook
@@ -32,16 +32,16 @@ func newWorld() world {
 
 // account is a WhatsApp business account.
 type account struct {
-	ID       string   `json:"id"`
-	Order    int64    `json:"order"`
-	Name     string   `json:"name"`
-	Business string   `json:"business"`
-	Hooked   bool     `json:"subscribed"` // the app is among its subscribed apps
-	Override callback `json:"override"`
-	Created  []int64  `json:"created,omitempty"` // when templates were created in the last hour
+	ID         string   `json:"id"`
+	Order      int64    `json:"order"`
+	Name       string   `json:"name"`
+	Business   string   `json:"business"`
+	Subscribed bool     `json:"subscribed"` // the app is among its subscribed apps
+	Override   callback `json:"override"`
+	Created    []int64  `json:"created,omitempty"` // when templates were created in the last hour
 }
 
-// callback is where callbacks go instead of the app's own URL.
+// callback is a URL for callbacks that replaces the app's own.
 type callback struct {
 	URL   string `json:"url,omitempty"`
 	Token string `json:"token,omitempty"`
@@ -53,7 +53,7 @@ type appHook struct {
 	Fields []string `json:"fields,omitempty"` // none means all
 }
 
-// idKind tells what an id stands for.
+// idKind is the kind of object that an id belongs to.
 type idKind string
 
 const (
@@ -67,7 +67,7 @@ const (
 	kindUpload   idKind = "upload"
 )
 
-// kindOf finds out what an id stands for, and to which account it belongs.
+// kindOf returns the kind of object that an id belongs to, and its account.
 func (w *world) kindOf(id string) (kind idKind, accountID string) {
 	if n := w.Numbers[id]; n != nil {
 		return kindNumber, n.Account
@@ -87,6 +87,8 @@ func (w *world) kindOf(id string) (kind idKind, accountID string) {
 	if id == w.Creds.AppID || id == "app" {
 		return kindApp, ""
 	}
+
+	// A business has no record of its own: it is known by its accounts.
 	for _, a := range w.Accounts {
 		if a.Business == id {
 			return kindBusiness, a.ID
@@ -112,11 +114,11 @@ func (w *world) order() int64 {
 }
 
 // addAccount makes an account; an empty id is made up.
-func (w *world) addAccount(id, name string, hooked bool) *account {
+func (w *world) addAccount(id, name string, subscribed bool) *account {
 	if id == "" {
 		id = w.newID()
 	}
-	a := &account{ID: id, Order: w.order(), Name: name, Business: w.newID(), Hooked: hooked}
+	a := &account{ID: id, Order: w.order(), Name: name, Business: w.newID(), Subscribed: subscribed}
 	w.Accounts[id] = a
 	return a
 }

@@ -94,10 +94,10 @@ func TestTokensAreExplainedToTheApp(t *testing.T) {
 	creds := b.s.Credentials()
 	auth := []string{"Authorization", "Bearer " + creds.AppID + "|" + creds.AppSecret}
 	data := b.do("GET", "/debug_token?input_token="+testToken, nil, auth...).child("data")
-	b.True(data.truth("is_valid"))
+	b.True(data.boolean("is_valid"))
 	b.Equal(asObject(data.list("granular_scopes")[0]).list("target_ids"), []any{b.number.WABAID}) // all there are
 	data = b.do("GET", "/debug_token?input_token=rubbish", nil, auth...).child("data")
-	b.True(!data.truth("is_valid"))
+	b.True(!data.boolean("is_valid"))
 	b.Equal(b.do("GET", "/debug_token", nil, auth...).err().text("code"), "100")
 	b.Equal(b.do("GET", "/debug_token?input_token=x", nil).err().text("code"), "104")
 	token := b.do("GET", "/oauth/access_token?grant_type=client_credentials&client_id="+creds.AppID+"&client_secret="+creds.AppSecret, nil)
