@@ -33,9 +33,19 @@ func ViewAccount(a storage.AccountDetail) any { return viewAccount(a) }
 
 func viewAccount(a storage.AccountDetail) accountView {
 	return accountView{
-		ID: a.PublicID, Object: "account", PhoneNumberID: a.PhoneNumberID, PhoneNumber: a.PhoneNumber, Name: a.Name,
-		Status: a.Status, StatusReason: a.StatusReason, ProviderStatus: a.ProviderStatus, Restricted: a.Restricted,
-		WABAID: a.WABAID, CustomerID: a.CustomerID, TeamID: a.TeamPublicID, CreatedAt: a.CreatedAt,
+		ID:             a.PublicID,
+		Object:         "account",
+		PhoneNumberID:  a.PhoneNumberID,
+		PhoneNumber:    a.PhoneNumber,
+		Name:           a.Name,
+		Status:         a.Status,
+		StatusReason:   a.StatusReason,
+		ProviderStatus: a.ProviderStatus,
+		Restricted:     a.Restricted,
+		WABAID:         a.WABAID,
+		CustomerID:     a.CustomerID,
+		TeamID:         a.TeamPublicID,
+		CreatedAt:      a.CreatedAt,
 	}
 }
 
@@ -44,12 +54,14 @@ func viewAccount(a storage.AccountDetail) accountView {
 func accountFilters(r *request) (f storage.AccountFilter, some bool, err error) {
 	q := filters{values: r.query()}
 	f = storage.AccountFilter{Status: q.oneOf("status", storage.AccountConnected, "all"), CustomerID: q.values.Get("customer_id")}
+
 	switch f.Status {
 	case "":
 		f.Status = storage.AccountConnected
 	case "all":
 		f.Status = ""
 	}
+
 	return f, !q.values.Has("customer_id") || f.CustomerID != "", q.err
 }
 
@@ -60,6 +72,7 @@ func (s *Server) listAccounts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	q, err := s.list(r, fmt.Sprintf("accounts %#v", f))
 	if err != nil {
 		return reply{}, err
@@ -67,6 +80,7 @@ func (s *Server) listAccounts(r *request) (reply, error) {
 	if !r.query().Has("limit") {
 		q.limit = math.MaxInt32
 	}
+
 	var rows []storage.AccountDetail
 	if some {
 		err = s.view(r, func(rx *storage.Rx) (err error) {
@@ -74,6 +88,7 @@ func (s *Server) listAccounts(r *request) (reply, error) {
 			return err
 		})
 	}
+
 	key := func(a storage.AccountDetail) storage.After { return storage.After{Key: a.CreatedAt, ID: a.PublicID} }
 	return page(s, q, rows, key, viewAccount), err
 }
@@ -106,8 +121,11 @@ type registrationView struct {
 
 func viewRegistration(a storage.AccountDetail) registrationView {
 	return registrationView{
-		Object: "phone_number_registration", PhoneNumberID: a.PhoneNumberID,
-		Registered: a.Status == storage.AccountConnected, Status: a.Status, ProviderStatus: a.ProviderStatus,
+		Object:         "phone_number_registration",
+		PhoneNumberID:  a.PhoneNumberID,
+		Registered:     a.Status == storage.AccountConnected,
+		Status:         a.Status,
+		ProviderStatus: a.ProviderStatus,
 	}
 }
 
@@ -117,12 +135,14 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	r.carryThrough()
 	done, err := s.Accounts.Register(r.http.Context(), r.account.ID, *in.PIN)
 	if err != nil {
 		return reply{}, registrationError(err)
 	}
 	defer done.Release()
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		return ok(viewRegistration(done.Account())), done.Store(tx)
 	})
@@ -134,6 +154,7 @@ func registrationError(err error) error {
 	if errors.Is(err, jobs.ErrRegistering) {
 		return fail(RegistrationRunning, "A registration of this number is already running.")
 	}
+
 	e, answered := errors.AsType[*provider.Error](err)
 	switch {
 	case !answered:

@@ -74,19 +74,23 @@ func (s *Server) attachToContact(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := contactIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		changed, err := tx.AttachToContact(c.ID, l.ID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		return ok(contactLabelView{c.ID, l.ID, true}), tellRelabelled(tx, r, c, changed)
 	})
 }
@@ -98,14 +102,17 @@ func (s *Server) detachFromContact(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		changed, err := tx.DetachFromContact(c.ID, l.ID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		return ok(contactLabelView{c.ID, l.ID, false}), tellRelabelled(tx, r, c, changed)
 	})
 }
@@ -116,15 +123,18 @@ func (s *Server) attachToConversation(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := conversationIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		_, err = tx.AttachToConversation(c.ID, l.ID)
 		return ok(conversationLabelView{c.ID, l.ID, true}), err
 	})
@@ -137,10 +147,12 @@ func (s *Server) detachFromConversation(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		_, err = tx.DetachFromConversation(c.ID, l.ID)
 		return ok(conversationLabelView{c.ID, l.ID, false}), err
 	})
@@ -157,6 +169,7 @@ type bulkLabel struct {
 
 func (b *bulkLabel) validate() error {
 	bad := slices.IndexFunc(b.ContactIDs, func(id string) bool { return !storage.ValidID(storage.PrefixContact, id) })
+
 	switch {
 	case b.ContactIDs == nil:
 		return missing("contact_ids")
@@ -190,8 +203,11 @@ func (s *Server) bulkLabelContacts(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
+	// A contact that is named twice counts once.
 	slices.Sort(in.ContactIDs)
 	in.ContactIDs = slices.Compact(in.ContactIDs)
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		counts, err := labelInBulk(tx, r, in)
 		return ok(counts), err
@@ -205,15 +221,18 @@ func labelInBulk(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView
 	if err != nil {
 		return counts, err
 	}
+
 	own, err := tx.ContactsByID(r.account.ID, in.ContactIDs)
 	if err != nil {
 		return counts, err
 	}
+
 	counts.SkippedCrossOrg = len(in.ContactIDs) - len(own)
 	if l.TeamID != r.account.TeamID {
 		counts.SkippedTeamMismatch = len(own)
 		return counts, nil
 	}
+
 	changed, err := relabelAll(tx, r, own, in)
 	counts.Applied, counts.Unchanged = len(own), len(own)-changed
 	return counts, err
@@ -226,10 +245,12 @@ func relabelAll(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel)
 	if *in.Operation == "detach" {
 		change = tx.DetachFromContacts
 	}
+
 	ids, err := change(r.account.ID, in.ContactIDs, *in.LabelID)
 	if err != nil {
 		return 0, err
 	}
+
 	changed := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		changed[id] = true

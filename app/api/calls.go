@@ -39,7 +39,13 @@ type callLog struct {
 }
 
 func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
-	l := &callLog{db: db, log: log, stop: make(chan struct{}), done: make(chan struct{}), used: make(map[string]storage.Time)}
+	l := &callLog{
+		db:   db,
+		log:  log,
+		stop: make(chan struct{}),
+		done: make(chan struct{}),
+		used: make(map[string]storage.Time),
+	}
 	go l.run()
 	return l
 }
@@ -47,17 +53,25 @@ func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
 // add queues one call.
 func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 	c := storage.Call{
-		Method: r.http.Method[:min(len(r.http.Method), maxLoggedMethod)], Path: r.loggedPath(), Status: status, LatencyMicros: took.Microseconds(),
-		IP: ip, RequestID: r.id, CreatedAt: storage.At(r.began),
+		Method:        r.http.Method[:min(len(r.http.Method), maxLoggedMethod)],
+		Path:          r.loggedPath(),
+		Status:        status,
+		LatencyMicros: took.Microseconds(),
+		IP:            ip,
+		RequestID:     r.id,
+		CreatedAt:     storage.At(r.began),
 	}
 	if r.org.ID != 0 {
 		c.OrganizationID, c.KeyID = &r.org.ID, &r.key.ID
 	}
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.KeyID != nil {
 		l.used[r.key.ID] = c.CreatedAt
 	}
+
+	// While the database cannot write, memory stays bounded: the log loses calls.
 	if len(l.waiting) >= callsKept {
 		l.dropped++
 		return
@@ -67,10 +81,12 @@ func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 
 func (l *callLog) run() {
 	defer close(l.done)
+
 	calls := time.NewTicker(callsEvery)
 	defer calls.Stop()
 	used := time.NewTicker(usedEvery)
 	defer used.Stop()
+
 	for {
 		var err error
 		select {
@@ -81,6 +97,7 @@ func (l *callLog) run() {
 		case <-l.stop:
 			return
 		}
+
 		if err != nil {
 			l.log.Warn("write the API log", "error", err)
 		}
@@ -91,21 +108,27 @@ func (l *callLog) run() {
 func (l *callLog) flush(ctx context.Context) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
+
 	for {
 		l.mu.Lock()
 		batch := l.waiting[:min(callsBatch, len(l.waiting))]
 		dropped := l.dropped
 		l.dropped = 0
 		l.mu.Unlock()
+
 		if dropped > 0 {
 			l.log.Warn("the API log lost calls: the database was not writable for too long", "calls", dropped)
 		}
 		if len(batch) == 0 {
 			return nil
 		}
+
+		// The batch leaves the queue only once it is written. Nobody else takes from its
+		// front meanwhile, because writing is held.
 		if err := l.db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertCalls(batch) }); err != nil {
 			return err
 		}
+
 		l.mu.Lock()
 		l.waiting = l.waiting[len(batch):]
 		if len(l.waiting) == 0 {
@@ -121,9 +144,11 @@ func (l *callLog) flushUsed(ctx context.Context) error {
 	used := l.used
 	l.used = make(map[string]storage.Time)
 	l.mu.Unlock()
+
 	if len(used) == 0 {
 		return nil
 	}
+
 	err := l.db.Update(ctx, func(tx *storage.Tx) error {
 		for id, at := range used {
 			if err := tx.MarkKeyUsed(id, at); err != nil {
@@ -132,6 +157,7 @@ func (l *callLog) flushUsed(ctx context.Context) error {
 		}
 		return nil
 	})
+
 	if err != nil {
 		l.keepUsed(used)
 	}
@@ -142,6 +168,7 @@ func (l *callLog) flushUsed(ctx context.Context) error {
 func (l *callLog) keepUsed(used map[string]storage.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	for id, at := range used {
 		l.used[id] = max(l.used[id], at)
 	}
@@ -151,8 +178,10 @@ func (l *callLog) keepUsed(used map[string]storage.Time) {
 func (l *callLog) close() {
 	close(l.stop)
 	<-l.done
+
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
+
 	if err := l.flush(ctx); err != nil {
 		l.log.Warn("write the rest of the API log", "error", err)
 	}

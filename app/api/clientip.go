@@ -14,6 +14,9 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 	if err != nil {
 		return r.RemoteAddr
 	}
+
+	// The nearest proxy wrote the last hop, so the list is walked from its end, for as
+	// long as the address that vouches for the next one is a trusted proxy.
 	addr := plain(peer.Addr())
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
@@ -26,6 +29,7 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 		}
 		addr = next
 	}
+
 	return addr.String()
 }
 

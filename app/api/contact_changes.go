@@ -22,7 +22,11 @@ func (c *contactChanges) validate() error {
 	case c.PhoneNumber.Set:
 		return invalid("phone_number", "cannot be changed")
 	case !c.Name.Set && !c.Username.Set && !c.Email.Set && !c.Metadata.Set && !c.OptedIn.Set:
-		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, username, email, metadata, opted_in or several of them."}
+		return &Error{
+			Code:    MissingRequiredField,
+			Param:   "name",
+			Message: "Give name, username, email, metadata, opted_in or several of them.",
+		}
 	case c.Name.given() && !between(c.Name.Value, 1, maxContactName):
 		return invalid("name", lengthRule(1, maxContactName))
 	case c.Username.given() && !between(c.Username.Value, 1, maxContactUsername):
@@ -68,6 +72,8 @@ func (c *contactChanges) apply(to *storage.Contact) {
 func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in contactChanges) error {
 	before := *c
 	in.apply(c)
+
+	// A username and a consent are no part of the event.
 	var told []string
 	for _, field := range []struct {
 		name string
@@ -81,10 +87,13 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 			told = append(told, field.name)
 		}
 	}
+
+	// A PATCH that changes nothing leaves updated_at alone and emits no event.
 	if len(told) == 0 && sameText(before.Username, c.Username) && before.OptedIn == c.OptedIn && before.NameIsOurs == c.NameIsOurs {
 		*c = before
 		return nil
 	}
+
 	if err := tx.UpdateContact(c); err != nil || len(told) == 0 {
 		return err
 	}

@@ -48,16 +48,31 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 	for i, c := range contacts {
 		ids[i] = c.ID
 	}
+
 	labels, err := rx.ContactLabels(ids...)
 	if err != nil {
 		return nil, err
 	}
+
 	chat, err := rx.ChatAccount(account)
+
 	return func(c storage.Contact) contactView {
 		return contactView{
-			ID: c.ID, Object: "contact", PhoneNumber: c.PhoneNumber, BSUID: c.BSUID, ParentBSUID: c.ParentBSUID, Username: c.Username,
-			Name: c.Name, Email: c.Email, Metadata: c.Metadata, Labels: orEmpty(labels[c.ID]),
-			MarketingOptedOut: c.MarketingOptedOut, OptedIn: c.OptedIn, ChatAccount: viewChatAccount(chat), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+			ID:                c.ID,
+			Object:            "contact",
+			PhoneNumber:       c.PhoneNumber,
+			BSUID:             c.BSUID,
+			ParentBSUID:       c.ParentBSUID,
+			Username:          c.Username,
+			Name:              c.Name,
+			Email:             c.Email,
+			Metadata:          c.Metadata,
+			Labels:            orEmpty(labels[c.ID]),
+			MarketingOptedOut: c.MarketingOptedOut,
+			OptedIn:           c.OptedIn,
+			ChatAccount:       viewChatAccount(chat),
+			CreatedAt:         c.CreatedAt,
+			UpdatedAt:         c.UpdatedAt,
 		}
 	}, err
 }
@@ -92,10 +107,12 @@ func (s *Server) listContacts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	q, err := s.list(r, fmt.Sprintf("contacts %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Contact
 	var view func(storage.Contact) contactView
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
@@ -108,6 +125,7 @@ func (s *Server) listContacts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	key := func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
 	return page(s, q, rows, key, view), nil
 }
@@ -146,15 +164,24 @@ func (c *newContact) validate() error {
 // contact is the contact that the body describes.
 func (c *newContact) contact(account int64) storage.Contact {
 	made := storage.Contact{
-		AccountID: account, BSUID: c.BSUID, Username: c.Username, Name: c.Name, NameIsOurs: c.Name != nil, Email: c.Email, OptedIn: c.OptedIn,
+		AccountID:  account,
+		BSUID:      c.BSUID,
+		Username:   c.Username,
+		Name:       c.Name,
+		NameIsOurs: c.Name != nil,
+		Email:      c.Email,
+		OptedIn:    c.OptedIn,
 	}
+
 	if c.PhoneNumber != nil {
 		phone, _ := e164(*c.PhoneNumber)
 		made.PhoneNumber = &phone
 	}
+
 	if c.Metadata != nil {
 		made.Metadata = compact(*c.Metadata)
 	}
+
 	return made
 }
 
@@ -164,17 +191,21 @@ func (s *Server) createContact(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c := in.contact(r.account.ID)
 		if err := isNew(&tx.Rx, c); err != nil {
 			return reply{}, err
 		}
+
 		if err := tx.InsertContact(&c); err != nil {
 			return reply{}, err
 		}
+
 		if err := event.ContactCreated(r.subject(), c).Emit(tx); err != nil {
 			return reply{}, err
 		}
+
 		return showContact(&tx.Rx, c, created)
 	})
 }
@@ -193,6 +224,7 @@ func isNew(rx *storage.Rx, c storage.Contact) error {
 		}
 		return &Error{Code: ContactAlreadyExists, Param: param, Message: "This number has a contact with that " + param + " already."}
 	}
+
 	if err := known("phone_number", c.PhoneNumber, rx.ContactByPhone); err != nil {
 		return err
 	}
@@ -235,14 +267,17 @@ func (s *Server) updateContact(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := contactIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := changeContact(tx, r.subject(), &c, in); err != nil {
 			return reply{}, err
 		}
+
 		return showContact(&tx.Rx, c, ok)
 	})
 }
@@ -254,11 +289,13 @@ func (s *Server) deleteContact(r *request) (reply, error) {
 	if err := s.findContact(r); err != nil {
 		return reply{}, err
 	}
+
 	id := r.param("id")
 	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
 	if err := jobs.ForgetMessages(r.http.Context(), s.DB, id); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		return deleted("contact", id), jobs.DeleteContact(tx, r.account.ID, id)
 	})

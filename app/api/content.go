@@ -88,10 +88,12 @@ func (b *messageBody) validateSend() error {
 	); err != nil {
 		return err
 	}
+
 	raw, c := b.object()
 	if err := readObject(*b.Type, raw, c); err != nil {
 		return err
 	}
+
 	b.content = c
 	return within(*b.Type, c.check(b.allowHTTP))
 }
@@ -124,9 +126,11 @@ func (b *messageBody) validateReceipt() error {
 	if b.MessagingProduct != nil && *b.MessagingProduct != "chat" {
 		return invalid("messaging_product", "must be chat")
 	}
+
 	if err := cmp.Or(oneOf("status", b.Status, "read"), filled("message_id", b.MessageID)); err != nil {
 		return err
 	}
+
 	if b.TypingIndicator != nil {
 		return within("typing_indicator", oneOf("type", b.TypingIndicator.Type, "text"))
 	}
@@ -189,14 +193,17 @@ type send struct {
 func (b *messageBody) send() send {
 	s := send{Type: *b.Type}
 	s.Content, _ = b.object()
+
 	if b.To != nil {
 		s.To, _ = e164(*b.To)
 	} else {
 		s.Recipient = *b.Recipient
 	}
+
 	if b.Context != nil {
 		s.ReplyTo = b.Context.MessageID
 	}
+
 	b.content.describe(&s)
 	return s
 }

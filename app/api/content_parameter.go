@@ -29,8 +29,10 @@ func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 	if err := oneOf("type", p.Type, types...); err != nil {
 		return err
 	}
+
 	given := *p
 	*p = parameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
+
 	switch kind := *p.Type; kind {
 	case "text":
 		p.Text = given.Text
@@ -85,6 +87,7 @@ func (c *currencyBody) check() error {
 	if c == nil {
 		return missing("currency")
 	}
+
 	err := cmp.Or(filled("fallback_value", c.FallbackValue), filled("code", c.Code))
 	if err == nil && c.Amount1000 == nil {
 		err = missing("amount_1000")

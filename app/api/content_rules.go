@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"confab/storage"
-
 	"confab/jobs/guard"
+	"confab/storage"
 )
 
 // The rules that content is made of. Each takes the name of a field relative to
@@ -24,6 +23,7 @@ func within(path string, err error) error {
 	if e.Param[0] != '[' {
 		path += "."
 	}
+
 	inner := *e
 	inner.Param, inner.Message = path+e.Param, path+e.Message // a message begins with its param
 	return &inner
@@ -147,9 +147,13 @@ func link(name string, s *string, allowHTTP plainHTTP) error {
 	if err := required(name, s, maxLink); err != nil {
 		return err
 	}
+
 	u, err := url.Parse(*s)
 	switch {
-	case err != nil, !guard.IsName(u.Hostname()) && !isAddress(u.Hostname()), strings.Contains(*s, " "), u.Scheme != "https" && !allowHTTP.admits(u):
+	case err != nil,
+		!guard.IsName(u.Hostname()) && !isAddress(u.Hostname()),
+		strings.Contains(*s, " "),
+		u.Scheme != "https" && !allowHTTP.admits(u):
 		return invalid(name, "must be an https URL")
 	case u.User != nil:
 		return invalid(name, "must not hold a user or password")

@@ -25,10 +25,12 @@ func button(stored *storedPart, p *partBody) error {
 	if stored == nil || i >= len(stored.Buttons) {
 		return invalid("index", "must be that of a button of the template")
 	}
+
 	subType, least, most := stored.Buttons[i].takes()
 	if subType != "" && *p.SubType != subType {
 		return invalid("sub_type", "must be "+subType+", as this button of the template is")
 	}
+
 	return numbered(least, most, len(p.Parameters), "parameters")
 }
 
@@ -50,6 +52,7 @@ func (f filling) carousel(stored *storedPart, sent components) error {
 			return within(item("components", i), f.cards(stored, c.Cards))
 		}
 	}
+
 	if stored != nil {
 		return invalid("components", "must have a carousel for this template")
 	}
@@ -61,9 +64,11 @@ func (f filling) cards(stored *storedPart, given []*cardBody) error {
 	if stored != nil {
 		n = len(stored.Cards)
 	}
+
 	if err := numbered(n, n, len(given), "cards"); err != nil {
 		return err
 	}
+
 	return each("cards", given, func(c *cardBody) error {
 		if i := int(c.CardIndex.value); i < n {
 			return f.parts(stored.Cards[i].Components, c.Components)

@@ -74,6 +74,7 @@ func (t *templateBody) check(allowHTTP plainHTTP) error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage()); err != nil {
 		return err
 	}
+
 	seen := make(map[string]bool)
 	return each("components", t.Components, func(c *componentBody) error { return c.check(seen, allowHTTP) })
 }
@@ -84,8 +85,10 @@ func (t *templateBody) checkName() error {
 	if t.Name == nil {
 		return missing("name")
 	}
+
 	name := strings.TrimSpace(*t.Name)
 	t.Name = &name
+
 	switch {
 	case !between(name, 1, maxTemplateName):
 		return invalid("name", lengthRule(1, maxTemplateName))
@@ -99,6 +102,7 @@ func (t *templateBody) checkLanguage() error {
 	var in struct {
 		Code *string `json:"code"`
 	}
+
 	switch {
 	case absent(t.Language):
 		return missing("language")
@@ -119,6 +123,8 @@ func (t *templateBody) checkLanguage() error {
 			return within("language", err)
 		}
 	}
+
+	// It goes to the provider as a plain string, whichever form came.
 	var err error
 	t.language = *in.Code
 	t.Language, err = json.Marshal(t.language)
@@ -127,6 +133,7 @@ func (t *templateBody) checkLanguage() error {
 
 func (t *templateBody) describe(s *send) {
 	s.Template = &templateRef{Name: *t.Name, Language: t.language, Components: t.Components}
+
 	for i, c := range t.Components {
 		path := item("template.components", i)
 		s.Media = c.files(s.Media, path)
@@ -145,10 +152,12 @@ func (c *componentBody) check(seen map[string]bool, allowHTTP plainHTTP) error {
 		c.Cards = nil
 		return c.partBody.check(kinds, seen, allowHTTP)
 	}
+
 	c.partBody = partBody{Type: c.Type}
 	if err := cmp.Or(unique("type", *c.Type, seen), count("cards", c.Cards, maxCards)); err != nil {
 		return err
 	}
+
 	indexes := make(map[string]bool)
 	return each("cards", c.Cards, func(card *cardBody) error { return card.check(indexes, allowHTTP) })
 }
@@ -157,9 +166,11 @@ func (c *cardBody) check(indexes map[string]bool, allowHTTP plainHTTP) error {
 	if err := inRange("card_index", c.CardIndex, 0, maxCards-1); err != nil {
 		return err
 	}
+
 	if err := unique("card_index", strconv.Itoa(int(c.CardIndex.value)), indexes); err != nil {
 		return err
 	}
+
 	seen := make(map[string]bool)
 	return each("components", c.Components, func(p *partBody) error {
 		return p.check([]string{"header", "body", "button"}, seen, allowHTTP)
@@ -171,6 +182,9 @@ func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHT
 	if err := oneOf("type", p.Type, kinds...); err != nil {
 		return err
 	}
+
+	// A button is identified by its index and takes what its sub type takes; any
+	// other part is identified by its type.
 	slot, name, kind := *p.Type, "type", *p.Type
 	if kind == "button" {
 		if err := p.checkButton(); err != nil {
@@ -180,9 +194,11 @@ func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHT
 	} else {
 		p.SubType, p.Index = nil, nil
 	}
+
 	if err := unique(name, slot, seen); err != nil {
 		return err
 	}
+
 	return each("parameters", p.Parameters, func(q *parameterBody) error { return q.check(parameterTypes[kind], allowHTTP) })
 }
 

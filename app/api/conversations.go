@@ -50,28 +50,43 @@ type assigneeView struct {
 
 // conversationViews reads what else some conversations of an account show, and
 // returns what shows each.
-func conversationViews(rx *storage.Rx, account int64, all ...storage.FullConversation) (func(storage.FullConversation) conversationView, error) {
+func conversationViews(
+	rx *storage.Rx, account int64, all ...storage.FullConversation,
+) (func(storage.FullConversation) conversationView, error) {
 	ids := make([]string, len(all))
 	for i, c := range all {
 		ids[i] = c.ID
 	}
+
 	labels, err := rx.ConversationLabels(ids...)
 	if err != nil {
 		return nil, err
 	}
+
 	chat, err := rx.ChatAccount(account)
+
 	return func(c storage.FullConversation) conversationView {
 		v := conversationView{
-			ID: c.ID, Object: "conversation", Status: c.Status, Contact: personView{c.ContactID, c.ContactPhone, c.ContactName},
-			ChatAccount: viewChatAccount(chat), Labels: orEmpty(labels[c.ID]), UnreadCount: c.UnreadCount,
-			LastMessageAt: c.LastMessageAt, LastInboundAt: c.LastInboundAt, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+			ID:            c.ID,
+			Object:        "conversation",
+			Status:        c.Status,
+			Contact:       personView{c.ContactID, c.ContactPhone, c.ContactName},
+			ChatAccount:   viewChatAccount(chat),
+			Labels:        orEmpty(labels[c.ID]),
+			UnreadCount:   c.UnreadCount,
+			LastMessageAt: c.LastMessageAt,
+			LastInboundAt: c.LastInboundAt,
+			CreatedAt:     c.CreatedAt,
+			UpdatedAt:     c.UpdatedAt,
 		}
+
 		if c.AssigneeID != nil {
 			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, c.AssigneeEmail}
 		}
 		if c.LastInboundAt != 0 {
 			v.ServiceWindowExpiresAt = c.LastInboundAt.Add(serviceWindow)
 		}
+
 		return v
 	}, err
 }
@@ -93,10 +108,12 @@ func (s *Server) listConversations(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	q, err := s.list(r, fmt.Sprintf("conversations %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.FullConversation
 	var view func(storage.FullConversation) conversationView
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
@@ -109,6 +126,7 @@ func (s *Server) listConversations(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	return tagged(page(s, q, rows, f.Key, view))
 }
 
@@ -144,10 +162,12 @@ func showConversation(rx *storage.Rx, r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	view, err := conversationViews(rx, r.account.ID, c)
 	if err != nil {
 		return reply{}, err
 	}
+
 	return ok(view(c)), nil
 }
 
@@ -173,6 +193,7 @@ func (c *conversationChanges) validate() error {
 	if !c.Status.Set {
 		return nil
 	}
+
 	switch c.Status.Value {
 	case storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending:
 		return nil
@@ -186,14 +207,17 @@ func (s *Server) updateConversation(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := conversationIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
 			return reply{}, err
 		}
+
 		return showConversation(&tx.Rx, r)
 	})
 }
@@ -203,6 +227,7 @@ func (s *Server) updateConversation(r *request) (reply, error) {
 func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in conversationChanges) error {
 	before := c
 	given := event.Assignment{PreviousUserID: before.AssigneeID}
+
 	if in.AssignedTo.given() {
 		u, err := tx.User(r.org.ID, in.AssignedTo.Value)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -213,24 +238,30 @@ func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in c
 		}
 		given.UserID, given.TeamID = &u.ID, &u.TeamPublicID
 	}
+
 	if in.AssignedTo.Set {
 		c.AssigneeID = given.UserID
 	}
 	if in.Status.Set {
 		c.Status = in.Status.Value
 	}
+
+	// A PATCH that changes nothing leaves updated_at alone and emits no event.
 	assigned, moved := !sameText(before.AssigneeID, c.AssigneeID), before.Status != c.Status
 	if !assigned && !moved {
 		return nil
 	}
+
 	if err := tx.UpdateConversation(&c); err != nil {
 		return err
 	}
+
 	if assigned {
 		if err := event.ConversationAssigned(r.subject(), c, given).Emit(tx); err != nil {
 			return err
 		}
 	}
+
 	if moved && c.Status == storage.ConversationResolved {
 		return event.ConversationClosed(r.subject(), c).Emit(tx)
 	}

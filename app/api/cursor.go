@@ -34,14 +34,17 @@ func (c *cursorCodec) decode(scope, cursor string) (storage.After, bool) {
 	if strings.ContainsAny(cursor, "\r\n") { // which the decoder would overlook
 		return storage.After{}, false
 	}
+
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) <= cursorMACSize {
 		return storage.After{}, false
 	}
+
 	payload, mac := raw[:len(raw)-cursorMACSize], raw[len(raw)-cursorMACSize:]
 	if !hmac.Equal(mac, c.mac(scope, payload)) || payload[0] != cursorVersion {
 		return storage.After{}, false
 	}
+
 	key, n := binary.Varint(payload[1:])
 	if n <= 0 {
 		return storage.After{}, false

@@ -20,6 +20,7 @@ func unmarshal(body []byte, in any) error {
 	if bad := f.value(reflect.TypeOf(in)); bad != nil {
 		return invalid(bad.path, bad.rule)
 	}
+
 	if err := json.Unmarshal(f.text, in); err != nil {
 		return &Error{Code: InvalidJSON, Message: "The body is not valid JSON.", cause: err}
 	}
@@ -68,6 +69,7 @@ func core(t reflect.Type) reflect.Type {
 func (f *fitter) value(t reflect.Type) *misfit {
 	f.space()
 	start, first := f.at, f.text[f.at]
+
 	t = core(t)
 	switch {
 	case t == nil:
@@ -110,6 +112,7 @@ func (f *fitter) leaf(start int, t reflect.Type, rule string) *misfit {
 
 func (f *fitter) object(fields map[string]reflect.Type) *misfit {
 	last := make(map[string]int) // where the key of each field begins
+
 	f.at++
 	for f.more('}') {
 		start := f.at
@@ -118,11 +121,13 @@ func (f *fitter) object(fields map[string]reflect.Type) *misfit {
 		if earlier, again := last[name]; again {
 			f.blank(earlier)
 		}
+
 		if known {
 			last[name] = start
 		} else {
 			f.blank(start)
 		}
+
 		if bad := f.value(t); bad != nil {
 			return bad.in(name)
 		}
@@ -158,11 +163,13 @@ func (f *fitter) more(end byte) bool {
 func (f *fitter) key() (name string) {
 	start := f.at
 	f.skip()
+
 	if text := f.text[start:f.at]; bytes.IndexByte(text, '\\') < 0 {
 		name = string(text[1 : len(text)-1])
 	} else if err := json.Unmarshal(text, &name); err != nil {
 		panic("a key of valid JSON is no string: " + err.Error())
 	}
+
 	f.space()
 	f.at++
 	return name
@@ -227,6 +234,7 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 	if known, ok := knownFields.Load(t); ok {
 		return known.(map[string]reflect.Type)
 	}
+
 	types := make(map[string]reflect.Type)
 	for _, field := range reflect.VisibleFields(t) {
 		tag, tagged := field.Tag.Lookup("json")
@@ -241,6 +249,7 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 		}
 		types[name] = field.Type
 	}
+
 	knownFields.Store(t, types)
 	return types
 }
@@ -274,6 +283,7 @@ func halfCharacter(doc []byte) bool {
 			}
 			continue
 		}
+
 		i++
 		if doc[i] != 'u' {
 			if high {
@@ -281,6 +291,7 @@ func halfCharacter(doc []byte) bool {
 			}
 			continue
 		}
+
 		unit, err := strconv.ParseUint(string(doc[i+1:i+5]), 16, 16)
 		i += 4
 		low := 0xdc00 <= unit && unit <= 0xdfff

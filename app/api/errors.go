@@ -157,11 +157,17 @@ func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
+
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return notFound()
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return &Error{Code: ServiceUnavailable, Message: "The service cannot take this request just now. Please retry.", RetryAfter: time.Second, cause: err}
+		return &Error{
+			Code:       ServiceUnavailable,
+			Message:    "The service cannot take this request just now. Please retry.",
+			RetryAfter: time.Second,
+			cause:      err,
+		}
 	default:
 		return &Error{Code: InternalError, Message: "Something went wrong on our side.", cause: err}
 	}

@@ -70,6 +70,7 @@ func (f *filters) phone(names ...string) string {
 		if !f.values.Has(name) {
 			continue
 		}
+
 		number, ok := e164(strings.TrimPrefix(f.values.Get(name), " "))
 		if !ok && f.err == nil {
 			f.err = errPhone(name)
@@ -108,6 +109,7 @@ func (f *filters) instant(name string) (t time.Time, ok bool) {
 	if !f.values.Has(name) {
 		return t, false
 	}
+
 	value := f.values.Get(name)
 	t, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil || !dateTime.MatchString(value) {

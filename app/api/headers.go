@@ -11,7 +11,8 @@ var ourHeaders = []string{"content-", "x-svc-", "webhook-"}
 // heldHeaders are our own too, or mean the connection and not the message.
 var heldHeaders = []string{
 	"host", "user-agent",
-	"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+	"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+	"te", "trailer", "transfer-encoding", "upgrade",
 }
 
 // reservedHeader tells whether a name in lower case cannot be chosen.

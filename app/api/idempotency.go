@@ -37,6 +37,7 @@ func newFlights() *flights { return &flights{all: make(map[flight][sha256.Size]b
 func (f *flights) begin(id flight, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	if other, busy := f.all[id]; busy {
 		return other, false
 	}
@@ -57,9 +58,11 @@ func (s *Server) once(r *request) (reply, error) {
 	if r.http.Method != http.MethodPost || len(keys) == 0 {
 		return s.handle(r)
 	}
+
 	if len(keys) > 1 || !validKey(keys[0]) {
 		return reply{}, invalid("Idempotency-Key", "must be given once and have 1 to 255 printable ASCII characters")
 	}
+
 	r.idempotency = &idempotency{key: keys[0], fingerprint: fingerprint(r)}
 	id := flight{r.org.ID, keys[0]}
 	if other, free := s.flights.begin(id, r.idempotency.fingerprint); !free {
@@ -68,10 +71,12 @@ func (s *Server) once(r *request) (reply, error) {
 		}
 		return reply{}, fail(IdempotencyInProgress, "A request with this Idempotency-Key is still being processed.")
 	}
+
 	defer s.flights.end(id)
 	if earlier, err := s.recall(r); err != nil || earlier.body != nil {
 		return earlier, err
 	}
+
 	rep, err := s.handle(r)
 	if err == nil && !r.idempotency.saved {
 		err = s.DB.Update(r.http.Context(), func(tx *storage.Tx) error { return s.remember(tx, r, &rep) })
@@ -96,6 +101,7 @@ func (s *Server) recall(r *request) (reply, error) {
 		a, err = rx.Answer(r.org.ID, r.idempotency.key)
 		return err
 	})
+
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return reply{}, nil
@@ -104,6 +110,7 @@ func (s *Server) recall(r *request) (reply, error) {
 	case subtle.ConstantTimeCompare(a.Fingerprint, r.idempotency.fingerprint[:]) == 0:
 		return reply{}, errKeyReuse()
 	}
+
 	return reply{status: a.Status, body: a.Body, replayed: true, requestID: a.RequestID}, nil
 }
 
@@ -112,9 +119,11 @@ func (s *Server) remember(tx *storage.Tx, r *request, rep *reply) error {
 	if r.idempotency == nil || rep.status/100 != 2 {
 		return nil
 	}
+
 	if err := rep.render(r.id); err != nil { // others are rendered off the writer
 		return err
 	}
+
 	r.idempotency.saved = true
 	a := storage.Answer{
 		Fingerprint: r.idempotency.fingerprint[:],
@@ -123,9 +132,11 @@ func (s *Server) remember(tx *storage.Tx, r *request, rep *reply) error {
 		Body:        rep.body,
 		Sealed:      rep.secret,
 	}
+
 	if r.account.ID != 0 {
 		a.AccountID = &r.account.ID
 	}
+
 	return tx.SaveAnswer(r.org.ID, r.idempotency.key, a)
 }
 

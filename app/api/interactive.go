@@ -57,6 +57,7 @@ func (in *interactiveBody) check(allowHTTP plainHTTP) error {
 	); err != nil {
 		return err
 	}
+
 	if in.Action == nil {
 		return missing("action")
 	}
@@ -67,6 +68,7 @@ func (in *interactiveBody) checkHeader(allowHTTP plainHTTP) error {
 	if in.Header == nil || in.Type == nil {
 		return nil
 	}
+
 	kinds := []string{"text", "image", "video", "document"}
 	if *in.Type == "list" {
 		kinds = kinds[:1]
@@ -78,10 +80,12 @@ func (h *headerBody) check(kinds []string, allowHTTP plainHTTP) error {
 	if err := oneOf("type", h.Type, kinds...); err != nil {
 		return err
 	}
+
 	h.attachment = h.only(*h.Type)
 	if *h.Type == "text" {
 		return required("text", h.Text, maxSmallText)
 	}
+
 	h.Text = nil
 	return h.checkFile(*h.Type, allowHTTP)
 }
@@ -91,12 +95,15 @@ func (in *interactiveBody) checkTexts() error {
 	if in.Type != nil && *in.Type == "list" {
 		most = maxListBody
 	}
+
 	if in.Body == nil {
 		return missing("body")
 	}
+
 	if err := required("text", in.Body.Text, most); err != nil {
 		return within("body", err)
 	}
+
 	if in.Footer == nil {
 		return nil
 	}
@@ -106,6 +113,7 @@ func (in *interactiveBody) checkTexts() error {
 // checkAction checks the fields of the type and drops those of others.
 func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
 	a := in.Action
+
 	switch *in.Type {
 	case "list":
 		in.Action = &actionBody{Button: a.Button, Sections: a.Sections}
@@ -145,9 +153,11 @@ func (a *actionBody) checkButtons() error {
 		if err := oneOf("type", b.Type, "reply"); err != nil {
 			return err
 		}
+
 		if b.Reply == nil {
 			return missing("reply")
 		}
+
 		return within("reply", b.Reply.check(ids, titles))
 	}))
 }
@@ -169,9 +179,11 @@ func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
 	if err := oneOf("name", a.Name, "cta_url"); err != nil {
 		return err
 	}
+
 	if a.Parameters == nil {
 		return missing("parameters")
 	}
+
 	return within("parameters", cmp.Or(
 		required("display_text", a.Parameters.DisplayText, maxButtonTitle),
 		link("url", a.Parameters.URL, allowHTTP),
@@ -193,17 +205,21 @@ func (a *actionBody) checkList() error {
 	if err := cmp.Or(required("button", a.Button, maxButtonTitle), count("sections", a.Sections, maxSections)); err != nil {
 		return err
 	}
+
 	ids, rows := make(map[string]bool), 0
 	return each("sections", a.Sections, func(s *sectionBody) error {
 		if s.Title == nil && len(a.Sections) > 1 {
 			return missing("title")
 		}
+
 		if err := cmp.Or(optional("title", s.Title, maxRowTitle), count("rows", s.Rows, maxRows)); err != nil {
 			return err
 		}
+
 		if rows += len(s.Rows); rows > maxRows {
 			return invalid("rows", "must be at most "+strconv.Itoa(maxRows)+" in all sections together")
 		}
+
 		return each("rows", s.Rows, func(r *rowBody) error { return r.check(ids) })
 	})
 }
@@ -216,5 +232,6 @@ func (r *rowBody) check(ids map[string]bool) error {
 	); err != nil {
 		return err
 	}
+
 	return unique("id", *r.ID, ids)
 }

@@ -27,7 +27,15 @@ type labelView struct {
 }
 
 func viewLabel(l storage.Label) labelView {
-	return labelView{ID: l.ID, Object: "label", Name: l.Name, Color: l.Color, TeamID: l.TeamPublicID, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+	return labelView{
+		ID:        l.ID,
+		Object:    "label",
+		Name:      l.Name,
+		Color:     l.Color,
+		TeamID:    l.TeamPublicID,
+		CreatedAt: l.CreatedAt,
+		UpdatedAt: l.UpdatedAt,
+	}
 }
 
 // listLabels handles GET /v1/labels.
@@ -36,11 +44,13 @@ func (s *Server) listLabels(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Label
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		rows, err = rx.Labels(r.org.ID, q.after, q.fetch())
 		return err
 	})
+
 	key := func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
 	return page(s, q, rows, key, viewLabel), err
 }
@@ -72,18 +82,28 @@ func (s *Server) createLabel(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		team, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID)
 		if err != nil {
 			return reply{}, err
 		}
-		l := storage.Label{OrganizationID: r.org.ID, TeamID: team.ID, TeamPublicID: team.PublicID, Name: *in.Name, Color: labelColors[0]}
+
+		l := storage.Label{
+			OrganizationID: r.org.ID,
+			TeamID:         team.ID,
+			TeamPublicID:   team.PublicID,
+			Name:           *in.Name,
+			Color:          labelColors[0],
+		}
 		if in.Color != nil {
 			l.Color = *in.Color
 		}
+
 		if err := tx.InsertLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
+
 		return created(viewLabel(l)), nil
 	})
 }
@@ -154,18 +174,22 @@ func (s *Server) updateLabel(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	changed := false
 	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
 		l, err := s.label(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		changed = in.apply(&l)
 		if err := tx.UpdateLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
 		return ok(viewLabel(l)), nil
 	})
+
+	// The conversations follow outside of the transaction, because they may be many.
 	if err == nil && changed {
 		err = jobs.TouchLabeled(context.WithoutCancel(r.http.Context()), s.DB, r.param("id"))
 	}
@@ -179,10 +203,12 @@ func (s *Server) deleteLabel(r *request) (reply, error) {
 	if err := s.findLabel(r); err != nil {
 		return reply{}, err
 	}
+
 	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
 	if err := jobs.DetachLabel(r.http.Context(), s.DB, r.org.ID, r.param("id")); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		l, err := s.label(&tx.Rx, r)
 		if err != nil {

@@ -21,8 +21,14 @@ type libraryView struct {
 
 func (s *Server) viewMedia(m storage.Media) libraryView {
 	return libraryView{
-		ID: m.ID, Object: "media", MIMEType: m.MIMEType, Size: m.Size, SHA256: m.SHA256, Filename: m.Filename,
-		URL: string(s.Host) + storage.MediaPath(m.URLToken, m.Filename), CreatedAt: m.CreatedAt,
+		ID:        m.ID,
+		Object:    "media",
+		MIMEType:  m.MIMEType,
+		Size:      m.Size,
+		SHA256:    m.SHA256,
+		Filename:  m.Filename,
+		URL:       string(s.Host) + storage.MediaPath(m.URLToken, m.Filename),
+		CreatedAt: m.CreatedAt,
 	}
 }
 
@@ -50,13 +56,20 @@ func (s *Server) createMedia(r *request) (reply, error) {
 		return reply{}, err
 	}
 	defer in.file.Discard()
+
 	sum, err := in.file.Keep()
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		m := storage.Media{
-			AccountID: r.account.ID, Origin: storage.OriginLibrary, SHA256: sum, MIMEType: in.mimeType, Size: in.file.Size(), Filename: jobs.FileName(in.filename),
+			AccountID: r.account.ID,
+			Origin:    storage.OriginLibrary,
+			SHA256:    sum,
+			MIMEType:  in.mimeType,
+			Size:      in.file.Size(),
+			Filename:  jobs.FileName(in.filename),
 		}
 		if err := tx.InsertMedia(&m); err != nil {
 			return reply{}, err
@@ -70,10 +83,12 @@ func (s *Server) received(r *request) (*intake, error) {
 	if r.form != nil {
 		return &r.form.intake, r.form.check()
 	}
+
 	in := mediaBody{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
+
 	return s.fetch(r.http.Context(), "link", *in.Link)
 }
 
@@ -95,9 +110,11 @@ func (s *Server) deleteMedia(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := tx.MarkMediaDeleted(r.account.ID, id); err != nil {
 			return reply{}, err
 		}
+
 		return deleted("media", id), jobs.EnqueueMediaRemoval(tx, m)
 	})
 }
@@ -109,11 +126,16 @@ func findMedia(tx *storage.Tx, team int64, out *send) error {
 		if ref.MediaID == "" {
 			continue
 		}
+
 		m, err := tx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			if out.lacking == nil {
-				out.lacking = &Error{Code: MediaNotFound, Param: ref.Param + ".id", Message: "The team of this number has no such media in its library."}
+				out.lacking = &Error{
+					Code:    MediaNotFound,
+					Param:   ref.Param + ".id",
+					Message: "The team of this number has no such media in its library.",
+				}
 			}
 			continue
 		case err != nil:
@@ -121,6 +143,7 @@ func findMedia(tx *storage.Tx, team int64, out *send) error {
 		case !suits(m.MIMEType, ref.Kind):
 			return invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
 		}
+
 		if out.file() == &out.Media[i] {
 			out.library = &m
 		}

@@ -43,9 +43,11 @@ func (in *intake) Write(p []byte) (int, error) {
 	if room := jobs.FileHead - len(in.head); room > 0 {
 		in.head = append(in.head, p[:min(room, len(p))]...)
 	}
+
 	if in.mimeType == "" && len(in.head) == jobs.FileHead {
 		in.mimeType = jobs.FileType(in.head)
 	}
+
 	if in.file.Size()+int64(len(p)) > in.limit() {
 		return 0, in.tooLarge()
 	}
@@ -74,6 +76,7 @@ func (in *intake) finish() error {
 	if in.mimeType == "" {
 		in.mimeType = jobs.FileType(in.head)
 	}
+
 	in.mimeType = jobs.Unpack(in.mimeType, in.filename, in.declared...)
 	if in.file.Size() > in.limit() {
 		return in.tooLarge()
@@ -109,6 +112,7 @@ func (s *Server) takeBody(x *exchange) error {
 	if !r.route.has(uploads) || !isForm(r.http) {
 		return r.read(x.ResponseWriter)
 	}
+
 	if r.http.ContentLength > maxForm {
 		return fail(RequestTooLarge, "The body has more than 100 MiB.")
 	}
@@ -121,6 +125,7 @@ func (s *Server) takeBody(x *exchange) error {
 	if err != nil {
 		return err
 	}
+
 	r.form = &form{intake: intake{file: file}}
 	r.http.Body = http.MaxBytesReader(x.ResponseWriter, r.http.Body, maxForm)
 	return asFormError(r.readForm())
@@ -152,6 +157,7 @@ func (r *request) readForm() error {
 	if err != nil {
 		return err
 	}
+
 	r.raw = []byte("multipart\x00")
 	for {
 		part, err := parts.NextPart()
@@ -161,10 +167,12 @@ func (r *request) readForm() error {
 		if err != nil {
 			return err
 		}
+
 		sum := sha256.New()
 		if err := r.form.take(part, sum); err != nil {
 			return err
 		}
+
 		r.raw = binary.AppendUvarint(r.raw, uint64(len(part.FormName())))
 		r.raw = append(r.raw, part.FormName()...)
 		r.raw = sum.Sum(r.raw)
@@ -174,6 +182,7 @@ func (r *request) readForm() error {
 // take reads one part and shows it to sum.
 func (f *form) take(part *multipart.Part, sum io.Writer) error {
 	var to io.Writer = io.Discard
+
 	switch part.FormName() {
 	case "file":
 		if f.files++; f.files == 1 {
@@ -188,6 +197,7 @@ func (f *form) take(part *multipart.Part, sum io.Writer) error {
 		}
 		f.declared = append(f.declared, jobs.BareType(string(text)))
 	}
+
 	_, err := io.Copy(to, io.TeeReader(part, sum))
 	return err
 }
@@ -212,13 +222,16 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error)
 		return nil, unreachable(param, err)
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		return nil, invalid(param, fmt.Sprintf("could not be fetched: it answered %d", res.StatusCode))
 	}
+
 	file, err := s.Files.Create()
 	if err != nil {
 		return nil, err
 	}
+
 	in := &intake{file: file, filename: nameOf(res), declared: []string{jobs.BareType(res.Header.Get("Content-Type"))}}
 	if _, err = io.Copy(in, res.Body); err == nil {
 		err = in.finish()
@@ -226,9 +239,11 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error)
 	if err == nil {
 		err = in.check(param)
 	}
+
 	if err == nil {
 		return in, nil
 	}
+
 	file.Discard()
 	switch e, ours := errors.AsType[*Error](err); {
 	case ours:
@@ -237,6 +252,7 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error)
 	case errors.Is(err, storage.ErrUnavailable):
 		return nil, err
 	}
+
 	return nil, unreachable(param, err)
 }
 

@@ -56,20 +56,39 @@ type sendErrorView struct {
 
 func (s *Server) viewMessage(m storage.Message) messageView {
 	v := messageView{
-		ID: m.ID, Object: "message", Direction: m.Direction, From: m.AccountPhone, To: m.To(),
-		BSUID: m.ContactBSUID, ParentBSUID: m.ContactParentBSUID, Username: m.ContactUsername,
-		ContactID: m.ContactID, ConversationID: m.ConversationID, MessageID: m.ProviderID, Type: m.Type, Status: m.Status, Source: m.Source,
-		Context: m.Context, IsRevoked: m.IsRevoked, EditedAt: m.EditedAt, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, content: m.Content,
+		ID:             m.ID,
+		Object:         "message",
+		Direction:      m.Direction,
+		From:           m.AccountPhone,
+		To:             m.To(),
+		BSUID:          m.ContactBSUID,
+		ParentBSUID:    m.ContactParentBSUID,
+		Username:       m.ContactUsername,
+		ContactID:      m.ContactID,
+		ConversationID: m.ConversationID,
+		MessageID:      m.ProviderID,
+		Type:           m.Type,
+		Status:         m.Status,
+		Source:         m.Source,
+		Context:        m.Context,
+		IsRevoked:      m.IsRevoked,
+		EditedAt:       m.EditedAt,
+		CreatedAt:      m.CreatedAt,
+		UpdatedAt:      m.UpdatedAt,
+		content:        m.Content,
 	}
+
 	if m.Direction == storage.Inbound {
 		v.From, v.To = v.To, v.From
 	}
+
 	if m.PlayedAt != 0 {
 		v.PlayedAt = &m.PlayedAt
 	}
 	if m.ErrorCode != nil {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
 	}
+
 	v.Media = s.viewFile(m)
 	return v
 }
@@ -79,7 +98,13 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 func (s *Server) viewFile(m storage.Message) *mediaView {
 	if link := s.Host.LinkOf(m); link != "" {
 		ready := storage.MediaReady
-		return &mediaView{URL: &link, MIMEType: m.MediaMIMEType, Size: m.MediaSize, Filename: m.MediaFilename, Status: &ready}
+		return &mediaView{
+			URL:      &link,
+			MIMEType: m.MediaMIMEType,
+			Size:     m.MediaSize,
+			Filename: m.MediaFilename,
+			Status:   &ready,
+		}
 	}
 	if m.MediaStatus != nil && *m.MediaStatus != storage.MediaReady {
 		return &mediaView{Status: m.MediaStatus}
@@ -105,10 +130,12 @@ func (v messageView) MarshalJSON() ([]byte, error) {
 	if err != nil || ownFields[v.Type] {
 		return body, err
 	}
+
 	name, err := json.Marshal(v.Type)
 	if err != nil {
 		return nil, err
 	}
+
 	b := bytes.NewBuffer(append(body[:len(body)-1], ','))
 	b.Write(name)
 	b.WriteByte(':')

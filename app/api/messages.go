@@ -36,15 +36,18 @@ func (s *Server) listMessages(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	q, err := s.list(r, fmt.Sprintf("messages %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Message
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Messages(r.account.ID, f, q.after, q.fetch())
 		return err
 	})
+
 	key := func(m storage.Message) storage.After { return storage.After{Key: m.CreatedAt, ID: m.ID} }
 	return page(s, q, rows, key, s.viewMessage), err
 }
@@ -55,6 +58,7 @@ func (s *Server) message(r *request) (m storage.Message, err error) {
 	if !storage.ValidID(storage.PrefixMessage, id) {
 		return m, notFound()
 	}
+
 	err = s.DB.Peek(r.http.Context(), func(rx *storage.Rx) (err error) {
 		m, err = rx.Message(r.account.ID, id)
 		return err
@@ -76,9 +80,11 @@ func messageTag(m storage.Message) string {
 	if m.ErrorCode != nil {
 		state += "\x00" + *m.ErrorCode + "\x00" + *m.ErrorMessage
 	}
+
 	if m.ErrorProviderCode != nil {
 		state += "\x00" + strconv.Itoa(*m.ErrorProviderCode)
 	}
+
 	sum := sha256.Sum256([]byte(state))
 	return `W/"` + hex.EncodeToString(sum[:8]) + `"`
 }
@@ -89,14 +95,17 @@ func (s *Server) createMessage(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	if read, ok := in.receipt(); ok {
 		return s.markRead(r, read)
 	}
+
 	out := in.send()
 	wire, err := in.wire()
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.knowing(r, func() (reply, error) {
 		return s.update(r, func(tx *storage.Tx) (reply, error) {
 			m, err := s.accept(tx, r, out)
@@ -114,14 +123,17 @@ func (s *Server) markRead(r *request, read receipt) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		m, err := tx.MessageByProviderID(r.account.ID, read.MessageID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := tx.MarkRead(&m, unread); err != nil {
 			return reply{}, err
 		}
+
 		return ok(s.viewMessage(m)), jobs.EnqueueReceipt(tx, r.account.ID, read.MessageID, read.Typing)
 	})
 }
@@ -133,9 +145,11 @@ func (s *Server) unreadBehind(r *request, providerID string) (unread storage.Unr
 		if err != nil {
 			return err
 		}
+
 		if m.Direction != storage.Inbound {
 			return notFound()
 		}
+
 		unread, err = rx.UnreadBehind(m)
 		return err
 	})
@@ -149,19 +163,25 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 	if err != nil {
 		return storage.Message{}, err
 	}
+
 	if err := s.checkTemplate(tx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
+
 	if err := findMedia(tx, r.account.TeamID, &out); err != nil {
 		return storage.Message{}, err
 	}
+
 	to, isNew, err := findRecipient(tx, r.account.ID, out)
 	if err != nil {
 		return storage.Message{}, err
 	}
+
+	// Only now may anything be written: a refused message leaves no contact behind.
 	if err := s.mayBeSent(tx, r, sender, to.Contact, out); err != nil {
 		return storage.Message{}, err
 	}
+
 	if isNew {
 		if err := tx.InsertContact(&to.Contact); err != nil {
 			return storage.Message{}, err
@@ -170,9 +190,11 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 			return storage.Message{}, err
 		}
 	}
+
 	if err := writeTo(tx, &to); err != nil {
 		return storage.Message{}, err
 	}
+
 	tx.CountMessage(r.org.ID)
 	m := newMessage(sender, to, out)
 	return m, tx.InsertMessage(&m)
@@ -191,22 +213,37 @@ func writeTo(tx *storage.Tx, to *storage.Recipient) error {
 
 func newMessage(sender storage.Sender, to storage.Recipient, out send) storage.Message {
 	m := storage.Message{
-		AccountID: sender.ID, ConversationID: *to.ConversationID, ContactID: to.ID, Direction: storage.Outbound,
-		Type: out.Type, Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(out.Content), Body: out.Body,
-		ContactPhone: to.PhoneNumber, ContactBSUID: to.BSUID, ContactParentBSUID: to.ParentBSUID,
-		ContactUsername: to.Username, ContactName: to.Name, AccountPhone: sender.PhoneNumber, AccountNumberID: sender.PhoneNumberID,
+		AccountID:          sender.ID,
+		ConversationID:     *to.ConversationID,
+		ContactID:          to.ID,
+		Direction:          storage.Outbound,
+		Type:               out.Type,
+		Status:             storage.MessageQueued,
+		Source:             storage.SourceAPI,
+		Content:            storage.JSON(out.Content),
+		Body:               out.Body,
+		ContactPhone:       to.PhoneNumber,
+		ContactBSUID:       to.BSUID,
+		ContactParentBSUID: to.ParentBSUID,
+		ContactUsername:    to.Username,
+		ContactName:        to.Name,
+		AccountPhone:       sender.PhoneNumber,
+		AccountNumberID:    sender.PhoneNumberID,
 	}
+
 	if out.Recipient != "" {
 		m.Recipient = &out.Recipient
 	} else {
 		m.PhoneNumber = &out.To
 	}
+
 	if out.library != nil {
 		m.SetMedia(*out.library)
 	}
 	if out.ReplyTo != nil {
 		m.Context, _ = json.Marshal(map[string]string{"message_id": *out.ReplyTo})
 	}
+
 	return m
 }
 
@@ -216,9 +253,11 @@ func (s *Server) getMessageMedia(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	link := s.Host.LinkOf(m)
 	if link == "" {
 		return reply{}, fail(ResourceNotFound, "This message has no media.")
 	}
+
 	return reply{status: http.StatusFound, location: link, body: []byte{}}, nil
 }

@@ -24,7 +24,12 @@ type healthView struct {
 // getHealth handles GET /v1/health.
 func (s *Server) getHealth(r *request) (reply, error) {
 	if err := s.view(r, (*storage.Rx).Ping); err != nil {
-		return reply{}, &Error{Code: ServiceUnavailable, Message: "The database cannot be read.", RetryAfter: time.Second, cause: err}
+		return reply{}, &Error{
+			Code:       ServiceUnavailable,
+			Message:    "The database cannot be read.",
+			RetryAfter: time.Second,
+			cause:      err,
+		}
 	}
 	return ok(healthView{Status: "ok", Version: s.Version}), nil
 }
@@ -82,14 +87,29 @@ type rateLimitView struct {
 // getMe handles GET /v1/me.
 func (s *Server) getMe(r *request) (reply, error) {
 	view := meView{
-		Organization: organizationView{ID: r.org.PublicID, Object: "organization", Name: r.org.Name, Plan: r.org.Plan, Status: r.org.Status()},
-		APIKey:       keyView{ID: r.key.ID, Object: "api_key", Label: r.key.Label, Last4: r.key.Last4, CreatedAt: r.key.CreatedAt, ExpiresAt: r.key.ExpiresAt},
-		Teams:        []teamView{},
-		Users:        []userView{},
+		Organization: organizationView{
+			ID:     r.org.PublicID,
+			Object: "organization",
+			Name:   r.org.Name,
+			Plan:   r.org.Plan,
+			Status: r.org.Status(),
+		},
+		APIKey: keyView{
+			ID:        r.key.ID,
+			Object:    "api_key",
+			Label:     r.key.Label,
+			Last4:     r.key.Last4,
+			CreatedAt: r.key.CreatedAt,
+			ExpiresAt: r.key.ExpiresAt,
+		},
+		Teams: []teamView{},
+		Users: []userView{},
 	}
+
 	if r.plan.RatePerSecond > 0 {
 		view.RateLimits = &rateLimitView{PerSecond: r.plan.RatePerSecond, Burst: r.plan.Burst}
 	}
+
 	err := s.view(r, func(rx *storage.Rx) error {
 		teams, err := rx.Teams(r.org.ID)
 		if err != nil {
@@ -98,11 +118,19 @@ func (s *Server) getMe(r *request) (reply, error) {
 		for _, t := range teams {
 			view.Teams = append(view.Teams, teamView{ID: t.PublicID, Object: "team", Name: t.Name})
 		}
+
 		users, err := rx.Users(r.org.ID)
 		for _, u := range users {
-			view.Users = append(view.Users, userView{ID: u.ID, Object: "user", Name: u.Name, Email: u.Email, TeamID: u.TeamPublicID})
+			view.Users = append(view.Users, userView{
+				ID:     u.ID,
+				Object: "user",
+				Name:   u.Name,
+				Email:  u.Email,
+				TeamID: u.TeamPublicID,
+			})
 		}
 		return err
 	})
+
 	return ok(view), err
 }

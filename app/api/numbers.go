@@ -20,6 +20,7 @@ func (s *Server) findNumber(r *request) error {
 	if !phoneNumberID.MatchString(number) {
 		return notFound()
 	}
+
 	key, err := s.DB.AccountKey(r.http.Context(), number)
 	if err == nil && key.OrganizationID != r.org.ID {
 		return notFound()
@@ -39,6 +40,7 @@ func stillThere(tx *storage.Tx, r *request) error {
 	if r.account.ID == 0 {
 		return nil
 	}
+
 	a, err := tx.AccountByNumber(r.account.PhoneNumberID)
 	if err == nil && a.ID != r.account.ID {
 		return notFound() // connected anew, as another account

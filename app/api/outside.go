@@ -24,12 +24,14 @@ type Noter interface{ Note(failure error) }
 // What was our own fault is told to the writer's owner, or else logged.
 func (s *Server) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	x := &exchange{ResponseWriter: w, request: &request{http: r, id: s.Identify(w)}}
+
 	e := asError(err)
 	if owner, ok := w.(Noter); ok {
 		owner.Note(err)
 	} else if e.status() >= 500 {
 		s.Log.Error("request refused", "request_id", x.request.id, "method", r.Method, "error", err)
 	}
+
 	sendError(x, e)
 }
 

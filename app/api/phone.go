@@ -24,5 +24,9 @@ func isPhone(number string) bool {
 
 // errPhone reports a number that is none.
 func errPhone(param string) *Error {
-	return &Error{Code: InvalidPhoneNumber, Param: param, Message: param + " must be a phone number in E.164 form: 7 to 15 digits that begin with the country code."}
+	return &Error{
+		Code:    InvalidPhoneNumber,
+		Param:   param,
+		Message: param + " must be a phone number in E.164 form: 7 to 15 digits that begin with the country code.",
+	}
 }

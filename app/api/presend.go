@@ -18,6 +18,7 @@ func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipien
 	default:
 		to, err = tx.RecipientByBSUID(account, out.Recipient)
 	}
+
 	if !errors.Is(err, storage.ErrNotFound) {
 		return to, false, err
 	}
@@ -38,6 +39,7 @@ func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, co
 	if sender.Subscription == storage.SubscriptionInactive {
 		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
 	}
+
 	if quota := r.plan.MonthlyMessages; quota > 0 {
 		used, err := tx.MessagesThisMonth(r.org.ID)
 		if err != nil {
@@ -47,15 +49,18 @@ func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, co
 			return fail(QuotaExceeded, "The plan's messages of this month are used up.")
 		}
 	}
+
 	if refused := jobs.Refused(sender); refused != nil {
 		return fail(Code(refused.Code), refused.Text)
 	}
+
 	switch {
 	case out.Template != nil && out.marketing && contact.MarketingOptedOut:
 		return fail(MarketingOptedOut, "The recipient takes no marketing messages.")
 	case out.Template != nil && sender.RequireOptIn && !contact.OptedIn:
 		return fail(ConsentRequired, "The recipient has not opted in.")
 	}
+
 	return out.lacking
 }
 
@@ -64,6 +69,7 @@ func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender)
 	if out.Template == nil {
 		return nil
 	}
+
 	t, err := tx.Template(sender.ID, out.Template.Name, out.Template.Language)
 	if errors.Is(err, storage.ErrNotFound) {
 		return &Error{Code: InvalidTemplateName, Param: "template.name", Message: "This number has no template of that name and language."}
@@ -71,13 +77,16 @@ func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender)
 	if err != nil {
 		return err
 	}
+
 	stored := storedTemplate{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
 	if out.Recipient != "" && !supportsBSUID(stored) {
 		return invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
 	}
+
 	if err := checkTemplate(stored, out.Template.Components); err != nil {
 		return err
 	}
+
 	out.Body, out.marketing = renderTemplate(stored, out.Template.Components), strings.EqualFold(t.Category, "MARKETING")
 	return nil
 }

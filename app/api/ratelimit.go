@@ -22,13 +22,16 @@ func (l *limiters) of(organization int64, plan Plan) *rate.Limiter {
 	if plan.RatePerSecond == 0 {
 		return nil
 	}
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
+
 	bucket := l.all[organization]
 	if bucket == nil {
 		bucket = rate.NewLimiter(rate.Limit(plan.RatePerSecond), plan.Burst)
 		l.all[organization] = bucket
 	}
+
 	if bucket.Limit() != rate.Limit(plan.RatePerSecond) {
 		bucket.SetLimit(rate.Limit(plan.RatePerSecond))
 	}
@@ -44,6 +47,7 @@ func (s *Server) takeToken(r *request) error {
 	if bucket == nil || bucket.Allow() {
 		return nil
 	}
+
 	lacking := 1 - bucket.Tokens()
 	wait := time.Duration(lacking / r.plan.RatePerSecond * float64(time.Second))
 	return &Error{Code: RateLimitExceeded, Message: "Too many requests. Slow down and retry.", RetryAfter: max(wait, time.Second)}
@@ -56,9 +60,11 @@ func (s *Server) showLimit(x *exchange) {
 	if bucket == nil {
 		return
 	}
+
 	now := time.Now()
 	tokens := math.Max(0, bucket.TokensAt(now))
 	full := now.Add(time.Duration((float64(r.plan.Burst) - tokens) / r.plan.RatePerSecond * float64(time.Second)))
+
 	h := x.Header()
 	h.Set("X-RateLimit-Limit", strconv.Itoa(r.plan.Burst))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(int(tokens)))

@@ -48,12 +48,14 @@ func (l *listBody) rendered() ([]byte, error) {
 	if l.data != nil {
 		return l.data, nil
 	}
+
 	data := []byte{'['}
 	for i, item := range l.items {
 		text, err := encode(item)
 		if err != nil {
 			return nil, err
 		}
+
 		if i > 0 {
 			data = append(data, ',')
 		}
@@ -69,11 +71,13 @@ func (l *listBody) render(requestID string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	l.RequestID = requestID
 	end, err := encode(l.listEnd)
 	if err != nil {
 		return nil, err
 	}
+
 	return slices.Concat([]byte(`{"data":`), data, []byte(`,`), end[1:]), nil
 }
 
@@ -115,14 +119,17 @@ func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After,
 		rows = rows[:q.limit]
 		next = key(rows[q.limit-1])
 	}
+
 	body := listBody{items: make([]any, len(rows)), listEnd: listEnd{HasMore: next != storage.Last}}
 	for i, row := range rows {
 		body.items[i] = view(row)
 	}
+
 	if body.HasMore {
 		cursor := s.cursors.encode(q.scope, next)
 		body.NextCursor = &cursor
 	}
+
 	return reply{status: http.StatusOK, list: &body}
 }
 
@@ -143,10 +150,12 @@ func (rep *reply) render(requestID string) (err error) {
 		rep.body, err = rep.list.render(requestID)
 		return err
 	}
+
 	data, err := encode(rep.data)
 	if err != nil {
 		return err
 	}
+
 	rep.body = slices.Concat([]byte(`{"data":`), data, []byte(`,"request_id":"`+requestID+`"}`))
 	return nil
 }
@@ -156,6 +165,7 @@ func encode(v any) ([]byte, error) {
 	if m, ok := v.(json.Marshaler); ok {
 		return m.MarshalJSON() // the encoder would go over it once more
 	}
+
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -172,9 +182,11 @@ func (rep reply) send(x *exchange) {
 		h.Set("Idempotent-Replayed", "true")
 		h.Set("X-Request-Id", rep.requestID)
 	}
+
 	if rep.location != "" {
 		h.Set("Location", escaped(rep.location))
 	}
+
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)
 		if matches(x.request.http.Header.Values("If-None-Match"), rep.etag) {
@@ -236,7 +248,14 @@ func sendError(x *exchange, e *Error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", wholeSeconds(e.RetryAfter))
 	}
-	body, err := encode(errorBody{errorView{Type: kinds[e.Code].name, Code: e.Code, Message: e.Message, Param: e.Param, RequestID: x.request.id}})
+
+	body, err := encode(errorBody{errorView{
+		Type:      kinds[e.Code].name,
+		Code:      e.Code,
+		Message:   e.Message,
+		Param:     e.Param,
+		RequestID: x.request.id,
+	}})
 	if err != nil {
 		body = nil // strings always encode
 	}

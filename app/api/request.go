@@ -51,6 +51,7 @@ func (r *request) read(w http.ResponseWriter) error {
 	if r.http.Method != http.MethodPost && r.http.Method != http.MethodPatch {
 		return nil
 	}
+
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.http.Body, maxBody))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -58,6 +59,7 @@ func (r *request) read(w http.ResponseWriter) error {
 		}
 		return &Error{Code: InvalidJSON, Message: "The body could not be read.", cause: err}
 	}
+
 	r.raw, r.body = raw, bytes.Trim(raw, " \t\r\n") // JSON knows no other space
 	switch {
 	case len(r.body) == 0:
@@ -116,6 +118,7 @@ func (q listQuery) fetch() int { return q.limit + 1 }
 // organization is added here.
 func (s *Server) list(r *request, scope string) (listQuery, error) {
 	q := listQuery{limit: 25, after: storage.First, scope: scope + "\x00" + r.org.PublicID}
+
 	values := r.query()
 	if values.Has("limit") {
 		n, err := strconv.Atoi(values.Get("limit"))
@@ -124,6 +127,7 @@ func (s *Server) list(r *request, scope string) (listQuery, error) {
 		}
 		q.limit = n
 	}
+
 	if values.Has("cursor") {
 		after, ok := s.cursors.decode(q.scope, values.Get("cursor"))
 		if !ok {
@@ -131,6 +135,7 @@ func (s *Server) list(r *request, scope string) (listQuery, error) {
 		}
 		q.after = after
 	}
+
 	return q, nil
 }
 
@@ -154,6 +159,7 @@ func (r *request) attrs(status int, took time.Duration, ip string) []slog.Attr {
 		slog.Duration("took", took),
 		slog.String("ip", ip),
 	}
+
 	if r.org.ID != 0 {
 		attrs = append(attrs, slog.String("org", r.org.PublicID), slog.String("key", r.key.ID))
 	}

@@ -123,17 +123,20 @@ func (s *Server) mount(routes []route) {
 		if rt.has(word) {
 			path, only = rt.place()
 		}
+
 		choose := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
 			if only == "" || params.ByName("id") == only {
 				r := w.(*exchange).request
 				r.route, r.params = &rt, params
 			}
 		}
+
 		router := s.routerOf(rt.path)
 		router.Handle(rt.method, path, choose)
 		if rt.method == http.MethodGet {
 			router.Handle(http.MethodHead, path, choose)
 		}
+
 		if rt.has(public) {
 			s.open = append(s.open, rt.path)
 		}
@@ -163,9 +166,11 @@ func (s *Server) match(x *exchange) error {
 	if strings.Contains(strings.ToLower(x.request.http.URL.RawPath), "%2f") {
 		path = "" // an encoded slash is part of a name, and no name here has one
 	}
+
 	if s.choose(x, x.request.http.Method, path) {
 		return nil
 	}
+
 	var allow []string
 	for _, method := range methods {
 		if s.choose(x, method, path) {
@@ -176,6 +181,7 @@ func (s *Server) match(x *exchange) error {
 	if len(allow) == 0 {
 		return fail(ResourceNotFound, "There is nothing at this path.")
 	}
+
 	list := strings.Join(allow, ", ")
 	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
 }

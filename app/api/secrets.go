@@ -52,6 +52,7 @@ func (s *Server) createSecret(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub, err := subscription(&tx.Rx, r)
 		if err != nil {
@@ -60,15 +61,24 @@ func (s *Server) createSecret(r *request) (reply, error) {
 		if sub.Status == storage.WebhookDisabled {
 			return reply{}, errDisabled()
 		}
+
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if live(secrets, tx.Now) >= maxLiveSecrets {
 			return reply{}, invalid("secrets", "has 10 that are live, which is the most: revoke one first")
 		}
+
 		secret, plain, err := tx.InsertSecret(sub.ID, in.life())
-		rep := created(newSecretView{ID: secret.ID, Object: "webhook_secret", Secret: plain, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt})
+		rep := created(newSecretView{
+			ID:        secret.ID,
+			Object:    "webhook_secret",
+			Secret:    plain,
+			CreatedAt: secret.CreatedAt,
+			ExpiresAt: secret.ExpiresAt,
+		})
 		rep.secret = true
 		return rep, err
 	})
@@ -92,15 +102,18 @@ func (s *Server) deleteSecret(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		for _, secret := range secrets {
 			if secret.ID == id && secret.Live(tx.Now) && live(secrets, tx.Now) == 1 {
 				return reply{}, fail(LastSecret, "This is the subscription's only live signing secret. Mint another one first.")
 			}
 		}
+
 		return deleted("webhook_secret", id), tx.DeleteSecret(sub.ID, id)
 	})
 }

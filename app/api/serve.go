@@ -31,19 +31,27 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 // ServeHTTP answers one request under /v1. Whatever happens, the answer is the
 // success or the error envelope, and the call is logged.
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
-	r := &request{http: hr, id: s.DB.NewID(storage.PrefixRequest), path: strings.TrimPrefix(hr.URL.Path, "/v1"), began: time.Now()}
+	r := &request{
+		http:  hr,
+		id:    s.DB.NewID(storage.PrefixRequest),
+		path:  strings.TrimPrefix(hr.URL.Path, "/v1"),
+		began: time.Now(),
+	}
 	x := &exchange{ResponseWriter: w, request: r}
 	x.Header().Set("X-Request-Id", r.id)
 	defer s.record(x)
+
 	if s.cors(x) {
 		return
 	}
+
 	rep, err := s.answer(x)
 	if err != nil {
 		x.failure = err
 		sendError(x, asError(err))
 		return
 	}
+
 	rep.send(x)
 }
 
@@ -55,6 +63,7 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 			err = &storage.PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
+
 	r := x.request
 	if !s.isPublic(r.path) {
 		if err := s.authenticate(r); err != nil {
@@ -62,14 +71,17 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 		}
 		defer s.showLimit(x)
 	}
+
 	if err := s.match(x); err != nil {
 		return reply{}, err
 	}
+
 	if !r.route.has(public) {
 		if err := s.admit(r); err != nil {
 			return reply{}, err
 		}
 	}
+
 	if err := s.findNumber(r); err != nil {
 		return reply{}, err
 	}
@@ -78,10 +90,12 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 			return reply{}, err
 		}
 	}
+
 	defer r.discard()
 	if err := s.takeBody(x); err != nil {
 		return reply{}, err
 	}
+
 	return s.once(r)
 }
 
@@ -93,9 +107,11 @@ func (s *Server) admit(r *request) error {
 	case !r.plan.API:
 		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
 	}
+
 	if err := s.takeToken(r); err != nil {
 		return err
 	}
+
 	if r.route.has(customers) && !r.plan.Customers {
 		return fail(FeatureNotEntitled, "This organization's plan does not include customers.")
 	}
@@ -111,19 +127,23 @@ func (s *Server) record(x *exchange) {
 	if r.http.Context().Err() != nil && status == http.StatusServiceUnavailable {
 		status = statusClientGone
 	}
+
 	ip := clientIP(r.http, s.TrustedProxies)
 	s.calls.add(r, status, took, ip)
 	template := ""
 	if r.route != nil {
 		template = "/v1" + r.route.path
 	}
+
 	if s.OnRequest != nil {
 		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took})
 	}
+
 	level := levelOf(status)
 	if !s.Log.Enabled(r.http.Context(), level) {
 		return
 	}
+
 	attrs := r.attrs(status, took, ip)
 	if status >= 500 && x.failure != nil {
 		attrs = append(attrs, slog.Any("error", x.failure))
@@ -131,5 +151,6 @@ func (s *Server) record(x *exchange) {
 			attrs = append(attrs, slog.String("stack", string(p.Stack)))
 		}
 	}
+
 	s.Log.LogAttrs(r.http.Context(), level, "request", attrs...)
 }

@@ -125,13 +125,16 @@ func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply,
 		if err := stillThere(tx, r); err != nil {
 			return err
 		}
+
 		rep, err := fn(tx)
 		if err != nil {
 			return err
 		}
+
 		if err := r.billed(); err != nil {
 			return err
 		}
+
 		out = rep
 		return s.remember(tx, r, &out)
 	})

@@ -34,6 +34,7 @@ func (s *Server) listSetupLinks(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.SetupLink
 	err = s.view(r, func(rx *storage.Rx) error {
 		c, err := customerIn(rx, r)
@@ -43,6 +44,7 @@ func (s *Server) listSetupLinks(r *request) (reply, error) {
 		rows, err = rx.SetupLinks(c.ID, q.after, q.fetch())
 		return err
 	})
+
 	key := func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
 	return page(s, q, rows, key, viewSetupLink), err
 }
@@ -62,6 +64,7 @@ func (l *newSetupLink) validate() error {
 	if err := redirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP); err != nil {
 		return err
 	}
+
 	if l.ExpiresInHours != nil && (*l.ExpiresInHours < 1 || *l.ExpiresInHours > maxLinkHours) {
 		return invalid("expires_in_hours", "must be from 1 to "+strconv.Itoa(maxLinkHours))
 	}
@@ -74,9 +77,12 @@ func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupL
 	if l.ExpiresInHours != nil {
 		hours = *l.ExpiresInHours
 	}
+
 	return storage.SetupLink{
-		CustomerID: c.ID, SuccessRedirectURL: l.SuccessRedirectURL, FailureRedirectURL: l.FailureRedirectURL,
-		ExpiresAt: now.Add(time.Duration(hours) * time.Hour),
+		CustomerID:         c.ID,
+		SuccessRedirectURL: l.SuccessRedirectURL,
+		FailureRedirectURL: l.FailureRedirectURL,
+		ExpiresAt:          now.Add(time.Duration(hours) * time.Hour),
 	}
 }
 
@@ -86,19 +92,24 @@ func (s *Server) createSetupLink(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := customerIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
-		if c.Status == storage.CustomerArchived { // nothing is told of its links after customer.archived
+
+		// After customer.archived there is no further event about its links.
+		if c.Status == storage.CustomerArchived {
 			return reply{}, fail(CustomerSuspended, "The customer is archived.")
 		}
+
 		l := in.link(c, tx.Now)
 		token, err := tx.InsertSetupLink(&l)
 		if err != nil {
 			return reply{}, err
 		}
+
 		rep := created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), string(s.Host) + "/onboard/" + token})
 		rep.secret = true
 		return rep, event.SetupLinkCreated(c, l).Emit(tx)
@@ -119,6 +130,7 @@ func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
 	if err != nil {
 		return storage.SetupLink{}, err
 	}
+
 	id := r.param("setup_link_id")
 	if !storage.ValidID(storage.PrefixSetupLink, id) {
 		return storage.SetupLink{}, notFound()
@@ -154,8 +166,13 @@ type setupLinkChanges struct {
 
 func (c *setupLinkChanges) validate() error {
 	if !c.SuccessRedirectURL.Set && !c.FailureRedirectURL.Set {
-		return &Error{Code: MissingRequiredField, Param: "success_redirect_url", Message: "Give success_redirect_url, failure_redirect_url or both."}
+		return &Error{
+			Code:    MissingRequiredField,
+			Param:   "success_redirect_url",
+			Message: "Give success_redirect_url, failure_redirect_url or both.",
+		}
 	}
+
 	if err := redirectURL("success_redirect_url", c.SuccessRedirectURL.orNil(), c.allowHTTP); err != nil {
 		return err
 	}
@@ -168,17 +185,20 @@ func (s *Server) updateSetupLink(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		l, err := activeLink(tx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if in.SuccessRedirectURL.Set {
 			l.SuccessRedirectURL = in.SuccessRedirectURL.orNil()
 		}
 		if in.FailureRedirectURL.Set {
 			l.FailureRedirectURL = in.FailureRedirectURL.orNil()
 		}
+
 		return ok(event.ViewSetupLink(l, tx.Now)), tx.UpdateSetupLink(l)
 	})
 }
@@ -190,6 +210,7 @@ func (s *Server) revokeSetupLink(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		err = tx.RevokeSetupLink(&l)
 		return ok(event.ViewSetupLink(l, tx.Now)), err
 	})
@@ -204,6 +225,7 @@ func redirectURL(param string, value *string, allowHTTP plainHTTP) error {
 	if value == nil {
 		return nil
 	}
+
 	u, err := url.Parse(*value)
 	switch {
 	case !between(*value, 1, maxRedirectURL):

@@ -52,9 +52,15 @@ func (n *newSubscription) validate() error {
 // subscription is the row that the body asks for.
 func (n *newSubscription) subscription(organization int64) storage.Subscription {
 	s := storage.Subscription{
-		OrganizationID: organization, URL: *n.URL, Events: distinct(n.Events), Description: n.Description,
-		PhoneNumberIDs: distinct(n.PhoneNumberIDs), CustomHeaders: texts(n.CustomHeaders), Status: storage.WebhookActive,
+		OrganizationID: organization,
+		URL:            *n.URL,
+		Events:         distinct(n.Events),
+		Description:    n.Description,
+		PhoneNumberIDs: distinct(n.PhoneNumberIDs),
+		CustomHeaders:  texts(n.CustomHeaders),
+		Status:         storage.WebhookActive,
 	}
+
 	if n.Status != nil {
 		s.Status = *n.Status
 	}
@@ -76,7 +82,11 @@ type subscriptionChanges struct {
 func (c *subscriptionChanges) validate() error {
 	switch {
 	case !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set:
-		return &Error{Code: MissingRequiredField, Param: "url", Message: "Give url, events, description, phone_number_ids, status or custom_headers."}
+		return &Error{
+			Code:    MissingRequiredField,
+			Param:   "url",
+			Message: "Give url, events, description, phone_number_ids, status or custom_headers.",
+		}
 	case c.URL.Null:
 		return invalid("url", "cannot be null")
 	case c.Events.Null:
@@ -84,6 +94,8 @@ func (c *subscriptionChanges) validate() error {
 	case c.Status.Null:
 		return invalid("status", "cannot be null")
 	}
+
+	// In the order of the fields, so that the first fault is reported.
 	var faults []error
 	if c.URL.Set {
 		faults = append(faults, usableURL(c.urls, c.URL.Value))
@@ -98,6 +110,7 @@ func (c *subscriptionChanges) validate() error {
 	if c.Status.Set {
 		faults = append(faults, checkWebhookStatus(&c.Status.Value))
 	}
+
 	return cmp.Or(append(faults, checkHeaders(c.CustomHeaders.Value))...)
 }
 
@@ -121,12 +134,15 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 			return err
 		}
 	}
+
 	if c.CustomHeaders.Set {
 		s.CustomHeaders = texts(c.CustomHeaders.Value)
 	}
+
 	if err := tx.UpdateSubscription(s); err != nil {
 		return err
 	}
+
 	return c.move(tx, s)
 }
 
@@ -139,9 +155,11 @@ func (c *subscriptionChanges) move(tx *storage.Tx, s *storage.Subscription) erro
 	if c.Status.Value == storage.WebhookActive {
 		change = tx.ResumeSubscription
 	}
+
 	if err := change(s.ID); err != nil {
 		return err
 	}
+
 	moved, err := tx.Subscription(s.OrganizationID, s.ID)
 	*s = moved
 	return err
@@ -152,6 +170,7 @@ func usableURL(urls *guard.Client, raw string) error {
 	if !between(raw, 1, maxWebhookURL) {
 		return invalidWebhookURL(lengthRule(1, maxWebhookURL))
 	}
+
 	_, err := urls.ParseURL(raw)
 	return webhookURLError(err)
 }
@@ -271,6 +290,7 @@ func checkHeaders(headers map[string]any) error {
 	if len(headers) > maxHeaders {
 		return invalid("custom_headers", "must have at most "+strconv.Itoa(maxHeaders)+" entries")
 	}
+
 	seen := make(map[string]bool, len(headers))
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		param, folded := "custom_headers."+name, strings.ToLower(name)
@@ -285,7 +305,8 @@ func checkHeaders(headers map[string]any) error {
 		case !isText:
 			return invalid(param, "must be a string")
 		case !headerValue(value):
-			return invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+" bytes without line breaks or other control characters")
+			return invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+
+				" bytes without line breaks or other control characters")
 		}
 		seen[folded] = true
 	}

@@ -33,13 +33,25 @@ func ViewSubscription(s storage.Subscription, secrets []storage.Secret) any {
 
 func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscriptionView {
 	v := subscriptionView{
-		ID: s.ID, Object: "webhook_subscription", URL: s.URL, Description: s.Description, Events: s.Events, Status: s.Status,
-		DisabledReason: s.DisabledReason, ConsecutiveFailures: s.ConsecutiveFailures, Secrets: make([]secretView, len(secrets)),
-		PhoneNumberIDs: s.PhoneNumberIDs, CustomHeaders: s.CustomHeaders, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		ID:                  s.ID,
+		Object:              "webhook_subscription",
+		URL:                 s.URL,
+		Description:         s.Description,
+		Events:              s.Events,
+		Status:              s.Status,
+		DisabledReason:      s.DisabledReason,
+		ConsecutiveFailures: s.ConsecutiveFailures,
+		Secrets:             make([]secretView, len(secrets)),
+		PhoneNumberIDs:      s.PhoneNumberIDs,
+		CustomHeaders:       s.CustomHeaders,
+		CreatedAt:           s.CreatedAt,
+		UpdatedAt:           s.UpdatedAt,
 	}
+
 	for i, secret := range secrets {
 		v.Secrets[i] = secretView{ID: secret.ID, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt}
 	}
+
 	if v.PhoneNumberIDs == nil {
 		v.PhoneNumberIDs = storage.Strings{}
 	}
@@ -55,10 +67,12 @@ func (s *Server) listSubscriptions(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	var (
 		rows    []storage.Subscription
 		secrets map[string][]storage.Secret
 	)
+
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		if rows, err = rx.Subscriptions(r.org.ID, q.after, q.fetch()); err != nil {
 			return err
@@ -66,6 +80,7 @@ func (s *Server) listSubscriptions(r *request) (reply, error) {
 		secrets, err = rx.SecretsOf(rows)
 		return err
 	})
+
 	key := func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} }
 	view := func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) }
 	return page(s, q, rows, key, view), err
@@ -77,18 +92,22 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	if err := s.checkWebhookURL(r, *in.URL); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub := in.subscription(r.org.ID)
 		if err := ownNumbers(&tx.Rx, r.org.ID, sub.PhoneNumberIDs); err != nil {
 			return reply{}, err
 		}
+
 		secret, err := tx.InsertSubscription(&sub)
 		if err != nil {
 			return reply{}, err
 		}
+
 		rep, err := showSubscription(&tx.Rx, sub, secret)
 		rep.status, rep.secret = created(nil).status, true
 		return rep, err
@@ -143,22 +162,27 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	if in.URL.Set {
 		if err := s.checkWebhookURL(r, in.URL.Value); err != nil {
 			return reply{}, err
 		}
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub, err := subscription(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
 			return reply{}, errDisabled()
 		}
+
 		if err := in.apply(tx, &sub); err != nil {
 			return reply{}, err
 		}
+
 		return showSubscription(&tx.Rx, sub, "")
 	})
 }
@@ -200,6 +224,7 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub, err := subscription(&tx.Rx, r)
 		if err != nil {
@@ -208,10 +233,12 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 		if sub.Status == storage.WebhookDisabled {
 			return reply{}, errDisabled()
 		}
+
 		sample, err := event.Sample(in.kind(sub), r.org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		d, err := sample.EmitTo(tx, sub.ID)
 		return accepted(viewDelivery(d)), err
 	})
@@ -237,9 +264,16 @@ type durationsView struct {
 
 func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
 	v := statsView{
-		Object: "webhook_subscription_stats", Since: since, Total: d.Total(), Pending: d.Pending, Succeeded: d.Succeeded, Failed: d.Failed, Dead: d.Dead,
+		Object:     "webhook_subscription_stats",
+		Since:      since,
+		Total:      d.Total(),
+		Pending:    d.Pending,
+		Succeeded:  d.Succeeded,
+		Failed:     d.Failed,
+		Dead:       d.Dead,
 		DurationMS: durationsView{d.P50, d.P95},
 	}
+
 	if d.Attempted > 0 {
 		v.SuccessRate = new(float64(d.Succeeded) / float64(d.Attempted))
 	}
@@ -256,9 +290,11 @@ func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 	if q.values.Has("since") {
 		since = q.after("since")
 	}
+
 	if q.err != nil {
 		return reply{}, q.err
 	}
+
 	var stats storage.DeliveryStats
 	err := s.view(r, func(rx *storage.Rx) error {
 		sub, err := subscription(rx, r)
@@ -268,5 +304,6 @@ func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 		stats, err = rx.DeliveryStats(sub.ID, since)
 		return err
 	})
+
 	return ok(viewStats(since, stats)), err
 }

@@ -11,10 +11,12 @@ func chooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, e
 		}
 		return rx.Team(organization, *id)
 	}
+
 	teams, err := rx.Teams(organization)
 	if err != nil {
 		return storage.Team{}, err
 	}
+
 	if len(teams) != 1 {
 		return storage.Team{}, missing("team_id")
 	}

@@ -74,12 +74,15 @@ func (b *draftButton) essence() string {
 	if kind == "OTP" {
 		return "OTP " + strings.ToUpper(deref(b.OTPType))
 	}
+
 	if u, err := url.Parse(link); err == nil && u.Query().Has("otp_type") {
 		return "OTP " + u.Query().Get("otp_type")
 	}
+
 	label := deref(b.Text)
 	if kind == "COPY_CODE" || kind == "REQUEST_CONTACT_INFO" {
 		label = "" // which the provider writes
 	}
+
 	return fmt.Sprintf("%s %q %s %s %s %s", kind, label, link, strings.TrimPrefix(deref(b.Phone), "+"), deref(b.FlowID), deref(b.FlowName))
 }

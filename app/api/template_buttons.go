@@ -69,16 +69,20 @@ func (r draftRules) buttons(list []*draftButton) error {
 	if err := count("buttons", list, most); err != nil {
 		return err
 	}
+
 	counts := make(map[string]int)
 	groups, last := 0, ""
 	return each("buttons", list, func(b *draftButton) error {
 		if err := r.button(b); err != nil {
 			return err
 		}
+
 		kind := *b.Type
 		if counts[kind]++; counts[kind] > cmp.Or(buttonKinds[kind], 1) {
 			return invalid("type", "can be "+kind+" at most "+strconv.Itoa(buttonKinds[kind])+" times")
 		}
+
+		// Two groups are allowed, in either order: the quick replies and the rest.
 		group := "other"
 		if kind == "QUICK_REPLY" {
 			group = kind
@@ -86,6 +90,7 @@ func (r draftRules) buttons(list []*draftButton) error {
 		if group != last {
 			groups, last = groups+1, group
 		}
+
 		switch {
 		case groups > 2:
 			return invalid("type", "must not stand here: quick replies, and other buttons, must each stand together")
@@ -104,8 +109,10 @@ func (r draftRules) button(b *draftButton) error {
 	if err := upper("type", b.Type, sorted(buttonKinds)...); err != nil {
 		return err
 	}
+
 	given := *b
 	*b = draftButton{Type: given.Type, Text: given.Text}
+
 	switch *b.Type {
 	case "COPY_CODE":
 		b.Text, b.Example = nil, given.Example
@@ -117,9 +124,11 @@ func (r draftRules) button(b *draftButton) error {
 		b.AppDeepLink = given.AppDeepLink
 		return optional("text", b.Text, maxButtonLabel)
 	}
+
 	if err := cmp.Or(wording("text", b.Text, maxButtonLabel), constantOf("text", b.Text)); err != nil {
 		return err
 	}
+
 	switch *b.Type {
 	case "URL":
 		b.URL, b.Example = given.URL, given.Example
@@ -169,6 +178,7 @@ func (r draftRules) link(b *draftButton) error {
 	if err := required("url", b.URL, maxButtonURL); err != nil {
 		return err
 	}
+
 	found := placeholder.FindAllStringSubmatch(*b.URL, -1)
 	fixed := placeholder.ReplaceAllString(*b.URL, "")
 	u, err := url.Parse(fixed)
@@ -183,10 +193,12 @@ func (r draftRules) link(b *draftButton) error {
 		b.Example = nil
 		return nil
 	}
+
 	name := strings.TrimSpace(found[0][1])
 	if name != "1" && !(r.named && variableName.MatchString(name)) {
 		return invalid("url", "must call its variable {{1}}")
 	}
+
 	return b.Example.check(maxButtonURL)
 }
 
@@ -214,14 +226,17 @@ func (b *draftButton) otp() error {
 	if err := cmp.Or(upper("type", b.Type, "OTP"), upper("otp_type", b.OTPType, "COPY_CODE", "ONE_TAP", "ZERO_TAP")); err != nil {
 		return err
 	}
+
 	given := *b
 	*b = draftButton{Type: given.Type, OTPType: given.OTPType, Text: given.Text}
 	if err := optional("text", b.Text, maxButtonLabel); err != nil {
 		return err
 	}
+
 	if *b.OTPType == "COPY_CODE" {
 		return nil
 	}
+
 	b.AutofillText, b.ZeroTapAccepted, b.SupportedApps = given.AutofillText, given.ZeroTapAccepted, given.SupportedApps
 	switch {
 	case *b.OTPType == "ZERO_TAP" && b.ZeroTapAccepted == nil:
@@ -229,9 +244,14 @@ func (b *draftButton) otp() error {
 	case *b.OTPType == "ZERO_TAP" && !*b.ZeroTapAccepted:
 		return invalid("zero_tap_terms_accepted", "must be true")
 	}
-	if err := cmp.Or(optional("autofill_text", b.AutofillText, maxButtonLabel), count("supported_apps", b.SupportedApps, maxSupportedApps)); err != nil {
+
+	if err := cmp.Or(
+		optional("autofill_text", b.AutofillText, maxButtonLabel),
+		count("supported_apps", b.SupportedApps, maxSupportedApps),
+	); err != nil {
 		return err
 	}
+
 	return each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
 		switch {
 		case a.PackageName == nil || *a.PackageName == "":

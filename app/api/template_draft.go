@@ -69,17 +69,20 @@ func (t *newTemplate) validate() error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage(), upper("category", t.Category, categories...)); err != nil {
 		return err
 	}
+
 	if t.ParameterFormat != nil {
 		if err := upper("parameter_format", t.ParameterFormat, "POSITIONAL", "NAMED"); err != nil {
 			return err
 		}
 	}
+
 	if t.Components == nil {
 		return missing("components")
 	}
 	if err := checkTTL(t.TTL, *t.Category); err != nil {
 		return err
 	}
+
 	rules := draftRules{category: *t.Category, named: t.named(), allowHTTP: t.allowHTTP}
 	return rules.components(t.Components)
 }
@@ -116,9 +119,16 @@ func (t *newTemplate) row(account int64) (storage.Template, error) {
 	if t.named() {
 		format = "NAMED"
 	}
+
 	return storage.Template{
-		AccountID: account, Name: *t.Name, Language: *t.Language, Status: storage.TemplatePending, Category: *t.Category,
-		ParameterFormat: format, Content: jobs.TemplateContent(components), Components: components,
+		AccountID:       account,
+		Name:            *t.Name,
+		Language:        *t.Language,
+		Status:          storage.TemplatePending,
+		Category:        *t.Category,
+		ParameterFormat: format,
+		Content:         jobs.TemplateContent(components),
+		Components:      components,
 	}, err
 }
 
@@ -162,14 +172,17 @@ func (c *templateChanges) fit(t storage.Template, allowHTTP plainHTTP) error {
 	if c.Category.Set {
 		category = c.Category.Value
 	}
+
 	if c.TTL.Set {
 		if err := checkTTL(&c.TTL.Value, category); err != nil {
 			return err
 		}
 	}
+
 	if !c.Components.Set {
 		return nil
 	}
+
 	rules := draftRules{category: category, named: t.ParameterFormat == "NAMED", allowHTTP: allowHTTP}
 	return rules.components(c.Components.Value)
 }

@@ -34,7 +34,9 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	if given == nil {
 		return missing("example")
 	}
+
 	p.Example = &draftExample{HeaderHandle: given.HeaderHandle, HeaderURL: given.HeaderURL}
+
 	switch {
 	case given.HeaderHandle != nil && given.HeaderURL != nil:
 		return within("example", invalid("header_url", "cannot be given beside header_handle"))
@@ -45,6 +47,7 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	case len(given.HeaderHandle) != 1:
 		return invalid("example.header_handle", "must have one item")
 	}
+
 	handle := given.HeaderHandle[0]
 	switch {
 	case uploadHandle.MatchString(handle) || isProviders(handle):
@@ -83,6 +86,7 @@ type uploader struct {
 func (s *Server) uploadExamples(r *request, parts []*draftPart) error {
 	ctx, cancel := context.WithTimeout(r.http.Context(), exampleTime)
 	defer cancel()
+
 	u := uploader{s: s, account: r.account.ID, handles: make(map[string]string)}
 	return u.parts(ctx, "", parts)
 }
@@ -96,14 +100,17 @@ func (u *uploader) parts(ctx context.Context, path string, parts []*draftPart) e
 				return err
 			}
 		}
+
 		url, field := p.Example.source()
 		if url == "" {
 			continue
 		}
+
 		handle, err := u.upload(ctx, *p.Format, at+"example."+field, url)
 		if err != nil {
 			return err
 		}
+
 		p.Example = &draftExample{HeaderHandle: []string{handle}}
 	}
 	return nil
@@ -114,6 +121,7 @@ func (u *uploader) upload(ctx context.Context, format, param, url string) (strin
 	if handle, ok := u.handles[url]; ok {
 		return handle, nil
 	}
+
 	in, err := u.s.fetch(ctx, param, url)
 	if e, ours := errors.AsType[*Error](err); ours && e.Code == RequestTooLarge {
 		return "", invalid(param, "leads to a file that is too large") // the body itself is not
@@ -122,18 +130,32 @@ func (u *uploader) upload(ctx context.Context, format, param, url string) (strin
 		return "", err
 	}
 	defer in.file.Discard()
+
 	if types := exampleTypes[format]; !slices.Contains(types, in.mimeType) {
 		return "", invalid(param, "leads to a file of type "+in.mimeType+", which is none of "+strings.Join(types, ", "))
 	}
+
 	name := "example"
 	if clean := jobs.FileName(in.filename); clean != nil {
 		name = *clean
 	}
-	handle, err := u.s.Accounts.UploadExample(ctx, u.account, provider.File{Name: name, MIME: in.mimeType, Size: in.file.Size(), Content: in.file})
+
+	handle, err := u.s.Accounts.UploadExample(ctx, u.account, provider.File{
+		Name:    name,
+		MIME:    in.mimeType,
+		Size:    in.file.Size(),
+		Content: in.file,
+	})
 	if err == nil {
 		u.handles[url] = handle
 	}
+
 	return handle, upstream(err, func(e *provider.Error) error {
-		return &Error{Code: InvalidFieldValue, Param: param, Message: "The provider refuses the file: " + explained(e), cause: err}
+		return &Error{
+			Code:    InvalidFieldValue,
+			Param:   param,
+			Message: "The provider refuses the file: " + explained(e),
+			cause:   err,
+		}
 	})
 }

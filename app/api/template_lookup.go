@@ -16,15 +16,18 @@ func (s *Server) knowing(r *request, run func() (reply, error)) (reply, error) {
 	if e, ok := errors.AsType[*Error](err); !ok || e.Code != InvalidTemplateName {
 		return rep, err
 	}
+
 	sender, failed := s.DB.Sender(r.http.Context(), r.account.ID)
 	if failed != nil || sender.Status != storage.AccountConnected {
 		return rep, err // nobody could be asked
 	}
+
 	if failed := s.Accounts.LookUpTemplates(r.http.Context(), r.account.ID); failed != nil {
 		if _, theirs := errors.AsType[*provider.Error](failed); theirs || errors.Is(failed, jobs.ErrToken) {
 			return reply{}, errProvider(failed)
 		}
 		return reply{}, failed
 	}
+
 	return run()
 }

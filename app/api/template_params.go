@@ -94,6 +94,7 @@ func renderTemplate(stored storedTemplate, sent components) *string {
 	if err != nil || body == nil || body.Text == "" {
 		return nil
 	}
+
 	values := make(map[string]string)
 	for _, c := range sent {
 		if *c.Type != "body" {
@@ -107,6 +108,7 @@ func renderTemplate(stored storedTemplate, sent components) *string {
 			values[name] = p.words()
 		}
 	}
+
 	text := variable.ReplaceAllStringFunc(body.Text, func(found string) string {
 		if value, ok := values[variable.FindStringSubmatch(found)[1]]; ok {
 			return value
@@ -125,11 +127,13 @@ func checkTemplate(stored storedTemplate, sent components) error {
 	if err != nil || len(parts) == 0 {
 		return err // what nobody knows cannot be checked
 	}
+
 	f := filling{named: stored.named(), code: stored.authenticates(parts)}
 	given := make([]*partBody, len(sent))
 	for i, c := range sent {
 		given[i] = &c.partBody
 	}
+
 	if err := f.parts(parts, given); err != nil {
 		return within("template", err)
 	}
@@ -153,6 +157,7 @@ func (f filling) parts(parts []storedPart, sent []*partBody) error {
 		}
 		seen[p.slot()] = true
 	}
+
 	for _, p := range slotsOf(parts) {
 		if !seen[p.slot()] && f.part(parts, p) != nil {
 			return invalid("components", "must have what the template needs for its "+p.slot())
@@ -176,6 +181,7 @@ func slotsOf(parts []storedPart) (slots []*partBody) {
 			slots = append(slots, &partBody{Type: &kind})
 		}
 	}
+
 	if buttons := find(parts, "buttons"); buttons != nil {
 		kind := "button"
 		for i, b := range buttons.Buttons {
@@ -208,6 +214,7 @@ func (f filling) header(stored *storedPart, given []*parameterBody) error {
 	case stored.Format == "" || strings.EqualFold(stored.Format, "TEXT"):
 		return f.texts(stored.Text, given)
 	}
+
 	if err := exactly(1, given); err != nil {
 		return err
 	}
@@ -230,6 +237,7 @@ func (f filling) texts(text string, given []*parameterBody) error {
 	if err := exactly(len(names), given); err != nil {
 		return err
 	}
+
 	return each("parameters", given, func(p *parameterBody) error {
 		switch {
 		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):

@@ -46,6 +46,7 @@ func (r draftRules) components(parts []*draftPart) error {
 	case r.category == authentication:
 		kinds = []string{bodyPart, footerPart, buttonsPart}
 	}
+
 	seen := make(map[string]bool)
 	err := each("components", parts, func(p *draftPart) error {
 		if err := upper("type", p.Type, kinds...); err != nil {
@@ -56,9 +57,11 @@ func (r draftRules) components(parts []*draftPart) error {
 	if err != nil {
 		return err
 	}
+
 	if err := r.together(parts, seen); err != nil {
 		return err
 	}
+
 	r.offer = seen[offerPart]
 	return each("components", parts, r.part)
 }
@@ -70,6 +73,7 @@ func (r draftRules) together(parts []*draftPart, seen map[string]bool) error {
 			return invalid("components", "must have one of type "+kind)
 		}
 	}
+
 	return each("components", parts, func(p *draftPart) error {
 		switch kind := *p.Type; {
 		case r.category != marketing && (kind == carouselPart || kind == offerPart):
@@ -98,6 +102,7 @@ func (r draftRules) needs() []string {
 func (r draftRules) part(p *draftPart) error {
 	given := *p
 	*p = draftPart{Type: given.Type}
+
 	switch *p.Type {
 	case headerPart:
 		p.Format, p.Text, p.Example = given.Format, given.Text, given.Example
@@ -151,6 +156,7 @@ func (r draftRules) header(p *draftPart) error {
 	if err := upper("format", p.Format, formats...); err != nil {
 		return err
 	}
+
 	switch *p.Format {
 	case "TEXT":
 		return r.headerText(p)
@@ -158,6 +164,7 @@ func (r draftRules) header(p *draftPart) error {
 		p.Text, p.Example = nil, nil
 		return nil
 	}
+
 	p.Text = nil
 	return p.checkFile(r.allowHTTP)
 }
@@ -166,6 +173,7 @@ func (r draftRules) headerText(p *draftPart) error {
 	if err := wording("text", p.Text, maxHeaderText); err != nil {
 		return err
 	}
+
 	names, err := r.variables("text", *p.Text)
 	switch {
 	case err != nil:
@@ -186,16 +194,20 @@ func (r draftRules) body(p *draftPart) error {
 	case r.offer:
 		most = maxOfferBody
 	}
+
 	if err := wording("text", p.Text, most); err != nil {
 		return err
 	}
+
 	names, err := r.variables("text", *p.Text)
 	if err != nil {
 		return err
 	}
+
 	if err := surrounded(*p.Text, len(names)); err != nil {
 		return err
 	}
+
 	return r.samples(p, "body_text", names)
 }
 
@@ -233,6 +245,7 @@ func (r draftRules) carousel(cards []*draftCard) error {
 	case len(cards) < minCards || len(cards) > maxCards:
 		return invalid("cards", "must have 2 to 10 items")
 	}
+
 	r.card = true
 	if err := each("cards", cards, func(c *draftCard) error {
 		if c.Components == nil {
@@ -242,6 +255,7 @@ func (r draftRules) carousel(cards []*draftCard) error {
 	}); err != nil {
 		return err
 	}
+
 	first := cards[0].shape()
 	return each("cards", cards, func(c *draftCard) error {
 		if !slices.Equal(c.shape(), first) {
@@ -264,6 +278,7 @@ func (c *draftCard) shape() (words []string) {
 		}
 		words = append(words, word)
 	}
+
 	slices.Sort(words) // their order says nothing
 	return words
 }

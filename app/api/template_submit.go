@@ -27,16 +27,19 @@ func (s *Server) submit(r *request, in *newTemplate) (out submission, err error)
 	if out.Template, err = in.row(r.account.ID); err != nil {
 		return out, err
 	}
+
 	body, err := in.wire()
 	if err != nil {
 		return out, err
 	}
+
 	made, err := s.Accounts.CreateTemplate(r.http.Context(), out.Template, body)
 	if hasSubcode(err, provider.SubcodeTemplateExists) {
 		out.adopted = true
 		out.Template, err = s.adopt(r, out.Template, err)
 		return out, err
 	}
+
 	out.Template = made
 	return out, upstream(err, func(e *provider.Error) error { return templateRefused(e, in.Components) })
 }
@@ -48,6 +51,7 @@ func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 	if err != nil {
 		return t, err
 	}
+
 	old, err := tx.Template(t.AccountID, t.Name, t.Language)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -62,6 +66,7 @@ func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 	case out.adopted || old.ProviderTemplateID != t.ProviderTemplateID:
 		return t, errTemplateExists(nil)
 	}
+
 	t.ID, t.CreatedAt = old.ID, old.CreatedAt
 	return t, tx.UpdateTemplate(&t)
 }
@@ -78,6 +83,7 @@ func (s *Server) adopt(r *request, t storage.Template, exists error) (storage.Te
 	case !alike(found, t):
 		return t, errTemplateExists(exists)
 	}
+
 	t.ProviderTemplateID, t.ProviderStatus, t.Status = found.ProviderTemplateID, found.ProviderStatus, found.Status
 	t.Category, t.Reason = found.Category, found.Reason
 	return t, nil
@@ -89,6 +95,7 @@ func (s *Server) edit(r *request, t storage.Template, in *templateChanges) (stor
 	if err != nil {
 		return t, err
 	}
+
 	if t.ProviderTemplateID == "" { // nobody told so far
 		found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
 		if err != nil {
@@ -96,9 +103,11 @@ func (s *Server) edit(r *request, t storage.Template, in *templateChanges) (stor
 		}
 		t.ProviderTemplateID = found.ProviderTemplateID
 	}
+
 	if t, err = in.apply(t); err != nil {
 		return t, err
 	}
+
 	err = s.Accounts.EditTemplate(r.http.Context(), t, body)
 	switch {
 	case hasSubcode(err, provider.SubcodeTemplateLocked) && s.edited(r, t, in):
@@ -116,9 +125,11 @@ func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Templa
 	if err != nil {
 		return after, err
 	}
+
 	if now.ReviewedAt != before.ReviewedAt {
 		after.Status, after.ProviderStatus, after.Reason = now.Status, now.ProviderStatus, now.Reason
 	}
+
 	return after, tx.UpdateTemplate(&after)
 }
 
@@ -136,7 +147,12 @@ func hasSubcode(err error, subcode int) bool {
 }
 
 func errTemplateExists(cause error) *Error {
-	return &Error{Code: TemplateAlreadyExists, Param: "name", Message: "There is a template of that name in that language.", cause: cause}
+	return &Error{
+		Code:    TemplateAlreadyExists,
+		Param:   "name",
+		Message: "There is a template of that name in that language.",
+		cause:   cause,
+	}
 }
 
 // unforeseen words a refusal that no request should meet.
@@ -146,7 +162,12 @@ func unforeseen(e *provider.Error) error {
 
 // templateRefused words what the provider has against a template.
 func templateRefused(e *provider.Error, parts []*draftPart) error {
-	return &Error{Code: InvalidFieldValue, Param: blamed(e, parts), Message: "The provider refuses the template: " + explained(e), cause: e}
+	return &Error{
+		Code:    InvalidFieldValue,
+		Param:   blamed(e, parts),
+		Message: "The provider refuses the template: " + explained(e),
+		cause:   e,
+	}
 }
 
 // templateFields are what a body can be blamed for.
@@ -162,6 +183,7 @@ func blamed(e *provider.Error, parts []*draftPart) string {
 			return path
 		}
 	}
+
 	switch e.Subcode {
 	case provider.SubcodeTemplateNameFormat, provider.SubcodeLanguageDeleted:
 		return "name"
@@ -172,6 +194,7 @@ func blamed(e *provider.Error, parts []*draftPart) string {
 	case 2388073:
 		return partOf(footerPart, parts)
 	}
+
 	for _, text := range []string{e.Message, e.UserMessage} {
 		if found := mentioned.FindStringSubmatch(text); found != nil && slices.Contains(templateFields, found[1]) {
 			return found[1]
@@ -198,9 +221,11 @@ func (c *templateChanges) apply(t storage.Template) (storage.Template, error) {
 		}
 		t.Components, t.Content = components, jobs.TemplateContent(components)
 	}
+
 	if c.Category.Set {
 		t.Category = strings.ToUpper(c.Category.Value)
 	}
+
 	t.Status, t.ProviderStatus, t.Reason = storage.TemplatePending, "PENDING", ""
 	return t, nil
 }

@@ -27,12 +27,14 @@ func (r draftRules) variables(param, text string) (names []string, err error) {
 			names = append(names, name)
 		}
 	}
+
 	rest := placeholder.ReplaceAllString(text, "")
 	switch {
 	case strings.Contains(rest, "{{") || strings.Contains(rest, "}}"):
 		return nil, invalid(param, "has braces that do not match")
 	case r.named && !all(names, variableName):
-		return nil, invalid(param, "can only have variables whose names are in lower-case letters, digits and underscores, such as {{order_id}}")
+		return nil, invalid(param,
+			"can only have variables whose names are in lower-case letters, digits and underscores, such as {{order_id}}")
 	case !r.named && !all(names, variableNumber):
 		return nil, invalid(param, "can only have variables that are numbered, such as {{1}}")
 	case !r.named && !numberedFromOne(names):
@@ -57,8 +59,10 @@ func numberedFromOne(names []string) bool {
 // surrounded checks that the variables of a body stand among words, and that
 // these are not too few.
 func surrounded(text string, variables int) error {
-	words := strings.FieldsFunc(placeholder.ReplaceAllString(text, " "), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	isSeparator := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
+	words := strings.FieldsFunc(placeholder.ReplaceAllString(text, " "), isSeparator)
 	trimmed := strings.TrimFunc(text, unicode.IsSpace)
+
 	switch {
 	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
 		return invalid("text", "must not begin or end with a variable")
@@ -95,11 +99,14 @@ func (r draftRules) samples(p *draftPart, key string, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}
+
 	if given == nil {
 		return missing("example")
 	}
+
 	header := key == "header_text"
 	p.Example = &draftExample{}
+
 	if r.named {
 		list, to := given.BodyTextNamed, &p.Example.BodyTextNamed
 		if header {
@@ -108,6 +115,7 @@ func (r draftRules) samples(p *draftPart, key string, names []string) error {
 		*to = list
 		return within("example", namedSamples(key+"_named_params", list, names))
 	}
+
 	list := samples(given.BodyText)
 	if header {
 		list = given.HeaderText
@@ -115,6 +123,7 @@ func (r draftRules) samples(p *draftPart, key string, names []string) error {
 	} else {
 		p.Example.BodyText = rows(list)
 	}
+
 	return within("example", numberedSamples(key, list, len(names)))
 }
 
@@ -122,6 +131,7 @@ func namedSamples(key string, list []*namedSample, names []string) error {
 	if list == nil {
 		return missing(key)
 	}
+
 	given := make(map[string]bool)
 	err := each(key, list, func(s *namedSample) error {
 		if err := filled("param_name", s.Name); err != nil {
@@ -133,6 +143,7 @@ func namedSamples(key string, list []*namedSample, names []string) error {
 	if err != nil {
 		return err
 	}
+
 	for _, name := range names {
 		if !given[name] {
 			return invalid(key, "must have an example for the variable "+name)
@@ -165,9 +176,11 @@ func (s *samples) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 {
 		return err
 	}
+
 	if list[0][0] == '[' {
 		b = list[0]
 	}
+
 	if err := json.Unmarshal(b, (*[]string)(s)); err != nil {
 		return errSamples
 	}

@@ -31,11 +31,24 @@ type templateView struct {
 // viewTemplate shows a template of an account.
 func viewTemplate(a storage.ChatAccount, t storage.Template) templateView {
 	v := templateView{
-		ID: t.ID, Object: "template", Name: t.Name, Language: t.Language, Status: t.Status, ProviderStatus: orNull(t.ProviderStatus),
-		RejectedReason: orNull(t.Reason), Category: orNull(t.Category), ParameterFormat: t.ParameterFormat, Content: t.Content,
-		Variables: variables(t.Content), Components: t.Components, ChatAccount: viewChatAccount(a), ProviderTemplateID: orNull(t.ProviderTemplateID),
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		ID:                 t.ID,
+		Object:             "template",
+		Name:               t.Name,
+		Language:           t.Language,
+		Status:             t.Status,
+		ProviderStatus:     orNull(t.ProviderStatus),
+		RejectedReason:     orNull(t.Reason),
+		Category:           orNull(t.Category),
+		ParameterFormat:    t.ParameterFormat,
+		Content:            t.Content,
+		Variables:          variables(t.Content),
+		Components:         t.Components,
+		ChatAccount:        viewChatAccount(a),
+		ProviderTemplateID: orNull(t.ProviderTemplateID),
+		CreatedAt:          t.CreatedAt,
+		UpdatedAt:          t.UpdatedAt,
 	}
+
 	if v.Variables == nil {
 		v.Variables = []string{}
 	}
@@ -60,12 +73,14 @@ func templateFilters(r *request) (storage.TemplateFilter, error) {
 		Status:   q.oneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
 		Language: jobs.TemplateLanguage(q.text("language", maxLanguage)),
 	}
+
 	switch f.Status {
 	case "":
 		f.Status = storage.TemplateApproved
 	case "all":
 		f.Status = ""
 	}
+
 	return f, q.err
 }
 
@@ -75,20 +90,24 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	q, err := s.list(r, fmt.Sprintf("templates %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var (
 		account storage.ChatAccount
 		rows    []storage.Template
 	)
+
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		if account, err = rx.ChatAccount(r.account.ID); err == nil {
 			rows, err = rx.Templates(r.account.ID, f, q.after, q.fetch())
 		}
 		return err
 	})
+
 	key := func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} }
 	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) }), err
 }
@@ -98,6 +117,7 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 func (s *Server) template(rx *storage.Rx, r *request) (storage.Template, error) {
 	q := filters{values: r.query()}
 	language := jobs.TemplateLanguage(q.text("language", maxLanguage))
+
 	switch {
 	case q.err != nil:
 		return storage.Template{}, q.err
@@ -140,22 +160,26 @@ func (s *Server) createTemplate(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	if err := s.maySubmit(r, &in); err != nil {
 		return reply{}, err
 	}
 	if err := s.uploadExamples(r, in.Components); err != nil {
 		return reply{}, err
 	}
+
 	r.carryThrough()
 	out, err := s.submit(r, &in)
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		t, err := out.store(tx)
 		if err != nil {
 			return reply{}, err
 		}
+
 		rep, err := showTemplate(&tx.Rx, t)
 		return created(rep.data), err
 	})
@@ -171,6 +195,7 @@ func (s *Server) maySubmit(r *request, in *newTemplate) error {
 		}
 		return ignoreMissing(err)
 	})
+
 	if err == nil {
 		err = r.billed()
 	}
@@ -206,18 +231,22 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	t, err := s.editable(r, &in)
 	if err != nil {
 		return reply{}, err
 	}
+
 	if err := s.uploadExamples(r, in.Components.Value); err != nil {
 		return reply{}, err
 	}
+
 	r.carryThrough()
 	edited, err := s.edit(r, t, &in)
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		t, err := storeEdited(tx, t, edited)
 		if err != nil {
@@ -233,6 +262,7 @@ func (s *Server) editable(r *request, in *templateChanges) (t storage.Template, 
 		t, err = s.template(rx, r)
 		return err
 	})
+
 	if err == nil {
 		err = in.fit(t, s.plainHTTP())
 	}
@@ -255,7 +285,13 @@ type templateSyncView struct {
 func ViewSync(s *jobs.TemplateSync) any { return viewSync(s) }
 
 func viewSync(s *jobs.TemplateSync) templateSyncView {
-	return templateSyncView{Object: "template_sync", Created: s.Created, Updated: s.Updated, Deleted: s.Deleted, Synced: s.Synced}
+	return templateSyncView{
+		Object:  "template_sync",
+		Created: s.Created,
+		Updated: s.Updated,
+		Deleted: s.Deleted,
+		Synced:  s.Synced,
+	}
 }
 
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.
@@ -263,10 +299,12 @@ func (s *Server) syncTemplates(r *request) (reply, error) {
 	if err := s.reachable(r); err != nil {
 		return reply{}, err
 	}
+
 	r.carryThrough()
 	found, err := s.Accounts.FetchTemplates(r.http.Context(), r.account.ID)
 	if err != nil {
 		return reply{}, upstream(err, unforeseen)
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) { return ok(viewSync(found)), found.Store(tx) })
 }

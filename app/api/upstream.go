@@ -23,6 +23,7 @@ func (r *request) carryThrough() {
 // for another reason than its own trouble or the account's is worded by refused.
 func upstream(err error, refused func(*provider.Error) error) error {
 	e, answered := errors.AsType[*provider.Error](err)
+
 	switch {
 	case errors.Is(err, jobs.ErrToken):
 		return &Error{Code: UpstreamError, Message: "The account's access token cannot be read.", cause: err}
