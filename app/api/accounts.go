@@ -73,7 +73,7 @@ func (s *Server) listAccounts(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.list(r, fmt.Sprintf("accounts %#v", f))
+	q, err := s.parseListQuery(r, fmt.Sprintf("accounts %#v", f))
 	if err != nil {
 		return reply{}, err
 	}
@@ -136,7 +136,7 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	r.carryThrough()
+	r.detachContext()
 	done, err := s.Accounts.Register(r.http.Context(), r.account.ID, *in.PIN)
 	if err != nil {
 		return reply{}, registrationError(err)
@@ -158,9 +158,9 @@ func registrationError(err error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 	switch {
 	case !answered:
-		return upstream(err, nil)
+		return providerCallError(err, nil)
 	case unavailable(e) && e.Class.Code != string(RegistrationFailed):
-		return errProvider(err)
+		return errProviderUnavailable(err)
 	}
-	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + explained(e), cause: err}
+	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), cause: err}
 }

@@ -108,7 +108,7 @@ func (s *Server) listContacts(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.list(r, fmt.Sprintf("contacts %d %#v", r.account.ID, f))
+	q, err := s.parseListQuery(r, fmt.Sprintf("contacts %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
@@ -194,7 +194,7 @@ func (s *Server) createContact(r *request) (reply, error) {
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c := in.contact(r.account.ID)
-		if err := isNew(&tx.Rx, c); err != nil {
+		if err := checkNewContact(&tx.Rx, c); err != nil {
 			return reply{}, err
 		}
 
@@ -210,8 +210,8 @@ func (s *Server) createContact(r *request) (reply, error) {
 	})
 }
 
-// isNew refuses a contact whom the account knows by number or BSUID.
-func isNew(rx *storage.Rx, c storage.Contact) error {
+// checkNewContact refuses a contact whom the account knows by number or BSUID.
+func checkNewContact(rx *storage.Rx, c storage.Contact) error {
 	known := func(param string, value *string, find func(int64, string) (storage.Contact, error)) error {
 		if value == nil {
 			return nil

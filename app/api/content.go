@@ -66,7 +66,7 @@ type content interface {
 	check(allowHTTP plainHTTP) error
 
 	// describe tells what must be known to send it.
-	describe(*send)
+	describe(*outgoingMessage)
 }
 
 func (b *messageBody) validate() error {
@@ -89,7 +89,7 @@ func (b *messageBody) validateSend() error {
 		return err
 	}
 
-	raw, c := b.object()
+	raw, c := b.contentByType()
 	if err := readObject(*b.Type, raw, c); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (b *messageBody) validateReceipt() error {
 		return invalid("messaging_product", "must be chat")
 	}
 
-	if err := cmp.Or(oneOf("status", b.Status, "read"), filled("message_id", b.MessageID)); err != nil {
+	if err := cmp.Or(oneOf("status", b.Status, "read"), nonEmpty("message_id", b.MessageID)); err != nil {
 		return err
 	}
 
@@ -137,8 +137,8 @@ func (b *messageBody) validateReceipt() error {
 	return nil
 }
 
-// object is the content that type names, and what it is to be read into.
-func (b *messageBody) object() (json.RawMessage, content) {
+// contentByType is the content that type names, and what it is to be read into.
+func (b *messageBody) contentByType() (json.RawMessage, content) {
 	switch *b.Type {
 	case "text":
 		return b.Text, new(textBody)
@@ -159,40 +159,40 @@ func (b *messageBody) object() (json.RawMessage, content) {
 	}
 }
 
-// receipt tells that a message was read.
-type receipt struct {
+// readReceipt tells that a message was read.
+type readReceipt struct {
 	MessageID string // the provider's
 	Typing    bool   // an answer is being written
 }
 
-// receipt returns what a valid body says of a message that was read; ok is false
+// readReceipt returns what a valid body says of a message that was read; ok is false
 // for a send.
-func (b *messageBody) receipt() (r receipt, ok bool) {
+func (b *messageBody) readReceipt() (r readReceipt, ok bool) {
 	if b.Type != nil {
-		return receipt{}, false
+		return readReceipt{}, false
 	}
-	return receipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
+	return readReceipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
 }
 
-// send is a message that is to go out.
-type send struct {
-	To        string // E.164 with +, "" when Recipient says who
-	Recipient string // a BSUID, "" when To says who
-	ReplyTo   *string
-	Type      string
-	Content   json.RawMessage // the object under the type's name, as the client sent it
-	Body      *string         // the text, the caption or the body of an interactive
-	Media     []mediaRef      // all that is used, also in headers and cards
-	Template  *templateRef    // of a template
-	marketing bool            // the template is one, as far as is known
-	library   *storage.Media  // the file of the library that it consists of, once it was found
-	lacking   error           // the first file that is not in the library, if one is not
+// outgoingMessage is a message that is to go out.
+type outgoingMessage struct {
+	To           string // E.164 with +, "" when Recipient says who
+	Recipient    string // a BSUID, "" when To says who
+	ReplyTo      *string
+	Type         string
+	Content      json.RawMessage // the object under the type's name, as the client sent it
+	Body         *string         // the text, the caption or the body of an interactive
+	Media        []mediaRef      // all that is used, also in headers and cards
+	Template     *templateRef    // of a template
+	marketing    bool            // the template is one, as far as is known
+	libraryFile  *storage.Media  // the file of the library that it consists of, once it was found
+	missingMedia error           // the first file that is not in the library, if one is not
 }
 
-// send returns what a valid body wants sent.
-func (b *messageBody) send() send {
-	s := send{Type: *b.Type}
-	s.Content, _ = b.object()
+// outgoing returns what a valid body wants sent.
+func (b *messageBody) outgoing() outgoingMessage {
+	s := outgoingMessage{Type: *b.Type}
+	s.Content, _ = b.contentByType()
 
 	if b.To != nil {
 		s.To, _ = e164(*b.To)
@@ -208,12 +208,12 @@ func (b *messageBody) send() send {
 	return s
 }
 
-// wire writes the content of a valid send with the fields that we know and
+// providerContent writes the content of a valid send with the fields that we know and
 // nothing else: what the API ignores, the provider may refuse.
-func (b *messageBody) wire() (json.RawMessage, error) { return json.Marshal(b.content) }
+func (b *messageBody) providerContent() (json.RawMessage, error) { return json.Marshal(b.content) }
 
 // file is the one that a message of a media type consists of, nil for others.
-func (s *send) file() *mediaRef {
+func (s *outgoingMessage) file() *mediaRef {
 	if len(s.Media) > 0 && slices.Contains(mediaTypes, s.Type) {
 		return &s.Media[0]
 	}

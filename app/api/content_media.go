@@ -35,9 +35,9 @@ func (s *source) check(allowHTTP plainHTTP) error {
 	case s.Link != nil && s.ID != nil:
 		return invalid("link", "cannot be given together with id")
 	case s.ID != nil:
-		return filled("id", s.ID)
+		return nonEmpty("id", s.ID)
 	}
-	return link("link", s.Link, allowHTTP)
+	return checkLink("link", s.Link, allowHTTP)
 }
 
 // ref is the file for the list of those that a message uses.
@@ -63,7 +63,7 @@ func (p *pictureBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(p.source.check(allowHTTP), optional("caption", p.Caption, maxCaption))
 }
 
-func (p *pictureBody) describe(s *send) {
+func (p *pictureBody) describe(s *outgoingMessage) {
 	ref := p.ref(p.kind, p.kind)
 	ref.Caption = deref(p.Caption)
 	s.Media, s.Body = []mediaRef{ref}, p.Caption
@@ -79,7 +79,7 @@ func (d *documentBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(d.source.check(allowHTTP), optional("caption", d.Caption, maxCaption), d.checkName())
 }
 
-func (d *documentBody) describe(s *send) {
+func (d *documentBody) describe(s *outgoingMessage) {
 	ref := d.ref("document", "document")
 	ref.Caption = deref(d.Caption)
 	s.Media, s.Body = []mediaRef{ref}, d.Caption
@@ -91,7 +91,7 @@ type audioBody struct {
 	Voice *bool `json:"voice,omitempty"`
 }
 
-func (a *audioBody) describe(s *send) {
+func (a *audioBody) describe(s *outgoingMessage) {
 	ref := a.ref("audio", "audio")
 	ref.Voice = a.Voice != nil && *a.Voice
 	s.Media = []mediaRef{ref}

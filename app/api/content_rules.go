@@ -29,17 +29,17 @@ func within(path string, err error) error {
 	return &inner
 }
 
-// item is the path of an array's item.
-func item(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
+// itemPath is the path of an array's item.
+func itemPath(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
 
 // each checks the items of an array. An item that is null is absent.
 func each[T any](name string, items []*T, check func(*T) error) error {
 	for i, it := range items {
 		if it == nil {
-			return missing(item(name, i))
+			return missing(itemPath(name, i))
 		}
 		if err := check(it); err != nil {
-			return within(item(name, i), err)
+			return within(itemPath(name, i), err)
 		}
 	}
 	return nil
@@ -72,8 +72,8 @@ func optional(name string, s *string, most int) error {
 	return nil
 }
 
-// filled checks a text whose length is the provider's affair.
-func filled(name string, s *string) error {
+// nonEmpty checks a text whose length is the provider's affair.
+func nonEmpty(name string, s *string) error {
 	switch {
 	case s == nil:
 		return missing(name)
@@ -85,7 +85,7 @@ func filled(name string, s *string) error {
 
 // providerID checks the provider's id of a message, which is not ours.
 func providerID(name string, s *string) error {
-	if err := filled(name, s); err != nil {
+	if err := nonEmpty(name, s); err != nil {
 		return err
 	}
 	if storage.ValidID(storage.PrefixMessage, *s) {
@@ -142,8 +142,8 @@ func (s *Server) plainHTTP() plainHTTP {
 	return noHTTP
 }
 
-// link checks the address of something on the web that others will fetch.
-func link(name string, s *string, allowHTTP plainHTTP) error {
+// checkLink checks the address of something on the web that others will fetch.
+func checkLink(name string, s *string, allowHTTP plainHTTP) error {
 	if err := required(name, s, maxLink); err != nil {
 		return err
 	}
@@ -201,11 +201,11 @@ func depth(raw json.RawMessage) (most int) {
 	return most
 }
 
-// loose is a number that may come as a string: the provider takes both.
-type loose[T int64 | float64] struct{ value T }
+// looseNumber is a number that may come as a string: the provider takes both.
+type looseNumber[T int64 | float64] struct{ value T }
 
 // UnmarshalJSON reads a number, or a string with one.
-func (n *loose[T]) UnmarshalJSON(b []byte) error {
+func (n *looseNumber[T]) UnmarshalJSON(b []byte) error {
 	if b[0] != '"' {
 		return json.Unmarshal(b, &n.value)
 	}
@@ -217,10 +217,10 @@ func (n *loose[T]) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON writes the plain number.
-func (n loose[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
+func (n looseNumber[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
 
 // inRange checks a number.
-func inRange[T int64 | float64](name string, n *loose[T], least, most T) error {
+func inRange[T int64 | float64](name string, n *looseNumber[T], least, most T) error {
 	switch {
 	case n == nil:
 		return missing(name)

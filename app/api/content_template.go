@@ -11,7 +11,7 @@ import (
 const (
 	maxTemplateName = 512
 	maxCards        = 10
-	lastButton      = 9 // of ten
+	maxButtonIndex  = 9 // of ten
 )
 
 var templateName = regexp.MustCompile(`^[a-z0-9_]*$`)
@@ -36,16 +36,16 @@ type componentBody struct {
 
 // cardBody is one card of a carousel.
 type cardBody struct {
-	CardIndex  *loose[int64] `json:"card_index,omitempty"`
-	Components []*partBody   `json:"components,omitempty"`
+	CardIndex  *looseNumber[int64] `json:"card_index,omitempty"`
+	Components []*partBody         `json:"components,omitempty"`
 }
 
 // partBody is what goes into one part of a template or of a card.
 type partBody struct {
-	Type       *string          `json:"type,omitempty"`
-	SubType    *string          `json:"sub_type,omitempty"`
-	Index      *loose[int64]    `json:"index,omitempty"`
-	Parameters []*parameterBody `json:"parameters,omitempty"`
+	Type       *string             `json:"type,omitempty"`
+	SubType    *string             `json:"sub_type,omitempty"`
+	Index      *looseNumber[int64] `json:"index,omitempty"`
+	Parameters []*parameterBody    `json:"parameters,omitempty"`
 }
 
 // templateRef names a template and what is to be put into it.
@@ -119,7 +119,7 @@ func (t *templateBody) checkLanguage() error {
 		if err := unmarshal(t.Language, &in); err != nil {
 			return within("language", err)
 		}
-		if err := filled("code", in.Code); err != nil {
+		if err := nonEmpty("code", in.Code); err != nil {
 			return within("language", err)
 		}
 	}
@@ -131,15 +131,15 @@ func (t *templateBody) checkLanguage() error {
 	return err
 }
 
-func (t *templateBody) describe(s *send) {
+func (t *templateBody) describe(s *outgoingMessage) {
 	s.Template = &templateRef{Name: *t.Name, Language: t.language, Components: t.Components}
 
 	for i, c := range t.Components {
-		path := item("template.components", i)
+		path := itemPath("template.components", i)
 		s.Media = c.files(s.Media, path)
 		for j, card := range c.Cards {
 			for k, part := range card.Components {
-				s.Media = part.files(s.Media, item(item(path+".cards", j)+".components", k))
+				s.Media = part.files(s.Media, itemPath(itemPath(path+".cards", j)+".components", k))
 			}
 		}
 	}
@@ -205,7 +205,7 @@ func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHT
 func (p *partBody) checkButton() error {
 	return cmp.Or(
 		oneOf("sub_type", p.SubType, "quick_reply", "url", "copy_code", "flow", "catalog", "mpm", "voice_call"),
-		inRange("index", p.Index, 0, lastButton),
+		inRange("index", p.Index, 0, maxButtonIndex),
 	)
 }
 
@@ -213,7 +213,7 @@ func (p *partBody) checkButton() error {
 func (p *partBody) files(all []mediaRef, path string) []mediaRef {
 	for i, q := range p.Parameters {
 		if f := q.file(*q.Type); f != nil {
-			all = append(all, f.ref(item(path+".parameters", i)+"."+*q.Type, *q.Type))
+			all = append(all, f.ref(itemPath(path+".parameters", i)+"."+*q.Type, *q.Type))
 		}
 	}
 	return all

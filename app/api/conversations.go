@@ -22,7 +22,7 @@ type conversationView struct {
 	ID                     string             `json:"id"`
 	Object                 string             `json:"object"`
 	Status                 string             `json:"status"`
-	Contact                personView         `json:"contact"`
+	Contact                contactSummary     `json:"contact"`
 	ChatAccount            chatAccountView    `json:"chat_account"`
 	Assignee               *assigneeView      `json:"assignee"`
 	Labels                 []storage.Attached `json:"labels"`
@@ -34,8 +34,8 @@ type conversationView struct {
 	UpdatedAt              storage.Time       `json:"updated_at"`
 }
 
-// personView is a contact in short.
-type personView struct {
+// contactSummary is a contact in short.
+type contactSummary struct {
 	ID          string  `json:"id"`
 	PhoneNumber *string `json:"phone_number"`
 	Name        *string `json:"name"`
@@ -70,7 +70,7 @@ func conversationViews(
 			ID:            c.ID,
 			Object:        "conversation",
 			Status:        c.Status,
-			Contact:       personView{c.ContactID, c.ContactPhone, c.ContactName},
+			Contact:       contactSummary{c.ContactID, c.ContactPhone, c.ContactName},
 			ChatAccount:   viewChatAccount(chat),
 			Labels:        orEmpty(labels[c.ID]),
 			UnreadCount:   c.UnreadCount,
@@ -109,7 +109,7 @@ func (s *Server) listConversations(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.list(r, fmt.Sprintf("conversations %d %#v", r.account.ID, f))
+	q, err := s.parseListQuery(r, fmt.Sprintf("conversations %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
@@ -127,13 +127,13 @@ func (s *Server) listConversations(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return tagged(page(s, q, rows, f.Key, view))
+	return withETag(page(s, q, rows, f.Key, view))
 }
 
-// tagged gives a page a weak tag over all that it shows: the ids and what moves
+// withETag gives a page a weak tag over all that it shows: the ids and what moves
 // updated_at, and thereby updated_at itself.
-func tagged(rep reply) (reply, error) {
-	shown, err := rep.list.rendered()
+func withETag(rep reply) (reply, error) {
+	shown, err := rep.list.renderItems()
 	sum := sha256.Sum256(strconv.AppendBool(slices.Clip(shown), rep.list.HasMore))
 	rep.etag = `W/"` + hex.EncodeToString(sum[:16]) + `"`
 	return rep, err

@@ -57,7 +57,7 @@ func (s *Server) listCustomers(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.list(r, fmt.Sprintf("customers %#v", f))
+	q, err := s.parseListQuery(r, fmt.Sprintf("customers %#v", f))
 	if err != nil {
 		return reply{}, err
 	}

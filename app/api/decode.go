@@ -16,8 +16,8 @@ import (
 // objects that stand twice, and knows no indexes. So the body is first fitted
 // to the type.
 func unmarshal(body []byte, in any) error {
-	f := fitter{text: bytes.Clone(body)}
-	if bad := f.value(reflect.TypeOf(in)); bad != nil {
+	f := bodyChecker{text: bytes.Clone(body)}
+	if bad := f.checkValue(reflect.TypeOf(in)); bad != nil {
 		return invalid(bad.path, bad.rule)
 	}
 
@@ -27,11 +27,11 @@ func unmarshal(body []byte, in any) error {
 	return nil
 }
 
-// misfit is a value of the wrong type. Its path grows as the walk returns.
-type misfit struct{ path, rule string }
+// mismatch is a value of the wrong type. Its path grows as the walk returns.
+type mismatch struct{ path, rule string }
 
-// in puts the misfit under a field or an index.
-func (m *misfit) in(step string) *misfit {
+// under puts the misfit under a field or an index.
+func (m *mismatch) under(step string) *mismatch {
 	if m.path != "" && m.path[0] != '[' {
 		step += "."
 	}
@@ -39,25 +39,25 @@ func (m *misfit) in(step string) *misfit {
 	return m
 }
 
-// fitter walks a valid JSON text next to the Go type that it is to fill. Keys
+// bodyChecker walks a valid JSON text next to the Go type that it is to fill. Keys
 // that must not count – unknown ones, also by case, and all but the last of
 // those that repeat – it blanks out in place.
-type fitter struct {
+type bodyChecker struct {
 	text []byte
 	at   int
 }
 
-// holder is a type that takes the JSON of another, as patch does.
-type holder interface{ held() reflect.Type }
+// wrapper is a type that takes the JSON of another, as patch does.
+type wrapper interface{ wrapped() reflect.Type }
 
-// core is the type that pointers and holders stand around.
-func core(t reflect.Type) reflect.Type {
+// unwrapType is the type that pointers and holders stand around.
+func unwrapType(t reflect.Type) reflect.Type {
 	for t != nil {
 		switch {
 		case t.Kind() == reflect.Pointer:
 			t = t.Elem()
-		case t.Implements(reflect.TypeFor[holder]()):
-			t = reflect.Zero(t).Interface().(holder).held()
+		case t.Implements(reflect.TypeFor[wrapper]()):
+			t = reflect.Zero(t).Interface().(wrapper).wrapped()
 		default:
 			return t
 		}
@@ -65,92 +65,92 @@ func core(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// value walks one value; t is nil where anything may stand.
-func (f *fitter) value(t reflect.Type) *misfit {
-	f.space()
+// checkValue walks one value; t is nil where anything may stand.
+func (f *bodyChecker) checkValue(t reflect.Type) *mismatch {
+	f.skipSpace()
 	start, first := f.at, f.text[f.at]
 
-	t = core(t)
+	t = unwrapType(t)
 	switch {
 	case t == nil:
-		f.skip()
+		f.skipValue()
 		return nil
-	case fitsAnyhow(t, first):
-		f.skip()
+	case fitsByFirstByte(t, first):
+		f.skipValue()
 		return nil
-	case decodesItself(t):
-		return f.leaf(start, t, "has the wrong form")
+	case hasUnmarshaler(t):
+		return f.checkLeaf(start, t, "has the wrong form")
 	case t.Kind() == reflect.Struct && first == '{':
-		return f.object(fieldTypes(t))
+		return f.checkObject(fieldTypes(t))
 	case t.Kind() == reflect.Slice && first == '[':
-		return f.array(t.Elem())
+		return f.checkArray(t.Elem())
 	default:
-		return f.leaf(start, t, "must be "+typeName(t.Kind()))
+		return f.checkLeaf(start, t, "must be "+typeName(t.Kind()))
 	}
 }
 
-// fitsAnyhow tells of a value, by how it begins, that it fits whatever follows.
-func fitsAnyhow(t reflect.Type, first byte) bool {
+// fitsByFirstByte tells of a value, by how it begins, that it fits whatever follows.
+func fitsByFirstByte(t reflect.Type, first byte) bool {
 	switch {
 	case first == '"':
-		return t.Kind() == reflect.String && !decodesItself(t)
+		return t.Kind() == reflect.String && !hasUnmarshaler(t)
 	case first == 't' || first == 'f':
-		return t.Kind() == reflect.Bool && !decodesItself(t)
+		return t.Kind() == reflect.Bool && !hasUnmarshaler(t)
 	default:
 		return t == reflect.TypeFor[json.RawMessage]()
 	}
 }
 
-// leaf lets encoding/json decide whether the value fits; null fits everywhere.
-func (f *fitter) leaf(start int, t reflect.Type, rule string) *misfit {
-	f.skip()
+// checkLeaf lets encoding/json decide whether the value fits; null fits everywhere.
+func (f *bodyChecker) checkLeaf(start int, t reflect.Type, rule string) *mismatch {
+	f.skipValue()
 	if json.Unmarshal(f.text[start:f.at], reflect.New(t).Interface()) != nil {
-		return &misfit{rule: rule}
+		return &mismatch{rule: rule}
 	}
 	return nil
 }
 
-func (f *fitter) object(fields map[string]reflect.Type) *misfit {
+func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
 	last := make(map[string]int) // where the key of each field begins
 
 	f.at++
-	for f.more('}') {
+	for f.nextMember('}') {
 		start := f.at
-		name := f.key()
+		name := f.readKey()
 		t, known := fields[name]
 		if earlier, again := last[name]; again {
-			f.blank(earlier)
+			f.blankKey(earlier)
 		}
 
 		if known {
 			last[name] = start
 		} else {
-			f.blank(start)
+			f.blankKey(start)
 		}
 
-		if bad := f.value(t); bad != nil {
-			return bad.in(name)
+		if bad := f.checkValue(t); bad != nil {
+			return bad.under(name)
 		}
 	}
 	return nil
 }
 
-func (f *fitter) array(element reflect.Type) *misfit {
+func (f *bodyChecker) checkArray(element reflect.Type) *mismatch {
 	f.at++
-	for i := 0; f.more(']'); i++ {
-		if bad := f.value(element); bad != nil {
-			return bad.in("[" + strconv.Itoa(i) + "]")
+	for i := 0; f.nextMember(']'); i++ {
+		if bad := f.checkValue(element); bad != nil {
+			return bad.under("[" + strconv.Itoa(i) + "]")
 		}
 	}
 	return nil
 }
 
-// more moves to the next member, or behind the closing delimiter.
-func (f *fitter) more(end byte) bool {
-	f.space()
+// nextMember moves to the next member, or behind the closing delimiter.
+func (f *bodyChecker) nextMember(end byte) bool {
+	f.skipSpace()
 	if f.text[f.at] == ',' {
 		f.at++
-		f.space()
+		f.skipSpace()
 	}
 	if f.text[f.at] == end {
 		f.at++
@@ -159,10 +159,10 @@ func (f *fitter) more(end byte) bool {
 	return true
 }
 
-// key reads a key and moves behind its colon.
-func (f *fitter) key() (name string) {
+// readKey reads a key and moves behind its colon.
+func (f *bodyChecker) readKey() (name string) {
 	start := f.at
-	f.skip()
+	f.skipValue()
 
 	if text := f.text[start:f.at]; bytes.IndexByte(text, '\\') < 0 {
 		name = string(text[1 : len(text)-1])
@@ -170,13 +170,13 @@ func (f *fitter) key() (name string) {
 		panic("a key of valid JSON is no string: " + err.Error())
 	}
 
-	f.space()
+	f.skipSpace()
 	f.at++
 	return name
 }
 
-// blank makes the key at start one that no type has.
-func (f *fitter) blank(start int) {
+// blankKey makes the key at start one that no type has.
+func (f *bodyChecker) blankKey(start int) {
 	for i := start + 1; f.text[i] != '"'; i++ {
 		if f.text[i] == '\\' {
 			f.text[i] = '-'
@@ -186,14 +186,14 @@ func (f *fitter) blank(start int) {
 	}
 }
 
-func (f *fitter) space() {
+func (f *bodyChecker) skipSpace() {
 	for f.at < len(f.text) && strings.IndexByte(" \t\r\n", f.text[f.at]) >= 0 {
 		f.at++
 	}
 }
 
-// skip moves behind the value at hand, without recursion: strangers choose the depth.
-func (f *fitter) skip() {
+// skipValue moves behind the value at hand, without recursion: strangers choose the depth.
+func (f *bodyChecker) skipValue() {
 	for depth := 0; ; {
 		switch c := f.text[f.at]; c {
 		case '"':
@@ -222,16 +222,16 @@ func (f *fitter) skip() {
 	}
 }
 
-func decodesItself(t reflect.Type) bool {
+func hasUnmarshaler(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-// knownFields are the fields of each type that was read, compiled once.
-var knownFields sync.Map
+// fieldTypeCache are the fields of each type that was read, compiled once.
+var fieldTypeCache sync.Map
 
 // fieldTypes maps the JSON names of a struct to the types of its fields.
 func fieldTypes(t reflect.Type) map[string]reflect.Type {
-	if known, ok := knownFields.Load(t); ok {
+	if known, ok := fieldTypeCache.Load(t); ok {
 		return known.(map[string]reflect.Type)
 	}
 
@@ -250,7 +250,7 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 		types[name] = field.Type
 	}
 
-	knownFields.Store(t, types)
+	fieldTypeCache.Store(t, types)
 	return types
 }
 
@@ -272,9 +272,9 @@ func typeName(kind reflect.Kind) string {
 	}
 }
 
-// halfCharacter tells whether a valid document escapes half of a surrogate pair,
+// hasLoneSurrogate tells whether a valid document escapes half of a surrogate pair,
 // which is no character: clients that read it back would stumble over it.
-func halfCharacter(doc []byte) bool {
+func hasLoneSurrogate(doc []byte) bool {
 	high := false // the last thing was the first half of a pair
 	for i := 0; i < len(doc); i++ {
 		if doc[i] != '\\' {

@@ -85,7 +85,7 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.list(r, fmt.Sprintf("webhook_deliveries %#v", f))
+	q, err := s.parseListQuery(r, fmt.Sprintf("webhook_deliveries %#v", f))
 	if err != nil {
 		return reply{}, err
 	}
@@ -100,8 +100,8 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 	return page(s, q, rows, key, viewDelivery), err
 }
 
-// delivery is the delivery that the path names.
-func delivery(rx *storage.Rx, r *request) (storage.Delivery, error) {
+// deliveryIn is the delivery that the path names.
+func deliveryIn(rx *storage.Rx, r *request) (storage.Delivery, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixDelivery, id) {
 		return storage.Delivery{}, notFound()
@@ -112,7 +112,7 @@ func delivery(rx *storage.Rx, r *request) (storage.Delivery, error) {
 // findDelivery reports a delivery that does not exist.
 func (s *Server) findDelivery(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := delivery(rx, r)
+		_, err := deliveryIn(rx, r)
 		return err
 	})
 }
@@ -121,7 +121,7 @@ func (s *Server) findDelivery(r *request) error {
 func (s *Server) getDelivery(r *request) (reply, error) {
 	var view deliveryView
 	err := s.view(r, func(rx *storage.Rx) error {
-		d, err := delivery(rx, r)
+		d, err := deliveryIn(rx, r)
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ type attemptView struct {
 func (s *Server) listAttempts(r *request) (reply, error) {
 	var rows []storage.Attempt
 	err := s.view(r, func(rx *storage.Rx) error {
-		d, err := delivery(rx, r)
+		d, err := deliveryIn(rx, r)
 		if err != nil {
 			return err
 		}
@@ -160,13 +160,13 @@ func (s *Server) listAttempts(r *request) (reply, error) {
 	for i, row := range rows {
 		views[i] = attemptView(row)
 	}
-	return whole(views), err
+	return wholeList(views), err
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
 func (s *Server) replayDelivery(r *request) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		d, err := delivery(&tx.Rx, r)
+		d, err := deliveryIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -211,8 +211,8 @@ func (b *bulkReplay) validate() error {
 
 	// The times are read by the same rules as those in a query.
 	q := filters{values: make(map[string][]string)}
-	q.put("created_after", b.CreatedAfter)
-	q.put("created_before", b.CreatedBefore)
+	q.set("created_after", b.CreatedAfter)
+	q.set("created_before", b.CreatedBefore)
 	b.filter = storage.ReplayFilter{
 		SubscriptionID: *b.SubscriptionID,
 		Status:         storage.DeliveryDead,

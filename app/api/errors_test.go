@@ -55,7 +55,7 @@ var provocations = map[Code]func(*fixture) answer{
 	RequestTooLarge: func(f *fixture) answer { return f.call("POST", "/labels", strings.Repeat(" ", maxBody+1)) },
 	InvalidJSON:     func(f *fixture) answer { return f.call("POST", "/labels", "{") },
 	IdempotencyInProgress: func(f *fixture) answer {
-		f.api.flights.begin(flight{f.tenant.Organization.ID, "a"}, fingerprint(&request{http: must("POST", "/v1/labels"), raw: []byte("{}")}))
+		f.api.inFlight.begin(inFlightKey{f.tenant.Organization.ID, "a"}, fingerprint(&request{http: must("POST", "/v1/labels"), raw: []byte("{}")}))
 		return f.call("POST", "/labels", "{}", "Idempotency-Key: a")
 	},
 	IdempotencyKeyReuse: func(f *fixture) answer {

@@ -17,8 +17,8 @@ type filters struct {
 	err    error
 }
 
-// put gives a parameter the value of a body's field, if that is there.
-func (f *filters) put(name string, value *string) {
+// set gives a parameter the value of a body's field, if that is there.
+func (f *filters) set(name string, value *string) {
 	if value != nil {
 		f.values.Set(name, *value)
 	}

@@ -18,23 +18,25 @@ type idempotency struct {
 	saved       bool
 }
 
-// flights are the requests with a key that are being worked on. They live in
+// inFlightRequests are the requests with a key that are being worked on. They live in
 // memory only, so a crash leaves none behind.
-type flights struct {
+type inFlightRequests struct {
 	mu  sync.Mutex
-	all map[flight][sha256.Size]byte
+	all map[inFlightKey][sha256.Size]byte
 }
 
-type flight struct {
+type inFlightKey struct {
 	organization int64
 	key          string
 }
 
-func newFlights() *flights { return &flights{all: make(map[flight][sha256.Size]byte)} }
+func newInFlightRequests() *inFlightRequests {
+	return &inFlightRequests{all: make(map[inFlightKey][sha256.Size]byte)}
+}
 
 // begin enters a request, unless one with its key is in the air: then it
 // returns that one's fingerprint and false.
-func (f *flights) begin(id flight, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
+func (f *inFlightRequests) begin(id inFlightKey, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 
@@ -45,41 +47,41 @@ func (f *flights) begin(id flight, fingerprint [sha256.Size]byte) ([sha256.Size]
 	return fingerprint, true
 }
 
-func (f *flights) end(id flight) {
+func (f *inFlightRequests) end(id inFlightKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.all, id)
 }
 
-// once runs the handler, or repeats the answer that the request's
+// handleOnce runs the handler, or repeats the answer that the request's
 // Idempotency-Key had before.
-func (s *Server) once(r *request) (reply, error) {
+func (s *Server) handleOnce(r *request) (reply, error) {
 	keys := r.http.Header.Values("Idempotency-Key")
 	if r.http.Method != http.MethodPost || len(keys) == 0 {
 		return s.handle(r)
 	}
 
-	if len(keys) > 1 || !validKey(keys[0]) {
+	if len(keys) > 1 || !isIdempotencyKey(keys[0]) {
 		return reply{}, invalid("Idempotency-Key", "must be given once and have 1 to 255 printable ASCII characters")
 	}
 
 	r.idempotency = &idempotency{key: keys[0], fingerprint: fingerprint(r)}
-	id := flight{r.org.ID, keys[0]}
-	if other, free := s.flights.begin(id, r.idempotency.fingerprint); !free {
+	id := inFlightKey{r.org.ID, keys[0]}
+	if other, free := s.inFlight.begin(id, r.idempotency.fingerprint); !free {
 		if other != r.idempotency.fingerprint {
 			return reply{}, errKeyReuse()
 		}
 		return reply{}, fail(IdempotencyInProgress, "A request with this Idempotency-Key is still being processed.")
 	}
 
-	defer s.flights.end(id)
-	if earlier, err := s.recall(r); err != nil || earlier.body != nil {
+	defer s.inFlight.end(id)
+	if earlier, err := s.savedAnswer(r); err != nil || earlier.body != nil {
 		return earlier, err
 	}
 
 	rep, err := s.handle(r)
 	if err == nil && !r.idempotency.saved {
-		err = s.DB.Update(r.http.Context(), func(tx *storage.Tx) error { return s.remember(tx, r, &rep) })
+		err = s.DB.Update(r.http.Context(), func(tx *storage.Tx) error { return s.saveAnswer(tx, r, &rep) })
 	}
 	return rep, err
 }
@@ -94,8 +96,8 @@ func (s *Server) handle(r *request) (reply, error) {
 	return rep, err
 }
 
-// recall finds the answer that the key had before, if it had one.
-func (s *Server) recall(r *request) (reply, error) {
+// savedAnswer finds the answer that the key had before, if it had one.
+func (s *Server) savedAnswer(r *request) (reply, error) {
 	var a storage.Answer
 	err := s.view(r, func(rx *storage.Rx) (err error) {
 		a, err = rx.Answer(r.org.ID, r.idempotency.key)
@@ -114,8 +116,8 @@ func (s *Server) recall(r *request) (reply, error) {
 	return reply{status: a.Status, body: a.Body, replayed: true, requestID: a.RequestID}, nil
 }
 
-// remember stores the answer in the transaction that it answers.
-func (s *Server) remember(tx *storage.Tx, r *request, rep *reply) error {
+// saveAnswer stores the answer in the transaction that it answers.
+func (s *Server) saveAnswer(tx *storage.Tx, r *request, rep *reply) error {
 	if r.idempotency == nil || rep.status/100 != 2 {
 		return nil
 	}
@@ -152,7 +154,7 @@ func fingerprint(r *request) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-func validKey(key string) bool {
+func isIdempotencyKey(key string) bool {
 	for _, c := range []byte(key) {
 		if c < 0x20 || c > 0x7e {
 			return false

@@ -6,30 +6,30 @@ import (
 )
 
 const (
-	maxInteractive    = 1024
-	maxListBody       = 4096
-	maxSmallText      = 60 // of headers and footers
-	maxButtons        = 3
-	maxButtonID       = 256
-	maxButtonTitle    = 20
-	maxSections       = 10
-	maxRows           = 10 // in all sections together
-	maxRowID          = 200
-	maxRowTitle       = 24
-	maxRowDescription = 72
+	maxInteractiveText = 1024
+	maxListBody        = 4096
+	maxSmallText       = 60 // of headers and footers
+	maxButtons         = 3
+	maxButtonID        = 256
+	maxButtonTitle     = 20
+	maxSections        = 10
+	maxRows            = 10 // in all sections together
+	maxRowID           = 200
+	maxRowTitle        = 24
+	maxRowDescription  = 72
 )
 
 // interactiveBody is the content of a message with something to tap on.
 type interactiveBody struct {
 	Type   *string     `json:"type,omitempty"`
 	Header *headerBody `json:"header,omitempty"`
-	Body   *phrase     `json:"body,omitempty"`
-	Footer *phrase     `json:"footer,omitempty"`
+	Body   *textObject `json:"body,omitempty"`
+	Footer *textObject `json:"footer,omitempty"`
 	Action *actionBody `json:"action,omitempty"`
 }
 
-// phrase is a text in an object of its own.
-type phrase struct {
+// textObject is a text in an object of its own.
+type textObject struct {
 	Text *string `json:"text,omitempty"`
 }
 
@@ -91,7 +91,7 @@ func (h *headerBody) check(kinds []string, allowHTTP plainHTTP) error {
 }
 
 func (in *interactiveBody) checkTexts() error {
-	most := maxInteractive
+	most := maxInteractiveText
 	if in.Type != nil && *in.Type == "list" {
 		most = maxListBody
 	}
@@ -127,7 +127,7 @@ func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
 	}
 }
 
-func (in *interactiveBody) describe(s *send) {
+func (in *interactiveBody) describe(s *outgoingMessage) {
 	s.Body = in.Body.Text
 	if h := in.Header; h != nil {
 		if f := h.file(*h.Type); f != nil {
@@ -186,7 +186,7 @@ func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
 
 	return within("parameters", cmp.Or(
 		required("display_text", a.Parameters.DisplayText, maxButtonTitle),
-		link("url", a.Parameters.URL, allowHTTP),
+		checkLink("url", a.Parameters.URL, allowHTTP),
 	))
 }
 

@@ -40,7 +40,7 @@ func viewLabel(l storage.Label) labelView {
 
 // listLabels handles GET /v1/labels.
 func (s *Server) listLabels(r *request) (reply, error) {
-	q, err := s.list(r, "labels")
+	q, err := s.parseListQuery(r, "labels")
 	if err != nil {
 		return reply{}, err
 	}
@@ -111,13 +111,13 @@ func (s *Server) createLabel(r *request) (reply, error) {
 // findLabel reports a label that does not exist.
 func (s *Server) findLabel(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := s.label(rx, r)
+		_, err := s.labelIn(rx, r)
 		return err
 	})
 }
 
-// label is the label that the path names.
-func (s *Server) label(rx *storage.Rx, r *request) (storage.Label, error) {
+// labelIn is the label that the path names.
+func (s *Server) labelIn(rx *storage.Rx, r *request) (storage.Label, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixLabel, id) {
 		return storage.Label{}, notFound()
@@ -129,7 +129,7 @@ func (s *Server) label(rx *storage.Rx, r *request) (storage.Label, error) {
 func (s *Server) getLabel(r *request) (reply, error) {
 	var l storage.Label
 	err := s.view(r, func(rx *storage.Rx) (err error) {
-		l, err = s.label(rx, r)
+		l, err = s.labelIn(rx, r)
 		return err
 	})
 	return ok(viewLabel(l)), err
@@ -177,7 +177,7 @@ func (s *Server) updateLabel(r *request) (reply, error) {
 
 	changed := false
 	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := s.label(&tx.Rx, r)
+		l, err := s.labelIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -210,7 +210,7 @@ func (s *Server) deleteLabel(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := s.label(&tx.Rx, r)
+		l, err := s.labelIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}

@@ -43,7 +43,7 @@ func (b *mediaBody) validate() error {
 	if b.Link == nil {
 		return missing("link")
 	}
-	return link("link", b.Link, b.allowHTTP)
+	return checkLink("link", b.Link, b.allowHTTP)
 }
 
 // createMedia handles POST /v1/:phone_number_id/media.
@@ -51,7 +51,7 @@ func (b *mediaBody) validate() error {
 // The file is durable before its row: a crash in between leaves a file without a
 // row, which is swept up, and never a row without a file.
 func (s *Server) createMedia(r *request) (reply, error) {
-	in, err := s.received(r)
+	in, err := s.receivedFile(r)
 	if err != nil {
 		return reply{}, err
 	}
@@ -78,10 +78,10 @@ func (s *Server) createMedia(r *request) (reply, error) {
 	})
 }
 
-// received is the file that came with the request, or that its link leads to.
-func (s *Server) received(r *request) (*intake, error) {
+// receivedFile is the file that came with the request, or that its link leads to.
+func (s *Server) receivedFile(r *request) (*incomingFile, error) {
 	if r.form != nil {
-		return &r.form.intake, r.form.check()
+		return &r.form.incomingFile, r.form.check()
 	}
 
 	in := mediaBody{allowHTTP: s.plainHTTP()}
@@ -121,7 +121,7 @@ func (s *Server) deleteMedia(r *request) (reply, error) {
 
 // findMedia finds the files of the team's library that a message uses. One that
 // is not there is only noted: other refusals come first.
-func findMedia(tx *storage.Tx, team int64, out *send) error {
+func findMedia(tx *storage.Tx, team int64, out *outgoingMessage) error {
 	for i, ref := range out.Media {
 		if ref.MediaID == "" {
 			continue
@@ -130,8 +130,8 @@ func findMedia(tx *storage.Tx, team int64, out *send) error {
 		m, err := tx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			if out.lacking == nil {
-				out.lacking = &Error{
+			if out.missingMedia == nil {
+				out.missingMedia = &Error{
 					Code:    MediaNotFound,
 					Param:   ref.Param + ".id",
 					Message: "The team of this number has no such media in its library.",
@@ -140,12 +140,12 @@ func findMedia(tx *storage.Tx, team int64, out *send) error {
 			continue
 		case err != nil:
 			return err
-		case !suits(m.MIMEType, ref.Kind):
+		case !canBeSentAs(m.MIMEType, ref.Kind):
 			return invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
 		}
 
 		if out.file() == &out.Media[i] {
-			out.library = &m
+			out.libraryFile = &m
 		}
 	}
 	return nil

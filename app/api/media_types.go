@@ -40,9 +40,9 @@ var mediaKinds = map[string]mediaKind{
 	"text/plain":                           {"document", maxMedia},
 }
 
-// suits tells whether a file of a type can stand where a message wants a kind.
+// canBeSentAs tells whether a file of a type can stand where a message wants a kind.
 // Anything may go as a document.
-func suits(mimeType, kind string) bool {
+func canBeSentAs(mimeType, kind string) bool {
 	switch kind {
 	case "document":
 		return true

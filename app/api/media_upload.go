@@ -28,9 +28,9 @@ const (
 	uploadTime = 10 * time.Minute
 )
 
-// intake receives a file: it writes it to disk as it comes, and tells its type,
+// incomingFile receives a file: it writes it to disk as it comes, and tells its type,
 // and with it its limit, as soon as the first bytes are there.
-type intake struct {
+type incomingFile struct {
 	file     *storage.Upload
 	head     []byte
 	mimeType string // "" until it is known
@@ -39,7 +39,7 @@ type intake struct {
 }
 
 // Write implements io.Writer. It refuses what is too large with an *Error.
-func (in *intake) Write(p []byte) (int, error) {
+func (in *incomingFile) Write(p []byte) (int, error) {
 	if room := jobs.FileHead - len(in.head); room > 0 {
 		in.head = append(in.head, p[:min(room, len(p))]...)
 	}
@@ -56,14 +56,14 @@ func (in *intake) Write(p []byte) (int, error) {
 
 // limit is that of the file's kind. One that will be refused for its type is
 // still read to the end, because its request may be a repeated one.
-func (in *intake) limit() int64 {
+func (in *incomingFile) limit() int64 {
 	if kind, ok := mediaKinds[in.mimeType]; ok {
 		return kind.limit
 	}
 	return maxMedia
 }
 
-func (in *intake) tooLarge() *Error {
+func (in *incomingFile) tooLarge() *Error {
 	size := fmt.Sprintf("%d MiB", in.limit()/mebibyte)
 	if in.limit() < mebibyte {
 		size = fmt.Sprintf("%d KiB", in.limit()/kibibyte)
@@ -72,7 +72,7 @@ func (in *intake) tooLarge() *Error {
 }
 
 // finish settles the type of a file that has come to its end.
-func (in *intake) finish() error {
+func (in *incomingFile) finish() error {
 	if in.mimeType == "" {
 		in.mimeType = jobs.FileType(in.head)
 	}
@@ -85,7 +85,7 @@ func (in *intake) finish() error {
 }
 
 // check tells whether the provider takes such a file; param is what to blame.
-func (in *intake) check(param string) error {
+func (in *incomingFile) check(param string) error {
 	if in.file.Size() == 0 {
 		return invalid(param, "must not be empty")
 	}
@@ -97,7 +97,7 @@ func (in *intake) check(param string) error {
 
 // form is a multipart body once it was read.
 type form struct {
-	intake
+	incomingFile
 	files int // how many parts were called file
 }
 
@@ -106,11 +106,11 @@ func isForm(r *http.Request) bool {
 	return jobs.BareType(r.Header.Get("Content-Type")) == "multipart/form-data"
 }
 
-// takeBody reads the body: a file goes to disk, all else to memory.
-func (s *Server) takeBody(x *exchange) error {
+// readBody reads the body: a file goes to disk, all else to memory.
+func (s *Server) readBody(x *exchange) error {
 	r := x.request
 	if !r.route.has(uploads) || !isForm(r.http) {
-		return r.read(x.ResponseWriter)
+		return r.readJSON(x.ResponseWriter)
 	}
 
 	if r.http.ContentLength > maxForm {
@@ -126,7 +126,7 @@ func (s *Server) takeBody(x *exchange) error {
 		return err
 	}
 
-	r.form = &form{intake: intake{file: file}}
+	r.form = &form{incomingFile: incomingFile{file: file}}
 	r.http.Body = http.MaxBytesReader(x.ResponseWriter, r.http.Body, maxForm)
 	return asFormError(r.readForm())
 }
@@ -169,7 +169,7 @@ func (r *request) readForm() error {
 		}
 
 		sum := sha256.New()
-		if err := r.form.take(part, sum); err != nil {
+		if err := r.form.readPart(part, sum); err != nil {
 			return err
 		}
 
@@ -179,8 +179,8 @@ func (r *request) readForm() error {
 	}
 }
 
-// take reads one part and shows it to sum.
-func (f *form) take(part *multipart.Part, sum io.Writer) error {
+// readPart reads one part and shows it to sum.
+func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
 	var to io.Writer = io.Discard
 
 	switch part.FormName() {
@@ -188,7 +188,7 @@ func (f *form) take(part *multipart.Part, sum io.Writer) error {
 		if f.files++; f.files == 1 {
 			f.filename = part.FileName()
 			f.declared = append(f.declared, jobs.BareType(part.Header.Get("Content-Type")))
-			to = &f.intake
+			to = &f.incomingFile
 		}
 	case "type":
 		text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField), sum))
@@ -210,16 +210,16 @@ func (f *form) check() error {
 	case f.files > 1:
 		return invalid("file", "must be given once")
 	}
-	return f.intake.check("file")
+	return f.incomingFile.check("file")
 }
 
 // fetch receives the file at a link, which stands in param. Whatever goes wrong
 // there is the link's fault; a file that is too large is so as one that is
 // uploaded would be.
-func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error) {
+func (s *Server) fetch(ctx context.Context, param, link string) (*incomingFile, error) {
 	res, err := s.Fetch.Get(ctx, link)
 	if err != nil {
-		return nil, unreachable(param, err)
+		return nil, errUnreachable(param, err)
 	}
 	defer res.Body.Close()
 
@@ -232,7 +232,7 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error)
 		return nil, err
 	}
 
-	in := &intake{file: file, filename: nameOf(res), declared: []string{jobs.BareType(res.Header.Get("Content-Type"))}}
+	in := &incomingFile{file: file, filename: responseFilename(res), declared: []string{jobs.BareType(res.Header.Get("Content-Type"))}}
 	if _, err = io.Copy(in, res.Body); err == nil {
 		err = in.finish()
 	}
@@ -253,26 +253,26 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*intake, error)
 		return nil, err
 	}
 
-	return nil, unreachable(param, err)
+	return nil, errUnreachable(param, err)
 }
 
-// unreachable says why a link could not be fetched, in a word.
-func unreachable(param string, err error) error {
+// errUnreachable says why a link could not be fetched, in a word.
+func errUnreachable(param string, err error) error {
 	e := invalid(param, "could not be fetched: "+guard.Reason(err))
 	e.cause = err
 	return e
 }
 
-// nameOf is what the other side calls a file: by its header, or by its address.
-func nameOf(res *http.Response) string {
+// responseFilename is what the other side calls a file: by its header, or by its address.
+func responseFilename(res *http.Response) string {
 	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return params["filename"]
 	}
-	return base(res.Request.URL)
+	return lastPathSegment(res.Request.URL)
 }
 
-// base is the last segment of a URL's path, "" when it has none.
-func base(u *url.URL) string {
+// lastPathSegment is the last segment of a URL's path, "" when it has none.
+func lastPathSegment(u *url.URL) string {
 	if name := path.Base(u.Path); name != "/" && name != "." {
 		return name
 	}

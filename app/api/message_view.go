@@ -89,13 +89,13 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
 	}
 
-	v.Media = s.viewFile(m)
+	v.Media = s.viewMessageMedia(m)
 	return v
 }
 
-// viewFile is the media of a message, or nil where there is none, or none any
+// viewMessageMedia is the media of a message, or nil where there is none, or none any
 // more.
-func (s *Server) viewFile(m storage.Message) *mediaView {
+func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
 	if link := s.Host.LinkOf(m); link != "" {
 		ready := storage.MediaReady
 		return &mediaView{
@@ -112,9 +112,9 @@ func (s *Server) viewFile(m storage.Message) *mediaView {
 	return nil
 }
 
-// ownFields are the names under which no content can stand. Types to come are
+// messageFieldNames are the names under which no content can stand. Types to come are
 // the provider's to name.
-var ownFields = func() map[string]bool {
+var messageFieldNames = func() map[string]bool {
 	names := make(map[string]bool)
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[messageView]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -127,7 +127,7 @@ var ownFields = func() map[string]bool {
 func (v messageView) MarshalJSON() ([]byte, error) {
 	type plain messageView
 	body, err := encode(plain(v))
-	if err != nil || ownFields[v.Type] {
+	if err != nil || messageFieldNames[v.Type] {
 		return body, err
 	}
 

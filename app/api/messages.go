@@ -37,7 +37,7 @@ func (s *Server) listMessages(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.list(r, fmt.Sprintf("messages %d %#v", r.account.ID, f))
+	q, err := s.parseListQuery(r, fmt.Sprintf("messages %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
@@ -52,8 +52,8 @@ func (s *Server) listMessages(r *request) (reply, error) {
 	return page(s, q, rows, key, s.viewMessage), err
 }
 
-// message is the message that the path names.
-func (s *Server) message(r *request) (m storage.Message, err error) {
+// messageIn is the message that the path names.
+func (s *Server) messageIn(r *request) (m storage.Message, err error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixMessage, id) {
 		return m, notFound()
@@ -68,14 +68,14 @@ func (s *Server) message(r *request) (m storage.Message, err error) {
 
 // getMessage handles GET /v1/:phone_number_id/messages/:id.
 func (s *Server) getMessage(r *request) (reply, error) {
-	m, err := s.message(r)
+	m, err := s.messageIn(r)
 	rep := ok(s.viewMessage(m))
-	rep.etag = messageTag(m)
+	rep.etag = messageETag(m)
 	return rep, err
 }
 
-// messageTag is a weak tag over the status and the error.
-func messageTag(m storage.Message) string {
+// messageETag is a weak tag over the status and the error.
+func messageETag(m storage.Message) string {
 	state := m.ID + "\x00" + m.Status + "\x00" + strconv.FormatInt(int64(m.PlayedAt), 10)
 	if m.ErrorCode != nil {
 		state += "\x00" + *m.ErrorCode + "\x00" + *m.ErrorMessage
@@ -96,19 +96,19 @@ func (s *Server) createMessage(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	if read, ok := in.receipt(); ok {
+	if read, ok := in.readReceipt(); ok {
 		return s.markRead(r, read)
 	}
 
-	out := in.send()
-	wire, err := in.wire()
+	out := in.outgoing()
+	wire, err := in.providerContent()
 	if err != nil {
 		return reply{}, err
 	}
 
-	return s.knowing(r, func() (reply, error) {
+	return s.withTemplateSync(r, func() (reply, error) {
 		return s.update(r, func(tx *storage.Tx) (reply, error) {
-			m, err := s.accept(tx, r, out)
+			m, err := s.acceptMessage(tx, r, out)
 			if err != nil {
 				return reply{}, err
 			}
@@ -118,8 +118,8 @@ func (s *Server) createMessage(r *request) (reply, error) {
 }
 
 // markRead marks an inbound message as read and lets its sender see that.
-func (s *Server) markRead(r *request, read receipt) (reply, error) {
-	unread, err := s.unreadBehind(r, read.MessageID)
+func (s *Server) markRead(r *request, read readReceipt) (reply, error) {
+	unread, err := s.unreadAfter(r, read.MessageID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -138,8 +138,8 @@ func (s *Server) markRead(r *request, read receipt) (reply, error) {
 	})
 }
 
-// unreadBehind counts what came in after an inbound message.
-func (s *Server) unreadBehind(r *request, providerID string) (unread storage.Unread, err error) {
+// unreadAfter counts what came in after an inbound message.
+func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unread, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
 		m, err := rx.MessageByProviderID(r.account.ID, providerID)
 		if err != nil {
@@ -156,15 +156,15 @@ func (s *Server) unreadBehind(r *request, providerID string) (unread storage.Unr
 	return unread, err
 }
 
-// accept checks whether a message may be sent and stores it, with the contact and
+// acceptMessage checks whether a message may be sent and stores it, with the contact and
 // the conversation that it needs.
-func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, error) {
+func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) (storage.Message, error) {
 	sender, err := tx.Sender(r.account.ID)
 	if err != nil {
 		return storage.Message{}, err
 	}
 
-	if err := s.checkTemplate(tx, &out, sender); err != nil {
+	if err := s.resolveTemplate(tx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -178,7 +178,7 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 	}
 
 	// Only now may anything be written: a refused message leaves no contact behind.
-	if err := s.mayBeSent(tx, r, sender, to.Contact, out); err != nil {
+	if err := s.checkSendAllowed(tx, r, sender, to.Contact, out); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -191,7 +191,7 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 		}
 	}
 
-	if err := writeTo(tx, &to); err != nil {
+	if err := ensureConversation(tx, &to); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -200,9 +200,9 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 	return m, tx.InsertMessage(&m)
 }
 
-// writeTo records that a message goes to a contact, in its conversation or in a
+// ensureConversation records that a message goes to a contact, in its conversation or in a
 // new one.
-func writeTo(tx *storage.Tx, to *storage.Recipient) error {
+func ensureConversation(tx *storage.Tx, to *storage.Recipient) error {
 	if to.ConversationID != nil {
 		return tx.MarkWrittenIn(*to.ConversationID)
 	}
@@ -211,7 +211,7 @@ func writeTo(tx *storage.Tx, to *storage.Recipient) error {
 	return err
 }
 
-func newMessage(sender storage.Sender, to storage.Recipient, out send) storage.Message {
+func newMessage(sender storage.Sender, to storage.Recipient, out outgoingMessage) storage.Message {
 	m := storage.Message{
 		AccountID:          sender.ID,
 		ConversationID:     *to.ConversationID,
@@ -237,8 +237,8 @@ func newMessage(sender storage.Sender, to storage.Recipient, out send) storage.M
 		m.PhoneNumber = &out.To
 	}
 
-	if out.library != nil {
-		m.SetMedia(*out.library)
+	if out.libraryFile != nil {
+		m.SetMedia(*out.libraryFile)
 	}
 	if out.ReplyTo != nil {
 		m.Context, _ = json.Marshal(map[string]string{"message_id": *out.ReplyTo})
@@ -249,7 +249,7 @@ func newMessage(sender storage.Sender, to storage.Recipient, out send) storage.M
 
 // getMessageMedia handles GET /v1/:phone_number_id/messages/:id/media.
 func (s *Server) getMessageMedia(r *request) (reply, error) {
-	m, err := s.message(r)
+	m, err := s.messageIn(r)
 	if err != nil {
 		return reply{}, err
 	}

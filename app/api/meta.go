@@ -11,10 +11,10 @@ import (
 )
 
 //go:embed openapi.json
-var description []byte
+var openAPIDocument []byte
 
 // Description is openapi.json, which nobody may change.
-func Description() []byte { return description }
+func Description() []byte { return openAPIDocument }
 
 type healthView struct {
 	Status  string `json:"status"`
@@ -34,10 +34,10 @@ func (s *Server) getHealth(r *request) (reply, error) {
 	return ok(healthView{Status: "ok", Version: s.Version}), nil
 }
 
-// getDescription handles GET /v1/openapi.json.
-func (s *Server) getDescription(*request) (reply, error) {
-	sum := sha256.Sum256(description)
-	return reply{status: http.StatusOK, body: description, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
+// getOpenAPI handles GET /v1/openapi.json.
+func (s *Server) getOpenAPI(*request) (reply, error) {
+	sum := sha256.Sum256(openAPIDocument)
+	return reply{status: http.StatusOK, body: openAPIDocument, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
 }
 
 type meView struct {

@@ -34,9 +34,9 @@ func (r *request) subject() event.Subject {
 	return event.Subject{Organization: r.org.ID, Account: r.account.ID, PhoneNumberID: r.account.PhoneNumberID}
 }
 
-// stillThere reports an account that was removed since findNumber found it: what
+// checkAccountExists reports an account that was removed since findNumber found it: what
 // is written for it now, its purge would not see any more.
-func stillThere(tx *storage.Tx, r *request) error {
+func checkAccountExists(tx *storage.Tx, r *request) error {
 	if r.account.ID == 0 {
 		return nil
 	}

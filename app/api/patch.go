@@ -21,8 +21,8 @@ func (p *patch[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &p.Value)
 }
 
-// held is the type whose JSON the field takes.
-func (patch[T]) held() reflect.Type { return reflect.TypeFor[T]() }
+// wrapped is the type whose JSON the field takes.
+func (patch[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }
 
 // given tells whether the field holds a value.
 func (p patch[T]) given() bool { return p.Set && !p.Null }

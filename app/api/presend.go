@@ -9,7 +9,7 @@ import (
 )
 
 // findRecipient finds the contact that a message goes to, or describes a new one.
-func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipient, isNew bool, err error) {
+func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to storage.Recipient, isNew bool, err error) {
 	switch {
 	case out.To != "":
 		to, err = tx.RecipientByPhone(account, out.To)
@@ -33,9 +33,9 @@ func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipien
 	return to, true, nil
 }
 
-// mayBeSent refuses what billing, the account, the customer or the recipient do
+// checkSendAllowed refuses what billing, the account, the customer or the recipient do
 // not allow, in the contract's order.
-func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, contact storage.Contact, out send) error {
+func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sender, contact storage.Contact, out outgoingMessage) error {
 	if sender.Subscription == storage.SubscriptionInactive {
 		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
 	}
@@ -61,11 +61,11 @@ func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, co
 		return fail(ConsentRequired, "The recipient has not opted in.")
 	}
 
-	return out.lacking
+	return out.missingMedia
 }
 
-// checkTemplate holds a template message against the stored template.
-func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender) error {
+// resolveTemplate holds a template message against the stored template.
+func (s *Server) resolveTemplate(tx *storage.Tx, out *outgoingMessage, sender storage.Sender) error {
 	if out.Template == nil {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender)
 		return invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
 	}
 
-	if err := checkTemplate(stored, out.Template.Components); err != nil {
+	if err := checkTemplateParameters(stored, out.Template.Components); err != nil {
 		return err
 	}
 

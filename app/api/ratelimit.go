@@ -17,8 +17,8 @@ type limiters struct {
 
 func newLimiters() *limiters { return &limiters{all: make(map[int64]*rate.Limiter)} }
 
-// of returns an organization's bucket, adjusted to its plan, or nil without a limit.
-func (l *limiters) of(organization int64, plan Plan) *rate.Limiter {
+// bucket returns an organization's bucket, adjusted to its plan, or nil without a limit.
+func (l *limiters) bucket(organization int64, plan Plan) *rate.Limiter {
 	if plan.RatePerSecond == 0 {
 		return nil
 	}
@@ -43,7 +43,7 @@ func (l *limiters) of(organization int64, plan Plan) *rate.Limiter {
 
 // takeToken takes a token out of the organization's bucket, or refuses.
 func (s *Server) takeToken(r *request) error {
-	bucket := s.limits.of(r.org.ID, r.plan)
+	bucket := s.limits.bucket(r.org.ID, r.plan)
 	if bucket == nil || bucket.Allow() {
 		return nil
 	}
@@ -53,10 +53,10 @@ func (s *Server) takeToken(r *request) error {
 	return &Error{Code: RateLimitExceeded, Message: "Too many requests. Slow down and retry.", RetryAfter: max(wait, time.Second)}
 }
 
-// showLimit tells an authenticated client how its bucket stands.
-func (s *Server) showLimit(x *exchange) {
+// setRateLimitHeaders tells an authenticated client how its bucket stands.
+func (s *Server) setRateLimitHeaders(x *exchange) {
 	r := x.request
-	bucket := s.limits.of(r.org.ID, r.plan)
+	bucket := s.limits.bucket(r.org.ID, r.plan)
 	if bucket == nil {
 		return
 	}

@@ -42,9 +42,9 @@ type listEnd struct {
 	RequestID  string  `json:"request_id"`
 }
 
-// rendered are the items as a JSON array. One by one, because the encoder would
+// renderItems are the items as a JSON array. One by one, because the encoder would
 // go over those again that render themselves.
-func (l *listBody) rendered() ([]byte, error) {
+func (l *listBody) renderItems() ([]byte, error) {
 	if l.data != nil {
 		return l.data, nil
 	}
@@ -67,7 +67,7 @@ func (l *listBody) rendered() ([]byte, error) {
 
 // render is the whole body.
 func (l *listBody) render(requestID string) ([]byte, error) {
-	data, err := l.rendered()
+	data, err := l.renderItems()
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func created(data any) reply { return reply{status: http.StatusCreated, data: da
 // accepted answers a POST whose work is done later.
 func accepted(data any) reply { return reply{status: http.StatusAccepted, data: data} }
 
-// whole answers with a list that has no further pages.
-func whole[V any](data []V) reply {
+// wholeList answers with a list that has no further pages.
+func wholeList[V any](data []V) reply {
 	items := make([]any, len(data))
 	for i, view := range data {
 		items[i] = view
@@ -184,12 +184,12 @@ func (rep reply) send(x *exchange) {
 	}
 
 	if rep.location != "" {
-		h.Set("Location", escaped(rep.location))
+		h.Set("Location", asciiURL(rep.location))
 	}
 
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)
-		if matches(x.request.http.Header.Values("If-None-Match"), rep.etag) {
+		if matchesETag(x.request.http.Header.Values("If-None-Match"), rep.etag) {
 			x.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -197,8 +197,8 @@ func (rep reply) send(x *exchange) {
 	writeJSON(x, rep.status, rep.body)
 }
 
-// escaped is a URL for a header, which takes ASCII only.
-func escaped(url string) string {
+// asciiURL is a URL for a header, which takes ASCII only.
+func asciiURL(url string) string {
 	var b strings.Builder
 	for _, c := range []byte(url) {
 		if c < utf8.RuneSelf {
@@ -210,8 +210,8 @@ func escaped(url string) string {
 	return b.String()
 }
 
-// matches compares a weak tag with the lists of If-None-Match.
-func matches(headers []string, etag string) bool {
+// matchesETag compares a weak tag with the lists of If-None-Match.
+func matchesETag(headers []string, etag string) bool {
 	want := strings.TrimPrefix(etag, "W/")
 	for _, header := range headers {
 		for candidate := range strings.SplitSeq(header, ",") {

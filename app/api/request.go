@@ -46,8 +46,8 @@ type request struct {
 // param is a path parameter.
 func (r *request) param(name string) string { return r.params.ByName(name) }
 
-// read takes the body in, unless the method has none.
-func (r *request) read(w http.ResponseWriter) error {
+// readJSON takes the body in, unless the method has none.
+func (r *request) readJSON(w http.ResponseWriter) error {
 	if r.http.Method != http.MethodPost && r.http.Method != http.MethodPatch {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (r *request) read(w http.ResponseWriter) error {
 	switch {
 	case len(r.body) == 0:
 		r.body = []byte("{}")
-	case !utf8.Valid(r.body) || !json.Valid(r.body) || halfCharacter(r.body):
+	case !utf8.Valid(r.body) || !json.Valid(r.body) || hasLoneSurrogate(r.body):
 		return fail(InvalidJSON, "The body is not valid JSON.")
 	case r.body[0] != '{':
 		return fail(InvalidJSON, "The body must be a JSON object.")
@@ -114,9 +114,9 @@ type listQuery struct {
 // fetch is how many rows to ask for: one more than the page shows if there are more.
 func (q listQuery) fetch() int { return q.limit + 1 }
 
-// list reads limit and cursor. scope names the list and holds its filters; the
+// parseListQuery reads limit and cursor. scope names the list and holds its filters; the
 // organization is added here.
-func (s *Server) list(r *request, scope string) (listQuery, error) {
+func (s *Server) parseListQuery(r *request, scope string) (listQuery, error) {
 	q := listQuery{limit: 25, after: storage.First, scope: scope + "\x00" + r.org.PublicID}
 
 	values := r.query()
@@ -149,8 +149,8 @@ func (r *request) loggedPath() string {
 	return path[:min(len(path), maxLoggedPath)]
 }
 
-// attrs are the wide log line of the request.
-func (r *request) attrs(status int, took time.Duration, ip string) []slog.Attr {
+// logAttrs are the wide log line of the request.
+func (r *request) logAttrs(status int, took time.Duration, ip string) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("request_id", r.id),
 		slog.String("method", r.http.Method),

@@ -25,11 +25,11 @@ type route struct {
 type needs uint8
 
 const (
-	public    needs = 1 << iota // no key
-	creates                     // answers 201: refused while the subscription is inactive
-	customers                   // a plan that includes end-customers
-	uploads                     // takes a file too, as a multipart body
-	word                        // ends in a word where the paths beside it have an id
+	public      needs = 1 << iota // no key
+	creates                       // answers 201: refused while the subscription is inactive
+	customers                     // a plan that includes end-customers
+	uploads                       // takes a file too, as a multipart body
+	namedAction                   // ends in a word where the paths beside it have an id
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
@@ -38,7 +38,7 @@ func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
 func (s *Server) routes() []route {
 	return []route{
 		{"GET", "/health", s.getHealth, public, nil},
-		{"GET", "/openapi.json", s.getDescription, public, nil},
+		{"GET", "/openapi.json", s.getOpenAPI, public, nil},
 		{"GET", "/me", s.getMe, 0, nil},
 
 		{"GET", "/labels", s.listLabels, 0, nil},
@@ -61,7 +61,7 @@ func (s *Server) routes() []route {
 		{"GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, s.findSubscription},
 
 		{"GET", "/webhook_deliveries", s.listDeliveries, 0, nil},
-		{"POST", "/webhook_deliveries/bulk_replay", s.bulkReplayDeliveries, word, nil},
+		{"POST", "/webhook_deliveries/bulk_replay", s.bulkReplayDeliveries, namedAction, nil},
 		{"GET", "/webhook_deliveries/:id", s.getDelivery, 0, nil},
 		{"GET", "/webhook_deliveries/:id/attempts", s.listAttempts, 0, nil},
 		{"POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, s.findDelivery},
@@ -94,7 +94,7 @@ func (s *Server) routes() []route {
 		{"GET", "/:phone_number_id/contacts/:id", s.getContact, 0, nil},
 		{"PATCH", "/:phone_number_id/contacts/:id", s.updateContact, 0, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil},
-		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, word, nil},
+		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, namedAction, nil},
 		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, 0, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, 0, nil},
 
@@ -117,11 +117,11 @@ var methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
 // /:phone_number_id beside /labels. The routers only look up: redirects and
 // answers of their own would not be in the envelope.
 func (s *Server) mount(routes []route) {
-	s.organization, s.number, s.open = httprouter.New(), httprouter.New(), nil
+	s.organization, s.number, s.publicPaths = httprouter.New(), httprouter.New(), nil
 	for _, rt := range routes {
 		path, only := rt.path, ""
-		if rt.has(word) {
-			path, only = rt.place()
+		if rt.has(namedAction) {
+			path, only = rt.routerPath()
 		}
 
 		choose := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
@@ -138,15 +138,15 @@ func (s *Server) mount(routes []route) {
 		}
 
 		if rt.has(public) {
-			s.open = append(s.open, rt.path)
+			s.publicPaths = append(s.publicPaths, rt.path)
 		}
 	}
 }
 
-// place is where the router has a route that ends in a word: at the id in whose
+// routerPath is where the router has a route that ends in a word: at the id in whose
 // place the word stands. httprouter cannot hold /contacts/bulk_label beside
 // /contacts/:id/labels.
-func (rt *route) place() (path, only string) {
+func (rt *route) routerPath() (path, only string) {
 	cut := strings.LastIndexByte(rt.path, '/') + 1
 	return rt.path[:cut] + ":id", rt.path[cut:]
 }
@@ -167,13 +167,13 @@ func (s *Server) match(x *exchange) error {
 		path = "" // an encoded slash is part of a name, and no name here has one
 	}
 
-	if s.choose(x, x.request.http.Method, path) {
+	if s.lookUp(x, x.request.http.Method, path) {
 		return nil
 	}
 
 	var allow []string
 	for _, method := range methods {
-		if s.choose(x, method, path) {
+		if s.lookUp(x, method, path) {
 			allow = append(allow, method)
 			x.request.route = nil
 		}
@@ -186,8 +186,8 @@ func (s *Server) match(x *exchange) error {
 	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
 }
 
-// choose finds the route of a method and path, and makes it the request's.
-func (s *Server) choose(x *exchange, method, path string) bool {
+// lookUp finds the route of a method and path, and makes it the request's.
+func (s *Server) lookUp(x *exchange, method, path string) bool {
 	if choose, params, _ := s.routerOf(path).Lookup(method, path); choose != nil {
 		choose(x, x.request.http, params)
 	}
@@ -196,5 +196,5 @@ func (s *Server) choose(x *exchange, method, path string) bool {
 
 // isPublic tells whether a path needs no key, whatever the method.
 func (s *Server) isPublic(path string) bool {
-	return slices.Contains(s.open, path)
+	return slices.Contains(s.publicPaths, path)
 }

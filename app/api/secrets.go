@@ -39,7 +39,7 @@ func (n *newSecret) validate() error {
 	return nil
 }
 
-func (n *newSecret) life() time.Duration {
+func (n *newSecret) lifetime() time.Duration {
 	if n.ExpiresInHours == nil {
 		return 0
 	}
@@ -54,7 +54,7 @@ func (s *Server) createSecret(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -67,11 +67,11 @@ func (s *Server) createSecret(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		if live(secrets, tx.Now) >= maxLiveSecrets {
+		if countLive(secrets, tx.Now) >= maxLiveSecrets {
 			return reply{}, invalid("secrets", "has 10 that are live, which is the most: revoke one first")
 		}
 
-		secret, plain, err := tx.InsertSecret(sub.ID, in.life())
+		secret, plain, err := tx.InsertSecret(sub.ID, in.lifetime())
 		rep := created(newSecretView{
 			ID:        secret.ID,
 			Object:    "webhook_secret",
@@ -84,8 +84,8 @@ func (s *Server) createSecret(r *request) (reply, error) {
 	})
 }
 
-// live counts the secrets that sign.
-func live(secrets []storage.Secret, now storage.Time) (n int) {
+// countLive counts the secrets that sign.
+func countLive(secrets []storage.Secret, now storage.Time) (n int) {
 	for _, s := range secrets {
 		if s.Live(now) {
 			n++
@@ -98,7 +98,7 @@ func live(secrets []storage.Secret, now storage.Time) (n int) {
 func (s *Server) deleteSecret(r *request) (reply, error) {
 	id := r.param("secret_id")
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -109,7 +109,7 @@ func (s *Server) deleteSecret(r *request) (reply, error) {
 		}
 
 		for _, secret := range secrets {
-			if secret.ID == id && secret.Live(tx.Now) && live(secrets, tx.Now) == 1 {
+			if secret.ID == id && secret.Live(tx.Now) && countLive(secrets, tx.Now) == 1 {
 				return reply{}, fail(LastSecret, "This is the subscription's only live signing secret. Mint another one first.")
 			}
 		}

@@ -69,7 +69,7 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 		if err := s.authenticate(r); err != nil {
 			return reply{}, err
 		}
-		defer s.showLimit(x)
+		defer s.setRateLimitHeaders(x)
 	}
 
 	if err := s.match(x); err != nil {
@@ -92,11 +92,11 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 	}
 
 	defer r.discard()
-	if err := s.takeBody(x); err != nil {
+	if err := s.readBody(x); err != nil {
 		return reply{}, err
 	}
 
-	return s.once(r)
+	return s.handleOnce(r)
 }
 
 // admit checks what the organization may do, and its rate.
@@ -144,7 +144,7 @@ func (s *Server) record(x *exchange) {
 		return
 	}
 
-	attrs := r.attrs(status, took, ip)
+	attrs := r.logAttrs(status, took, ip)
 	if status >= 500 && x.failure != nil {
 		attrs = append(attrs, slog.Any("error", x.failure))
 		if p, ok := errors.AsType[*storage.PanicError](x.failure); ok {

@@ -64,9 +64,9 @@ type Server struct {
 	Options
 	organization *httprouter.Router // paths of the organization
 	number       *httprouter.Router // paths of one business number
-	open         []string           // paths that need no key
+	publicPaths  []string           // paths that need no key
 	limits       *limiters
-	flights      *flights
+	inFlight     *inFlightRequests
 	calls        *callLog
 	cursors      *cursorCodec
 }
@@ -74,11 +74,11 @@ type Server struct {
 // New makes a server. Close it to write the rest of the API log.
 func New(o Options) *Server {
 	s := &Server{
-		Options: o,
-		limits:  newLimiters(),
-		flights: newFlights(),
-		calls:   newCallLog(o.DB, o.Log),
-		cursors: newCursorCodec(o.DB.DeriveKey("cursor")),
+		Options:  o,
+		limits:   newLimiters(),
+		inFlight: newInFlightRequests(),
+		calls:    newCallLog(o.DB, o.Log),
+		cursors:  newCursorCodec(o.DB.DeriveKey("cursor")),
 	}
 	s.mount(s.routes())
 	return s
@@ -87,7 +87,7 @@ func New(o Options) *Server {
 // Flush writes the API log and the keys' last use, for another process that
 // wants to read them.
 func (s *Server) Flush(ctx context.Context) error {
-	return errors.Join(s.calls.flush(ctx), s.calls.flushUsed(ctx))
+	return errors.Join(s.calls.flush(ctx), s.calls.flushLastUsed(ctx))
 }
 
 // Close writes what is left of the API log.
@@ -122,7 +122,7 @@ func (s *Server) search(r *request, walks bool, fn func(*storage.Rx) error) erro
 func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply, error) {
 	var out reply
 	err := s.DB.Update(r.http.Context(), func(tx *storage.Tx) error {
-		if err := stillThere(tx, r); err != nil {
+		if err := checkAccountExists(tx, r); err != nil {
 			return err
 		}
 
@@ -131,18 +131,18 @@ func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply,
 			return err
 		}
 
-		if err := r.billed(); err != nil {
+		if err := r.checkBilling(); err != nil {
 			return err
 		}
 
 		out = rep
-		return s.remember(tx, r, &out)
+		return s.saveAnswer(tx, r, &out)
 	})
 	return out, err
 }
 
-// billed refuses what an inactive subscription does not allow.
-func (r *request) billed() error {
+// checkBilling refuses what an inactive subscription does not allow.
+func (r *request) checkBilling() error {
 	if r.route.has(creates) && r.org.Subscription == storage.SubscriptionInactive {
 		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
 	}

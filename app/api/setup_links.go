@@ -30,7 +30,7 @@ func viewSetupLink(l storage.SetupLink) event.SetupLinkData {
 
 // listSetupLinks handles GET /v1/customers/:id/setup_links.
 func (s *Server) listSetupLinks(r *request) (reply, error) {
-	q, err := s.list(r, "setup_links "+r.param("id"))
+	q, err := s.parseListQuery(r, "setup_links "+r.param("id"))
 	if err != nil {
 		return reply{}, err
 	}
@@ -58,10 +58,10 @@ type newSetupLink struct {
 }
 
 func (l *newSetupLink) validate() error {
-	if err := redirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP); err != nil {
+	if err := checkRedirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP); err != nil {
 		return err
 	}
-	if err := redirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP); err != nil {
+	if err := checkRedirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP); err != nil {
 		return err
 	}
 
@@ -138,8 +138,8 @@ func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
 	return rx.SetupLink(c.ID, id)
 }
 
-// activeLink is the link that the path names, while it can still be used.
-func activeLink(tx *storage.Tx, r *request) (storage.SetupLink, error) {
+// activeSetupLinkIn is the link that the path names, while it can still be used.
+func activeSetupLinkIn(tx *storage.Tx, r *request) (storage.SetupLink, error) {
 	l, err := setupLinkIn(&tx.Rx, r)
 	if err == nil && l.State(tx.Now) != storage.LinkActive {
 		err = fail(SetupLinkInactive, "The setup link is "+l.State(tx.Now)+".")
@@ -173,10 +173,10 @@ func (c *setupLinkChanges) validate() error {
 		}
 	}
 
-	if err := redirectURL("success_redirect_url", c.SuccessRedirectURL.orNil(), c.allowHTTP); err != nil {
+	if err := checkRedirectURL("success_redirect_url", c.SuccessRedirectURL.orNil(), c.allowHTTP); err != nil {
 		return err
 	}
-	return redirectURL("failure_redirect_url", c.FailureRedirectURL.orNil(), c.allowHTTP)
+	return checkRedirectURL("failure_redirect_url", c.FailureRedirectURL.orNil(), c.allowHTTP)
 }
 
 // updateSetupLink handles PATCH /v1/customers/:id/setup_links/:setup_link_id.
@@ -187,7 +187,7 @@ func (s *Server) updateSetupLink(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := activeLink(tx, r)
+		l, err := activeSetupLinkIn(tx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -206,7 +206,7 @@ func (s *Server) updateSetupLink(r *request) (reply, error) {
 // revokeSetupLink handles DELETE /v1/customers/:id/setup_links/:setup_link_id.
 func (s *Server) revokeSetupLink(r *request) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := activeLink(tx, r)
+		l, err := activeSetupLinkIn(tx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -216,12 +216,12 @@ func (s *Server) revokeSetupLink(r *request) (reply, error) {
 	})
 }
 
-// hostName is a name that can stand in a header without being quoted: letters
+// asciiHost is a name that can stand in a header without being quoted: letters
 // of other scripts are written in Punycode.
-var hostName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+var asciiHost = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// redirectURL checks an optional URL that visitors of a setup link are sent to.
-func redirectURL(param string, value *string, allowHTTP plainHTTP) error {
+// checkRedirectURL checks an optional URL that visitors of a setup link are sent to.
+func checkRedirectURL(param string, value *string, allowHTTP plainHTTP) error {
 	if value == nil {
 		return nil
 	}
@@ -238,7 +238,7 @@ func redirectURL(param string, value *string, allowHTTP plainHTTP) error {
 		return invalid(param, "must not hold a user or password")
 	case strings.Contains(*value, "#"):
 		return invalid(param, "must not have a fragment")
-	case !hostName.MatchString(u.Hostname()) && !isAddress(u.Hostname()):
+	case !asciiHost.MatchString(u.Hostname()) && !isAddress(u.Hostname()):
 		return invalid(param, "must name its host in ASCII")
 	}
 	return nil

@@ -37,10 +37,10 @@ func (n *newSubscription) validate() error {
 	case n.URL == nil:
 		return missing("url")
 	case n.Events == nil:
-		return cmp.Or(usableURL(n.urls, *n.URL), error(missing("events")))
+		return cmp.Or(checkURLForm(n.urls, *n.URL), error(missing("events")))
 	}
 	return cmp.Or(
-		usableURL(n.urls, *n.URL),
+		checkURLForm(n.urls, *n.URL),
 		checkEvents(n.Events),
 		checkDescription(n.Description),
 		checkNumbers(n.PhoneNumberIDs),
@@ -57,7 +57,7 @@ func (n *newSubscription) subscription(organization int64) storage.Subscription 
 		Events:         distinct(n.Events),
 		Description:    n.Description,
 		PhoneNumberIDs: distinct(n.PhoneNumberIDs),
-		CustomHeaders:  texts(n.CustomHeaders),
+		CustomHeaders:  headerValues(n.CustomHeaders),
 		Status:         storage.WebhookActive,
 	}
 
@@ -98,7 +98,7 @@ func (c *subscriptionChanges) validate() error {
 	// In the order of the fields, so that the first fault is reported.
 	var faults []error
 	if c.URL.Set {
-		faults = append(faults, usableURL(c.urls, c.URL.Value))
+		faults = append(faults, checkURLForm(c.urls, c.URL.Value))
 	}
 	if c.Events.Set {
 		faults = append(faults, checkEvents(c.Events.Value))
@@ -130,24 +130,24 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 	}
 	if c.PhoneNumberIDs.Set {
 		s.PhoneNumberIDs = distinct(c.PhoneNumberIDs.Value)
-		if err := ownNumbers(&tx.Rx, s.OrganizationID, s.PhoneNumberIDs); err != nil {
+		if err := checkOwnNumbers(&tx.Rx, s.OrganizationID, s.PhoneNumberIDs); err != nil {
 			return err
 		}
 	}
 
 	if c.CustomHeaders.Set {
-		s.CustomHeaders = texts(c.CustomHeaders.Value)
+		s.CustomHeaders = headerValues(c.CustomHeaders.Value)
 	}
 
 	if err := tx.UpdateSubscription(s); err != nil {
 		return err
 	}
 
-	return c.move(tx, s)
+	return c.changeStatus(tx, s)
 }
 
-// move pauses or resumes a subscription, if that is asked for.
-func (c *subscriptionChanges) move(tx *storage.Tx, s *storage.Subscription) error {
+// changeStatus pauses or resumes a subscription, if that is asked for.
+func (c *subscriptionChanges) changeStatus(tx *storage.Tx, s *storage.Subscription) error {
 	if !c.Status.Set || c.Status.Value == s.Status {
 		return nil
 	}
@@ -165,10 +165,10 @@ func (c *subscriptionChanges) move(tx *storage.Tx, s *storage.Subscription) erro
 	return err
 }
 
-// usableURL checks what can be known of an endpoint's URL without a lookup.
-func usableURL(urls *guard.Client, raw string) error {
+// checkURLForm checks what can be known of an endpoint's URL without a lookup.
+func checkURLForm(urls *guard.Client, raw string) error {
 	if !between(raw, 1, maxWebhookURL) {
-		return invalidWebhookURL(lengthRule(1, maxWebhookURL))
+		return errWebhookURL(lengthRule(1, maxWebhookURL))
 	}
 
 	_, err := urls.ParseURL(raw)
@@ -185,13 +185,13 @@ func webhookURLError(err error) error {
 	case err == nil:
 		return nil
 	case blocked:
-		return invalidWebhookURL("must lead to a public address")
+		return errWebhookURL("must lead to a public address")
 	default:
-		return invalidWebhookURL(strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
+		return errWebhookURL(strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
 	}
 }
 
-func invalidWebhookURL(rule string) error {
+func errWebhookURL(rule string) error {
 	return &Error{Code: InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
 }
 
@@ -202,7 +202,7 @@ func checkEvents(names []string) error {
 	}
 	for i, name := range names {
 		if name != event.All && !event.Known(name) {
-			return invalidEventType("events[" + strconv.Itoa(i) + "]")
+			return errEventType("events[" + strconv.Itoa(i) + "]")
 		}
 	}
 	return nil
@@ -211,12 +211,12 @@ func checkEvents(names []string) error {
 // checkEventType wants the name of an event, if there is one.
 func checkEventType(param string, name *string) error {
 	if name != nil && !event.Known(*name) {
-		return invalidEventType(param)
+		return errEventType(param)
 	}
 	return nil
 }
 
-func invalidEventType(param string) error {
+func errEventType(param string) error {
 	return &Error{Code: InvalidEventType, Param: param, Message: param + " must be one of " + strings.Join(event.Types(), ", ") + "."}
 }
 
@@ -238,29 +238,29 @@ func checkWebhookStatus(status *string) error {
 func checkNumbers(numbers []string) error {
 	for i, number := range numbers {
 		if !phoneNumberID.MatchString(number) {
-			return notOwn(i)
+			return errForeignNumber(i)
 		}
 	}
 	return nil
 }
 
-// ownNumbers wants numbers of the organization.
-func ownNumbers(rx *storage.Rx, organization int64, numbers []string) error {
+// checkOwnNumbers wants numbers of the organization.
+func checkOwnNumbers(rx *storage.Rx, organization int64, numbers []string) error {
 	for i, number := range numbers {
 		key, err := rx.AccountKey(number)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			return notOwn(i)
+			return errForeignNumber(i)
 		case err != nil:
 			return err
 		case key.OrganizationID != organization:
-			return notOwn(i)
+			return errForeignNumber(i)
 		}
 	}
 	return nil
 }
 
-func notOwn(i int) error {
+func errForeignNumber(i int) error {
 	return invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of a number of this organization")
 }
 
@@ -275,8 +275,8 @@ func distinct(list []string) storage.Strings {
 	return all
 }
 
-// texts are the values of headers that were found to be strings.
-func texts(headers map[string]any) map[string]string {
+// headerValues are the values of headers that were found to be strings.
+func headerValues(headers map[string]any) map[string]string {
 	all := make(map[string]string, len(headers))
 	for name, value := range headers {
 		all[name], _ = value.(string)
@@ -296,15 +296,15 @@ func checkHeaders(headers map[string]any) error {
 		param, folded := "custom_headers."+name, strings.ToLower(name)
 		value, isText := headers[name].(string)
 		switch {
-		case !headerName(name):
+		case !isHeaderName(name):
 			return invalid(param, "is not the name of a header")
-		case reservedHeader(folded):
+		case isReservedHeader(folded):
 			return invalid(param, "is set by the service and cannot be chosen")
 		case seen[folded]:
 			return invalid(param, "is given twice")
 		case !isText:
 			return invalid(param, "must be a string")
-		case !headerValue(value):
+		case !isHeaderValue(value):
 			return invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+
 				" bytes without line breaks or other control characters")
 		}

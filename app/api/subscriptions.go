@@ -63,7 +63,7 @@ func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 
 // listSubscriptions handles GET /v1/webhook_subscriptions.
 func (s *Server) listSubscriptions(r *request) (reply, error) {
-	q, err := s.list(r, "webhook_subscriptions")
+	q, err := s.parseListQuery(r, "webhook_subscriptions")
 	if err != nil {
 		return reply{}, err
 	}
@@ -99,7 +99,7 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub := in.subscription(r.org.ID)
-		if err := ownNumbers(&tx.Rx, r.org.ID, sub.PhoneNumberIDs); err != nil {
+		if err := checkOwnNumbers(&tx.Rx, r.org.ID, sub.PhoneNumberIDs); err != nil {
 			return reply{}, err
 		}
 
@@ -125,13 +125,13 @@ func showSubscription(rx *storage.Rx, sub storage.Subscription, initial string) 
 // findSubscription reports a subscription that does not exist.
 func (s *Server) findSubscription(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := subscription(rx, r)
+		_, err := subscriptionIn(rx, r)
 		return err
 	})
 }
 
-// subscription is the subscription that the path names.
-func subscription(rx *storage.Rx, r *request) (storage.Subscription, error) {
+// subscriptionIn is the subscription that the path names.
+func subscriptionIn(rx *storage.Rx, r *request) (storage.Subscription, error) {
 	return subscriptionByID(rx, r.org.ID, r.param("id"))
 }
 
@@ -146,7 +146,7 @@ func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Su
 // getSubscription handles GET /v1/webhook_subscriptions/:id.
 func (s *Server) getSubscription(r *request) (rep reply, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
-		sub, err := subscription(rx, r)
+		sub, err := subscriptionIn(rx, r)
 		if err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -190,7 +190,7 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 // deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
 func (s *Server) deleteSubscription(r *request) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -205,9 +205,9 @@ type testRequest struct {
 
 func (t *testRequest) validate() error { return checkEventType("event_type", t.EventType) }
 
-// kind is the type of the sample: the one that is asked for, else the first that
+// eventType is the type of the sample: the one that is asked for, else the first that
 // the subscription is for.
-func (t *testRequest) kind(sub storage.Subscription) string {
+func (t *testRequest) eventType(sub storage.Subscription) string {
 	switch {
 	case t.EventType != nil:
 		return *t.EventType
@@ -226,7 +226,7 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -234,7 +234,7 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 			return reply{}, errDisabled()
 		}
 
-		sample, err := event.Sample(in.kind(sub), r.org.ID, tx.Now, tx.NewID)
+		sample, err := event.Sample(in.eventType(sub), r.org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -297,7 +297,7 @@ func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 
 	var stats storage.DeliveryStats
 	err := s.view(r, func(rx *storage.Rx) error {
-		sub, err := subscription(rx, r)
+		sub, err := subscriptionIn(rx, r)
 		if err != nil {
 			return err
 		}

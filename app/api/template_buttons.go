@@ -20,30 +20,30 @@ const (
 
 // draftButton is a button of a template. Only the fields of its type count.
 type draftButton struct {
-	Type    *string `json:"type,omitempty"`
-	Text    *string `json:"text,omitempty"`
-	URL     *string `json:"url,omitempty"`
-	Phone   *string `json:"phone_number,omitempty"`
-	Example *lone   `json:"example,omitempty"` // of a URL's variable, or of a code
+	Type    *string       `json:"type,omitempty"`
+	Text    *string       `json:"text,omitempty"`
+	URL     *string       `json:"url,omitempty"`
+	Phone   *string       `json:"phone_number,omitempty"`
+	Example *stringOrList `json:"example,omitempty"` // of a URL's variable, or of a code
 
-	OTPType         *string         `json:"otp_type,omitempty"`
-	AutofillText    *string         `json:"autofill_text,omitempty"`
-	ZeroTapAccepted *bool           `json:"zero_tap_terms_accepted,omitempty"`
-	SupportedApps   []*supportedApp `json:"supported_apps,omitempty"`
-	FlowID          *string         `json:"flow_id,omitempty"`
-	FlowName        *string         `json:"flow_name,omitempty"`
-	FlowJSON        *string         `json:"flow_json,omitempty"`
-	FlowAction      *string         `json:"flow_action,omitempty"`
-	NavigateScreen  *string         `json:"navigate_screen,omitempty"`
-	AppDeepLink     *appLink        `json:"app_deep_link,omitempty"`
-	TTLMinutes      *loose[int64]   `json:"ttl_minutes,omitempty"`
+	OTPType         *string             `json:"otp_type,omitempty"`
+	AutofillText    *string             `json:"autofill_text,omitempty"`
+	ZeroTapAccepted *bool               `json:"zero_tap_terms_accepted,omitempty"`
+	SupportedApps   []*supportedApp     `json:"supported_apps,omitempty"`
+	FlowID          *string             `json:"flow_id,omitempty"`
+	FlowName        *string             `json:"flow_name,omitempty"`
+	FlowJSON        *string             `json:"flow_json,omitempty"`
+	FlowAction      *string             `json:"flow_action,omitempty"`
+	NavigateScreen  *string             `json:"navigate_screen,omitempty"`
+	AppDeepLink     *appLink            `json:"app_deep_link,omitempty"`
+	TTLMinutes      *looseNumber[int64] `json:"ttl_minutes,omitempty"`
 }
 
 // appLink is where a button leads in an app.
 type appLink struct {
-	MetaAppID   *string `json:"meta_app_id,omitempty"`
-	Android     *string `json:"android_deep_link,omitempty"`
-	AndroidElse *string `json:"android_fallback_playstore_url,omitempty"`
+	MetaAppID       *string `json:"meta_app_id,omitempty"`
+	Android         *string `json:"android_deep_link,omitempty"`
+	AndroidFallback *string `json:"android_fallback_playstore_url,omitempty"`
 }
 
 // supportedApp is an app that may take a code over.
@@ -58,7 +58,7 @@ var buttonKinds = map[string]int{
 	"VOICE_CALL": 1, "APP": 1, "REQUEST_CONTACT_INFO": 1,
 }
 
-func (r draftRules) buttons(list []*draftButton) error {
+func (r draftRules) checkButtons(list []*draftButton) error {
 	most := maxTemplateButtons
 	switch {
 	case r.card:
@@ -73,7 +73,7 @@ func (r draftRules) buttons(list []*draftButton) error {
 	counts := make(map[string]int)
 	groups, last := 0, ""
 	return each("buttons", list, func(b *draftButton) error {
-		if err := r.button(b); err != nil {
+		if err := r.checkButton(b); err != nil {
 			return err
 		}
 
@@ -101,12 +101,12 @@ func (r draftRules) buttons(list []*draftButton) error {
 	})
 }
 
-// button checks one button by its type, and drops what belongs to others.
-func (r draftRules) button(b *draftButton) error {
+// checkButton checks one button by its type, and drops what belongs to others.
+func (r draftRules) checkButton(b *draftButton) error {
 	if r.category == authentication {
-		return b.otp()
+		return b.checkOTP()
 	}
-	if err := upper("type", b.Type, sorted(buttonKinds)...); err != nil {
+	if err := oneOfAnyCase("type", b.Type, sortedNames(buttonKinds)...); err != nil {
 		return err
 	}
 
@@ -125,14 +125,14 @@ func (r draftRules) button(b *draftButton) error {
 		return optional("text", b.Text, maxButtonLabel)
 	}
 
-	if err := cmp.Or(wording("text", b.Text, maxButtonLabel), constantOf("text", b.Text)); err != nil {
+	if err := cmp.Or(notBlank("text", b.Text, maxButtonLabel), noVariablesIn("text", b.Text)); err != nil {
 		return err
 	}
 
 	switch *b.Type {
 	case "URL":
 		b.URL, b.Example = given.URL, given.Example
-		return r.link(b)
+		return r.checkURL(b)
 	case "PHONE_NUMBER":
 		b.Phone = given.Phone
 		return b.checkPhone()
@@ -146,7 +146,7 @@ func (r draftRules) button(b *draftButton) error {
 	return nil
 }
 
-func sorted(kinds map[string]int) (names []string) {
+func sortedNames(kinds map[string]int) (names []string) {
 	for name := range kinds {
 		names = append(names, name)
 	}
@@ -154,16 +154,16 @@ func sorted(kinds map[string]int) (names []string) {
 	return names
 }
 
-// constantOf is constant for a text that wording has found to be there or not.
-func constantOf(name string, s *string) error {
+// noVariablesIn is constant for a text that wording has found to be there or not.
+func noVariablesIn(name string, s *string) error {
 	if s == nil {
 		return nil
 	}
-	return constant(name, *s)
+	return noVariables(name, *s)
 }
 
 // check checks an example that must be there.
-func (l *lone) check(most int) error {
+func (l *stringOrList) check(most int) error {
 	switch {
 	case l == nil:
 		return missing("example")
@@ -173,8 +173,8 @@ func (l *lone) check(most int) error {
 	return nil
 }
 
-// link checks where a button leads: one variable may stand at the end.
-func (r draftRules) link(b *draftButton) error {
+// checkURL checks where a button leads: one variable may stand at the end.
+func (r draftRules) checkURL(b *draftButton) error {
 	if err := required("url", b.URL, maxButtonURL); err != nil {
 		return err
 	}
@@ -221,9 +221,12 @@ func (b *draftButton) checkFlow() error {
 	return missing("flow_id")
 }
 
-// otp checks the one button of a template for authentication.
-func (b *draftButton) otp() error {
-	if err := cmp.Or(upper("type", b.Type, "OTP"), upper("otp_type", b.OTPType, "COPY_CODE", "ONE_TAP", "ZERO_TAP")); err != nil {
+// checkOTP checks the one button of a template for authentication.
+func (b *draftButton) checkOTP() error {
+	if err := cmp.Or(
+		oneOfAnyCase("type", b.Type, "OTP"),
+		oneOfAnyCase("otp_type", b.OTPType, "COPY_CODE", "ONE_TAP", "ZERO_TAP"),
+	); err != nil {
 		return err
 	}
 
@@ -255,7 +258,7 @@ func (b *draftButton) otp() error {
 	return each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
 		switch {
 		case a.PackageName == nil || *a.PackageName == "":
-			return filled("package_name", a.PackageName)
+			return nonEmpty("package_name", a.PackageName)
 		case a.SignatureHash == nil:
 			return missing("signature_hash")
 		case !between(*a.SignatureHash, signatureLength, signatureLength):

@@ -25,13 +25,13 @@ var templateLanguage = regexp.MustCompile(`^[a-z]{2,3}([_-][A-Za-z]{2,4})?$`)
 
 // newTemplate is the body of POST /v1/:phone_number_id/templates.
 type newTemplate struct {
-	Name                *string       `json:"name"`
-	Language            *string       `json:"language"`
-	Category            *string       `json:"category"`
-	Components          []*draftPart  `json:"components"`
-	ParameterFormat     *string       `json:"parameter_format,omitempty"`
-	AllowCategoryChange *bool         `json:"allow_category_change,omitempty"`
-	TTL                 *loose[int64] `json:"message_send_ttl_seconds,omitempty"`
+	Name                *string             `json:"name"`
+	Language            *string             `json:"language"`
+	Category            *string             `json:"category"`
+	Components          []*draftPart        `json:"components"`
+	ParameterFormat     *string             `json:"parameter_format,omitempty"`
+	AllowCategoryChange *bool               `json:"allow_category_change,omitempty"`
+	TTL                 *looseNumber[int64] `json:"message_send_ttl_seconds,omitempty"`
 
 	allowHTTP plainHTTP // links need not be https; set it before decoding
 }
@@ -48,8 +48,8 @@ type draftPart struct {
 	Offer   *draftOffer    `json:"limited_time_offer,omitempty"`
 
 	// Of authentication, whose texts the provider writes.
-	AddSecurityRecommendation *bool         `json:"add_security_recommendation,omitempty"`
-	CodeExpirationMinutes     *loose[int64] `json:"code_expiration_minutes,omitempty"`
+	AddSecurityRecommendation *bool               `json:"add_security_recommendation,omitempty"`
+	CodeExpirationMinutes     *looseNumber[int64] `json:"code_expiration_minutes,omitempty"`
 }
 
 // draftCard is a card of a carousel.
@@ -66,12 +66,12 @@ type draftOffer struct {
 // validate checks a template by the provider's rules, as far as they are known,
 // and writes it as the provider does.
 func (t *newTemplate) validate() error {
-	if err := cmp.Or(t.checkName(), t.checkLanguage(), upper("category", t.Category, categories...)); err != nil {
+	if err := cmp.Or(t.checkName(), t.checkLanguage(), oneOfAnyCase("category", t.Category, categories...)); err != nil {
 		return err
 	}
 
 	if t.ParameterFormat != nil {
-		if err := upper("parameter_format", t.ParameterFormat, "POSITIONAL", "NAMED"); err != nil {
+		if err := oneOfAnyCase("parameter_format", t.ParameterFormat, "POSITIONAL", "NAMED"); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (t *newTemplate) validate() error {
 	}
 
 	rules := draftRules{category: *t.Category, named: t.named(), allowHTTP: t.allowHTTP}
-	return rules.components(t.Components)
+	return rules.checkComponents(t.Components)
 }
 
 func (t *newTemplate) checkName() error {
@@ -132,8 +132,8 @@ func (t *newTemplate) row(account int64) (storage.Template, error) {
 	}, err
 }
 
-// wire is the template as the provider is told of it.
-func (t *newTemplate) wire() ([]byte, error) {
+// providerBody is the template as the provider is told of it.
+func (t *newTemplate) providerBody() ([]byte, error) {
 	told := *t
 	if t.ParameterFormat != nil {
 		format := strings.ToLower(*t.ParameterFormat) // as it wants to hear it, though it says it in capitals
@@ -144,9 +144,9 @@ func (t *newTemplate) wire() ([]byte, error) {
 
 // templateChanges is the body of PATCH /v1/:phone_number_id/templates/:name.
 type templateChanges struct {
-	Components patch[[]*draftPart] `json:"components"`
-	Category   patch[string]       `json:"category"`
-	TTL        patch[loose[int64]] `json:"message_send_ttl_seconds"`
+	Components patch[[]*draftPart]       `json:"components"`
+	Category   patch[string]             `json:"category"`
+	TTL        patch[looseNumber[int64]] `json:"message_send_ttl_seconds"`
 }
 
 func (c *templateChanges) validate() error {
@@ -160,14 +160,14 @@ func (c *templateChanges) validate() error {
 	case c.TTL.Null:
 		return invalid("message_send_ttl_seconds", "cannot be null")
 	case c.Category.Set:
-		return upper("category", &c.Category.Value, categories...)
+		return oneOfAnyCase("category", &c.Category.Value, categories...)
 	}
 	return nil
 }
 
-// fit checks the changes against the template that they are for. A category that
+// checkFor checks the changes against the template that they are for. A category that
 // nobody knows has no rules of its own.
-func (c *templateChanges) fit(t storage.Template, allowHTTP plainHTTP) error {
+func (c *templateChanges) checkFor(t storage.Template, allowHTTP plainHTTP) error {
 	category := t.Category
 	if c.Category.Set {
 		category = c.Category.Value
@@ -184,11 +184,11 @@ func (c *templateChanges) fit(t storage.Template, allowHTTP plainHTTP) error {
 	}
 
 	rules := draftRules{category: category, named: t.ParameterFormat == "NAMED", allowHTTP: allowHTTP}
-	return rules.components(c.Components.Value)
+	return rules.checkComponents(c.Components.Value)
 }
 
-// body is what the provider is told: what is absent stays as it is.
-func (c *templateChanges) body() ([]byte, error) {
+// providerBody is what the provider is told: what is absent stays as it is.
+func (c *templateChanges) providerBody() ([]byte, error) {
 	body := make(map[string]any)
 	if c.Components.Set {
 		body["components"] = c.Components.Value
@@ -202,8 +202,8 @@ func (c *templateChanges) body() ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// lifetimes are for how many seconds the provider may try to deliver.
-var lifetimes = map[string]struct{ least, most int64 }{
+// ttlLimits are for how many seconds the provider may try to deliver.
+var ttlLimits = map[string]struct{ least, most int64 }{
 	authentication: {30, 900},
 	utility:        {30, 43_200},
 	marketing:      {43_200, 2_592_000},
@@ -211,16 +211,16 @@ var lifetimes = map[string]struct{ least, most int64 }{
 
 // checkTTL checks how long a message may be tried; -1 is the most there is, 30
 // days, for whom that is much.
-func checkTTL(ttl *loose[int64], category string) error {
-	limit, known := lifetimes[category]
+func checkTTL(ttl *looseNumber[int64], category string) error {
+	limit, known := ttlLimits[category]
 	if ttl == nil || !known || ttl.value == -1 && category != marketing {
 		return nil
 	}
 	return inRange("message_send_ttl_seconds", ttl, limit.least, limit.most)
 }
 
-// upper checks a word that may be written in any case, and writes it in capitals.
-func upper(name string, s *string, words ...string) error {
+// oneOfAnyCase checks a word that may be written in any case, and writes it in capitals.
+func oneOfAnyCase(name string, s *string, words ...string) error {
 	if s == nil {
 		return missing(name)
 	}

@@ -12,9 +12,9 @@ import (
 	"confab/jobs/provider"
 )
 
-// exampleTime is what all the files of a template may take to be fetched and
+// exampleTimeout is what all the files of a template may take to be fetched and
 // uploaded.
-const exampleTime = 60 * time.Second
+const exampleTimeout = 60 * time.Second
 
 // uploadHandle is how the provider names a file that was uploaded to it.
 var uploadHandle = regexp.MustCompile(`^[0-9]+:`)
@@ -41,7 +41,7 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	case given.HeaderHandle != nil && given.HeaderURL != nil:
 		return within("example", invalid("header_url", "cannot be given beside header_handle"))
 	case given.HeaderURL != nil:
-		return within("example", link("header_url", &given.HeaderURL.text, allowHTTP))
+		return within("example", checkLink("header_url", &given.HeaderURL.text, allowHTTP))
 	case given.HeaderHandle == nil:
 		return missing("example.header_handle")
 	case len(given.HeaderHandle) != 1:
@@ -50,16 +50,16 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 
 	handle := given.HeaderHandle[0]
 	switch {
-	case uploadHandle.MatchString(handle) || isProviders(handle):
+	case uploadHandle.MatchString(handle) || isProviderURL(handle):
 		return nil
 	case strings.Contains(handle, "://"):
-		return within("example", link("header_handle[0]", &handle, allowHTTP))
+		return within("example", checkLink("header_handle[0]", &handle, allowHTTP))
 	}
 	return invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
 }
 
-// isProviders tells a URL under which the provider itself shows an example.
-func isProviders(url string) bool { return strings.HasPrefix(url, "https://scontent.whatsapp.net/") }
+// isProviderURL tells a URL under which the provider itself shows an example.
+func isProviderURL(url string) bool { return strings.HasPrefix(url, "https://scontent.whatsapp.net/") }
 
 // source is where the file of an example is to be fetched from, and the field
 // that says so; "" when the provider has it.
@@ -69,14 +69,14 @@ func (e *draftExample) source() (url, field string) {
 		return "", ""
 	case e.HeaderURL != nil:
 		return e.HeaderURL.text, "header_url"
-	case len(e.HeaderHandle) == 1 && !uploadHandle.MatchString(e.HeaderHandle[0]) && !isProviders(e.HeaderHandle[0]):
+	case len(e.HeaderHandle) == 1 && !uploadHandle.MatchString(e.HeaderHandle[0]) && !isProviderURL(e.HeaderHandle[0]):
 		return e.HeaderHandle[0], "header_handle[0]"
 	}
 	return "", ""
 }
 
-// uploader hands the files of a template's examples to the provider.
-type uploader struct {
+// exampleUploader hands the files of a template's examples to the provider.
+type exampleUploader struct {
 	s       *Server
 	account int64
 	handles map[string]string // by URL: cards often share one
@@ -84,19 +84,19 @@ type uploader struct {
 
 // uploadExamples puts handles in the place of the URLs of a template's files.
 func (s *Server) uploadExamples(r *request, parts []*draftPart) error {
-	ctx, cancel := context.WithTimeout(r.http.Context(), exampleTime)
+	ctx, cancel := context.WithTimeout(r.http.Context(), exampleTimeout)
 	defer cancel()
 
-	u := uploader{s: s, account: r.account.ID, handles: make(map[string]string)}
-	return u.parts(ctx, "", parts)
+	u := exampleUploader{s: s, account: r.account.ID, handles: make(map[string]string)}
+	return u.uploadParts(ctx, "", parts)
 }
 
-// parts uploads the files of parts that stand under a path.
-func (u *uploader) parts(ctx context.Context, path string, parts []*draftPart) error {
+// uploadParts uploads the files of parts that stand under a path.
+func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []*draftPart) error {
 	for i, p := range parts {
-		at := item(path+"components", i) + "."
+		at := itemPath(path+"components", i) + "."
 		for j, card := range p.Cards {
-			if err := u.parts(ctx, item(at+"cards", j)+".", card.Components); err != nil {
+			if err := u.uploadParts(ctx, itemPath(at+"cards", j)+".", card.Components); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func (u *uploader) parts(ctx context.Context, path string, parts []*draftPart) e
 }
 
 // upload fetches a file and uploads it.
-func (u *uploader) upload(ctx context.Context, format, param, url string) (string, error) {
+func (u *exampleUploader) upload(ctx context.Context, format, param, url string) (string, error) {
 	if handle, ok := u.handles[url]; ok {
 		return handle, nil
 	}
@@ -150,11 +150,11 @@ func (u *uploader) upload(ctx context.Context, format, param, url string) (strin
 		u.handles[url] = handle
 	}
 
-	return handle, upstream(err, func(e *provider.Error) error {
+	return handle, providerCallError(err, func(e *provider.Error) error {
 		return &Error{
 			Code:    InvalidFieldValue,
 			Param:   param,
-			Message: "The provider refuses the file: " + explained(e),
+			Message: "The provider refuses the file: " + providerReason(e),
 			cause:   err,
 		}
 	})

@@ -8,10 +8,10 @@ import (
 	"confab/storage"
 )
 
-// knowing runs a send. Should its template not be known here, the provider is
+// withTemplateSync runs a send. Should its template not be known here, the provider is
 // asked for its templates, outside of the transaction, and the send runs again.
 // That costs a send nothing whose template is known.
-func (s *Server) knowing(r *request, run func() (reply, error)) (reply, error) {
+func (s *Server) withTemplateSync(r *request, run func() (reply, error)) (reply, error) {
 	rep, err := run()
 	if e, ok := errors.AsType[*Error](err); !ok || e.Code != InvalidTemplateName {
 		return rep, err
@@ -24,7 +24,7 @@ func (s *Server) knowing(r *request, run func() (reply, error)) (reply, error) {
 
 	if failed := s.Accounts.LookUpTemplates(r.http.Context(), r.account.ID); failed != nil {
 		if _, theirs := errors.AsType[*provider.Error](failed); theirs || errors.Is(failed, jobs.ErrToken) {
-			return reply{}, errProvider(failed)
+			return reply{}, errProviderUnavailable(failed)
 		}
 		return reply{}, failed
 	}

@@ -19,16 +19,16 @@ type submission struct {
 	began   storage.Time // when it was submitted
 }
 
-// submit hands a template to the provider. One that the provider has already is
+// submitToProvider hands a template to the provider. One that the provider has already is
 // adopted when it is the same: then an earlier request got that far and no
 // further.
-func (s *Server) submit(r *request, in *newTemplate) (out submission, err error) {
+func (s *Server) submitToProvider(r *request, in *newTemplate) (out submission, err error) {
 	out.began = storage.Now()
 	if out.Template, err = in.row(r.account.ID); err != nil {
 		return out, err
 	}
 
-	body, err := in.wire()
+	body, err := in.providerBody()
 	if err != nil {
 		return out, err
 	}
@@ -41,7 +41,7 @@ func (s *Server) submit(r *request, in *newTemplate) (out submission, err error)
 	}
 
 	out.Template = made
-	return out, upstream(err, func(e *provider.Error) error { return templateRefused(e, in.Components) })
+	return out, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components) })
 }
 
 // store stores the template. A sync may have seen it at the provider first; one
@@ -79,8 +79,8 @@ func (s *Server) adopt(r *request, t storage.Template, exists error) (storage.Te
 	case errors.Is(err, storage.ErrNotFound):
 		return t, errTemplateExists(exists)
 	case err != nil:
-		return t, upstream(err, unforeseen)
-	case !alike(found, t):
+		return t, providerCallError(err, errUnexpectedRefusal)
+	case !sameTemplate(found, t):
 		return t, errTemplateExists(exists)
 	}
 
@@ -89,9 +89,9 @@ func (s *Server) adopt(r *request, t storage.Template, exists error) (storage.Te
 	return t, nil
 }
 
-// edit changes a template at the provider, and returns it as it is to be kept.
-func (s *Server) edit(r *request, t storage.Template, in *templateChanges) (storage.Template, error) {
-	body, err := in.body()
+// editAtProvider changes a template at the provider, and returns it as it is to be kept.
+func (s *Server) editAtProvider(r *request, t storage.Template, in *templateChanges) (storage.Template, error) {
+	body, err := in.providerBody()
 	if err != nil {
 		return t, err
 	}
@@ -99,7 +99,7 @@ func (s *Server) edit(r *request, t storage.Template, in *templateChanges) (stor
 	if t.ProviderTemplateID == "" { // nobody told so far
 		found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
 		if err != nil {
-			return t, upstream(err, unforeseen)
+			return t, providerCallError(err, errUnexpectedRefusal)
 		}
 		t.ProviderTemplateID = found.ProviderTemplateID
 	}
@@ -110,12 +110,12 @@ func (s *Server) edit(r *request, t storage.Template, in *templateChanges) (stor
 
 	err = s.Accounts.EditTemplate(r.http.Context(), t, body)
 	switch {
-	case hasSubcode(err, provider.SubcodeTemplateLocked) && s.edited(r, t, in):
+	case hasSubcode(err, provider.SubcodeTemplateLocked) && s.alreadyEdited(r, t, in):
 		return t, nil
 	case provider.Missing(err):
 		return t, &Error{Code: ResourceNotFound, Message: "The provider has this template no longer.", cause: err}
 	}
-	return t, upstream(err, func(e *provider.Error) error { return templateRefused(e, in.Components.Value) })
+	return t, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components.Value) })
 }
 
 // storeEdited stores a template that the provider reviews again. Where a callback
@@ -133,11 +133,12 @@ func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Templa
 	return after, tx.UpdateTemplate(&after)
 }
 
-// edited tells whether the provider reviews these very changes already: then an
+// alreadyEdited tells whether the provider reviews these very changes already: then an
 // earlier request got that far and no further.
-func (s *Server) edited(r *request, t storage.Template, in *templateChanges) bool {
+func (s *Server) alreadyEdited(r *request, t storage.Template, in *templateChanges) bool {
 	found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
-	return err == nil && in.Components.Set && found.Status == storage.TemplatePending && found.Category == t.Category && alike(found, t)
+	return err == nil && in.Components.Set && found.Status == storage.TemplatePending &&
+		found.Category == t.Category && sameTemplate(found, t)
 }
 
 // hasSubcode tells whether the provider gave this reason.
@@ -155,17 +156,17 @@ func errTemplateExists(cause error) *Error {
 	}
 }
 
-// unforeseen words a refusal that no request should meet.
-func unforeseen(e *provider.Error) error {
-	return &Error{Code: ProviderUnavailable, Message: "The provider refuses: " + explained(e), cause: e}
+// errUnexpectedRefusal words a refusal that no request should meet.
+func errUnexpectedRefusal(e *provider.Error) error {
+	return &Error{Code: ProviderUnavailable, Message: "The provider refuses: " + providerReason(e), cause: e}
 }
 
-// templateRefused words what the provider has against a template.
-func templateRefused(e *provider.Error, parts []*draftPart) error {
+// errTemplateRefused words what the provider has against a template.
+func errTemplateRefused(e *provider.Error, parts []*draftPart) error {
 	return &Error{
 		Code:    InvalidFieldValue,
-		Param:   blamed(e, parts),
-		Message: "The provider refuses the template: " + explained(e),
+		Param:   refusedField(e, parts),
+		Message: "The provider refuses the template: " + providerReason(e),
 		cause:   e,
 	}
 }
@@ -173,11 +174,11 @@ func templateRefused(e *provider.Error, parts []*draftPart) error {
 // templateFields are what a body can be blamed for.
 var templateFields = []string{"name", "language", "category", "components", "parameter_format", "message_send_ttl_seconds"}
 
-// mentioned finds the field that a refusal names in its text.
-var mentioned = regexp.MustCompile(`(?:[Pp]aram(?:eter)?|The) (?:parameter )?([a-z_]+)\b`)
+// fieldInText finds the field that a refusal names in its text.
+var fieldInText = regexp.MustCompile(`(?:[Pp]aram(?:eter)?|The) (?:parameter )?([a-z_]+)\b`)
 
-// blamed is the field that the provider names, "" if it names none.
-func blamed(e *provider.Error, parts []*draftPart) string {
+// refusedField is the field that the provider names, "" if it names none.
+func refusedField(e *provider.Error, parts []*draftPart) string {
 	for _, path := range e.Blame {
 		if field, _, _ := strings.Cut(strings.ReplaceAll(path, "[", "."), "."); slices.Contains(templateFields, field) {
 			return path
@@ -188,28 +189,28 @@ func blamed(e *provider.Error, parts []*draftPart) string {
 	case provider.SubcodeTemplateNameFormat, provider.SubcodeLanguageDeleted:
 		return "name"
 	case 2388047:
-		return partOf(headerPart, parts)
+		return partPath(headerPart, parts)
 	case 2388072, 2388293, 2388299:
-		return partOf(bodyPart, parts)
+		return partPath(bodyPart, parts)
 	case 2388073:
-		return partOf(footerPart, parts)
+		return partPath(footerPart, parts)
 	}
 
 	for _, text := range []string{e.Message, e.UserMessage} {
-		if found := mentioned.FindStringSubmatch(text); found != nil && slices.Contains(templateFields, found[1]) {
+		if found := fieldInText.FindStringSubmatch(text); found != nil && slices.Contains(templateFields, found[1]) {
 			return found[1]
 		}
 	}
 	return ""
 }
 
-// partOf is the path of the part of a type.
-func partOf(kind string, parts []*draftPart) string {
+// partPath is the path of the part of a type.
+func partPath(kind string, parts []*draftPart) string {
 	i := slices.IndexFunc(parts, func(p *draftPart) bool { return *p.Type == kind })
 	if i < 0 {
 		return "components"
 	}
-	return item("components", i)
+	return itemPath("components", i)
 }
 
 // apply puts the changes into a template, which is reviewed again.

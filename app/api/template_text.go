@@ -12,16 +12,16 @@ import (
 
 var (
 	// placeholder is a variable in a text, whatever it is called.
-	placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
-	neighbours  = regexp.MustCompile(`\}\}\s*\{\{`)
+	placeholder       = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+	adjacentVariables = regexp.MustCompile(`\}\}\s*\{\{`)
 
 	variableName   = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	variableNumber = regexp.MustCompile(`^[1-9][0-9]{0,3}$`)
 )
 
-// variables checks how the variables of a text are written and returns their
+// checkVariables checks how the variables of a text are written and returns their
 // names, each once.
-func (r draftRules) variables(param, text string) (names []string, err error) {
+func (r draftRules) checkVariables(param, text string) (names []string, err error) {
 	for _, match := range placeholder.FindAllStringSubmatch(text, -1) {
 		if name := strings.TrimSpace(match[1]); !slices.Contains(names, name) {
 			names = append(names, name)
@@ -32,10 +32,10 @@ func (r draftRules) variables(param, text string) (names []string, err error) {
 	switch {
 	case strings.Contains(rest, "{{") || strings.Contains(rest, "}}"):
 		return nil, invalid(param, "has braces that do not match")
-	case r.named && !all(names, variableName):
+	case r.named && !allMatch(names, variableName):
 		return nil, invalid(param,
 			"can only have variables whose names are in lower-case letters, digits and underscores, such as {{order_id}}")
-	case !r.named && !all(names, variableNumber):
+	case !r.named && !allMatch(names, variableNumber):
 		return nil, invalid(param, "can only have variables that are numbered, such as {{1}}")
 	case !r.named && !numberedFromOne(names):
 		return nil, invalid(param, "must number its variables from 1 on without gaps")
@@ -43,7 +43,7 @@ func (r draftRules) variables(param, text string) (names []string, err error) {
 	return names, nil
 }
 
-func all(names []string, pattern *regexp.Regexp) bool {
+func allMatch(names []string, pattern *regexp.Regexp) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !pattern.MatchString(name) })
 }
 
@@ -56,9 +56,9 @@ func numberedFromOne(names []string) bool {
 	return true
 }
 
-// surrounded checks that the variables of a body stand among words, and that
+// checkVariableContext checks that the variables of a body stand among words, and that
 // these are not too few.
-func surrounded(text string, variables int) error {
+func checkVariableContext(text string, variables int) error {
 	isSeparator := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
 	words := strings.FieldsFunc(placeholder.ReplaceAllString(text, " "), isSeparator)
 	trimmed := strings.TrimFunc(text, unicode.IsSpace)
@@ -66,7 +66,7 @@ func surrounded(text string, variables int) error {
 	switch {
 	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
 		return invalid("text", "must not begin or end with a variable")
-	case neighbours.MatchString(text):
+	case adjacentVariables.MatchString(text):
 		return invalid("text", "must have words between two variables")
 	case len(words) < variables:
 		return invalid("text", "has too many variables for its length")
@@ -78,11 +78,11 @@ func surrounded(text string, variables int) error {
 type draftExample struct {
 	HeaderText      samples        `json:"header_text,omitempty"`
 	HeaderTextNamed []*namedSample `json:"header_text_named_params,omitempty"`
-	BodyText        rows           `json:"body_text,omitempty"`
+	BodyText        sampleRows     `json:"body_text,omitempty"`
 	BodyTextNamed   []*namedSample `json:"body_text_named_params,omitempty"`
 
-	HeaderHandle []string `json:"header_handle,omitempty"` // of a file at the provider, or the URL of one
-	HeaderURL    *lone    `json:"header_url,omitempty"`    // of a file that is to be uploaded
+	HeaderHandle []string      `json:"header_handle,omitempty"` // of a file at the provider, or the URL of one
+	HeaderURL    *stringOrList `json:"header_url,omitempty"`    // of a file that is to be uploaded
 }
 
 // namedSample is an example for a variable with a name.
@@ -91,9 +91,9 @@ type namedSample struct {
 	Example *string `json:"example,omitempty"`
 }
 
-// samples checks that there is an example for each variable of a text, and drops
+// checkSamples checks that there is an example for each variable of a text, and drops
 // whatever else there is.
-func (r draftRules) samples(p *draftPart, key string, names []string) error {
+func (r draftRules) checkSamples(p *draftPart, key string, names []string) error {
 	given := p.Example
 	p.Example = nil
 	if len(names) == 0 {
@@ -113,7 +113,7 @@ func (r draftRules) samples(p *draftPart, key string, names []string) error {
 			list, to = given.HeaderTextNamed, &p.Example.HeaderTextNamed
 		}
 		*to = list
-		return within("example", namedSamples(key+"_named_params", list, names))
+		return within("example", checkNamedSamples(key+"_named_params", list, names))
 	}
 
 	list := samples(given.BodyText)
@@ -121,24 +121,24 @@ func (r draftRules) samples(p *draftPart, key string, names []string) error {
 		list = given.HeaderText
 		p.Example.HeaderText = list
 	} else {
-		p.Example.BodyText = rows(list)
+		p.Example.BodyText = sampleRows(list)
 	}
 
-	return within("example", numberedSamples(key, list, len(names)))
+	return within("example", checkNumberedSamples(key, list, len(names)))
 }
 
-func namedSamples(key string, list []*namedSample, names []string) error {
+func checkNamedSamples(key string, list []*namedSample, names []string) error {
 	if list == nil {
 		return missing(key)
 	}
 
 	given := make(map[string]bool)
 	err := each(key, list, func(s *namedSample) error {
-		if err := filled("param_name", s.Name); err != nil {
+		if err := nonEmpty("param_name", s.Name); err != nil {
 			return err
 		}
 		given[*s.Name] = true
-		return filled("example", s.Example)
+		return nonEmpty("example", s.Example)
 	})
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func namedSamples(key string, list []*namedSample, names []string) error {
 	return nil
 }
 
-func numberedSamples(key string, list samples, n int) error {
+func checkNumberedSamples(key string, list samples, n int) error {
 	switch {
 	case list == nil:
 		return missing(key)
@@ -187,39 +187,39 @@ func (s *samples) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// rows are samples that are written as a list of lists.
-type rows samples
+// sampleRows are samples that are written as a list of lists.
+type sampleRows samples
 
 // UnmarshalJSON takes both forms.
-func (r *rows) UnmarshalJSON(b []byte) error { return (*samples)(r).UnmarshalJSON(b) }
+func (r *sampleRows) UnmarshalJSON(b []byte) error { return (*samples)(r).UnmarshalJSON(b) }
 
 // MarshalJSON writes the one row.
-func (r rows) MarshalJSON() ([]byte, error) { return json.Marshal([][]string{r}) }
+func (r sampleRows) MarshalJSON() ([]byte, error) { return json.Marshal([][]string{r}) }
 
-// lone is a text that may also stand in a list by itself. It is written as it
+// stringOrList is a text that may also stand in a list by itself. It is written as it
 // came.
-type lone struct {
+type stringOrList struct {
 	text   string
 	listed bool
 }
 
-var errLone = errors.New("must be a string, or a list of one")
+var errStringOrList = errors.New("must be a string, or a list of one")
 
 // UnmarshalJSON takes both forms.
-func (l *lone) UnmarshalJSON(b []byte) error {
+func (l *stringOrList) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return json.Unmarshal(b, &l.text)
 	}
 	var list []string
 	if err := json.Unmarshal(b, &list); err != nil || len(list) != 1 {
-		return errLone
+		return errStringOrList
 	}
 	l.text, l.listed = list[0], true
 	return nil
 }
 
 // MarshalJSON writes the form that it came in.
-func (l lone) MarshalJSON() ([]byte, error) {
+func (l stringOrList) MarshalJSON() ([]byte, error) {
 	if l.listed {
 		return json.Marshal([]string{l.text})
 	}

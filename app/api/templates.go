@@ -91,7 +91,7 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	q, err := s.list(r, fmt.Sprintf("templates %d %#v", r.account.ID, f))
+	q, err := s.parseListQuery(r, fmt.Sprintf("templates %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
@@ -112,9 +112,9 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) }), err
 }
 
-// template finds the template that the path names: in the language that the query
+// templateIn finds the template that the path names: in the language that the query
 // names, otherwise the newest.
-func (s *Server) template(rx *storage.Rx, r *request) (storage.Template, error) {
+func (s *Server) templateIn(rx *storage.Rx, r *request) (storage.Template, error) {
 	q := filters{values: r.query()}
 	language := jobs.TemplateLanguage(q.text("language", maxLanguage))
 
@@ -130,7 +130,7 @@ func (s *Server) template(rx *storage.Rx, r *request) (storage.Template, error) 
 // findTemplate reports a template that does not exist.
 func (s *Server) findTemplate(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := s.template(rx, r)
+		_, err := s.templateIn(rx, r)
 		return err
 	})
 }
@@ -139,7 +139,7 @@ func (s *Server) findTemplate(r *request) error {
 func (s *Server) getTemplate(r *request) (reply, error) {
 	var rep reply
 	err := s.view(r, func(rx *storage.Rx) error {
-		t, err := s.template(rx, r)
+		t, err := s.templateIn(rx, r)
 		if err == nil {
 			rep, err = showTemplate(rx, t)
 		}
@@ -161,15 +161,15 @@ func (s *Server) createTemplate(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	if err := s.maySubmit(r, &in); err != nil {
+	if err := s.checkSubmitAllowed(r, &in); err != nil {
 		return reply{}, err
 	}
 	if err := s.uploadExamples(r, in.Components); err != nil {
 		return reply{}, err
 	}
 
-	r.carryThrough()
-	out, err := s.submit(r, &in)
+	r.detachContext()
+	out, err := s.submitToProvider(r, &in)
 	if err != nil {
 		return reply{}, err
 	}
@@ -185,22 +185,22 @@ func (s *Server) createTemplate(r *request) (reply, error) {
 	})
 }
 
-// maySubmit refuses what needs no word from the provider: a template that is
+// checkSubmitAllowed refuses what needs no word from the provider: a template that is
 // there, what the bill does not cover, and an account that is disconnected.
-func (s *Server) maySubmit(r *request, in *newTemplate) error {
+func (s *Server) checkSubmitAllowed(r *request, in *newTemplate) error {
 	err := s.view(r, func(rx *storage.Rx) error {
 		t, err := rx.Template(r.account.ID, *in.Name, *in.Language)
 		if err == nil && t.ProviderStatus != templateDeleted {
 			return errTemplateExists(nil)
 		}
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	})
 
 	if err == nil {
-		err = r.billed()
+		err = r.checkBilling()
 	}
 	if err == nil {
-		err = s.reachable(r)
+		err = s.checkConnected(r)
 	}
 	return err
 }
@@ -208,16 +208,16 @@ func (s *Server) maySubmit(r *request, in *newTemplate) error {
 // templateDeleted is the provider's word for a template that is there no longer.
 const templateDeleted = "DELETED"
 
-// ignoreMissing takes what is not there for nothing wrong.
-func ignoreMissing(err error) error {
+// ignoreNotFound takes what is not there for nothing wrong.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// reachable refuses to speak to the provider for an account that is disconnected.
-func (s *Server) reachable(r *request) error {
+// checkConnected refuses to speak to the provider for an account that is disconnected.
+func (s *Server) checkConnected(r *request) error {
 	sender, err := s.DB.Sender(r.http.Context(), r.account.ID)
 	if err == nil && sender.Status == storage.AccountDisconnected {
 		return fail(UpstreamError, "The account is disconnected.")
@@ -232,7 +232,7 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	t, err := s.editable(r, &in)
+	t, err := s.editableTemplate(r, &in)
 	if err != nil {
 		return reply{}, err
 	}
@@ -241,8 +241,8 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	r.carryThrough()
-	edited, err := s.edit(r, t, &in)
+	r.detachContext()
+	edited, err := s.editAtProvider(r, t, &in)
 	if err != nil {
 		return reply{}, err
 	}
@@ -256,18 +256,18 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 	})
 }
 
-// editable is the template that the path names, if the changes fit it.
-func (s *Server) editable(r *request, in *templateChanges) (t storage.Template, err error) {
+// editableTemplate is the template that the path names, if the changes fit it.
+func (s *Server) editableTemplate(r *request, in *templateChanges) (t storage.Template, err error) {
 	err = s.view(r, func(rx *storage.Rx) (err error) {
-		t, err = s.template(rx, r)
+		t, err = s.templateIn(rx, r)
 		return err
 	})
 
 	if err == nil {
-		err = in.fit(t, s.plainHTTP())
+		err = in.checkFor(t, s.plainHTTP())
 	}
 	if err == nil {
-		err = s.reachable(r)
+		err = s.checkConnected(r)
 	}
 	return t, err
 }
@@ -296,14 +296,14 @@ func viewSync(s *jobs.TemplateSync) templateSyncView {
 
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.
 func (s *Server) syncTemplates(r *request) (reply, error) {
-	if err := s.reachable(r); err != nil {
+	if err := s.checkConnected(r); err != nil {
 		return reply{}, err
 	}
 
-	r.carryThrough()
+	r.detachContext()
 	found, err := s.Accounts.FetchTemplates(r.http.Context(), r.account.ID)
 	if err != nil {
-		return reply{}, upstream(err, unforeseen)
+		return reply{}, providerCallError(err, errUnexpectedRefusal)
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) { return ok(viewSync(found)), found.Store(tx) })

@@ -13,15 +13,15 @@ import (
 // The provider is called within the request where a client waits for its word:
 // to register a number, to submit a template, to look at templates.
 
-// carryThrough makes a request go on when its client leaves: what the provider
+// detachContext makes a request go on when its client leaves: what the provider
 // was told to do must be written down.
-func (r *request) carryThrough() {
+func (r *request) detachContext() {
 	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
 }
 
-// upstream words what a call to the provider came to. What the provider refuses
+// providerCallError words what a call to the provider came to. What the provider refuses
 // for another reason than its own trouble or the account's is worded by refused.
-func upstream(err error, refused func(*provider.Error) error) error {
+func providerCallError(err error, refused func(*provider.Error) error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 
 	switch {
@@ -30,11 +30,11 @@ func upstream(err error, refused func(*provider.Error) error) error {
 	case !answered:
 		return err
 	case unavailable(e) || e.Class.Transient:
-		return errProvider(err)
+		return errProviderUnavailable(err)
 	case e.Class.Effect == provider.Restricted:
-		return &Error{Code: AccountRestricted, Message: "The provider has restricted this account: " + explained(e), cause: err}
+		return &Error{Code: AccountRestricted, Message: "The provider has restricted this account: " + providerReason(e), cause: err}
 	case e.Class.Effect != provider.NoEffect:
-		return &Error{Code: UpstreamError, Message: "The provider refuses this account: " + explained(e), cause: err}
+		return &Error{Code: UpstreamError, Message: "The provider refuses this account: " + providerReason(e), cause: err}
 	}
 	return refused(e)
 }
@@ -45,13 +45,13 @@ func unavailable(e *provider.Error) bool {
 	return e.Status == 0 || e.Status >= 500 || e.Code == provider.NoCode
 }
 
-// errProvider reports that the provider could not do its part.
-func errProvider(cause error) *Error {
+// errProviderUnavailable reports that the provider could not do its part.
+func errProviderUnavailable(cause error) *Error {
 	return &Error{Code: ProviderUnavailable, Message: "The provider could not be reached or failed. Please retry.", cause: cause}
 }
 
-// explained is what the provider says about a refusal, in a sentence.
-func explained(e *provider.Error) string {
+// providerReason is what the provider says about a refusal, in a sentence.
+func providerReason(e *provider.Error) string {
 	text := cmp.Or(e.UserMessage, e.Details, e.Message, e.UserTitle, e.Title, "it gave no reason")
 	if !strings.HasSuffix(text, ".") {
 		text += "."

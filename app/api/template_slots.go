@@ -2,9 +2,9 @@ package api
 
 import "strings"
 
-// takes says what a button is called when it is filled in, "" when there is
+// parameterRule says what a button is called when it is filled in, "" when there is
 // nothing to fill in, and how many parameters it needs and takes.
-func (b storedButton) takes() (subType string, least, most int) {
+func (b storedButton) parameterRule() (subType string, least, most int) {
 	switch strings.ToUpper(b.Type) {
 	case "URL":
 		n := min(len(variables(b.URL)), 1)
@@ -19,37 +19,37 @@ func (b storedButton) takes() (subType string, least, most int) {
 	return "", 0, 0
 }
 
-// button checks what is given for a button, by its index.
-func button(stored *storedPart, p *partBody) error {
+// checkButtonParameters checks what is given for a button, by its index.
+func checkButtonParameters(stored *storedPart, p *partBody) error {
 	i := int(p.Index.value)
 	if stored == nil || i >= len(stored.Buttons) {
 		return invalid("index", "must be that of a button of the template")
 	}
 
-	subType, least, most := stored.Buttons[i].takes()
+	subType, least, most := stored.Buttons[i].parameterRule()
 	if subType != "" && *p.SubType != subType {
 		return invalid("sub_type", "must be "+subType+", as this button of the template is")
 	}
 
-	return numbered(least, most, len(p.Parameters), "parameters")
+	return countBetween(least, most, len(p.Parameters), "parameters")
 }
 
-// offer checks when a limited-time offer ends.
-func offer(stored *storedPart, given []*parameterBody) error {
+// checkOfferParameters checks when a limited-time offer ends.
+func checkOfferParameters(stored *storedPart, given []*parameterBody) error {
 	switch {
 	case stored == nil:
-		return exactly(0, given)
+		return exactCount(0, given)
 	case stored.Offer.HasExpiration:
-		return exactly(1, given)
+		return exactCount(1, given)
 	}
-	return numbered(0, 1, len(given), "parameters")
+	return countBetween(0, 1, len(given), "parameters")
 }
 
-// carousel checks each card against the one that it fills.
-func (f filling) carousel(stored *storedPart, sent components) error {
+// checkCarousel checks each card against the one that it fills.
+func (f parameterChecker) checkCarousel(stored *storedPart, sent components) error {
 	for i, c := range sent {
 		if *c.Type == "carousel" {
-			return within(item("components", i), f.cards(stored, c.Cards))
+			return within(itemPath("components", i), f.checkCards(stored, c.Cards))
 		}
 	}
 
@@ -59,19 +59,19 @@ func (f filling) carousel(stored *storedPart, sent components) error {
 	return nil
 }
 
-func (f filling) cards(stored *storedPart, given []*cardBody) error {
+func (f parameterChecker) checkCards(stored *storedPart, given []*cardBody) error {
 	n := 0
 	if stored != nil {
 		n = len(stored.Cards)
 	}
 
-	if err := numbered(n, n, len(given), "cards"); err != nil {
+	if err := countBetween(n, n, len(given), "cards"); err != nil {
 		return err
 	}
 
 	return each("cards", given, func(c *cardBody) error {
 		if i := int(c.CardIndex.value); i < n {
-			return f.parts(stored.Cards[i].Components, c.Components)
+			return f.checkParts(stored.Cards[i].Components, c.Components)
 		}
 		return invalid("card_index", "must be that of a card of the template")
 	})

@@ -59,8 +59,8 @@ func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
 	return rx.Label(r.org.ID, id)
 }
 
-// tellRelabelled tells that a contact's labels changed, if they did.
-func tellRelabelled(tx *storage.Tx, r *request, c storage.Contact, changed bool) error {
+// emitLabelsChanged tells that a contact's labels changed, if they did.
+func emitLabelsChanged(tx *storage.Tx, r *request, c storage.Contact, changed bool) error {
 	if !changed {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (s *Server) attachToContact(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		return ok(contactLabelView{c.ID, l.ID, true}), tellRelabelled(tx, r, c, changed)
+		return ok(contactLabelView{c.ID, l.ID, true}), emitLabelsChanged(tx, r, c, changed)
 	})
 }
 
@@ -113,7 +113,7 @@ func (s *Server) detachFromContact(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		return ok(contactLabelView{c.ID, l.ID, false}), tellRelabelled(tx, r, c, changed)
+		return ok(contactLabelView{c.ID, l.ID, false}), emitLabelsChanged(tx, r, c, changed)
 	})
 }
 
@@ -209,14 +209,14 @@ func (s *Server) bulkLabelContacts(r *request) (reply, error) {
 	in.ContactIDs = slices.Compact(in.ContactIDs)
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		counts, err := labelInBulk(tx, r, in)
+		counts, err := applyBulkLabel(tx, r, in)
 		return ok(counts), err
 	})
 }
 
-// labelInBulk does what the body wants and counts the contacts by what became of
+// applyBulkLabel does what the body wants and counts the contacts by what became of
 // them.
-func labelInBulk(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView, err error) {
+func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView, err error) {
 	l, err := tx.Label(r.org.ID, *in.LabelID)
 	if err != nil {
 		return counts, err
@@ -233,14 +233,14 @@ func labelInBulk(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView
 		return counts, nil
 	}
 
-	changed, err := relabelAll(tx, r, own, in)
+	changed, err := attachOrDetach(tx, r, own, in)
 	counts.Applied, counts.Unchanged = len(own), len(own)-changed
 	return counts, err
 }
 
-// relabelAll attaches or detaches a label everywhere at once, tells of each
+// attachOrDetach attaches or detaches a label everywhere at once, tells of each
 // contact that it changed, and returns how many those were.
-func relabelAll(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
+func attachOrDetach(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
 	change := tx.AttachToContacts
 	if *in.Operation == "detach" {
 		change = tx.DetachFromContacts
@@ -256,7 +256,7 @@ func relabelAll(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel)
 		changed[id] = true
 	}
 	for _, c := range own {
-		if err := tellRelabelled(tx, r, c, changed[c.ID]); err != nil {
+		if err := emitLabelsChanged(tx, r, c, changed[c.ID]); err != nil {
 			return 0, err
 		}
 	}

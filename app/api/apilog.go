@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// callsEvery is how long a call waits to be written to the API log.
-	callsEvery = time.Second
-	// callsBatch bounds the rows of one transaction.
-	callsBatch = 256
-	// callsKept bounds the calls that wait while the database cannot write.
-	callsKept = 50_000
-	// usedEvery is how long a key's last use waits to be written.
-	usedEvery = 10 * time.Second
+	// callFlushInterval is how long a call waits to be written to the API log.
+	callFlushInterval = time.Second
+	// callBatchSize bounds the rows of one transaction.
+	callBatchSize = 256
+	// maxWaitingCalls bounds the calls that wait while the database cannot write.
+	maxWaitingCalls = 50_000
+	// lastUsedFlushInterval is how long a key's last use waits to be written.
+	lastUsedFlushInterval = 10 * time.Second
 	// maxLoggedMethod is longer than any method that means something.
 	maxLoggedMethod = 16
 )
@@ -30,21 +30,21 @@ type callLog struct {
 	stop chan struct{}
 	done chan struct{}
 
-	mu      sync.Mutex
-	waiting []storage.Call
-	dropped int
-	used    map[string]storage.Time // by key id
+	mu       sync.Mutex
+	waiting  []storage.Call
+	dropped  int
+	lastUsed map[string]storage.Time // by key id
 
 	writing sync.Mutex // one flush at a time, so that lines stay in order
 }
 
 func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
 	l := &callLog{
-		db:   db,
-		log:  log,
-		stop: make(chan struct{}),
-		done: make(chan struct{}),
-		used: make(map[string]storage.Time),
+		db:       db,
+		log:      log,
+		stop:     make(chan struct{}),
+		done:     make(chan struct{}),
+		lastUsed: make(map[string]storage.Time),
 	}
 	go l.run()
 	return l
@@ -68,11 +68,11 @@ func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if c.KeyID != nil {
-		l.used[r.key.ID] = c.CreatedAt
+		l.lastUsed[r.key.ID] = c.CreatedAt
 	}
 
 	// While the database cannot write, memory stays bounded: the log loses calls.
-	if len(l.waiting) >= callsKept {
+	if len(l.waiting) >= maxWaitingCalls {
 		l.dropped++
 		return
 	}
@@ -82,9 +82,9 @@ func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 func (l *callLog) run() {
 	defer close(l.done)
 
-	calls := time.NewTicker(callsEvery)
+	calls := time.NewTicker(callFlushInterval)
 	defer calls.Stop()
-	used := time.NewTicker(usedEvery)
+	used := time.NewTicker(lastUsedFlushInterval)
 	defer used.Stop()
 
 	for {
@@ -93,7 +93,7 @@ func (l *callLog) run() {
 		case <-calls.C:
 			err = l.flush(context.Background())
 		case <-used.C:
-			err = l.flushUsed(context.Background())
+			err = l.flushLastUsed(context.Background())
 		case <-l.stop:
 			return
 		}
@@ -111,7 +111,7 @@ func (l *callLog) flush(ctx context.Context) error {
 
 	for {
 		l.mu.Lock()
-		batch := l.waiting[:min(callsBatch, len(l.waiting))]
+		batch := l.waiting[:min(callBatchSize, len(l.waiting))]
 		dropped := l.dropped
 		l.dropped = 0
 		l.mu.Unlock()
@@ -138,11 +138,11 @@ func (l *callLog) flush(ctx context.Context) error {
 	}
 }
 
-// flushUsed writes when each key was last used.
-func (l *callLog) flushUsed(ctx context.Context) error {
+// flushLastUsed writes when each key was last used.
+func (l *callLog) flushLastUsed(ctx context.Context) error {
 	l.mu.Lock()
-	used := l.used
-	l.used = make(map[string]storage.Time)
+	used := l.lastUsed
+	l.lastUsed = make(map[string]storage.Time)
 	l.mu.Unlock()
 
 	if len(used) == 0 {
@@ -159,18 +159,18 @@ func (l *callLog) flushUsed(ctx context.Context) error {
 	})
 
 	if err != nil {
-		l.keepUsed(used)
+		l.restoreLastUsed(used)
 	}
 	return err
 }
 
-// keepUsed takes back uses that could not be written, for the next try.
-func (l *callLog) keepUsed(used map[string]storage.Time) {
+// restoreLastUsed takes back uses that could not be written, for the next try.
+func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 
 	for id, at := range used {
-		l.used[id] = max(l.used[id], at)
+		l.lastUsed[id] = max(l.lastUsed[id], at)
 	}
 }
 
@@ -185,7 +185,7 @@ func (l *callLog) close() {
 	if err := l.flush(ctx); err != nil {
 		l.log.Warn("write the rest of the API log", "error", err)
 	}
-	if err := l.flushUsed(ctx); err != nil {
+	if err := l.flushLastUsed(ctx); err != nil {
 		l.log.Warn("write the keys' last use", "error", err)
 	}
 }
