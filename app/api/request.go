@@ -1,25 +1,17 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/julienschmidt/httprouter"
 
 	"confab/storage"
 )
-
-// maxBody is the largest JSON body.
-const maxBody = 1 << 20
 
 // request is one call under /v1 with what the checks found out about it.
 type request struct {
@@ -45,43 +37,6 @@ type request struct {
 
 // param is a path parameter.
 func (r *request) param(name string) string { return r.params.ByName(name) }
-
-// readJSON takes the body in, unless the method has none.
-func (r *request) readJSON(w http.ResponseWriter) error {
-	if r.http.Method != http.MethodPost && r.http.Method != http.MethodPatch {
-		return nil
-	}
-
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.http.Body, maxBody))
-	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return fail(RequestTooLarge, "The body has more than 1 MiB.")
-		}
-		return &Error{Code: InvalidJSON, Message: "The body could not be read.", cause: err}
-	}
-
-	r.raw, r.body = raw, bytes.Trim(raw, " \t\r\n") // JSON knows no other space
-	switch {
-	case len(r.body) == 0:
-		r.body = []byte("{}")
-	case !utf8.Valid(r.body) || !json.Valid(r.body) || hasLoneSurrogate(r.body):
-		return fail(InvalidJSON, "The body is not valid JSON.")
-	case r.body[0] != '{':
-		return fail(InvalidJSON, "The body must be a JSON object.")
-	}
-	return nil
-}
-
-// validator is a body that knows its rules.
-type validator interface{ validate() error }
-
-// decode reads the body into in and checks its rules.
-func (r *request) decode(in validator) error {
-	if err := unmarshal(r.body, in); err != nil {
-		return err
-	}
-	return in.validate()
-}
 
 // query reads the parameters behind the question mark. Unlike url.ParseQuery it
 // drops none: one that cannot be unescaped stays as it is, so that a known

@@ -91,7 +91,7 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 		}
 	}
 
-	defer r.discard()
+	defer r.discardUpload()
 	if err := s.readBody(x); err != nil {
 		return reply{}, err
 	}
