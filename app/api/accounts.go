@@ -159,7 +159,7 @@ func registrationError(err error) error {
 	switch {
 	case !answered:
 		return providerCallError(err, nil)
-	case unavailable(e) && e.Class.Code != string(RegistrationFailed):
+	case unavailable(e) && e.Class.Code != RegistrationFailed.name:
 		return errProviderUnavailable(err)
 	}
 	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), cause: err}

@@ -28,7 +28,7 @@ func verdict(t testing.TB, err error) string {
 	if !ok || e.status() != 400 || !strings.HasPrefix(e.Message, e.Param+" ") || !strings.HasSuffix(e.Message, ".") {
 		t.Fatalf("not an error for clients: %v", err)
 	}
-	return string(e.Code) + " " + e.Param
+	return e.Code.name + " " + e.Param
 }
 
 // judge is the verdict on a body.

@@ -51,7 +51,7 @@ func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sen
 	}
 
 	if refused := jobs.Refused(sender); refused != nil {
-		return fail(Code(refused.Code), refused.Text)
+		return fail(codeNamed(refused.Code), refused.Text)
 	}
 
 	switch {

@@ -229,11 +229,11 @@ type errorBody struct {
 }
 
 type errorView struct {
-	Type      string `json:"type"`
-	Code      Code   `json:"code"`
-	Message   string `json:"message"`
-	Param     string `json:"param,omitempty"`
-	RequestID string `json:"request_id"`
+	Type      errorType `json:"type"`
+	Code      string    `json:"code"`
+	Message   string    `json:"message"`
+	Param     string    `json:"param,omitempty"`
+	RequestID string    `json:"request_id"`
 }
 
 // sendError writes the error envelope.
@@ -250,8 +250,8 @@ func sendError(x *exchange, e *Error) {
 	}
 
 	body, err := encode(errorBody{errorView{
-		Type:      kinds[e.Code].name,
-		Code:      e.Code,
+		Type:      e.code().errorType,
+		Code:      e.code().name,
 		Message:   e.Message,
 		Param:     e.Param,
 		RequestID: x.request.id,
