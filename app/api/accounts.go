@@ -28,7 +28,7 @@ type accountView struct {
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
-// ViewAccount is an account as the API shows it, for whoever else shows it.
+// ViewAccount is an account in the API's shape, for packages that show it elsewhere.
 func ViewAccount(a storage.AccountDetail) any { return viewAccount(a) }
 
 func viewAccount(a storage.AccountDetail) accountView {
@@ -49,9 +49,10 @@ func viewAccount(a storage.AccountDetail) accountView {
 	}
 }
 
-// accountFilters reads the filters of a list of accounts. Which customer is
-// meant is never wrong: one that nobody knows has no accounts.
-func accountFilters(r *request) (f storage.AccountFilter, some bool, err error) {
+// accountFilters reads the filters of a list of accounts. Any customer_id is accepted:
+// an unknown one has no accounts. mayMatch is false for an empty one, which no account
+// has.
+func accountFilters(r *request) (f storage.AccountFilter, mayMatch bool, err error) {
 	q := filters{values: r.query()}
 	f = storage.AccountFilter{Status: q.oneOf("status", storage.AccountConnected, "all"), CustomerID: q.values.Get("customer_id")}
 
@@ -65,10 +66,10 @@ func accountFilters(r *request) (f storage.AccountFilter, some bool, err error) 
 	return f, !q.values.Has("customer_id") || f.CustomerID != "", q.err
 }
 
-// listAccounts handles GET /v1/accounts. An organization has few: they all come
-// at once unless the client wants pages.
+// listAccounts handles GET /v1/accounts. An organization has few accounts: without a
+// limit they all come in one page.
 func (s *Server) listAccounts(r *request) (reply, error) {
-	f, some, err := accountFilters(r)
+	f, mayMatch, err := accountFilters(r)
 	if err != nil {
 		return reply{}, err
 	}
@@ -82,7 +83,7 @@ func (s *Server) listAccounts(r *request) (reply, error) {
 	}
 
 	var rows []storage.AccountDetail
-	if some {
+	if mayMatch {
 		err = s.view(r, func(rx *storage.Rx) (err error) {
 			rows, err = rx.Accounts(r.org.ID, f, q.after, q.fetch())
 			return err
@@ -110,7 +111,7 @@ func (b *registration) validate() error {
 	return nil
 }
 
-// registrationView tells what became of a registration.
+// registrationView is the result of a registration.
 type registrationView struct {
 	Object         string  `json:"object"`
 	PhoneNumberID  *string `json:"phone_number_id"`
@@ -136,6 +137,8 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 		return reply{}, err
 	}
 
+	// The provider may register the number although the client is gone: the result
+	// must be stored.
 	r.detachContext()
 	done, err := s.Accounts.Register(r.http.Context(), r.account.ID, *in.PIN)
 	if err != nil {
@@ -148,8 +151,9 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 	})
 }
 
-// registrationError words why a number could not be registered. The provider's
-// own trouble passes; whatever else it says is its word on this registration.
+// registrationError makes the client's error of a failed registration. A provider that
+// could not be reached or broke down is worth a retry; any other answer is its refusal
+// of this registration.
 func registrationError(err error) error {
 	if errors.Is(err, jobs.ErrRegistering) {
 		return fail(RegistrationRunning, "A registration of this number is already running.")

@@ -18,12 +18,18 @@ const (
 	maxWaitingCalls = 50_000
 	// lastUsedFlushInterval is how long a key's last use waits to be written.
 	lastUsedFlushInterval = 10 * time.Second
-	// maxLoggedMethod is longer than any method that means something.
+	// maxLoggedMethod is longer than any real method.
 	maxLoggedMethod = 16
 )
 
-// callLog writes the API log and the keys' last use, in batches off the
-// request's path.
+// callLog writes the API log and the time when each key was last used.
+//
+// A request only appends to a slice; the goroutine run writes what waits, in batches,
+// so no request waits for the log. mu guards the slices and is never held during a
+// write; writing is held for a whole flush, so that lines are stored in order. A flush
+// that fails keeps its lines for the next one, up to maxWaitingCalls; above that,
+// calls are counted and dropped. A crash loses at most the last second of calls,
+// because the log is not part of a request's transaction.
 type callLog struct {
 	db   *storage.DB
 	log  *slog.Logger
@@ -164,7 +170,7 @@ func (l *callLog) flushLastUsed(ctx context.Context) error {
 	return err
 }
 
-// restoreLastUsed takes back uses that could not be written, for the next try.
+// restoreLastUsed puts back times that could not be written, for the next try.
 func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +180,7 @@ func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
 	}
 }
 
-// close writes what is left.
+// close stops the goroutine and writes what still waits.
 func (l *callLog) close() {
 	close(l.stop)
 	<-l.done

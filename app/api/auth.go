@@ -7,7 +7,8 @@ import (
 	"confab/storage"
 )
 
-// authenticate finds out who is calling.
+// authenticate finds the key of the request, and with it the organization and its
+// plan.
 func (s *Server) authenticate(r *request) error {
 	headers := r.http.Header.Values("Authorization")
 	if len(headers) == 0 || (len(headers) == 1 && headers[0] == "") {

@@ -49,7 +49,7 @@ func (r *request) readJSON(w http.ResponseWriter) error {
 	return nil
 }
 
-// validator is a body that knows its rules.
+// validator is a decoded body that can check its own rules.
 type validator interface{ validate() error }
 
 // decode reads the body into in and checks its rules.

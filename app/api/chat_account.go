@@ -10,7 +10,7 @@ type chatAccountView struct {
 	Customer      *customerSummary `json:"customer"` // nil: the organization's own number
 }
 
-// customerSummary is a customer in short.
+// customerSummary is a customer inside of another resource.
 type customerSummary struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

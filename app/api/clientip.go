@@ -42,8 +42,8 @@ func parseHop(hop string) (netip.Addr, bool) {
 	return normalizeAddr(addr), err == nil
 }
 
-// normalizeAddr is an address in the one form that prefixes match: IPv4 as such, and
-// without a zone, which may be any text and is in no prefix.
+// normalizeAddr is an address in the form that prefixes match: IPv4 not mapped into
+// IPv6, and without a zone, because no prefix contains one that has a zone.
 func normalizeAddr(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
 func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {

@@ -13,8 +13,8 @@ import (
 // bsuid is the pattern of business-scoped user ids, parents' included.
 var bsuid = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
 
-// isParent tells the business-scoped user id of a parent portfolio from a
-// person's own.
+// isParent tells whether a business-scoped user id is that of a parent portfolio, not
+// a person's own.
 func isParent(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }
 
 // messageTypes are the contents that can be sent.
@@ -59,13 +59,13 @@ type typingBody struct {
 	Type *string `json:"type"`
 }
 
-// content is what a message says, of one type.
+// content is the object under the name of a message's type.
 type content interface {
-	// check finds the first broken rule. It may also drop what is no part of
-	// the content, so that the provider does not stumble over it.
+	// check finds the first broken rule. It may also drop fields that do not belong to
+	// the content, because the provider would refuse them.
 	check(allowHTTP plainHTTP) error
 
-	// describe tells what must be known to send it.
+	// describe adds what the content means for sending to the message.
 	describe(*outgoingMessage)
 }
 
@@ -130,14 +130,14 @@ func (b *messageBody) validateReceipt() error {
 	if err := cmp.Or(oneOf("status", b.Status, "read"), nonEmpty("message_id", b.MessageID)); err != nil {
 		return err
 	}
-
 	if b.TypingIndicator != nil {
 		return within("typing_indicator", oneOf("type", b.TypingIndicator.Type, "text"))
 	}
 	return nil
 }
 
-// contentByType is the content that type names, and what it is to be read into.
+// contentByType returns the raw content that type names, and an empty value of its Go
+// type to read it into.
 func (b *messageBody) contentByType() (json.RawMessage, content) {
 	switch *b.Type {
 	case "text":
@@ -159,14 +159,13 @@ func (b *messageBody) contentByType() (json.RawMessage, content) {
 	}
 }
 
-// readReceipt tells that a message was read.
+// readReceipt says that a message was read.
 type readReceipt struct {
 	MessageID string // the provider's
 	Typing    bool   // an answer is being written
 }
 
-// readReceipt returns what a valid body says of a message that was read; ok is false
-// for a send.
+// readReceipt returns the read receipt in a valid body; ok is false for a send.
 func (b *messageBody) readReceipt() (r readReceipt, ok bool) {
 	if b.Type != nil {
 		return readReceipt{}, false
@@ -174,7 +173,7 @@ func (b *messageBody) readReceipt() (r readReceipt, ok bool) {
 	return readReceipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
 }
 
-// outgoingMessage is a message that is to go out.
+// outgoingMessage is a valid message to send, with what was found out about it.
 type outgoingMessage struct {
 	To           string // E.164 with +, "" when Recipient says who
 	Recipient    string // a BSUID, "" when To says who
@@ -189,7 +188,7 @@ type outgoingMessage struct {
 	missingMedia error           // the first file that is not in the library, if one is not
 }
 
-// outgoing returns what a valid body wants sent.
+// outgoing returns the message that a valid body asks to send.
 func (b *messageBody) outgoing() outgoingMessage {
 	s := outgoingMessage{Type: *b.Type}
 	s.Content, _ = b.contentByType()
@@ -208,11 +207,11 @@ func (b *messageBody) outgoing() outgoingMessage {
 	return s
 }
 
-// providerContent writes the content of a valid send with the fields that we know and
-// nothing else: what the API ignores, the provider may refuse.
+// providerContent is the content of a valid send as it goes to the provider: only with
+// the fields that we know, because what the API ignores the provider may refuse.
 func (b *messageBody) providerContent() (json.RawMessage, error) { return json.Marshal(b.content) }
 
-// file is the one that a message of a media type consists of, nil for others.
+// file is the file that a message of a media type consists of, nil for other types.
 func (s *outgoingMessage) file() *mediaRef {
 	if len(s.Media) > 0 && slices.Contains(mediaTypes, s.Type) {
 		return &s.Media[0]

@@ -24,7 +24,8 @@ type parameterBody struct {
 	attachment
 }
 
-// check checks the field that the type names, one of some, and drops the others.
+// check checks the field that the type names and drops the others. types are the types
+// that are allowed here.
 func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 	if err := oneOf("type", p.Type, types...); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 	}
 }
 
-// renderedText is what the parameter puts into a text.
+// renderedText is the text that replaces the variable.
 func (p *parameterBody) renderedText() string {
 	switch {
 	case p.Currency != nil:

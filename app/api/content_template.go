@@ -25,10 +25,11 @@ type templateBody struct {
 	language string
 }
 
-// components are what a message puts into its template.
+// components are the values that a message gives for its template.
 type components []*componentBody
 
-// componentBody is a part of the whole template; only there is a carousel.
+// componentBody holds the values for one component of a template. Unlike a card's
+// component it may be a carousel.
 type componentBody struct {
 	partBody
 	Cards []*cardBody `json:"cards,omitempty"`
@@ -40,7 +41,7 @@ type cardBody struct {
 	Components []*partBody         `json:"components,omitempty"`
 }
 
-// partBody is what goes into one part of a template or of a card.
+// partBody holds the values for one part of a template or of a card.
 type partBody struct {
 	Type       *string             `json:"type,omitempty"`
 	SubType    *string             `json:"sub_type,omitempty"`
@@ -48,15 +49,14 @@ type partBody struct {
 	Parameters []*parameterBody    `json:"parameters,omitempty"`
 }
 
-// templateRef names a template and what is to be put into it.
+// templateRef names a template and holds the values for it.
 type templateRef struct {
 	Name       string // trimmed
 	Language   string // its code
 	Components components
 }
 
-// parameterTypes says what can be put into a part, or into a button of a sub
-// type.
+// parameterTypes are the types of values that a part takes, or a button of a sub type.
 var parameterTypes = map[string][]string{
 	"header":             {"text", "image", "video", "document", "gif", "location", "product"},
 	"body":               {"text", "currency", "date_time"},
@@ -79,8 +79,8 @@ func (t *templateBody) check(allowHTTP plainHTTP) error {
 	return each("components", t.Components, func(c *componentBody) error { return c.check(seen, allowHTTP) })
 }
 
-// checkName trims the name and checks it. A name that no template can have is
-// refused in the same words as one that none has.
+// checkName trims the name and checks it. A name that no template can have is refused
+// with the same code as one that does not exist.
 func (t *templateBody) checkName() error {
 	if t.Name == nil {
 		return missing("name")
@@ -145,7 +145,7 @@ func (t *templateBody) describe(s *outgoingMessage) {
 	}
 }
 
-// check checks a component; seen are the parts before it.
+// check checks a component; seen are the types of the components before it.
 func (c *componentBody) check(seen map[string]bool, allowHTTP plainHTTP) error {
 	kinds := []string{"header", "body", "button", "limited_time_offer", "carousel"}
 	if c.Type == nil || *c.Type != "carousel" {
@@ -166,7 +166,6 @@ func (c *cardBody) check(indexes map[string]bool, allowHTTP plainHTTP) error {
 	if err := inRange("card_index", c.CardIndex, 0, maxCards-1); err != nil {
 		return err
 	}
-
 	if err := unique("card_index", strconv.Itoa(int(c.CardIndex.value)), indexes); err != nil {
 		return err
 	}
@@ -177,13 +176,13 @@ func (c *cardBody) check(indexes map[string]bool, allowHTTP plainHTTP) error {
 	})
 }
 
-// check checks a part of one of some kinds, which can be given once.
+// check checks a part, which must be of one of some kinds and stand once.
 func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHTTP) error {
 	if err := oneOf("type", p.Type, kinds...); err != nil {
 		return err
 	}
 
-	// A button is identified by its index and takes what its sub type takes; any
+	// A button is identified by its index and takes the values of its sub type; any
 	// other part is identified by its type.
 	slot, name, kind := *p.Type, "type", *p.Type
 	if kind == "button" {

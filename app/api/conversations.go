@@ -13,8 +13,8 @@ import (
 	"confab/storage"
 )
 
-// serviceWindow is how long after a person's last message the business may write
-// anything it likes.
+// serviceWindow is how long after a person's last message the business may send
+// anything, not only templates.
 const serviceWindow = 24 * time.Hour
 
 // conversationView is the public shape of a conversation.
@@ -34,22 +34,22 @@ type conversationView struct {
 	UpdatedAt              storage.Time       `json:"updated_at"`
 }
 
-// contactSummary is a contact in short.
+// contactSummary is a contact inside of a conversation.
 type contactSummary struct {
 	ID          string  `json:"id"`
 	PhoneNumber *string `json:"phone_number"`
 	Name        *string `json:"name"`
 }
 
-// assigneeView is the user who has a conversation.
+// assigneeView is the user to whom a conversation is assigned.
 type assigneeView struct {
 	ID    string  `json:"id"`
 	Name  *string `json:"name"`
 	Email *string `json:"email"`
 }
 
-// conversationViews reads what else some conversations of an account show, and
-// returns what shows each.
+// conversationViews reads what a view of some conversations needs beside their rows,
+// with one query for all of them, and returns the function that makes each view.
 func conversationViews(
 	rx *storage.Rx, account int64, all ...storage.FullConversation,
 ) (func(storage.FullConversation) conversationView, error) {
@@ -130,8 +130,7 @@ func (s *Server) listConversations(r *request) (reply, error) {
 	return withETag(page(s, q, rows, f.Key, view))
 }
 
-// withETag gives a page a weak tag over all that it shows: the ids and what moves
-// updated_at, and thereby updated_at itself.
+// withETag gives a page a weak ETag: a hash of everything that it shows.
 func withETag(rep reply) (reply, error) {
 	shown, err := rep.list.renderItems()
 	sum := sha256.Sum256(strconv.AppendBool(slices.Clip(shown), rep.list.HasMore))
@@ -139,7 +138,7 @@ func withETag(rep reply) (reply, error) {
 	return rep, err
 }
 
-// findConversation reports a conversation that does not exist.
+// findConversation returns an error if the conversation in the path does not exist.
 func (s *Server) findConversation(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := conversationIn(rx, r)
@@ -147,7 +146,7 @@ func (s *Server) findConversation(r *request) error {
 	})
 }
 
-// conversationIn is the conversation that the path names.
+// conversationIn finds the conversation in the path.
 func conversationIn(rx *storage.Rx, r *request) (storage.FullConversation, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixConversation, id) {
@@ -156,7 +155,7 @@ func conversationIn(rx *storage.Rx, r *request) (storage.FullConversation, error
 	return rx.Conversation(r.account.ID, id)
 }
 
-// showConversation is the answer that shows the conversation that the path names.
+// showConversation replies with the conversation in the path.
 func showConversation(rx *storage.Rx, r *request) (reply, error) {
 	c, err := conversationIn(rx, r)
 	if err != nil {
@@ -222,8 +221,8 @@ func (s *Server) updateConversation(r *request) (reply, error) {
 	})
 }
 
-// changeConversation stores the changes of a conversation, if there are any, and
-// tells of a new assignee and of the end.
+// changeConversation stores the changes of a conversation, if there are any, and emits
+// the events of a new assignee and of a resolved conversation.
 func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in conversationChanges) error {
 	before := c
 	given := event.Assignment{PreviousUserID: before.AssigneeID}

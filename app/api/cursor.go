@@ -15,8 +15,9 @@ const (
 	cursorMACSize = 16
 )
 
-// cursorCodec makes cursors that only this server can make, each bound to a
-// list, an organization and a set of filters.
+// cursorCodec makes and reads cursors. A cursor is a position in a list and a MAC over
+// it, bound to the list, the organization and the filters: a client can neither forge
+// one nor use it with another list.
 type cursorCodec struct{ key []byte }
 
 func newCursorCodec(key []byte) *cursorCodec { return &cursorCodec{key: key} }

@@ -11,7 +11,8 @@ import (
 
 const maxCustomerName = 200
 
-// customerDetail is a customer with its numbers, as only GET of one shows it.
+// customerDetail is a customer with its numbers. Only GET of a single customer shows
+// it.
 type customerDetail struct {
 	event.CustomerData
 	Accounts []customerAccount `json:"whatsapp_accounts"`
@@ -128,7 +129,7 @@ func (s *Server) createCustomer(r *request) (reply, error) {
 	})
 }
 
-// findCustomer reports a customer that does not exist.
+// findCustomer returns an error if the customer in the path does not exist.
 func (s *Server) findCustomer(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := customerIn(rx, r)
@@ -136,7 +137,7 @@ func (s *Server) findCustomer(r *request) error {
 	})
 }
 
-// customerIn is the customer that the path names.
+// customerIn finds the customer in the path.
 func customerIn(rx *storage.Rx, r *request) (storage.Customer, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixCustomer, id) {
@@ -229,7 +230,6 @@ func (s *Server) updateCustomer(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-
 		if in.Status.Set && c.Status == storage.CustomerArchived {
 			return reply{}, invalid("status", "cannot be changed while the customer is archived")
 		}
@@ -263,7 +263,7 @@ func (s *Server) archiveCustomer(r *request) (reply, error) {
 	})
 }
 
-// disconnectedView is what the disconnection of an account answers.
+// disconnectedView is the reply to a disconnection.
 type disconnectedView struct {
 	PhoneNumberID string `json:"phone_number_id"`
 	Object        string `json:"object"`
@@ -282,7 +282,6 @@ func (s *Server) disconnectAccount(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-
 		if a.CustomerID == nil || *a.CustomerID != c.ID {
 			return reply{}, notFound()
 		}

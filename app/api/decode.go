@@ -9,12 +9,13 @@ import (
 	"sync"
 )
 
-// unmarshal reads a body that is a valid JSON object into in, a pointer to a
-// struct. A value of the wrong type is reported with its path and indexes.
+// unmarshal decodes a valid JSON object into in, a pointer to a struct. A value of the
+// wrong type is reported with its path and indexes.
 //
-// encoding/json alone is too forgiving for that: it takes NAME for name, merges
-// objects that stand twice, and knows no indexes. So the body is first fitted
-// to the type.
+// encoding/json alone is too lenient for that: it takes NAME for name, merges objects
+// whose key repeats, and reports no indexes. So bodyChecker walks the text first: it
+// finds values of the wrong type and blanks out the keys that must not count. Only
+// then does encoding/json decode what is left.
 func unmarshal(body []byte, in any) error {
 	f := bodyChecker{text: bytes.Clone(body)}
 	if bad := f.checkValue(reflect.TypeOf(in)); bad != nil {
@@ -27,10 +28,11 @@ func unmarshal(body []byte, in any) error {
 	return nil
 }
 
-// mismatch is a value of the wrong type. Its path grows as the walk returns.
+// mismatch is a value of the wrong type. Its path grows from the inside out, as the
+// walk returns.
 type mismatch struct{ path, rule string }
 
-// under puts the misfit under a field or an index.
+// under puts the mismatch under a field or an index.
 func (m *mismatch) under(step string) *mismatch {
 	if m.path != "" && m.path[0] != '[' {
 		step += "."
@@ -39,18 +41,18 @@ func (m *mismatch) under(step string) *mismatch {
 	return m
 }
 
-// bodyChecker walks a valid JSON text next to the Go type that it is to fill. Keys
-// that must not count – unknown ones, also by case, and all but the last of
-// those that repeat – it blanks out in place.
+// bodyChecker walks a valid JSON text along the Go type that it will be decoded into.
+// It blanks out in place the keys that must not count: unknown ones, also those that
+// only differ in case, and all but the last of repeated ones.
 type bodyChecker struct {
 	text []byte
 	at   int
 }
 
-// wrapper is a type that takes the JSON of another, as patch does.
+// wrapper is a type that decodes the JSON of another type, as patch does.
 type wrapper interface{ wrapped() reflect.Type }
 
-// unwrapType is the type that pointers and holders stand around.
+// unwrapType removes pointers and wrappers from a type; nil if nothing is left.
 func unwrapType(t reflect.Type) reflect.Type {
 	for t != nil {
 		switch {
@@ -65,7 +67,7 @@ func unwrapType(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// checkValue walks one value; t is nil where anything may stand.
+// checkValue walks one value; t is nil where any value may stand.
 func (f *bodyChecker) checkValue(t reflect.Type) *mismatch {
 	f.skipSpace()
 	start, first := f.at, f.text[f.at]
@@ -89,7 +91,8 @@ func (f *bodyChecker) checkValue(t reflect.Type) *mismatch {
 	}
 }
 
-// fitsByFirstByte tells of a value, by how it begins, that it fits whatever follows.
+// fitsByFirstByte tells whether the first byte of a value is enough to know that the
+// whole value fits the type.
 func fitsByFirstByte(t reflect.Type, first byte) bool {
 	switch {
 	case first == '"':
@@ -117,6 +120,7 @@ func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
 	for f.nextMember('}') {
 		start := f.at
 		name := f.readKey()
+		// Of repeated keys the last one counts.
 		t, known := fields[name]
 		if earlier, again := last[name]; again {
 			f.blankKey(earlier)
@@ -145,7 +149,8 @@ func (f *bodyChecker) checkArray(element reflect.Type) *mismatch {
 	return nil
 }
 
-// nextMember moves to the next member, or behind the closing delimiter.
+// nextMember moves to the next member of an object or array, or behind the closing
+// delimiter, which it reports as false.
 func (f *bodyChecker) nextMember(end byte) bool {
 	f.skipSpace()
 	if f.text[f.at] == ',' {
@@ -175,7 +180,7 @@ func (f *bodyChecker) readKey() (name string) {
 	return name
 }
 
-// blankKey makes the key at start one that no type has.
+// blankKey overwrites the key at start with dashes, a name that no type has.
 func (f *bodyChecker) blankKey(start int) {
 	for i := start + 1; f.text[i] != '"'; i++ {
 		if f.text[i] == '\\' {
@@ -192,7 +197,8 @@ func (f *bodyChecker) skipSpace() {
 	}
 }
 
-// skipValue moves behind the value at hand, without recursion: strangers choose the depth.
+// skipValue moves behind the current value. It does not recurse, because the client
+// chooses the depth.
 func (f *bodyChecker) skipValue() {
 	for depth := 0; ; {
 		switch c := f.text[f.at]; c {
@@ -226,7 +232,7 @@ func hasUnmarshaler(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-// fieldTypeCache are the fields of each type that was read, compiled once.
+// fieldTypeCache holds the result of fieldTypes for each type that was decoded.
 var fieldTypeCache sync.Map
 
 // fieldTypes maps the JSON names of a struct to the types of its fields.
@@ -254,7 +260,7 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 	return types
 }
 
-// typeName says in JSON's words what Go expected.
+// typeName is the JSON name of a Go kind, for error messages.
 func typeName(kind reflect.Kind) string {
 	switch kind {
 	case reflect.String:
@@ -272,8 +278,8 @@ func typeName(kind reflect.Kind) string {
 	}
 }
 
-// hasLoneSurrogate tells whether a valid document escapes half of a surrogate pair,
-// which is no character: clients that read it back would stumble over it.
+// hasLoneSurrogate tells whether a valid document escapes only one half of a surrogate
+// pair. That is no character, and many JSON parsers fail on it.
 func hasLoneSurrogate(doc []byte) bool {
 	high := false // the last thing was the first half of a pair
 	for i := 0; i < len(doc); i++ {

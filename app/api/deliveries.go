@@ -28,8 +28,8 @@ type deliveryView struct {
 	Payload             json.RawMessage `json:"payload,omitempty"` // where a single one is fetched
 }
 
-// ViewDelivery is a delivery as the API shows it, with its payload if there is
-// one, for those who show it elsewhere.
+// ViewDelivery is a delivery in the API's shape, with its payload if there is one, for
+// packages that show it elsewhere.
 func ViewDelivery(d storage.Delivery, payload []byte) any {
 	view := viewDelivery(d)
 	view.Payload = payload
@@ -100,7 +100,7 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 	return page(s, q, rows, key, viewDelivery), err
 }
 
-// deliveryIn is the delivery that the path names.
+// deliveryIn finds the delivery in the path.
 func deliveryIn(rx *storage.Rx, r *request) (storage.Delivery, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixDelivery, id) {
@@ -109,7 +109,7 @@ func deliveryIn(rx *storage.Rx, r *request) (storage.Delivery, error) {
 	return rx.Delivery(r.org.ID, id)
 }
 
-// findDelivery reports a delivery that does not exist.
+// findDelivery returns an error if the delivery in the path does not exist.
 func (s *Server) findDelivery(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := deliveryIn(rx, r)
@@ -133,7 +133,7 @@ func (s *Server) getDelivery(r *request) (reply, error) {
 	return ok(view), err
 }
 
-// attemptView is one try of a delivery.
+// attemptView is one attempt of a delivery.
 type attemptView struct {
 	Attempt             int          `json:"attempt"`
 	AttemptedAt         storage.Time `json:"attempted_at"`
@@ -175,7 +175,6 @@ func (s *Server) replayDelivery(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-
 		if sub.Status == storage.WebhookDisabled {
 			return reply{}, errDisabled()
 		}

@@ -8,7 +8,7 @@ import (
 	"confab/storage"
 )
 
-// Error is a failure as the client reads it. cause is what the log reads.
+// Error is a failure as the client reads it. The cause only goes to the log.
 type Error struct {
 	Code       Code
 	Message    string
@@ -47,19 +47,22 @@ func missing(param string) *Error {
 	return &Error{Code: MissingRequiredField, Param: param, Message: param + " is required."}
 }
 
-// invalid reports a field that breaks a rule; rule continues the field's name.
+// invalid reports a field that breaks a rule. The rule completes a sentence that
+// begins with the field's name.
 func invalid(param, rule string) *Error {
 	return &Error{Code: InvalidFieldValue, Param: param, Message: param + " " + rule + "."}
 }
 
-// notFound reports what is missing or belongs to somebody else, which is the
-// same to the client.
+// notFound reports a resource that does not exist or belongs to another organization.
+// The client cannot tell which.
 func notFound() *Error { return fail(ResourceNotFound, "No such resource.") }
 
-// statusClientGone is logged for a request whose client left before the answer.
+// statusClientGone is logged for a request whose client disconnected before the
+// answer.
 const statusClientGone = 499
 
-// asError makes a client's error out of any.
+// asError makes the client's error of any error. One that it does not know is
+// internal, and its text is not shown.
 func asError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

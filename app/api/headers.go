@@ -5,23 +5,24 @@ import (
 	"strings"
 )
 
-// reservedHeaderPrefixes begin the names of the headers that a delivery carries by itself.
+// reservedHeaderPrefixes begin the names of headers that the service itself sets on a
+// delivery.
 var reservedHeaderPrefixes = []string{"content-", "x-svc-", "webhook-"}
 
-// reservedHeaders are our own too, or mean the connection and not the message.
+// reservedHeaders are set by the service too, or belong to the connection.
 var reservedHeaders = []string{
 	"host", "user-agent",
 	"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
 	"te", "trailer", "transfer-encoding", "upgrade",
 }
 
-// isReservedHeader tells whether a name in lower case cannot be chosen.
+// isReservedHeader tells whether a header, in lower case, cannot be a custom header.
 func isReservedHeader(name string) bool {
 	ours := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	return slices.Contains(reservedHeaders, name) || slices.ContainsFunc(reservedHeaderPrefixes, ours)
 }
 
-// isHeaderName tells whether a name is a token as HTTP has it.
+// isHeaderName tells whether a name is a token as defined by HTTP.
 func isHeaderName(name string) bool {
 	for _, c := range []byte(name) {
 		switch {
@@ -33,7 +34,7 @@ func isHeaderName(name string) bool {
 	return 1 <= len(name) && len(name) <= 256
 }
 
-// isHeaderValue tells whether HTTP can carry a value.
+// isHeaderValue tells whether a value can be sent in a header.
 func isHeaderValue(value string) bool {
 	for _, c := range []byte(value) {
 		if (c < ' ' && c != '\t') || c == 0x7f {

@@ -11,15 +11,22 @@ import (
 	"confab/storage"
 )
 
-// idempotency is a request's Idempotency-Key and what it stands for.
+// idempotency is a request's Idempotency-Key and the fingerprint of what it asks for.
+//
+// Of several requests with the same key only the first runs. While it runs, its key is
+// in inFlightRequests, in memory: another request with the key gets 409, or 422 if its
+// fingerprint differs. When it succeeds, update stores its answer in the same
+// transaction as its effects, so after a crash there are either both or none. A later
+// request with the key gets the stored answer, or 422 if its fingerprint differs. A
+// failed request stores nothing and may be repeated with the key.
 type idempotency struct {
 	key         string
 	fingerprint [sha256.Size]byte
 	saved       bool
 }
 
-// inFlightRequests are the requests with a key that are being worked on. They live in
-// memory only, so a crash leaves none behind.
+// inFlightRequests are the requests with a key that are running now. They are only in
+// memory, so a crash leaves none behind.
 type inFlightRequests struct {
 	mu  sync.Mutex
 	all map[inFlightKey][sha256.Size]byte
@@ -34,8 +41,8 @@ func newInFlightRequests() *inFlightRequests {
 	return &inFlightRequests{all: make(map[inFlightKey][sha256.Size]byte)}
 }
 
-// begin enters a request, unless one with its key is in the air: then it
-// returns that one's fingerprint and false.
+// begin adds a request, unless one with its key is running: then it returns the
+// fingerprint of that one and false.
 func (f *inFlightRequests) begin(id inFlightKey, fingerprint [sha256.Size]byte) ([sha256.Size]byte, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,8 +60,8 @@ func (f *inFlightRequests) end(id inFlightKey) {
 	delete(f.all, id)
 }
 
-// handleOnce runs the handler, or repeats the answer that the request's
-// Idempotency-Key had before.
+// handleOnce runs the handler, or returns the stored answer of an earlier request with
+// the same Idempotency-Key.
 func (s *Server) handleOnce(r *request) (reply, error) {
 	keys := r.http.Header.Values("Idempotency-Key")
 	if r.http.Method != http.MethodPost || len(keys) == 0 {
@@ -73,12 +80,14 @@ func (s *Server) handleOnce(r *request) (reply, error) {
 		}
 		return reply{}, fail(IdempotencyInProgress, "A request with this Idempotency-Key is still being processed.")
 	}
-
 	defer s.inFlight.end(id)
+
+	// Only now, with the key taken: an earlier request may have ended just before.
 	if earlier, err := s.savedAnswer(r); err != nil || earlier.body != nil {
 		return earlier, err
 	}
 
+	// A handler that writes has saved its answer in its own transaction.
 	rep, err := s.handle(r)
 	if err == nil && !r.idempotency.saved {
 		err = s.DB.Update(r.http.Context(), func(tx *storage.Tx) error { return s.saveAnswer(tx, r, &rep) })
@@ -96,7 +105,8 @@ func (s *Server) handle(r *request) (reply, error) {
 	return rep, err
 }
 
-// savedAnswer finds the answer that the key had before, if it had one.
+// savedAnswer is the stored answer of an earlier request with the key. Without one the
+// reply has no body.
 func (s *Server) savedAnswer(r *request) (reply, error) {
 	var a storage.Answer
 	err := s.view(r, func(rx *storage.Rx) (err error) {
@@ -116,13 +126,15 @@ func (s *Server) savedAnswer(r *request) (reply, error) {
 	return reply{status: a.Status, body: a.Body, replayed: true, requestID: a.RequestID}, nil
 }
 
-// saveAnswer stores the answer in the transaction that it answers.
+// saveAnswer stores the answer of a request that has a key. The answer is only stored
+// if it is a success.
 func (s *Server) saveAnswer(tx *storage.Tx, r *request, rep *reply) error {
 	if r.idempotency == nil || rep.status/100 != 2 {
 		return nil
 	}
 
-	if err := rep.render(r.id); err != nil { // others are rendered off the writer
+	// Only an answer that is stored is rendered inside of the transaction.
+	if err := rep.render(r.id); err != nil {
 		return err
 	}
 
@@ -134,11 +146,9 @@ func (s *Server) saveAnswer(tx *storage.Tx, r *request, rep *reply) error {
 		Body:        rep.body,
 		Sealed:      rep.secret,
 	}
-
 	if r.account.ID != 0 {
 		a.AccountID = &r.account.ID
 	}
-
 	return tx.SaveAnswer(r.org.ID, r.idempotency.key, a)
 }
 
@@ -146,7 +156,7 @@ func errKeyReuse() *Error {
 	return fail(IdempotencyKeyReuse, "This Idempotency-Key was used for another request.")
 }
 
-// fingerprint is what makes two requests the same: method, path with query, raw body.
+// fingerprint identifies what a request asks for: method, path with query, raw body.
 func fingerprint(r *request) [sha256.Size]byte {
 	h := sha256.New()
 	io.WriteString(h, r.http.Method+"\x00"+r.http.URL.RequestURI()+"\x00")

@@ -19,7 +19,7 @@ const (
 	maxRowDescription  = 72
 )
 
-// interactiveBody is the content of a message with something to tap on.
+// interactiveBody is the content of a message with buttons or a list.
 type interactiveBody struct {
 	Type   *string     `json:"type,omitempty"`
 	Header *headerBody `json:"header,omitempty"`
@@ -28,19 +28,19 @@ type interactiveBody struct {
 	Action *actionBody `json:"action,omitempty"`
 }
 
-// textObject is a text in an object of its own.
+// textObject is a text inside of an object.
 type textObject struct {
 	Text *string `json:"text,omitempty"`
 }
 
-// headerBody stands above the text.
+// headerBody is the header above the text.
 type headerBody struct {
 	Type *string `json:"type,omitempty"`
 	Text *string `json:"text,omitempty"`
 	attachment
 }
 
-// actionBody is what can be tapped on: the fields of all types.
+// actionBody holds the buttons or the list, with the fields of all types.
 type actionBody struct {
 	Buttons    []*buttonBody  `json:"buttons,omitempty"`
 	Button     *string        `json:"button,omitempty"`
@@ -99,7 +99,6 @@ func (in *interactiveBody) checkTexts() error {
 	if in.Body == nil {
 		return missing("body")
 	}
-
 	if err := required("text", in.Body.Text, most); err != nil {
 		return within("body", err)
 	}
@@ -110,7 +109,7 @@ func (in *interactiveBody) checkTexts() error {
 	return within("footer", required("text", in.Footer.Text, maxSmallText))
 }
 
-// checkAction checks the fields of the type and drops those of others.
+// checkAction checks the fields that belong to the type and drops the others.
 func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
 	a := in.Action
 
@@ -136,7 +135,7 @@ func (in *interactiveBody) describe(s *outgoingMessage) {
 	}
 }
 
-// buttonBody is a button that answers for the one who taps on it.
+// buttonBody is a button whose tap sends a reply.
 type buttonBody struct {
 	Type  *string    `json:"type,omitempty"`
 	Reply *replyBody `json:"reply,omitempty"`
@@ -153,7 +152,6 @@ func (a *actionBody) checkButtons() error {
 		if err := oneOf("type", b.Type, "reply"); err != nil {
 			return err
 		}
-
 		if b.Reply == nil {
 			return missing("reply")
 		}
@@ -179,7 +177,6 @@ func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
 	if err := oneOf("name", a.Name, "cta_url"); err != nil {
 		return err
 	}
-
 	if a.Parameters == nil {
 		return missing("parameters")
 	}
@@ -215,7 +212,6 @@ func (a *actionBody) checkList() error {
 		if err := cmp.Or(optional("title", s.Title, maxRowTitle), count("rows", s.Rows, maxRows)); err != nil {
 			return err
 		}
-
 		if rows += len(s.Rows); rows > maxRows {
 			return invalid("rows", "must be at most "+strconv.Itoa(maxRows)+" in all sections together")
 		}

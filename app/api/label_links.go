@@ -27,21 +27,22 @@ func errLabelID() *Error {
 	return invalid("label_id", "must be an id that starts with "+storage.PrefixLabel)
 }
 
-// contactLabelView tells whether a contact has a label.
+// contactLabelView is the reply to attaching or detaching a contact's label.
 type contactLabelView struct {
 	ContactID string `json:"contact_id"`
 	LabelID   string `json:"label_id"`
 	Attached  bool   `json:"attached"`
 }
 
-// conversationLabelView tells whether a conversation has a label.
+// conversationLabelView is the same for a conversation.
 type conversationLabelView struct {
 	ConversationID string `json:"conversation_id"`
 	LabelID        string `json:"label_id"`
 	Attached       bool   `json:"attached"`
 }
 
-// labelToAttach is the label that a body names. It must be of the number's team.
+// labelToAttach finds the label that a body names. It must belong to the number's
+// team.
 func labelToAttach(rx *storage.Rx, r *request, id string) (storage.Label, error) {
 	l, err := rx.Label(r.org.ID, id)
 	if err == nil && l.TeamID != r.account.TeamID {
@@ -50,7 +51,7 @@ func labelToAttach(rx *storage.Rx, r *request, id string) (storage.Label, error)
 	return l, err
 }
 
-// labelToDetach is the label that the path names, whether it is attached or not.
+// labelToDetach finds the label in the path, whether it is attached or not.
 func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
 	id := r.param("label_id")
 	if !storage.ValidID(storage.PrefixLabel, id) {
@@ -59,7 +60,7 @@ func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
 	return rx.Label(r.org.ID, id)
 }
 
-// emitLabelsChanged tells that a contact's labels changed, if they did.
+// emitLabelsChanged emits contact.updated, if the contact's labels changed.
 func emitLabelsChanged(tx *storage.Tx, r *request, c storage.Contact, changed bool) error {
 	if !changed {
 		return nil
@@ -189,7 +190,7 @@ func (b *bulkLabel) validate() error {
 	return nil
 }
 
-// bulkLabelView counts what became of the contacts.
+// bulkLabelView counts the contacts by the result.
 type bulkLabelView struct {
 	Applied             int `json:"applied"`   // that now are as wanted
 	Unchanged           int `json:"unchanged"` // of them, those that were so before
@@ -214,8 +215,8 @@ func (s *Server) bulkLabelContacts(r *request) (reply, error) {
 	})
 }
 
-// applyBulkLabel does what the body wants and counts the contacts by what became of
-// them.
+// applyBulkLabel makes the change that the body asks for, and counts the contacts by
+// the result.
 func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView, err error) {
 	l, err := tx.Label(r.org.ID, *in.LabelID)
 	if err != nil {
@@ -238,8 +239,8 @@ func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelV
 	return counts, err
 }
 
-// attachOrDetach attaches or detaches a label everywhere at once, tells of each
-// contact that it changed, and returns how many those were.
+// attachOrDetach attaches or detaches the label for all contacts with one statement,
+// emits contact.updated for each that changed, and returns their number.
 func attachOrDetach(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
 	change := tx.AttachToContacts
 	if *in.Operation == "detach" {

@@ -10,7 +10,7 @@ import (
 	"confab/storage"
 )
 
-// labelColors are all that a label can have; the first is the default.
+// labelColors are the allowed colors; the first is the default.
 var labelColors = []string{"gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"}
 
 const maxLabelName = 50
@@ -108,7 +108,7 @@ func (s *Server) createLabel(r *request) (reply, error) {
 	})
 }
 
-// findLabel reports a label that does not exist.
+// findLabel returns an error if the label in the path does not exist.
 func (s *Server) findLabel(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := s.labelIn(rx, r)
@@ -116,7 +116,7 @@ func (s *Server) findLabel(r *request) error {
 	})
 }
 
-// labelIn is the label that the path names.
+// labelIn finds the label in the path.
 func (s *Server) labelIn(rx *storage.Rx, r *request) (storage.Label, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixLabel, id) {
@@ -155,7 +155,7 @@ func (c *labelChanges) validate() error {
 	return nil
 }
 
-// apply makes the changes and tells whether there are any.
+// apply makes the changes, and tells whether there were any.
 func (c *labelChanges) apply(to *storage.Label) bool {
 	before := *to
 	if c.Name.Set {
@@ -167,8 +167,8 @@ func (c *labelChanges) apply(to *storage.Label) bool {
 	return *to != before
 }
 
-// updateLabel handles PATCH /v1/labels/:id. Conversations show the label, and
-// count as updated with it: step by step, as in deleteLabel.
+// updateLabel handles PATCH /v1/labels/:id. Conversations show their labels, so those
+// with the label are marked as updated too.
 func (s *Server) updateLabel(r *request) (reply, error) {
 	var in labelChanges
 	if err := r.decode(&in); err != nil {
@@ -189,22 +189,23 @@ func (s *Server) updateLabel(r *request) (reply, error) {
 		return ok(viewLabel(l)), nil
 	})
 
-	// The conversations follow outside of the transaction, because they may be many.
+	// That happens after the transaction, in many small ones, because the
+	// conversations may be very many.
 	if err == nil && changed {
 		err = jobs.TouchLabeled(context.WithoutCancel(r.http.Context()), s.DB, r.param("id"))
 	}
 	return rep, err
 }
 
-// deleteLabel handles DELETE /v1/labels/:id. The label is taken off first, step
-// by step, however much has it; a client that does not wait for the end does not
-// stop it half-way.
+// deleteLabel handles DELETE /v1/labels/:id. The label is detached first, in many
+// small transactions, because very many conversations and contacts may have it. A
+// client that disconnects does not stop that half-way.
 func (s *Server) deleteLabel(r *request) (reply, error) {
 	if err := s.findLabel(r); err != nil {
 		return reply{}, err
 	}
 
-	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
+	r.detachContext()
 	if err := jobs.DetachLabel(r.http.Context(), s.DB, r.org.ID, r.param("id")); err != nil {
 		return reply{}, err
 	}
@@ -222,7 +223,8 @@ func errColor() *Error {
 	return invalid("color", "must be one of "+strings.Join(labelColors, ", "))
 }
 
-// labelError words the one rule that only the database can check.
+// labelError makes the client's error of a name that is taken, which only the database
+// can check.
 func labelError(err error) error {
 	if errors.Is(err, storage.ErrConflict) {
 		return invalid("name", "is used by another label of this team")

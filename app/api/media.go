@@ -48,8 +48,8 @@ func (b *mediaBody) validate() error {
 
 // createMedia handles POST /v1/:phone_number_id/media.
 //
-// The file is durable before its row: a crash in between leaves a file without a
-// row, which is swept up, and never a row without a file.
+// The file is durable before its row. A crash between the two leaves a file without a
+// row, which is swept later, but never a row without a file.
 func (s *Server) createMedia(r *request) (reply, error) {
 	in, err := s.receivedFile(r)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) createMedia(r *request) (reply, error) {
 	})
 }
 
-// receivedFile is the file that came with the request, or that its link leads to.
+// receivedFile is the uploaded file, or the one that the body's link leads to.
 func (s *Server) receivedFile(r *request) (*incomingFile, error) {
 	if r.form != nil {
 		return &r.form.incomingFile, r.form.check()
@@ -119,8 +119,8 @@ func (s *Server) deleteMedia(r *request) (reply, error) {
 	})
 }
 
-// findMedia finds the files of the team's library that a message uses. One that
-// is not there is only noted: other refusals come first.
+// findMedia finds the library files that a message uses. A file that does not exist is
+// only recorded here, because other refusals come first.
 func findMedia(tx *storage.Tx, team int64, out *outgoingMessage) error {
 	for i, ref := range out.Media {
 		if ref.MediaID == "" {

@@ -9,8 +9,8 @@ import (
 	"confab/storage"
 )
 
-// messageView is the public shape of a message; the content stands beside it
-// under the name of its type.
+// messageView is the public shape of a message. Its content is added under the name of
+// its type.
 type messageView struct {
 	ID             string         `json:"id"`
 	Object         string         `json:"object"`
@@ -93,8 +93,7 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 	return v
 }
 
-// viewMessageMedia is the media of a message, or nil where there is none, or none any
-// more.
+// viewMessageMedia is the media of a message; nil if it has none, or none any more.
 func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
 	if link := s.Host.LinkOf(m); link != "" {
 		ready := storage.MediaReady
@@ -112,8 +111,8 @@ func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
 	return nil
 }
 
-// messageFieldNames are the names under which no content can stand. Types to come are
-// the provider's to name.
+// messageFieldNames are the names of a message's own fields. Content is never written
+// under one of them: the provider chooses the names of future types.
 var messageFieldNames = func() map[string]bool {
 	names := make(map[string]bool)
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[messageView]()) {

@@ -52,7 +52,7 @@ func (s *Server) listMessages(r *request) (reply, error) {
 	return page(s, q, rows, key, s.viewMessage), err
 }
 
-// messageIn is the message that the path names.
+// messageIn finds the message in the path.
 func (s *Server) messageIn(r *request) (m storage.Message, err error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixMessage, id) {
@@ -74,13 +74,12 @@ func (s *Server) getMessage(r *request) (reply, error) {
 	return rep, err
 }
 
-// messageETag is a weak tag over the status and the error.
+// messageETag is a weak ETag over the status and the error.
 func messageETag(m storage.Message) string {
 	state := m.ID + "\x00" + m.Status + "\x00" + strconv.FormatInt(int64(m.PlayedAt), 10)
 	if m.ErrorCode != nil {
 		state += "\x00" + *m.ErrorCode + "\x00" + *m.ErrorMessage
 	}
-
 	if m.ErrorProviderCode != nil {
 		state += "\x00" + strconv.Itoa(*m.ErrorProviderCode)
 	}
@@ -117,7 +116,7 @@ func (s *Server) createMessage(r *request) (reply, error) {
 	})
 }
 
-// markRead marks an inbound message as read and lets its sender see that.
+// markRead marks an inbound message as read and sends a read receipt to its sender.
 func (s *Server) markRead(r *request, read readReceipt) (reply, error) {
 	unread, err := s.unreadAfter(r, read.MessageID)
 	if err != nil {
@@ -138,14 +137,14 @@ func (s *Server) markRead(r *request, read readReceipt) (reply, error) {
 	})
 }
 
-// unreadAfter counts what came in after an inbound message.
+// unreadAfter counts the unread messages behind an inbound message. It runs outside of
+// the write transaction, because counting may take long.
 func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unread, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
 		m, err := rx.MessageByProviderID(r.account.ID, providerID)
 		if err != nil {
 			return err
 		}
-
 		if m.Direction != storage.Inbound {
 			return notFound()
 		}
@@ -156,8 +155,8 @@ func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unre
 	return unread, err
 }
 
-// acceptMessage checks whether a message may be sent and stores it, with the contact and
-// the conversation that it needs.
+// acceptMessage checks whether a message may be sent and stores it, with the contact
+// and the conversation that it needs.
 func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) (storage.Message, error) {
 	sender, err := tx.Sender(r.account.ID)
 	if err != nil {
@@ -167,7 +166,6 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 	if err := s.resolveTemplate(tx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
-
 	if err := findMedia(tx, r.account.TeamID, &out); err != nil {
 		return storage.Message{}, err
 	}
@@ -177,7 +175,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 		return storage.Message{}, err
 	}
 
-	// Only now may anything be written: a refused message leaves no contact behind.
+	// All checks come before the first write, so a refused message creates no contact.
 	if err := s.checkSendAllowed(tx, r, sender, to.Contact, out); err != nil {
 		return storage.Message{}, err
 	}
@@ -200,8 +198,8 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 	return m, tx.InsertMessage(&m)
 }
 
-// ensureConversation records that a message goes to a contact, in its conversation or in a
-// new one.
+// ensureConversation finds or creates the conversation of a recipient, and records
+// that a message is sent in it.
 func ensureConversation(tx *storage.Tx, to *storage.Recipient) error {
 	if to.ConversationID != nil {
 		return tx.MarkWrittenIn(*to.ConversationID)

@@ -13,7 +13,7 @@ import (
 //go:embed openapi.json
 var openAPIDocument []byte
 
-// Description is openapi.json, which nobody may change.
+// Description is openapi.json. Callers must not change it.
 func Description() []byte { return openAPIDocument }
 
 type healthView struct {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// maxForm leaves room around the largest file for what a form adds.
+	// maxForm is the largest file and room for the rest of the form.
 	maxForm = maxMedia + mebibyte
-	// maxFormField bounds what is read of a form's other fields.
+	// maxFormField bounds what is kept of another field.
 	maxFormField = 1 * kibibyte
-	// uploadTime is what the largest file may take on a slow line.
+	// uploadTime is enough for the largest file on a slow connection.
 	uploadTime = 10 * time.Minute
 )
 
@@ -28,7 +28,7 @@ type form struct {
 	files int // how many parts were called file
 }
 
-// isForm tells a multipart body from JSON.
+// isForm tells whether the body is multipart, not JSON.
 func isForm(r *http.Request) bool {
 	return jobs.BareType(r.Header.Get("Content-Type")) == "multipart/form-data"
 }
@@ -117,7 +117,7 @@ func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
 	return err
 }
 
-// asFormError tells a client's faults from the disk's.
+// asFormError makes a client's error of a broken body, but not of a fault of our disk.
 func asFormError(err error) error {
 	if _, ours := errors.AsType[*Error](err); err == nil || ours || errors.Is(err, storage.ErrUnavailable) {
 		return err

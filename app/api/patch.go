@@ -12,7 +12,7 @@ type patch[T any] struct {
 	Value T
 }
 
-// UnmarshalJSON is called only for fields that are there.
+// UnmarshalJSON is called only for fields that are present.
 func (p *patch[T]) UnmarshalJSON(b []byte) error {
 	*p = patch[T]{Set: true, Null: string(b) == "null"}
 	if p.Null {

@@ -17,7 +17,8 @@ type limiters struct {
 
 func newLimiters() *limiters { return &limiters{all: make(map[int64]*rate.Limiter)} }
 
-// bucket returns an organization's bucket, adjusted to its plan, or nil without a limit.
+// bucket returns an organization's token bucket, adjusted to its plan; nil if the plan
+// has no limit.
 func (l *limiters) bucket(organization int64, plan Plan) *rate.Limiter {
 	if plan.RatePerSecond == 0 {
 		return nil
@@ -41,7 +42,7 @@ func (l *limiters) bucket(organization int64, plan Plan) *rate.Limiter {
 	return bucket
 }
 
-// takeToken takes a token out of the organization's bucket, or refuses.
+// takeToken takes a token out of the organization's bucket, or refuses the request.
 func (s *Server) takeToken(r *request) error {
 	bucket := s.limits.bucket(r.org.ID, r.plan)
 	if bucket == nil || bucket.Allow() {
@@ -53,7 +54,7 @@ func (s *Server) takeToken(r *request) error {
 	return &Error{Code: RateLimitExceeded, Message: "Too many requests. Slow down and retry.", RetryAfter: max(wait, time.Second)}
 }
 
-// setRateLimitHeaders tells an authenticated client how its bucket stands.
+// setRateLimitHeaders shows an authenticated client the state of its bucket.
 func (s *Server) setRateLimitHeaders(x *exchange) {
 	r := x.request
 	bucket := s.limits.bucket(r.org.ID, r.plan)

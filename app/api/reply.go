@@ -42,8 +42,8 @@ type listEnd struct {
 	RequestID  string  `json:"request_id"`
 }
 
-// renderItems are the items as a JSON array. One by one, because the encoder would
-// go over those again that render themselves.
+// renderItems renders the items as a JSON array, once. They are encoded one by one,
+// because the encoder would parse the output of items that encode themselves again.
 func (l *listBody) renderItems() ([]byte, error) {
 	if l.data != nil {
 		return l.data, nil
@@ -111,8 +111,8 @@ func deleted(object, id string) reply {
 	return ok(deletedView{ID: id, Object: object, Deleted: true})
 }
 
-// page is a list's answer before it is rendered: rows is one longer than the
-// page when there is more.
+// page makes the reply of a list. rows has one row more than the page when there are
+// more.
 func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After, view func(T) V) reply {
 	next := q.reached
 	if len(rows) > q.limit {
@@ -133,7 +133,7 @@ func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After,
 	return reply{status: http.StatusOK, list: &body}
 }
 
-// orEmpty makes an empty list of none, which JSON would write as null.
+// orEmpty turns nil into an empty list: JSON writes nil as null.
 func orEmpty[T any](all []T) []T {
 	if all == nil {
 		return []T{}
@@ -141,7 +141,7 @@ func orEmpty[T any](all []T) []T {
 	return all
 }
 
-// render makes the bytes, once.
+// render encodes the body, unless that was done before.
 func (rep *reply) render(requestID string) (err error) {
 	switch {
 	case rep.body != nil:
@@ -160,7 +160,7 @@ func (rep *reply) render(requestID string) (err error) {
 	return nil
 }
 
-// encode writes JSON without the escapes that only matter inside of HTML.
+// encode writes JSON without the escapes that are only needed inside of HTML.
 func encode(v any) ([]byte, error) {
 	if m, ok := v.(json.Marshaler); ok {
 		return m.MarshalJSON() // the encoder would go over it once more
@@ -175,7 +175,7 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// send writes the answer; with a matching If-None-Match only the tag.
+// send writes the reply; if If-None-Match matches, only 304 and the ETag.
 func (rep reply) send(x *exchange) {
 	h := x.Header()
 	if rep.replayed {
@@ -197,7 +197,7 @@ func (rep reply) send(x *exchange) {
 	writeJSON(x, rep.status, rep.body)
 }
 
-// asciiURL is a URL for a header, which takes ASCII only.
+// asciiURL escapes a URL for a header, which takes only ASCII.
 func asciiURL(url string) string {
 	var b strings.Builder
 	for _, c := range []byte(url) {
@@ -272,7 +272,7 @@ func writeJSON(x *exchange, status int, body []byte) {
 	x.Write(body)
 }
 
-// wholeSeconds writes a wait in whole seconds, at least one.
+// wholeSeconds rounds a wait up to whole seconds, at least one.
 func wholeSeconds(d time.Duration) string {
 	seconds := int64((d + time.Second - 1) / time.Second)
 	return strconv.FormatInt(max(seconds, 1), 10)

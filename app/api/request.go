@@ -13,7 +13,8 @@ import (
 	"confab/storage"
 )
 
-// request is one call under /v1 with what the checks found out about it.
+// request is one call under /v1. The checks in serve.go fill it step by step, in their
+// order.
 type request struct {
 	http   *http.Request
 	id     string
@@ -38,9 +39,9 @@ type request struct {
 // param is a path parameter.
 func (r *request) param(name string) string { return r.params.ByName(name) }
 
-// query reads the parameters behind the question mark. Unlike url.ParseQuery it
-// drops none: one that cannot be unescaped stays as it is, so that a known
-// parameter with a broken value is refused instead of overlooked.
+// query reads the query string. Unlike url.ParseQuery it drops no parameter: a value
+// that cannot be unescaped stays as it is, so that a filter with a broken value is
+// refused and not ignored.
 func (r *request) query() url.Values {
 	values := make(url.Values)
 	for pair := range strings.SplitSeq(r.http.URL.RawQuery, "&") {
@@ -56,20 +57,21 @@ func (r *request) query() url.Values {
 	return values
 }
 
-// listQuery is where a page begins and how long it is.
+// listQuery is the position and length of a page.
 type listQuery struct {
 	limit int
 	after storage.After
 	scope string // what the cursor is bound to
-	// reached is how far a list came whose page is not full: it looked at so many
-	// rows in vain that its time was up. The next page begins there.
+	// reached is where a search stopped that ran out of time before it filled its
+	// page. The next page begins there.
 	reached storage.After
 }
 
-// fetch is how many rows to ask for: one more than the page shows if there are more.
+// fetch is how many rows to read: one more than the page shows, to know whether there
+// are more.
 func (q listQuery) fetch() int { return q.limit + 1 }
 
-// parseListQuery reads limit and cursor. scope names the list and holds its filters; the
+// parseListQuery reads limit and cursor. scope names the list with its filters; the
 // organization is added here.
 func (s *Server) parseListQuery(r *request, scope string) (listQuery, error) {
 	q := listQuery{limit: 25, after: storage.First, scope: scope + "\x00" + r.org.PublicID}
@@ -94,17 +96,17 @@ func (s *Server) parseListQuery(r *request, scope string) (listQuery, error) {
 	return q, nil
 }
 
-// maxLoggedPath bounds what a stranger can write into the logs with one call.
+// maxLoggedPath bounds what a caller can write into the logs with one request.
 const maxLoggedPath = 512
 
-// loggedPath is the path for the logs: without the query, which may hold
-// anything, and escaped, because a terminal will show it.
+// loggedPath is the path for the logs: without the query, which may contain secrets,
+// and escaped, because it may be shown in a terminal.
 func (r *request) loggedPath() string {
 	path := r.http.URL.EscapedPath()
 	return path[:min(len(path), maxLoggedPath)]
 }
 
-// logAttrs are the wide log line of the request.
+// logAttrs are the attributes of the request's log line.
 func (r *request) logAttrs(status int, took time.Duration, ip string) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("request_id", r.id),

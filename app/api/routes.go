@@ -11,13 +11,14 @@ import (
 // handler answers one request that passed every check of its route.
 type handler func(*request) (reply, error)
 
-// route is one endpoint and what it needs.
+// route is one endpoint with its conditions.
 type route struct {
 	method string
 	path   string // relative to /v1
 	handle handler
 	needs  needs
-	// find reports a path resource that does not exist, before the body is read.
+	// find returns an error if the resource in the path does not exist. It runs before
+	// the body is read, so a missing resource is reported before a bad body.
 	find func(*request) error
 }
 
@@ -28,8 +29,8 @@ const (
 	public      needs = 1 << iota // no key
 	creates                       // answers 201: refused while the subscription is inactive
 	customers                     // a plan that includes end-customers
-	uploads                       // takes a file too, as a multipart body
-	namedAction                   // ends in a word where the paths beside it have an id
+	uploads                       // also takes a file, as a multipart body
+	namedAction                   // ends in a name where its sibling paths have an id
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
@@ -114,8 +115,8 @@ func (s *Server) routes() []route {
 var methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
 
 // mount spreads the routes over two routers, because httprouter cannot hold
-// /:phone_number_id beside /labels. The routers only look up: redirects and
-// answers of their own would not be in the envelope.
+// /:phone_number_id beside /labels. The routers are only used for lookups: their own
+// redirects and errors would not be in the API's envelope.
 func (s *Server) mount(routes []route) {
 	s.organization, s.number, s.publicPaths = httprouter.New(), httprouter.New(), nil
 	for _, rt := range routes {
@@ -124,7 +125,8 @@ func (s *Server) mount(routes []route) {
 			path, only = rt.routerPath()
 		}
 
-		choose := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
+		// The router's handle only records the route; serve.go runs the handler.
+		setRoute := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
 			if only == "" || params.ByName("id") == only {
 				r := w.(*exchange).request
 				r.route, r.params = &rt, params
@@ -132,9 +134,9 @@ func (s *Server) mount(routes []route) {
 		}
 
 		router := s.routerOf(rt.path)
-		router.Handle(rt.method, path, choose)
+		router.Handle(rt.method, path, setRoute)
 		if rt.method == http.MethodGet {
-			router.Handle(http.MethodHead, path, choose)
+			router.Handle(http.MethodHead, path, setRoute)
 		}
 
 		if rt.has(public) {
@@ -143,16 +145,16 @@ func (s *Server) mount(routes []route) {
 	}
 }
 
-// routerPath is where the router has a route that ends in a word: at the id in whose
-// place the word stands. httprouter cannot hold /contacts/bulk_label beside
+// routerPath is the path under which the router holds a named action: with :id in the
+// place of the name. httprouter cannot hold /contacts/bulk_label beside
 // /contacts/:id/labels.
 func (rt *route) routerPath() (path, only string) {
 	cut := strings.LastIndexByte(rt.path, '/') + 1
 	return rt.path[:cut] + ":id", rt.path[cut:]
 }
 
-// routerOf tells a number's paths from the others. A business number is all
-// digits and no resource name starts with one, so the first character decides.
+// routerOf chooses the router of a path. A business number is all digits and no
+// resource name starts with a digit, so the first character decides.
 func (s *Server) routerOf(path string) *httprouter.Router {
 	if len(path) > 1 && ('0' <= path[1] && path[1] <= '9' || path[1] == ':') {
 		return s.number
@@ -160,7 +162,8 @@ func (s *Server) routerOf(path string) *httprouter.Router {
 	return s.organization
 }
 
-// match finds the request's route, or says why there is none.
+// match finds the request's route. Without one it is 404, or 405 if the path has other
+// methods.
 func (s *Server) match(x *exchange) error {
 	path := x.request.path
 	if strings.Contains(strings.ToLower(x.request.http.URL.RawPath), "%2f") {
@@ -171,6 +174,7 @@ func (s *Server) match(x *exchange) error {
 		return nil
 	}
 
+	// Not found, or found with other methods, which the answer must list.
 	var allow []string
 	for _, method := range methods {
 		if s.lookUp(x, method, path) {
@@ -186,10 +190,10 @@ func (s *Server) match(x *exchange) error {
 	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
 }
 
-// lookUp finds the route of a method and path, and makes it the request's.
+// lookUp finds the route of a method and path, and sets it in the request.
 func (s *Server) lookUp(x *exchange, method, path string) bool {
-	if choose, params, _ := s.routerOf(path).Lookup(method, path); choose != nil {
-		choose(x, x.request.http, params)
+	if setRoute, params, _ := s.routerOf(path).Lookup(method, path); setRoute != nil {
+		setRoute(x, x.request.http, params)
 	}
 	return x.request.route != nil
 }

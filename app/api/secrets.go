@@ -11,14 +11,16 @@ const (
 	maxSecretHours = 8760
 )
 
-// secretView is a signing secret as a subscription lists it.
+// secretView is a signing secret as a subscription lists it: without the secret
+// itself.
 type secretView struct {
 	ID        string       `json:"id"`
 	CreatedAt storage.Time `json:"created_at"`
 	ExpiresAt storage.Time `json:"expires_at"`
 }
 
-// newSecretView is a signing secret when it is made: the only time it is seen.
+// newSecretView is a signing secret just created. Only here is the secret itself
+// shown.
 type newSecretView struct {
 	ID        string       `json:"id"`
 	Object    string       `json:"object"`
@@ -66,7 +68,6 @@ func (s *Server) createSecret(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-
 		if countLive(secrets, tx.Now) >= maxLiveSecrets {
 			return reply{}, invalid("secrets", "has 10 that are live, which is the most: revoke one first")
 		}
@@ -84,7 +85,7 @@ func (s *Server) createSecret(r *request) (reply, error) {
 	})
 }
 
-// countLive counts the secrets that sign.
+// countLive counts the secrets that are not expired.
 func countLive(secrets []storage.Secret, now storage.Time) (n int) {
 	for _, s := range secrets {
 		if s.Live(now) {

@@ -11,7 +11,7 @@ import (
 	"confab/storage"
 )
 
-// exchange is a request and the answer being written to it.
+// exchange is a request and the response that is written to it.
 type exchange struct {
 	http.ResponseWriter
 	request *request
@@ -19,7 +19,7 @@ type exchange struct {
 	failure error // why it was refused
 }
 
-// WriteHeader notes the status for the logs.
+// WriteHeader remembers the status for the logs.
 func (x *exchange) WriteHeader(status int) {
 	x.status = status
 	x.ResponseWriter.WriteHeader(status)
@@ -55,8 +55,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	rep.send(x)
 }
 
-// answer takes the request through every check in the contract's order, then to
-// its handler.
+// answer runs every check and then the handler. The order of the checks is part of the
+// contract: a request that breaks several rules always gets the same error. A panic
+// anywhere becomes an internal error.
 func (s *Server) answer(x *exchange) (rep reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,6 +65,8 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 		}
 	}()
 
+	// The key comes before the route: without one, a caller cannot find out which
+	// paths exist.
 	r := x.request
 	if !s.isPublic(r.path) {
 		if err := s.authenticate(r); err != nil {
@@ -99,7 +102,7 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 	return s.handleOnce(r)
 }
 
-// admit checks what the organization may do, and its rate.
+// admit checks what the organization and its plan allow, and the rate limit.
 func (s *Server) admit(r *request) error {
 	switch {
 	case r.org.SuspendedAt != 0:
@@ -108,21 +111,23 @@ func (s *Server) admit(r *request) error {
 		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
 	}
 
+	// A request that the plan does not include still costs a token.
 	if err := s.takeToken(r); err != nil {
 		return err
 	}
-
 	if r.route.has(customers) && !r.plan.Customers {
 		return fail(FeatureNotEntitled, "This organization's plan does not include customers.")
 	}
 	return nil
 }
 
-// record logs the finished call, once: in the API log, for the observers, and
-// in the server's log with the reason where the fault is our own.
+// record logs the finished call: in the API log, for the metrics, and in the server's
+// log, there with the cause if the fault is our own.
 func (s *Server) record(x *exchange) {
 	r := x.request
 	took := time.Since(r.began)
+
+	// A canceled request fails as 503, but its client is gone.
 	status := x.status
 	if r.http.Context().Err() != nil && status == http.StatusServiceUnavailable {
 		status = statusClientGone
@@ -130,11 +135,11 @@ func (s *Server) record(x *exchange) {
 
 	ip := clientIP(r.http, s.TrustedProxies)
 	s.calls.add(r, status, took, ip)
+
 	template := ""
 	if r.route != nil {
 		template = "/v1" + r.route.path
 	}
-
 	if s.OnRequest != nil {
 		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took})
 	}

@@ -18,7 +18,7 @@ const (
 	maxRedirectURL   = 2048
 )
 
-// newSetupLinkView is a link just made, the only time that its URL is shown.
+// newSetupLinkView is a link just created. Only here is its URL shown.
 type newSetupLinkView struct {
 	event.SetupLinkData
 	SetupURL string `json:"setup_url"`
@@ -71,7 +71,7 @@ func (l *newSetupLink) validate() error {
 	return nil
 }
 
-// link is the link that the body asks for.
+// link is the row that the body asks for.
 func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupLink {
 	hours := defaultLinkHours
 	if l.ExpiresInHours != nil {
@@ -99,7 +99,8 @@ func (s *Server) createSetupLink(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		// After customer.archived there is no further event about its links.
+		// customer.archived is the last event about a customer, so it gets no new
+		// link.
 		if c.Status == storage.CustomerArchived {
 			return reply{}, fail(CustomerSuspended, "The customer is archived.")
 		}
@@ -116,7 +117,7 @@ func (s *Server) createSetupLink(r *request) (reply, error) {
 	})
 }
 
-// findSetupLink reports a link that does not exist.
+// findSetupLink returns an error if the link in the path does not exist.
 func (s *Server) findSetupLink(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := setupLinkIn(rx, r)
@@ -124,7 +125,7 @@ func (s *Server) findSetupLink(r *request) error {
 	})
 }
 
-// setupLinkIn is the link that the path names.
+// setupLinkIn finds the link in the path.
 func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
 	c, err := customerIn(rx, r)
 	if err != nil {
@@ -138,7 +139,7 @@ func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
 	return rx.SetupLink(c.ID, id)
 }
 
-// activeSetupLinkIn is the link that the path names, while it can still be used.
+// activeSetupLinkIn finds the link in the path, if it can still be used.
 func activeSetupLinkIn(tx *storage.Tx, r *request) (storage.SetupLink, error) {
 	l, err := setupLinkIn(&tx.Rx, r)
 	if err == nil && l.State(tx.Now) != storage.LinkActive {
@@ -216,8 +217,8 @@ func (s *Server) revokeSetupLink(r *request) (reply, error) {
 	})
 }
 
-// asciiHost is a name that can stand in a header without being quoted: letters
-// of other scripts are written in Punycode.
+// asciiHost is a host name that needs no quoting in a header. Other scripts must be
+// written in Punycode.
 var asciiHost = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // checkRedirectURL checks an optional URL that visitors of a setup link are sent to.
@@ -244,7 +245,7 @@ func checkRedirectURL(param string, value *string, allowHTTP plainHTTP) error {
 	return nil
 }
 
-// isAddress tells whether a host is an address without a zone, which may be any
+// isAddress tells whether a host is an IP address without a zone. A zone could be any
 // text.
 func isAddress(host string) bool {
 	addr, err := netip.ParseAddr(host)

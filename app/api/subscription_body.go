@@ -146,7 +146,7 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 	return c.changeStatus(tx, s)
 }
 
-// changeStatus pauses or resumes a subscription, if that is asked for.
+// changeStatus pauses or resumes a subscription, if the body asks for that.
 func (c *subscriptionChanges) changeStatus(tx *storage.Tx, s *storage.Subscription) error {
 	if !c.Status.Set || c.Status.Value == s.Status {
 		return nil
@@ -160,12 +160,13 @@ func (c *subscriptionChanges) changeStatus(tx *storage.Tx, s *storage.Subscripti
 		return err
 	}
 
-	moved, err := tx.Subscription(s.OrganizationID, s.ID)
-	*s = moved
+	// Read again, because that also changes the counters and the reason.
+	changed, err := tx.Subscription(s.OrganizationID, s.ID)
+	*s = changed
 	return err
 }
 
-// checkURLForm checks what can be known of an endpoint's URL without a lookup.
+// checkURLForm checks an endpoint's URL without resolving its name.
 func checkURLForm(urls *guard.Client, raw string) error {
 	if !between(raw, 1, maxWebhookURL) {
 		return errWebhookURL(lengthRule(1, maxWebhookURL))
@@ -175,7 +176,8 @@ func checkURLForm(urls *guard.Client, raw string) error {
 	return webhookURLError(err)
 }
 
-// checkWebhookURL also looks where the name leads, which takes a moment.
+// checkWebhookURL also resolves the name, which takes time, so it runs outside of the
+// transaction.
 func (s *Server) checkWebhookURL(r *request, raw string) error {
 	return webhookURLError(s.Fetch.CheckURL(r.http.Context(), raw))
 }
@@ -195,7 +197,7 @@ func errWebhookURL(rule string) error {
 	return &Error{Code: InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
 }
 
-// checkEvents wants names that exist, or the star.
+// checkEvents checks the names of events; * stands for all.
 func checkEvents(names []string) error {
 	if len(names) == 0 {
 		return invalid("events", "must name at least one event, or *")
@@ -208,7 +210,7 @@ func checkEvents(names []string) error {
 	return nil
 }
 
-// checkEventType wants the name of an event, if there is one.
+// checkEventType checks the name of an event, if there is one.
 func checkEventType(param string, name *string) error {
 	if name != nil && !event.Known(*name) {
 		return errEventType(param)
@@ -234,7 +236,7 @@ func checkWebhookStatus(status *string) error {
 	return nil
 }
 
-// checkNumbers wants ids that a number could have.
+// checkNumbers checks the form of number ids.
 func checkNumbers(numbers []string) error {
 	for i, number := range numbers {
 		if !phoneNumberID.MatchString(number) {
@@ -244,7 +246,7 @@ func checkNumbers(numbers []string) error {
 	return nil
 }
 
-// checkOwnNumbers wants numbers of the organization.
+// checkOwnNumbers checks that numbers belong to the organization.
 func checkOwnNumbers(rx *storage.Rx, organization int64, numbers []string) error {
 	for i, number := range numbers {
 		key, err := rx.AccountKey(number)
@@ -264,7 +266,7 @@ func errForeignNumber(i int) error {
 	return invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of a number of this organization")
 }
 
-// distinct leaves out what stands in a list before already.
+// distinct removes repeated entries and keeps the order.
 func distinct(list []string) storage.Strings {
 	var all storage.Strings
 	for _, s := range list {
@@ -275,7 +277,7 @@ func distinct(list []string) storage.Strings {
 	return all
 }
 
-// headerValues are the values of headers that were found to be strings.
+// headerValues converts headers whose values were checked to be strings.
 func headerValues(headers map[string]any) map[string]string {
 	all := make(map[string]string, len(headers))
 	for name, value := range headers {
@@ -284,8 +286,8 @@ func headerValues(headers map[string]any) map[string]string {
 	return all
 }
 
-// checkHeaders wants names and values that HTTP can carry, and none that is ours
-// to set or that belongs to the connection.
+// checkHeaders checks custom headers: HTTP must be able to carry them, and none may be
+// reserved.
 func checkHeaders(headers map[string]any) error {
 	if len(headers) > maxHeaders {
 		return invalid("custom_headers", "must have at most "+strconv.Itoa(maxHeaders)+" entries")

@@ -25,7 +25,7 @@ type subscriptionView struct {
 	InitialSecret       string            `json:"initial_secret,omitempty"` // once
 }
 
-// ViewSubscription is a subscription as the API shows it, for those who show it
+// ViewSubscription is a subscription in the API's shape, for packages that show it
 // elsewhere.
 func ViewSubscription(s storage.Subscription, secrets []storage.Secret) any {
 	return viewSubscription(s, secrets)
@@ -114,7 +114,8 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 	})
 }
 
-// showSubscription answers with a subscription, and once with its first secret.
+// showSubscription replies with a subscription. initial is its first secret, which is
+// only shown when it is created.
 func showSubscription(rx *storage.Rx, sub storage.Subscription, initial string) (reply, error) {
 	secrets, err := rx.Secrets(sub.ID)
 	view := viewSubscription(sub, secrets)
@@ -122,7 +123,7 @@ func showSubscription(rx *storage.Rx, sub storage.Subscription, initial string) 
 	return ok(view), err
 }
 
-// findSubscription reports a subscription that does not exist.
+// findSubscription returns an error if the subscription in the path does not exist.
 func (s *Server) findSubscription(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := subscriptionIn(rx, r)
@@ -130,12 +131,12 @@ func (s *Server) findSubscription(r *request) error {
 	})
 }
 
-// subscriptionIn is the subscription that the path names.
+// subscriptionIn finds the subscription in the path.
 func subscriptionIn(rx *storage.Rx, r *request) (storage.Subscription, error) {
 	return subscriptionByID(rx, r.org.ID, r.param("id"))
 }
 
-// subscriptionByID finds a subscription by what a client says is its id.
+// subscriptionByID finds a subscription by an id that a client gave.
 func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
 	if !storage.ValidID(storage.PrefixSubscription, id) {
 		return storage.Subscription{}, notFound()
@@ -174,7 +175,6 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
-
 		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
 			return reply{}, errDisabled()
 		}
@@ -205,8 +205,8 @@ type testRequest struct {
 
 func (t *testRequest) validate() error { return checkEventType("event_type", t.EventType) }
 
-// eventType is the type of the sample: the one that is asked for, else the first that
-// the subscription is for.
+// eventType is the type of the sample: the one that the body names, else the first
+// that the subscription listens to.
 func (t *testRequest) eventType(sub storage.Subscription) string {
 	switch {
 	case t.EventType != nil:
@@ -244,7 +244,7 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 	})
 }
 
-// statsView is how a subscription's deliveries went.
+// statsView summarizes a subscription's deliveries.
 type statsView struct {
 	Object      string        `json:"object"`
 	Since       storage.Time  `json:"since"`
@@ -280,7 +280,7 @@ func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
 	return v
 }
 
-// statsWindow is how far back stats go unless they are told.
+// statsWindow is how far back stats go by default.
 const statsWindow = 24 * time.Hour
 
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
@@ -290,7 +290,6 @@ func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 	if q.values.Has("since") {
 		since = q.after("since")
 	}
-
 	if q.err != nil {
 		return reply{}, q.err
 	}

@@ -2,8 +2,8 @@ package api
 
 import "confab/storage"
 
-// chooseTeam finds the team that a body names. It may name none where the
-// organization has only one.
+// chooseTeam finds the team that a body names. An organization with a single team need
+// not name it.
 func chooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, error) {
 	if id != nil {
 		if !storage.ValidID(storage.PrefixTeam, *id) {

@@ -18,7 +18,7 @@ const (
 	maxSupportedApps   = 5
 )
 
-// draftButton is a button of a template. Only the fields of its type count.
+// draftButton is a button of a new template. Only the fields of its type count.
 type draftButton struct {
 	Type    *string       `json:"type,omitempty"`
 	Text    *string       `json:"text,omitempty"`
@@ -39,20 +39,20 @@ type draftButton struct {
 	TTLMinutes      *looseNumber[int64] `json:"ttl_minutes,omitempty"`
 }
 
-// appLink is where a button leads in an app.
+// appLink is the target of a button that opens an app.
 type appLink struct {
 	MetaAppID       *string `json:"meta_app_id,omitempty"`
 	Android         *string `json:"android_deep_link,omitempty"`
 	AndroidFallback *string `json:"android_fallback_playstore_url,omitempty"`
 }
 
-// supportedApp is an app that may take a code over.
+// supportedApp is an app that may fill in a code by itself.
 type supportedApp struct {
 	PackageName   *string `json:"package_name,omitempty"`
 	SignatureHash *string `json:"signature_hash,omitempty"`
 }
 
-// buttonKinds are the types of buttons, and how many of each there may be.
+// buttonKinds are the types of buttons, and how many of each a template may have.
 var buttonKinds = map[string]int{
 	"QUICK_REPLY": 10, "URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "CATALOG": 1, "MPM": 1, "SPM": 1,
 	"VOICE_CALL": 1, "APP": 1, "REQUEST_CONTACT_INFO": 1,
@@ -101,7 +101,7 @@ func (r draftRules) checkButtons(list []*draftButton) error {
 	})
 }
 
-// checkButton checks one button by its type, and drops what belongs to others.
+// checkButton checks one button by its type, and drops the fields of other types.
 func (r draftRules) checkButton(b *draftButton) error {
 	if r.category == authentication {
 		return b.checkOTP()
@@ -154,7 +154,7 @@ func sortedNames(kinds map[string]int) (names []string) {
 	return names
 }
 
-// noVariablesIn is constant for a text that wording has found to be there or not.
+// noVariablesIn is noVariables for a text that may be absent.
 func noVariablesIn(name string, s *string) error {
 	if s == nil {
 		return nil
@@ -162,7 +162,7 @@ func noVariablesIn(name string, s *string) error {
 	return noVariables(name, *s)
 }
 
-// check checks an example that must be there.
+// check checks that an example is there, and its length.
 func (l *stringOrList) check(most int) error {
 	switch {
 	case l == nil:
@@ -173,7 +173,7 @@ func (l *stringOrList) check(most int) error {
 	return nil
 }
 
-// checkURL checks where a button leads: one variable may stand at the end.
+// checkURL checks the URL of a button. It may end with one variable.
 func (r draftRules) checkURL(b *draftButton) error {
 	if err := required("url", b.URL, maxButtonURL); err != nil {
 		return err

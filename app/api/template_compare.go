@@ -10,9 +10,10 @@ import (
 	"confab/storage"
 )
 
-// sameTemplate tells whether a template at the provider is one of ours. The provider does
-// not show components as they were given: it shows files under URLs of its own,
-// writes the texts for authentication, and makes a link of a button for codes.
+// sameTemplate tells whether a template at the provider is one of ours. The provider
+// does not return components as they were submitted: it shows files under URLs of its
+// own, writes the texts of authentication templates, and turns a button for codes into
+// a link. So only the parts that it keeps are compared.
 func sameTemplate(theirs, ours storage.Template) bool {
 	code := ours.Category == authentication
 	one, err := comparisonKeys(theirs.Components, code)
@@ -20,8 +21,8 @@ func sameTemplate(theirs, ours storage.Template) bool {
 	return err == nil && other == nil && slices.Equal(one, two)
 }
 
-// comparisonKeys is what makes a template what it is, in words; code tells that it is
-// for authentication.
+// comparisonKeys has a text for each component, which is equal for components that
+// count as the same. code says that the template is for authentication.
 func comparisonKeys(components storage.JSON, code bool) ([]string, error) {
 	var parts []*draftPart
 	if err := json.Unmarshal(components, &parts); err != nil {
@@ -81,7 +82,7 @@ func (b *draftButton) comparisonKey() string {
 
 	label := deref(b.Text)
 	if kind == "COPY_CODE" || kind == "REQUEST_CONTACT_INFO" {
-		label = "" // which the provider writes
+		label = "" // the provider writes the label
 	}
 
 	return fmt.Sprintf("%s %q %s %s %s %s", kind, label, link, strings.TrimPrefix(deref(b.Phone), "+"), deref(b.FlowID), deref(b.FlowName))

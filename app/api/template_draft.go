@@ -20,7 +20,8 @@ const (
 
 var categories = []string{marketing, utility, authentication}
 
-// templateLanguage is how the provider writes languages, or en-US for en_US.
+// templateLanguage is a language code as the provider writes it. en-US is accepted for
+// en_US.
 var templateLanguage = regexp.MustCompile(`^[a-z]{2,3}([_-][A-Za-z]{2,4})?$`)
 
 // newTemplate is the body of POST /v1/:phone_number_id/templates.
@@ -36,8 +37,8 @@ type newTemplate struct {
 	allowHTTP plainHTTP // links need not be https; set it before decoding
 }
 
-// draftPart is a component of a template that is to be, or of a card. Only the
-// fields of its type count; the others are dropped.
+// draftPart is a component of a new template, or of a card. Only the fields of its
+// type count; the others are dropped.
 type draftPart struct {
 	Type    *string        `json:"type,omitempty"`
 	Format  *string        `json:"format,omitempty"` // of a header
@@ -47,7 +48,7 @@ type draftPart struct {
 	Cards   []*draftCard   `json:"cards,omitempty"`
 	Offer   *draftOffer    `json:"limited_time_offer,omitempty"`
 
-	// Of authentication, whose texts the provider writes.
+	// For authentication templates, whose texts the provider writes.
 	AddSecurityRecommendation *bool               `json:"add_security_recommendation,omitempty"`
 	CodeExpirationMinutes     *looseNumber[int64] `json:"code_expiration_minutes,omitempty"`
 }
@@ -57,14 +58,14 @@ type draftCard struct {
 	Components []*draftPart `json:"components"`
 }
 
-// draftOffer is what a limited-time offer says.
+// draftOffer is the text of a limited-time offer.
 type draftOffer struct {
 	Text          *string `json:"text,omitempty"`
 	HasExpiration *bool   `json:"has_expiration,omitempty"`
 }
 
-// validate checks a template by the provider's rules, as far as they are known,
-// and writes it as the provider does.
+// validate checks a template by the provider's rules, as far as they are known, and
+// normalizes it to the provider's spelling.
 func (t *newTemplate) validate() error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage(), oneOfAnyCase("category", t.Category, categories...)); err != nil {
 		return err
@@ -112,7 +113,7 @@ func (t *newTemplate) checkLanguage() error {
 
 func (t *newTemplate) named() bool { return t.ParameterFormat != nil && *t.ParameterFormat == "NAMED" }
 
-// row is the template as it is kept before the provider has seen it.
+// row is the template as it is stored before the provider has seen it.
 func (t *newTemplate) row(account int64) (storage.Template, error) {
 	components, err := json.Marshal(t.Components)
 	format := "POSITIONAL"
@@ -132,14 +133,14 @@ func (t *newTemplate) row(account int64) (storage.Template, error) {
 	}, err
 }
 
-// providerBody is the template as the provider is told of it.
+// providerBody is the template as it is sent to the provider.
 func (t *newTemplate) providerBody() ([]byte, error) {
-	told := *t
+	sent := *t
 	if t.ParameterFormat != nil {
-		format := strings.ToLower(*t.ParameterFormat) // as it wants to hear it, though it says it in capitals
-		told.ParameterFormat = &format
+		format := strings.ToLower(*t.ParameterFormat) // it takes small letters, but answers in capitals
+		sent.ParameterFormat = &format
 	}
-	return json.Marshal(told)
+	return json.Marshal(sent)
 }
 
 // templateChanges is the body of PATCH /v1/:phone_number_id/templates/:name.
@@ -166,7 +167,7 @@ func (c *templateChanges) validate() error {
 }
 
 // checkFor checks the changes against the template that they are for. A category that
-// nobody knows has no rules of its own.
+// is not known has no rules of its own.
 func (c *templateChanges) checkFor(t storage.Template, allowHTTP plainHTTP) error {
 	category := t.Category
 	if c.Category.Set {
@@ -178,7 +179,6 @@ func (c *templateChanges) checkFor(t storage.Template, allowHTTP plainHTTP) erro
 			return err
 		}
 	}
-
 	if !c.Components.Set {
 		return nil
 	}
@@ -187,7 +187,8 @@ func (c *templateChanges) checkFor(t storage.Template, allowHTTP plainHTTP) erro
 	return rules.checkComponents(c.Components.Value)
 }
 
-// providerBody is what the provider is told: what is absent stays as it is.
+// providerBody is the request to the provider: fields that are absent stay as they
+// are.
 func (c *templateChanges) providerBody() ([]byte, error) {
 	body := make(map[string]any)
 	if c.Components.Set {
@@ -202,15 +203,15 @@ func (c *templateChanges) providerBody() ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// ttlLimits are for how many seconds the provider may try to deliver.
+// ttlLimits bound, by category, for how many seconds the provider may try to deliver.
 var ttlLimits = map[string]struct{ least, most int64 }{
 	authentication: {30, 900},
 	utility:        {30, 43_200},
 	marketing:      {43_200, 2_592_000},
 }
 
-// checkTTL checks how long a message may be tried; -1 is the most there is, 30
-// days, for whom that is much.
+// checkTTL checks the time to live of a template's messages. -1 stands for 30 days,
+// which a marketing template has to write out.
 func checkTTL(ttl *looseNumber[int64], category string) error {
 	limit, known := ttlLimits[category]
 	if ttl == nil || !known || ttl.value == -1 && category != marketing {
@@ -219,7 +220,7 @@ func checkTTL(ttl *looseNumber[int64], category string) error {
 	return inRange("message_send_ttl_seconds", ttl, limit.least, limit.most)
 }
 
-// oneOfAnyCase checks a word that may be written in any case, and writes it in capitals.
+// oneOfAnyCase is oneOf for a word in any case, which it rewrites in capitals.
 func oneOfAnyCase(name string, s *string, words ...string) error {
 	if s == nil {
 		return missing(name)

@@ -12,14 +12,13 @@ import (
 	"confab/jobs/provider"
 )
 
-// exampleTimeout is what all the files of a template may take to be fetched and
-// uploaded.
+// exampleTimeout bounds fetching and uploading all files of a template.
 const exampleTimeout = 60 * time.Second
 
-// uploadHandle is how the provider names a file that was uploaded to it.
+// uploadHandle is the form of the provider's handles of uploaded files.
 var uploadHandle = regexp.MustCompile(`^[0-9]+:`)
 
-// exampleTypes are the files that a header's format takes.
+// exampleTypes are the MIME types that a header's format accepts.
 var exampleTypes = map[string][]string{
 	"IMAGE":    {"image/jpeg", "image/png"},
 	"VIDEO":    {"video/mp4"},
@@ -27,8 +26,8 @@ var exampleTypes = map[string][]string{
 	"DOCUMENT": {"application/pdf"},
 }
 
-// checkFile checks the example of a header that is a file: a handle, or a URL
-// that it is to be fetched from, which may stand in the handle's place.
+// checkFile checks the example of a header that is a file: a handle of the provider,
+// or a URL to fetch it from. The URL may also stand in the handle's place.
 func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	given := p.Example
 	if given == nil {
@@ -58,11 +57,11 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	return invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
 }
 
-// isProviderURL tells a URL under which the provider itself shows an example.
+// isProviderURL tells whether the provider itself serves an example under a URL.
 func isProviderURL(url string) bool { return strings.HasPrefix(url, "https://scontent.whatsapp.net/") }
 
-// source is where the file of an example is to be fetched from, and the field
-// that says so; "" when the provider has it.
+// source is the URL from which an example's file must be fetched, and the field that
+// holds it; "" if the provider has the file already.
 func (e *draftExample) source() (url, field string) {
 	switch {
 	case e == nil:
@@ -75,14 +74,15 @@ func (e *draftExample) source() (url, field string) {
 	return "", ""
 }
 
-// exampleUploader hands the files of a template's examples to the provider.
+// exampleUploader uploads the files of a template's examples to the provider.
 type exampleUploader struct {
 	s       *Server
 	account int64
 	handles map[string]string // by URL: cards often share one
 }
 
-// uploadExamples puts handles in the place of the URLs of a template's files.
+// uploadExamples uploads the files of a template's examples and replaces their URLs
+// with handles.
 func (s *Server) uploadExamples(r *request, parts []*draftPart) error {
 	ctx, cancel := context.WithTimeout(r.http.Context(), exampleTimeout)
 	defer cancel()
@@ -91,7 +91,7 @@ func (s *Server) uploadExamples(r *request, parts []*draftPart) error {
 	return u.uploadParts(ctx, "", parts)
 }
 
-// uploadParts uploads the files of parts that stand under a path.
+// uploadParts uploads the files of the parts under a path.
 func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []*draftPart) error {
 	for i, p := range parts {
 		at := itemPath(path+"components", i) + "."

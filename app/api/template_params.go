@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// storedTemplate is a template as the provider showed it.
+// storedTemplate is a template as the provider returned it.
 type storedTemplate struct {
 	Components      json.RawMessage
 	ParameterFormat string // POSITIONAL or NAMED
-	Category        string // "" where it was never told
+	Category        string // "" if the provider never gave it
 }
 
 // storedPart is a component of a template, or of a card.
@@ -45,8 +45,8 @@ func (t storedTemplate) parts() (parts []storedPart, err error) {
 	return parts, nil
 }
 
-// findPart is the part of a type, nil when the template has none. The provider
-// writes types in capitals, clients as they like.
+// findPart finds the part of a type, nil when the template has none. The provider
+// writes types in capitals, clients in any case.
 func findPart(parts []storedPart, kind string) *storedPart {
 	if i := slices.IndexFunc(parts, func(p storedPart) bool { return strings.EqualFold(p.Type, kind) }); i >= 0 {
 		return &parts[i]
@@ -54,16 +54,15 @@ func findPart(parts []storedPart, kind string) *storedPart {
 	return nil
 }
 
-// supportsBSUID tells whether a template can go to a recipient without a known
-// number. Those for authentication cannot, and all of them are one-tap, zero-tap
-// or copy-code.
+// supportsBSUID tells whether a template can be sent to a business-scoped user id.
+// Authentication templates cannot: they need a number.
 func supportsBSUID(stored storedTemplate) bool {
 	parts, err := stored.parts()
 	return err != nil || !stored.isAuthentication(parts)
 }
 
-// isAuthentication tells a template for codes, whose text the provider writes. The
-// button gives it away where no category is known.
+// isAuthentication tells whether a template sends codes. Without a category its button
+// shows that.
 func (t storedTemplate) isAuthentication(parts []storedPart) bool {
 	if t.Category != "" {
 		return strings.EqualFold(t.Category, "AUTHENTICATION")
@@ -76,7 +75,7 @@ func (t storedTemplate) isAuthentication(parts []storedPart) bool {
 
 var variable = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 
-// variables are the names in a text, each once.
+// variables are the names of the variables in a text, each once.
 func variables(text string) (names []string) {
 	for _, match := range variable.FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(names, match[1]) {
@@ -86,8 +85,8 @@ func variables(text string) (names []string) {
 	return names
 }
 
-// renderTemplate is the text of a template's body with its parameters filled in,
-// nil when the template is not known that well.
+// renderTemplate is the text of a template's body with its parameters filled in, nil
+// when the stored template has no body text.
 func renderTemplate(stored storedTemplate, sent components) *string {
 	parts, err := stored.parts()
 	body := findPart(parts, "body")
@@ -120,12 +119,12 @@ func renderTemplate(stored storedTemplate, sent components) *string {
 
 func (t storedTemplate) named() bool { return strings.EqualFold(t.ParameterFormat, "NAMED") }
 
-// checkTemplateParameters compares what a message gives, which is valid in itself, with
-// what its template needs.
+// checkTemplateParameters compares the values of a message, which are valid by
+// themselves, with what its template needs.
 func checkTemplateParameters(stored storedTemplate, sent components) error {
 	parts, err := stored.parts()
 	if err != nil || len(parts) == 0 {
-		return err // what nobody knows cannot be checked
+		return err // without stored components there is nothing to compare with
 	}
 
 	f := parameterChecker{named: stored.named(), code: stored.isAuthentication(parts)}
@@ -140,15 +139,15 @@ func checkTemplateParameters(stored storedTemplate, sent components) error {
 	return within("template", f.checkCarousel(findPart(parts, "carousel"), sent))
 }
 
-// parameterChecker puts parameters into a template.
+// parameterChecker compares parameters with a template.
 type parameterChecker struct {
 	named bool // variables have names
 	code  bool // the template is for authentication
 }
 
-// checkParts checks what is given for the parts of a template or a card, and then
-// what is not. That is found by filling in nothing, which does for the parts
-// that need nothing.
+// checkParts checks the values for the parts of a template or a card, and then the
+// parts without values: each is checked as if it had been given without parameters,
+// which passes if it needs none.
 func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error {
 	seen := make(map[string]bool)
 	for i, p := range sent {
@@ -166,7 +165,7 @@ func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error
 	return nil
 }
 
-// slot names the part in words.
+// slot names the part for an error message.
 func (p *partBody) slot() string {
 	if *p.Type == "button" {
 		return "button at index " + strconv.Itoa(int(p.Index.value))
@@ -174,7 +173,7 @@ func (p *partBody) slot() string {
 	return *p.Type
 }
 
-// slotsOf are the parts that a template has, with nothing in them.
+// slotsOf are the parts of a template, without parameters.
 func slotsOf(parts []storedPart) (slots []*partBody) {
 	for _, kind := range []string{"header", "limited_time_offer", "body"} {
 		if findPart(parts, kind) != nil {
@@ -192,7 +191,7 @@ func slotsOf(parts []storedPart) (slots []*partBody) {
 	return slots
 }
 
-// checkPart checks what is given for one part.
+// checkPart checks the values for one part.
 func (f parameterChecker) checkPart(parts []storedPart, p *partBody) error {
 	switch *p.Type {
 	case "header":
@@ -231,7 +230,7 @@ func (f parameterChecker) checkBody(stored *storedPart, given []*parameterBody) 
 	return f.checkTexts(stored.Text, given)
 }
 
-// checkTexts checks that there is a text for each variable.
+// checkTexts checks that there is a value for each variable.
 func (f parameterChecker) checkTexts(text string, given []*parameterBody) error {
 	names, seen := variables(text), make(map[string]bool)
 	if err := exactCount(len(names), given); err != nil {
@@ -256,7 +255,7 @@ func exactCount(n int, given []*parameterBody) error {
 	return countBetween(n, n, len(given), "parameters")
 }
 
-// countBetween checks that something stands from least to most times.
+// countBetween checks that n is from least to most.
 func countBetween(least, most, n int, name string) error {
 	switch {
 	case least <= n && n <= most:

@@ -27,8 +27,8 @@ const (
 	offerPart    = "LIMITED_TIME_OFFER"
 )
 
-// draftRules checks the components of a template, or of a card, and writes them
-// as the provider does: words in capitals, and nothing that has no meaning.
+// draftRules checks the components of a template, or of a card, and normalizes them to
+// the provider's spelling: words in capitals, and no fields without a meaning.
 type draftRules struct {
 	category  string
 	named     bool // variables have names
@@ -37,7 +37,7 @@ type draftRules struct {
 	allowHTTP plainHTTP
 }
 
-// checkComponents checks the parts one by one, and before that which they are.
+// checkComponents checks which parts there are, and then each of them.
 func (r draftRules) checkComponents(parts []*draftPart) error {
 	kinds := []string{headerPart, bodyPart, footerPart, buttonsPart, carouselPart, offerPart}
 	switch {
@@ -57,7 +57,6 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 	if err != nil {
 		return err
 	}
-
 	if err := r.checkCombination(parts, seen); err != nil {
 		return err
 	}
@@ -66,7 +65,8 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 	return each("components", parts, r.checkPart)
 }
 
-// checkCombination checks which parts there are, and which of them go with which.
+// checkCombination checks that the required parts are there, and that the others may
+// stand together.
 func (r draftRules) checkCombination(parts []*draftPart, seen map[string]bool) error {
 	for _, kind := range r.requiredParts() {
 		if !seen[kind] {
@@ -87,7 +87,7 @@ func (r draftRules) checkCombination(parts []*draftPart, seen map[string]bool) e
 	})
 }
 
-// requiredParts are the parts that must be there.
+// requiredParts are the types of parts that must be there.
 func (r draftRules) requiredParts() []string {
 	switch {
 	case r.card:
@@ -98,7 +98,7 @@ func (r draftRules) requiredParts() []string {
 	return []string{bodyPart}
 }
 
-// checkPart checks one part by its type, and drops what belongs to others.
+// checkPart checks one part by its type, and drops the fields of other types.
 func (r draftRules) checkPart(p *draftPart) error {
 	given := *p
 	*p = draftPart{Type: given.Type}
@@ -203,7 +203,6 @@ func (r draftRules) checkBody(p *draftPart) error {
 	if err != nil {
 		return err
 	}
-
 	if err := checkVariableContext(*p.Text, len(names)); err != nil {
 		return err
 	}
@@ -218,7 +217,7 @@ func (r draftRules) checkFooter(p *draftPart) error {
 	return noVariables("text", *p.Text)
 }
 
-// notBlank checks a text that people read: there, not blank, and not too long.
+// notBlank checks a text that people read: present, not only spaces, and not too long.
 func notBlank(name string, s *string, most int) error {
 	if err := required(name, s, most); err != nil {
 		return err
@@ -229,7 +228,7 @@ func notBlank(name string, s *string, most int) error {
 	return nil
 }
 
-// noVariables refuses variables in a text that can have none.
+// noVariables refuses variables in a text.
 func noVariables(name, text string) error {
 	if strings.Contains(text, "{{") {
 		return invalid(name, "must not have variables")
@@ -237,7 +236,7 @@ func noVariables(name, text string) error {
 	return nil
 }
 
-// checkCarousel checks the cards, which must all be built alike.
+// checkCarousel checks the cards, which must all have the same structure.
 func (r draftRules) checkCarousel(cards []*draftCard) error {
 	switch {
 	case cards == nil:
@@ -265,8 +264,7 @@ func (r draftRules) checkCarousel(cards []*draftCard) error {
 	})
 }
 
-// shape is what must be the same in all cards: which parts they have, in which
-// format, and which buttons.
+// shape is the structure of a card: its parts, their formats, and its buttons.
 func (c *draftCard) shape() (words []string) {
 	for _, p := range c.Components {
 		word := *p.Type
@@ -279,6 +277,6 @@ func (c *draftCard) shape() (words []string) {
 		words = append(words, word)
 	}
 
-	slices.Sort(words) // their order says nothing
+	slices.Sort(words) // the order does not matter
 	return words
 }

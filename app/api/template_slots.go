@@ -2,8 +2,8 @@ package api
 
 import "strings"
 
-// parameterRule says what a button is called when it is filled in, "" when there is
-// nothing to fill in, and how many parameters it needs and takes.
+// parameterRule is the sub type under which values are given for a button, "" when it
+// takes none, and how many parameters it needs and takes.
 func (b storedButton) parameterRule() (subType string, least, most int) {
 	switch strings.ToUpper(b.Type) {
 	case "URL":
@@ -19,7 +19,7 @@ func (b storedButton) parameterRule() (subType string, least, most int) {
 	return "", 0, 0
 }
 
-// checkButtonParameters checks what is given for a button, by its index.
+// checkButtonParameters checks the values for a button, which is named by its index.
 func checkButtonParameters(stored *storedPart, p *partBody) error {
 	i := int(p.Index.value)
 	if stored == nil || i >= len(stored.Buttons) {
@@ -34,7 +34,7 @@ func checkButtonParameters(stored *storedPart, p *partBody) error {
 	return countBetween(least, most, len(p.Parameters), "parameters")
 }
 
-// checkOfferParameters checks when a limited-time offer ends.
+// checkOfferParameters checks the expiry of a limited-time offer.
 func checkOfferParameters(stored *storedPart, given []*parameterBody) error {
 	switch {
 	case stored == nil:
@@ -45,7 +45,7 @@ func checkOfferParameters(stored *storedPart, given []*parameterBody) error {
 	return countBetween(0, 1, len(given), "parameters")
 }
 
-// checkCarousel checks each card against the one that it fills.
+// checkCarousel checks each card against the card of the template at its index.
 func (f parameterChecker) checkCarousel(stored *storedPart, sent components) error {
 	for i, c := range sent {
 		if *c.Type == "carousel" {

@@ -12,16 +12,15 @@ import (
 	"confab/storage"
 )
 
-// submission is a template that the provider has taken.
+// submission is a template that the provider has accepted for review.
 type submission struct {
 	storage.Template
 	adopted bool         // the provider had it before
 	began   storage.Time // when it was submitted
 }
 
-// submitToProvider hands a template to the provider. One that the provider has already is
-// adopted when it is the same: then an earlier request got that far and no
-// further.
+// submitToProvider submits a template. If the provider has the same template already,
+// it is adopted: an earlier request submitted it and failed before it was stored.
 func (s *Server) submitToProvider(r *request, in *newTemplate) (out submission, err error) {
 	out.began = storage.Now()
 	if out.Template, err = in.row(r.account.ID); err != nil {
@@ -44,8 +43,9 @@ func (s *Server) submitToProvider(r *request, in *newTemplate) (out submission, 
 	return out, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components) })
 }
 
-// store stores the template. A sync may have seen it at the provider first; one
-// that was adopted, however, has been stored meanwhile by whoever submitted it.
+// store stores the template. A sync may have stored it first, and then its row is
+// updated. An adopted template with a row, however, was stored by the request that
+// submitted it, so it exists.
 func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 	t, err := jobs.ReviewedMeanwhile(&tx.Rx, out.Template, out.began)
 	if err != nil {
@@ -71,8 +71,8 @@ func (out submission) store(tx *storage.Tx) (storage.Template, error) {
 	return t, tx.UpdateTemplate(&t)
 }
 
-// adopt takes over a template that the provider has, if it is the one that was
-// to be made.
+// adopt takes over a template that the provider has, if it is the same as the one to
+// create.
 func (s *Server) adopt(r *request, t storage.Template, exists error) (storage.Template, error) {
 	found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
 	switch {
@@ -89,14 +89,16 @@ func (s *Server) adopt(r *request, t storage.Template, exists error) (storage.Te
 	return t, nil
 }
 
-// editAtProvider changes a template at the provider, and returns it as it is to be kept.
+// editAtProvider changes a template at the provider, and returns it as it will be
+// stored.
 func (s *Server) editAtProvider(r *request, t storage.Template, in *templateChanges) (storage.Template, error) {
 	body, err := in.providerBody()
 	if err != nil {
 		return t, err
 	}
 
-	if t.ProviderTemplateID == "" { // nobody told so far
+	// An edit needs the provider's id, which is stored only once the provider gave it.
+	if t.ProviderTemplateID == "" {
 		found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
 		if err != nil {
 			return t, providerCallError(err, errUnexpectedRefusal)
@@ -118,8 +120,8 @@ func (s *Server) editAtProvider(r *request, t storage.Template, in *templateChan
 	return t, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components.Value) })
 }
 
-// storeEdited stores a template that the provider reviews again. Where a callback
-// has told its verdict already, that stays.
+// storeEdited stores a template that the provider reviews again. If a callback has
+// brought the result already, that stays.
 func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Template, error) {
 	now, err := tx.Template(before.AccountID, before.Name, before.Language)
 	if err != nil {
@@ -133,15 +135,15 @@ func storeEdited(tx *storage.Tx, before, after storage.Template) (storage.Templa
 	return after, tx.UpdateTemplate(&after)
 }
 
-// alreadyEdited tells whether the provider reviews these very changes already: then an
-// earlier request got that far and no further.
+// alreadyEdited tells whether the provider is reviewing the same changes already: an
+// earlier request submitted them and failed before they were stored.
 func (s *Server) alreadyEdited(r *request, t storage.Template, in *templateChanges) bool {
 	found, err := s.Accounts.FindTemplate(r.http.Context(), r.account.ID, t.Name, t.Language)
 	return err == nil && in.Components.Set && found.Status == storage.TemplatePending &&
 		found.Category == t.Category && sameTemplate(found, t)
 }
 
-// hasSubcode tells whether the provider gave this reason.
+// hasSubcode tells whether the provider refused with a subcode.
 func hasSubcode(err error, subcode int) bool {
 	e, ok := errors.AsType[*provider.Error](err)
 	return ok && e.Subcode == subcode
@@ -156,12 +158,12 @@ func errTemplateExists(cause error) *Error {
 	}
 }
 
-// errUnexpectedRefusal words a refusal that no request should meet.
+// errUnexpectedRefusal reports a refusal that should not happen.
 func errUnexpectedRefusal(e *provider.Error) error {
 	return &Error{Code: ProviderUnavailable, Message: "The provider refuses: " + providerReason(e), cause: e}
 }
 
-// errTemplateRefused words what the provider has against a template.
+// errTemplateRefused reports why the provider refuses a template.
 func errTemplateRefused(e *provider.Error, parts []*draftPart) error {
 	return &Error{
 		Code:    InvalidFieldValue,
@@ -171,13 +173,13 @@ func errTemplateRefused(e *provider.Error, parts []*draftPart) error {
 	}
 }
 
-// templateFields are what a body can be blamed for.
+// templateFields are the fields of a body that an error can name.
 var templateFields = []string{"name", "language", "category", "components", "parameter_format", "message_send_ttl_seconds"}
 
 // fieldInText finds the field that a refusal names in its text.
 var fieldInText = regexp.MustCompile(`(?:[Pp]aram(?:eter)?|The) (?:parameter )?([a-z_]+)\b`)
 
-// refusedField is the field that the provider names, "" if it names none.
+// refusedField is the field that the provider objects to, "" if it names none.
 func refusedField(e *provider.Error, parts []*draftPart) string {
 	for _, path := range e.Blame {
 		if field, _, _ := strings.Cut(strings.ReplaceAll(path, "[", "."), "."); slices.Contains(templateFields, field) {
@@ -204,7 +206,7 @@ func refusedField(e *provider.Error, parts []*draftPart) string {
 	return ""
 }
 
-// partPath is the path of the part of a type.
+// partPath is the path of the part of a type, or of all components without one.
 func partPath(kind string, parts []*draftPart) string {
 	i := slices.IndexFunc(parts, func(p *draftPart) bool { return *p.Type == kind })
 	if i < 0 {
@@ -213,7 +215,7 @@ func partPath(kind string, parts []*draftPart) string {
 	return itemPath("components", i)
 }
 
-// apply puts the changes into a template, which is reviewed again.
+// apply makes the changes to a template, which is then reviewed again.
 func (c *templateChanges) apply(t storage.Template) (storage.Template, error) {
 	if c.Components.Set {
 		components, err := json.Marshal(c.Components.Value)

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// placeholder is a variable in a text, whatever it is called.
+	// placeholder is a variable in a text, whatever its name.
 	placeholder       = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
 	adjacentVariables = regexp.MustCompile(`\}\}\s*\{\{`)
 
@@ -19,7 +19,7 @@ var (
 	variableNumber = regexp.MustCompile(`^[1-9][0-9]{0,3}$`)
 )
 
-// checkVariables checks how the variables of a text are written and returns their
+// checkVariables checks how the variables of a text are written, and returns their
 // names, each once.
 func (r draftRules) checkVariables(param, text string) (names []string, err error) {
 	for _, match := range placeholder.FindAllStringSubmatch(text, -1) {
@@ -56,8 +56,8 @@ func numberedFromOne(names []string) bool {
 	return true
 }
 
-// checkVariableContext checks that the variables of a body stand among words, and that
-// these are not too few.
+// checkVariableContext checks that the variables of a body stand between words, and
+// that there are enough words for them.
 func checkVariableContext(text string, variables int) error {
 	isSeparator := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
 	words := strings.FieldsFunc(placeholder.ReplaceAllString(text, " "), isSeparator)
@@ -74,7 +74,7 @@ func checkVariableContext(text string, variables int) error {
 	return nil
 }
 
-// draftExample shows the reviewers what a template may look like.
+// draftExample holds sample values, with which the provider reviews a template.
 type draftExample struct {
 	HeaderText      samples        `json:"header_text,omitempty"`
 	HeaderTextNamed []*namedSample `json:"header_text_named_params,omitempty"`
@@ -85,14 +85,14 @@ type draftExample struct {
 	HeaderURL    *stringOrList `json:"header_url,omitempty"`    // of a file that is to be uploaded
 }
 
-// namedSample is an example for a variable with a name.
+// namedSample is the sample of a variable with a name.
 type namedSample struct {
 	Name    *string `json:"param_name,omitempty"`
 	Example *string `json:"example,omitempty"`
 }
 
-// checkSamples checks that there is an example for each variable of a text, and drops
-// whatever else there is.
+// checkSamples checks that there is a sample for each variable of a text, and drops
+// all others.
 func (r draftRules) checkSamples(p *draftPart, key string, names []string) error {
 	given := p.Example
 	p.Example = nil
@@ -164,8 +164,8 @@ func checkNumberedSamples(key string, list samples, n int) error {
 	return nil
 }
 
-// samples are examples for numbered variables: a list, or a list of lists of
-// which the first counts.
+// samples are the samples of numbered variables: a list, or a list of lists of which
+// the first counts.
 type samples []string
 
 var errSamples = errors.New("must be a list of strings, or a list of such a list")
@@ -196,8 +196,8 @@ func (r *sampleRows) UnmarshalJSON(b []byte) error { return (*samples)(r).Unmars
 // MarshalJSON writes the one row.
 func (r sampleRows) MarshalJSON() ([]byte, error) { return json.Marshal([][]string{r}) }
 
-// stringOrList is a text that may also stand in a list by itself. It is written as it
-// came.
+// stringOrList is a text that may also come as a list of one. It is written in the
+// form in which it came.
 type stringOrList struct {
 	text   string
 	listed bool

@@ -55,7 +55,7 @@ func viewTemplate(a storage.ChatAccount, t storage.Template) templateView {
 	return v
 }
 
-// orNull is a text that is null when there is none.
+// orNull turns "" into nil.
 func orNull(s string) *string {
 	if s == "" {
 		return nil
@@ -112,8 +112,8 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) }), err
 }
 
-// templateIn finds the template that the path names: in the language that the query
-// names, otherwise the newest.
+// templateIn finds the template in the path: in the language of the query, without one
+// the newest.
 func (s *Server) templateIn(rx *storage.Rx, r *request) (storage.Template, error) {
 	q := filters{values: r.query()}
 	language := jobs.TemplateLanguage(q.text("language", maxLanguage))
@@ -127,7 +127,7 @@ func (s *Server) templateIn(rx *storage.Rx, r *request) (storage.Template, error
 	return rx.NewestTemplate(r.account.ID, r.param("name"))
 }
 
-// findTemplate reports a template that does not exist.
+// findTemplate returns an error if the template in the path does not exist.
 func (s *Server) findTemplate(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := s.templateIn(rx, r)
@@ -148,7 +148,7 @@ func (s *Server) getTemplate(r *request) (reply, error) {
 	return rep, err
 }
 
-// showTemplate answers with a template.
+// showTemplate replies with a template.
 func showTemplate(rx *storage.Rx, t storage.Template) (reply, error) {
 	account, err := rx.ChatAccount(t.AccountID)
 	return ok(viewTemplate(account, t)), err
@@ -168,6 +168,7 @@ func (s *Server) createTemplate(r *request) (reply, error) {
 		return reply{}, err
 	}
 
+	// From here on the provider may have the template: the result must be stored.
 	r.detachContext()
 	out, err := s.submitToProvider(r, &in)
 	if err != nil {
@@ -185,8 +186,8 @@ func (s *Server) createTemplate(r *request) (reply, error) {
 	})
 }
 
-// checkSubmitAllowed refuses what needs no word from the provider: a template that is
-// there, what the bill does not cover, and an account that is disconnected.
+// checkSubmitAllowed refuses what can be known without the provider: a template that
+// exists, an inactive subscription, a disconnected account.
 func (s *Server) checkSubmitAllowed(r *request, in *newTemplate) error {
 	err := s.view(r, func(rx *storage.Rx) error {
 		t, err := rx.Template(r.account.ID, *in.Name, *in.Language)
@@ -205,10 +206,10 @@ func (s *Server) checkSubmitAllowed(r *request, in *newTemplate) error {
 	return err
 }
 
-// templateDeleted is the provider's word for a template that is there no longer.
+// templateDeleted is the provider's status of a deleted template.
 const templateDeleted = "DELETED"
 
-// ignoreNotFound takes what is not there for nothing wrong.
+// ignoreNotFound turns ErrNotFound into nil.
 func ignoreNotFound(err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
@@ -216,7 +217,7 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// checkConnected refuses to speak to the provider for an account that is disconnected.
+// checkConnected refuses a call to the provider for a disconnected account.
 func (s *Server) checkConnected(r *request) error {
 	sender, err := s.DB.Sender(r.http.Context(), r.account.ID)
 	if err == nil && sender.Status == storage.AccountDisconnected {
@@ -256,7 +257,7 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 	})
 }
 
-// editableTemplate is the template that the path names, if the changes fit it.
+// editableTemplate finds the template in the path and checks the changes against it.
 func (s *Server) editableTemplate(r *request, in *templateChanges) (t storage.Template, err error) {
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		t, err = s.templateIn(rx, r)
@@ -272,7 +273,7 @@ func (s *Server) editableTemplate(r *request, in *templateChanges) (t storage.Te
 	return t, err
 }
 
-// templateSyncView tells what a look at the provider's templates brought.
+// templateSyncView counts the changes that a sync made.
 type templateSyncView struct {
 	Object  string `json:"object"`
 	Created int    `json:"created"`
@@ -281,7 +282,8 @@ type templateSyncView struct {
 	Synced  int    `json:"synced"`
 }
 
-// ViewSync is what a sync brought as the API shows it, for whoever else shows it.
+// ViewSync is the result of a sync in the API's shape, for packages that show it
+// elsewhere.
 func ViewSync(s *jobs.TemplateSync) any { return viewSync(s) }
 
 func viewSync(s *jobs.TemplateSync) templateSyncView {

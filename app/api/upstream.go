@@ -10,17 +10,18 @@ import (
 	"confab/jobs/provider"
 )
 
-// The provider is called within the request where a client waits for its word:
-// to register a number, to submit a template, to look at templates.
+// The provider is called within the request where the client needs its answer: to
+// register a number, to submit a template, to list templates.
 
-// detachContext makes a request go on when its client leaves: what the provider
-// was told to do must be written down.
+// detachContext lets a request continue when its client disconnects: what was started
+// must be finished and stored.
 func (r *request) detachContext() {
 	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
 }
 
-// providerCallError words what a call to the provider came to. What the provider refuses
-// for another reason than its own trouble or the account's is worded by refused.
+// providerCallError makes the client's error of a failed call to the provider. Faults
+// of the provider and of the account are the same for every call; any other refusal is
+// left to refused.
 func providerCallError(err error, refused func(*provider.Error) error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 
@@ -39,18 +40,18 @@ func providerCallError(err error, refused func(*provider.Error) error) error {
 	return refused(e)
 }
 
-// unavailable tells whether the provider gave no answer of its own: it could not
-// be asked, did not answer, or broke down over it.
+// unavailable tells whether the provider gave no answer of its own: it could not be
+// reached, did not answer, or answered with a fault of its server.
 func unavailable(e *provider.Error) bool {
 	return e.Status == 0 || e.Status >= 500 || e.Code == provider.NoCode
 }
 
-// errProviderUnavailable reports that the provider could not do its part.
+// errProviderUnavailable reports that the provider could not be reached or failed.
 func errProviderUnavailable(cause error) *Error {
 	return &Error{Code: ProviderUnavailable, Message: "The provider could not be reached or failed. Please retry.", cause: cause}
 }
 
-// providerReason is what the provider says about a refusal, in a sentence.
+// providerReason is the provider's explanation of a refusal, as a sentence.
 func providerReason(e *provider.Error) string {
 	text := cmp.Or(e.UserMessage, e.Details, e.Message, e.UserTitle, e.Title, "it gave no reason")
 	if !strings.HasSuffix(text, ".") {

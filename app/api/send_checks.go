@@ -8,7 +8,8 @@ import (
 	"confab/storage"
 )
 
-// findRecipient finds the contact that a message goes to, or describes a new one.
+// findRecipient finds the contact that a message goes to, or returns a new one that is
+// not stored yet.
 func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to storage.Recipient, isNew bool, err error) {
 	switch {
 	case out.To != "":
@@ -33,8 +34,8 @@ func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to stora
 	return to, true, nil
 }
 
-// checkSendAllowed refuses what billing, the account, the customer or the recipient do
-// not allow, in the contract's order.
+// checkSendAllowed refuses a message that billing, the account, the customer or the
+// recipient does not allow. The order of the checks is part of the contract.
 func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sender, contact storage.Contact, out outgoingMessage) error {
 	if sender.Subscription == storage.SubscriptionInactive {
 		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
@@ -50,6 +51,7 @@ func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sen
 		}
 	}
 
+	// The same rules apply again when the message's turn comes.
 	if refused := jobs.Refused(sender); refused != nil {
 		return fail(codeNamed(refused.Code), refused.Text)
 	}
@@ -64,7 +66,8 @@ func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sen
 	return out.missingMedia
 }
 
-// resolveTemplate holds a template message against the stored template.
+// resolveTemplate checks a template message against the stored template, and sets what
+// follows from it: the rendered text, and whether it is marketing.
 func (s *Server) resolveTemplate(tx *storage.Tx, out *outgoingMessage, sender storage.Sender) error {
 	if out.Template == nil {
 		return nil
