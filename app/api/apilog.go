@@ -25,7 +25,7 @@ const (
 // callLog writes the API log and the time when each key was last used.
 //
 // A request only appends to a slice; the goroutine run writes what waits, in batches,
-// so no request waits for the log. mu guards the slices and is never held during a
+// so no request waits for the log. mu guards what waits and is never held during a
 // write; writing is held for a whole flush, so that lines are stored in order. A flush
 // that fails keeps its lines for the next one, up to maxWaitingCalls; above that,
 // calls are counted and dropped. A crash loses at most the last second of calls,

@@ -120,12 +120,12 @@ func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
 	for f.nextMember('}') {
 		start := f.at
 		name := f.readKey()
+
 		// Of repeated keys the last one counts.
 		t, known := fields[name]
 		if earlier, again := last[name]; again {
 			f.blankKey(earlier)
 		}
-
 		if known {
 			last[name] = start
 		} else {
