@@ -28,52 +28,68 @@ type accountView struct {
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
-// ViewAccount is an account as the API shows it, for whoever else shows it.
+// ViewAccount is an account in the API's shape, for packages that show it elsewhere.
 func ViewAccount(a storage.AccountDetail) any { return viewAccount(a) }
 
 func viewAccount(a storage.AccountDetail) accountView {
 	return accountView{
-		ID: a.PublicID, Object: "account", PhoneNumberID: a.PhoneNumberID, PhoneNumber: a.PhoneNumber, Name: a.Name,
-		Status: a.Status, StatusReason: a.StatusReason, ProviderStatus: a.ProviderStatus, Restricted: a.Restricted,
-		WABAID: a.WABAID, CustomerID: a.CustomerID, TeamID: a.TeamPublicID, CreatedAt: a.CreatedAt,
+		ID:             a.PublicID,
+		Object:         "account",
+		PhoneNumberID:  a.PhoneNumberID,
+		PhoneNumber:    a.PhoneNumber,
+		Name:           a.Name,
+		Status:         a.Status,
+		StatusReason:   a.StatusReason,
+		ProviderStatus: a.ProviderStatus,
+		Restricted:     a.Restricted,
+		WABAID:         a.WABAID,
+		CustomerID:     a.CustomerID,
+		TeamID:         a.TeamPublicID,
+		CreatedAt:      a.CreatedAt,
 	}
 }
 
-// accountFilters reads the filters of a list of accounts. Which customer is
-// meant is never wrong: one that nobody knows has no accounts.
-func accountFilters(r *request) (f storage.AccountFilter, some bool, err error) {
+// accountFilters reads the filters of a list of accounts. Any customer_id is accepted:
+// an unknown one has no accounts. mayMatch is false for an empty one, which no account
+// has.
+func accountFilters(r *request) (f storage.AccountFilter, mayMatch bool, err error) {
 	q := filters{values: r.query()}
 	f = storage.AccountFilter{Status: q.oneOf("status", storage.AccountConnected, "all"), CustomerID: q.values.Get("customer_id")}
+
 	switch f.Status {
 	case "":
 		f.Status = storage.AccountConnected
 	case "all":
 		f.Status = ""
 	}
+
 	return f, !q.values.Has("customer_id") || f.CustomerID != "", q.err
 }
 
-// listAccounts handles GET /v1/accounts. An organization has few: they all come
-// at once unless the client wants pages.
+// listAccounts handles GET /v1/accounts. An organization has few accounts: without a
+// limit they all come in one page.
 func (s *Server) listAccounts(r *request) (reply, error) {
-	f, some, err := accountFilters(r)
+	f, mayMatch, err := accountFilters(r)
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("accounts %#v", f))
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("accounts %#v", f))
 	if err != nil {
 		return reply{}, err
 	}
 	if !r.query().Has("limit") {
 		q.limit = math.MaxInt32
 	}
+
 	var rows []storage.AccountDetail
-	if some {
+	if mayMatch {
 		err = s.view(r, func(rx *storage.Rx) (err error) {
 			rows, err = rx.Accounts(r.org.ID, f, q.after, q.fetch())
 			return err
 		})
 	}
+
 	key := func(a storage.AccountDetail) storage.After { return storage.After{Key: a.CreatedAt, ID: a.PublicID} }
 	return page(s, q, rows, key, viewAccount), err
 }
@@ -95,7 +111,7 @@ func (b *registration) validate() error {
 	return nil
 }
 
-// registrationView tells what became of a registration.
+// registrationView is the result of a registration.
 type registrationView struct {
 	Object         string  `json:"object"`
 	PhoneNumberID  *string `json:"phone_number_id"`
@@ -106,8 +122,11 @@ type registrationView struct {
 
 func viewRegistration(a storage.AccountDetail) registrationView {
 	return registrationView{
-		Object: "phone_number_registration", PhoneNumberID: a.PhoneNumberID,
-		Registered: a.Status == storage.AccountConnected, Status: a.Status, ProviderStatus: a.ProviderStatus,
+		Object:         "phone_number_registration",
+		PhoneNumberID:  a.PhoneNumberID,
+		Registered:     a.Status == storage.AccountConnected,
+		Status:         a.Status,
+		ProviderStatus: a.ProviderStatus,
 	}
 }
 
@@ -117,29 +136,35 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
-	r.carryThrough()
+
+	// The provider may register the number although the client is gone: the result
+	// must be stored.
+	r.detachContext()
 	done, err := s.Accounts.Register(r.http.Context(), r.account.ID, *in.PIN)
 	if err != nil {
 		return reply{}, registrationError(err)
 	}
 	defer done.Release()
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		return ok(viewRegistration(done.Account())), done.Store(tx)
 	})
 }
 
-// registrationError words why a number could not be registered. The provider's
-// own trouble passes; whatever else it says is its word on this registration.
+// registrationError makes the client's error of a failed registration. A provider that
+// could not be reached or broke down is worth a retry; any other answer is its refusal
+// of this registration.
 func registrationError(err error) error {
 	if errors.Is(err, jobs.ErrRegistering) {
 		return fail(RegistrationRunning, "A registration of this number is already running.")
 	}
+
 	e, answered := errors.AsType[*provider.Error](err)
 	switch {
 	case !answered:
-		return upstream(err, nil)
-	case unavailable(e) && e.Class.Code != string(RegistrationFailed):
-		return errProvider(err)
+		return providerCallError(err, nil)
+	case unavailable(e) && e.Class.Code != RegistrationFailed.name:
+		return errProviderUnavailable(err)
 	}
-	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + explained(e), cause: err}
+	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), cause: err}
 }

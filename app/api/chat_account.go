@@ -5,13 +5,13 @@ import "confab/storage"
 // chatAccountView is the account as its templates, contacts and conversations
 // show it.
 type chatAccountView struct {
-	PhoneNumber   *string       `json:"phone_number"`
-	PhoneNumberID *string       `json:"phone_number_id"`
-	Customer      *customerName `json:"customer"` // nil: the organization's own number
+	PhoneNumber   *string          `json:"phone_number"`
+	PhoneNumberID *string          `json:"phone_number_id"`
+	Customer      *customerSummary `json:"customer"` // nil: the organization's own number
 }
 
-// customerName is a customer in short.
-type customerName struct {
+// customerSummary is a customer inside of another resource.
+type customerSummary struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
@@ -19,7 +19,7 @@ type customerName struct {
 func viewChatAccount(a storage.ChatAccount) chatAccountView {
 	v := chatAccountView{PhoneNumber: a.PhoneNumber, PhoneNumberID: a.PhoneNumberID}
 	if a.CustomerID != nil {
-		v.Customer = &customerName{ID: *a.CustomerID, Name: *a.CustomerName}
+		v.Customer = &customerSummary{ID: *a.CustomerID, Name: *a.CustomerName}
 	}
 	return v
 }

@@ -12,7 +12,7 @@ func between(s string, min, max int) bool {
 	return min <= n && n <= max
 }
 
-// lengthRule words what between checks.
+// lengthRule is the text of the rule that between checks.
 func lengthRule(min, max int) string {
 	return "must have " + strconv.Itoa(min) + " to " + strconv.Itoa(max) + " characters"
 }
@@ -25,7 +25,7 @@ func isEmail(s string) bool {
 	return err == nil && a.Address == s && len(s) <= maxEmail
 }
 
-// errEmail reports an address that is none.
+// errEmail reports an invalid address.
 func errEmail() *Error {
 	return invalid("email", "must be an address such as ana@example.com, of at most "+strconv.Itoa(maxEmail)+" characters")
 }

@@ -14,7 +14,10 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 	if err != nil {
 		return r.RemoteAddr
 	}
-	addr := plain(peer.Addr())
+
+	// The nearest proxy wrote the last hop, so the list is walked from its end, for as
+	// long as the address that vouches for the next one is a trusted proxy.
+	addr := normalizeAddr(peer.Addr())
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		if !isTrusted(addr, trusted) {
@@ -26,21 +29,22 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 		}
 		addr = next
 	}
+
 	return addr.String()
 }
 
 // parseHop reads an address as proxies write it, some of them with the port.
 func parseHop(hop string) (netip.Addr, bool) {
 	if withPort, err := netip.ParseAddrPort(hop); err == nil {
-		return plain(withPort.Addr()), true
+		return normalizeAddr(withPort.Addr()), true
 	}
 	addr, err := netip.ParseAddr(strings.Trim(hop, "[]"))
-	return plain(addr), err == nil
+	return normalizeAddr(addr), err == nil
 }
 
-// plain is an address in the one form that prefixes match: IPv4 as such, and
-// without a zone, which may be any text and is in no prefix.
-func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
+// normalizeAddr is an address in the form that prefixes match: IPv4 not mapped into
+// IPv6, and without a zone, because no prefix contains one that has a zone.
+func normalizeAddr(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
 func isTrusted(addr netip.Addr, trusted []netip.Prefix) bool {
 	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(addr) })

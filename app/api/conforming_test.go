@@ -33,7 +33,7 @@ type openAPI struct {
 // no field goes out that the file does not have.
 var described = sync.OnceValue(func() openAPI {
 	var raw map[string]any
-	if err := json.Unmarshal(description, &raw); err != nil {
+	if err := json.Unmarshal(openAPIDocument, &raw); err != nil {
 		panic(err)
 	}
 	schemas := raw["components"].(map[string]any)["schemas"].(map[string]any)

@@ -22,7 +22,11 @@ func (c *contactChanges) validate() error {
 	case c.PhoneNumber.Set:
 		return invalid("phone_number", "cannot be changed")
 	case !c.Name.Set && !c.Username.Set && !c.Email.Set && !c.Metadata.Set && !c.OptedIn.Set:
-		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, username, email, metadata, opted_in or several of them."}
+		return &Error{
+			Code:    MissingRequiredField,
+			Param:   "name",
+			Message: "Give name, username, email, metadata, opted_in or several of them.",
+		}
 	case c.Name.given() && !between(c.Name.Value, 1, maxContactName):
 		return invalid("name", lengthRule(1, maxContactName))
 	case c.Username.given() && !between(c.Username.Value, 1, maxContactUsername):
@@ -37,8 +41,8 @@ func (c *contactChanges) validate() error {
 	return nil
 }
 
-// apply makes the changes. A name that is given is ours from then on; without
-// one the person's own may come back.
+// apply makes the changes. A name that the client gives replaces the person's own
+// profile name; null gives that up, and a profile name may be stored again.
 func (c *contactChanges) apply(to *storage.Contact) {
 	if c.Name.Set {
 		to.Name, to.NameIsOurs = c.Name.orNil(), !c.Name.Null
@@ -63,12 +67,14 @@ func (c *contactChanges) apply(to *storage.Contact) {
 	}
 }
 
-// changeContact stores the changes of a contact, if there are any, and tells of
-// those that an event tells of.
+// changeContact stores the changes of a contact, if there are any, and emits
+// contact.updated for those fields that the event reports.
 func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in contactChanges) error {
 	before := *c
 	in.apply(c)
-	var told []string
+
+	// Changes of username and opted_in are stored but not reported by the event.
+	var reported []string
 	for _, field := range []struct {
 		name string
 		same bool
@@ -78,17 +84,21 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 		{"metadata", sameJSON(before.Metadata, c.Metadata)},
 	} {
 		if !field.same {
-			told = append(told, field.name)
+			reported = append(reported, field.name)
 		}
 	}
-	if len(told) == 0 && sameText(before.Username, c.Username) && before.OptedIn == c.OptedIn && before.NameIsOurs == c.NameIsOurs {
+
+	// A PATCH that changes nothing leaves updated_at alone and emits no event.
+	if len(reported) == 0 && sameText(before.Username, c.Username) &&
+		before.OptedIn == c.OptedIn && before.NameIsOurs == c.NameIsOurs {
 		*c = before
 		return nil
 	}
-	if err := tx.UpdateContact(c); err != nil || len(told) == 0 {
+
+	if err := tx.UpdateContact(c); err != nil || len(reported) == 0 {
 		return err
 	}
-	return event.ContactUpdated(subject, *c, told).Emit(tx)
+	return event.ContactUpdated(subject, *c, reported).Emit(tx)
 }
 
 // sameText tells whether two texts, either of which may be absent, are the same.

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +11,7 @@ import (
 	"confab/storage"
 )
 
-// What a contact's texts may hold.
+// Limits of a contact's texts, in characters.
 const (
 	maxContactName     = 200
 	maxContactUsername = 100
@@ -41,28 +40,43 @@ type contactView struct {
 	UpdatedAt         storage.Time       `json:"updated_at"`
 }
 
-// contactViews reads what else some contacts of an account show, and returns
-// what shows each.
+// contactViews reads what a view of some contacts needs beside their rows, with one
+// query for all of them, and returns the function that makes each view.
 func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (func(storage.Contact) contactView, error) {
 	ids := make([]string, len(contacts))
 	for i, c := range contacts {
 		ids[i] = c.ID
 	}
+
 	labels, err := rx.ContactLabels(ids...)
 	if err != nil {
 		return nil, err
 	}
+
 	chat, err := rx.ChatAccount(account)
+
 	return func(c storage.Contact) contactView {
 		return contactView{
-			ID: c.ID, Object: "contact", PhoneNumber: c.PhoneNumber, BSUID: c.BSUID, ParentBSUID: c.ParentBSUID, Username: c.Username,
-			Name: c.Name, Email: c.Email, Metadata: c.Metadata, Labels: orEmpty(labels[c.ID]),
-			MarketingOptedOut: c.MarketingOptedOut, OptedIn: c.OptedIn, ChatAccount: viewChatAccount(chat), CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+			ID:                c.ID,
+			Object:            "contact",
+			PhoneNumber:       c.PhoneNumber,
+			BSUID:             c.BSUID,
+			ParentBSUID:       c.ParentBSUID,
+			Username:          c.Username,
+			Name:              c.Name,
+			Email:             c.Email,
+			Metadata:          c.Metadata,
+			Labels:            orEmpty(labels[c.ID]),
+			MarketingOptedOut: c.MarketingOptedOut,
+			OptedIn:           c.OptedIn,
+			ChatAccount:       viewChatAccount(chat),
+			CreatedAt:         c.CreatedAt,
+			UpdatedAt:         c.UpdatedAt,
 		}
 	}, err
 }
 
-// showContact is the answer that shows one contact.
+// showContact replies with one contact.
 func showContact(rx *storage.Rx, c storage.Contact, answer func(any) reply) (reply, error) {
 	view, err := contactViews(rx, c.AccountID, c)
 	if err != nil {
@@ -92,10 +106,12 @@ func (s *Server) listContacts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("contacts %d %#v", r.account.ID, f))
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("contacts %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Contact
 	var view func(storage.Contact) contactView
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
@@ -108,6 +124,7 @@ func (s *Server) listContacts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+
 	key := func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
 	return page(s, q, rows, key, view), nil
 }
@@ -143,11 +160,18 @@ func (c *newContact) validate() error {
 	return nil
 }
 
-// contact is the contact that the body describes.
+// contact is the row that the body asks for.
 func (c *newContact) contact(account int64) storage.Contact {
 	made := storage.Contact{
-		AccountID: account, BSUID: c.BSUID, Username: c.Username, Name: c.Name, NameIsOurs: c.Name != nil, Email: c.Email, OptedIn: c.OptedIn,
+		AccountID:  account,
+		BSUID:      c.BSUID,
+		Username:   c.Username,
+		Name:       c.Name,
+		NameIsOurs: c.Name != nil,
+		Email:      c.Email,
+		OptedIn:    c.OptedIn,
 	}
+
 	if c.PhoneNumber != nil {
 		phone, _ := e164(*c.PhoneNumber)
 		made.PhoneNumber = &phone
@@ -155,6 +179,7 @@ func (c *newContact) contact(account int64) storage.Contact {
 	if c.Metadata != nil {
 		made.Metadata = compact(*c.Metadata)
 	}
+
 	return made
 }
 
@@ -164,24 +189,27 @@ func (s *Server) createContact(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c := in.contact(r.account.ID)
-		if err := isNew(&tx.Rx, c); err != nil {
+		if err := checkNewContact(&tx.Rx, c); err != nil {
 			return reply{}, err
 		}
+
 		if err := tx.InsertContact(&c); err != nil {
 			return reply{}, err
 		}
 		if err := event.ContactCreated(r.subject(), c).Emit(tx); err != nil {
 			return reply{}, err
 		}
+
 		return showContact(&tx.Rx, c, created)
 	})
 }
 
-// isNew refuses a contact whom the account knows by number or BSUID.
-func isNew(rx *storage.Rx, c storage.Contact) error {
-	known := func(param string, value *string, find func(int64, string) (storage.Contact, error)) error {
+// checkNewContact refuses a contact whose number or BSUID the account has already.
+func checkNewContact(rx *storage.Rx, c storage.Contact) error {
+	refuseKnown := func(param string, value *string, find func(int64, string) (storage.Contact, error)) error {
 		if value == nil {
 			return nil
 		}
@@ -193,13 +221,14 @@ func isNew(rx *storage.Rx, c storage.Contact) error {
 		}
 		return &Error{Code: ContactAlreadyExists, Param: param, Message: "This number has a contact with that " + param + " already."}
 	}
-	if err := known("phone_number", c.PhoneNumber, rx.ContactByPhone); err != nil {
+
+	if err := refuseKnown("phone_number", c.PhoneNumber, rx.ContactByPhone); err != nil {
 		return err
 	}
-	return known("bsuid", c.BSUID, rx.ContactByBSUID)
+	return refuseKnown("bsuid", c.BSUID, rx.ContactByBSUID)
 }
 
-// findContact reports a contact that does not exist.
+// findContact returns an error if the contact in the path does not exist.
 func (s *Server) findContact(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := contactIn(rx, r)
@@ -207,7 +236,7 @@ func (s *Server) findContact(r *request) error {
 	})
 }
 
-// contactIn is the contact that the path names.
+// contactIn finds the contact in the path.
 func contactIn(rx *storage.Rx, r *request) (storage.Contact, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixContact, id) {
@@ -235,30 +264,35 @@ func (s *Server) updateContact(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := contactIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := changeContact(tx, r.subject(), &c, in); err != nil {
 			return reply{}, err
 		}
+
 		return showContact(&tx.Rx, c, ok)
 	})
 }
 
-// deleteContact handles DELETE /v1/:phone_number_id/contacts/:id. What was said
-// with the contact goes first, step by step, however much it is; a client that
-// does not wait for the end does not stop it half-way.
+// deleteContact handles DELETE /v1/:phone_number_id/contacts/:id. The messages of the
+// contact are deleted first, in many small transactions, because there may be very
+// many. A client that disconnects does not stop that half-way.
 func (s *Server) deleteContact(r *request) (reply, error) {
 	if err := s.findContact(r); err != nil {
 		return reply{}, err
 	}
+
 	id := r.param("id")
-	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
+	r.detachContext()
 	if err := jobs.ForgetMessages(r.http.Context(), s.DB, id); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		return deleted("contact", id), jobs.DeleteContact(tx, r.account.ID, id)
 	})

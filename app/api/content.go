@@ -13,8 +13,8 @@ import (
 // bsuid is the pattern of business-scoped user ids, parents' included.
 var bsuid = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
 
-// isParent tells the business-scoped user id of a parent portfolio from a
-// person's own.
+// isParent tells whether a business-scoped user id is that of a parent portfolio, not
+// a person's own.
 func isParent(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }
 
 // messageTypes are the contents that can be sent.
@@ -59,14 +59,14 @@ type typingBody struct {
 	Type *string `json:"type"`
 }
 
-// content is what a message says, of one type.
+// content is the object under the name of a message's type.
 type content interface {
-	// check finds the first broken rule. It may also drop what is no part of
-	// the content, so that the provider does not stumble over it.
+	// check finds the first broken rule. It may also drop fields that do not belong to
+	// the content, because the provider would refuse them.
 	check(allowHTTP plainHTTP) error
 
-	// describe tells what must be known to send it.
-	describe(*send)
+	// describe adds what the content means for sending to the message.
+	describe(*outgoingMessage)
 }
 
 func (b *messageBody) validate() error {
@@ -88,10 +88,12 @@ func (b *messageBody) validateSend() error {
 	); err != nil {
 		return err
 	}
-	raw, c := b.object()
+
+	raw, c := b.contentByType()
 	if err := readObject(*b.Type, raw, c); err != nil {
 		return err
 	}
+
 	b.content = c
 	return within(*b.Type, c.check(b.allowHTTP))
 }
@@ -124,7 +126,8 @@ func (b *messageBody) validateReceipt() error {
 	if b.MessagingProduct != nil && *b.MessagingProduct != "chat" {
 		return invalid("messaging_product", "must be chat")
 	}
-	if err := cmp.Or(oneOf("status", b.Status, "read"), filled("message_id", b.MessageID)); err != nil {
+
+	if err := cmp.Or(oneOf("status", b.Status, "read"), nonEmpty("message_id", b.MessageID)); err != nil {
 		return err
 	}
 	if b.TypingIndicator != nil {
@@ -133,8 +136,9 @@ func (b *messageBody) validateReceipt() error {
 	return nil
 }
 
-// object is the content that type names, and what it is to be read into.
-func (b *messageBody) object() (json.RawMessage, content) {
+// contentByType returns the raw content that type names, and an empty value of its Go
+// type to read it into.
+func (b *messageBody) contentByType() (json.RawMessage, content) {
 	switch *b.Type {
 	case "text":
 		return b.Text, new(textBody)
@@ -155,58 +159,60 @@ func (b *messageBody) object() (json.RawMessage, content) {
 	}
 }
 
-// receipt tells that a message was read.
-type receipt struct {
+// readReceipt says that a message was read.
+type readReceipt struct {
 	MessageID string // the provider's
 	Typing    bool   // an answer is being written
 }
 
-// receipt returns what a valid body says of a message that was read; ok is false
-// for a send.
-func (b *messageBody) receipt() (r receipt, ok bool) {
+// readReceipt returns the read receipt in a valid body; ok is false for a send.
+func (b *messageBody) readReceipt() (r readReceipt, ok bool) {
 	if b.Type != nil {
-		return receipt{}, false
+		return readReceipt{}, false
 	}
-	return receipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
+	return readReceipt{MessageID: *b.MessageID, Typing: b.TypingIndicator != nil}, true
 }
 
-// send is a message that is to go out.
-type send struct {
-	To        string // E.164 with +, "" when Recipient says who
-	Recipient string // a BSUID, "" when To says who
-	ReplyTo   *string
-	Type      string
-	Content   json.RawMessage // the object under the type's name, as the client sent it
-	Body      *string         // the text, the caption or the body of an interactive
-	Media     []mediaRef      // all that is used, also in headers and cards
-	Template  *templateRef    // of a template
-	marketing bool            // the template is one, as far as is known
-	library   *storage.Media  // the file of the library that it consists of, once it was found
-	lacking   error           // the first file that is not in the library, if one is not
+// outgoingMessage is a valid message to send, with what was found out about it.
+type outgoingMessage struct {
+	To           string // E.164 with +, "" when Recipient says who
+	Recipient    string // a BSUID, "" when To says who
+	ReplyTo      *string
+	Type         string
+	Content      json.RawMessage // the object under the type's name, as the client sent it
+	Body         *string         // the text, the caption or the body of an interactive
+	Media        []mediaRef      // all that is used, also in headers and cards
+	Template     *templateRef    // of a template
+	marketing    bool            // the template is one, as far as is known
+	libraryFile  *storage.Media  // the file of the library that it consists of, once it was found
+	missingMedia error           // the first file that is not in the library, if one is not
 }
 
-// send returns what a valid body wants sent.
-func (b *messageBody) send() send {
-	s := send{Type: *b.Type}
-	s.Content, _ = b.object()
+// outgoing returns the message that a valid body asks to send.
+func (b *messageBody) outgoing() outgoingMessage {
+	s := outgoingMessage{Type: *b.Type}
+	s.Content, _ = b.contentByType()
+
 	if b.To != nil {
 		s.To, _ = e164(*b.To)
 	} else {
 		s.Recipient = *b.Recipient
 	}
+
 	if b.Context != nil {
 		s.ReplyTo = b.Context.MessageID
 	}
+
 	b.content.describe(&s)
 	return s
 }
 
-// wire writes the content of a valid send with the fields that we know and
-// nothing else: what the API ignores, the provider may refuse.
-func (b *messageBody) wire() (json.RawMessage, error) { return json.Marshal(b.content) }
+// providerContent is the content of a valid send as it goes to the provider: only with
+// the fields that we know, because what the API ignores the provider may refuse.
+func (b *messageBody) providerContent() (json.RawMessage, error) { return json.Marshal(b.content) }
 
-// file is the one that a message of a media type consists of, nil for others.
-func (s *send) file() *mediaRef {
+// file is the file that a message of a media type consists of, nil for other types.
+func (s *outgoingMessage) file() *mediaRef {
 	if len(s.Media) > 0 && slices.Contains(mediaTypes, s.Type) {
 		return &s.Media[0]
 	}

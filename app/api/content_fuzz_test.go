@@ -40,7 +40,7 @@ func FuzzMessageBody(f *testing.F) {
 			}
 			return
 		}
-		if r, ok := in.receipt(); ok {
+		if r, ok := in.readReceipt(); ok {
 			if r.MessageID == "" {
 				t.Fatal("a receipt for nothing")
 			}
@@ -53,20 +53,20 @@ func FuzzMessageBody(f *testing.F) {
 // sameOnTheWire checks that the provider is told what the body says, and that
 // no stored template makes the body a panic.
 func sameOnTheWire(t *testing.T, in *messageBody) {
-	s := in.send()
+	s := in.outgoing()
 	if (s.To == "") == (s.Recipient == "") || !json.Valid(s.Content) {
 		t.Fatalf("half a send: %+v", s)
 	}
-	wire, err := in.wire()
+	wire, err := in.providerContent()
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := accept(t, message(s.Type, string(wire)))
-	again := next.send()
+	again := next.outgoing()
 	if !reflect.DeepEqual(s.Media, again.Media) || !reflect.DeepEqual(s.Body, again.Body) {
 		t.Fatalf("%s became %s", s.Content, wire)
 	}
-	if twice, err := next.wire(); err != nil || string(twice) != string(wire) {
+	if twice, err := next.providerContent(); err != nil || string(twice) != string(wire) {
 		t.Fatalf("%s became %s", wire, twice)
 	}
 	if s.Template == nil {
@@ -76,7 +76,7 @@ func sameOnTheWire(t *testing.T, in *messageBody) {
 		t.Fatalf("%s became %s", s.Content, wire)
 	}
 	for _, stored := range storedTemplates {
-		err := checkTemplate(stored, s.Template.Components)
+		err := checkTemplateParameters(stored, s.Template.Components)
 		if e, ok := errors.AsType[*Error](err); err != nil && (!ok || e.Code != InvalidFieldValue || e.Param == "") {
 			t.Fatalf("no words for a client: %v", err)
 		}

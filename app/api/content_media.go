@@ -35,12 +35,12 @@ func (s *source) check(allowHTTP plainHTTP) error {
 	case s.Link != nil && s.ID != nil:
 		return invalid("link", "cannot be given together with id")
 	case s.ID != nil:
-		return filled("id", s.ID)
+		return nonEmpty("id", s.ID)
 	}
-	return link("link", s.Link, allowHTTP)
+	return checkLink("link", s.Link, allowHTTP)
 }
 
-// ref is the file for the list of those that a message uses.
+// ref describes the file for the list of all files that a message uses.
 func (s *source) ref(param, kind string) mediaRef {
 	return mediaRef{Param: param, Kind: kind, Link: deref(s.Link), MediaID: deref(s.ID)}
 }
@@ -63,7 +63,7 @@ func (p *pictureBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(p.source.check(allowHTTP), optional("caption", p.Caption, maxCaption))
 }
 
-func (p *pictureBody) describe(s *send) {
+func (p *pictureBody) describe(s *outgoingMessage) {
 	ref := p.ref(p.kind, p.kind)
 	ref.Caption = deref(p.Caption)
 	s.Media, s.Body = []mediaRef{ref}, p.Caption
@@ -79,7 +79,7 @@ func (d *documentBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(d.source.check(allowHTTP), optional("caption", d.Caption, maxCaption), d.checkName())
 }
 
-func (d *documentBody) describe(s *send) {
+func (d *documentBody) describe(s *outgoingMessage) {
 	ref := d.ref("document", "document")
 	ref.Caption = deref(d.Caption)
 	s.Media, s.Body = []mediaRef{ref}, d.Caption
@@ -91,13 +91,13 @@ type audioBody struct {
 	Voice *bool `json:"voice,omitempty"`
 }
 
-func (a *audioBody) describe(s *send) {
+func (a *audioBody) describe(s *outgoingMessage) {
 	ref := a.ref("audio", "audio")
 	ref.Voice = a.Voice != nil && *a.Voice
 	s.Media = []mediaRef{ref}
 }
 
-// fileBody is a document, here or in a header: a file that shows its name.
+// fileBody is a document, as a message or in a header: a file with a name.
 type fileBody struct {
 	source
 	Filename *string `json:"filename,omitempty"`
@@ -123,7 +123,7 @@ type attachment struct {
 	GIF      *source   `json:"gif,omitempty"`
 }
 
-// only is the attachment of one kind, without files of others.
+// only returns the attachment with nothing but the file of one kind.
 func (a attachment) only(kind string) attachment {
 	switch kind {
 	case "image":
@@ -138,7 +138,7 @@ func (a attachment) only(kind string) attachment {
 	return attachment{}
 }
 
-// file is the file of a kind, nil when there is none.
+// file returns the file of a kind, nil when there is none.
 func (a attachment) file(kind string) file {
 	switch one := a.only(kind); {
 	case one.Image != nil:
@@ -159,7 +159,7 @@ type file interface {
 	ref(param, kind string) mediaRef
 }
 
-// checkFile checks the file of a kind, which must be there.
+// checkFile checks that there is a file of a kind, and the file.
 func (a attachment) checkFile(kind string, allowHTTP plainHTTP) error {
 	f := a.file(kind)
 	if f == nil {

@@ -57,21 +57,21 @@ func TestAFileComesFromOnePlace(t *testing.T) {
 func TestALinkIsAnHTTPSURL(t *testing.T) {
 	is := is.New(t)
 	for _, good := range []string{"https://x.y", "HTTPS://x.y/a?b=c#d", "https://x.y:8443/ä", "https://[::1]/a", "https://1.2.3.4/%20"} {
-		is.Equal(verdict(t, link("url", &good, noHTTP)), "") // good
+		is.Equal(verdict(t, checkLink("url", &good, noHTTP)), "") // good
 	}
 	for _, bad := range []string{
 		"", "x", "x.y/a", "//x.y/a", "http://x.y", "ftp://x.y/a", "https:", "https://", "https:///a", "https://:443/a", "https:x.y", "javascript:alert(1)",
 		"https://u@x.y/", "https://u:p@x.y/", "https://:p@x.y/", "https://x.y/a b", "https://x y/", " https://x.y", "https://x.y\n", "https://x.y/%zz", "https://x.y:port/", "data:text/plain,x",
 	} {
-		is.Equal(verdict(t, link("url", &bad, noHTTP)), "invalid_field_value url") // bad
+		is.Equal(verdict(t, checkLink("url", &bad, noHTTP)), "invalid_field_value url") // bad
 	}
 	plain, user := "http://127.0.0.1:8080/a", "http://u@x.y/"
-	is.Equal(verdict(t, link("url", &plain, anyHTTP)), "") // where insecure URLs are allowed
-	is.Equal(verdict(t, link("url", new("http://x.y/a.png"), localHTTP)), "invalid_field_value url")
-	is.Equal(verdict(t, link("url", new("http://127.0.0.1:9/a.png"), localHTTP)), "")
-	is.Equal(verdict(t, link("url", new("http://localhost/a.png"), localHTTP)), "")
-	is.Equal(verdict(t, link("url", &user, anyHTTP)), "invalid_field_value url")
-	is.Equal(verdict(t, link("url", nil, anyHTTP)), "missing_required_field url")
+	is.Equal(verdict(t, checkLink("url", &plain, anyHTTP)), "") // where insecure URLs are allowed
+	is.Equal(verdict(t, checkLink("url", new("http://x.y/a.png"), localHTTP)), "invalid_field_value url")
+	is.Equal(verdict(t, checkLink("url", new("http://127.0.0.1:9/a.png"), localHTTP)), "")
+	is.Equal(verdict(t, checkLink("url", new("http://localhost/a.png"), localHTTP)), "")
+	is.Equal(verdict(t, checkLink("url", &user, anyHTTP)), "invalid_field_value url")
+	is.Equal(verdict(t, checkLink("url", nil, anyHTTP)), "missing_required_field url")
 }
 
 func TestPlainHTTPIsTakenWhereItIsAllowed(t *testing.T) {
@@ -80,8 +80,8 @@ func TestPlainHTTPIsTakenWhereItIsAllowed(t *testing.T) {
 		in := messageBody{allowHTTP: anyHTTP}
 		r := request{body: []byte(body(`{"link":"http://x.y/a.png"}`))}
 		is.NoErr(r.decode(&in))
-		is.Equal(in.send().Media[0].Link, "http://x.y/a.png")
-		is.Equal(in.send().Media[0].Param, param)
+		is.Equal(in.outgoing().Media[0].Link, "http://x.y/a.png")
+		is.Equal(in.outgoing().Media[0].Param, param)
 	}
 	is := is.New(t)
 	in := messageBody{allowHTTP: anyHTTP}
@@ -104,7 +104,7 @@ func TestASendKnowsItsFile(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.content, func(t *testing.T) {
 			is := is.New(t)
-			s := accept(t, message(tt.kind, tt.content)).send()
+			s := accept(t, message(tt.kind, tt.content)).outgoing()
 			is.Equal(s.Type, tt.kind)
 			is.Equal(s.Media, []mediaRef{tt.want})
 			is.Equal(*s.file(), tt.want)
@@ -118,7 +118,7 @@ func TestEveryPlaceOfALibraryFileIsKnown(t *testing.T) {
 	for param, body := range fileOf {
 		t.Run(param, func(t *testing.T) {
 			is := is.New(t)
-			s := accept(t, body(`{"id":"med_1","filename":"f"}`)).send()
+			s := accept(t, body(`{"id":"med_1","filename":"f"}`)).outgoing()
 			kind := param[strings.LastIndex(param, ".")+1:]
 			is.Equal(len(s.Media), 1)
 			is.Equal(s.Media[0].Param, param)
@@ -132,10 +132,10 @@ func TestEveryPlaceOfALibraryFileIsKnown(t *testing.T) {
 
 func TestTextsAndReactionsHaveNoFile(t *testing.T) {
 	is := is.New(t)
-	s := accept(t, message("text", `{"body":"hello"}`)).send()
+	s := accept(t, message("text", `{"body":"hello"}`)).outgoing()
 	is.Equal(s.file(), nil)
 	is.Equal(*s.Body, "hello")
-	s = accept(t, message("reaction", `{"message_id":"a","emoji":"👍"}`)).send()
+	s = accept(t, message("reaction", `{"message_id":"a","emoji":"👍"}`)).outgoing()
 	is.Equal(s.file(), nil)
 	is.Equal(s.Body, nil)
 }

@@ -24,20 +24,23 @@ type parameterBody struct {
 	attachment
 }
 
-// check checks the field that the type names, one of some, and drops the others.
+// check checks the field that the type names and drops the others. types are the types
+// that are allowed here.
 func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 	if err := oneOf("type", p.Type, types...); err != nil {
 		return err
 	}
+
 	given := *p
 	*p = parameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
+
 	switch kind := *p.Type; kind {
 	case "text":
 		p.Text = given.Text
-		return filled(kind, p.Text)
+		return nonEmpty(kind, p.Text)
 	case "payload":
 		p.Payload = given.Payload
-		return filled(kind, p.Payload)
+		return nonEmpty(kind, p.Payload)
 	case "coupon_code":
 		p.CouponCode = given.CouponCode
 		return required(kind, p.CouponCode, maxCouponCode)
@@ -64,8 +67,8 @@ func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 	}
 }
 
-// words is what the parameter puts into a text.
-func (p *parameterBody) words() string {
+// renderedText is the text that replaces the variable.
+func (p *parameterBody) renderedText() string {
 	switch {
 	case p.Currency != nil:
 		return *p.Currency.FallbackValue
@@ -76,16 +79,17 @@ func (p *parameterBody) words() string {
 }
 
 type currencyBody struct {
-	FallbackValue *string       `json:"fallback_value,omitempty"`
-	Code          *string       `json:"code,omitempty"`
-	Amount1000    *loose[int64] `json:"amount_1000,omitempty"`
+	FallbackValue *string             `json:"fallback_value,omitempty"`
+	Code          *string             `json:"code,omitempty"`
+	Amount1000    *looseNumber[int64] `json:"amount_1000,omitempty"`
 }
 
 func (c *currencyBody) check() error {
 	if c == nil {
 		return missing("currency")
 	}
-	err := cmp.Or(filled("fallback_value", c.FallbackValue), filled("code", c.Code))
+
+	err := cmp.Or(nonEmpty("fallback_value", c.FallbackValue), nonEmpty("code", c.Code))
 	if err == nil && c.Amount1000 == nil {
 		err = missing("amount_1000")
 	}
@@ -100,14 +104,14 @@ func (d *dateTimeBody) check() error {
 	if d == nil {
 		return missing("date_time")
 	}
-	return within("date_time", filled("fallback_value", d.FallbackValue))
+	return within("date_time", nonEmpty("fallback_value", d.FallbackValue))
 }
 
 type locationBody struct {
-	Latitude  *loose[float64] `json:"latitude,omitempty"`
-	Longitude *loose[float64] `json:"longitude,omitempty"`
-	Name      *string         `json:"name,omitempty"`
-	Address   *string         `json:"address,omitempty"`
+	Latitude  *looseNumber[float64] `json:"latitude,omitempty"`
+	Longitude *looseNumber[float64] `json:"longitude,omitempty"`
+	Name      *string               `json:"name,omitempty"`
+	Address   *string               `json:"address,omitempty"`
 }
 
 func (l *locationBody) check() error {
@@ -118,7 +122,7 @@ func (l *locationBody) check() error {
 }
 
 type offerBody struct {
-	ExpirationTimeMS *loose[int64] `json:"expiration_time_ms,omitempty"`
+	ExpirationTimeMS *looseNumber[int64] `json:"expiration_time_ms,omitempty"`
 }
 
 func (o *offerBody) check() error {

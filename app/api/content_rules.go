@@ -7,15 +7,15 @@ import (
 	"strconv"
 	"strings"
 
-	"confab/storage"
-
 	"confab/jobs/guard"
+	"confab/storage"
 )
 
-// The rules that content is made of. Each takes the name of a field relative to
-// the object that is being checked; within adds the way to that object.
+// The rules from which the checks of content are built. Each takes the name of a field
+// relative to the object that is being checked; within adds the path of that object.
 
-// within puts the error of a field under the object or item that holds it.
+// within puts the error of a field under the path of the object or item that holds the
+// field.
 func within(path string, err error) error {
 	e, ok := err.(*Error)
 	if !ok || e.Param == "" {
@@ -24,28 +24,29 @@ func within(path string, err error) error {
 	if e.Param[0] != '[' {
 		path += "."
 	}
+
 	inner := *e
 	inner.Param, inner.Message = path+e.Param, path+e.Message // a message begins with its param
 	return &inner
 }
 
-// item is the path of an array's item.
-func item(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
+// itemPath is the path of an array's item.
+func itemPath(name string, i int) string { return name + "[" + strconv.Itoa(i) + "]" }
 
-// each checks the items of an array. An item that is null is absent.
+// each checks the items of an array. An item that is null counts as missing.
 func each[T any](name string, items []*T, check func(*T) error) error {
 	for i, it := range items {
 		if it == nil {
-			return missing(item(name, i))
+			return missing(itemPath(name, i))
 		}
 		if err := check(it); err != nil {
-			return within(item(name, i), err)
+			return within(itemPath(name, i), err)
 		}
 	}
 	return nil
 }
 
-// count checks how many items an array has that must be there.
+// count checks that an array is there and has from 1 to most items.
 func count[T any](name string, items []T, most int) error {
 	switch {
 	case items == nil:
@@ -56,7 +57,7 @@ func count[T any](name string, items []T, most int) error {
 	return nil
 }
 
-// required checks a text of 1 to most characters.
+// required checks that a text is there and has from 1 to most characters.
 func required(name string, s *string, most int) error {
 	if s == nil {
 		return missing(name)
@@ -64,7 +65,7 @@ func required(name string, s *string, most int) error {
 	return optional(name, s, most)
 }
 
-// optional is required for a text that may be absent.
+// optional is like required, for a text that may be absent.
 func optional(name string, s *string, most int) error {
 	if s != nil && !between(*s, 1, most) {
 		return invalid(name, lengthRule(1, most))
@@ -72,8 +73,9 @@ func optional(name string, s *string, most int) error {
 	return nil
 }
 
-// filled checks a text whose length is the provider's affair.
-func filled(name string, s *string) error {
+// nonEmpty checks that a text is there and not empty. Its greatest length is left to
+// the provider.
+func nonEmpty(name string, s *string) error {
 	switch {
 	case s == nil:
 		return missing(name)
@@ -83,9 +85,9 @@ func filled(name string, s *string) error {
 	return nil
 }
 
-// providerID checks the provider's id of a message, which is not ours.
+// providerID checks an id that the provider gave a message; ours is refused.
 func providerID(name string, s *string) error {
-	if err := filled(name, s); err != nil {
+	if err := nonEmpty(name, s); err != nil {
 		return err
 	}
 	if storage.ValidID(storage.PrefixMessage, *s) {
@@ -94,7 +96,7 @@ func providerID(name string, s *string) error {
 	return nil
 }
 
-// oneOf checks a word.
+// oneOf checks that a text is one of some words.
 func oneOf(name string, s *string, words ...string) error {
 	switch {
 	case s == nil:
@@ -107,7 +109,7 @@ func oneOf(name string, s *string, words ...string) error {
 	return invalid(name, "must be one of "+strings.Join(words, ", "))
 }
 
-// unique checks that a text is not among those seen before, and adds it.
+// unique checks that a text was not seen before, and adds it to those seen.
 func unique(name, s string, seen map[string]bool) error {
 	if seen[s] {
 		return invalid(name, "must not repeat")
@@ -131,7 +133,7 @@ func (p plainHTTP) admits(u *url.URL) bool {
 	return u.Scheme == "http" && (p == anyHTTP || p == localHTTP && guard.IsLocal(u.Hostname()))
 }
 
-// plainHTTP is what this server admits.
+// plainHTTP is the setting of this server.
 func (s *Server) plainHTTP() plainHTTP {
 	switch {
 	case s.AllowInsecureURLs:
@@ -142,14 +144,18 @@ func (s *Server) plainHTTP() plainHTTP {
 	return noHTTP
 }
 
-// link checks the address of something on the web that others will fetch.
-func link(name string, s *string, allowHTTP plainHTTP) error {
+// checkLink checks a URL that the provider or we will fetch.
+func checkLink(name string, s *string, allowHTTP plainHTTP) error {
 	if err := required(name, s, maxLink); err != nil {
 		return err
 	}
+
 	u, err := url.Parse(*s)
 	switch {
-	case err != nil, !guard.IsName(u.Hostname()) && !isAddress(u.Hostname()), strings.Contains(*s, " "), u.Scheme != "https" && !allowHTTP.admits(u):
+	case err != nil,
+		!guard.IsName(u.Hostname()) && !isAddress(u.Hostname()),
+		strings.Contains(*s, " "),
+		u.Scheme != "https" && !allowHTTP.admits(u):
 		return invalid(name, "must be an https URL")
 	case u.User != nil:
 		return invalid(name, "must not hold a user or password")
@@ -157,10 +163,10 @@ func link(name string, s *string, allowHTTP plainHTTP) error {
 	return nil
 }
 
-// absent tells whether an optional JSON value is not there; null is not.
+// absent tells whether an optional JSON value is missing or null.
 func absent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// readObject reads the object in a field that was kept raw.
+// readObject decodes the object in a field that was kept raw.
 func readObject(name string, raw json.RawMessage, in any) error {
 	switch {
 	case absent(raw):
@@ -173,11 +179,11 @@ func readObject(name string, raw json.RawMessage, in any) error {
 	return within(name, unmarshal(raw, in))
 }
 
-// maxDepth bounds how deep JSON that is kept may be nested: the database takes a
-// thousand levels for no JSON.
+// maxDepth bounds the nesting of JSON that is stored: SQLite does not accept JSON of a
+// thousand levels.
 const maxDepth = 500
 
-// depth is how deep valid JSON is nested.
+// depth is the nesting of valid JSON.
 func depth(raw json.RawMessage) (most int) {
 	level, quoted := 0, false
 	for i := 0; i < len(raw); i++ {
@@ -197,11 +203,11 @@ func depth(raw json.RawMessage) (most int) {
 	return most
 }
 
-// loose is a number that may come as a string: the provider takes both.
-type loose[T int64 | float64] struct{ value T }
+// looseNumber is a number that may come as a string: the provider accepts both.
+type looseNumber[T int64 | float64] struct{ value T }
 
 // UnmarshalJSON reads a number, or a string with one.
-func (n *loose[T]) UnmarshalJSON(b []byte) error {
+func (n *looseNumber[T]) UnmarshalJSON(b []byte) error {
 	if b[0] != '"' {
 		return json.Unmarshal(b, &n.value)
 	}
@@ -213,10 +219,10 @@ func (n *loose[T]) UnmarshalJSON(b []byte) error {
 }
 
 // MarshalJSON writes the plain number.
-func (n loose[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
+func (n looseNumber[T]) MarshalJSON() ([]byte, error) { return json.Marshal(n.value) }
 
-// inRange checks a number.
-func inRange[T int64 | float64](name string, n *loose[T], least, most T) error {
+// inRange checks that a number is there and within bounds.
+func inRange[T int64 | float64](name string, n *looseNumber[T], least, most T) error {
 	switch {
 	case n == nil:
 		return missing(name)

@@ -11,7 +11,7 @@ import (
 const (
 	maxTemplateName = 512
 	maxCards        = 10
-	lastButton      = 9 // of ten
+	maxButtonIndex  = 9 // of ten
 )
 
 var templateName = regexp.MustCompile(`^[a-z0-9_]*$`)
@@ -25,10 +25,11 @@ type templateBody struct {
 	language string
 }
 
-// components are what a message puts into its template.
+// components are the values that a message gives for its template.
 type components []*componentBody
 
-// componentBody is a part of the whole template; only there is a carousel.
+// componentBody holds the values for one component of a template. Unlike a card's
+// component it may be a carousel.
 type componentBody struct {
 	partBody
 	Cards []*cardBody `json:"cards,omitempty"`
@@ -36,27 +37,26 @@ type componentBody struct {
 
 // cardBody is one card of a carousel.
 type cardBody struct {
-	CardIndex  *loose[int64] `json:"card_index,omitempty"`
-	Components []*partBody   `json:"components,omitempty"`
+	CardIndex  *looseNumber[int64] `json:"card_index,omitempty"`
+	Components []*partBody         `json:"components,omitempty"`
 }
 
-// partBody is what goes into one part of a template or of a card.
+// partBody holds the values for one part of a template or of a card.
 type partBody struct {
-	Type       *string          `json:"type,omitempty"`
-	SubType    *string          `json:"sub_type,omitempty"`
-	Index      *loose[int64]    `json:"index,omitempty"`
-	Parameters []*parameterBody `json:"parameters,omitempty"`
+	Type       *string             `json:"type,omitempty"`
+	SubType    *string             `json:"sub_type,omitempty"`
+	Index      *looseNumber[int64] `json:"index,omitempty"`
+	Parameters []*parameterBody    `json:"parameters,omitempty"`
 }
 
-// templateRef names a template and what is to be put into it.
+// templateRef names a template and holds the values for it.
 type templateRef struct {
 	Name       string // trimmed
 	Language   string // its code
 	Components components
 }
 
-// parameterTypes says what can be put into a part, or into a button of a sub
-// type.
+// parameterTypes are the types of values that a part takes, or a button of a sub type.
 var parameterTypes = map[string][]string{
 	"header":             {"text", "image", "video", "document", "gif", "location", "product"},
 	"body":               {"text", "currency", "date_time"},
@@ -74,18 +74,21 @@ func (t *templateBody) check(allowHTTP plainHTTP) error {
 	if err := cmp.Or(t.checkName(), t.checkLanguage()); err != nil {
 		return err
 	}
+
 	seen := make(map[string]bool)
 	return each("components", t.Components, func(c *componentBody) error { return c.check(seen, allowHTTP) })
 }
 
-// checkName trims the name and checks it. A name that no template can have is
-// refused in the same words as one that none has.
+// checkName trims the name and checks it. A name that no template can have is refused
+// with the same code as one that does not exist.
 func (t *templateBody) checkName() error {
 	if t.Name == nil {
 		return missing("name")
 	}
+
 	name := strings.TrimSpace(*t.Name)
 	t.Name = &name
+
 	switch {
 	case !between(name, 1, maxTemplateName):
 		return invalid("name", lengthRule(1, maxTemplateName))
@@ -99,6 +102,7 @@ func (t *templateBody) checkLanguage() error {
 	var in struct {
 		Code *string `json:"code"`
 	}
+
 	switch {
 	case absent(t.Language):
 		return missing("language")
@@ -115,40 +119,45 @@ func (t *templateBody) checkLanguage() error {
 		if err := unmarshal(t.Language, &in); err != nil {
 			return within("language", err)
 		}
-		if err := filled("code", in.Code); err != nil {
+		if err := nonEmpty("code", in.Code); err != nil {
 			return within("language", err)
 		}
 	}
+
+	// It goes to the provider as a plain string, whichever form came.
 	var err error
 	t.language = *in.Code
 	t.Language, err = json.Marshal(t.language)
 	return err
 }
 
-func (t *templateBody) describe(s *send) {
+func (t *templateBody) describe(s *outgoingMessage) {
 	s.Template = &templateRef{Name: *t.Name, Language: t.language, Components: t.Components}
+
 	for i, c := range t.Components {
-		path := item("template.components", i)
+		path := itemPath("template.components", i)
 		s.Media = c.files(s.Media, path)
 		for j, card := range c.Cards {
 			for k, part := range card.Components {
-				s.Media = part.files(s.Media, item(item(path+".cards", j)+".components", k))
+				s.Media = part.files(s.Media, itemPath(itemPath(path+".cards", j)+".components", k))
 			}
 		}
 	}
 }
 
-// check checks a component; seen are the parts before it.
+// check checks a component; seen are the types of the components before it.
 func (c *componentBody) check(seen map[string]bool, allowHTTP plainHTTP) error {
 	kinds := []string{"header", "body", "button", "limited_time_offer", "carousel"}
 	if c.Type == nil || *c.Type != "carousel" {
 		c.Cards = nil
 		return c.partBody.check(kinds, seen, allowHTTP)
 	}
+
 	c.partBody = partBody{Type: c.Type}
 	if err := cmp.Or(unique("type", *c.Type, seen), count("cards", c.Cards, maxCards)); err != nil {
 		return err
 	}
+
 	indexes := make(map[string]bool)
 	return each("cards", c.Cards, func(card *cardBody) error { return card.check(indexes, allowHTTP) })
 }
@@ -160,17 +169,21 @@ func (c *cardBody) check(indexes map[string]bool, allowHTTP plainHTTP) error {
 	if err := unique("card_index", strconv.Itoa(int(c.CardIndex.value)), indexes); err != nil {
 		return err
 	}
+
 	seen := make(map[string]bool)
 	return each("components", c.Components, func(p *partBody) error {
 		return p.check([]string{"header", "body", "button"}, seen, allowHTTP)
 	})
 }
 
-// check checks a part of one of some kinds, which can be given once.
+// check checks a part, which must be of one of some kinds and stand once.
 func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHTTP) error {
 	if err := oneOf("type", p.Type, kinds...); err != nil {
 		return err
 	}
+
+	// A button is identified by its index and takes the values of its sub type; any
+	// other part is identified by its type.
 	slot, name, kind := *p.Type, "type", *p.Type
 	if kind == "button" {
 		if err := p.checkButton(); err != nil {
@@ -180,16 +193,18 @@ func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHT
 	} else {
 		p.SubType, p.Index = nil, nil
 	}
+
 	if err := unique(name, slot, seen); err != nil {
 		return err
 	}
+
 	return each("parameters", p.Parameters, func(q *parameterBody) error { return q.check(parameterTypes[kind], allowHTTP) })
 }
 
 func (p *partBody) checkButton() error {
 	return cmp.Or(
 		oneOf("sub_type", p.SubType, "quick_reply", "url", "copy_code", "flow", "catalog", "mpm", "voice_call"),
-		inRange("index", p.Index, 0, lastButton),
+		inRange("index", p.Index, 0, maxButtonIndex),
 	)
 }
 
@@ -197,7 +212,7 @@ func (p *partBody) checkButton() error {
 func (p *partBody) files(all []mediaRef, path string) []mediaRef {
 	for i, q := range p.Parameters {
 		if f := q.file(*q.Type); f != nil {
-			all = append(all, f.ref(item(path+".parameters", i)+"."+*q.Type, *q.Type))
+			all = append(all, f.ref(itemPath(path+".parameters", i)+"."+*q.Type, *q.Type))
 		}
 	}
 	return all

@@ -34,7 +34,7 @@ func TestALanguageIsACodeOrAnObjectWithOne(t *testing.T) {
 	is.Equal(judge(t, message("template", `{"name":"a","language":[]}`)), "invalid_field_value template.language")
 	is.Equal(judge(t, message("template", `{"name":"a","language":{"code":{}}}`)), "invalid_field_value template.language.code")
 	for _, language := range []string{`"pt_BR"`, `{"code":"pt_BR"}`, `{"code":"pt_BR","policy":"deterministic"}`, `"pt\u005fBR"`} {
-		s := accept(t, message("template", `{"name":" a ","language":`+language+`,"components":[{"type":"body"}]}`)).send()
+		s := accept(t, message("template", `{"name":" a ","language":`+language+`,"components":[{"type":"body"}]}`)).outgoing()
 		is.Equal(s.Template.Name, "a")
 		is.Equal(s.Template.Language, "pt_BR")
 		is.Equal(len(s.Template.Components), 1)

@@ -28,7 +28,7 @@ func verdict(t testing.TB, err error) string {
 	if !ok || e.status() != 400 || !strings.HasPrefix(e.Message, e.Param+" ") || !strings.HasSuffix(e.Message, ".") {
 		t.Fatalf("not an error for clients: %v", err)
 	}
-	return string(e.Code) + " " + e.Param
+	return e.Code.name + " " + e.Param
 }
 
 // judge is the verdict on a body.
@@ -176,12 +176,12 @@ func TestAReadReceiptNamesItsMessage(t *testing.T) {
 		{`{"status":"read","message_id":"wamid.x","to":"nobody","context":{}}`, ""}, // of sends
 	})
 	is := is.New(t)
-	r, ok := accept(t, `{"status":"read","message_id":"wamid.x"}`).receipt()
+	r, ok := accept(t, `{"status":"read","message_id":"wamid.x"}`).readReceipt()
 	is.True(ok)
-	is.Equal(r, receipt{MessageID: "wamid.x"})
-	r, _ = accept(t, `{"status":"read","message_id":"wamid.x","typing_indicator":{"type":"text"}}`).receipt()
+	is.Equal(r, readReceipt{MessageID: "wamid.x"})
+	r, _ = accept(t, `{"status":"read","message_id":"wamid.x","typing_indicator":{"type":"text"}}`).readReceipt()
 	is.True(r.Typing)
-	_, ok = accept(t, message("text", `{"body":"x"}`)).receipt()
+	_, ok = accept(t, message("text", `{"body":"x"}`)).readReceipt()
 	is.True(!ok)
 }
 
@@ -198,11 +198,11 @@ func TestContentMustBeThereAndBeAnObject(t *testing.T) {
 
 func TestASendSaysToWhomAndInReplyToWhat(t *testing.T) {
 	is := is.New(t)
-	s := accept(t, `{"messaging_product":"chat","to":"15551234567","recipient":"US.1","type":"text","text":{"body":"x"},"context":{"message_id":"wamid.y"}}`).send()
+	s := accept(t, `{"messaging_product":"chat","to":"15551234567","recipient":"US.1","type":"text","text":{"body":"x"},"context":{"message_id":"wamid.y"}}`).outgoing()
 	is.Equal(s.To, "+15551234567")
 	is.Equal(s.Recipient, "") // to wins
 	is.Equal(*s.ReplyTo, "wamid.y")
-	s = accept(t, `{"messaging_product":"chat","recipient":"US.ENT.1","type":"text","text":{"body":"x"}}`).send()
+	s = accept(t, `{"messaging_product":"chat","recipient":"US.ENT.1","type":"text","text":{"body":"x"}}`).outgoing()
 	is.Equal(s.To, "")
 	is.Equal(s.Recipient, "US.ENT.1")
 	is.Equal(s.ReplyTo, nil)
@@ -228,8 +228,8 @@ func TestContentIsKeptAsItCameAndSentWithoutWhatIsUnknown(t *testing.T) {
 		t.Run(tt.content, func(t *testing.T) {
 			is := is.New(t)
 			in := accept(t, message(tt.kind, tt.content))
-			is.Equal(string(in.send().Content), tt.content)
-			wire, err := in.wire()
+			is.Equal(string(in.outgoing().Content), tt.content)
+			wire, err := in.providerContent()
 			is.NoErr(err)
 			is.Equal(decoded(t, wire), decoded(t, []byte(tt.wire)))
 		})

@@ -15,7 +15,7 @@ type textBody struct {
 
 func (t *textBody) check(plainHTTP) error { return required("body", t.Body, maxText) }
 
-func (t *textBody) describe(s *send) { s.Body = t.Body }
+func (t *textBody) describe(s *outgoingMessage) { s.Body = t.Body }
 
 // reactionBody is the content of a reaction. An empty emoji takes it back.
 type reactionBody struct {
@@ -37,4 +37,4 @@ func (r *reactionBody) checkEmoji() error {
 	return nil
 }
 
-func (r *reactionBody) describe(*send) {}
+func (r *reactionBody) describe(*outgoingMessage) {}

@@ -13,8 +13,8 @@ import (
 	"confab/storage"
 )
 
-// serviceWindow is how long after a person's last message the business may write
-// anything it likes.
+// serviceWindow is how long after a person's last message the business may send
+// anything, not only templates.
 const serviceWindow = 24 * time.Hour
 
 // conversationView is the public shape of a conversation.
@@ -22,7 +22,7 @@ type conversationView struct {
 	ID                     string             `json:"id"`
 	Object                 string             `json:"object"`
 	Status                 string             `json:"status"`
-	Contact                personView         `json:"contact"`
+	Contact                contactSummary     `json:"contact"`
 	ChatAccount            chatAccountView    `json:"chat_account"`
 	Assignee               *assigneeView      `json:"assignee"`
 	Labels                 []storage.Attached `json:"labels"`
@@ -34,44 +34,59 @@ type conversationView struct {
 	UpdatedAt              storage.Time       `json:"updated_at"`
 }
 
-// personView is a contact in short.
-type personView struct {
+// contactSummary is a contact inside of a conversation.
+type contactSummary struct {
 	ID          string  `json:"id"`
 	PhoneNumber *string `json:"phone_number"`
 	Name        *string `json:"name"`
 }
 
-// assigneeView is the user who has a conversation.
+// assigneeView is the user to whom a conversation is assigned.
 type assigneeView struct {
 	ID    string  `json:"id"`
 	Name  *string `json:"name"`
 	Email *string `json:"email"`
 }
 
-// conversationViews reads what else some conversations of an account show, and
-// returns what shows each.
-func conversationViews(rx *storage.Rx, account int64, all ...storage.FullConversation) (func(storage.FullConversation) conversationView, error) {
+// conversationViews reads what a view of some conversations needs beside their rows,
+// with one query for all of them, and returns the function that makes each view.
+func conversationViews(
+	rx *storage.Rx, account int64, all ...storage.FullConversation,
+) (func(storage.FullConversation) conversationView, error) {
 	ids := make([]string, len(all))
 	for i, c := range all {
 		ids[i] = c.ID
 	}
+
 	labels, err := rx.ConversationLabels(ids...)
 	if err != nil {
 		return nil, err
 	}
+
 	chat, err := rx.ChatAccount(account)
+
 	return func(c storage.FullConversation) conversationView {
 		v := conversationView{
-			ID: c.ID, Object: "conversation", Status: c.Status, Contact: personView{c.ContactID, c.ContactPhone, c.ContactName},
-			ChatAccount: viewChatAccount(chat), Labels: orEmpty(labels[c.ID]), UnreadCount: c.UnreadCount,
-			LastMessageAt: c.LastMessageAt, LastInboundAt: c.LastInboundAt, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+			ID:            c.ID,
+			Object:        "conversation",
+			Status:        c.Status,
+			Contact:       contactSummary{c.ContactID, c.ContactPhone, c.ContactName},
+			ChatAccount:   viewChatAccount(chat),
+			Labels:        orEmpty(labels[c.ID]),
+			UnreadCount:   c.UnreadCount,
+			LastMessageAt: c.LastMessageAt,
+			LastInboundAt: c.LastInboundAt,
+			CreatedAt:     c.CreatedAt,
+			UpdatedAt:     c.UpdatedAt,
 		}
+
 		if c.AssigneeID != nil {
 			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, c.AssigneeEmail}
 		}
 		if c.LastInboundAt != 0 {
 			v.ServiceWindowExpiresAt = c.LastInboundAt.Add(serviceWindow)
 		}
+
 		return v
 	}, err
 }
@@ -93,10 +108,12 @@ func (s *Server) listConversations(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("conversations %d %#v", r.account.ID, f))
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("conversations %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.FullConversation
 	var view func(storage.FullConversation) conversationView
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
@@ -109,19 +126,19 @@ func (s *Server) listConversations(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return tagged(page(s, q, rows, f.Key, view))
+
+	return withETag(page(s, q, rows, f.Key, view))
 }
 
-// tagged gives a page a weak tag over all that it shows: the ids and what moves
-// updated_at, and thereby updated_at itself.
-func tagged(rep reply) (reply, error) {
-	shown, err := rep.list.rendered()
+// withETag gives a page a weak ETag: a hash of everything that it shows.
+func withETag(rep reply) (reply, error) {
+	shown, err := rep.list.renderItems()
 	sum := sha256.Sum256(strconv.AppendBool(slices.Clip(shown), rep.list.HasMore))
 	rep.etag = `W/"` + hex.EncodeToString(sum[:16]) + `"`
 	return rep, err
 }
 
-// findConversation reports a conversation that does not exist.
+// findConversation returns an error if the conversation in the path does not exist.
 func (s *Server) findConversation(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := conversationIn(rx, r)
@@ -129,7 +146,7 @@ func (s *Server) findConversation(r *request) error {
 	})
 }
 
-// conversationIn is the conversation that the path names.
+// conversationIn finds the conversation in the path.
 func conversationIn(rx *storage.Rx, r *request) (storage.FullConversation, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixConversation, id) {
@@ -138,16 +155,18 @@ func conversationIn(rx *storage.Rx, r *request) (storage.FullConversation, error
 	return rx.Conversation(r.account.ID, id)
 }
 
-// showConversation is the answer that shows the conversation that the path names.
+// showConversation replies with the conversation in the path.
 func showConversation(rx *storage.Rx, r *request) (reply, error) {
 	c, err := conversationIn(rx, r)
 	if err != nil {
 		return reply{}, err
 	}
+
 	view, err := conversationViews(rx, r.account.ID, c)
 	if err != nil {
 		return reply{}, err
 	}
+
 	return ok(view(c)), nil
 }
 
@@ -173,6 +192,7 @@ func (c *conversationChanges) validate() error {
 	if !c.Status.Set {
 		return nil
 	}
+
 	switch c.Status.Value {
 	case storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending:
 		return nil
@@ -186,23 +206,27 @@ func (s *Server) updateConversation(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := conversationIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := changeConversation(tx, r, c.Conversation, in); err != nil {
 			return reply{}, err
 		}
+
 		return showConversation(&tx.Rx, r)
 	})
 }
 
-// changeConversation stores the changes of a conversation, if there are any, and
-// tells of a new assignee and of the end.
+// changeConversation stores the changes of a conversation, if there are any, and emits
+// the events of a new assignee and of a resolved conversation.
 func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in conversationChanges) error {
 	before := c
 	given := event.Assignment{PreviousUserID: before.AssigneeID}
+
 	if in.AssignedTo.given() {
 		u, err := tx.User(r.org.ID, in.AssignedTo.Value)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -213,24 +237,30 @@ func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in c
 		}
 		given.UserID, given.TeamID = &u.ID, &u.TeamPublicID
 	}
+
 	if in.AssignedTo.Set {
 		c.AssigneeID = given.UserID
 	}
 	if in.Status.Set {
 		c.Status = in.Status.Value
 	}
+
+	// A PATCH that changes nothing leaves updated_at alone and emits no event.
 	assigned, moved := !sameText(before.AssigneeID, c.AssigneeID), before.Status != c.Status
 	if !assigned && !moved {
 		return nil
 	}
+
 	if err := tx.UpdateConversation(&c); err != nil {
 		return err
 	}
+
 	if assigned {
 		if err := event.ConversationAssigned(r.subject(), c, given).Emit(tx); err != nil {
 			return err
 		}
 	}
+
 	if moved && c.Status == storage.ConversationResolved {
 		return event.ConversationClosed(r.subject(), c).Emit(tx)
 	}

@@ -18,18 +18,23 @@ func (s *Server) cors(x *exchange) bool {
 	if len(s.CORSOrigins) == 0 {
 		return false
 	}
+
 	hr := x.request.http
 	h := x.Header()
 	h.Add("Vary", "Origin")
+
 	origin := hr.Header.Get("Origin")
 	if origin == "" || !(slices.Contains(s.CORSOrigins, origin) || slices.Contains(s.CORSOrigins, "*")) {
 		return false
 	}
+
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
+
 	if hr.Method != http.MethodOptions || hr.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
+
 	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-None-Match")
 	h.Set("Access-Control-Max-Age", "7200")

@@ -15,8 +15,9 @@ const (
 	cursorMACSize = 16
 )
 
-// cursorCodec makes cursors that only this server can make, each bound to a
-// list, an organization and a set of filters.
+// cursorCodec makes and reads cursors. A cursor is a position in a list and a MAC over
+// it, bound to the list, the organization and the filters: a client can neither forge
+// one nor use it with another list.
 type cursorCodec struct{ key []byte }
 
 func newCursorCodec(key []byte) *cursorCodec { return &cursorCodec{key: key} }
@@ -34,14 +35,17 @@ func (c *cursorCodec) decode(scope, cursor string) (storage.After, bool) {
 	if strings.ContainsAny(cursor, "\r\n") { // which the decoder would overlook
 		return storage.After{}, false
 	}
+
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) <= cursorMACSize {
 		return storage.After{}, false
 	}
+
 	payload, mac := raw[:len(raw)-cursorMACSize], raw[len(raw)-cursorMACSize:]
 	if !hmac.Equal(mac, c.mac(scope, payload)) || payload[0] != cursorVersion {
 		return storage.After{}, false
 	}
+
 	key, n := binary.Varint(payload[1:])
 	if n <= 0 {
 		return storage.After{}, false

@@ -11,7 +11,8 @@ import (
 
 const maxCustomerName = 200
 
-// customerDetail is a customer with its numbers, as only GET of one shows it.
+// customerDetail is a customer with its numbers. Only GET of a single customer shows
+// it.
 type customerDetail struct {
 	event.CustomerData
 	Accounts []customerAccount `json:"whatsapp_accounts"`
@@ -37,13 +38,16 @@ func viewCustomerDetail(c storage.Customer, accounts []storage.Account) customer
 func customerFilters(r *request) (storage.CustomerFilter, error) {
 	q := filters{values: r.query()}
 	f := storage.CustomerFilter{
-		Status: q.oneOf("status", storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived, "all"),
+		Status: q.oneOf("status", storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended,
+			storage.CustomerArchived, "all"),
 		Email:  q.text("email", maxEmail),
 		Search: q.text("search", 200),
 	}
+
 	if f.Status == "all" {
 		f.Status, f.Archived = "", true
 	}
+
 	return f, q.err
 }
 
@@ -53,15 +57,18 @@ func (s *Server) listCustomers(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("customers %#v", f))
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("customers %#v", f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Customer
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Customers(r.org.ID, f, q.after, q.fetch())
 		return err
 	})
+
 	key := func(c storage.Customer) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
 	return page(s, q, rows, key, event.ViewCustomer), err
 }
@@ -96,23 +103,33 @@ func (s *Server) createCustomer(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		team, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID)
 		if err != nil {
 			return reply{}, err
 		}
-		c := storage.Customer{OrganizationID: r.org.ID, TeamID: team.ID, TeamPublicID: team.PublicID, Name: *in.Name, Email: in.Email}
+
+		c := storage.Customer{
+			OrganizationID: r.org.ID,
+			TeamID:         team.ID,
+			TeamPublicID:   team.PublicID,
+			Name:           *in.Name,
+			Email:          in.Email,
+		}
 		if in.Metadata != nil {
 			c.Metadata = compact(*in.Metadata)
 		}
+
 		if err := tx.InsertCustomer(&c); err != nil {
 			return reply{}, err
 		}
+
 		return created(event.ViewCustomer(c)), event.CustomerCreated(c).Emit(tx)
 	})
 }
 
-// findCustomer reports a customer that does not exist.
+// findCustomer returns an error if the customer in the path does not exist.
 func (s *Server) findCustomer(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := customerIn(rx, r)
@@ -120,7 +137,7 @@ func (s *Server) findCustomer(r *request) error {
 	})
 }
 
-// customerIn is the customer that the path names.
+// customerIn finds the customer in the path.
 func customerIn(rx *storage.Rx, r *request) (storage.Customer, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixCustomer, id) {
@@ -137,6 +154,7 @@ func (s *Server) getCustomer(r *request) (reply, error) {
 		if err != nil {
 			return err
 		}
+
 		accounts, err := rx.CustomerAccounts(c.ID)
 		view = viewCustomerDetail(c, accounts)
 		return err
@@ -169,6 +187,7 @@ func (c *customerChanges) validate() error {
 			return invalid("status", "must be pending, active or suspended; DELETE archives a customer")
 		}
 	}
+
 	if c.Metadata.given() {
 		return checkMetadata(c.Metadata.Value)
 	}
@@ -178,6 +197,7 @@ func (c *customerChanges) validate() error {
 // apply makes the changes, and tells whether there were any.
 func (c *customerChanges) apply(to *storage.Customer) bool {
 	before := *to
+
 	if c.Name.Set {
 		to.Name = c.Name.Value
 	}
@@ -193,8 +213,9 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 	if c.Status.Set {
 		to.Status = c.Status.Value
 	}
-	sameEmail := (before.Email == nil) == (to.Email == nil) && (to.Email == nil || *before.Email == *to.Email)
-	return before.Name != to.Name || !sameEmail || before.Status != to.Status || !sameJSON(before.Metadata, to.Metadata)
+
+	return before.Name != to.Name || before.Status != to.Status ||
+		!sameText(before.Email, to.Email) || !sameJSON(before.Metadata, to.Metadata)
 }
 
 // updateCustomer handles PATCH /v1/customers/:id.
@@ -203,6 +224,7 @@ func (s *Server) updateCustomer(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := customerIn(&tx.Rx, r)
 		if err != nil {
@@ -211,13 +233,16 @@ func (s *Server) updateCustomer(r *request) (reply, error) {
 		if in.Status.Set && c.Status == storage.CustomerArchived {
 			return reply{}, invalid("status", "cannot be changed while the customer is archived")
 		}
+
 		before := c
 		if !in.apply(&c) {
 			return ok(event.ViewCustomer(before)), nil
 		}
+
 		if err := tx.UpdateCustomer(&c); err != nil {
 			return reply{}, err
 		}
+
 		return ok(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
 	})
 }
@@ -229,14 +254,16 @@ func (s *Server) archiveCustomer(r *request) (reply, error) {
 		if err != nil || c.Status == storage.CustomerArchived {
 			return ok(event.ViewCustomer(c)), err
 		}
+
 		if err := tx.ArchiveCustomer(&c); err != nil {
 			return reply{}, err
 		}
+
 		return ok(event.ViewCustomer(c)), event.CustomerArchived(c).Emit(tx)
 	})
 }
 
-// disconnectedView is what the disconnection of an account answers.
+// disconnectedView is the reply to a disconnection.
 type disconnectedView struct {
 	PhoneNumberID string `json:"phone_number_id"`
 	Object        string `json:"object"`
@@ -250,6 +277,7 @@ func (s *Server) disconnectAccount(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		a, err := tx.AccountByNumber(r.param("phone_number_id"))
 		if err != nil {
 			return reply{}, err
@@ -257,9 +285,11 @@ func (s *Server) disconnectAccount(r *request) (reply, error) {
 		if a.CustomerID == nil || *a.CustomerID != c.ID {
 			return reply{}, notFound()
 		}
+
 		if err := tx.RemoveAccount(a.ID, "The account was disconnected through the API."); err != nil {
 			return reply{}, err
 		}
+
 		return ok(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueuePurge(tx, a)
 	})
 }

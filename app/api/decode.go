@@ -9,28 +9,31 @@ import (
 	"sync"
 )
 
-// unmarshal reads a body that is a valid JSON object into in, a pointer to a
-// struct. A value of the wrong type is reported with its path and indexes.
+// unmarshal decodes a valid JSON object into in, a pointer to a struct. A value of the
+// wrong type is reported with its path and indexes.
 //
-// encoding/json alone is too forgiving for that: it takes NAME for name, merges
-// objects that stand twice, and knows no indexes. So the body is first fitted
-// to the type.
+// encoding/json alone is too lenient for that: it takes NAME for name, merges objects
+// whose key repeats, and reports no indexes. So bodyChecker walks the text first: it
+// finds values of the wrong type and blanks out the keys that must not count. Only
+// then does encoding/json decode what is left.
 func unmarshal(body []byte, in any) error {
-	f := fitter{text: bytes.Clone(body)}
-	if bad := f.value(reflect.TypeOf(in)); bad != nil {
+	f := bodyChecker{text: bytes.Clone(body)}
+	if bad := f.checkValue(reflect.TypeOf(in)); bad != nil {
 		return invalid(bad.path, bad.rule)
 	}
+
 	if err := json.Unmarshal(f.text, in); err != nil {
 		return &Error{Code: InvalidJSON, Message: "The body is not valid JSON.", cause: err}
 	}
 	return nil
 }
 
-// misfit is a value of the wrong type. Its path grows as the walk returns.
-type misfit struct{ path, rule string }
+// mismatch is a value of the wrong type. Its path grows from the inside out, as the
+// walk returns.
+type mismatch struct{ path, rule string }
 
-// in puts the misfit under a field or an index.
-func (m *misfit) in(step string) *misfit {
+// under puts the mismatch under a field or an index.
+func (m *mismatch) under(step string) *mismatch {
 	if m.path != "" && m.path[0] != '[' {
 		step += "."
 	}
@@ -38,25 +41,25 @@ func (m *misfit) in(step string) *misfit {
 	return m
 }
 
-// fitter walks a valid JSON text next to the Go type that it is to fill. Keys
-// that must not count – unknown ones, also by case, and all but the last of
-// those that repeat – it blanks out in place.
-type fitter struct {
+// bodyChecker walks a valid JSON text along the Go type that it will be decoded into.
+// It blanks out in place the keys that must not count: unknown ones, also those that
+// only differ in case, and all but the last of repeated ones.
+type bodyChecker struct {
 	text []byte
 	at   int
 }
 
-// holder is a type that takes the JSON of another, as patch does.
-type holder interface{ held() reflect.Type }
+// wrapper is a type that decodes the JSON of another type, as patch does.
+type wrapper interface{ wrapped() reflect.Type }
 
-// core is the type that pointers and holders stand around.
-func core(t reflect.Type) reflect.Type {
+// unwrapType removes pointers and wrappers from a type; nil if nothing is left.
+func unwrapType(t reflect.Type) reflect.Type {
 	for t != nil {
 		switch {
 		case t.Kind() == reflect.Pointer:
 			t = t.Elem()
-		case t.Implements(reflect.TypeFor[holder]()):
-			t = reflect.Zero(t).Interface().(holder).held()
+		case t.Implements(reflect.TypeFor[wrapper]()):
+			t = reflect.Zero(t).Interface().(wrapper).wrapped()
 		default:
 			return t
 		}
@@ -64,88 +67,95 @@ func core(t reflect.Type) reflect.Type {
 	return nil
 }
 
-// value walks one value; t is nil where anything may stand.
-func (f *fitter) value(t reflect.Type) *misfit {
-	f.space()
+// checkValue walks one value; t is nil where any value may stand.
+func (f *bodyChecker) checkValue(t reflect.Type) *mismatch {
+	f.skipSpace()
 	start, first := f.at, f.text[f.at]
-	t = core(t)
+
+	t = unwrapType(t)
 	switch {
 	case t == nil:
-		f.skip()
+		f.skipValue()
 		return nil
-	case fitsAnyhow(t, first):
-		f.skip()
+	case fitsByFirstByte(t, first):
+		f.skipValue()
 		return nil
-	case decodesItself(t):
-		return f.leaf(start, t, "has the wrong form")
+	case hasUnmarshaler(t):
+		return f.checkLeaf(start, t, "has the wrong form")
 	case t.Kind() == reflect.Struct && first == '{':
-		return f.object(fieldTypes(t))
+		return f.checkObject(fieldTypes(t))
 	case t.Kind() == reflect.Slice && first == '[':
-		return f.array(t.Elem())
+		return f.checkArray(t.Elem())
 	default:
-		return f.leaf(start, t, "must be "+typeName(t.Kind()))
+		return f.checkLeaf(start, t, "must be "+typeName(t.Kind()))
 	}
 }
 
-// fitsAnyhow tells of a value, by how it begins, that it fits whatever follows.
-func fitsAnyhow(t reflect.Type, first byte) bool {
+// fitsByFirstByte tells whether the first byte of a value is enough to know that the
+// whole value fits the type.
+func fitsByFirstByte(t reflect.Type, first byte) bool {
 	switch {
 	case first == '"':
-		return t.Kind() == reflect.String && !decodesItself(t)
+		return t.Kind() == reflect.String && !hasUnmarshaler(t)
 	case first == 't' || first == 'f':
-		return t.Kind() == reflect.Bool && !decodesItself(t)
+		return t.Kind() == reflect.Bool && !hasUnmarshaler(t)
 	default:
 		return t == reflect.TypeFor[json.RawMessage]()
 	}
 }
 
-// leaf lets encoding/json decide whether the value fits; null fits everywhere.
-func (f *fitter) leaf(start int, t reflect.Type, rule string) *misfit {
-	f.skip()
+// checkLeaf lets encoding/json decide whether the value fits; null fits everywhere.
+func (f *bodyChecker) checkLeaf(start int, t reflect.Type, rule string) *mismatch {
+	f.skipValue()
 	if json.Unmarshal(f.text[start:f.at], reflect.New(t).Interface()) != nil {
-		return &misfit{rule: rule}
+		return &mismatch{rule: rule}
 	}
 	return nil
 }
 
-func (f *fitter) object(fields map[string]reflect.Type) *misfit {
+func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
 	last := make(map[string]int) // where the key of each field begins
+
 	f.at++
-	for f.more('}') {
+	for f.nextMember('}') {
 		start := f.at
-		name := f.key()
+		name := f.readKey()
+
+		// Of repeated keys the last one counts.
 		t, known := fields[name]
 		if earlier, again := last[name]; again {
-			f.blank(earlier)
+			f.blankKey(earlier)
 		}
 		if known {
 			last[name] = start
 		} else {
-			f.blank(start)
+			f.blankKey(start)
 		}
-		if bad := f.value(t); bad != nil {
-			return bad.in(name)
+
+		if bad := f.checkValue(t); bad != nil {
+			return bad.under(name)
 		}
 	}
 	return nil
 }
 
-func (f *fitter) array(element reflect.Type) *misfit {
+func (f *bodyChecker) checkArray(element reflect.Type) *mismatch {
 	f.at++
-	for i := 0; f.more(']'); i++ {
-		if bad := f.value(element); bad != nil {
-			return bad.in("[" + strconv.Itoa(i) + "]")
+	for i := 0; f.nextMember(']'); i++ {
+		if bad := f.checkValue(element); bad != nil {
+			return bad.under("[" + strconv.Itoa(i) + "]")
 		}
 	}
 	return nil
 }
 
-// more moves to the next member, or behind the closing delimiter.
-func (f *fitter) more(end byte) bool {
-	f.space()
+// nextMember moves to the next member of an object or array, or behind the closing
+// delimiter, which it reports as false.
+func (f *bodyChecker) nextMember(end byte) bool {
+	f.skipSpace()
 	if f.text[f.at] == ',' {
 		f.at++
-		f.space()
+		f.skipSpace()
 	}
 	if f.text[f.at] == end {
 		f.at++
@@ -154,22 +164,24 @@ func (f *fitter) more(end byte) bool {
 	return true
 }
 
-// key reads a key and moves behind its colon.
-func (f *fitter) key() (name string) {
+// readKey reads a key and moves behind its colon.
+func (f *bodyChecker) readKey() (name string) {
 	start := f.at
-	f.skip()
+	f.skipValue()
+
 	if text := f.text[start:f.at]; bytes.IndexByte(text, '\\') < 0 {
 		name = string(text[1 : len(text)-1])
 	} else if err := json.Unmarshal(text, &name); err != nil {
 		panic("a key of valid JSON is no string: " + err.Error())
 	}
-	f.space()
+
+	f.skipSpace()
 	f.at++
 	return name
 }
 
-// blank makes the key at start one that no type has.
-func (f *fitter) blank(start int) {
+// blankKey overwrites the key at start with dashes, a name that no type has.
+func (f *bodyChecker) blankKey(start int) {
 	for i := start + 1; f.text[i] != '"'; i++ {
 		if f.text[i] == '\\' {
 			f.text[i] = '-'
@@ -179,14 +191,15 @@ func (f *fitter) blank(start int) {
 	}
 }
 
-func (f *fitter) space() {
+func (f *bodyChecker) skipSpace() {
 	for f.at < len(f.text) && strings.IndexByte(" \t\r\n", f.text[f.at]) >= 0 {
 		f.at++
 	}
 }
 
-// skip moves behind the value at hand, without recursion: strangers choose the depth.
-func (f *fitter) skip() {
+// skipValue moves behind the current value. It does not recurse, because the client
+// chooses the depth.
+func (f *bodyChecker) skipValue() {
 	for depth := 0; ; {
 		switch c := f.text[f.at]; c {
 		case '"':
@@ -215,18 +228,19 @@ func (f *fitter) skip() {
 	}
 }
 
-func decodesItself(t reflect.Type) bool {
+func hasUnmarshaler(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-// knownFields are the fields of each type that was read, compiled once.
-var knownFields sync.Map
+// fieldTypeCache holds the result of fieldTypes for each type that was decoded.
+var fieldTypeCache sync.Map
 
 // fieldTypes maps the JSON names of a struct to the types of its fields.
 func fieldTypes(t reflect.Type) map[string]reflect.Type {
-	if known, ok := knownFields.Load(t); ok {
+	if known, ok := fieldTypeCache.Load(t); ok {
 		return known.(map[string]reflect.Type)
 	}
+
 	types := make(map[string]reflect.Type)
 	for _, field := range reflect.VisibleFields(t) {
 		tag, tagged := field.Tag.Lookup("json")
@@ -241,11 +255,12 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 		}
 		types[name] = field.Type
 	}
-	knownFields.Store(t, types)
+
+	fieldTypeCache.Store(t, types)
 	return types
 }
 
-// typeName says in JSON's words what Go expected.
+// typeName is the JSON name of a Go kind, for error messages.
 func typeName(kind reflect.Kind) string {
 	switch kind {
 	case reflect.String:
@@ -263,9 +278,9 @@ func typeName(kind reflect.Kind) string {
 	}
 }
 
-// halfCharacter tells whether a valid document escapes half of a surrogate pair,
-// which is no character: clients that read it back would stumble over it.
-func halfCharacter(doc []byte) bool {
+// hasLoneSurrogate tells whether a valid document escapes only one half of a surrogate
+// pair. That is no character, and many JSON parsers fail on it.
+func hasLoneSurrogate(doc []byte) bool {
 	high := false // the last thing was the first half of a pair
 	for i := 0; i < len(doc); i++ {
 		if doc[i] != '\\' {
@@ -274,6 +289,7 @@ func halfCharacter(doc []byte) bool {
 			}
 			continue
 		}
+
 		i++
 		if doc[i] != 'u' {
 			if high {
@@ -281,6 +297,7 @@ func halfCharacter(doc []byte) bool {
 			}
 			continue
 		}
+
 		unit, err := strconv.ParseUint(string(doc[i+1:i+5]), 16, 16)
 		i += 4
 		low := 0xdc00 <= unit && unit <= 0xdfff

@@ -28,8 +28,8 @@ type deliveryView struct {
 	Payload             json.RawMessage `json:"payload,omitempty"` // where a single one is fetched
 }
 
-// ViewDelivery is a delivery as the API shows it, with its payload if there is
-// one, for those who show it elsewhere.
+// ViewDelivery is a delivery in the API's shape, with its payload if there is one, for
+// packages that show it elsewhere.
 func ViewDelivery(d storage.Delivery, payload []byte) any {
 	view := viewDelivery(d)
 	view.Payload = payload
@@ -38,10 +38,22 @@ func ViewDelivery(d storage.Delivery, payload []byte) any {
 
 func viewDelivery(d storage.Delivery) deliveryView {
 	return deliveryView{
-		ID: d.ID, Object: "webhook_delivery", SubscriptionID: d.SubscriptionID, EventType: d.EventType, EventID: d.EventID, Status: d.Status,
-		AttemptCount: d.AttemptCount, LastAttemptAt: d.LastAttemptAt, NextAttemptAt: d.NextAttemptAt, ResponseStatus: d.ResponseStatus,
-		ResponseBodySnippet: d.ResponseBodySnippet, DurationMS: d.DurationMS, ErrorCode: d.ErrorCode, ErrorMessage: d.ErrorMessage,
-		ReplayedFrom: d.ReplayedFrom, CreatedAt: d.CreatedAt,
+		ID:                  d.ID,
+		Object:              "webhook_delivery",
+		SubscriptionID:      d.SubscriptionID,
+		EventType:           d.EventType,
+		EventID:             d.EventID,
+		Status:              d.Status,
+		AttemptCount:        d.AttemptCount,
+		LastAttemptAt:       d.LastAttemptAt,
+		NextAttemptAt:       d.NextAttemptAt,
+		ResponseStatus:      d.ResponseStatus,
+		ResponseBodySnippet: d.ResponseBodySnippet,
+		DurationMS:          d.DurationMS,
+		ErrorCode:           d.ErrorCode,
+		ErrorMessage:        d.ErrorMessage,
+		ReplayedFrom:        d.ReplayedFrom,
+		CreatedAt:           d.CreatedAt,
 	}
 }
 
@@ -59,6 +71,7 @@ func deliveryFilters(r *request) (storage.DeliveryFilter, error) {
 		CreatedAfter:   q.after("created_after"),
 		CreatedBefore:  q.before("created_before"),
 	}
+
 	if q.err == nil && q.values.Has("event_type") {
 		q.err = checkEventType("event_type", &f.EventType)
 	}
@@ -71,21 +84,24 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("webhook_deliveries %#v", f))
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("webhook_deliveries %#v", f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Delivery
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Deliveries(r.org.ID, f, q.after, q.fetch())
 		return err
 	})
+
 	key := func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} }
 	return page(s, q, rows, key, viewDelivery), err
 }
 
-// delivery is the delivery that the path names.
-func delivery(rx *storage.Rx, r *request) (storage.Delivery, error) {
+// deliveryIn finds the delivery in the path.
+func deliveryIn(rx *storage.Rx, r *request) (storage.Delivery, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixDelivery, id) {
 		return storage.Delivery{}, notFound()
@@ -93,10 +109,10 @@ func delivery(rx *storage.Rx, r *request) (storage.Delivery, error) {
 	return rx.Delivery(r.org.ID, id)
 }
 
-// findDelivery reports a delivery that does not exist.
+// findDelivery returns an error if the delivery in the path does not exist.
 func (s *Server) findDelivery(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := delivery(rx, r)
+		_, err := deliveryIn(rx, r)
 		return err
 	})
 }
@@ -105,10 +121,11 @@ func (s *Server) findDelivery(r *request) error {
 func (s *Server) getDelivery(r *request) (reply, error) {
 	var view deliveryView
 	err := s.view(r, func(rx *storage.Rx) error {
-		d, err := delivery(rx, r)
+		d, err := deliveryIn(rx, r)
 		if err != nil {
 			return err
 		}
+
 		view = viewDelivery(d)
 		view.Payload, err = rx.Payload(d)
 		return err
@@ -116,7 +133,7 @@ func (s *Server) getDelivery(r *request) (reply, error) {
 	return ok(view), err
 }
 
-// attemptView is one try of a delivery.
+// attemptView is one attempt of a delivery.
 type attemptView struct {
 	Attempt             int          `json:"attempt"`
 	AttemptedAt         storage.Time `json:"attempted_at"`
@@ -131,27 +148,29 @@ type attemptView struct {
 func (s *Server) listAttempts(r *request) (reply, error) {
 	var rows []storage.Attempt
 	err := s.view(r, func(rx *storage.Rx) error {
-		d, err := delivery(rx, r)
+		d, err := deliveryIn(rx, r)
 		if err != nil {
 			return err
 		}
 		rows, err = rx.Attempts(d)
 		return err
 	})
+
 	views := make([]attemptView, len(rows))
 	for i, row := range rows {
 		views[i] = attemptView(row)
 	}
-	return whole(views), err
+	return wholeList(views), err
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.
 func (s *Server) replayDelivery(r *request) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		d, err := delivery(&tx.Rx, r)
+		d, err := deliveryIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		sub, err := tx.Subscription(r.org.ID, d.SubscriptionID)
 		if err != nil {
 			return reply{}, err
@@ -159,6 +178,7 @@ func (s *Server) replayDelivery(r *request) (reply, error) {
 		if sub.Status == storage.WebhookDisabled {
 			return reply{}, errDisabled()
 		}
+
 		again, err := tx.ReplayDelivery(d)
 		return accepted(viewDelivery(again)), err
 	})
@@ -183,21 +203,29 @@ func (b *bulkReplay) validate() error {
 	case b.Status != nil && *b.Status != storage.DeliveryDead && *b.Status != storage.DeliveryFailed:
 		return invalid("status", "must be dead or failed")
 	}
+
 	if err := checkEventType("event_type", b.EventType); err != nil {
 		return err
 	}
+
+	// The times are read by the same rules as those in a query.
 	q := filters{values: make(map[string][]string)}
-	q.put("created_after", b.CreatedAfter)
-	q.put("created_before", b.CreatedBefore)
+	q.set("created_after", b.CreatedAfter)
+	q.set("created_before", b.CreatedBefore)
 	b.filter = storage.ReplayFilter{
-		SubscriptionID: *b.SubscriptionID, Status: storage.DeliveryDead, CreatedAfter: q.after("created_after"), CreatedBefore: q.before("created_before"),
+		SubscriptionID: *b.SubscriptionID,
+		Status:         storage.DeliveryDead,
+		CreatedAfter:   q.after("created_after"),
+		CreatedBefore:  q.before("created_before"),
 	}
+
 	if b.Status != nil {
 		b.filter.Status = *b.Status
 	}
 	if b.EventType != nil {
 		b.filter.EventType = *b.EventType
 	}
+
 	return q.err
 }
 
@@ -213,6 +241,7 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub, err := subscriptionByID(&tx.Rx, r.org.ID, *in.SubscriptionID)
 		if err != nil {
@@ -221,10 +250,12 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 		if sub.Status == storage.WebhookDisabled {
 			return reply{}, errDisabled()
 		}
+
 		if in.DryRun != nil && *in.DryRun {
 			n, err := tx.CountReplayable(in.filter, storage.MaxReplay+1)
 			return accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay}), err
 		}
+
 		n, more, err := tx.ReplayDeliveries(in.filter)
 		return accepted(bulkReplayView{n, more}), err
 	})

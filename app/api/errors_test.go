@@ -55,7 +55,7 @@ var provocations = map[Code]func(*fixture) answer{
 	RequestTooLarge: func(f *fixture) answer { return f.call("POST", "/labels", strings.Repeat(" ", maxBody+1)) },
 	InvalidJSON:     func(f *fixture) answer { return f.call("POST", "/labels", "{") },
 	IdempotencyInProgress: func(f *fixture) answer {
-		f.api.flights.begin(flight{f.tenant.Organization.ID, "a"}, fingerprint(&request{http: must("POST", "/v1/labels"), raw: []byte("{}")}))
+		f.api.inFlight.begin(inFlightKey{f.tenant.Organization.ID, "a"}, fingerprint(&request{http: must("POST", "/v1/labels"), raw: []byte("{}")}))
 		return f.call("POST", "/labels", "{}", "Idempotency-Key: a")
 	},
 	IdempotencyKeyReuse: func(f *fixture) answer {
@@ -186,8 +186,8 @@ var wanted = map[Code]string{
 }
 
 func TestEveryErrorCodeIsSentAsTheCatalogueSays(t *testing.T) {
-	for code := range kinds {
-		t.Run(string(code), func(t *testing.T) {
+	for name, code := range codes {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { provoke(t, code) }) // where no second passes by itself
 		})
 	}
@@ -205,7 +205,7 @@ func provoke(t *testing.T, code Code) {
 	)
 	is.True(provocations[code] != nil)
 	got := provocations[code](f)
-	is.Equal(got.get("error.code"), string(code))
+	is.Equal(got.get("error.code"), code.name)
 	is.True(got.text("error.message") != "")
 	is.Equal(got.get("error.request_id"), got.header.Get("X-Request-Id"))
 	sent := fmt.Sprintf("%d %s %s", got.status, got.text("error.type"), got.text("error.param"))

@@ -11,14 +11,15 @@ import (
 	"confab/storage"
 )
 
-// filters reads a list's query parameters and keeps the first one that is bad.
+// filters reads query parameters. It keeps the first error, so a handler reads all
+// filters and then looks at err once.
 type filters struct {
 	values url.Values
 	err    error
 }
 
-// put gives a parameter the value of a body's field, if that is there.
-func (f *filters) put(name string, value *string) {
+// set sets a parameter to the value of a body's field, if there is one.
+func (f *filters) set(name string, value *string) {
 	if value != nil {
 		f.values.Set(name, *value)
 	}
@@ -30,7 +31,8 @@ func (f *filters) refuse(name, rule string) {
 	}
 }
 
-// id is an id that must have its pattern; one that does not exist finds nothing.
+// id reads an id of the right form. An id that does not exist is no error: it matches
+// nothing.
 func (f *filters) id(name, prefix string) string {
 	value := f.values.Get(name)
 	if f.values.Has(name) && !storage.ValidID(prefix, value) {
@@ -63,13 +65,14 @@ func (f *filters) matching(name string, pattern *regexp.Regexp, rule string) str
 	return value
 }
 
-// phone is a number in E.164, under the first of some names that is given. A +
-// that nobody escaped has become a space.
+// phone reads a number in E.164 under the first of some names that is given. A + that
+// was not escaped arrives as a space.
 func (f *filters) phone(names ...string) string {
 	for _, name := range names {
 		if !f.values.Has(name) {
 			continue
 		}
+
 		number, ok := e164(strings.TrimPrefix(f.values.Get(name), " "))
 		if !ok && f.err == nil {
 			f.err = errPhone(name)
@@ -79,8 +82,8 @@ func (f *filters) phone(names ...string) string {
 	return ""
 }
 
-// after is an instant that others must lie behind. It is cut to milliseconds,
-// like what it is compared with: nothing lies in between.
+// after reads a time as an exclusive lower bound, cut to milliseconds. Stored times
+// have whole milliseconds, so nothing lies between.
 func (f *filters) after(name string) storage.Time {
 	t, ok := f.instant(name)
 	if !ok {
@@ -89,9 +92,8 @@ func (f *filters) after(name string) storage.Time {
 	return storage.At(t)
 }
 
-// before is an instant that others must lie before. A part of a millisecond
-// counts as a whole one. 1970 began at zero, which would choose everything, and
-// nothing here is older than the millisecond behind it.
+// before reads a time as an exclusive upper bound, rounded up to a millisecond. The
+// result is never 0, which would mean no bound; nothing here is from 1970.
 func (f *filters) before(name string) storage.Time {
 	t, ok := f.instant(name)
 	if !ok {
@@ -100,14 +102,15 @@ func (f *filters) before(name string) storage.Time {
 	return cmp.Or(storage.At(t.Add(time.Millisecond-1)), 1)
 }
 
-// dateTime is how RFC 3339 writes an instant. time.Parse takes some more forms.
+// dateTime is the RFC 3339 form of a time. time.Parse accepts more than that.
 var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
 
-// instant is a date-time, if it is given.
+// instant reads a date-time; ok is false when there is none.
 func (f *filters) instant(name string) (t time.Time, ok bool) {
 	if !f.values.Has(name) {
 		return t, false
 	}
+
 	value := f.values.Get(name)
 	t, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil || !dateTime.MatchString(value) {

@@ -6,41 +6,41 @@ import (
 )
 
 const (
-	maxInteractive    = 1024
-	maxListBody       = 4096
-	maxSmallText      = 60 // of headers and footers
-	maxButtons        = 3
-	maxButtonID       = 256
-	maxButtonTitle    = 20
-	maxSections       = 10
-	maxRows           = 10 // in all sections together
-	maxRowID          = 200
-	maxRowTitle       = 24
-	maxRowDescription = 72
+	maxInteractiveText = 1024
+	maxListBody        = 4096
+	maxSmallText       = 60 // of headers and footers
+	maxButtons         = 3
+	maxButtonID        = 256
+	maxButtonTitle     = 20
+	maxSections        = 10
+	maxRows            = 10 // in all sections together
+	maxRowID           = 200
+	maxRowTitle        = 24
+	maxRowDescription  = 72
 )
 
-// interactiveBody is the content of a message with something to tap on.
+// interactiveBody is the content of a message with buttons or a list.
 type interactiveBody struct {
 	Type   *string     `json:"type,omitempty"`
 	Header *headerBody `json:"header,omitempty"`
-	Body   *phrase     `json:"body,omitempty"`
-	Footer *phrase     `json:"footer,omitempty"`
+	Body   *textObject `json:"body,omitempty"`
+	Footer *textObject `json:"footer,omitempty"`
 	Action *actionBody `json:"action,omitempty"`
 }
 
-// phrase is a text in an object of its own.
-type phrase struct {
+// textObject is a text inside of an object.
+type textObject struct {
 	Text *string `json:"text,omitempty"`
 }
 
-// headerBody stands above the text.
+// headerBody is the header above the text.
 type headerBody struct {
 	Type *string `json:"type,omitempty"`
 	Text *string `json:"text,omitempty"`
 	attachment
 }
 
-// actionBody is what can be tapped on: the fields of all types.
+// actionBody holds the buttons or the list, with the fields of all types.
 type actionBody struct {
 	Buttons    []*buttonBody  `json:"buttons,omitempty"`
 	Button     *string        `json:"button,omitempty"`
@@ -57,6 +57,7 @@ func (in *interactiveBody) check(allowHTTP plainHTTP) error {
 	); err != nil {
 		return err
 	}
+
 	if in.Action == nil {
 		return missing("action")
 	}
@@ -67,6 +68,7 @@ func (in *interactiveBody) checkHeader(allowHTTP plainHTTP) error {
 	if in.Header == nil || in.Type == nil {
 		return nil
 	}
+
 	kinds := []string{"text", "image", "video", "document"}
 	if *in.Type == "list" {
 		kinds = kinds[:1]
@@ -78,34 +80,39 @@ func (h *headerBody) check(kinds []string, allowHTTP plainHTTP) error {
 	if err := oneOf("type", h.Type, kinds...); err != nil {
 		return err
 	}
+
 	h.attachment = h.only(*h.Type)
 	if *h.Type == "text" {
 		return required("text", h.Text, maxSmallText)
 	}
+
 	h.Text = nil
 	return h.checkFile(*h.Type, allowHTTP)
 }
 
 func (in *interactiveBody) checkTexts() error {
-	most := maxInteractive
+	most := maxInteractiveText
 	if in.Type != nil && *in.Type == "list" {
 		most = maxListBody
 	}
+
 	if in.Body == nil {
 		return missing("body")
 	}
 	if err := required("text", in.Body.Text, most); err != nil {
 		return within("body", err)
 	}
+
 	if in.Footer == nil {
 		return nil
 	}
 	return within("footer", required("text", in.Footer.Text, maxSmallText))
 }
 
-// checkAction checks the fields of the type and drops those of others.
+// checkAction checks the fields that belong to the type and drops the others.
 func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
 	a := in.Action
+
 	switch *in.Type {
 	case "list":
 		in.Action = &actionBody{Button: a.Button, Sections: a.Sections}
@@ -119,7 +126,7 @@ func (in *interactiveBody) checkAction(allowHTTP plainHTTP) error {
 	}
 }
 
-func (in *interactiveBody) describe(s *send) {
+func (in *interactiveBody) describe(s *outgoingMessage) {
 	s.Body = in.Body.Text
 	if h := in.Header; h != nil {
 		if f := h.file(*h.Type); f != nil {
@@ -128,7 +135,7 @@ func (in *interactiveBody) describe(s *send) {
 	}
 }
 
-// buttonBody is a button that answers for the one who taps on it.
+// buttonBody is a button whose tap sends a reply.
 type buttonBody struct {
 	Type  *string    `json:"type,omitempty"`
 	Reply *replyBody `json:"reply,omitempty"`
@@ -148,6 +155,7 @@ func (a *actionBody) checkButtons() error {
 		if b.Reply == nil {
 			return missing("reply")
 		}
+
 		return within("reply", b.Reply.check(ids, titles))
 	}))
 }
@@ -172,9 +180,10 @@ func (a *actionBody) checkLink(allowHTTP plainHTTP) error {
 	if a.Parameters == nil {
 		return missing("parameters")
 	}
+
 	return within("parameters", cmp.Or(
 		required("display_text", a.Parameters.DisplayText, maxButtonTitle),
-		link("url", a.Parameters.URL, allowHTTP),
+		checkLink("url", a.Parameters.URL, allowHTTP),
 	))
 }
 
@@ -193,17 +202,20 @@ func (a *actionBody) checkList() error {
 	if err := cmp.Or(required("button", a.Button, maxButtonTitle), count("sections", a.Sections, maxSections)); err != nil {
 		return err
 	}
+
 	ids, rows := make(map[string]bool), 0
 	return each("sections", a.Sections, func(s *sectionBody) error {
 		if s.Title == nil && len(a.Sections) > 1 {
 			return missing("title")
 		}
+
 		if err := cmp.Or(optional("title", s.Title, maxRowTitle), count("rows", s.Rows, maxRows)); err != nil {
 			return err
 		}
 		if rows += len(s.Rows); rows > maxRows {
 			return invalid("rows", "must be at most "+strconv.Itoa(maxRows)+" in all sections together")
 		}
+
 		return each("rows", s.Rows, func(r *rowBody) error { return r.check(ids) })
 	})
 }
@@ -216,5 +228,6 @@ func (r *rowBody) check(ids map[string]bool) error {
 	); err != nil {
 		return err
 	}
+
 	return unique("id", *r.ID, ids)
 }

@@ -10,7 +10,7 @@ import (
 	"confab/storage"
 )
 
-// labelColors are all that a label can have; the first is the default.
+// labelColors are the allowed colors; the first is the default.
 var labelColors = []string{"gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"}
 
 const maxLabelName = 50
@@ -27,20 +27,30 @@ type labelView struct {
 }
 
 func viewLabel(l storage.Label) labelView {
-	return labelView{ID: l.ID, Object: "label", Name: l.Name, Color: l.Color, TeamID: l.TeamPublicID, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt}
+	return labelView{
+		ID:        l.ID,
+		Object:    "label",
+		Name:      l.Name,
+		Color:     l.Color,
+		TeamID:    l.TeamPublicID,
+		CreatedAt: l.CreatedAt,
+		UpdatedAt: l.UpdatedAt,
+	}
 }
 
 // listLabels handles GET /v1/labels.
 func (s *Server) listLabels(r *request) (reply, error) {
-	q, err := s.list(r, "labels")
+	q, err := s.parseListQuery(r, "labels")
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Label
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		rows, err = rx.Labels(r.org.ID, q.after, q.fetch())
 		return err
 	})
+
 	key := func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
 	return page(s, q, rows, key, viewLabel), err
 }
@@ -72,32 +82,42 @@ func (s *Server) createLabel(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		team, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID)
 		if err != nil {
 			return reply{}, err
 		}
-		l := storage.Label{OrganizationID: r.org.ID, TeamID: team.ID, TeamPublicID: team.PublicID, Name: *in.Name, Color: labelColors[0]}
+
+		l := storage.Label{
+			OrganizationID: r.org.ID,
+			TeamID:         team.ID,
+			TeamPublicID:   team.PublicID,
+			Name:           *in.Name,
+			Color:          labelColors[0],
+		}
 		if in.Color != nil {
 			l.Color = *in.Color
 		}
+
 		if err := tx.InsertLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
+
 		return created(viewLabel(l)), nil
 	})
 }
 
-// findLabel reports a label that does not exist.
+// findLabel returns an error if the label in the path does not exist.
 func (s *Server) findLabel(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := s.label(rx, r)
+		_, err := s.labelIn(rx, r)
 		return err
 	})
 }
 
-// label is the label that the path names.
-func (s *Server) label(rx *storage.Rx, r *request) (storage.Label, error) {
+// labelIn finds the label in the path.
+func (s *Server) labelIn(rx *storage.Rx, r *request) (storage.Label, error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixLabel, id) {
 		return storage.Label{}, notFound()
@@ -109,7 +129,7 @@ func (s *Server) label(rx *storage.Rx, r *request) (storage.Label, error) {
 func (s *Server) getLabel(r *request) (reply, error) {
 	var l storage.Label
 	err := s.view(r, func(rx *storage.Rx) (err error) {
-		l, err = s.label(rx, r)
+		l, err = s.labelIn(rx, r)
 		return err
 	})
 	return ok(viewLabel(l)), err
@@ -135,7 +155,7 @@ func (c *labelChanges) validate() error {
 	return nil
 }
 
-// apply makes the changes and tells whether there are any.
+// apply makes the changes, and tells whether there were any.
 func (c *labelChanges) apply(to *storage.Label) bool {
 	before := *to
 	if c.Name.Set {
@@ -147,44 +167,51 @@ func (c *labelChanges) apply(to *storage.Label) bool {
 	return *to != before
 }
 
-// updateLabel handles PATCH /v1/labels/:id. Conversations show the label, and
-// count as updated with it: step by step, as in deleteLabel.
+// updateLabel handles PATCH /v1/labels/:id. Conversations show their labels, so those
+// with the label are marked as updated too.
 func (s *Server) updateLabel(r *request) (reply, error) {
 	var in labelChanges
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	changed := false
 	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := s.label(&tx.Rx, r)
+		l, err := s.labelIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		changed = in.apply(&l)
 		if err := tx.UpdateLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
 		return ok(viewLabel(l)), nil
 	})
+
+	// That happens after the transaction, in many small ones, because the
+	// conversations may be very many.
 	if err == nil && changed {
 		err = jobs.TouchLabeled(context.WithoutCancel(r.http.Context()), s.DB, r.param("id"))
 	}
 	return rep, err
 }
 
-// deleteLabel handles DELETE /v1/labels/:id. The label is taken off first, step
-// by step, however much has it; a client that does not wait for the end does not
-// stop it half-way.
+// deleteLabel handles DELETE /v1/labels/:id. The label is detached first, in many
+// small transactions, because very many conversations and contacts may have it. A
+// client that disconnects does not stop that half-way.
 func (s *Server) deleteLabel(r *request) (reply, error) {
 	if err := s.findLabel(r); err != nil {
 		return reply{}, err
 	}
-	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
+
+	r.detachContext()
 	if err := jobs.DetachLabel(r.http.Context(), s.DB, r.org.ID, r.param("id")); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := s.label(&tx.Rx, r)
+		l, err := s.labelIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -196,7 +223,8 @@ func errColor() *Error {
 	return invalid("color", "must be one of "+strings.Join(labelColors, ", "))
 }
 
-// labelError words the one rule that only the database can check.
+// labelError makes the client's error of a name that is taken, which only the database
+// can check.
 func labelError(err error) error {
 	if errors.Is(err, storage.ErrConflict) {
 		return invalid("name", "is used by another label of this team")

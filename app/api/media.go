@@ -21,8 +21,14 @@ type libraryView struct {
 
 func (s *Server) viewMedia(m storage.Media) libraryView {
 	return libraryView{
-		ID: m.ID, Object: "media", MIMEType: m.MIMEType, Size: m.Size, SHA256: m.SHA256, Filename: m.Filename,
-		URL: string(s.Host) + storage.MediaPath(m.URLToken, m.Filename), CreatedAt: m.CreatedAt,
+		ID:        m.ID,
+		Object:    "media",
+		MIMEType:  m.MIMEType,
+		Size:      m.Size,
+		SHA256:    m.SHA256,
+		Filename:  m.Filename,
+		URL:       string(s.Host) + storage.MediaPath(m.URLToken, m.Filename),
+		CreatedAt: m.CreatedAt,
 	}
 }
 
@@ -37,26 +43,33 @@ func (b *mediaBody) validate() error {
 	if b.Link == nil {
 		return missing("link")
 	}
-	return link("link", b.Link, b.allowHTTP)
+	return checkLink("link", b.Link, b.allowHTTP)
 }
 
 // createMedia handles POST /v1/:phone_number_id/media.
 //
-// The file is durable before its row: a crash in between leaves a file without a
-// row, which is swept up, and never a row without a file.
+// The file is durable before its row. A crash between the two leaves a file without a
+// row, which is swept later, but never a row without a file.
 func (s *Server) createMedia(r *request) (reply, error) {
-	in, err := s.received(r)
+	in, err := s.receivedFile(r)
 	if err != nil {
 		return reply{}, err
 	}
 	defer in.file.Discard()
+
 	sum, err := in.file.Keep()
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		m := storage.Media{
-			AccountID: r.account.ID, Origin: storage.OriginLibrary, SHA256: sum, MIMEType: in.mimeType, Size: in.file.Size(), Filename: jobs.FileName(in.filename),
+			AccountID: r.account.ID,
+			Origin:    storage.OriginLibrary,
+			SHA256:    sum,
+			MIMEType:  in.mimeType,
+			Size:      in.file.Size(),
+			Filename:  jobs.FileName(in.filename),
 		}
 		if err := tx.InsertMedia(&m); err != nil {
 			return reply{}, err
@@ -65,15 +78,17 @@ func (s *Server) createMedia(r *request) (reply, error) {
 	})
 }
 
-// received is the file that came with the request, or that its link leads to.
-func (s *Server) received(r *request) (*intake, error) {
+// receivedFile is the uploaded file, or the one that the body's link leads to.
+func (s *Server) receivedFile(r *request) (*incomingFile, error) {
 	if r.form != nil {
-		return &r.form.intake, r.form.check()
+		return &r.form.incomingFile, r.form.check()
 	}
+
 	in := mediaBody{allowHTTP: s.plainHTTP()}
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
+
 	return s.fetch(r.http.Context(), "link", *in.Link)
 }
 
@@ -95,34 +110,42 @@ func (s *Server) deleteMedia(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := tx.MarkMediaDeleted(r.account.ID, id); err != nil {
 			return reply{}, err
 		}
+
 		return deleted("media", id), jobs.EnqueueMediaRemoval(tx, m)
 	})
 }
 
-// findMedia finds the files of the team's library that a message uses. One that
-// is not there is only noted: other refusals come first.
-func findMedia(tx *storage.Tx, team int64, out *send) error {
+// findMedia finds the library files that a message uses. A file that does not exist is
+// only recorded here, because other refusals come first.
+func findMedia(tx *storage.Tx, team int64, out *outgoingMessage) error {
 	for i, ref := range out.Media {
 		if ref.MediaID == "" {
 			continue
 		}
+
 		m, err := tx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			if out.lacking == nil {
-				out.lacking = &Error{Code: MediaNotFound, Param: ref.Param + ".id", Message: "The team of this number has no such media in its library."}
+			if out.missingMedia == nil {
+				out.missingMedia = &Error{
+					Code:    MediaNotFound,
+					Param:   ref.Param + ".id",
+					Message: "The team of this number has no such media in its library.",
+				}
 			}
 			continue
 		case err != nil:
 			return err
-		case !suits(m.MIMEType, ref.Kind):
+		case !canBeSentAs(m.MIMEType, ref.Kind):
 			return invalid(ref.Param+".id", "is of type "+m.MIMEType+", which cannot be sent as "+ref.Kind)
 		}
+
 		if out.file() == &out.Media[i] {
-			out.library = &m
+			out.libraryFile = &m
 		}
 	}
 	return nil

@@ -11,13 +11,14 @@ const (
 	office = "application/vnd.openxmlformats-officedocument."
 )
 
-// mediaKind is what a file may be sent as, and how large the provider takes it.
+// mediaKind is the kind of message in which a file can be sent, and the provider's
+// size limit.
 type mediaKind struct {
 	name  string
 	limit int64
 }
 
-// mediaKinds are the types that the provider takes.
+// mediaKinds are the MIME types that the provider accepts.
 var mediaKinds = map[string]mediaKind{
 	"image/jpeg": {"image", 5 * mebibyte},
 	"image/png":  {"image", 5 * mebibyte},
@@ -40,9 +41,9 @@ var mediaKinds = map[string]mediaKind{
 	"text/plain":                           {"document", maxMedia},
 }
 
-// suits tells whether a file of a type can stand where a message wants a kind.
-// Anything may go as a document.
-func suits(mimeType, kind string) bool {
+// canBeSentAs tells whether a file can be sent where a message wants a kind. Any file
+// can be sent as a document.
+func canBeSentAs(mimeType, kind string) bool {
 	switch kind {
 	case "document":
 		return true

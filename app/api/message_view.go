@@ -9,8 +9,8 @@ import (
 	"confab/storage"
 )
 
-// messageView is the public shape of a message; the content stands beside it
-// under the name of its type.
+// messageView is the public shape of a message. Its content is added under the name of
+// its type.
 type messageView struct {
 	ID             string         `json:"id"`
 	Object         string         `json:"object"`
@@ -56,30 +56,54 @@ type sendErrorView struct {
 
 func (s *Server) viewMessage(m storage.Message) messageView {
 	v := messageView{
-		ID: m.ID, Object: "message", Direction: m.Direction, From: m.AccountPhone, To: m.To(),
-		BSUID: m.ContactBSUID, ParentBSUID: m.ContactParentBSUID, Username: m.ContactUsername,
-		ContactID: m.ContactID, ConversationID: m.ConversationID, MessageID: m.ProviderID, Type: m.Type, Status: m.Status, Source: m.Source,
-		Context: m.Context, IsRevoked: m.IsRevoked, EditedAt: m.EditedAt, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, content: m.Content,
+		ID:             m.ID,
+		Object:         "message",
+		Direction:      m.Direction,
+		From:           m.AccountPhone,
+		To:             m.To(),
+		BSUID:          m.ContactBSUID,
+		ParentBSUID:    m.ContactParentBSUID,
+		Username:       m.ContactUsername,
+		ContactID:      m.ContactID,
+		ConversationID: m.ConversationID,
+		MessageID:      m.ProviderID,
+		Type:           m.Type,
+		Status:         m.Status,
+		Source:         m.Source,
+		Context:        m.Context,
+		IsRevoked:      m.IsRevoked,
+		EditedAt:       m.EditedAt,
+		CreatedAt:      m.CreatedAt,
+		UpdatedAt:      m.UpdatedAt,
+		content:        m.Content,
 	}
+
 	if m.Direction == storage.Inbound {
 		v.From, v.To = v.To, v.From
 	}
+
 	if m.PlayedAt != 0 {
 		v.PlayedAt = &m.PlayedAt
 	}
 	if m.ErrorCode != nil {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
 	}
-	v.Media = s.viewFile(m)
+
+	v.Media = s.viewMessageMedia(m)
 	return v
 }
 
-// viewFile is the media of a message, or nil where there is none, or none any
-// more.
-func (s *Server) viewFile(m storage.Message) *mediaView {
+// viewMessageMedia is the media of a message; nil if it has none, or none any more.
+func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
 	if link := s.Host.LinkOf(m); link != "" {
 		ready := storage.MediaReady
-		return &mediaView{URL: &link, MIMEType: m.MediaMIMEType, Size: m.MediaSize, Filename: m.MediaFilename, Status: &ready}
+		return &mediaView{
+			URL:      &link,
+			MIMEType: m.MediaMIMEType,
+			Size:     m.MediaSize,
+			Filename: m.MediaFilename,
+			Status:   &ready,
+		}
 	}
 	if m.MediaStatus != nil && *m.MediaStatus != storage.MediaReady {
 		return &mediaView{Status: m.MediaStatus}
@@ -87,9 +111,9 @@ func (s *Server) viewFile(m storage.Message) *mediaView {
 	return nil
 }
 
-// ownFields are the names under which no content can stand. Types to come are
-// the provider's to name.
-var ownFields = func() map[string]bool {
+// messageFieldNames are the names of a message's own fields. Content is never written
+// under one of them: the provider chooses the names of future types.
+var messageFieldNames = func() map[string]bool {
 	names := make(map[string]bool)
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[messageView]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -102,13 +126,15 @@ var ownFields = func() map[string]bool {
 func (v messageView) MarshalJSON() ([]byte, error) {
 	type plain messageView
 	body, err := encode(plain(v))
-	if err != nil || ownFields[v.Type] {
+	if err != nil || messageFieldNames[v.Type] {
 		return body, err
 	}
+
 	name, err := json.Marshal(v.Type)
 	if err != nil {
 		return nil, err
 	}
+
 	b := bytes.NewBuffer(append(body[:len(body)-1], ','))
 	b.Write(name)
 	b.WriteByte(':')

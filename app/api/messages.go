@@ -36,25 +36,29 @@ func (s *Server) listMessages(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("messages %d %#v", r.account.ID, f))
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("messages %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.Message
 	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Messages(r.account.ID, f, q.after, q.fetch())
 		return err
 	})
+
 	key := func(m storage.Message) storage.After { return storage.After{Key: m.CreatedAt, ID: m.ID} }
 	return page(s, q, rows, key, s.viewMessage), err
 }
 
-// message is the message that the path names.
-func (s *Server) message(r *request) (m storage.Message, err error) {
+// messageIn finds the message in the path.
+func (s *Server) messageIn(r *request) (m storage.Message, err error) {
 	id := r.param("id")
 	if !storage.ValidID(storage.PrefixMessage, id) {
 		return m, notFound()
 	}
+
 	err = s.DB.Peek(r.http.Context(), func(rx *storage.Rx) (err error) {
 		m, err = rx.Message(r.account.ID, id)
 		return err
@@ -64,14 +68,14 @@ func (s *Server) message(r *request) (m storage.Message, err error) {
 
 // getMessage handles GET /v1/:phone_number_id/messages/:id.
 func (s *Server) getMessage(r *request) (reply, error) {
-	m, err := s.message(r)
+	m, err := s.messageIn(r)
 	rep := ok(s.viewMessage(m))
-	rep.etag = messageTag(m)
+	rep.etag = messageETag(m)
 	return rep, err
 }
 
-// messageTag is a weak tag over the status and the error.
-func messageTag(m storage.Message) string {
+// messageETag is a weak ETag over the status and the error.
+func messageETag(m storage.Message) string {
 	state := m.ID + "\x00" + m.Status + "\x00" + strconv.FormatInt(int64(m.PlayedAt), 10)
 	if m.ErrorCode != nil {
 		state += "\x00" + *m.ErrorCode + "\x00" + *m.ErrorMessage
@@ -79,6 +83,7 @@ func messageTag(m storage.Message) string {
 	if m.ErrorProviderCode != nil {
 		state += "\x00" + strconv.Itoa(*m.ErrorProviderCode)
 	}
+
 	sum := sha256.Sum256([]byte(state))
 	return `W/"` + hex.EncodeToString(sum[:8]) + `"`
 }
@@ -89,17 +94,20 @@ func (s *Server) createMessage(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
-	if read, ok := in.receipt(); ok {
+
+	if read, ok := in.readReceipt(); ok {
 		return s.markRead(r, read)
 	}
-	out := in.send()
-	wire, err := in.wire()
+
+	out := in.outgoing()
+	wire, err := in.providerContent()
 	if err != nil {
 		return reply{}, err
 	}
-	return s.knowing(r, func() (reply, error) {
+
+	return s.withTemplateSync(r, func() (reply, error) {
 		return s.update(r, func(tx *storage.Tx) (reply, error) {
-			m, err := s.accept(tx, r, out)
+			m, err := s.acceptMessage(tx, r, out)
 			if err != nil {
 				return reply{}, err
 			}
@@ -108,26 +116,30 @@ func (s *Server) createMessage(r *request) (reply, error) {
 	})
 }
 
-// markRead marks an inbound message as read and lets its sender see that.
-func (s *Server) markRead(r *request, read receipt) (reply, error) {
-	unread, err := s.unreadBehind(r, read.MessageID)
+// markRead marks an inbound message as read and sends a read receipt to its sender.
+func (s *Server) markRead(r *request, read readReceipt) (reply, error) {
+	unread, err := s.unreadAfter(r, read.MessageID)
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		m, err := tx.MessageByProviderID(r.account.ID, read.MessageID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if err := tx.MarkRead(&m, unread); err != nil {
 			return reply{}, err
 		}
+
 		return ok(s.viewMessage(m)), jobs.EnqueueReceipt(tx, r.account.ID, read.MessageID, read.Typing)
 	})
 }
 
-// unreadBehind counts what came in after an inbound message.
-func (s *Server) unreadBehind(r *request, providerID string) (unread storage.Unread, err error) {
+// unreadAfter counts the unread messages behind an inbound message. It runs outside of
+// the write transaction, because counting may take long.
+func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unread, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
 		m, err := rx.MessageByProviderID(r.account.ID, providerID)
 		if err != nil {
@@ -136,32 +148,38 @@ func (s *Server) unreadBehind(r *request, providerID string) (unread storage.Unr
 		if m.Direction != storage.Inbound {
 			return notFound()
 		}
+
 		unread, err = rx.UnreadBehind(m)
 		return err
 	})
 	return unread, err
 }
 
-// accept checks whether a message may be sent and stores it, with the contact and
-// the conversation that it needs.
-func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, error) {
+// acceptMessage checks whether a message may be sent and stores it, with the contact
+// and the conversation that it needs.
+func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) (storage.Message, error) {
 	sender, err := tx.Sender(r.account.ID)
 	if err != nil {
 		return storage.Message{}, err
 	}
-	if err := s.checkTemplate(tx, &out, sender); err != nil {
+
+	if err := s.resolveTemplate(tx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
 	if err := findMedia(tx, r.account.TeamID, &out); err != nil {
 		return storage.Message{}, err
 	}
+
 	to, isNew, err := findRecipient(tx, r.account.ID, out)
 	if err != nil {
 		return storage.Message{}, err
 	}
-	if err := s.mayBeSent(tx, r, sender, to.Contact, out); err != nil {
+
+	// All checks come before the first write, so a refused message creates no contact.
+	if err := s.checkSendAllowed(tx, r, sender, to.Contact, out); err != nil {
 		return storage.Message{}, err
 	}
+
 	if isNew {
 		if err := tx.InsertContact(&to.Contact); err != nil {
 			return storage.Message{}, err
@@ -170,17 +188,19 @@ func (s *Server) accept(tx *storage.Tx, r *request, out send) (storage.Message, 
 			return storage.Message{}, err
 		}
 	}
-	if err := writeTo(tx, &to); err != nil {
+
+	if err := ensureConversation(tx, &to); err != nil {
 		return storage.Message{}, err
 	}
+
 	tx.CountMessage(r.org.ID)
 	m := newMessage(sender, to, out)
 	return m, tx.InsertMessage(&m)
 }
 
-// writeTo records that a message goes to a contact, in its conversation or in a
-// new one.
-func writeTo(tx *storage.Tx, to *storage.Recipient) error {
+// ensureConversation finds or creates the conversation of a recipient, and records
+// that a message is sent in it.
+func ensureConversation(tx *storage.Tx, to *storage.Recipient) error {
 	if to.ConversationID != nil {
 		return tx.MarkWrittenIn(*to.ConversationID)
 	}
@@ -189,36 +209,53 @@ func writeTo(tx *storage.Tx, to *storage.Recipient) error {
 	return err
 }
 
-func newMessage(sender storage.Sender, to storage.Recipient, out send) storage.Message {
+func newMessage(sender storage.Sender, to storage.Recipient, out outgoingMessage) storage.Message {
 	m := storage.Message{
-		AccountID: sender.ID, ConversationID: *to.ConversationID, ContactID: to.ID, Direction: storage.Outbound,
-		Type: out.Type, Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(out.Content), Body: out.Body,
-		ContactPhone: to.PhoneNumber, ContactBSUID: to.BSUID, ContactParentBSUID: to.ParentBSUID,
-		ContactUsername: to.Username, ContactName: to.Name, AccountPhone: sender.PhoneNumber, AccountNumberID: sender.PhoneNumberID,
+		AccountID:          sender.ID,
+		ConversationID:     *to.ConversationID,
+		ContactID:          to.ID,
+		Direction:          storage.Outbound,
+		Type:               out.Type,
+		Status:             storage.MessageQueued,
+		Source:             storage.SourceAPI,
+		Content:            storage.JSON(out.Content),
+		Body:               out.Body,
+		ContactPhone:       to.PhoneNumber,
+		ContactBSUID:       to.BSUID,
+		ContactParentBSUID: to.ParentBSUID,
+		ContactUsername:    to.Username,
+		ContactName:        to.Name,
+		AccountPhone:       sender.PhoneNumber,
+		AccountNumberID:    sender.PhoneNumberID,
 	}
+
 	if out.Recipient != "" {
 		m.Recipient = &out.Recipient
 	} else {
 		m.PhoneNumber = &out.To
 	}
-	if out.library != nil {
-		m.SetMedia(*out.library)
+
+	if out.libraryFile != nil {
+		m.SetMedia(*out.libraryFile)
 	}
 	if out.ReplyTo != nil {
 		m.Context, _ = json.Marshal(map[string]string{"message_id": *out.ReplyTo})
 	}
+
 	return m
 }
 
 // getMessageMedia handles GET /v1/:phone_number_id/messages/:id/media.
 func (s *Server) getMessageMedia(r *request) (reply, error) {
-	m, err := s.message(r)
+	m, err := s.messageIn(r)
 	if err != nil {
 		return reply{}, err
 	}
+
 	link := s.Host.LinkOf(m)
 	if link == "" {
 		return reply{}, fail(ResourceNotFound, "This message has no media.")
 	}
+
 	return reply{status: http.StatusFound, location: link, body: []byte{}}, nil
 }

@@ -145,7 +145,7 @@ func TestARefusedSendLeavesNothingBehind(t *testing.T) {
 				return
 			}
 			is.Equal(f.effects(), before)
-			is.Equal(got.get("error.type"), kinds[Code(got.text("error.code"))].name)
+			is.Equal(got.get("error.type"), string(codeNamed(got.text("error.code")).errorType))
 		})
 	}
 }

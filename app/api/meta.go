@@ -11,10 +11,10 @@ import (
 )
 
 //go:embed openapi.json
-var description []byte
+var openAPIDocument []byte
 
-// Description is openapi.json, which nobody may change.
-func Description() []byte { return description }
+// Description is openapi.json. Callers must not change it.
+func Description() []byte { return openAPIDocument }
 
 type healthView struct {
 	Status  string `json:"status"`
@@ -24,15 +24,20 @@ type healthView struct {
 // getHealth handles GET /v1/health.
 func (s *Server) getHealth(r *request) (reply, error) {
 	if err := s.view(r, (*storage.Rx).Ping); err != nil {
-		return reply{}, &Error{Code: ServiceUnavailable, Message: "The database cannot be read.", RetryAfter: time.Second, cause: err}
+		return reply{}, &Error{
+			Code:       ServiceUnavailable,
+			Message:    "The database cannot be read.",
+			RetryAfter: time.Second,
+			cause:      err,
+		}
 	}
 	return ok(healthView{Status: "ok", Version: s.Version}), nil
 }
 
-// getDescription handles GET /v1/openapi.json.
-func (s *Server) getDescription(*request) (reply, error) {
-	sum := sha256.Sum256(description)
-	return reply{status: http.StatusOK, body: description, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
+// getOpenAPI handles GET /v1/openapi.json.
+func (s *Server) getOpenAPI(*request) (reply, error) {
+	sum := sha256.Sum256(openAPIDocument)
+	return reply{status: http.StatusOK, body: openAPIDocument, etag: `W/"` + hex.EncodeToString(sum[:8]) + `"`}, nil
 }
 
 type meView struct {
@@ -82,14 +87,29 @@ type rateLimitView struct {
 // getMe handles GET /v1/me.
 func (s *Server) getMe(r *request) (reply, error) {
 	view := meView{
-		Organization: organizationView{ID: r.org.PublicID, Object: "organization", Name: r.org.Name, Plan: r.org.Plan, Status: r.org.Status()},
-		APIKey:       keyView{ID: r.key.ID, Object: "api_key", Label: r.key.Label, Last4: r.key.Last4, CreatedAt: r.key.CreatedAt, ExpiresAt: r.key.ExpiresAt},
-		Teams:        []teamView{},
-		Users:        []userView{},
+		Organization: organizationView{
+			ID:     r.org.PublicID,
+			Object: "organization",
+			Name:   r.org.Name,
+			Plan:   r.org.Plan,
+			Status: r.org.Status(),
+		},
+		APIKey: keyView{
+			ID:        r.key.ID,
+			Object:    "api_key",
+			Label:     r.key.Label,
+			Last4:     r.key.Last4,
+			CreatedAt: r.key.CreatedAt,
+			ExpiresAt: r.key.ExpiresAt,
+		},
+		Teams: []teamView{},
+		Users: []userView{},
 	}
+
 	if r.plan.RatePerSecond > 0 {
 		view.RateLimits = &rateLimitView{PerSecond: r.plan.RatePerSecond, Burst: r.plan.Burst}
 	}
+
 	err := s.view(r, func(rx *storage.Rx) error {
 		teams, err := rx.Teams(r.org.ID)
 		if err != nil {
@@ -98,11 +118,19 @@ func (s *Server) getMe(r *request) (reply, error) {
 		for _, t := range teams {
 			view.Teams = append(view.Teams, teamView{ID: t.PublicID, Object: "team", Name: t.Name})
 		}
+
 		users, err := rx.Users(r.org.ID)
 		for _, u := range users {
-			view.Users = append(view.Users, userView{ID: u.ID, Object: "user", Name: u.Name, Email: u.Email, TeamID: u.TeamPublicID})
+			view.Users = append(view.Users, userView{
+				ID:     u.ID,
+				Object: "user",
+				Name:   u.Name,
+				Email:  u.Email,
+				TeamID: u.TeamPublicID,
+			})
 		}
 		return err
 	})
+
 	return ok(view), err
 }

@@ -46,7 +46,7 @@ func TestTheDescriptionIsServedAsItIs(t *testing.T) {
 	got := f.callAs("", "GET", "/openapi.json", "")
 	is.Equal(got.status, 200)
 	is.Equal(got.header.Get("Content-Type"), "application/json")
-	is.Equal(got.body, string(description))
+	is.Equal(got.body, string(openAPIDocument))
 	is.Equal(got.get("info.version"), "1.0.0")
 }
 

@@ -77,6 +77,7 @@ func canonical(raw []byte) []byte {
 	if d.Decode(&v) != nil {
 		return raw
 	}
+
 	text, err := json.Marshal(v)
 	if err != nil {
 		return raw

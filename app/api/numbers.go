@@ -10,8 +10,8 @@ import (
 // phoneNumberID is the pattern of the provider's number ids in paths.
 var phoneNumberID = regexp.MustCompile(`^[0-9]{6,20}$`)
 
-// findNumber finds the account of the number in the path. One of another
-// organization is as good as missing.
+// findNumber finds the account of the number in the path. A number of another
+// organization counts as missing.
 func (s *Server) findNumber(r *request) error {
 	number := r.param("phone_number_id")
 	if number == "" {
@@ -20,6 +20,7 @@ func (s *Server) findNumber(r *request) error {
 	if !phoneNumberID.MatchString(number) {
 		return notFound()
 	}
+
 	key, err := s.DB.AccountKey(r.http.Context(), number)
 	if err == nil && key.OrganizationID != r.org.ID {
 		return notFound()
@@ -28,17 +29,18 @@ func (s *Server) findNumber(r *request) error {
 	return err
 }
 
-// subject is whom the events of the number in the path concern.
+// subject is the organization and number that an event is about.
 func (r *request) subject() event.Subject {
 	return event.Subject{Organization: r.org.ID, Account: r.account.ID, PhoneNumberID: r.account.PhoneNumberID}
 }
 
-// stillThere reports an account that was removed since findNumber found it: what
-// is written for it now, its purge would not see any more.
-func stillThere(tx *storage.Tx, r *request) error {
+// checkAccountExists returns an error if the account was removed after findNumber
+// found it. What would be written for it now, its purge would no longer delete.
+func checkAccountExists(tx *storage.Tx, r *request) error {
 	if r.account.ID == 0 {
 		return nil
 	}
+
 	a, err := tx.AccountByNumber(r.account.PhoneNumberID)
 	if err == nil && a.ID != r.account.ID {
 		return notFound() // connected anew, as another account

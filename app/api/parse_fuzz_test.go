@@ -73,7 +73,7 @@ func FuzzURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		u, err := url.Parse(text)
 		for name, refused := range map[string]error{
-			"an endpoint": usableURL(urls, text), "a redirect": redirectURL("url", &text, noHTTP), "a file": link("url", &text, noHTTP),
+			"an endpoint": checkURLForm(urls, text), "a redirect": checkRedirectURL("url", &text, noHTTP), "a file": checkLink("url", &text, noHTTP),
 		} {
 			if e, ours := errors.AsType[*Error](refused); refused != nil {
 				if !ours || e.Param != "url" || e.status() != 400 {
@@ -127,7 +127,7 @@ func FuzzTemplateBody(f *testing.F) {
 			}
 			return
 		}
-		wire, err := in.wire()
+		wire, err := in.providerBody()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func FuzzTemplateBody(f *testing.F) {
 		if err := readTemplate(wire, &again); err != nil {
 			t.Fatalf("%s became %s, which is refused: %v", body, wire, err)
 		}
-		if twice, err := again.wire(); err != nil || string(twice) != string(wire) {
+		if twice, err := again.providerBody(); err != nil || string(twice) != string(wire) {
 			t.Fatalf("%s became %s", wire, twice)
 		}
 		row, err := in.row(1)

@@ -12,7 +12,7 @@ type patch[T any] struct {
 	Value T
 }
 
-// UnmarshalJSON is called only for fields that are there.
+// UnmarshalJSON is called only for fields that are present.
 func (p *patch[T]) UnmarshalJSON(b []byte) error {
 	*p = patch[T]{Set: true, Null: string(b) == "null"}
 	if p.Null {
@@ -21,8 +21,8 @@ func (p *patch[T]) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, &p.Value)
 }
 
-// held is the type whose JSON the field takes.
-func (patch[T]) held() reflect.Type { return reflect.TypeFor[T]() }
+// wrapped is the type whose JSON the field takes.
+func (patch[T]) wrapped() reflect.Type { return reflect.TypeFor[T]() }
 
 // given tells whether the field holds a value.
 func (p patch[T]) given() bool { return p.Set && !p.Null }

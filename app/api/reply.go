@@ -42,18 +42,20 @@ type listEnd struct {
 	RequestID  string  `json:"request_id"`
 }
 
-// rendered are the items as a JSON array. One by one, because the encoder would
-// go over those again that render themselves.
-func (l *listBody) rendered() ([]byte, error) {
+// renderItems renders the items as a JSON array, once. They are encoded one by one,
+// because the encoder would parse the output of items that encode themselves again.
+func (l *listBody) renderItems() ([]byte, error) {
 	if l.data != nil {
 		return l.data, nil
 	}
+
 	data := []byte{'['}
 	for i, item := range l.items {
 		text, err := encode(item)
 		if err != nil {
 			return nil, err
 		}
+
 		if i > 0 {
 			data = append(data, ',')
 		}
@@ -65,15 +67,17 @@ func (l *listBody) rendered() ([]byte, error) {
 
 // render is the whole body.
 func (l *listBody) render(requestID string) ([]byte, error) {
-	data, err := l.rendered()
+	data, err := l.renderItems()
 	if err != nil {
 		return nil, err
 	}
+
 	l.RequestID = requestID
 	end, err := encode(l.listEnd)
 	if err != nil {
 		return nil, err
 	}
+
 	return slices.Concat([]byte(`{"data":`), data, []byte(`,`), end[1:]), nil
 }
 
@@ -93,8 +97,8 @@ func created(data any) reply { return reply{status: http.StatusCreated, data: da
 // accepted answers a POST whose work is done later.
 func accepted(data any) reply { return reply{status: http.StatusAccepted, data: data} }
 
-// whole answers with a list that has no further pages.
-func whole[V any](data []V) reply {
+// wholeList answers with a list that has no further pages.
+func wholeList[V any](data []V) reply {
 	items := make([]any, len(data))
 	for i, view := range data {
 		items[i] = view
@@ -107,26 +111,29 @@ func deleted(object, id string) reply {
 	return ok(deletedView{ID: id, Object: object, Deleted: true})
 }
 
-// page is a list's answer before it is rendered: rows is one longer than the
-// page when there is more.
+// page makes the reply of a list. rows has one row more than the page when there are
+// more.
 func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After, view func(T) V) reply {
 	next := q.reached
 	if len(rows) > q.limit {
 		rows = rows[:q.limit]
 		next = key(rows[q.limit-1])
 	}
+
 	body := listBody{items: make([]any, len(rows)), listEnd: listEnd{HasMore: next != storage.Last}}
 	for i, row := range rows {
 		body.items[i] = view(row)
 	}
+
 	if body.HasMore {
 		cursor := s.cursors.encode(q.scope, next)
 		body.NextCursor = &cursor
 	}
+
 	return reply{status: http.StatusOK, list: &body}
 }
 
-// orEmpty makes an empty list of none, which JSON would write as null.
+// orEmpty turns nil into an empty list: JSON writes nil as null.
 func orEmpty[T any](all []T) []T {
 	if all == nil {
 		return []T{}
@@ -134,7 +141,7 @@ func orEmpty[T any](all []T) []T {
 	return all
 }
 
-// render makes the bytes, once.
+// render encodes the body, unless that was done before.
 func (rep *reply) render(requestID string) (err error) {
 	switch {
 	case rep.body != nil:
@@ -143,19 +150,22 @@ func (rep *reply) render(requestID string) (err error) {
 		rep.body, err = rep.list.render(requestID)
 		return err
 	}
+
 	data, err := encode(rep.data)
 	if err != nil {
 		return err
 	}
+
 	rep.body = slices.Concat([]byte(`{"data":`), data, []byte(`,"request_id":"`+requestID+`"}`))
 	return nil
 }
 
-// encode writes JSON without the escapes that only matter inside of HTML.
+// encode writes JSON without the escapes that are only needed inside of HTML.
 func encode(v any) ([]byte, error) {
 	if m, ok := v.(json.Marshaler); ok {
 		return m.MarshalJSON() // the encoder would go over it once more
 	}
+
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -165,19 +175,21 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// send writes the answer; with a matching If-None-Match only the tag.
+// send writes the reply; if If-None-Match matches, only 304 and the ETag.
 func (rep reply) send(x *exchange) {
 	h := x.Header()
 	if rep.replayed {
 		h.Set("Idempotent-Replayed", "true")
 		h.Set("X-Request-Id", rep.requestID)
 	}
+
 	if rep.location != "" {
-		h.Set("Location", escaped(rep.location))
+		h.Set("Location", asciiURL(rep.location))
 	}
+
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)
-		if matches(x.request.http.Header.Values("If-None-Match"), rep.etag) {
+		if matchesETag(x.request.http.Header.Values("If-None-Match"), rep.etag) {
 			x.WriteHeader(http.StatusNotModified)
 			return
 		}
@@ -185,8 +197,8 @@ func (rep reply) send(x *exchange) {
 	writeJSON(x, rep.status, rep.body)
 }
 
-// escaped is a URL for a header, which takes ASCII only.
-func escaped(url string) string {
+// asciiURL escapes a URL for a header, which takes only ASCII.
+func asciiURL(url string) string {
 	var b strings.Builder
 	for _, c := range []byte(url) {
 		if c < utf8.RuneSelf {
@@ -198,8 +210,8 @@ func escaped(url string) string {
 	return b.String()
 }
 
-// matches compares a weak tag with the lists of If-None-Match.
-func matches(headers []string, etag string) bool {
+// matchesETag compares a weak tag with the lists of If-None-Match.
+func matchesETag(headers []string, etag string) bool {
 	want := strings.TrimPrefix(etag, "W/")
 	for _, header := range headers {
 		for candidate := range strings.SplitSeq(header, ",") {
@@ -217,11 +229,11 @@ type errorBody struct {
 }
 
 type errorView struct {
-	Type      string `json:"type"`
-	Code      Code   `json:"code"`
-	Message   string `json:"message"`
-	Param     string `json:"param,omitempty"`
-	RequestID string `json:"request_id"`
+	Type      errorType `json:"type"`
+	Code      string    `json:"code"`
+	Message   string    `json:"message"`
+	Param     string    `json:"param,omitempty"`
+	RequestID string    `json:"request_id"`
 }
 
 // sendError writes the error envelope.
@@ -236,7 +248,14 @@ func sendError(x *exchange, e *Error) {
 	if e.RetryAfter > 0 {
 		h.Set("Retry-After", wholeSeconds(e.RetryAfter))
 	}
-	body, err := encode(errorBody{errorView{Type: kinds[e.Code].name, Code: e.Code, Message: e.Message, Param: e.Param, RequestID: x.request.id}})
+
+	body, err := encode(errorBody{errorView{
+		Type:      e.code().errorType,
+		Code:      e.code().name,
+		Message:   e.Message,
+		Param:     e.Param,
+		RequestID: x.request.id,
+	}})
 	if err != nil {
 		body = nil // strings always encode
 	}
@@ -253,7 +272,7 @@ func writeJSON(x *exchange, status int, body []byte) {
 	x.Write(body)
 }
 
-// wholeSeconds writes a wait in whole seconds, at least one.
+// wholeSeconds rounds a wait up to whole seconds, at least one.
 func wholeSeconds(d time.Duration) string {
 	seconds := int64((d + time.Second - 1) / time.Second)
 	return strconv.FormatInt(max(seconds, 1), 10)

@@ -34,7 +34,7 @@ func TestIfNoneMatchTakesListsAndTheStar(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(strings.Join(tt.headers, " | "), func(t *testing.T) {
-			is.New(t).Equal(matches(tt.headers, tag), tt.want)
+			is.New(t).Equal(matchesETag(tt.headers, tag), tt.want)
 		})
 	}
 }
@@ -76,7 +76,7 @@ func TestTextIsNotEscapedForHTML(t *testing.T) {
 
 func TestWhatCannotBeRenderedHasNoBody(t *testing.T) {
 	is := is.New(t)
-	for _, rep := range []reply{ok(func() {}), whole([]any{func() {}})} {
+	for _, rep := range []reply{ok(func() {}), wholeList([]any{func() {}})} {
 		is.True(rep.render("req_1") != nil)
 		is.Equal(rep.body, nil) // half an answer would be sent, or remembered
 	}

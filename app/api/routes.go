@@ -11,13 +11,14 @@ import (
 // handler answers one request that passed every check of its route.
 type handler func(*request) (reply, error)
 
-// route is one endpoint and what it needs.
+// route is one endpoint with its conditions.
 type route struct {
 	method string
 	path   string // relative to /v1
 	handle handler
 	needs  needs
-	// find reports a path resource that does not exist, before the body is read.
+	// find returns an error if the resource in the path does not exist. It runs before
+	// the body is read, so a missing resource is reported before a bad body.
 	find func(*request) error
 }
 
@@ -25,11 +26,11 @@ type route struct {
 type needs uint8
 
 const (
-	public    needs = 1 << iota // no key
-	creates                     // answers 201: refused while the subscription is inactive
-	customers                   // a plan that includes end-customers
-	uploads                     // takes a file too, as a multipart body
-	word                        // ends in a word where the paths beside it have an id
+	public      needs = 1 << iota // no key
+	creates                       // answers 201: refused while the subscription is inactive
+	customers                     // a plan that includes end-customers
+	uploads                       // also takes a file, as a multipart body
+	namedAction                   // ends in a name where its sibling paths have an id
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
@@ -38,7 +39,7 @@ func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
 func (s *Server) routes() []route {
 	return []route{
 		{"GET", "/health", s.getHealth, public, nil},
-		{"GET", "/openapi.json", s.getDescription, public, nil},
+		{"GET", "/openapi.json", s.getOpenAPI, public, nil},
 		{"GET", "/me", s.getMe, 0, nil},
 
 		{"GET", "/labels", s.listLabels, 0, nil},
@@ -61,7 +62,7 @@ func (s *Server) routes() []route {
 		{"GET", "/webhook_subscriptions/:id/stats", s.getSubscriptionStats, 0, s.findSubscription},
 
 		{"GET", "/webhook_deliveries", s.listDeliveries, 0, nil},
-		{"POST", "/webhook_deliveries/bulk_replay", s.bulkReplayDeliveries, word, nil},
+		{"POST", "/webhook_deliveries/bulk_replay", s.bulkReplayDeliveries, namedAction, nil},
 		{"GET", "/webhook_deliveries/:id", s.getDelivery, 0, nil},
 		{"GET", "/webhook_deliveries/:id/attempts", s.listAttempts, 0, nil},
 		{"POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, s.findDelivery},
@@ -94,7 +95,7 @@ func (s *Server) routes() []route {
 		{"GET", "/:phone_number_id/contacts/:id", s.getContact, 0, nil},
 		{"PATCH", "/:phone_number_id/contacts/:id", s.updateContact, 0, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil},
-		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, word, nil},
+		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, namedAction, nil},
 		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, 0, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, 0, nil},
 
@@ -114,42 +115,46 @@ func (s *Server) routes() []route {
 var methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
 
 // mount spreads the routes over two routers, because httprouter cannot hold
-// /:phone_number_id beside /labels. The routers only look up: redirects and
-// answers of their own would not be in the envelope.
+// /:phone_number_id beside /labels. The routers are only used for lookups: their own
+// redirects and errors would not be in the API's envelope.
 func (s *Server) mount(routes []route) {
-	s.organization, s.number, s.open = httprouter.New(), httprouter.New(), nil
+	s.organization, s.number, s.publicPaths = httprouter.New(), httprouter.New(), nil
 	for _, rt := range routes {
 		path, only := rt.path, ""
-		if rt.has(word) {
-			path, only = rt.place()
+		if rt.has(namedAction) {
+			path, only = rt.routerPath()
 		}
-		choose := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
+
+		// The router's handle only records the route; serve.go runs the handler.
+		setRoute := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
 			if only == "" || params.ByName("id") == only {
 				r := w.(*exchange).request
 				r.route, r.params = &rt, params
 			}
 		}
+
 		router := s.routerOf(rt.path)
-		router.Handle(rt.method, path, choose)
+		router.Handle(rt.method, path, setRoute)
 		if rt.method == http.MethodGet {
-			router.Handle(http.MethodHead, path, choose)
+			router.Handle(http.MethodHead, path, setRoute)
 		}
+
 		if rt.has(public) {
-			s.open = append(s.open, rt.path)
+			s.publicPaths = append(s.publicPaths, rt.path)
 		}
 	}
 }
 
-// place is where the router has a route that ends in a word: at the id in whose
-// place the word stands. httprouter cannot hold /contacts/bulk_label beside
+// routerPath is the path under which the router holds a named action: with :id in the
+// place of the name. httprouter cannot hold /contacts/bulk_label beside
 // /contacts/:id/labels.
-func (rt *route) place() (path, only string) {
+func (rt *route) routerPath() (path, only string) {
 	cut := strings.LastIndexByte(rt.path, '/') + 1
 	return rt.path[:cut] + ":id", rt.path[cut:]
 }
 
-// routerOf tells a number's paths from the others. A business number is all
-// digits and no resource name starts with one, so the first character decides.
+// routerOf chooses the router of a path. A business number is all digits and no
+// resource name starts with a digit, so the first character decides.
 func (s *Server) routerOf(path string) *httprouter.Router {
 	if len(path) > 1 && ('0' <= path[1] && path[1] <= '9' || path[1] == ':') {
 		return s.number
@@ -157,18 +162,22 @@ func (s *Server) routerOf(path string) *httprouter.Router {
 	return s.organization
 }
 
-// match finds the request's route, or says why there is none.
+// match finds the request's route. Without one it is 404, or 405 if the path has other
+// methods.
 func (s *Server) match(x *exchange) error {
 	path := x.request.path
 	if strings.Contains(strings.ToLower(x.request.http.URL.RawPath), "%2f") {
 		path = "" // an encoded slash is part of a name, and no name here has one
 	}
-	if s.choose(x, x.request.http.Method, path) {
+
+	if s.lookUp(x, x.request.http.Method, path) {
 		return nil
 	}
+
+	// Not found, or found with other methods, which the answer must list.
 	var allow []string
 	for _, method := range methods {
-		if s.choose(x, method, path) {
+		if s.lookUp(x, method, path) {
 			allow = append(allow, method)
 			x.request.route = nil
 		}
@@ -176,19 +185,20 @@ func (s *Server) match(x *exchange) error {
 	if len(allow) == 0 {
 		return fail(ResourceNotFound, "There is nothing at this path.")
 	}
+
 	list := strings.Join(allow, ", ")
 	return &Error{Code: MethodNotAllowed, Message: "This path takes " + list + ".", Allow: list}
 }
 
-// choose finds the route of a method and path, and makes it the request's.
-func (s *Server) choose(x *exchange, method, path string) bool {
-	if choose, params, _ := s.routerOf(path).Lookup(method, path); choose != nil {
-		choose(x, x.request.http, params)
+// lookUp finds the route of a method and path, and sets it in the request.
+func (s *Server) lookUp(x *exchange, method, path string) bool {
+	if setRoute, params, _ := s.routerOf(path).Lookup(method, path); setRoute != nil {
+		setRoute(x, x.request.http, params)
 	}
 	return x.request.route != nil
 }
 
 // isPublic tells whether a path needs no key, whatever the method.
 func (s *Server) isPublic(path string) bool {
-	return slices.Contains(s.open, path)
+	return slices.Contains(s.publicPaths, path)
 }

@@ -43,7 +43,7 @@ func TestAWordMayStandWhereOthersHaveAnId(t *testing.T) {
 	f.mount(
 		route{"GET", "/things/:id", says("get "), 0, nil},
 		route{"POST", "/things/:id/labels", says("label "), 0, nil},
-		route{"POST", "/things/sweep", says("only "), word, nil},
+		route{"POST", "/things/sweep", says("only "), namedAction, nil},
 	)
 	for _, tt := range []struct{ method, path, want, allow string }{
 		{"POST", "/things/sweep", "only sweep", ""},

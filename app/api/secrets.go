@@ -11,14 +11,16 @@ const (
 	maxSecretHours = 8760
 )
 
-// secretView is a signing secret as a subscription lists it.
+// secretView is a signing secret as a subscription lists it: without the secret
+// itself.
 type secretView struct {
 	ID        string       `json:"id"`
 	CreatedAt storage.Time `json:"created_at"`
 	ExpiresAt storage.Time `json:"expires_at"`
 }
 
-// newSecretView is a signing secret when it is made: the only time it is seen.
+// newSecretView is a signing secret just created. Only here is the secret itself
+// shown.
 type newSecretView struct {
 	ID        string       `json:"id"`
 	Object    string       `json:"object"`
@@ -39,7 +41,7 @@ func (n *newSecret) validate() error {
 	return nil
 }
 
-func (n *newSecret) life() time.Duration {
+func (n *newSecret) lifetime() time.Duration {
 	if n.ExpiresInHours == nil {
 		return 0
 	}
@@ -52,30 +54,39 @@ func (s *Server) createSecret(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
 		if sub.Status == storage.WebhookDisabled {
 			return reply{}, errDisabled()
 		}
+
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return reply{}, err
 		}
-		if live(secrets, tx.Now) >= maxLiveSecrets {
+		if countLive(secrets, tx.Now) >= maxLiveSecrets {
 			return reply{}, invalid("secrets", "has 10 that are live, which is the most: revoke one first")
 		}
-		secret, plain, err := tx.InsertSecret(sub.ID, in.life())
-		rep := created(newSecretView{ID: secret.ID, Object: "webhook_secret", Secret: plain, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt})
+
+		secret, plain, err := tx.InsertSecret(sub.ID, in.lifetime())
+		rep := created(newSecretView{
+			ID:        secret.ID,
+			Object:    "webhook_secret",
+			Secret:    plain,
+			CreatedAt: secret.CreatedAt,
+			ExpiresAt: secret.ExpiresAt,
+		})
 		rep.secret = true
 		return rep, err
 	})
 }
 
-// live counts the secrets that sign.
-func live(secrets []storage.Secret, now storage.Time) (n int) {
+// countLive counts the secrets that are not expired.
+func countLive(secrets []storage.Secret, now storage.Time) (n int) {
 	for _, s := range secrets {
 		if s.Live(now) {
 			n++
@@ -88,19 +99,22 @@ func live(secrets []storage.Secret, now storage.Time) (n int) {
 func (s *Server) deleteSecret(r *request) (reply, error) {
 	id := r.param("secret_id")
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		secrets, err := tx.Secrets(sub.ID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		for _, secret := range secrets {
-			if secret.ID == id && secret.Live(tx.Now) && live(secrets, tx.Now) == 1 {
+			if secret.ID == id && secret.Live(tx.Now) && countLive(secrets, tx.Now) == 1 {
 				return reply{}, fail(LastSecret, "This is the subscription's only live signing secret. Mint another one first.")
 			}
 		}
+
 		return deleted("webhook_secret", id), tx.DeleteSecret(sub.ID, id)
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"confab/storage"
 )
 
-// exchange is a request and the answer being written to it.
+// exchange is a request and the response that is written to it.
 type exchange struct {
 	http.ResponseWriter
 	request *request
@@ -19,7 +19,7 @@ type exchange struct {
 	failure error // why it was refused
 }
 
-// WriteHeader notes the status for the logs.
+// WriteHeader remembers the status for the logs.
 func (x *exchange) WriteHeader(status int) {
 	x.status = status
 	x.ResponseWriter.WriteHeader(status)
@@ -31,45 +31,60 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 // ServeHTTP answers one request under /v1. Whatever happens, the answer is the
 // success or the error envelope, and the call is logged.
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
-	r := &request{http: hr, id: s.DB.NewID(storage.PrefixRequest), path: strings.TrimPrefix(hr.URL.Path, "/v1"), began: time.Now()}
+	r := &request{
+		http:  hr,
+		id:    s.DB.NewID(storage.PrefixRequest),
+		path:  strings.TrimPrefix(hr.URL.Path, "/v1"),
+		began: time.Now(),
+	}
 	x := &exchange{ResponseWriter: w, request: r}
 	x.Header().Set("X-Request-Id", r.id)
 	defer s.record(x)
+
 	if s.cors(x) {
 		return
 	}
+
 	rep, err := s.answer(x)
 	if err != nil {
 		x.failure = err
 		sendError(x, asError(err))
 		return
 	}
+
 	rep.send(x)
 }
 
-// answer takes the request through every check in the contract's order, then to
-// its handler.
+// answer runs every check and then the handler. The order of the checks is part of the
+// contract: a request that breaks several rules always gets the same error. A panic
+// anywhere becomes an internal error.
 func (s *Server) answer(x *exchange) (rep reply, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &storage.PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
+
+	// The key comes before the route: without one, a caller cannot find out which
+	// paths exist.
 	r := x.request
 	if !s.isPublic(r.path) {
 		if err := s.authenticate(r); err != nil {
 			return reply{}, err
 		}
-		defer s.showLimit(x)
+		defer s.setRateLimitHeaders(x)
 	}
+
 	if err := s.match(x); err != nil {
 		return reply{}, err
 	}
+
 	if !r.route.has(public) {
 		if err := s.admit(r); err != nil {
 			return reply{}, err
 		}
 	}
+
 	if err := s.findNumber(r); err != nil {
 		return reply{}, err
 	}
@@ -78,14 +93,16 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 			return reply{}, err
 		}
 	}
-	defer r.discard()
-	if err := s.takeBody(x); err != nil {
+
+	defer r.discardUpload()
+	if err := s.readBody(x); err != nil {
 		return reply{}, err
 	}
-	return s.once(r)
+
+	return s.handleOnce(r)
 }
 
-// admit checks what the organization may do, and its rate.
+// admit checks what the organization and its plan allow, and the rate limit.
 func (s *Server) admit(r *request) error {
 	switch {
 	case r.org.SuspendedAt != 0:
@@ -93,6 +110,8 @@ func (s *Server) admit(r *request) error {
 	case !r.plan.API:
 		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
 	}
+
+	// A request that the plan does not include still costs a token.
 	if err := s.takeToken(r); err != nil {
 		return err
 	}
@@ -102,17 +121,21 @@ func (s *Server) admit(r *request) error {
 	return nil
 }
 
-// record logs the finished call, once: in the API log, for the observers, and
-// in the server's log with the reason where the fault is our own.
+// record logs the finished call: in the API log, for the metrics, and in the server's
+// log, there with the cause if the fault is our own.
 func (s *Server) record(x *exchange) {
 	r := x.request
 	took := time.Since(r.began)
+
+	// A canceled request fails as 503, but its client is gone.
 	status := x.status
 	if r.http.Context().Err() != nil && status == http.StatusServiceUnavailable {
 		status = statusClientGone
 	}
+
 	ip := clientIP(r.http, s.TrustedProxies)
 	s.calls.add(r, status, took, ip)
+
 	template := ""
 	if r.route != nil {
 		template = "/v1" + r.route.path
@@ -120,16 +143,19 @@ func (s *Server) record(x *exchange) {
 	if s.OnRequest != nil {
 		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took})
 	}
+
 	level := levelOf(status)
 	if !s.Log.Enabled(r.http.Context(), level) {
 		return
 	}
-	attrs := r.attrs(status, took, ip)
+
+	attrs := r.logAttrs(status, took, ip)
 	if status >= 500 && x.failure != nil {
 		attrs = append(attrs, slog.Any("error", x.failure))
 		if p, ok := errors.AsType[*storage.PanicError](x.failure); ok {
 			attrs = append(attrs, slog.String("stack", string(p.Stack)))
 		}
 	}
+
 	s.Log.LogAttrs(r.http.Context(), level, "request", attrs...)
 }

@@ -1,8 +1,30 @@
 // Package api is the JSON API under /v1.
 //
-// A request walks one path: serve.go checks it in the contract's order, the
-// route table names its handler, and the handler decodes, runs one transaction
-// and shows the result.
+// Every request takes the same way:
+//
+//	serve.go        gives it an id, runs the checks below, logs the result
+//	auth.go         finds the key and the organization
+//	routes.go       finds the route: one table, one line for each endpoint
+//	serve.go        checks the organization, its plan and the rate limit
+//	numbers.go      finds the account of the number in the path
+//	route.find      finds the resource in the path, where the route wants it
+//	body.go         reads the body; multipart.go reads an upload
+//	idempotency.go  answers a repeated request, or runs the handler once
+//	handler         decodes the body, runs one transaction, replies with a view
+//	reply.go        writes the reply, or the error envelope
+//
+// The order of the checks is part of the contract: a request that breaks several
+// rules always gets the same error. It also holds inside of a handler: first the
+// body (validate), then what only the database knows, and billing last.
+//
+// A handler writes in one transaction, through Server.update: its rows, its events,
+// its jobs and the answer for its Idempotency-Key are stored together or not at all.
+// Nothing slow happens in a transaction. What calls the provider or fetches a link
+// does so before, and once the provider was asked to do something, the request goes
+// on even if its client disconnects (detachContext).
+//
+// Errors are returned, never written: a handler returns an *Error, or an error of
+// storage that asError translates. error_codes.go has all codes.
 package api
 
 import (
@@ -36,22 +58,22 @@ type Options struct {
 	DefaultPlan    string // for organizations whose plan the settings no longer have
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
-	// Files is where the media library lies, Host where it is seen, and Fetch
-	// what fetches the links that go into it.
+	// Files holds the media library, Host is the public address of its files, and
+	// Fetch downloads links into it.
 	Files *storage.Files
 	Host  jobs.Host
 	Fetch *guard.Client
-	// Accounts speaks to the provider about accounts and templates.
+	// Accounts calls the provider about accounts and templates.
 	Accounts *jobs.Accounts
-	// AllowInsecureURLs admits http where https is demanded.
+	// AllowInsecureURLs allows http where https is required.
 	AllowInsecureURLs bool
-	// AllowLocalURLs admits it for URLs of this machine.
+	// AllowLocalURLs allows http for URLs of this machine.
 	AllowLocalURLs bool
 	Log            *slog.Logger
 	OnRequest      func(Observation)
 }
 
-// Observation tells an observer about one request.
+// Observation describes one finished request to OnRequest.
 type Observation struct {
 	Method string
 	Route  string // the template, never the path itself; "" if there was none
@@ -64,9 +86,9 @@ type Server struct {
 	Options
 	organization *httprouter.Router // paths of the organization
 	number       *httprouter.Router // paths of one business number
-	open         []string           // paths that need no key
+	publicPaths  []string           // paths that need no key
 	limits       *limiters
-	flights      *flights
+	inFlight     *inFlightRequests
 	calls        *callLog
 	cursors      *cursorCodec
 }
@@ -74,20 +96,20 @@ type Server struct {
 // New makes a server. Close it to write the rest of the API log.
 func New(o Options) *Server {
 	s := &Server{
-		Options: o,
-		limits:  newLimiters(),
-		flights: newFlights(),
-		calls:   newCallLog(o.DB, o.Log),
-		cursors: newCursorCodec(o.DB.DeriveKey("cursor")),
+		Options:  o,
+		limits:   newLimiters(),
+		inFlight: newInFlightRequests(),
+		calls:    newCallLog(o.DB, o.Log),
+		cursors:  newCursorCodec(o.DB.DeriveKey("cursor")),
 	}
 	s.mount(s.routes())
 	return s
 }
 
-// Flush writes the API log and the keys' last use, for another process that
-// wants to read them.
+// Flush writes the API log and the keys' last use now, for another process that wants
+// to read them.
 func (s *Server) Flush(ctx context.Context) error {
-	return errors.Join(s.calls.flush(ctx), s.calls.flushUsed(ctx))
+	return errors.Join(s.calls.flush(ctx), s.calls.flushLastUsed(ctx))
 }
 
 // Close writes what is left of the API log.
@@ -101,12 +123,13 @@ func (s *Server) plan(o storage.Organization) Plan {
 	return s.Plans[s.DefaultPlan]
 }
 
-// view runs a read-only handler's query.
+// view runs a read-only transaction.
 func (s *Server) view(r *request, fn func(*storage.Rx) error) error {
 	return s.DB.View(r.http.Context(), fn)
 }
 
-// search runs a list's query, beside the other readers where it may take long.
+// search runs a list's query. One that may walk many rows gets a connection of its
+// own, so that it does not hold up other readers.
 func (s *Server) search(r *request, walks bool, fn func(*storage.Rx) error) error {
 	if walks {
 		return s.DB.Search(r.http.Context(), fn)
@@ -114,32 +137,35 @@ func (s *Server) search(r *request, walks bool, fn func(*storage.Rx) error) erro
 	return s.view(r, fn)
 }
 
-// update runs fn in one transaction, together with the record that makes the
-// request idempotent, and returns the reply as it will be sent.
+// update runs fn in one transaction, together with the record that makes the request
+// idempotent, and returns the reply as it will be sent.
 //
-// Only here, behind every rule that fn checks, does it refuse what an inactive
-// subscription does not allow: the body's faults come before the bill.
+// Billing is checked after fn, so every fault of the body or the path is reported
+// first.
 func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply, error) {
 	var out reply
 	err := s.DB.Update(r.http.Context(), func(tx *storage.Tx) error {
-		if err := stillThere(tx, r); err != nil {
+		if err := checkAccountExists(tx, r); err != nil {
 			return err
 		}
+
 		rep, err := fn(tx)
 		if err != nil {
 			return err
 		}
-		if err := r.billed(); err != nil {
+
+		if err := r.checkBilling(); err != nil {
 			return err
 		}
+
 		out = rep
-		return s.remember(tx, r, &out)
+		return s.saveAnswer(tx, r, &out)
 	})
 	return out, err
 }
 
-// billed refuses what an inactive subscription does not allow.
-func (r *request) billed() error {
+// checkBilling refuses a new resource while the subscription is inactive.
+func (r *request) checkBilling() error {
 	if r.route.has(creates) && r.org.Subscription == storage.SubscriptionInactive {
 		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
 	}

@@ -18,7 +18,7 @@ const (
 	maxRedirectURL   = 2048
 )
 
-// newSetupLinkView is a link just made, the only time that its URL is shown.
+// newSetupLinkView is a link just created. Only here is its URL shown.
 type newSetupLinkView struct {
 	event.SetupLinkData
 	SetupURL string `json:"setup_url"`
@@ -30,10 +30,11 @@ func viewSetupLink(l storage.SetupLink) event.SetupLinkData {
 
 // listSetupLinks handles GET /v1/customers/:id/setup_links.
 func (s *Server) listSetupLinks(r *request) (reply, error) {
-	q, err := s.list(r, "setup_links "+r.param("id"))
+	q, err := s.parseListQuery(r, "setup_links "+r.param("id"))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var rows []storage.SetupLink
 	err = s.view(r, func(rx *storage.Rx) error {
 		c, err := customerIn(rx, r)
@@ -43,6 +44,7 @@ func (s *Server) listSetupLinks(r *request) (reply, error) {
 		rows, err = rx.SetupLinks(c.ID, q.after, q.fetch())
 		return err
 	})
+
 	key := func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
 	return page(s, q, rows, key, viewSetupLink), err
 }
@@ -56,27 +58,31 @@ type newSetupLink struct {
 }
 
 func (l *newSetupLink) validate() error {
-	if err := redirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP); err != nil {
+	if err := checkRedirectURL("success_redirect_url", l.SuccessRedirectURL, l.allowHTTP); err != nil {
 		return err
 	}
-	if err := redirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP); err != nil {
+	if err := checkRedirectURL("failure_redirect_url", l.FailureRedirectURL, l.allowHTTP); err != nil {
 		return err
 	}
+
 	if l.ExpiresInHours != nil && (*l.ExpiresInHours < 1 || *l.ExpiresInHours > maxLinkHours) {
 		return invalid("expires_in_hours", "must be from 1 to "+strconv.Itoa(maxLinkHours))
 	}
 	return nil
 }
 
-// link is the link that the body asks for.
+// link is the row that the body asks for.
 func (l *newSetupLink) link(c storage.Customer, now storage.Time) storage.SetupLink {
 	hours := defaultLinkHours
 	if l.ExpiresInHours != nil {
 		hours = *l.ExpiresInHours
 	}
+
 	return storage.SetupLink{
-		CustomerID: c.ID, SuccessRedirectURL: l.SuccessRedirectURL, FailureRedirectURL: l.FailureRedirectURL,
-		ExpiresAt: now.Add(time.Duration(hours) * time.Hour),
+		CustomerID:         c.ID,
+		SuccessRedirectURL: l.SuccessRedirectURL,
+		FailureRedirectURL: l.FailureRedirectURL,
+		ExpiresAt:          now.Add(time.Duration(hours) * time.Hour),
 	}
 }
 
@@ -86,26 +92,32 @@ func (s *Server) createSetupLink(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := customerIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
-		if c.Status == storage.CustomerArchived { // nothing is told of its links after customer.archived
+
+		// customer.archived is the last event about a customer, so it gets no new
+		// link.
+		if c.Status == storage.CustomerArchived {
 			return reply{}, fail(CustomerSuspended, "The customer is archived.")
 		}
+
 		l := in.link(c, tx.Now)
 		token, err := tx.InsertSetupLink(&l)
 		if err != nil {
 			return reply{}, err
 		}
+
 		rep := created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), string(s.Host) + "/onboard/" + token})
 		rep.secret = true
 		return rep, event.SetupLinkCreated(c, l).Emit(tx)
 	})
 }
 
-// findSetupLink reports a link that does not exist.
+// findSetupLink returns an error if the link in the path does not exist.
 func (s *Server) findSetupLink(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
 		_, err := setupLinkIn(rx, r)
@@ -113,12 +125,13 @@ func (s *Server) findSetupLink(r *request) error {
 	})
 }
 
-// setupLinkIn is the link that the path names.
+// setupLinkIn finds the link in the path.
 func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
 	c, err := customerIn(rx, r)
 	if err != nil {
 		return storage.SetupLink{}, err
 	}
+
 	id := r.param("setup_link_id")
 	if !storage.ValidID(storage.PrefixSetupLink, id) {
 		return storage.SetupLink{}, notFound()
@@ -126,8 +139,8 @@ func setupLinkIn(rx *storage.Rx, r *request) (storage.SetupLink, error) {
 	return rx.SetupLink(c.ID, id)
 }
 
-// activeLink is the link that the path names, while it can still be used.
-func activeLink(tx *storage.Tx, r *request) (storage.SetupLink, error) {
+// activeSetupLinkIn finds the link in the path, if it can still be used.
+func activeSetupLinkIn(tx *storage.Tx, r *request) (storage.SetupLink, error) {
 	l, err := setupLinkIn(&tx.Rx, r)
 	if err == nil && l.State(tx.Now) != storage.LinkActive {
 		err = fail(SetupLinkInactive, "The setup link is "+l.State(tx.Now)+".")
@@ -154,12 +167,17 @@ type setupLinkChanges struct {
 
 func (c *setupLinkChanges) validate() error {
 	if !c.SuccessRedirectURL.Set && !c.FailureRedirectURL.Set {
-		return &Error{Code: MissingRequiredField, Param: "success_redirect_url", Message: "Give success_redirect_url, failure_redirect_url or both."}
+		return &Error{
+			Code:    MissingRequiredField,
+			Param:   "success_redirect_url",
+			Message: "Give success_redirect_url, failure_redirect_url or both.",
+		}
 	}
-	if err := redirectURL("success_redirect_url", c.SuccessRedirectURL.orNil(), c.allowHTTP); err != nil {
+
+	if err := checkRedirectURL("success_redirect_url", c.SuccessRedirectURL.orNil(), c.allowHTTP); err != nil {
 		return err
 	}
-	return redirectURL("failure_redirect_url", c.FailureRedirectURL.orNil(), c.allowHTTP)
+	return checkRedirectURL("failure_redirect_url", c.FailureRedirectURL.orNil(), c.allowHTTP)
 }
 
 // updateSetupLink handles PATCH /v1/customers/:id/setup_links/:setup_link_id.
@@ -168,17 +186,20 @@ func (s *Server) updateSetupLink(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := activeLink(tx, r)
+		l, err := activeSetupLinkIn(tx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		if in.SuccessRedirectURL.Set {
 			l.SuccessRedirectURL = in.SuccessRedirectURL.orNil()
 		}
 		if in.FailureRedirectURL.Set {
 			l.FailureRedirectURL = in.FailureRedirectURL.orNil()
 		}
+
 		return ok(event.ViewSetupLink(l, tx.Now)), tx.UpdateSetupLink(l)
 	})
 }
@@ -186,24 +207,26 @@ func (s *Server) updateSetupLink(r *request) (reply, error) {
 // revokeSetupLink handles DELETE /v1/customers/:id/setup_links/:setup_link_id.
 func (s *Server) revokeSetupLink(r *request) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		l, err := activeLink(tx, r)
+		l, err := activeSetupLinkIn(tx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		err = tx.RevokeSetupLink(&l)
 		return ok(event.ViewSetupLink(l, tx.Now)), err
 	})
 }
 
-// hostName is a name that can stand in a header without being quoted: letters
-// of other scripts are written in Punycode.
-var hostName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+// asciiHost is a host name that needs no quoting in a header. Other scripts must be
+// written in Punycode.
+var asciiHost = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// redirectURL checks an optional URL that visitors of a setup link are sent to.
-func redirectURL(param string, value *string, allowHTTP plainHTTP) error {
+// checkRedirectURL checks an optional URL that visitors of a setup link are sent to.
+func checkRedirectURL(param string, value *string, allowHTTP plainHTTP) error {
 	if value == nil {
 		return nil
 	}
+
 	u, err := url.Parse(*value)
 	switch {
 	case !between(*value, 1, maxRedirectURL):
@@ -216,13 +239,13 @@ func redirectURL(param string, value *string, allowHTTP plainHTTP) error {
 		return invalid(param, "must not hold a user or password")
 	case strings.Contains(*value, "#"):
 		return invalid(param, "must not have a fragment")
-	case !hostName.MatchString(u.Hostname()) && !isAddress(u.Hostname()):
+	case !asciiHost.MatchString(u.Hostname()) && !isAddress(u.Hostname()):
 		return invalid(param, "must name its host in ASCII")
 	}
 	return nil
 }
 
-// isAddress tells whether a host is an address without a zone, which may be any
+// isAddress tells whether a host is an IP address without a zone. A zone could be any
 // text.
 func isAddress(host string) bool {
 	addr, err := netip.ParseAddr(host)

@@ -37,10 +37,10 @@ func (n *newSubscription) validate() error {
 	case n.URL == nil:
 		return missing("url")
 	case n.Events == nil:
-		return cmp.Or(usableURL(n.urls, *n.URL), error(missing("events")))
+		return cmp.Or(checkURLForm(n.urls, *n.URL), error(missing("events")))
 	}
 	return cmp.Or(
-		usableURL(n.urls, *n.URL),
+		checkURLForm(n.urls, *n.URL),
 		checkEvents(n.Events),
 		checkDescription(n.Description),
 		checkNumbers(n.PhoneNumberIDs),
@@ -52,9 +52,15 @@ func (n *newSubscription) validate() error {
 // subscription is the row that the body asks for.
 func (n *newSubscription) subscription(organization int64) storage.Subscription {
 	s := storage.Subscription{
-		OrganizationID: organization, URL: *n.URL, Events: distinct(n.Events), Description: n.Description,
-		PhoneNumberIDs: distinct(n.PhoneNumberIDs), CustomHeaders: texts(n.CustomHeaders), Status: storage.WebhookActive,
+		OrganizationID: organization,
+		URL:            *n.URL,
+		Events:         distinct(n.Events),
+		Description:    n.Description,
+		PhoneNumberIDs: distinct(n.PhoneNumberIDs),
+		CustomHeaders:  headerValues(n.CustomHeaders),
+		Status:         storage.WebhookActive,
 	}
+
 	if n.Status != nil {
 		s.Status = *n.Status
 	}
@@ -76,7 +82,11 @@ type subscriptionChanges struct {
 func (c *subscriptionChanges) validate() error {
 	switch {
 	case !c.URL.Set && !c.Events.Set && !c.Description.Set && !c.PhoneNumberIDs.Set && !c.Status.Set && !c.CustomHeaders.Set:
-		return &Error{Code: MissingRequiredField, Param: "url", Message: "Give url, events, description, phone_number_ids, status or custom_headers."}
+		return &Error{
+			Code:    MissingRequiredField,
+			Param:   "url",
+			Message: "Give url, events, description, phone_number_ids, status or custom_headers.",
+		}
 	case c.URL.Null:
 		return invalid("url", "cannot be null")
 	case c.Events.Null:
@@ -84,9 +94,11 @@ func (c *subscriptionChanges) validate() error {
 	case c.Status.Null:
 		return invalid("status", "cannot be null")
 	}
+
+	// In the order of the fields, so that the first fault is reported.
 	var faults []error
 	if c.URL.Set {
-		faults = append(faults, usableURL(c.urls, c.URL.Value))
+		faults = append(faults, checkURLForm(c.urls, c.URL.Value))
 	}
 	if c.Events.Set {
 		faults = append(faults, checkEvents(c.Events.Value))
@@ -98,6 +110,7 @@ func (c *subscriptionChanges) validate() error {
 	if c.Status.Set {
 		faults = append(faults, checkWebhookStatus(&c.Status.Value))
 	}
+
 	return cmp.Or(append(faults, checkHeaders(c.CustomHeaders.Value))...)
 }
 
@@ -117,21 +130,24 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 	}
 	if c.PhoneNumberIDs.Set {
 		s.PhoneNumberIDs = distinct(c.PhoneNumberIDs.Value)
-		if err := ownNumbers(&tx.Rx, s.OrganizationID, s.PhoneNumberIDs); err != nil {
+		if err := checkOwnNumbers(&tx.Rx, s.OrganizationID, s.PhoneNumberIDs); err != nil {
 			return err
 		}
 	}
+
 	if c.CustomHeaders.Set {
-		s.CustomHeaders = texts(c.CustomHeaders.Value)
+		s.CustomHeaders = headerValues(c.CustomHeaders.Value)
 	}
+
 	if err := tx.UpdateSubscription(s); err != nil {
 		return err
 	}
-	return c.move(tx, s)
+
+	return c.changeStatus(tx, s)
 }
 
-// move pauses or resumes a subscription, if that is asked for.
-func (c *subscriptionChanges) move(tx *storage.Tx, s *storage.Subscription) error {
+// changeStatus pauses or resumes a subscription, if the body asks for that.
+func (c *subscriptionChanges) changeStatus(tx *storage.Tx, s *storage.Subscription) error {
 	if !c.Status.Set || c.Status.Value == s.Status {
 		return nil
 	}
@@ -139,24 +155,29 @@ func (c *subscriptionChanges) move(tx *storage.Tx, s *storage.Subscription) erro
 	if c.Status.Value == storage.WebhookActive {
 		change = tx.ResumeSubscription
 	}
+
 	if err := change(s.ID); err != nil {
 		return err
 	}
-	moved, err := tx.Subscription(s.OrganizationID, s.ID)
-	*s = moved
+
+	// Read again, because that also changes the counters and the reason.
+	changed, err := tx.Subscription(s.OrganizationID, s.ID)
+	*s = changed
 	return err
 }
 
-// usableURL checks what can be known of an endpoint's URL without a lookup.
-func usableURL(urls *guard.Client, raw string) error {
+// checkURLForm checks an endpoint's URL without resolving its name.
+func checkURLForm(urls *guard.Client, raw string) error {
 	if !between(raw, 1, maxWebhookURL) {
-		return invalidWebhookURL(lengthRule(1, maxWebhookURL))
+		return errWebhookURL(lengthRule(1, maxWebhookURL))
 	}
+
 	_, err := urls.ParseURL(raw)
 	return webhookURLError(err)
 }
 
-// checkWebhookURL also looks where the name leads, which takes a moment.
+// checkWebhookURL also resolves the name, which takes time, so it runs outside of the
+// transaction.
 func (s *Server) checkWebhookURL(r *request, raw string) error {
 	return webhookURLError(s.Fetch.CheckURL(r.http.Context(), raw))
 }
@@ -166,38 +187,38 @@ func webhookURLError(err error) error {
 	case err == nil:
 		return nil
 	case blocked:
-		return invalidWebhookURL("must lead to a public address")
+		return errWebhookURL("must lead to a public address")
 	default:
-		return invalidWebhookURL(strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
+		return errWebhookURL(strings.TrimPrefix(err.Error(), guard.ErrURL.Error()+": "))
 	}
 }
 
-func invalidWebhookURL(rule string) error {
+func errWebhookURL(rule string) error {
 	return &Error{Code: InvalidWebhookURL, Param: "url", Message: "url " + rule + "."}
 }
 
-// checkEvents wants names that exist, or the star.
+// checkEvents checks the names of events; * stands for all.
 func checkEvents(names []string) error {
 	if len(names) == 0 {
 		return invalid("events", "must name at least one event, or *")
 	}
 	for i, name := range names {
 		if name != event.All && !event.Known(name) {
-			return invalidEventType("events[" + strconv.Itoa(i) + "]")
+			return errEventType("events[" + strconv.Itoa(i) + "]")
 		}
 	}
 	return nil
 }
 
-// checkEventType wants the name of an event, if there is one.
+// checkEventType checks the name of an event, if there is one.
 func checkEventType(param string, name *string) error {
 	if name != nil && !event.Known(*name) {
-		return invalidEventType(param)
+		return errEventType(param)
 	}
 	return nil
 }
 
-func invalidEventType(param string) error {
+func errEventType(param string) error {
 	return &Error{Code: InvalidEventType, Param: param, Message: param + " must be one of " + strings.Join(event.Types(), ", ") + "."}
 }
 
@@ -215,37 +236,37 @@ func checkWebhookStatus(status *string) error {
 	return nil
 }
 
-// checkNumbers wants ids that a number could have.
+// checkNumbers checks the form of number ids.
 func checkNumbers(numbers []string) error {
 	for i, number := range numbers {
 		if !phoneNumberID.MatchString(number) {
-			return notOwn(i)
+			return errForeignNumber(i)
 		}
 	}
 	return nil
 }
 
-// ownNumbers wants numbers of the organization.
-func ownNumbers(rx *storage.Rx, organization int64, numbers []string) error {
+// checkOwnNumbers checks that numbers belong to the organization.
+func checkOwnNumbers(rx *storage.Rx, organization int64, numbers []string) error {
 	for i, number := range numbers {
 		key, err := rx.AccountKey(number)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
-			return notOwn(i)
+			return errForeignNumber(i)
 		case err != nil:
 			return err
 		case key.OrganizationID != organization:
-			return notOwn(i)
+			return errForeignNumber(i)
 		}
 	}
 	return nil
 }
 
-func notOwn(i int) error {
+func errForeignNumber(i int) error {
 	return invalid("phone_number_ids["+strconv.Itoa(i)+"]", "is not the id of a number of this organization")
 }
 
-// distinct leaves out what stands in a list before already.
+// distinct removes repeated entries and keeps the order.
 func distinct(list []string) storage.Strings {
 	var all storage.Strings
 	for _, s := range list {
@@ -256,8 +277,8 @@ func distinct(list []string) storage.Strings {
 	return all
 }
 
-// texts are the values of headers that were found to be strings.
-func texts(headers map[string]any) map[string]string {
+// headerValues converts headers whose values were checked to be strings.
+func headerValues(headers map[string]any) map[string]string {
 	all := make(map[string]string, len(headers))
 	for name, value := range headers {
 		all[name], _ = value.(string)
@@ -265,27 +286,29 @@ func texts(headers map[string]any) map[string]string {
 	return all
 }
 
-// checkHeaders wants names and values that HTTP can carry, and none that is ours
-// to set or that belongs to the connection.
+// checkHeaders checks custom headers: HTTP must be able to carry them, and none may be
+// reserved.
 func checkHeaders(headers map[string]any) error {
 	if len(headers) > maxHeaders {
 		return invalid("custom_headers", "must have at most "+strconv.Itoa(maxHeaders)+" entries")
 	}
+
 	seen := make(map[string]bool, len(headers))
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		param, folded := "custom_headers."+name, strings.ToLower(name)
 		value, isText := headers[name].(string)
 		switch {
-		case !headerName(name):
+		case !isHeaderName(name):
 			return invalid(param, "is not the name of a header")
-		case reservedHeader(folded):
+		case isReservedHeader(folded):
 			return invalid(param, "is set by the service and cannot be chosen")
 		case seen[folded]:
 			return invalid(param, "is given twice")
 		case !isText:
 			return invalid(param, "must be a string")
-		case !headerValue(value):
-			return invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+" bytes without line breaks or other control characters")
+		case !isHeaderValue(value):
+			return invalid(param, "must have at most "+strconv.Itoa(maxHeaderValue)+
+				" bytes without line breaks or other control characters")
 		}
 		seen[folded] = true
 	}

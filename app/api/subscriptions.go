@@ -25,7 +25,7 @@ type subscriptionView struct {
 	InitialSecret       string            `json:"initial_secret,omitempty"` // once
 }
 
-// ViewSubscription is a subscription as the API shows it, for those who show it
+// ViewSubscription is a subscription in the API's shape, for packages that show it
 // elsewhere.
 func ViewSubscription(s storage.Subscription, secrets []storage.Secret) any {
 	return viewSubscription(s, secrets)
@@ -33,13 +33,25 @@ func ViewSubscription(s storage.Subscription, secrets []storage.Secret) any {
 
 func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscriptionView {
 	v := subscriptionView{
-		ID: s.ID, Object: "webhook_subscription", URL: s.URL, Description: s.Description, Events: s.Events, Status: s.Status,
-		DisabledReason: s.DisabledReason, ConsecutiveFailures: s.ConsecutiveFailures, Secrets: make([]secretView, len(secrets)),
-		PhoneNumberIDs: s.PhoneNumberIDs, CustomHeaders: s.CustomHeaders, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
+		ID:                  s.ID,
+		Object:              "webhook_subscription",
+		URL:                 s.URL,
+		Description:         s.Description,
+		Events:              s.Events,
+		Status:              s.Status,
+		DisabledReason:      s.DisabledReason,
+		ConsecutiveFailures: s.ConsecutiveFailures,
+		Secrets:             make([]secretView, len(secrets)),
+		PhoneNumberIDs:      s.PhoneNumberIDs,
+		CustomHeaders:       s.CustomHeaders,
+		CreatedAt:           s.CreatedAt,
+		UpdatedAt:           s.UpdatedAt,
 	}
+
 	for i, secret := range secrets {
 		v.Secrets[i] = secretView{ID: secret.ID, CreatedAt: secret.CreatedAt, ExpiresAt: secret.ExpiresAt}
 	}
+
 	if v.PhoneNumberIDs == nil {
 		v.PhoneNumberIDs = storage.Strings{}
 	}
@@ -51,14 +63,16 @@ func viewSubscription(s storage.Subscription, secrets []storage.Secret) subscrip
 
 // listSubscriptions handles GET /v1/webhook_subscriptions.
 func (s *Server) listSubscriptions(r *request) (reply, error) {
-	q, err := s.list(r, "webhook_subscriptions")
+	q, err := s.parseListQuery(r, "webhook_subscriptions")
 	if err != nil {
 		return reply{}, err
 	}
+
 	var (
 		rows    []storage.Subscription
 		secrets map[string][]storage.Secret
 	)
+
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		if rows, err = rx.Subscriptions(r.org.ID, q.after, q.fetch()); err != nil {
 			return err
@@ -66,6 +80,7 @@ func (s *Server) listSubscriptions(r *request) (reply, error) {
 		secrets, err = rx.SecretsOf(rows)
 		return err
 	})
+
 	key := func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} }
 	view := func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) }
 	return page(s, q, rows, key, view), err
@@ -77,25 +92,30 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	if err := s.checkWebhookURL(r, *in.URL); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub := in.subscription(r.org.ID)
-		if err := ownNumbers(&tx.Rx, r.org.ID, sub.PhoneNumberIDs); err != nil {
+		if err := checkOwnNumbers(&tx.Rx, r.org.ID, sub.PhoneNumberIDs); err != nil {
 			return reply{}, err
 		}
+
 		secret, err := tx.InsertSubscription(&sub)
 		if err != nil {
 			return reply{}, err
 		}
+
 		rep, err := showSubscription(&tx.Rx, sub, secret)
 		rep.status, rep.secret = created(nil).status, true
 		return rep, err
 	})
 }
 
-// showSubscription answers with a subscription, and once with its first secret.
+// showSubscription replies with a subscription. initial is its first secret, which is
+// only shown when it is created.
 func showSubscription(rx *storage.Rx, sub storage.Subscription, initial string) (reply, error) {
 	secrets, err := rx.Secrets(sub.ID)
 	view := viewSubscription(sub, secrets)
@@ -103,20 +123,20 @@ func showSubscription(rx *storage.Rx, sub storage.Subscription, initial string) 
 	return ok(view), err
 }
 
-// findSubscription reports a subscription that does not exist.
+// findSubscription returns an error if the subscription in the path does not exist.
 func (s *Server) findSubscription(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := subscription(rx, r)
+		_, err := subscriptionIn(rx, r)
 		return err
 	})
 }
 
-// subscription is the subscription that the path names.
-func subscription(rx *storage.Rx, r *request) (storage.Subscription, error) {
+// subscriptionIn finds the subscription in the path.
+func subscriptionIn(rx *storage.Rx, r *request) (storage.Subscription, error) {
 	return subscriptionByID(rx, r.org.ID, r.param("id"))
 }
 
-// subscriptionByID finds a subscription by what a client says is its id.
+// subscriptionByID finds a subscription by an id that a client gave.
 func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
 	if !storage.ValidID(storage.PrefixSubscription, id) {
 		return storage.Subscription{}, notFound()
@@ -127,7 +147,7 @@ func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Su
 // getSubscription handles GET /v1/webhook_subscriptions/:id.
 func (s *Server) getSubscription(r *request) (rep reply, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
-		sub, err := subscription(rx, r)
+		sub, err := subscriptionIn(rx, r)
 		if err != nil {
 			return err
 		}
@@ -143,22 +163,26 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	if in.URL.Set {
 		if err := s.checkWebhookURL(r, in.URL.Value); err != nil {
 			return reply{}, err
 		}
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
 		if sub.Status == storage.WebhookDisabled && in.Status.Value != storage.WebhookActive {
 			return reply{}, errDisabled()
 		}
+
 		if err := in.apply(tx, &sub); err != nil {
 			return reply{}, err
 		}
+
 		return showSubscription(&tx.Rx, sub, "")
 	})
 }
@@ -166,7 +190,7 @@ func (s *Server) updateSubscription(r *request) (reply, error) {
 // deleteSubscription handles DELETE /v1/webhook_subscriptions/:id.
 func (s *Server) deleteSubscription(r *request) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
@@ -181,9 +205,9 @@ type testRequest struct {
 
 func (t *testRequest) validate() error { return checkEventType("event_type", t.EventType) }
 
-// kind is the type of the sample: the one that is asked for, else the first that
-// the subscription is for.
-func (t *testRequest) kind(sub storage.Subscription) string {
+// eventType is the type of the sample: the one that the body names, else the first
+// that the subscription listens to.
+func (t *testRequest) eventType(sub storage.Subscription) string {
 	switch {
 	case t.EventType != nil:
 		return *t.EventType
@@ -200,24 +224,27 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscription(&tx.Rx, r)
+		sub, err := subscriptionIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
 		if sub.Status == storage.WebhookDisabled {
 			return reply{}, errDisabled()
 		}
-		sample, err := event.Sample(in.kind(sub), r.org.ID, tx.Now, tx.NewID)
+
+		sample, err := event.Sample(in.eventType(sub), r.org.ID, tx.Now, tx.NewID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		d, err := sample.EmitTo(tx, sub.ID)
 		return accepted(viewDelivery(d)), err
 	})
 }
 
-// statsView is how a subscription's deliveries went.
+// statsView summarizes a subscription's deliveries.
 type statsView struct {
 	Object      string        `json:"object"`
 	Since       storage.Time  `json:"since"`
@@ -237,16 +264,23 @@ type durationsView struct {
 
 func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
 	v := statsView{
-		Object: "webhook_subscription_stats", Since: since, Total: d.Total(), Pending: d.Pending, Succeeded: d.Succeeded, Failed: d.Failed, Dead: d.Dead,
+		Object:     "webhook_subscription_stats",
+		Since:      since,
+		Total:      d.Total(),
+		Pending:    d.Pending,
+		Succeeded:  d.Succeeded,
+		Failed:     d.Failed,
+		Dead:       d.Dead,
 		DurationMS: durationsView{d.P50, d.P95},
 	}
+
 	if d.Attempted > 0 {
 		v.SuccessRate = new(float64(d.Succeeded) / float64(d.Attempted))
 	}
 	return v
 }
 
-// statsWindow is how far back stats go unless they are told.
+// statsWindow is how far back stats go by default.
 const statsWindow = 24 * time.Hour
 
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
@@ -259,14 +293,16 @@ func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 	if q.err != nil {
 		return reply{}, q.err
 	}
+
 	var stats storage.DeliveryStats
 	err := s.view(r, func(rx *storage.Rx) error {
-		sub, err := subscription(rx, r)
+		sub, err := subscriptionIn(rx, r)
 		if err != nil {
 			return err
 		}
 		stats, err = rx.DeliveryStats(sub.ID, since)
 		return err
 	})
+
 	return ok(viewStats(since, stats)), err
 }

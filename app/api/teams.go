@@ -2,8 +2,8 @@ package api
 
 import "confab/storage"
 
-// chooseTeam finds the team that a body names. It may name none where the
-// organization has only one.
+// chooseTeam finds the team that a body names. An organization with a single team need
+// not name it.
 func chooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, error) {
 	if id != nil {
 		if !storage.ValidID(storage.PrefixTeam, *id) {
@@ -11,10 +11,12 @@ func chooseTeam(rx *storage.Rx, organization int64, id *string) (storage.Team, e
 		}
 		return rx.Team(organization, *id)
 	}
+
 	teams, err := rx.Teams(organization)
 	if err != nil {
 		return storage.Team{}, err
 	}
+
 	if len(teams) != 1 {
 		return storage.Team{}, missing("team_id")
 	}

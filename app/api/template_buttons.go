@@ -18,47 +18,47 @@ const (
 	maxSupportedApps   = 5
 )
 
-// draftButton is a button of a template. Only the fields of its type count.
+// draftButton is a button of a new template. Only the fields of its type count.
 type draftButton struct {
-	Type    *string `json:"type,omitempty"`
-	Text    *string `json:"text,omitempty"`
-	URL     *string `json:"url,omitempty"`
-	Phone   *string `json:"phone_number,omitempty"`
-	Example *lone   `json:"example,omitempty"` // of a URL's variable, or of a code
+	Type    *string       `json:"type,omitempty"`
+	Text    *string       `json:"text,omitempty"`
+	URL     *string       `json:"url,omitempty"`
+	Phone   *string       `json:"phone_number,omitempty"`
+	Example *stringOrList `json:"example,omitempty"` // of a URL's variable, or of a code
 
-	OTPType         *string         `json:"otp_type,omitempty"`
-	AutofillText    *string         `json:"autofill_text,omitempty"`
-	ZeroTapAccepted *bool           `json:"zero_tap_terms_accepted,omitempty"`
-	SupportedApps   []*supportedApp `json:"supported_apps,omitempty"`
-	FlowID          *string         `json:"flow_id,omitempty"`
-	FlowName        *string         `json:"flow_name,omitempty"`
-	FlowJSON        *string         `json:"flow_json,omitempty"`
-	FlowAction      *string         `json:"flow_action,omitempty"`
-	NavigateScreen  *string         `json:"navigate_screen,omitempty"`
-	AppDeepLink     *appLink        `json:"app_deep_link,omitempty"`
-	TTLMinutes      *loose[int64]   `json:"ttl_minutes,omitempty"`
+	OTPType         *string             `json:"otp_type,omitempty"`
+	AutofillText    *string             `json:"autofill_text,omitempty"`
+	ZeroTapAccepted *bool               `json:"zero_tap_terms_accepted,omitempty"`
+	SupportedApps   []*supportedApp     `json:"supported_apps,omitempty"`
+	FlowID          *string             `json:"flow_id,omitempty"`
+	FlowName        *string             `json:"flow_name,omitempty"`
+	FlowJSON        *string             `json:"flow_json,omitempty"`
+	FlowAction      *string             `json:"flow_action,omitempty"`
+	NavigateScreen  *string             `json:"navigate_screen,omitempty"`
+	AppDeepLink     *appLink            `json:"app_deep_link,omitempty"`
+	TTLMinutes      *looseNumber[int64] `json:"ttl_minutes,omitempty"`
 }
 
-// appLink is where a button leads in an app.
+// appLink is the target of a button that opens an app.
 type appLink struct {
-	MetaAppID   *string `json:"meta_app_id,omitempty"`
-	Android     *string `json:"android_deep_link,omitempty"`
-	AndroidElse *string `json:"android_fallback_playstore_url,omitempty"`
+	MetaAppID       *string `json:"meta_app_id,omitempty"`
+	Android         *string `json:"android_deep_link,omitempty"`
+	AndroidFallback *string `json:"android_fallback_playstore_url,omitempty"`
 }
 
-// supportedApp is an app that may take a code over.
+// supportedApp is an app that may fill in a code by itself.
 type supportedApp struct {
 	PackageName   *string `json:"package_name,omitempty"`
 	SignatureHash *string `json:"signature_hash,omitempty"`
 }
 
-// buttonKinds are the types of buttons, and how many of each there may be.
+// buttonKinds are the types of buttons, and how many of each a template may have.
 var buttonKinds = map[string]int{
 	"QUICK_REPLY": 10, "URL": 2, "PHONE_NUMBER": 1, "COPY_CODE": 1, "FLOW": 1, "CATALOG": 1, "MPM": 1, "SPM": 1,
 	"VOICE_CALL": 1, "APP": 1, "REQUEST_CONTACT_INFO": 1,
 }
 
-func (r draftRules) buttons(list []*draftButton) error {
+func (r draftRules) checkButtons(list []*draftButton) error {
 	most := maxTemplateButtons
 	switch {
 	case r.card:
@@ -69,16 +69,20 @@ func (r draftRules) buttons(list []*draftButton) error {
 	if err := count("buttons", list, most); err != nil {
 		return err
 	}
+
 	counts := make(map[string]int)
 	groups, last := 0, ""
 	return each("buttons", list, func(b *draftButton) error {
-		if err := r.button(b); err != nil {
+		if err := r.checkButton(b); err != nil {
 			return err
 		}
+
 		kind := *b.Type
 		if counts[kind]++; counts[kind] > cmp.Or(buttonKinds[kind], 1) {
 			return invalid("type", "can be "+kind+" at most "+strconv.Itoa(buttonKinds[kind])+" times")
 		}
+
+		// Two groups are allowed, in either order: the quick replies and the rest.
 		group := "other"
 		if kind == "QUICK_REPLY" {
 			group = kind
@@ -86,6 +90,7 @@ func (r draftRules) buttons(list []*draftButton) error {
 		if group != last {
 			groups, last = groups+1, group
 		}
+
 		switch {
 		case groups > 2:
 			return invalid("type", "must not stand here: quick replies, and other buttons, must each stand together")
@@ -96,16 +101,18 @@ func (r draftRules) buttons(list []*draftButton) error {
 	})
 }
 
-// button checks one button by its type, and drops what belongs to others.
-func (r draftRules) button(b *draftButton) error {
+// checkButton checks one button by its type, and drops the fields of other types.
+func (r draftRules) checkButton(b *draftButton) error {
 	if r.category == authentication {
-		return b.otp()
+		return b.checkOTP()
 	}
-	if err := upper("type", b.Type, sorted(buttonKinds)...); err != nil {
+	if err := oneOfAnyCase("type", b.Type, sortedNames(buttonKinds)...); err != nil {
 		return err
 	}
+
 	given := *b
 	*b = draftButton{Type: given.Type, Text: given.Text}
+
 	switch *b.Type {
 	case "COPY_CODE":
 		b.Text, b.Example = nil, given.Example
@@ -117,13 +124,15 @@ func (r draftRules) button(b *draftButton) error {
 		b.AppDeepLink = given.AppDeepLink
 		return optional("text", b.Text, maxButtonLabel)
 	}
-	if err := cmp.Or(wording("text", b.Text, maxButtonLabel), constantOf("text", b.Text)); err != nil {
+
+	if err := cmp.Or(notBlank("text", b.Text, maxButtonLabel), noVariablesIn("text", b.Text)); err != nil {
 		return err
 	}
+
 	switch *b.Type {
 	case "URL":
 		b.URL, b.Example = given.URL, given.Example
-		return r.link(b)
+		return r.checkURL(b)
 	case "PHONE_NUMBER":
 		b.Phone = given.Phone
 		return b.checkPhone()
@@ -137,7 +146,7 @@ func (r draftRules) button(b *draftButton) error {
 	return nil
 }
 
-func sorted(kinds map[string]int) (names []string) {
+func sortedNames(kinds map[string]int) (names []string) {
 	for name := range kinds {
 		names = append(names, name)
 	}
@@ -145,16 +154,16 @@ func sorted(kinds map[string]int) (names []string) {
 	return names
 }
 
-// constantOf is constant for a text that wording has found to be there or not.
-func constantOf(name string, s *string) error {
+// noVariablesIn is noVariables for a text that may be absent.
+func noVariablesIn(name string, s *string) error {
 	if s == nil {
 		return nil
 	}
-	return constant(name, *s)
+	return noVariables(name, *s)
 }
 
-// check checks an example that must be there.
-func (l *lone) check(most int) error {
+// check checks that an example is there, and its length.
+func (l *stringOrList) check(most int) error {
 	switch {
 	case l == nil:
 		return missing("example")
@@ -164,11 +173,12 @@ func (l *lone) check(most int) error {
 	return nil
 }
 
-// link checks where a button leads: one variable may stand at the end.
-func (r draftRules) link(b *draftButton) error {
+// checkURL checks the URL of a button. It may end with one variable.
+func (r draftRules) checkURL(b *draftButton) error {
 	if err := required("url", b.URL, maxButtonURL); err != nil {
 		return err
 	}
+
 	found := placeholder.FindAllStringSubmatch(*b.URL, -1)
 	fixed := placeholder.ReplaceAllString(*b.URL, "")
 	u, err := url.Parse(fixed)
@@ -183,10 +193,12 @@ func (r draftRules) link(b *draftButton) error {
 		b.Example = nil
 		return nil
 	}
+
 	name := strings.TrimSpace(found[0][1])
 	if name != "1" && !(r.named && variableName.MatchString(name)) {
 		return invalid("url", "must call its variable {{1}}")
 	}
+
 	return b.Example.check(maxButtonURL)
 }
 
@@ -209,19 +221,25 @@ func (b *draftButton) checkFlow() error {
 	return missing("flow_id")
 }
 
-// otp checks the one button of a template for authentication.
-func (b *draftButton) otp() error {
-	if err := cmp.Or(upper("type", b.Type, "OTP"), upper("otp_type", b.OTPType, "COPY_CODE", "ONE_TAP", "ZERO_TAP")); err != nil {
+// checkOTP checks the one button of a template for authentication.
+func (b *draftButton) checkOTP() error {
+	if err := cmp.Or(
+		oneOfAnyCase("type", b.Type, "OTP"),
+		oneOfAnyCase("otp_type", b.OTPType, "COPY_CODE", "ONE_TAP", "ZERO_TAP"),
+	); err != nil {
 		return err
 	}
+
 	given := *b
 	*b = draftButton{Type: given.Type, OTPType: given.OTPType, Text: given.Text}
 	if err := optional("text", b.Text, maxButtonLabel); err != nil {
 		return err
 	}
+
 	if *b.OTPType == "COPY_CODE" {
 		return nil
 	}
+
 	b.AutofillText, b.ZeroTapAccepted, b.SupportedApps = given.AutofillText, given.ZeroTapAccepted, given.SupportedApps
 	switch {
 	case *b.OTPType == "ZERO_TAP" && b.ZeroTapAccepted == nil:
@@ -229,13 +247,18 @@ func (b *draftButton) otp() error {
 	case *b.OTPType == "ZERO_TAP" && !*b.ZeroTapAccepted:
 		return invalid("zero_tap_terms_accepted", "must be true")
 	}
-	if err := cmp.Or(optional("autofill_text", b.AutofillText, maxButtonLabel), count("supported_apps", b.SupportedApps, maxSupportedApps)); err != nil {
+
+	if err := cmp.Or(
+		optional("autofill_text", b.AutofillText, maxButtonLabel),
+		count("supported_apps", b.SupportedApps, maxSupportedApps),
+	); err != nil {
 		return err
 	}
+
 	return each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
 		switch {
 		case a.PackageName == nil || *a.PackageName == "":
-			return filled("package_name", a.PackageName)
+			return nonEmpty("package_name", a.PackageName)
 		case a.SignatureHash == nil:
 			return missing("signature_hash")
 		case !between(*a.SignatureHash, signatureLength, signatureLength):

@@ -20,24 +20,25 @@ const (
 
 var categories = []string{marketing, utility, authentication}
 
-// templateLanguage is how the provider writes languages, or en-US for en_US.
+// templateLanguage is a language code as the provider writes it. en-US is accepted for
+// en_US.
 var templateLanguage = regexp.MustCompile(`^[a-z]{2,3}([_-][A-Za-z]{2,4})?$`)
 
 // newTemplate is the body of POST /v1/:phone_number_id/templates.
 type newTemplate struct {
-	Name                *string       `json:"name"`
-	Language            *string       `json:"language"`
-	Category            *string       `json:"category"`
-	Components          []*draftPart  `json:"components"`
-	ParameterFormat     *string       `json:"parameter_format,omitempty"`
-	AllowCategoryChange *bool         `json:"allow_category_change,omitempty"`
-	TTL                 *loose[int64] `json:"message_send_ttl_seconds,omitempty"`
+	Name                *string             `json:"name"`
+	Language            *string             `json:"language"`
+	Category            *string             `json:"category"`
+	Components          []*draftPart        `json:"components"`
+	ParameterFormat     *string             `json:"parameter_format,omitempty"`
+	AllowCategoryChange *bool               `json:"allow_category_change,omitempty"`
+	TTL                 *looseNumber[int64] `json:"message_send_ttl_seconds,omitempty"`
 
 	allowHTTP plainHTTP // links need not be https; set it before decoding
 }
 
-// draftPart is a component of a template that is to be, or of a card. Only the
-// fields of its type count; the others are dropped.
+// draftPart is a component of a new template, or of a card. Only the fields of its
+// type count; the others are dropped.
 type draftPart struct {
 	Type    *string        `json:"type,omitempty"`
 	Format  *string        `json:"format,omitempty"` // of a header
@@ -47,9 +48,9 @@ type draftPart struct {
 	Cards   []*draftCard   `json:"cards,omitempty"`
 	Offer   *draftOffer    `json:"limited_time_offer,omitempty"`
 
-	// Of authentication, whose texts the provider writes.
-	AddSecurityRecommendation *bool         `json:"add_security_recommendation,omitempty"`
-	CodeExpirationMinutes     *loose[int64] `json:"code_expiration_minutes,omitempty"`
+	// For authentication templates, whose texts the provider writes.
+	AddSecurityRecommendation *bool               `json:"add_security_recommendation,omitempty"`
+	CodeExpirationMinutes     *looseNumber[int64] `json:"code_expiration_minutes,omitempty"`
 }
 
 // draftCard is a card of a carousel.
@@ -57,31 +58,34 @@ type draftCard struct {
 	Components []*draftPart `json:"components"`
 }
 
-// draftOffer is what a limited-time offer says.
+// draftOffer is the text of a limited-time offer.
 type draftOffer struct {
 	Text          *string `json:"text,omitempty"`
 	HasExpiration *bool   `json:"has_expiration,omitempty"`
 }
 
-// validate checks a template by the provider's rules, as far as they are known,
-// and writes it as the provider does.
+// validate checks a template by the provider's rules, as far as they are known, and
+// normalizes it to the provider's spelling.
 func (t *newTemplate) validate() error {
-	if err := cmp.Or(t.checkName(), t.checkLanguage(), upper("category", t.Category, categories...)); err != nil {
+	if err := cmp.Or(t.checkName(), t.checkLanguage(), oneOfAnyCase("category", t.Category, categories...)); err != nil {
 		return err
 	}
+
 	if t.ParameterFormat != nil {
-		if err := upper("parameter_format", t.ParameterFormat, "POSITIONAL", "NAMED"); err != nil {
+		if err := oneOfAnyCase("parameter_format", t.ParameterFormat, "POSITIONAL", "NAMED"); err != nil {
 			return err
 		}
 	}
+
 	if t.Components == nil {
 		return missing("components")
 	}
 	if err := checkTTL(t.TTL, *t.Category); err != nil {
 		return err
 	}
+
 	rules := draftRules{category: *t.Category, named: t.named(), allowHTTP: t.allowHTTP}
-	return rules.components(t.Components)
+	return rules.checkComponents(t.Components)
 }
 
 func (t *newTemplate) checkName() error {
@@ -109,34 +113,41 @@ func (t *newTemplate) checkLanguage() error {
 
 func (t *newTemplate) named() bool { return t.ParameterFormat != nil && *t.ParameterFormat == "NAMED" }
 
-// row is the template as it is kept before the provider has seen it.
+// row is the template as it is stored before the provider has seen it.
 func (t *newTemplate) row(account int64) (storage.Template, error) {
 	components, err := json.Marshal(t.Components)
 	format := "POSITIONAL"
 	if t.named() {
 		format = "NAMED"
 	}
+
 	return storage.Template{
-		AccountID: account, Name: *t.Name, Language: *t.Language, Status: storage.TemplatePending, Category: *t.Category,
-		ParameterFormat: format, Content: jobs.TemplateContent(components), Components: components,
+		AccountID:       account,
+		Name:            *t.Name,
+		Language:        *t.Language,
+		Status:          storage.TemplatePending,
+		Category:        *t.Category,
+		ParameterFormat: format,
+		Content:         jobs.TemplateContent(components),
+		Components:      components,
 	}, err
 }
 
-// wire is the template as the provider is told of it.
-func (t *newTemplate) wire() ([]byte, error) {
-	told := *t
+// providerBody is the template as it is sent to the provider.
+func (t *newTemplate) providerBody() ([]byte, error) {
+	sent := *t
 	if t.ParameterFormat != nil {
-		format := strings.ToLower(*t.ParameterFormat) // as it wants to hear it, though it says it in capitals
-		told.ParameterFormat = &format
+		format := strings.ToLower(*t.ParameterFormat) // it takes small letters, but answers in capitals
+		sent.ParameterFormat = &format
 	}
-	return json.Marshal(told)
+	return json.Marshal(sent)
 }
 
 // templateChanges is the body of PATCH /v1/:phone_number_id/templates/:name.
 type templateChanges struct {
-	Components patch[[]*draftPart] `json:"components"`
-	Category   patch[string]       `json:"category"`
-	TTL        patch[loose[int64]] `json:"message_send_ttl_seconds"`
+	Components patch[[]*draftPart]       `json:"components"`
+	Category   patch[string]             `json:"category"`
+	TTL        patch[looseNumber[int64]] `json:"message_send_ttl_seconds"`
 }
 
 func (c *templateChanges) validate() error {
@@ -150,18 +161,19 @@ func (c *templateChanges) validate() error {
 	case c.TTL.Null:
 		return invalid("message_send_ttl_seconds", "cannot be null")
 	case c.Category.Set:
-		return upper("category", &c.Category.Value, categories...)
+		return oneOfAnyCase("category", &c.Category.Value, categories...)
 	}
 	return nil
 }
 
-// fit checks the changes against the template that they are for. A category that
-// nobody knows has no rules of its own.
-func (c *templateChanges) fit(t storage.Template, allowHTTP plainHTTP) error {
+// checkFor checks the changes against the template that they are for. A category that
+// is not known has no rules of its own.
+func (c *templateChanges) checkFor(t storage.Template, allowHTTP plainHTTP) error {
 	category := t.Category
 	if c.Category.Set {
 		category = c.Category.Value
 	}
+
 	if c.TTL.Set {
 		if err := checkTTL(&c.TTL.Value, category); err != nil {
 			return err
@@ -170,12 +182,14 @@ func (c *templateChanges) fit(t storage.Template, allowHTTP plainHTTP) error {
 	if !c.Components.Set {
 		return nil
 	}
+
 	rules := draftRules{category: category, named: t.ParameterFormat == "NAMED", allowHTTP: allowHTTP}
-	return rules.components(c.Components.Value)
+	return rules.checkComponents(c.Components.Value)
 }
 
-// body is what the provider is told: what is absent stays as it is.
-func (c *templateChanges) body() ([]byte, error) {
+// providerBody is the request to the provider: fields that are absent stay as they
+// are.
+func (c *templateChanges) providerBody() ([]byte, error) {
 	body := make(map[string]any)
 	if c.Components.Set {
 		body["components"] = c.Components.Value
@@ -189,25 +203,25 @@ func (c *templateChanges) body() ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// lifetimes are for how many seconds the provider may try to deliver.
-var lifetimes = map[string]struct{ least, most int64 }{
+// ttlLimits bound, by category, for how many seconds the provider may try to deliver.
+var ttlLimits = map[string]struct{ least, most int64 }{
 	authentication: {30, 900},
 	utility:        {30, 43_200},
 	marketing:      {43_200, 2_592_000},
 }
 
-// checkTTL checks how long a message may be tried; -1 is the most there is, 30
-// days, for whom that is much.
-func checkTTL(ttl *loose[int64], category string) error {
-	limit, known := lifetimes[category]
+// checkTTL checks the time to live of a template's messages. -1 stands for 30 days,
+// which a marketing template has to write out.
+func checkTTL(ttl *looseNumber[int64], category string) error {
+	limit, known := ttlLimits[category]
 	if ttl == nil || !known || ttl.value == -1 && category != marketing {
 		return nil
 	}
 	return inRange("message_send_ttl_seconds", ttl, limit.least, limit.most)
 }
 
-// upper checks a word that may be written in any case, and writes it in capitals.
-func upper(name string, s *string, words ...string) error {
+// oneOfAnyCase is oneOf for a word in any case, which it rewrites in capitals.
+func oneOfAnyCase(name string, s *string, words ...string) error {
 	if s == nil {
 		return missing(name)
 	}

@@ -12,14 +12,13 @@ import (
 	"confab/jobs/provider"
 )
 
-// exampleTime is what all the files of a template may take to be fetched and
-// uploaded.
-const exampleTime = 60 * time.Second
+// exampleTimeout bounds fetching and uploading all files of a template.
+const exampleTimeout = 60 * time.Second
 
-// uploadHandle is how the provider names a file that was uploaded to it.
+// uploadHandle is the form of the provider's handles of uploaded files.
 var uploadHandle = regexp.MustCompile(`^[0-9]+:`)
 
-// exampleTypes are the files that a header's format takes.
+// exampleTypes are the MIME types that a header's format accepts.
 var exampleTypes = map[string][]string{
 	"IMAGE":    {"image/jpeg", "image/png"},
 	"VIDEO":    {"video/mp4"},
@@ -27,93 +26,102 @@ var exampleTypes = map[string][]string{
 	"DOCUMENT": {"application/pdf"},
 }
 
-// checkFile checks the example of a header that is a file: a handle, or a URL
-// that it is to be fetched from, which may stand in the handle's place.
+// checkFile checks the example of a header that is a file: a handle of the provider,
+// or a URL to fetch it from. The URL may also stand in the handle's place.
 func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 	given := p.Example
 	if given == nil {
 		return missing("example")
 	}
+
 	p.Example = &draftExample{HeaderHandle: given.HeaderHandle, HeaderURL: given.HeaderURL}
+
 	switch {
 	case given.HeaderHandle != nil && given.HeaderURL != nil:
 		return within("example", invalid("header_url", "cannot be given beside header_handle"))
 	case given.HeaderURL != nil:
-		return within("example", link("header_url", &given.HeaderURL.text, allowHTTP))
+		return within("example", checkLink("header_url", &given.HeaderURL.text, allowHTTP))
 	case given.HeaderHandle == nil:
 		return missing("example.header_handle")
 	case len(given.HeaderHandle) != 1:
 		return invalid("example.header_handle", "must have one item")
 	}
+
 	handle := given.HeaderHandle[0]
 	switch {
-	case uploadHandle.MatchString(handle) || isProviders(handle):
+	case uploadHandle.MatchString(handle) || isProviderURL(handle):
 		return nil
 	case strings.Contains(handle, "://"):
-		return within("example", link("header_handle[0]", &handle, allowHTTP))
+		return within("example", checkLink("header_handle[0]", &handle, allowHTTP))
 	}
 	return invalid("example.header_handle[0]", "must be a handle of the provider's upload, or an https URL")
 }
 
-// isProviders tells a URL under which the provider itself shows an example.
-func isProviders(url string) bool { return strings.HasPrefix(url, "https://scontent.whatsapp.net/") }
+// isProviderURL tells whether the provider itself serves an example under a URL.
+func isProviderURL(url string) bool { return strings.HasPrefix(url, "https://scontent.whatsapp.net/") }
 
-// source is where the file of an example is to be fetched from, and the field
-// that says so; "" when the provider has it.
+// source is the URL from which an example's file must be fetched, and the field that
+// holds it; "" if the provider has the file already.
 func (e *draftExample) source() (url, field string) {
 	switch {
 	case e == nil:
 		return "", ""
 	case e.HeaderURL != nil:
 		return e.HeaderURL.text, "header_url"
-	case len(e.HeaderHandle) == 1 && !uploadHandle.MatchString(e.HeaderHandle[0]) && !isProviders(e.HeaderHandle[0]):
+	case len(e.HeaderHandle) == 1 && !uploadHandle.MatchString(e.HeaderHandle[0]) && !isProviderURL(e.HeaderHandle[0]):
 		return e.HeaderHandle[0], "header_handle[0]"
 	}
 	return "", ""
 }
 
-// uploader hands the files of a template's examples to the provider.
-type uploader struct {
+// exampleUploader uploads the files of a template's examples to the provider.
+type exampleUploader struct {
 	s       *Server
 	account int64
 	handles map[string]string // by URL: cards often share one
 }
 
-// uploadExamples puts handles in the place of the URLs of a template's files.
+// uploadExamples uploads the files of a template's examples and replaces their URLs
+// with handles.
 func (s *Server) uploadExamples(r *request, parts []*draftPart) error {
-	ctx, cancel := context.WithTimeout(r.http.Context(), exampleTime)
+	ctx, cancel := context.WithTimeout(r.http.Context(), exampleTimeout)
 	defer cancel()
-	u := uploader{s: s, account: r.account.ID, handles: make(map[string]string)}
-	return u.parts(ctx, "", parts)
+
+	u := exampleUploader{s: s, account: r.account.ID, handles: make(map[string]string)}
+	return u.uploadParts(ctx, "", parts)
 }
 
-// parts uploads the files of parts that stand under a path.
-func (u *uploader) parts(ctx context.Context, path string, parts []*draftPart) error {
+// uploadParts uploads the files of the parts under a path.
+func (u *exampleUploader) uploadParts(ctx context.Context, path string, parts []*draftPart) error {
 	for i, p := range parts {
-		at := item(path+"components", i) + "."
+		at := itemPath(path+"components", i) + "."
 		for j, card := range p.Cards {
-			if err := u.parts(ctx, item(at+"cards", j)+".", card.Components); err != nil {
+			if err := u.uploadParts(ctx, itemPath(at+"cards", j)+".", card.Components); err != nil {
 				return err
 			}
 		}
+
 		url, field := p.Example.source()
 		if url == "" {
 			continue
 		}
+
 		handle, err := u.upload(ctx, *p.Format, at+"example."+field, url)
 		if err != nil {
 			return err
 		}
+
 		p.Example = &draftExample{HeaderHandle: []string{handle}}
 	}
 	return nil
 }
 
 // upload fetches a file and uploads it.
-func (u *uploader) upload(ctx context.Context, format, param, url string) (string, error) {
+func (u *exampleUploader) upload(ctx context.Context, format, param, url string) (string, error) {
 	if handle, ok := u.handles[url]; ok {
 		return handle, nil
 	}
+
 	in, err := u.s.fetch(ctx, param, url)
 	if e, ours := errors.AsType[*Error](err); ours && e.Code == RequestTooLarge {
 		return "", invalid(param, "leads to a file that is too large") // the body itself is not
@@ -122,18 +130,32 @@ func (u *uploader) upload(ctx context.Context, format, param, url string) (strin
 		return "", err
 	}
 	defer in.file.Discard()
+
 	if types := exampleTypes[format]; !slices.Contains(types, in.mimeType) {
 		return "", invalid(param, "leads to a file of type "+in.mimeType+", which is none of "+strings.Join(types, ", "))
 	}
+
 	name := "example"
 	if clean := jobs.FileName(in.filename); clean != nil {
 		name = *clean
 	}
-	handle, err := u.s.Accounts.UploadExample(ctx, u.account, provider.File{Name: name, MIME: in.mimeType, Size: in.file.Size(), Content: in.file})
+
+	handle, err := u.s.Accounts.UploadExample(ctx, u.account, provider.File{
+		Name:    name,
+		MIME:    in.mimeType,
+		Size:    in.file.Size(),
+		Content: in.file,
+	})
 	if err == nil {
 		u.handles[url] = handle
 	}
-	return handle, upstream(err, func(e *provider.Error) error {
-		return &Error{Code: InvalidFieldValue, Param: param, Message: "The provider refuses the file: " + explained(e), cause: err}
+
+	return handle, providerCallError(err, func(e *provider.Error) error {
+		return &Error{
+			Code:    InvalidFieldValue,
+			Param:   param,
+			Message: "The provider refuses the file: " + providerReason(e),
+			cause:   err,
+		}
 	})
 }

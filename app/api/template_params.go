@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// storedTemplate is a template as the provider showed it.
+// storedTemplate is a template as the provider returned it.
 type storedTemplate struct {
 	Components      json.RawMessage
 	ParameterFormat string // POSITIONAL or NAMED
-	Category        string // "" where it was never told
+	Category        string // "" if the provider never gave it
 }
 
 // storedPart is a component of a template, or of a card.
@@ -45,30 +45,29 @@ func (t storedTemplate) parts() (parts []storedPart, err error) {
 	return parts, nil
 }
 
-// find is the part of a type, nil when the template has none. The provider
-// writes types in capitals, clients as they like.
-func find(parts []storedPart, kind string) *storedPart {
+// findPart finds the part of a type, nil when the template has none. The provider
+// writes types in capitals, clients in any case.
+func findPart(parts []storedPart, kind string) *storedPart {
 	if i := slices.IndexFunc(parts, func(p storedPart) bool { return strings.EqualFold(p.Type, kind) }); i >= 0 {
 		return &parts[i]
 	}
 	return nil
 }
 
-// supportsBSUID tells whether a template can go to a recipient without a known
-// number. Those for authentication cannot, and all of them are one-tap, zero-tap
-// or copy-code.
+// supportsBSUID tells whether a template can be sent to a business-scoped user id.
+// Authentication templates cannot: they need a number.
 func supportsBSUID(stored storedTemplate) bool {
 	parts, err := stored.parts()
-	return err != nil || !stored.authenticates(parts)
+	return err != nil || !stored.isAuthentication(parts)
 }
 
-// authenticates tells a template for codes, whose text the provider writes. The
-// button gives it away where no category is known.
-func (t storedTemplate) authenticates(parts []storedPart) bool {
+// isAuthentication tells whether a template sends codes. Without a category its button
+// shows that.
+func (t storedTemplate) isAuthentication(parts []storedPart) bool {
 	if t.Category != "" {
 		return strings.EqualFold(t.Category, "AUTHENTICATION")
 	}
-	buttons := find(parts, "buttons")
+	buttons := findPart(parts, "buttons")
 	return buttons != nil && slices.ContainsFunc(buttons.Buttons, func(b storedButton) bool {
 		return strings.EqualFold(b.Type, "OTP") || strings.Contains(b.URL, "otp_type=")
 	})
@@ -76,7 +75,7 @@ func (t storedTemplate) authenticates(parts []storedPart) bool {
 
 var variable = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 
-// variables are the names in a text, each once.
+// variables are the names of the variables in a text, each once.
 func variables(text string) (names []string) {
 	for _, match := range variable.FindAllStringSubmatch(text, -1) {
 		if !slices.Contains(names, match[1]) {
@@ -86,14 +85,15 @@ func variables(text string) (names []string) {
 	return names
 }
 
-// renderTemplate is the text of a template's body with its parameters filled in,
-// nil when the template is not known that well.
+// renderTemplate is the text of a template's body with its parameters filled in, nil
+// when the stored template has no body text.
 func renderTemplate(stored storedTemplate, sent components) *string {
 	parts, err := stored.parts()
-	body := find(parts, "body")
+	body := findPart(parts, "body")
 	if err != nil || body == nil || body.Text == "" {
 		return nil
 	}
+
 	values := make(map[string]string)
 	for _, c := range sent {
 		if *c.Type != "body" {
@@ -104,9 +104,10 @@ func renderTemplate(stored storedTemplate, sent components) *string {
 			if stored.named() {
 				name = deref(p.ParameterName)
 			}
-			values[name] = p.words()
+			values[name] = p.renderedText()
 		}
 	}
+
 	text := variable.ReplaceAllStringFunc(body.Text, func(found string) string {
 		if value, ok := values[variable.FindStringSubmatch(found)[1]]; ok {
 			return value
@@ -118,50 +119,53 @@ func renderTemplate(stored storedTemplate, sent components) *string {
 
 func (t storedTemplate) named() bool { return strings.EqualFold(t.ParameterFormat, "NAMED") }
 
-// checkTemplate compares what a message gives, which is valid in itself, with
-// what its template needs.
-func checkTemplate(stored storedTemplate, sent components) error {
+// checkTemplateParameters compares the values of a message, which are valid by
+// themselves, with what its template needs.
+func checkTemplateParameters(stored storedTemplate, sent components) error {
 	parts, err := stored.parts()
 	if err != nil || len(parts) == 0 {
-		return err // what nobody knows cannot be checked
+		return err // without stored components there is nothing to compare with
 	}
-	f := filling{named: stored.named(), code: stored.authenticates(parts)}
+
+	f := parameterChecker{named: stored.named(), code: stored.isAuthentication(parts)}
 	given := make([]*partBody, len(sent))
 	for i, c := range sent {
 		given[i] = &c.partBody
 	}
-	if err := f.parts(parts, given); err != nil {
+
+	if err := f.checkParts(parts, given); err != nil {
 		return within("template", err)
 	}
-	return within("template", f.carousel(find(parts, "carousel"), sent))
+	return within("template", f.checkCarousel(findPart(parts, "carousel"), sent))
 }
 
-// filling puts parameters into a template.
-type filling struct {
+// parameterChecker compares parameters with a template.
+type parameterChecker struct {
 	named bool // variables have names
 	code  bool // the template is for authentication
 }
 
-// parts checks what is given for the parts of a template or a card, and then
-// what is not. That is found by filling in nothing, which does for the parts
-// that need nothing.
-func (f filling) parts(parts []storedPart, sent []*partBody) error {
+// checkParts checks the values for the parts of a template or a card, and then the
+// parts without values: each is checked as if it had been given without parameters,
+// which passes if it needs none.
+func (f parameterChecker) checkParts(parts []storedPart, sent []*partBody) error {
 	seen := make(map[string]bool)
 	for i, p := range sent {
-		if err := f.part(parts, p); err != nil {
-			return within(item("components", i), err)
+		if err := f.checkPart(parts, p); err != nil {
+			return within(itemPath("components", i), err)
 		}
 		seen[p.slot()] = true
 	}
+
 	for _, p := range slotsOf(parts) {
-		if !seen[p.slot()] && f.part(parts, p) != nil {
+		if !seen[p.slot()] && f.checkPart(parts, p) != nil {
 			return invalid("components", "must have what the template needs for its "+p.slot())
 		}
 	}
 	return nil
 }
 
-// slot names the part in words.
+// slot names the part for an error message.
 func (p *partBody) slot() string {
 	if *p.Type == "button" {
 		return "button at index " + strconv.Itoa(int(p.Index.value))
@@ -169,67 +173,70 @@ func (p *partBody) slot() string {
 	return *p.Type
 }
 
-// slotsOf are the parts that a template has, with nothing in them.
+// slotsOf are the parts of a template, without parameters.
 func slotsOf(parts []storedPart) (slots []*partBody) {
 	for _, kind := range []string{"header", "limited_time_offer", "body"} {
-		if find(parts, kind) != nil {
+		if findPart(parts, kind) != nil {
 			slots = append(slots, &partBody{Type: &kind})
 		}
 	}
-	if buttons := find(parts, "buttons"); buttons != nil {
+
+	if buttons := findPart(parts, "buttons"); buttons != nil {
 		kind := "button"
 		for i, b := range buttons.Buttons {
-			sub, _, _ := b.takes()
-			slots = append(slots, &partBody{Type: &kind, SubType: &sub, Index: &loose[int64]{int64(i)}})
+			sub, _, _ := b.parameterRule()
+			slots = append(slots, &partBody{Type: &kind, SubType: &sub, Index: &looseNumber[int64]{int64(i)}})
 		}
 	}
 	return slots
 }
 
-// part checks what is given for one part.
-func (f filling) part(parts []storedPart, p *partBody) error {
+// checkPart checks the values for one part.
+func (f parameterChecker) checkPart(parts []storedPart, p *partBody) error {
 	switch *p.Type {
 	case "header":
-		return f.header(find(parts, "header"), p.Parameters)
+		return f.checkHeader(findPart(parts, "header"), p.Parameters)
 	case "body":
-		return f.body(find(parts, "body"), p.Parameters)
+		return f.checkBody(findPart(parts, "body"), p.Parameters)
 	case "button":
-		return button(find(parts, "buttons"), p)
+		return checkButtonParameters(findPart(parts, "buttons"), p)
 	case "limited_time_offer":
-		return offer(find(parts, "limited_time_offer"), p.Parameters)
+		return checkOfferParameters(findPart(parts, "limited_time_offer"), p.Parameters)
 	}
 	return nil // a carousel, which only the whole can check
 }
 
-func (f filling) header(stored *storedPart, given []*parameterBody) error {
+func (f parameterChecker) checkHeader(stored *storedPart, given []*parameterBody) error {
 	switch {
 	case stored == nil:
-		return exactly(0, given)
+		return exactCount(0, given)
 	case stored.Format == "" || strings.EqualFold(stored.Format, "TEXT"):
-		return f.texts(stored.Text, given)
+		return f.checkTexts(stored.Text, given)
 	}
-	if err := exactly(1, given); err != nil {
+
+	if err := exactCount(1, given); err != nil {
 		return err
 	}
 	return within("parameters[0]", oneOf("type", given[0].Type, strings.ToLower(stored.Format)))
 }
 
-func (f filling) body(stored *storedPart, given []*parameterBody) error {
+func (f parameterChecker) checkBody(stored *storedPart, given []*parameterBody) error {
 	switch {
 	case stored == nil:
-		return exactly(0, given)
+		return exactCount(0, given)
 	case f.code:
-		return exactly(1, given)
+		return exactCount(1, given)
 	}
-	return f.texts(stored.Text, given)
+	return f.checkTexts(stored.Text, given)
 }
 
-// texts checks that there is a text for each variable.
-func (f filling) texts(text string, given []*parameterBody) error {
+// checkTexts checks that there is a value for each variable.
+func (f parameterChecker) checkTexts(text string, given []*parameterBody) error {
 	names, seen := variables(text), make(map[string]bool)
-	if err := exactly(len(names), given); err != nil {
+	if err := exactCount(len(names), given); err != nil {
 		return err
 	}
+
 	return each("parameters", given, func(p *parameterBody) error {
 		switch {
 		case !slices.Contains([]string{"text", "currency", "date_time"}, *p.Type):
@@ -243,11 +250,13 @@ func (f filling) texts(text string, given []*parameterBody) error {
 	})
 }
 
-// exactly checks the number of parameters.
-func exactly(n int, given []*parameterBody) error { return numbered(n, n, len(given), "parameters") }
+// exactCount checks the number of parameters.
+func exactCount(n int, given []*parameterBody) error {
+	return countBetween(n, n, len(given), "parameters")
+}
 
-// numbered checks that something stands from least to most times.
-func numbered(least, most, n int, name string) error {
+// countBetween checks that n is from least to most.
+func countBetween(least, most, n int, name string) error {
 	switch {
 	case least <= n && n <= most:
 		return nil

@@ -64,7 +64,7 @@ func cardsOf(cards ...string) string {
 // given reads components the way that a request does.
 func given(t testing.TB, sent ...string) components {
 	t.Helper()
-	return accept(t, message("template", fillFrame+strings.Join(sent, ",")+`]}`)).send().Template.Components
+	return accept(t, message("template", fillFrame+strings.Join(sent, ",")+`]}`)).outgoing().Template.Components
 }
 
 func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
@@ -153,7 +153,7 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 			if tt.param != "" {
 				want = "invalid_field_value template." + tt.param
 			}
-			is.Equal(verdict(t, checkTemplate(storedTemplates[tt.template], given(t, tt.sent...))), want)
+			is.Equal(verdict(t, checkTemplateParameters(storedTemplates[tt.template], given(t, tt.sent...))), want)
 		})
 	}
 }
@@ -198,7 +198,7 @@ func TestOnlyTemplatesForCodesNeedANumber(t *testing.T) {
 func TestAStoredTemplateThatCannotBeReadIsOurFault(t *testing.T) {
 	is := is.New(t)
 	broken := storedTemplate{Components: json.RawMessage(`[{"type":5}]`)}
-	is.Equal(asError(checkTemplate(broken, nil)).Code, InternalError)
+	is.Equal(asError(checkTemplateParameters(broken, nil)).Code, InternalError)
 	is.True(supportsBSUID(broken))
 }
 
@@ -218,7 +218,7 @@ func TestAsManyParametersAsVariablesFit(t *testing.T) {
 		quoted, _ := json.Marshal(text)
 		stored := storedTemplate{Components: json.RawMessage(`[{"type":"BODY","text":` + string(quoted) + `}]`), ParameterFormat: "POSITIONAL"}
 		fits := given(t, bodyOf(parameters...))
-		if got := verdict(t, checkTemplate(stored, fits)); got != "" {
+		if got := verdict(t, checkTemplateParameters(stored, fits)); got != "" {
 			rt.Fatalf("%s: %s", text, got)
 		}
 		if got := *renderTemplate(stored, fits); got != want {
@@ -232,7 +232,7 @@ func TestAsManyParametersAsVariablesFit(t *testing.T) {
 		default:
 			return
 		}
-		if got := verdict(t, checkTemplate(stored, given(t, bodyOf(parameters...)))); got != "invalid_field_value template.components[0].parameters" {
+		if got := verdict(t, checkTemplateParameters(stored, given(t, bodyOf(parameters...)))); got != "invalid_field_value template.components[0].parameters" {
 			rt.Fatalf("%s: %q", text, got)
 		}
 	})

@@ -91,7 +91,7 @@ func TestTheValidatorAndTheSimulatorTakeTheSameTemplates(t *testing.T) {
 				return
 			}
 			admitted++
-			wire, err := in.wire()
+			wire, err := in.providerBody()
 			if err != nil {
 				rt.Fatal(err)
 			}

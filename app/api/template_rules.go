@@ -27,8 +27,8 @@ const (
 	offerPart    = "LIMITED_TIME_OFFER"
 )
 
-// draftRules checks the components of a template, or of a card, and writes them
-// as the provider does: words in capitals, and nothing that has no meaning.
+// draftRules checks the components of a template, or of a card, and normalizes them to
+// the provider's spelling: words in capitals, and no fields without a meaning.
 type draftRules struct {
 	category  string
 	named     bool // variables have names
@@ -37,8 +37,8 @@ type draftRules struct {
 	allowHTTP plainHTTP
 }
 
-// components checks the parts one by one, and before that which they are.
-func (r draftRules) components(parts []*draftPart) error {
+// checkComponents checks which parts there are, and then each of them.
+func (r draftRules) checkComponents(parts []*draftPart) error {
 	kinds := []string{headerPart, bodyPart, footerPart, buttonsPart, carouselPart, offerPart}
 	switch {
 	case r.card:
@@ -46,9 +46,10 @@ func (r draftRules) components(parts []*draftPart) error {
 	case r.category == authentication:
 		kinds = []string{bodyPart, footerPart, buttonsPart}
 	}
+
 	seen := make(map[string]bool)
 	err := each("components", parts, func(p *draftPart) error {
-		if err := upper("type", p.Type, kinds...); err != nil {
+		if err := oneOfAnyCase("type", p.Type, kinds...); err != nil {
 			return err
 		}
 		return unique("type", *p.Type, seen)
@@ -56,20 +57,23 @@ func (r draftRules) components(parts []*draftPart) error {
 	if err != nil {
 		return err
 	}
-	if err := r.together(parts, seen); err != nil {
+	if err := r.checkCombination(parts, seen); err != nil {
 		return err
 	}
+
 	r.offer = seen[offerPart]
-	return each("components", parts, r.part)
+	return each("components", parts, r.checkPart)
 }
 
-// together checks which parts there are, and which of them go with which.
-func (r draftRules) together(parts []*draftPart, seen map[string]bool) error {
-	for _, kind := range r.needs() {
+// checkCombination checks that the required parts are there, and that the others may
+// stand together.
+func (r draftRules) checkCombination(parts []*draftPart, seen map[string]bool) error {
+	for _, kind := range r.requiredParts() {
 		if !seen[kind] {
 			return invalid("components", "must have one of type "+kind)
 		}
 	}
+
 	return each("components", parts, func(p *draftPart) error {
 		switch kind := *p.Type; {
 		case r.category != marketing && (kind == carouselPart || kind == offerPart):
@@ -83,8 +87,8 @@ func (r draftRules) together(parts []*draftPart, seen map[string]bool) error {
 	})
 }
 
-// needs are the parts that must be there.
-func (r draftRules) needs() []string {
+// requiredParts are the types of parts that must be there.
+func (r draftRules) requiredParts() []string {
 	switch {
 	case r.card:
 		return []string{headerPart, buttonsPart}
@@ -94,42 +98,43 @@ func (r draftRules) needs() []string {
 	return []string{bodyPart}
 }
 
-// part checks one part by its type, and drops what belongs to others.
-func (r draftRules) part(p *draftPart) error {
+// checkPart checks one part by its type, and drops the fields of other types.
+func (r draftRules) checkPart(p *draftPart) error {
 	given := *p
 	*p = draftPart{Type: given.Type}
+
 	switch *p.Type {
 	case headerPart:
 		p.Format, p.Text, p.Example = given.Format, given.Text, given.Example
-		return r.header(p)
+		return r.checkHeader(p)
 	case bodyPart:
 		if r.category == authentication {
 			p.AddSecurityRecommendation = given.AddSecurityRecommendation
-			return unwritten(given.Text)
+			return refuseText(given.Text)
 		}
 		p.Text, p.Example = given.Text, given.Example
-		return r.body(p)
+		return r.checkBody(p)
 	case footerPart:
 		if r.category == authentication {
 			p.CodeExpirationMinutes = given.CodeExpirationMinutes
 			return inRange("code_expiration_minutes", p.CodeExpirationMinutes, 1, 90)
 		}
 		p.Text = given.Text
-		return r.footer(p)
+		return r.checkFooter(p)
 	case buttonsPart:
 		p.Buttons = given.Buttons
-		return r.buttons(p.Buttons)
+		return r.checkButtons(p.Buttons)
 	case carouselPart:
 		p.Cards = given.Cards
-		return r.carousel(p.Cards)
+		return r.checkCarousel(p.Cards)
 	default:
 		p.Offer = given.Offer
 		return p.Offer.check()
 	}
 }
 
-// unwritten refuses a text in a template for authentication.
-func unwritten(text *string) error {
+// refuseText refuses a text in a template for authentication.
+func refuseText(text *string) error {
 	if text != nil {
 		return invalid("text", "cannot be given: the provider writes the texts of a template for authentication")
 	}
@@ -143,30 +148,33 @@ func (o *draftOffer) check() error {
 	return within("limited_time_offer", required("text", o.Text, maxOfferText))
 }
 
-func (r draftRules) header(p *draftPart) error {
+func (r draftRules) checkHeader(p *draftPart) error {
 	formats := []string{"TEXT", "IMAGE", "VIDEO", "DOCUMENT", "GIF", "LOCATION", "PRODUCT"}
 	if r.card {
 		formats = []string{"IMAGE", "VIDEO"}
 	}
-	if err := upper("format", p.Format, formats...); err != nil {
+	if err := oneOfAnyCase("format", p.Format, formats...); err != nil {
 		return err
 	}
+
 	switch *p.Format {
 	case "TEXT":
-		return r.headerText(p)
+		return r.checkHeaderText(p)
 	case "LOCATION", "PRODUCT":
 		p.Text, p.Example = nil, nil
 		return nil
 	}
+
 	p.Text = nil
 	return p.checkFile(r.allowHTTP)
 }
 
-func (r draftRules) headerText(p *draftPart) error {
-	if err := wording("text", p.Text, maxHeaderText); err != nil {
+func (r draftRules) checkHeaderText(p *draftPart) error {
+	if err := notBlank("text", p.Text, maxHeaderText); err != nil {
 		return err
 	}
-	names, err := r.variables("text", *p.Text)
+
+	names, err := r.checkVariables("text", *p.Text)
 	switch {
 	case err != nil:
 		return err
@@ -175,10 +183,10 @@ func (r draftRules) headerText(p *draftPart) error {
 	case len(names) > 1:
 		return invalid("text", "must have at most one variable")
 	}
-	return r.samples(p, "header_text", names)
+	return r.checkSamples(p, "header_text", names)
 }
 
-func (r draftRules) body(p *draftPart) error {
+func (r draftRules) checkBody(p *draftPart) error {
 	most := maxBodyText
 	switch {
 	case r.card:
@@ -186,28 +194,31 @@ func (r draftRules) body(p *draftPart) error {
 	case r.offer:
 		most = maxOfferBody
 	}
-	if err := wording("text", p.Text, most); err != nil {
+
+	if err := notBlank("text", p.Text, most); err != nil {
 		return err
 	}
-	names, err := r.variables("text", *p.Text)
+
+	names, err := r.checkVariables("text", *p.Text)
 	if err != nil {
 		return err
 	}
-	if err := surrounded(*p.Text, len(names)); err != nil {
+	if err := checkVariableContext(*p.Text, len(names)); err != nil {
 		return err
 	}
-	return r.samples(p, "body_text", names)
+
+	return r.checkSamples(p, "body_text", names)
 }
 
-func (r draftRules) footer(p *draftPart) error {
-	if err := wording("text", p.Text, maxFooterText); err != nil {
+func (r draftRules) checkFooter(p *draftPart) error {
+	if err := notBlank("text", p.Text, maxFooterText); err != nil {
 		return err
 	}
-	return constant("text", *p.Text)
+	return noVariables("text", *p.Text)
 }
 
-// wording checks a text that people read: there, not blank, and not too long.
-func wording(name string, s *string, most int) error {
+// notBlank checks a text that people read: present, not only spaces, and not too long.
+func notBlank(name string, s *string, most int) error {
 	if err := required(name, s, most); err != nil {
 		return err
 	}
@@ -217,31 +228,33 @@ func wording(name string, s *string, most int) error {
 	return nil
 }
 
-// constant refuses variables in a text that can have none.
-func constant(name, text string) error {
+// noVariables refuses variables in a text.
+func noVariables(name, text string) error {
 	if strings.Contains(text, "{{") {
 		return invalid(name, "must not have variables")
 	}
 	return nil
 }
 
-// carousel checks the cards, which must all be built alike.
-func (r draftRules) carousel(cards []*draftCard) error {
+// checkCarousel checks the cards, which must all have the same structure.
+func (r draftRules) checkCarousel(cards []*draftCard) error {
 	switch {
 	case cards == nil:
 		return missing("cards")
 	case len(cards) < minCards || len(cards) > maxCards:
 		return invalid("cards", "must have 2 to 10 items")
 	}
+
 	r.card = true
 	if err := each("cards", cards, func(c *draftCard) error {
 		if c.Components == nil {
 			return missing("components")
 		}
-		return r.components(c.Components)
+		return r.checkComponents(c.Components)
 	}); err != nil {
 		return err
 	}
+
 	first := cards[0].shape()
 	return each("cards", cards, func(c *draftCard) error {
 		if !slices.Equal(c.shape(), first) {
@@ -251,8 +264,7 @@ func (r draftRules) carousel(cards []*draftCard) error {
 	})
 }
 
-// shape is what must be the same in all cards: which parts they have, in which
-// format, and which buttons.
+// shape is the structure of a card: its parts, their formats, and its buttons.
 func (c *draftCard) shape() (words []string) {
 	for _, p := range c.Components {
 		word := *p.Type
@@ -264,6 +276,7 @@ func (c *draftCard) shape() (words []string) {
 		}
 		words = append(words, word)
 	}
-	slices.Sort(words) // their order says nothing
+
+	slices.Sort(words) // the order does not matter
 	return words
 }

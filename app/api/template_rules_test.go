@@ -318,7 +318,7 @@ func TestATemplateIsWrittenAsTheProviderDoes(t *testing.T) {
 		`{"type":"buttons","buttons":[{"type":"quick_reply","text":"Yes","url":"https://example.com"},{"type":"url","text":"See","url":"https://example.com/{{who}}","example":["x"]},{"type":"copy_code","text":"Copy","example":"A1"}]}`)
 	is.NoErr(unmarshal([]byte(given), &in))
 	is.NoErr(in.validate())
-	wire, err := in.wire()
+	wire, err := in.providerBody()
 	is.NoErr(err)
 	want := `{"name":"order_ready","language":"en_US","category":"MARKETING","components":[` +
 		`{"type":"BODY","text":"Hi {{who}} there","example":{"body_text_named_params":[{"param_name":"who","example":"Ana"}]}},` +

@@ -11,29 +11,31 @@ import (
 )
 
 var (
-	// placeholder is a variable in a text, whatever it is called.
-	placeholder = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
-	neighbours  = regexp.MustCompile(`\}\}\s*\{\{`)
+	// placeholder is a variable in a text, whatever its name.
+	placeholder       = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+	adjacentVariables = regexp.MustCompile(`\}\}\s*\{\{`)
 
 	variableName   = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	variableNumber = regexp.MustCompile(`^[1-9][0-9]{0,3}$`)
 )
 
-// variables checks how the variables of a text are written and returns their
+// checkVariables checks how the variables of a text are written, and returns their
 // names, each once.
-func (r draftRules) variables(param, text string) (names []string, err error) {
+func (r draftRules) checkVariables(param, text string) (names []string, err error) {
 	for _, match := range placeholder.FindAllStringSubmatch(text, -1) {
 		if name := strings.TrimSpace(match[1]); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
+
 	rest := placeholder.ReplaceAllString(text, "")
 	switch {
 	case strings.Contains(rest, "{{") || strings.Contains(rest, "}}"):
 		return nil, invalid(param, "has braces that do not match")
-	case r.named && !all(names, variableName):
-		return nil, invalid(param, "can only have variables whose names are in lower-case letters, digits and underscores, such as {{order_id}}")
-	case !r.named && !all(names, variableNumber):
+	case r.named && !allMatch(names, variableName):
+		return nil, invalid(param,
+			"can only have variables whose names are in lower-case letters, digits and underscores, such as {{order_id}}")
+	case !r.named && !allMatch(names, variableNumber):
 		return nil, invalid(param, "can only have variables that are numbered, such as {{1}}")
 	case !r.named && !numberedFromOne(names):
 		return nil, invalid(param, "must number its variables from 1 on without gaps")
@@ -41,7 +43,7 @@ func (r draftRules) variables(param, text string) (names []string, err error) {
 	return names, nil
 }
 
-func all(names []string, pattern *regexp.Regexp) bool {
+func allMatch(names []string, pattern *regexp.Regexp) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !pattern.MatchString(name) })
 }
 
@@ -54,15 +56,17 @@ func numberedFromOne(names []string) bool {
 	return true
 }
 
-// surrounded checks that the variables of a body stand among words, and that
-// these are not too few.
-func surrounded(text string, variables int) error {
-	words := strings.FieldsFunc(placeholder.ReplaceAllString(text, " "), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+// checkVariableContext checks that the variables of a body stand between words, and
+// that there are enough words for them.
+func checkVariableContext(text string, variables int) error {
+	isSeparator := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
+	words := strings.FieldsFunc(placeholder.ReplaceAllString(text, " "), isSeparator)
 	trimmed := strings.TrimFunc(text, unicode.IsSpace)
+
 	switch {
 	case strings.HasPrefix(trimmed, "{{") || strings.HasSuffix(trimmed, "}}"):
 		return invalid("text", "must not begin or end with a variable")
-	case neighbours.MatchString(text):
+	case adjacentVariables.MatchString(text):
 		return invalid("text", "must have words between two variables")
 	case len(words) < variables:
 		return invalid("text", "has too many variables for its length")
@@ -70,69 +74,76 @@ func surrounded(text string, variables int) error {
 	return nil
 }
 
-// draftExample shows the reviewers what a template may look like.
+// draftExample holds sample values, with which the provider reviews a template.
 type draftExample struct {
 	HeaderText      samples        `json:"header_text,omitempty"`
 	HeaderTextNamed []*namedSample `json:"header_text_named_params,omitempty"`
-	BodyText        rows           `json:"body_text,omitempty"`
+	BodyText        sampleRows     `json:"body_text,omitempty"`
 	BodyTextNamed   []*namedSample `json:"body_text_named_params,omitempty"`
 
-	HeaderHandle []string `json:"header_handle,omitempty"` // of a file at the provider, or the URL of one
-	HeaderURL    *lone    `json:"header_url,omitempty"`    // of a file that is to be uploaded
+	HeaderHandle []string      `json:"header_handle,omitempty"` // of a file at the provider, or the URL of one
+	HeaderURL    *stringOrList `json:"header_url,omitempty"`    // of a file that is to be uploaded
 }
 
-// namedSample is an example for a variable with a name.
+// namedSample is the sample of a variable with a name.
 type namedSample struct {
 	Name    *string `json:"param_name,omitempty"`
 	Example *string `json:"example,omitempty"`
 }
 
-// samples checks that there is an example for each variable of a text, and drops
-// whatever else there is.
-func (r draftRules) samples(p *draftPart, key string, names []string) error {
+// checkSamples checks that there is a sample for each variable of a text, and drops
+// all others.
+func (r draftRules) checkSamples(p *draftPart, key string, names []string) error {
 	given := p.Example
 	p.Example = nil
 	if len(names) == 0 {
 		return nil
 	}
+
 	if given == nil {
 		return missing("example")
 	}
+
 	header := key == "header_text"
 	p.Example = &draftExample{}
+
 	if r.named {
 		list, to := given.BodyTextNamed, &p.Example.BodyTextNamed
 		if header {
 			list, to = given.HeaderTextNamed, &p.Example.HeaderTextNamed
 		}
 		*to = list
-		return within("example", namedSamples(key+"_named_params", list, names))
+		return within("example", checkNamedSamples(key+"_named_params", list, names))
 	}
+
 	list := samples(given.BodyText)
 	if header {
 		list = given.HeaderText
 		p.Example.HeaderText = list
 	} else {
-		p.Example.BodyText = rows(list)
+		p.Example.BodyText = sampleRows(list)
 	}
-	return within("example", numberedSamples(key, list, len(names)))
+
+	return within("example", checkNumberedSamples(key, list, len(names)))
 }
 
-func namedSamples(key string, list []*namedSample, names []string) error {
+func checkNamedSamples(key string, list []*namedSample, names []string) error {
 	if list == nil {
 		return missing(key)
 	}
+
 	given := make(map[string]bool)
 	err := each(key, list, func(s *namedSample) error {
-		if err := filled("param_name", s.Name); err != nil {
+		if err := nonEmpty("param_name", s.Name); err != nil {
 			return err
 		}
 		given[*s.Name] = true
-		return filled("example", s.Example)
+		return nonEmpty("example", s.Example)
 	})
 	if err != nil {
 		return err
 	}
+
 	for _, name := range names {
 		if !given[name] {
 			return invalid(key, "must have an example for the variable "+name)
@@ -141,7 +152,7 @@ func namedSamples(key string, list []*namedSample, names []string) error {
 	return nil
 }
 
-func numberedSamples(key string, list samples, n int) error {
+func checkNumberedSamples(key string, list samples, n int) error {
 	switch {
 	case list == nil:
 		return missing(key)
@@ -153,8 +164,8 @@ func numberedSamples(key string, list samples, n int) error {
 	return nil
 }
 
-// samples are examples for numbered variables: a list, or a list of lists of
-// which the first counts.
+// samples are the samples of numbered variables: a list, or a list of lists of which
+// the first counts.
 type samples []string
 
 var errSamples = errors.New("must be a list of strings, or a list of such a list")
@@ -165,48 +176,50 @@ func (s *samples) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 {
 		return err
 	}
+
 	if list[0][0] == '[' {
 		b = list[0]
 	}
+
 	if err := json.Unmarshal(b, (*[]string)(s)); err != nil {
 		return errSamples
 	}
 	return nil
 }
 
-// rows are samples that are written as a list of lists.
-type rows samples
+// sampleRows are samples that are written as a list of lists.
+type sampleRows samples
 
 // UnmarshalJSON takes both forms.
-func (r *rows) UnmarshalJSON(b []byte) error { return (*samples)(r).UnmarshalJSON(b) }
+func (r *sampleRows) UnmarshalJSON(b []byte) error { return (*samples)(r).UnmarshalJSON(b) }
 
 // MarshalJSON writes the one row.
-func (r rows) MarshalJSON() ([]byte, error) { return json.Marshal([][]string{r}) }
+func (r sampleRows) MarshalJSON() ([]byte, error) { return json.Marshal([][]string{r}) }
 
-// lone is a text that may also stand in a list by itself. It is written as it
-// came.
-type lone struct {
+// stringOrList is a text that may also come as a list of one. It is written in the
+// form in which it came.
+type stringOrList struct {
 	text   string
 	listed bool
 }
 
-var errLone = errors.New("must be a string, or a list of one")
+var errStringOrList = errors.New("must be a string, or a list of one")
 
 // UnmarshalJSON takes both forms.
-func (l *lone) UnmarshalJSON(b []byte) error {
+func (l *stringOrList) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return json.Unmarshal(b, &l.text)
 	}
 	var list []string
 	if err := json.Unmarshal(b, &list); err != nil || len(list) != 1 {
-		return errLone
+		return errStringOrList
 	}
 	l.text, l.listed = list[0], true
 	return nil
 }
 
 // MarshalJSON writes the form that it came in.
-func (l lone) MarshalJSON() ([]byte, error) {
+func (l stringOrList) MarshalJSON() ([]byte, error) {
 	if l.listed {
 		return json.Marshal([]string{l.text})
 	}

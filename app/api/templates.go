@@ -31,18 +31,31 @@ type templateView struct {
 // viewTemplate shows a template of an account.
 func viewTemplate(a storage.ChatAccount, t storage.Template) templateView {
 	v := templateView{
-		ID: t.ID, Object: "template", Name: t.Name, Language: t.Language, Status: t.Status, ProviderStatus: orNull(t.ProviderStatus),
-		RejectedReason: orNull(t.Reason), Category: orNull(t.Category), ParameterFormat: t.ParameterFormat, Content: t.Content,
-		Variables: variables(t.Content), Components: t.Components, ChatAccount: viewChatAccount(a), ProviderTemplateID: orNull(t.ProviderTemplateID),
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		ID:                 t.ID,
+		Object:             "template",
+		Name:               t.Name,
+		Language:           t.Language,
+		Status:             t.Status,
+		ProviderStatus:     orNull(t.ProviderStatus),
+		RejectedReason:     orNull(t.Reason),
+		Category:           orNull(t.Category),
+		ParameterFormat:    t.ParameterFormat,
+		Content:            t.Content,
+		Variables:          variables(t.Content),
+		Components:         t.Components,
+		ChatAccount:        viewChatAccount(a),
+		ProviderTemplateID: orNull(t.ProviderTemplateID),
+		CreatedAt:          t.CreatedAt,
+		UpdatedAt:          t.UpdatedAt,
 	}
+
 	if v.Variables == nil {
 		v.Variables = []string{}
 	}
 	return v
 }
 
-// orNull is a text that is null when there is none.
+// orNull turns "" into nil.
 func orNull(s string) *string {
 	if s == "" {
 		return nil
@@ -60,12 +73,14 @@ func templateFilters(r *request) (storage.TemplateFilter, error) {
 		Status:   q.oneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
 		Language: jobs.TemplateLanguage(q.text("language", maxLanguage)),
 	}
+
 	switch f.Status {
 	case "":
 		f.Status = storage.TemplateApproved
 	case "all":
 		f.Status = ""
 	}
+
 	return f, q.err
 }
 
@@ -75,29 +90,34 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q, err := s.list(r, fmt.Sprintf("templates %d %#v", r.account.ID, f))
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("templates %d %#v", r.account.ID, f))
 	if err != nil {
 		return reply{}, err
 	}
+
 	var (
 		account storage.ChatAccount
 		rows    []storage.Template
 	)
+
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		if account, err = rx.ChatAccount(r.account.ID); err == nil {
 			rows, err = rx.Templates(r.account.ID, f, q.after, q.fetch())
 		}
 		return err
 	})
+
 	key := func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} }
 	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) }), err
 }
 
-// template finds the template that the path names: in the language that the query
-// names, otherwise the newest.
-func (s *Server) template(rx *storage.Rx, r *request) (storage.Template, error) {
+// templateIn finds the template in the path: in the language of the query, without one
+// the newest.
+func (s *Server) templateIn(rx *storage.Rx, r *request) (storage.Template, error) {
 	q := filters{values: r.query()}
 	language := jobs.TemplateLanguage(q.text("language", maxLanguage))
+
 	switch {
 	case q.err != nil:
 		return storage.Template{}, q.err
@@ -107,10 +127,10 @@ func (s *Server) template(rx *storage.Rx, r *request) (storage.Template, error) 
 	return rx.NewestTemplate(r.account.ID, r.param("name"))
 }
 
-// findTemplate reports a template that does not exist.
+// findTemplate returns an error if the template in the path does not exist.
 func (s *Server) findTemplate(r *request) error {
 	return s.view(r, func(rx *storage.Rx) error {
-		_, err := s.template(rx, r)
+		_, err := s.templateIn(rx, r)
 		return err
 	})
 }
@@ -119,7 +139,7 @@ func (s *Server) findTemplate(r *request) error {
 func (s *Server) getTemplate(r *request) (reply, error) {
 	var rep reply
 	err := s.view(r, func(rx *storage.Rx) error {
-		t, err := s.template(rx, r)
+		t, err := s.templateIn(rx, r)
 		if err == nil {
 			rep, err = showTemplate(rx, t)
 		}
@@ -128,7 +148,7 @@ func (s *Server) getTemplate(r *request) (reply, error) {
 	return rep, err
 }
 
-// showTemplate answers with a template.
+// showTemplate replies with a template.
 func showTemplate(rx *storage.Rx, t storage.Template) (reply, error) {
 	account, err := rx.ChatAccount(t.AccountID)
 	return ok(viewTemplate(account, t)), err
@@ -140,59 +160,65 @@ func (s *Server) createTemplate(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
-	if err := s.maySubmit(r, &in); err != nil {
+
+	if err := s.checkSubmitAllowed(r, &in); err != nil {
 		return reply{}, err
 	}
 	if err := s.uploadExamples(r, in.Components); err != nil {
 		return reply{}, err
 	}
-	r.carryThrough()
-	out, err := s.submit(r, &in)
+
+	// From here on the provider may have the template: the result must be stored.
+	r.detachContext()
+	out, err := s.submitToProvider(r, &in)
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		t, err := out.store(tx)
 		if err != nil {
 			return reply{}, err
 		}
+
 		rep, err := showTemplate(&tx.Rx, t)
 		return created(rep.data), err
 	})
 }
 
-// maySubmit refuses what needs no word from the provider: a template that is
-// there, what the bill does not cover, and an account that is disconnected.
-func (s *Server) maySubmit(r *request, in *newTemplate) error {
+// checkSubmitAllowed refuses what can be known without the provider: a template that
+// exists, an inactive subscription, a disconnected account.
+func (s *Server) checkSubmitAllowed(r *request, in *newTemplate) error {
 	err := s.view(r, func(rx *storage.Rx) error {
 		t, err := rx.Template(r.account.ID, *in.Name, *in.Language)
 		if err == nil && t.ProviderStatus != templateDeleted {
 			return errTemplateExists(nil)
 		}
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	})
+
 	if err == nil {
-		err = r.billed()
+		err = r.checkBilling()
 	}
 	if err == nil {
-		err = s.reachable(r)
+		err = s.checkConnected(r)
 	}
 	return err
 }
 
-// templateDeleted is the provider's word for a template that is there no longer.
+// templateDeleted is the provider's status of a deleted template.
 const templateDeleted = "DELETED"
 
-// ignoreMissing takes what is not there for nothing wrong.
-func ignoreMissing(err error) error {
+// ignoreNotFound turns ErrNotFound into nil.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	return err
 }
 
-// reachable refuses to speak to the provider for an account that is disconnected.
-func (s *Server) reachable(r *request) error {
+// checkConnected refuses a call to the provider for a disconnected account.
+func (s *Server) checkConnected(r *request) error {
 	sender, err := s.DB.Sender(r.http.Context(), r.account.ID)
 	if err == nil && sender.Status == storage.AccountDisconnected {
 		return fail(UpstreamError, "The account is disconnected.")
@@ -206,18 +232,22 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
-	t, err := s.editable(r, &in)
+
+	t, err := s.editableTemplate(r, &in)
 	if err != nil {
 		return reply{}, err
 	}
+
 	if err := s.uploadExamples(r, in.Components.Value); err != nil {
 		return reply{}, err
 	}
-	r.carryThrough()
-	edited, err := s.edit(r, t, &in)
+
+	r.detachContext()
+	edited, err := s.editAtProvider(r, t, &in)
 	if err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		t, err := storeEdited(tx, t, edited)
 		if err != nil {
@@ -227,22 +257,23 @@ func (s *Server) updateTemplate(r *request) (reply, error) {
 	})
 }
 
-// editable is the template that the path names, if the changes fit it.
-func (s *Server) editable(r *request, in *templateChanges) (t storage.Template, err error) {
+// editableTemplate finds the template in the path and checks the changes against it.
+func (s *Server) editableTemplate(r *request, in *templateChanges) (t storage.Template, err error) {
 	err = s.view(r, func(rx *storage.Rx) (err error) {
-		t, err = s.template(rx, r)
+		t, err = s.templateIn(rx, r)
 		return err
 	})
+
 	if err == nil {
-		err = in.fit(t, s.plainHTTP())
+		err = in.checkFor(t, s.plainHTTP())
 	}
 	if err == nil {
-		err = s.reachable(r)
+		err = s.checkConnected(r)
 	}
 	return t, err
 }
 
-// templateSyncView tells what a look at the provider's templates brought.
+// templateSyncView counts the changes that a sync made.
 type templateSyncView struct {
 	Object  string `json:"object"`
 	Created int    `json:"created"`
@@ -251,22 +282,31 @@ type templateSyncView struct {
 	Synced  int    `json:"synced"`
 }
 
-// ViewSync is what a sync brought as the API shows it, for whoever else shows it.
+// ViewSync is the result of a sync in the API's shape, for packages that show it
+// elsewhere.
 func ViewSync(s *jobs.TemplateSync) any { return viewSync(s) }
 
 func viewSync(s *jobs.TemplateSync) templateSyncView {
-	return templateSyncView{Object: "template_sync", Created: s.Created, Updated: s.Updated, Deleted: s.Deleted, Synced: s.Synced}
+	return templateSyncView{
+		Object:  "template_sync",
+		Created: s.Created,
+		Updated: s.Updated,
+		Deleted: s.Deleted,
+		Synced:  s.Synced,
+	}
 }
 
 // syncTemplates handles POST /v1/:phone_number_id/templates/sync.
 func (s *Server) syncTemplates(r *request) (reply, error) {
-	if err := s.reachable(r); err != nil {
+	if err := s.checkConnected(r); err != nil {
 		return reply{}, err
 	}
-	r.carryThrough()
+
+	r.detachContext()
 	found, err := s.Accounts.FetchTemplates(r.http.Context(), r.account.ID)
 	if err != nil {
-		return reply{}, upstream(err, unforeseen)
+		return reply{}, providerCallError(err, errUnexpectedRefusal)
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) { return ok(viewSync(found)), found.Store(tx) })
 }

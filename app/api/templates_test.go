@@ -49,7 +49,7 @@ func (u *upstreamed) stored(name, language string) (t storage.Template, found bo
 		var err error
 		t, err = rx.Template(u.account.ID, name, language)
 		found = err == nil
-		return ignoreMissing(err)
+		return ignoreNotFound(err)
 	})
 	return t, found
 }

@@ -10,47 +10,49 @@ import (
 	"confab/jobs/provider"
 )
 
-// The provider is called within the request where a client waits for its word:
-// to register a number, to submit a template, to look at templates.
+// The provider is called within the request where the client needs its answer: to
+// register a number, to submit a template, to list templates.
 
-// carryThrough makes a request go on when its client leaves: what the provider
-// was told to do must be written down.
-func (r *request) carryThrough() {
+// detachContext lets a request continue when its client disconnects: what was started
+// must be finished and stored.
+func (r *request) detachContext() {
 	r.http = r.http.WithContext(context.WithoutCancel(r.http.Context()))
 }
 
-// upstream words what a call to the provider came to. What the provider refuses
-// for another reason than its own trouble or the account's is worded by refused.
-func upstream(err error, refused func(*provider.Error) error) error {
+// providerCallError makes the client's error of a failed call to the provider. Faults
+// of the provider and of the account are the same for every call; any other refusal is
+// left to refused.
+func providerCallError(err error, refused func(*provider.Error) error) error {
 	e, answered := errors.AsType[*provider.Error](err)
+
 	switch {
 	case errors.Is(err, jobs.ErrToken):
 		return &Error{Code: UpstreamError, Message: "The account's access token cannot be read.", cause: err}
 	case !answered:
 		return err
 	case unavailable(e) || e.Class.Transient:
-		return errProvider(err)
+		return errProviderUnavailable(err)
 	case e.Class.Effect == provider.Restricted:
-		return &Error{Code: AccountRestricted, Message: "The provider has restricted this account: " + explained(e), cause: err}
+		return &Error{Code: AccountRestricted, Message: "The provider has restricted this account: " + providerReason(e), cause: err}
 	case e.Class.Effect != provider.NoEffect:
-		return &Error{Code: UpstreamError, Message: "The provider refuses this account: " + explained(e), cause: err}
+		return &Error{Code: UpstreamError, Message: "The provider refuses this account: " + providerReason(e), cause: err}
 	}
 	return refused(e)
 }
 
-// unavailable tells whether the provider gave no answer of its own: it could not
-// be asked, did not answer, or broke down over it.
+// unavailable tells whether the provider gave no answer of its own: it could not be
+// reached, did not answer, or answered with a fault of its server.
 func unavailable(e *provider.Error) bool {
 	return e.Status == 0 || e.Status >= 500 || e.Code == provider.NoCode
 }
 
-// errProvider reports that the provider could not do its part.
-func errProvider(cause error) *Error {
+// errProviderUnavailable reports that the provider could not be reached or failed.
+func errProviderUnavailable(cause error) *Error {
 	return &Error{Code: ProviderUnavailable, Message: "The provider could not be reached or failed. Please retry.", cause: cause}
 }
 
-// explained is what the provider says about a refusal, in a sentence.
-func explained(e *provider.Error) string {
+// providerReason is the provider's explanation of a refusal, as a sentence.
+func providerReason(e *provider.Error) string {
 	text := cmp.Or(e.UserMessage, e.Details, e.Message, e.UserTitle, e.Title, "it gave no reason")
 	if !strings.HasSuffix(text, ".") {
 		text += "."

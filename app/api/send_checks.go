@@ -8,8 +8,9 @@ import (
 	"confab/storage"
 )
 
-// findRecipient finds the contact that a message goes to, or describes a new one.
-func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipient, isNew bool, err error) {
+// findRecipient finds the contact that a message goes to, or returns a new one that is
+// not stored yet.
+func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to storage.Recipient, isNew bool, err error) {
 	switch {
 	case out.To != "":
 		to, err = tx.RecipientByPhone(account, out.To)
@@ -18,6 +19,7 @@ func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipien
 	default:
 		to, err = tx.RecipientByBSUID(account, out.Recipient)
 	}
+
 	if !errors.Is(err, storage.ErrNotFound) {
 		return to, false, err
 	}
@@ -32,12 +34,13 @@ func findRecipient(tx *storage.Tx, account int64, out send) (to storage.Recipien
 	return to, true, nil
 }
 
-// mayBeSent refuses what billing, the account, the customer or the recipient do
-// not allow, in the contract's order.
-func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, contact storage.Contact, out send) error {
+// checkSendAllowed refuses a message that billing, the account, the customer or the
+// recipient does not allow. The order of the checks is part of the contract.
+func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sender, contact storage.Contact, out outgoingMessage) error {
 	if sender.Subscription == storage.SubscriptionInactive {
 		return fail(SubscriptionInactive, "The organization's subscription is inactive.")
 	}
+
 	if quota := r.plan.MonthlyMessages; quota > 0 {
 		used, err := tx.MessagesThisMonth(r.org.ID)
 		if err != nil {
@@ -47,23 +50,29 @@ func (s *Server) mayBeSent(tx *storage.Tx, r *request, sender storage.Sender, co
 			return fail(QuotaExceeded, "The plan's messages of this month are used up.")
 		}
 	}
+
+	// The same rules apply again when the message's turn comes.
 	if refused := jobs.Refused(sender); refused != nil {
-		return fail(Code(refused.Code), refused.Text)
+		return fail(codeNamed(refused.Code), refused.Text)
 	}
+
 	switch {
 	case out.Template != nil && out.marketing && contact.MarketingOptedOut:
 		return fail(MarketingOptedOut, "The recipient takes no marketing messages.")
 	case out.Template != nil && sender.RequireOptIn && !contact.OptedIn:
 		return fail(ConsentRequired, "The recipient has not opted in.")
 	}
-	return out.lacking
+
+	return out.missingMedia
 }
 
-// checkTemplate holds a template message against the stored template.
-func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender) error {
+// resolveTemplate checks a template message against the stored template, and sets what
+// follows from it: the rendered text, and whether it is marketing.
+func (s *Server) resolveTemplate(tx *storage.Tx, out *outgoingMessage, sender storage.Sender) error {
 	if out.Template == nil {
 		return nil
 	}
+
 	t, err := tx.Template(sender.ID, out.Template.Name, out.Template.Language)
 	if errors.Is(err, storage.ErrNotFound) {
 		return &Error{Code: InvalidTemplateName, Param: "template.name", Message: "This number has no template of that name and language."}
@@ -71,13 +80,16 @@ func (s *Server) checkTemplate(tx *storage.Tx, out *send, sender storage.Sender)
 	if err != nil {
 		return err
 	}
+
 	stored := storedTemplate{Components: []byte(t.Components), ParameterFormat: t.ParameterFormat, Category: t.Category}
 	if out.Recipient != "" && !supportsBSUID(stored) {
 		return invalid("recipient", "cannot name the recipient of a template for authentication, which only goes to a number")
 	}
-	if err := checkTemplate(stored, out.Template.Components); err != nil {
+
+	if err := checkTemplateParameters(stored, out.Template.Components); err != nil {
 		return err
 	}
+
 	out.Body, out.marketing = renderTemplate(stored, out.Template.Components), strings.EqualFold(t.Category, "MARKETING")
 	return nil
 }

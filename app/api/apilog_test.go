@@ -104,22 +104,22 @@ func TestCallsAreWrittenInBatchesAfterASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		f := serveDirectly(t)
-		for range 2*callsBatch + 10 {
+		for range 2*callBatchSize + 10 {
 			f.callAs("", "GET", "/health", "")
 		}
 		is.Equal(len(f.stored()), 0) // off the request's path
-		time.Sleep(callsEvery)
+		time.Sleep(callFlushInterval)
 		synctest.Wait()
-		is.Equal(len(f.stored()), 2*callsBatch+10)
+		is.Equal(len(f.stored()), 2*callBatchSize+10)
 		f.call("GET", "/me", "")
 		used := storage.Now()
 		is.Equal(f.lastUsed(), storage.Time(0))
-		time.Sleep(usedEvery)
+		time.Sleep(lastUsedFlushInterval)
 		synctest.Wait()
 		is.Equal(f.lastUsed(), used)
 		f.call("GET", "/me", "")
 		is.NoErr(f.api.Flush(t.Context()))
-		is.Equal(f.lastUsed(), used.Add(usedEvery)) // for somebody who asks now
+		is.Equal(f.lastUsed(), used.Add(lastUsedFlushInterval)) // for somebody who asks now
 	})
 }
 
@@ -148,21 +148,21 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	f := serve(t)
 	lost := serve(t)
 	lost.stop()
-	log := &callLog{db: lost.db, log: lost.api.Log, used: make(map[string]storage.Time)} // without the clock that writes it
+	log := &callLog{db: lost.db, log: lost.api.Log, lastUsed: make(map[string]storage.Time)} // without the clock that writes it
 	r := &request{http: httptest.NewRequest("GET", "/v1/me", nil), key: f.tenant.Key, org: f.tenant.Organization, began: time.Now()}
-	for range callsKept + 3 {
+	for range maxWaitingCalls + 3 {
 		log.add(r, 200, time.Millisecond, "127.0.0.1")
 	}
 	is.True(log.flush(context.Background()) != nil)
-	is.True(log.flushUsed(context.Background()) != nil)
-	is.Equal(len(log.waiting), callsKept) // none lost to the failure, none above the bound
-	is.Equal(len(log.used), 1)
+	is.True(log.flushLastUsed(context.Background()) != nil)
+	is.Equal(len(log.waiting), maxWaitingCalls) // none lost to the failure, none above the bound
+	is.Equal(len(log.lastUsed), 1)
 	is.Equal(len(lost.log.lines("calls=3")), 1) // the loss is told
 
-	log.waiting = log.waiting[:callsBatch+1]
+	log.waiting = log.waiting[:callBatchSize+1]
 	log.db = f.db // the disk is back
 	is.NoErr(log.flush(context.Background()))
-	is.NoErr(log.flushUsed(context.Background()))
-	is.Equal(len(f.stored()), callsBatch+1)
+	is.NoErr(log.flushLastUsed(context.Background()))
+	is.Equal(len(f.stored()), callBatchSize+1)
 	is.Equal(f.lastUsed(), storage.At(r.began))
 }

@@ -10,36 +10,37 @@ import (
 	"confab/storage"
 )
 
-// alike tells whether a template at the provider is one of ours. The provider does
-// not show components as they were given: it shows files under URLs of its own,
-// writes the texts for authentication, and makes a link of a button for codes.
-func alike(theirs, ours storage.Template) bool {
+// sameTemplate tells whether a template at the provider is one of ours. The provider
+// does not return components as they were submitted: it shows files under URLs of its
+// own, writes the texts of authentication templates, and turns a button for codes into
+// a link. So only the parts that it keeps are compared.
+func sameTemplate(theirs, ours storage.Template) bool {
 	code := ours.Category == authentication
-	one, err := essence(theirs.Components, code)
-	two, other := essence(ours.Components, code)
+	one, err := comparisonKeys(theirs.Components, code)
+	two, other := comparisonKeys(ours.Components, code)
 	return err == nil && other == nil && slices.Equal(one, two)
 }
 
-// essence is what makes a template what it is, in words; code tells that it is
-// for authentication.
-func essence(components storage.JSON, code bool) ([]string, error) {
+// comparisonKeys has a text for each component, which is equal for components that
+// count as the same. code says that the template is for authentication.
+func comparisonKeys(components storage.JSON, code bool) ([]string, error) {
 	var parts []*draftPart
 	if err := json.Unmarshal(components, &parts); err != nil {
 		return nil, err
 	}
-	return essences(parts, code), nil
+	return partKeys(parts, code), nil
 }
 
-func essences(parts []*draftPart, code bool) (words []string) {
+func partKeys(parts []*draftPart, code bool) (words []string) {
 	for _, p := range parts {
 		if p != nil {
-			words = append(words, p.essence(code))
+			words = append(words, p.comparisonKey(code))
 		}
 	}
 	return words
 }
 
-func (p *draftPart) essence(code bool) string {
+func (p *draftPart) comparisonKey(code bool) string {
 	kind := strings.ToUpper(deref(p.Type))
 	switch {
 	case kind == headerPart:
@@ -49,14 +50,14 @@ func (p *draftPart) essence(code bool) string {
 	case kind == carouselPart:
 		for _, card := range p.Cards {
 			if card != nil {
-				kind += fmt.Sprintf(" %q", essences(card.Components, code))
+				kind += fmt.Sprintf(" %q", partKeys(card.Components, code))
 			}
 		}
 		return kind
 	case kind == buttonsPart:
 		for _, b := range p.Buttons {
 			if b != nil {
-				kind += fmt.Sprintf(" %q", b.essence())
+				kind += fmt.Sprintf(" %q", b.comparisonKey())
 			}
 		}
 		return kind
@@ -68,18 +69,21 @@ func (p *draftPart) essence(code bool) string {
 	return fmt.Sprintf("%s %q", kind, deref(p.Text))
 }
 
-func (b *draftButton) essence() string {
+func (b *draftButton) comparisonKey() string {
 	kind := strings.ToUpper(deref(b.Type))
 	link := deref(b.URL)
 	if kind == "OTP" {
 		return "OTP " + strings.ToUpper(deref(b.OTPType))
 	}
+
 	if u, err := url.Parse(link); err == nil && u.Query().Has("otp_type") {
 		return "OTP " + u.Query().Get("otp_type")
 	}
+
 	label := deref(b.Text)
 	if kind == "COPY_CODE" || kind == "REQUEST_CONTACT_INFO" {
-		label = "" // which the provider writes
+		label = "" // the provider writes the label
 	}
+
 	return fmt.Sprintf("%s %q %s %s %s %s", kind, label, link, strings.TrimPrefix(deref(b.Phone), "+"), deref(b.FlowID), deref(b.FlowName))
 }

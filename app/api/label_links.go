@@ -27,21 +27,22 @@ func errLabelID() *Error {
 	return invalid("label_id", "must be an id that starts with "+storage.PrefixLabel)
 }
 
-// contactLabelView tells whether a contact has a label.
+// contactLabelView is the reply to attaching or detaching a contact's label.
 type contactLabelView struct {
 	ContactID string `json:"contact_id"`
 	LabelID   string `json:"label_id"`
 	Attached  bool   `json:"attached"`
 }
 
-// conversationLabelView tells whether a conversation has a label.
+// conversationLabelView is the same for a conversation.
 type conversationLabelView struct {
 	ConversationID string `json:"conversation_id"`
 	LabelID        string `json:"label_id"`
 	Attached       bool   `json:"attached"`
 }
 
-// labelToAttach is the label that a body names. It must be of the number's team.
+// labelToAttach finds the label that a body names. It must belong to the number's
+// team.
 func labelToAttach(rx *storage.Rx, r *request, id string) (storage.Label, error) {
 	l, err := rx.Label(r.org.ID, id)
 	if err == nil && l.TeamID != r.account.TeamID {
@@ -50,7 +51,7 @@ func labelToAttach(rx *storage.Rx, r *request, id string) (storage.Label, error)
 	return l, err
 }
 
-// labelToDetach is the label that the path names, whether it is attached or not.
+// labelToDetach finds the label in the path, whether it is attached or not.
 func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
 	id := r.param("label_id")
 	if !storage.ValidID(storage.PrefixLabel, id) {
@@ -59,8 +60,8 @@ func labelToDetach(rx *storage.Rx, r *request) (storage.Label, error) {
 	return rx.Label(r.org.ID, id)
 }
 
-// tellRelabelled tells that a contact's labels changed, if they did.
-func tellRelabelled(tx *storage.Tx, r *request, c storage.Contact, changed bool) error {
+// emitLabelsChanged emits contact.updated, if the contact's labels changed.
+func emitLabelsChanged(tx *storage.Tx, r *request, c storage.Contact, changed bool) error {
 	if !changed {
 		return nil
 	}
@@ -74,20 +75,24 @@ func (s *Server) attachToContact(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := contactIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		changed, err := tx.AttachToContact(c.ID, l.ID)
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(contactLabelView{c.ID, l.ID, true}), tellRelabelled(tx, r, c, changed)
+
+		return ok(contactLabelView{c.ID, l.ID, true}), emitLabelsChanged(tx, r, c, changed)
 	})
 }
 
@@ -98,15 +103,18 @@ func (s *Server) detachFromContact(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		changed, err := tx.DetachFromContact(c.ID, l.ID)
 		if err != nil {
 			return reply{}, err
 		}
-		return ok(contactLabelView{c.ID, l.ID, false}), tellRelabelled(tx, r, c, changed)
+
+		return ok(contactLabelView{c.ID, l.ID, false}), emitLabelsChanged(tx, r, c, changed)
 	})
 }
 
@@ -116,15 +124,18 @@ func (s *Server) attachToConversation(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		c, err := conversationIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToAttach(&tx.Rx, r, *in.LabelID)
 		if err != nil {
 			return reply{}, err
 		}
+
 		_, err = tx.AttachToConversation(c.ID, l.ID)
 		return ok(conversationLabelView{c.ID, l.ID, true}), err
 	})
@@ -137,10 +148,12 @@ func (s *Server) detachFromConversation(r *request) (reply, error) {
 		if err != nil {
 			return reply{}, err
 		}
+
 		l, err := labelToDetach(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
+
 		_, err = tx.DetachFromConversation(c.ID, l.ID)
 		return ok(conversationLabelView{c.ID, l.ID, false}), err
 	})
@@ -157,6 +170,7 @@ type bulkLabel struct {
 
 func (b *bulkLabel) validate() error {
 	bad := slices.IndexFunc(b.ContactIDs, func(id string) bool { return !storage.ValidID(storage.PrefixContact, id) })
+
 	switch {
 	case b.ContactIDs == nil:
 		return missing("contact_ids")
@@ -176,7 +190,7 @@ func (b *bulkLabel) validate() error {
 	return nil
 }
 
-// bulkLabelView counts what became of the contacts.
+// bulkLabelView counts the contacts by the result.
 type bulkLabelView struct {
 	Applied             int `json:"applied"`   // that now are as wanted
 	Unchanged           int `json:"unchanged"` // of them, those that were so before
@@ -190,52 +204,60 @@ func (s *Server) bulkLabelContacts(r *request) (reply, error) {
 	if err := r.decode(&in); err != nil {
 		return reply{}, err
 	}
+
+	// A contact that is named twice counts once.
 	slices.Sort(in.ContactIDs)
 	in.ContactIDs = slices.Compact(in.ContactIDs)
+
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		counts, err := labelInBulk(tx, r, in)
+		counts, err := applyBulkLabel(tx, r, in)
 		return ok(counts), err
 	})
 }
 
-// labelInBulk does what the body wants and counts the contacts by what became of
-// them.
-func labelInBulk(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView, err error) {
+// applyBulkLabel makes the change that the body asks for, and counts the contacts by
+// the result.
+func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView, err error) {
 	l, err := tx.Label(r.org.ID, *in.LabelID)
 	if err != nil {
 		return counts, err
 	}
+
 	own, err := tx.ContactsByID(r.account.ID, in.ContactIDs)
 	if err != nil {
 		return counts, err
 	}
+
 	counts.SkippedCrossOrg = len(in.ContactIDs) - len(own)
 	if l.TeamID != r.account.TeamID {
 		counts.SkippedTeamMismatch = len(own)
 		return counts, nil
 	}
-	changed, err := relabelAll(tx, r, own, in)
+
+	changed, err := attachOrDetach(tx, r, own, in)
 	counts.Applied, counts.Unchanged = len(own), len(own)-changed
 	return counts, err
 }
 
-// relabelAll attaches or detaches a label everywhere at once, tells of each
-// contact that it changed, and returns how many those were.
-func relabelAll(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
+// attachOrDetach attaches or detaches the label for all contacts with one statement,
+// emits contact.updated for each that changed, and returns their number.
+func attachOrDetach(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
 	change := tx.AttachToContacts
 	if *in.Operation == "detach" {
 		change = tx.DetachFromContacts
 	}
+
 	ids, err := change(r.account.ID, in.ContactIDs, *in.LabelID)
 	if err != nil {
 		return 0, err
 	}
+
 	changed := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		changed[id] = true
 	}
 	for _, c := range own {
-		if err := tellRelabelled(tx, r, c, changed[c.ID]); err != nil {
+		if err := emitLabelsChanged(tx, r, c, changed[c.ID]); err != nil {
 			return 0, err
 		}
 	}

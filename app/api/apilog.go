@@ -1,0 +1,197 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"confab/storage"
+)
+
+const (
+	// callFlushInterval is how long a call waits to be written to the API log.
+	callFlushInterval = time.Second
+	// callBatchSize bounds the rows of one transaction.
+	callBatchSize = 256
+	// maxWaitingCalls bounds the calls that wait while the database cannot write.
+	maxWaitingCalls = 50_000
+	// lastUsedFlushInterval is how long a key's last use waits to be written.
+	lastUsedFlushInterval = 10 * time.Second
+	// maxLoggedMethod is longer than any real method.
+	maxLoggedMethod = 16
+)
+
+// callLog writes the API log and the time when each key was last used.
+//
+// A request only appends to a slice; the goroutine run writes what waits, in batches,
+// so no request waits for the log. mu guards what waits and is never held during a
+// write; writing is held for a whole flush, so that lines are stored in order. A flush
+// that fails keeps its lines for the next one, up to maxWaitingCalls; above that,
+// calls are counted and dropped. A crash loses at most the last second of calls,
+// because the log is not part of a request's transaction.
+type callLog struct {
+	db   *storage.DB
+	log  *slog.Logger
+	stop chan struct{}
+	done chan struct{}
+
+	mu       sync.Mutex
+	waiting  []storage.Call
+	dropped  int
+	lastUsed map[string]storage.Time // by key id
+
+	writing sync.Mutex // one flush at a time, so that lines stay in order
+}
+
+func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
+	l := &callLog{
+		db:       db,
+		log:      log,
+		stop:     make(chan struct{}),
+		done:     make(chan struct{}),
+		lastUsed: make(map[string]storage.Time),
+	}
+	go l.run()
+	return l
+}
+
+// add queues one call.
+func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
+	c := storage.Call{
+		Method:        r.http.Method[:min(len(r.http.Method), maxLoggedMethod)],
+		Path:          r.loggedPath(),
+		Status:        status,
+		LatencyMicros: took.Microseconds(),
+		IP:            ip,
+		RequestID:     r.id,
+		CreatedAt:     storage.At(r.began),
+	}
+	if r.org.ID != 0 {
+		c.OrganizationID, c.KeyID = &r.org.ID, &r.key.ID
+	}
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.KeyID != nil {
+		l.lastUsed[r.key.ID] = c.CreatedAt
+	}
+
+	// While the database cannot write, memory stays bounded: the log loses calls.
+	if len(l.waiting) >= maxWaitingCalls {
+		l.dropped++
+		return
+	}
+	l.waiting = append(l.waiting, c)
+}
+
+func (l *callLog) run() {
+	defer close(l.done)
+
+	calls := time.NewTicker(callFlushInterval)
+	defer calls.Stop()
+	used := time.NewTicker(lastUsedFlushInterval)
+	defer used.Stop()
+
+	for {
+		var err error
+		select {
+		case <-calls.C:
+			err = l.flush(context.Background())
+		case <-used.C:
+			err = l.flushLastUsed(context.Background())
+		case <-l.stop:
+			return
+		}
+
+		if err != nil {
+			l.log.Warn("write the API log", "error", err)
+		}
+	}
+}
+
+// flush writes every call that waits.
+func (l *callLog) flush(ctx context.Context) error {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+
+	for {
+		l.mu.Lock()
+		batch := l.waiting[:min(callBatchSize, len(l.waiting))]
+		dropped := l.dropped
+		l.dropped = 0
+		l.mu.Unlock()
+
+		if dropped > 0 {
+			l.log.Warn("the API log lost calls: the database was not writable for too long", "calls", dropped)
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+
+		// The batch leaves the queue only once it is written. Nobody else takes from its
+		// front meanwhile, because writing is held.
+		if err := l.db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertCalls(batch) }); err != nil {
+			return err
+		}
+
+		l.mu.Lock()
+		l.waiting = l.waiting[len(batch):]
+		if len(l.waiting) == 0 {
+			l.waiting = nil // lets the array go
+		}
+		l.mu.Unlock()
+	}
+}
+
+// flushLastUsed writes when each key was last used.
+func (l *callLog) flushLastUsed(ctx context.Context) error {
+	l.mu.Lock()
+	used := l.lastUsed
+	l.lastUsed = make(map[string]storage.Time)
+	l.mu.Unlock()
+
+	if len(used) == 0 {
+		return nil
+	}
+
+	err := l.db.Update(ctx, func(tx *storage.Tx) error {
+		for id, at := range used {
+			if err := tx.MarkKeyUsed(id, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+
+	if err != nil {
+		l.restoreLastUsed(used)
+	}
+	return err
+}
+
+// restoreLastUsed puts back times that could not be written, for the next try.
+func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+
+	for id, at := range used {
+		l.lastUsed[id] = max(l.lastUsed[id], at)
+	}
+}
+
+// close stops the goroutine and writes what still waits.
+func (l *callLog) close() {
+	close(l.stop)
+	<-l.done
+
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+
+	if err := l.flush(ctx); err != nil {
+		l.log.Warn("write the rest of the API log", "error", err)
+	}
+	if err := l.flushLastUsed(ctx); err != nil {
+		l.log.Warn("write the keys' last use", "error", err)
+	}
+}

@@ -1,0 +1,88 @@
+package api
+
+import "net/http"
+
+// Code is a permanent, programmatic name of a failure, with the HTTP status and the
+// type that it is sent with. Only newCode makes one, so a code without a status or
+// a type cannot be written down.
+type Code struct {
+	name      string
+	status    int
+	errorType errorType
+}
+
+// String is the name, as clients read it.
+func (c Code) String() string { return c.name }
+
+// errorType is the group of a code: what a client may do about it.
+type errorType string
+
+const (
+	authenticationError errorType = "authentication_error"
+	permissionError     errorType = "permission_error"
+	invalidRequestError errorType = "invalid_request_error"
+	notFoundError       errorType = "not_found"
+	conflictError       errorType = "conflict"
+	rateLimitError      errorType = "rate_limit_error"
+	apiError            errorType = "api_error"
+)
+
+// Every failure that the API can express: one line for each.
+var (
+	MissingAPIKey         = newCode("missing_api_key", http.StatusUnauthorized, authenticationError)
+	InvalidAPIKey         = newCode("invalid_api_key", http.StatusUnauthorized, authenticationError)
+	RevokedAPIKey         = newCode("revoked_api_key", http.StatusUnauthorized, authenticationError)
+	ExpiredAPIKey         = newCode("expired_api_key", http.StatusUnauthorized, authenticationError)
+	InvalidSignature      = newCode("invalid_signature", http.StatusUnauthorized, authenticationError) // of a provider's callback
+	ResourceNotFound      = newCode("resource_not_found", http.StatusNotFound, notFoundError)
+	MethodNotAllowed      = newCode("method_not_allowed", http.StatusMethodNotAllowed, invalidRequestError)
+	OrganizationSuspended = newCode("organization_suspended", http.StatusForbidden, permissionError)
+	FeatureNotAvailable   = newCode("feature_not_available", http.StatusForbidden, permissionError)
+	FeatureNotEntitled    = newCode("feature_not_entitled", http.StatusPaymentRequired, permissionError)
+	RateLimitExceeded     = newCode("rate_limit_exceeded", http.StatusTooManyRequests, rateLimitError)
+	RequestTooLarge       = newCode("request_too_large", http.StatusRequestEntityTooLarge, invalidRequestError)
+	InvalidJSON           = newCode("invalid_json", http.StatusBadRequest, invalidRequestError)
+	IdempotencyInProgress = newCode("idempotency_in_progress", http.StatusConflict, conflictError)
+	IdempotencyKeyReuse   = newCode("idempotency_key_reuse", http.StatusUnprocessableEntity, invalidRequestError)
+	ContactAlreadyExists  = newCode("contact_already_exists", http.StatusConflict, conflictError)
+	SetupLinkInactive     = newCode("setup_link_inactive", http.StatusConflict, conflictError)
+	MissingRequiredField  = newCode("missing_required_field", http.StatusBadRequest, invalidRequestError)
+	InvalidFieldValue     = newCode("invalid_field_value", http.StatusBadRequest, invalidRequestError)
+	InvalidPhoneNumber    = newCode("invalid_phone_number", http.StatusBadRequest, invalidRequestError)
+	InvalidTemplateName   = newCode("invalid_template_name", http.StatusBadRequest, invalidRequestError)
+	InvalidLimit          = newCode("invalid_limit", http.StatusBadRequest, invalidRequestError)
+	InvalidCursor         = newCode("invalid_cursor", http.StatusBadRequest, invalidRequestError)
+	InvalidWebhookURL     = newCode("invalid_webhook_url", http.StatusBadRequest, invalidRequestError)
+	InvalidEventType      = newCode("invalid_event_type", http.StatusBadRequest, invalidRequestError)
+	TemplateAlreadyExists = newCode("template_already_exists", http.StatusConflict, conflictError)
+	SubscriptionInactive  = newCode("subscription_inactive", http.StatusPaymentRequired, permissionError)
+	QuotaExceeded         = newCode("quota_exceeded", http.StatusPaymentRequired, permissionError)
+	MarketingOptedOut     = newCode("marketing_opted_out", http.StatusUnprocessableEntity, invalidRequestError)
+	ConsentRequired       = newCode("consent_required", http.StatusUnprocessableEntity, invalidRequestError)
+	AccountRestricted     = newCode("account_restricted", http.StatusUnprocessableEntity, invalidRequestError)
+	CustomerSuspended     = newCode("customer_suspended", http.StatusUnprocessableEntity, invalidRequestError)
+	NumberNotVerified     = newCode("whatsapp_number_not_verified", http.StatusUnprocessableEntity, invalidRequestError)
+	MediaNotFound         = newCode("media_not_found", http.StatusUnprocessableEntity, invalidRequestError)
+	UpstreamError         = newCode("upstream_error", http.StatusUnprocessableEntity, invalidRequestError)
+	RegistrationRunning   = newCode("registration_in_progress", http.StatusConflict, conflictError)
+	RegistrationFailed    = newCode("whatsapp_registration_failed", http.StatusUnprocessableEntity, invalidRequestError)
+	ProviderUnavailable   = newCode("whatsapp_upstream_error", http.StatusBadGateway, apiError)
+	WebhookDisabled       = newCode("webhook_subscription_disabled", http.StatusConflict, conflictError)
+	LastSecret            = newCode("cannot_revoke_last_secret", http.StatusUnprocessableEntity, invalidRequestError)
+	InternalError         = newCode("internal_error", http.StatusInternalServerError, apiError)
+	ServiceUnavailable    = newCode("service_unavailable", http.StatusServiceUnavailable, apiError)
+)
+
+// codes is every code by its name. newCode fills it while the package is
+// initialized; nothing writes to it afterwards.
+var codes = make(map[string]Code)
+
+func newCode(name string, status int, t errorType) Code {
+	c := Code{name: name, status: status, errorType: t}
+	codes[name] = c
+	return c
+}
+
+// codeNamed is the code of a name that another package gives as text. A name that
+// is none of ours gives the zero Code, which is sent as InternalError.
+func codeNamed(name string) Code { return codes[name] }

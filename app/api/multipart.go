@@ -1,0 +1,140 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"time"
+
+	"confab/jobs"
+	"confab/storage"
+)
+
+const (
+	// maxForm is the largest file and room for the rest of the form.
+	maxForm = maxMedia + mebibyte
+	// maxFormField bounds what is kept of another field.
+	maxFormField = 1 * kibibyte
+	// uploadTime is enough for the largest file on a slow connection.
+	uploadTime = 10 * time.Minute
+)
+
+// form is a multipart body after it was read.
+type form struct {
+	incomingFile
+	files int // how many parts were called file
+}
+
+// isForm tells whether the body is multipart, not JSON.
+func isForm(r *http.Request) bool {
+	return jobs.BareType(r.Header.Get("Content-Type")) == "multipart/form-data"
+}
+
+// readUpload reads a multipart body. Its file goes to disk while it arrives, so
+// that memory stays small whatever its size.
+func (s *Server) readUpload(x *exchange) error {
+	r := x.request
+	if r.http.ContentLength > maxForm {
+		return fail(RequestTooLarge, "The body has more than 100 MiB.")
+	}
+
+	// The server's usual deadlines are for bodies of a mebibyte. Where they cannot
+	// be changed, as in a test without a connection, they stay.
+	control, until := http.NewResponseController(x.ResponseWriter), time.Now().Add(uploadTime)
+	_, _ = control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))
+
+	file, err := s.Files.Create()
+	if err != nil {
+		return err
+	}
+
+	r.form = &form{incomingFile: incomingFile{file: file}}
+	r.http.Body = http.MaxBytesReader(x.ResponseWriter, r.http.Body, maxForm)
+	return asFormError(r.readForm())
+}
+
+// discardUpload deletes a file that was received and not kept.
+func (r *request) discardUpload() {
+	if r.form != nil {
+		r.form.file.Discard()
+	}
+}
+
+// readForm reads the parts of a multipart body. In the request's fingerprint their
+// names and contents stand for the raw body, because a client makes up a new
+// boundary for each try.
+func (r *request) readForm() error {
+	parts, err := r.http.MultipartReader()
+	if err != nil {
+		return err
+	}
+
+	r.raw = []byte("multipart\x00")
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return r.form.finish()
+		}
+		if err != nil {
+			return err
+		}
+
+		sum := sha256.New()
+		if err := r.form.readPart(part, sum); err != nil {
+			return err
+		}
+
+		r.raw = binary.AppendUvarint(r.raw, uint64(len(part.FormName())))
+		r.raw = append(r.raw, part.FormName()...)
+		r.raw = sum.Sum(r.raw)
+	}
+}
+
+// readPart reads one part and hashes it into sum. Every part is read to its end,
+// also one that is ignored: it is part of the fingerprint.
+func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
+	var to io.Writer = io.Discard
+
+	switch part.FormName() {
+	case "file":
+		if f.files++; f.files == 1 {
+			f.filename = part.FileName()
+			f.declared = append(f.declared, jobs.BareType(part.Header.Get("Content-Type")))
+			to = &f.incomingFile
+		}
+	case "type":
+		text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField), sum))
+		if err != nil {
+			return err
+		}
+		f.declared = append(f.declared, jobs.BareType(string(text)))
+	}
+
+	_, err := io.Copy(to, io.TeeReader(part, sum))
+	return err
+}
+
+// asFormError makes a client's error of a broken body, but not of a fault of our disk.
+func asFormError(err error) error {
+	if _, ours := errors.AsType[*Error](err); err == nil || ours || errors.Is(err, storage.ErrUnavailable) {
+		return err
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return fail(RequestTooLarge, "The body has more than 100 MiB.")
+	}
+	return &Error{Code: InvalidFieldValue, Param: "file", Message: "The multipart body could not be read.", cause: err}
+}
+
+// check refuses a form without exactly one file that can be sent.
+func (f *form) check() error {
+	switch {
+	case f.files == 0:
+		return missing("file")
+	case f.files > 1:
+		return invalid("file", "must be given once")
+	}
+	return f.incomingFile.check("file")
+}

@@ -1,0 +1,78 @@
+package api
+
+import "strings"
+
+// parameterRule is the sub type under which values are given for a button, "" when it
+// takes none, and how many parameters it needs and takes.
+func (b storedButton) parameterRule() (subType string, least, most int) {
+	switch strings.ToUpper(b.Type) {
+	case "URL":
+		n := min(len(variables(b.URL)), 1)
+		return "url", n, n
+	case "OTP":
+		return "url", 1, 1
+	case "COPY_CODE":
+		return "copy_code", 1, 1
+	case "QUICK_REPLY", "FLOW", "CATALOG", "MPM", "VOICE_CALL":
+		return strings.ToLower(b.Type), 0, 1
+	}
+	return "", 0, 0
+}
+
+// checkButtonParameters checks the values for a button, which is named by its index.
+func checkButtonParameters(stored *storedPart, p *partBody) error {
+	i := int(p.Index.value)
+	if stored == nil || i >= len(stored.Buttons) {
+		return invalid("index", "must be that of a button of the template")
+	}
+
+	subType, least, most := stored.Buttons[i].parameterRule()
+	if subType != "" && *p.SubType != subType {
+		return invalid("sub_type", "must be "+subType+", as this button of the template is")
+	}
+
+	return countBetween(least, most, len(p.Parameters), "parameters")
+}
+
+// checkOfferParameters checks the expiry of a limited-time offer.
+func checkOfferParameters(stored *storedPart, given []*parameterBody) error {
+	switch {
+	case stored == nil:
+		return exactCount(0, given)
+	case stored.Offer.HasExpiration:
+		return exactCount(1, given)
+	}
+	return countBetween(0, 1, len(given), "parameters")
+}
+
+// checkCarousel checks each card against the card of the template at its index.
+func (f parameterChecker) checkCarousel(stored *storedPart, sent components) error {
+	for i, c := range sent {
+		if *c.Type == "carousel" {
+			return within(itemPath("components", i), f.checkCards(stored, c.Cards))
+		}
+	}
+
+	if stored != nil {
+		return invalid("components", "must have a carousel for this template")
+	}
+	return nil
+}
+
+func (f parameterChecker) checkCards(stored *storedPart, given []*cardBody) error {
+	n := 0
+	if stored != nil {
+		n = len(stored.Cards)
+	}
+
+	if err := countBetween(n, n, len(given), "cards"); err != nil {
+		return err
+	}
+
+	return each("cards", given, func(c *cardBody) error {
+		if i := int(c.CardIndex.value); i < n {
+			return f.checkParts(stored.Cards[i].Components, c.Components)
+		}
+		return invalid("card_index", "must be that of a card of the template")
+	})
+}
