@@ -165,11 +165,11 @@ func blamed(e *provider.Error, parts []*draftPart) string {
 	switch e.Subcode {
 	case provider.SubcodeTemplateNameFormat, provider.SubcodeLanguageDeleted:
 		return "name"
-	case 2388047:
+	case provider.SubcodeTemplateHeaderFormat:
 		return partOf(headerPart, parts)
-	case 2388072, 2388293, 2388299:
+	case provider.SubcodeTemplateBodyFormat, provider.SubcodeTemplateVariableRatio, provider.SubcodeTemplateVariableEdge:
 		return partOf(bodyPart, parts)
-	case 2388073:
+	case provider.SubcodeTemplateFooterFormat:
 		return partOf(footerPart, parts)
 	}
 	for _, text := range []string{e.Message, e.UserMessage} {

@@ -111,7 +111,7 @@ func (c *content) readUnsupported() error {
 // unavailable tells of a file that the provider itself could not get.
 func unavailable(m provider.Message) bool {
 	for _, fault := range m.Errors {
-		if fault.Code == 131052 {
+		if fault.Code == provider.CodeMediaDownload {
 			return true
 		}
 	}

@@ -95,16 +95,31 @@ const (
 	upstreamError      = "upstream_error"
 )
 
+// Codes that callers ask for by name. All others are of interest only for the
+// class that the table gives them.
+const (
+	CodeSomethingWrong = 131000 // also told for failures to which the provider gave no code
+	CodeMediaDownload  = 131052 // the provider itself could not get the file of a message
+
+	codeInvalidParameter = 100 // what is wrong is told by the subcode
+	codeUnknownAlias     = 803
+)
+
 // Subcodes of code 100 that callers ask for.
 const (
-	SubcodeMissingObject      = 33
-	SubcodeCodeExpired        = 36007 // the signup code is too old
-	SubcodeCodeUsed           = 36009 // the signup code was used before
-	SubcodeTemplateLimit      = 2388019
-	SubcodeLanguageDeleted    = 2388023 // the name and language are blocked for up to four weeks
-	SubcodeTemplateExists     = 2388024
-	SubcodeTemplateLocked     = 2388039 // the template cannot be edited in its state
-	SubcodeTemplateNameFormat = 2388046
+	SubcodeMissingObject         = 33
+	SubcodeCodeExpired           = 36007 // the signup code is too old
+	SubcodeCodeUsed              = 36009 // the signup code was used before
+	SubcodeTemplateLimit         = 2388019
+	SubcodeLanguageDeleted       = 2388023 // the name and language are blocked for up to four weeks
+	SubcodeTemplateExists        = 2388024
+	SubcodeTemplateLocked        = 2388039 // the template cannot be edited in its state
+	SubcodeTemplateNameFormat    = 2388046
+	SubcodeTemplateHeaderFormat  = 2388047
+	SubcodeTemplateBodyFormat    = 2388072
+	SubcodeTemplateFooterFormat  = 2388073
+	SubcodeTemplateVariableRatio = 2388293 // the body has too many variables for its length
+	SubcodeTemplateVariableEdge  = 2388299 // the body begins or ends with a variable
 )
 
 // table is the one place where the provider's codes get their meaning.
@@ -119,15 +134,15 @@ var table = []Row{
 	{4, 4, 0, 400, InAnswer, "API Too Many Calls", Class{Code: appLimited, Transient: true}},
 	{10, 10, 0, 403, InAnswer, "API Permission Denied", Class{Code: permissionRevoked, Effect: Degraded}},
 	{33, 33, 0, 400, InAnswer, "Parameter value is not valid", Class{Code: upstreamError, Effect: Disconnected}},
-	{100, 100, SubcodeMissingObject, 400, InAnswer, "Unsupported request", Class{Code: permissionRevoked, Effect: Degraded}},
-	{100, 100, 0, 400, InAnswer, "Invalid parameter", Class{Code: upstreamError}},
+	{codeInvalidParameter, codeInvalidParameter, SubcodeMissingObject, 400, InAnswer, "Unsupported request", Class{Code: permissionRevoked, Effect: Degraded}},
+	{codeInvalidParameter, codeInvalidParameter, 0, 400, InAnswer, "Invalid parameter", Class{Code: upstreamError}},
 	{104, 104, 0, 400, InAnswer, "An access token is required to request this resource.", Class{Code: authExpired, Effect: Degraded}},
 	{190, 190, 0, 401, InAnswer, "Access token has expired", Class{Code: authExpired, Effect: Degraded}},
 	{192, 192, 0, 400, InAnswer, "Invalid phone number", Class{Code: upstreamError}},
 	{200, 299, 0, 403, InAnswer, "API Permission", Class{Code: permissionRevoked, Effect: Degraded}},
 	{368, 368, 0, 403, InEither, "Temporarily blocked for policies violations", Class{Code: policyViolation, Effect: Restricted}},
 	{613, 613, 0, 400, InAnswer, "Calls to this API have exceeded the rate limit.", Class{Code: appLimited, Transient: true}},
-	{803, 803, 0, 404, InAnswer, "Some of the aliases you requested do not exist", Class{Code: upstreamError}},
+	{codeUnknownAlias, codeUnknownAlias, 0, 404, InAnswer, "Some of the aliases you requested do not exist", Class{Code: upstreamError}},
 	{2500, 2500, 0, 400, InAnswer, "Unknown path components", Class{Code: upstreamError}},
 	{80007, 80007, 0, 400, InAnswer, "Rate limit issues", Class{Code: accountLimited, Transient: true, Effect: Cooldown}},
 	{80008, 80008, 0, 400, InAnswer, "There have been too many calls to this WhatsApp Business account.", Class{Code: accountLimited, Transient: true}},
@@ -135,7 +150,7 @@ var table = []Row{
 	{130429, 130429, 0, 400, InAnswer, "Rate limit hit", Class{Code: accountLimited, Transient: true}},
 	{130472, 130472, 0, 400, InCallback, "User's number is part of an experiment", Class{Code: undeliverable}},
 	{130497, 130497, 0, 403, InEither, "Business account is restricted from messaging users in this country.", Class{Code: accountRestricted}},
-	{131000, 131000, 0, 500, InEither, "Something went wrong", Class{Code: upstreamError, Transient: true}},
+	{CodeSomethingWrong, CodeSomethingWrong, 0, 500, InEither, "Something went wrong", Class{Code: upstreamError, Transient: true}},
 	{131005, 131005, 0, 403, InAnswer, "Access denied", Class{Code: permissionRevoked, Effect: Degraded}},
 	{131008, 131008, 0, 400, InAnswer, "Required parameter is missing", Class{Code: upstreamError}},
 	{131009, 131009, 0, 400, InEither, "Parameter value is not valid", Class{Code: upstreamError}},
@@ -156,7 +171,7 @@ var table = []Row{
 	{131049, 131049, 0, 400, InCallback, "This message was not delivered to maintain healthy ecosystem engagement.", Class{Code: undeliverable, Wait: 24 * time.Hour}},
 	{131050, 131050, 0, 400, InCallback, "User has stopped receiving marketing messages from this business", Class{Code: marketingBlocked, Effect: OptOut}},
 	{131051, 131051, 0, 400, InEither, "Unsupported message type", Class{Code: unsupportedType}},
-	{131052, 131052, 0, 400, InCallback, "Media download error", Class{Code: mediaDownload}},
+	{CodeMediaDownload, CodeMediaDownload, 0, 400, InCallback, "Media download error", Class{Code: mediaDownload}},
 	{131053, 131053, 0, 400, InEither, "Media upload error", Class{Code: mediaUpload}},
 	{131055, 131055, 0, 400, InAnswer, "Method not allowed", Class{Code: unsupportedType}},
 	{131056, 131056, 0, 400, InAnswer, "(Business Account, Consumer Account) pair rate limit hit", Class{Code: accountLimited, Transient: true, Wait: 4 * time.Second}},

@@ -41,7 +41,7 @@ func (f Fault) Class() Class {
 
 // missing reports whether the addressed object is not there, or not ours.
 func (f Fault) missing() bool {
-	return f.Code == 100 && f.Subcode == SubcodeMissingObject || f.Code == 803
+	return f.Code == codeInvalidParameter && f.Subcode == SubcodeMissingObject || f.Code == codeUnknownAlias
 }
 
 // UnmarshalJSON reads a fault leniently: a key of an unexpected kind is left
