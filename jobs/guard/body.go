@@ -22,35 +22,3 @@ func ReadBody(r io.Reader, limit int64) ([]byte, error) {
 		return body, err
 	}
 }
-
-// LimitBody lets at most limit bytes through and then fails with ErrTooLarge,
-// for bodies that are streamed.
-func LimitBody(body io.ReadCloser, limit int64) io.ReadCloser {
-	return &limited{body: body, left: limit}
-}
-
-type limited struct {
-	body io.ReadCloser
-	left int64
-}
-
-// Read implements io.Reader. It asks for one byte more than may pass: only
-// so is a body of exactly the limit told from a longer one.
-func (l *limited) Read(p []byte) (int, error) {
-	if l.left < 0 {
-		return 0, ErrTooLarge
-	}
-	if int64(len(p)) > l.left+1 {
-		p = p[:l.left+1]
-	}
-	n, err := l.body.Read(p)
-	if int64(n) <= l.left {
-		l.left -= int64(n)
-		return n, err
-	}
-	n, l.left = int(l.left), -1
-	return n, ErrTooLarge
-}
-
-// Close implements io.Closer.
-func (l *limited) Close() error { return l.body.Close() }

@@ -116,7 +116,7 @@ func redirects(limit int) func(*http.Request, []*http.Request) error {
 }
 
 // Do sends a request as http.Client.Do does. Use Reason to learn from the error
-// what went wrong, and ReadBody or LimitBody to read the answer.
+// what went wrong, and ReadBody to read the answer.
 func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.http.Do(req) }
 
 // Get requests a URL.

@@ -109,9 +109,6 @@ func TestEverythingThatTheProviderSaysOfAFailureIsKept(t *testing.T) {
 		Blame: []string{"name", "components[0].text"}, TraceID: "Az8or2yhqkZfEZ",
 	})
 	is.Equal(err.Error(), "create template: HTTP 400, code 100/2388046: Invalid parameter: name is odd")
-	code, ok := ProviderCode(err)
-	is.True(ok)
-	is.Equal(code, 100)
 }
 
 func TestErrorDataComesInMoreThanOneShape(t *testing.T) {

@@ -6,13 +6,6 @@ import (
 	"time"
 )
 
-// App is an app that receives an account's callbacks.
-type App struct {
-	ID       string
-	Name     string
-	Callback string // address used in place of the app's own, when set
-}
-
 // Subscribe makes our app receive an account's callbacks. Without it no message
 // of that account ever arrives.
 func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error {
@@ -22,27 +15,6 @@ func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error 
 // Unsubscribe ends what Subscribe began.
 func (c *Client) Unsubscribe(ctx context.Context, tok Token, wabaID string) error {
 	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(done))
-}
-
-type subscribedApp struct {
-	App struct {
-		ID   ID     `json:"id"`
-		Name string `json:"name"`
-	} `json:"whatsapp_business_api_data"`
-	Callback string `json:"override_callback_uri"`
-}
-
-// SubscribedApps lists the apps that receive an account's callbacks.
-func (c *Client) SubscribedApps(ctx context.Context, tok Token, wabaID string) ([]App, error) {
-	found, err := collect(list[subscribedApp](ctx, c, tok, get("list subscribed apps", wabaID, "subscribed_apps"), 0))
-	if err != nil {
-		return nil, err
-	}
-	apps := make([]App, len(found))
-	for i, f := range found {
-		apps[i] = App{ID: string(f.App.ID), Name: f.App.Name, Callback: f.Callback}
-	}
-	return apps, nil
 }
 
 // Grant is an access token that was just issued.

@@ -29,10 +29,6 @@ var ErrNotJSON = errors.New("not a JSON document")
 // with the argument.
 func ToProvider(doc []byte) ([]byte, error) { return translate(doc, toProvider) }
 
-// FromProvider translates a document of the provider, a whole callback or an
-// answer, into our dialect, with the same care as ToProvider.
-func FromProvider(doc []byte) ([]byte, error) { return translate(doc, fromProvider) }
-
 // rule changes the text at a path. A star stands for each element of an array.
 type rule struct {
 	path     string

@@ -94,15 +94,6 @@ func Transient(err error) bool { return err != nil && ClassOf(err).Transient }
 // EffectOf returns what the error means for the account or the contact.
 func EffectOf(err error) Effect { return ClassOf(err).Effect }
 
-// ProviderCode returns the provider's code, and whether it gave one.
-func ProviderCode(err error) (int, bool) {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Code == NoCode {
-		return NoCode, false
-	}
-	return e.Code, true
-}
-
 // OutcomeOf tells what is known of the call's effect. Only Unknown may have
 // taken effect without our knowledge.
 func OutcomeOf(err error) Outcome {

@@ -138,11 +138,6 @@ func (c *Client) trusted(at *url.URL) bool {
 	return at.Scheme == "https" || at.Scheme == c.base.Scheme && at.Host == c.base.Host
 }
 
-// DeleteMedia removes uploaded media.
-func (c *Client) DeleteMedia(ctx context.Context, tok Token, id, phoneNumberID string) error {
-	return c.do(ctx, tok, ofNumber(remove("delete media", id, ""), phoneNumberID), new(done))
-}
-
 // ofNumber narrows a call about media to that of one number.
 func ofNumber(rq call, phoneNumberID string) call {
 	rq.adjust = passing

@@ -85,17 +85,3 @@ func registering(f Fault, usual Class) Class {
 	}
 	return usual
 }
-
-// Deregister ends a number's ability to send. It counts as a registration.
-func (c *Client) Deregister(ctx context.Context, tok Token, phoneNumberID string) error {
-	return c.do(ctx, tok, post("deregister number", phoneNumberID, "deregister", nil), new(done))
-}
-
-// SetPIN sets a number's PIN without knowing the one before.
-func (c *Client) SetPIN(ctx context.Context, tok Token, phoneNumberID, pin string) error {
-	body, err := json.Marshal(map[string]string{"pin": pin})
-	if err != nil {
-		return local("set PIN", err)
-	}
-	return c.do(ctx, tok, post("set PIN", phoneNumberID, "", body), new(done))
-}

@@ -58,16 +58,6 @@ func (a *templateAnswer) check() error {
 	return nil
 }
 
-// Template reads one template.
-func (c *Client) Template(ctx context.Context, tok Token, id string) (Template, error) {
-	rq := get("get template", id, "")
-	rq.query = url.Values{"fields": {templateFields}}
-	rq.adjust = passing
-	var a templateAnswer
-	err := c.do(ctx, tok, rq, &a)
-	return a.Template, err
-}
-
 // CreateTemplate submits a template for review. The answer holds its id, its
 // first status, and the category, which may not be the one that was asked for.
 func (c *Client) CreateTemplate(ctx context.Context, tok Token, wabaID string, body []byte) (Template, error) {
@@ -81,16 +71,5 @@ func (c *Client) CreateTemplate(ctx context.Context, tok Token, wabaID string, b
 func (c *Client) EditTemplate(ctx context.Context, tok Token, id string, body []byte) error {
 	rq := post("edit template", id, "", body)
 	rq.adjust = passing
-	return c.do(ctx, tok, rq, new(done))
-}
-
-// DeleteTemplate deletes a template in all its languages, or, with an id, in
-// the one that the id names.
-func (c *Client) DeleteTemplate(ctx context.Context, tok Token, wabaID, name, id string) error {
-	rq := remove("delete template", wabaID, "message_templates")
-	rq.query = url.Values{"name": {name}}
-	if id != "" {
-		rq.query.Set("hsm_id", id)
-	}
 	return c.do(ctx, tok, rq, new(done))
 }
