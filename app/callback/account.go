@@ -9,19 +9,19 @@ import (
 	"confab/storage"
 )
 
-// move is what news does to one account.
-type move func(tx *storage.Tx, a storage.Account) error
+// accountChange is what news does to one account.
+type accountChange func(tx *storage.Tx, a storage.Account) error
 
-// takeAccount applies what the provider says about a business account or one of
+// prepareAccount applies what the provider says about a business account or one of
 // its numbers.
-func (s *Server) takeAccount(n provider.News) []step {
+func (s *Server) prepareAccount(n provider.News) []step {
 	u, err := provider.Read[provider.AccountUpdate](n.Value)
 	if err != nil {
-		return s.keeping(n, "unreadable")
+		return s.keepChange(n, "unreadable")
 	}
-	apply := moveOf(n.Field, u)
+	apply := accountChangeFor(n.Field, u)
 	if apply == nil {
-		return s.keeping(n, "no effect")
+		return s.keepChange(n, "no effect")
 	}
 	waba, phone := n.WABA, u.DisplayPhoneNumber
 	if u.WABA.ID != "" {
@@ -31,14 +31,14 @@ func (s *Server) takeAccount(n provider.News) []step {
 		phone = string(u.PhoneNumber)
 	}
 	return []step{func(tx *storage.Tx) error {
-		accounts, err := concerned(tx, waba, phone)
+		accounts, err := affectedAccounts(tx, waba, phone)
 		if err != nil {
 			return err
 		}
 		if len(accounts) == 0 {
-			unknown := whole(n)
+			unknown := wholeChange(n)
 			unknown.waba = waba
-			return s.keep(unknown, "unknown account")(tx)
+			return s.keepRaw(unknown, "unknown account")(tx)
 		}
 		for _, a := range accounts {
 			if err := apply(tx, a); err != nil {
@@ -49,37 +49,37 @@ func (s *Server) takeAccount(n provider.News) []step {
 	}}
 }
 
-// concerned finds the accounts that news is about: the one whose number it names,
+// affectedAccounts finds the accounts that news is about: the one whose number it names,
 // or all that share the business account, which may have numbers that nobody has
 // connected here.
-func concerned(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
+func affectedAccounts(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
 	all, err := tx.AccountsOfWABA(waba)
 	if err != nil || phone == "" {
 		return all, err
 	}
-	named := plain(phone)
-	exact := slices.ContainsFunc(all, func(a storage.Account) bool { return a.PhoneNumber != nil && plain(*a.PhoneNumber) == named })
+	named := digitsOnly(phone)
+	exact := slices.ContainsFunc(all, func(a storage.Account) bool { return a.PhoneNumber != nil && digitsOnly(*a.PhoneNumber) == named })
 	return slices.DeleteFunc(all, func(a storage.Account) bool {
 		switch {
 		case a.PhoneNumber == nil:
 			return len(all) > 1 // one that is alone can be nobody else
 		case exact:
-			return plain(*a.PhoneNumber) != named
+			return digitsOnly(*a.PhoneNumber) != named
 		}
-		return subscriber(*a.PhoneNumber) != subscriber(phone)
+		return lastDigits(*a.PhoneNumber) != lastDigits(phone)
 	}), nil
 }
 
-// subscriber is the end of a phone number, which stays the same where a country
+// lastDigits is the end of a phone number, which stays the same where a country
 // writes its mobile numbers with a digit more or less.
-func subscriber(phone string) string {
+func lastDigits(phone string) string {
 	const digits = 8
-	s := plain(phone)
+	s := digitsOnly(phone)
 	return s[max(0, len(s)-digits):]
 }
 
-// plain is a phone number without its decoration.
-func plain(phone string) string {
+// digitsOnly is a phone number without its decoration.
+func digitsOnly(phone string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return r
@@ -88,20 +88,20 @@ func plain(phone string) string {
 	}, phone)
 }
 
-// moveOf is what news of a field does to accounts, nil for nothing.
-func moveOf(field string, u provider.AccountUpdate) move {
+// accountChangeFor is what news of a field does to accounts, nil for nothing.
+func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 	switch field {
 	case "account_update":
-		return moveByEvent(u)
+		return accountChangeForEvent(u)
 	case "account_review_update":
 		switch u.Decision {
 		case "REJECTED":
-			return restrict
+			return markRestricted
 		case "APPROVED":
-			return look
+			return enqueueCheck
 		}
 	case "phone_number_quality_update":
-		return look // the number's status may be another
+		return enqueueCheck // the number's status may be another
 	case "phone_number_name_update":
 		if u.Decision == "APPROVED" && u.RequestedName != "" {
 			return func(tx *storage.Tx, a storage.Account) error { return tx.RenameAccount(a.ID, u.RequestedName) }
@@ -114,7 +114,7 @@ func moveOf(field string, u provider.AccountUpdate) move {
 	return nil
 }
 
-func moveByEvent(u provider.AccountUpdate) move {
+func accountChangeForEvent(u provider.AccountUpdate) accountChange {
 	switch u.Event {
 	case "ACCOUNT_DELETED", "ACCOUNT_OFFBOARDED", "PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED":
 		why := "The provider reports " + u.Event
@@ -125,17 +125,17 @@ func moveByEvent(u provider.AccountUpdate) move {
 			return tx.MarkAccount(a.ID, storage.AccountDisconnected, why+".")
 		}
 	case "ACCOUNT_RECONNECTED", "PARTNER_ADDED", "PARTNER_APP_INSTALLED":
-		return look
+		return enqueueCheck
 	case "ACCOUNT_RESTRICTION":
 		if stopsMessages(u) {
-			return restrict
+			return markRestricted
 		}
 	case "DISABLED_UPDATE":
 		switch {
 		case slices.Contains(u.Ban.State, "REINSTATE"):
 			return func(tx *storage.Tx, a storage.Account) error { return tx.LiftRestriction(a.ID) }
 		case len(u.Ban.State) == 0 || slices.Contains(u.Ban.State, "DISABLE"):
-			return restrict
+			return markRestricted
 		}
 	}
 	return nil
@@ -152,11 +152,11 @@ func stopsMessages(u provider.AccountUpdate) bool {
 	return len(u.Restrictions) == 0
 }
 
-func restrict(tx *storage.Tx, a storage.Account) error { return tx.MarkRestricted(a.ID) }
+func markRestricted(tx *storage.Tx, a storage.Account) error { return tx.MarkRestricted(a.ID) }
 
-// look has the provider asked how the account is now. One that is being set up is
+// enqueueCheck has the provider asked how the account is now. One that is being set up is
 // asked about by whoever does that.
-func look(tx *storage.Tx, a storage.Account) error {
+func enqueueCheck(tx *storage.Tx, a storage.Account) error {
 	if a.Status == storage.AccountOnboarding {
 		return nil
 	}

@@ -15,20 +15,20 @@ type content struct {
 	// completed says that raw has what the provider left out.
 	completed bool
 	body      *string // text or caption
-	// file is the provider's id of what is to be fetched; lost says that there
+	// fileID is the provider's id of what is to be fetched; lost says that there
 	// is a file which cannot be had.
-	file string
-	lost bool
+	fileID   string
+	fileLost bool
 }
 
 // kindPattern is what a type looks like, also one that we do not know yet.
 var kindPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,49}$`)
 
-// errContent means that a message does not hold what its type says.
-var errContent = errors.New("the content is not there")
+// errNoContent means that a message does not hold what its type says.
+var errNoContent = errors.New("the content is not there")
 
-// shapes are the first bytes of the contents of known types.
-var shapes = map[string]byte{
+// firstBytes are the first bytes of the contents of known types.
+var firstBytes = map[string]byte{
 	"text": '{', "image": '{', "video": '{', "audio": '{', "document": '{', "sticker": '{', "location": '{', "contacts": '[',
 	"interactive": '{', "button": '{', "reaction": '{', "order": '{', "unsupported": '{',
 }
@@ -38,10 +38,10 @@ var shapes = map[string]byte{
 func readContent(message json.RawMessage, kind string) (c content, err error) {
 	c = content{kind: kind, raw: provider.Member(message, kind)}
 	if !kindPattern.MatchString(kind) {
-		return c, errContent
+		return c, errNoContent
 	}
-	if shape, ok := shapes[kind]; ok && kind != "unsupported" && (len(c.raw) == 0 || c.raw[0] != shape) {
-		return c, errContent
+	if shape, ok := firstBytes[kind]; ok && kind != "unsupported" && (len(c.raw) == 0 || c.raw[0] != shape) {
+		return c, errNoContent
 	}
 	switch kind {
 	case "text":
@@ -49,7 +49,7 @@ func readContent(message json.RawMessage, kind string) (c content, err error) {
 			Body *string `json:"body"`
 		}
 		if err := json.Unmarshal(c.raw, &text); err != nil || text.Body == nil {
-			return c, errContent
+			return c, errNoContent
 		}
 		c.body = text.Body
 	case "image", "video", "audio", "document", "sticker":
@@ -73,7 +73,7 @@ func (c *content) readFile() error {
 	if file.Caption != "" {
 		c.body = &file.Caption
 	}
-	c.file, c.lost = string(file.ID), file.ID == ""
+	c.fileID, c.fileLost = string(file.ID), file.ID == ""
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (c *content) readFile() error {
 func (c *content) readReaction() error {
 	reaction, err := provider.Read[provider.Reaction](c.raw)
 	if err != nil || reaction.MessageID == "" {
-		return errContent
+		return errNoContent
 	}
 	if emoji := provider.Member(c.raw, "emoji"); emoji == nil || string(emoji) == "null" {
 		c.raw, c.completed = provider.With(c.raw, "emoji", json.RawMessage(`""`)), true
@@ -100,7 +100,7 @@ func (c *content) readUnsupported() error {
 		c.raw = json.RawMessage(`{}`)
 	}
 	if err := json.Unmarshal(c.raw, &what); err != nil {
-		return errContent
+		return errNoContent
 	}
 	if what.Type == "" {
 		c.raw, c.completed = provider.With(c.raw, "type", json.RawMessage(`"unknown"`)), true
@@ -108,8 +108,8 @@ func (c *content) readUnsupported() error {
 	return nil
 }
 
-// unavailable tells of a file that the provider itself could not get.
-func unavailable(m provider.Message) bool {
+// isFileUnavailable tells of a file that the provider itself could not get.
+func isFileUnavailable(m provider.Message) bool {
 	for _, fault := range m.Errors {
 		if fault.Code == provider.CodeMediaDownload {
 			return true
@@ -118,9 +118,9 @@ func unavailable(m provider.Message) bool {
 	return false
 }
 
-// contextOf is what a message says of the one that it answers: as it came, and
+// readContext is what a message says of the one that it answers: as it came, and
 // by the name that the API has for it.
-func contextOf(m provider.Message, raw json.RawMessage) json.RawMessage {
+func readContext(m provider.Message, raw json.RawMessage) json.RawMessage {
 	context := provider.Member(raw, "context")
 	if len(context) == 0 || context[0] != '{' {
 		return nil

@@ -10,55 +10,55 @@ import (
 	"confab/storage"
 )
 
-// takeMessages applies what people wrote, and what became of what we wrote.
-func (s *Server) takeMessages(n provider.News) (all []step) {
-	f, err := framed(n)
+// prepareMessages applies what people wrote, and what became of what we wrote.
+func (s *Server) prepareMessages(n provider.News) (all []step) {
+	f, err := readNumberChange(n)
 	if err != nil {
-		return s.keeping(n, "unreadable")
+		return s.keepChange(n, "unreadable")
 	}
 	for _, raw := range f.value.Statuses {
-		all = append(all, s.takeStatus(f, raw))
+		all = append(all, s.prepareStatus(f, raw))
 	}
 	for _, raw := range f.value.Messages {
-		all = append(all, s.takeMessage(f, raw))
+		all = append(all, s.prepareMessage(f, raw))
 	}
 	if len(f.value.Errors) > 0 {
 		s.Log.Warn("the provider reports an error", "phone_number_id", f.number, "code", f.value.Errors[0].Code, "message", f.value.Errors[0].Message)
-		all = append(all, s.keeping(n, "reported error")...)
+		all = append(all, s.keepChange(n, "reported error")...)
 	}
 	if len(all) == 0 {
-		return s.keeping(n, "not handled")
+		return s.keepChange(n, "not handled")
 	}
 	return all
 }
 
-// takeMessage applies one message of a person.
-func (s *Server) takeMessage(f frame, raw json.RawMessage) step {
+// prepareMessage applies one message of a person.
+func (s *Server) prepareMessage(f numberChange, raw json.RawMessage) step {
 	m, err := provider.Read[provider.Message](raw)
 	if err != nil || !isMessageID(m.ID) {
-		return s.keep(f.item(raw), "unreadable message")
+		return s.keepRaw(f.item(raw), "unreadable message")
 	}
 	switch m.Type {
 	case "system":
-		return s.takeSystem(f, m, raw)
+		return s.prepareSystem(f, m, raw)
 	case "edit":
-		return s.takeEdit(f, m, raw, storage.Inbound)
+		return s.prepareEdit(f, m, raw, storage.Inbound)
 	case "revoke":
-		return s.takeRevoke(f, m, raw, storage.Inbound)
+		return s.prepareRevoke(f, m, raw, storage.Inbound)
 	}
 	in, reason := readIncoming(f, m, raw)
 	if reason != "" {
-		return s.keep(f.item(raw), reason)
+		return s.keepRaw(f.item(raw), reason)
 	}
 	return func(tx *storage.Tx) error {
 		account, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {
-			return s.strange(tx, f, raw)
+			return s.keepUnknownNumber(tx, f, raw)
 		}
 		if err != nil {
 			return err
 		}
-		return s.receive(tx, account, in)
+		return s.storeReceived(tx, account, in)
 	}
 }
 
@@ -73,22 +73,22 @@ type incoming struct {
 
 // readIncoming reads all that there is to know of a message before it is stored,
 // or says why that cannot be.
-func readIncoming(f frame, m provider.Message, raw json.RawMessage) (in incoming, reason string) {
-	in = incoming{Message: m, context: contextOf(m, raw)}
-	profiles, words := f.about(m.From, m.FromUserID)
+func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in incoming, reason string) {
+	in = incoming{Message: m, context: readContext(m, raw)}
+	profiles, words := f.findPeople(m.From, m.FromUserID)
 	if m.From == "" && m.FromUserID == "" && len(f.people) == 1 {
-		profiles, words = f.people, f.words // nobody else can be meant
+		profiles, words = f.people, f.rawPeople // nobody else can be meant
 	}
-	in.from = named(m.From, m.FromUserID, m.FromParentUserID).profiled(profiles)
+	in.from = newPerson(m.From, m.FromUserID, m.FromParentUserID).withProfiles(profiles)
 	in.from.wrote = true
-	if in.from.unknown() {
+	if in.from.isUnknown() {
 		return in, "unknown sender"
 	}
 	var err error
 	if in.content, err = readContent(raw, m.Type); err != nil {
 		return in, "unreadable message"
 	}
-	in.lost = in.lost || in.file != "" && unavailable(m)
+	in.fileLost = in.fileLost || in.fileID != "" && isFileUnavailable(m)
 	if in.completed {
 		raw = provider.With(raw, m.Type, in.raw)
 	}
@@ -98,19 +98,19 @@ func readIncoming(f frame, m provider.Message, raw json.RawMessage) (in incoming
 	return in, ""
 }
 
-// receive stores a message with the contact and the conversation that it needs,
+// storeReceived stores a message with the contact and the conversation that it needs,
 // unless it is a repeat, and tells of it.
-func (s *Server) receive(tx *storage.Tx, a storage.Account, in incoming) error {
-	found, err := in.from.known(tx, a.ID)
+func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) error {
+	found, err := in.from.findContacts(tx, a.ID)
 	if err != nil {
 		return err
 	}
-	if !in.from.settled(found) { // else the insert itself finds out
+	if !in.from.isUpToDate(found) { // else the insert itself finds out
 		if again, err := tx.MessageByProviderID(a.ID, in.ID); !errors.Is(err, storage.ErrNotFound) {
-			return s.repeated(tx, a, again, in, err)
+			return s.handleDuplicate(tx, a, again, in, err)
 		}
 	}
-	t, err := meet(tx, a, in.from, found, moment(in.Timestamp, tx.Now))
+	t, err := ensureContact(tx, a, in.from, found, eventTime(in.Timestamp, tx.Now))
 	if err != nil {
 		return err
 	}
@@ -118,20 +118,20 @@ func (s *Server) receive(tx *storage.Tx, a storage.Account, in incoming) error {
 	err = tx.InsertMessage(&m)
 	if errors.Is(err, storage.ErrConflict) {
 		again, err := tx.MessageByProviderID(a.ID, in.ID)
-		return s.repeated(tx, a, again, in, err)
+		return s.handleDuplicate(tx, a, again, in, err)
 	}
 	if err != nil {
 		return err
 	}
 	if in.kind == "reaction" {
-		err = tx.MarkReacted(t, moment(in.Timestamp, tx.Now))
+		err = tx.MarkReacted(t, eventTime(in.Timestamp, tx.Now))
 	} else {
-		err = tx.MarkHeard(&t, moment(in.Timestamp, tx.Now))
+		err = tx.MarkHeard(&t, eventTime(in.Timestamp, tx.Now))
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.tell(tx, a, t, m, in); err != nil {
+	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
 		return err
 	}
 	return jobs.ApplyParked(tx, a, &m)
@@ -143,12 +143,12 @@ func (in incoming) row(a storage.Account, t storage.Thread, now storage.Time) st
 		AccountID: a.ID, ConversationID: t.ConversationID, ContactID: t.ID, Direction: storage.Inbound, Status: storage.MessageDelivered,
 		Source: storage.SourceApp, ProviderID: &in.ID, PhoneNumber: t.PhoneNumber, SentAt: jobs.HappenedAt(in.Timestamp, now),
 	}
-	in.fill(&m)
+	in.setContent(&m)
 	return m
 }
 
-// fill gives a message the content.
-func (in incoming) fill(m *storage.Message) {
+// setContent gives a message the content.
+func (in incoming) setContent(m *storage.Message) {
 	m.Type, m.Content, m.Body, m.Context = in.kind, storage.JSON(in.raw), in.body, storage.JSON(in.context)
 	m.MediaStatus = in.mediaStatus()
 }
@@ -156,29 +156,29 @@ func (in incoming) fill(m *storage.Message) {
 // mediaStatus is how far the file of a message is that has just come.
 func (c content) mediaStatus() *string {
 	switch {
-	case c.lost:
+	case c.fileLost:
 		return new(storage.MediaFailed)
-	case c.file != "":
+	case c.fileID != "":
 		return new(storage.MediaFetching)
 	}
 	return nil
 }
 
-// tell tells of a message: at once, or when its file is here.
-func (s *Server) tell(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
-	if in.file != "" && !in.lost {
-		return jobs.EnqueueFetch(tx, m, in.file, in.envelope)
+// publishOrFetch tells of a message: at once, or when its file is here.
+func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
+	if in.fileID != "" && !in.fileLost {
+		return jobs.EnqueueFetch(tx, m, in.fileID, in.envelope)
 	}
 	return s.Host.TellReceived(tx, a, t, m, in.envelope)
 }
 
-// repeated takes a message that is there already: nothing is to be done, unless
+// handleDuplicate takes a message that is there already: nothing is to be done, unless
 // it could not be shown the first time and can be now.
-func (s *Server) repeated(tx *storage.Tx, a storage.Account, m storage.Message, in incoming, err error) error {
+func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Message, in incoming, err error) error {
 	if err != nil || m.Direction != storage.Inbound || m.Type != "unsupported" || in.kind == "unsupported" {
 		return err
 	}
-	in.fill(&m)
+	in.setContent(&m)
 	if err := tx.UpgradeMessage(&m); err != nil {
 		return err
 	}
@@ -186,12 +186,12 @@ func (s *Server) repeated(tx *storage.Tx, a storage.Account, m storage.Message, 
 	if err != nil {
 		return err
 	}
-	return s.tell(tx, a, t, m, in)
+	return s.publishOrFetch(tx, a, t, m, in)
 }
 
-// moment is when something happened that is told now. The provider counts in
+// eventTime is when something happened that is told now. The provider counts in
 // seconds: what is no older than a minute has just happened.
-func moment(seconds provider.Int, now storage.Time) storage.Time {
+func eventTime(seconds provider.Int, now storage.Time) storage.Time {
 	at := jobs.HappenedAt(seconds, now)
 	if at > now || now.Sub(at) < time.Minute {
 		return now
@@ -199,7 +199,7 @@ func moment(seconds provider.Int, now storage.Time) storage.Time {
 	return at
 }
 
-// strange keeps an item for a number that nobody has connected.
-func (s *Server) strange(tx *storage.Tx, f frame, raw json.RawMessage) error {
-	return s.keep(f.item(raw), "unknown number")(tx)
+// keepUnknownNumber keeps an item for a number that nobody has connected.
+func (s *Server) keepUnknownNumber(tx *storage.Tx, f numberChange, raw json.RawMessage) error {
+	return s.keepRaw(f.item(raw), "unknown number")(tx)
 }

@@ -25,45 +25,45 @@ type person struct {
 }
 
 var (
-	digits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
-	bsuid  = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
+	phonePattern = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
+	bsuidPattern = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
 )
 
 // The longest names that the API knows, in characters.
 const maxName, maxUsername = 200, 100
 
-// named makes a person of numbers and ids, leaving out what is none.
-func named(phone, id, parent string) (p person) {
-	if number := strings.TrimPrefix(phone, "+"); digits.MatchString(number) {
+// newPerson makes a person of numbers and ids, leaving out what is none.
+func newPerson(phone, id, parent string) (p person) {
+	if number := strings.TrimPrefix(phone, "+"); phonePattern.MatchString(number) {
 		p.phone = "+" + number
 	}
-	if bsuid.MatchString(id) {
+	if bsuidPattern.MatchString(id) {
 		p.bsuid = id
 	}
-	if bsuid.MatchString(parent) {
+	if bsuidPattern.MatchString(parent) {
 		p.parent = parent
 	}
 	return p
 }
 
-// unknown tells that nobody could say who it is.
-func (p person) unknown() bool { return p.phone == "" && p.bsuid == "" }
+// isUnknown tells that nobody could say who it is.
+func (p person) isUnknown() bool { return p.phone == "" && p.bsuid == "" }
 
-// profiled adds what profiles tell of the person.
-func (p person) profiled(profiles []provider.Profile) person {
+// withProfiles adds what profiles tell of the person.
+func (p person) withProfiles(profiles []provider.Profile) person {
 	for _, profile := range profiles {
-		more := named(profile.WaID, profile.UserID, profile.ParentUserID)
+		more := newPerson(profile.WaID, profile.UserID, profile.ParentUserID)
 		p.phone, p.bsuid, p.parent = cmp.Or(p.phone, more.phone), cmp.Or(p.bsuid, more.bsuid), cmp.Or(p.parent, more.parent)
 		if name := profile.Profile.Name; name != profile.UserID && strings.TrimPrefix(name, "+") != profile.WaID { // as those without a name are shown
-			p.name = cmp.Or(p.name, cut(name, maxName))
+			p.name = cmp.Or(p.name, truncate(name, maxName))
 		}
-		p.username = cmp.Or(p.username, cut(profile.Profile.Username, maxUsername))
+		p.username = cmp.Or(p.username, truncate(profile.Profile.Username, maxUsername))
 	}
 	return p
 }
 
-// cut shortens a text to so many characters.
-func cut(text string, most int) string {
+// truncate shortens a text to so many characters.
+func truncate(text string, most int) string {
 	text = strings.TrimSpace(text)
 	if letters := []rune(text); len(letters) > most {
 		return string(letters[:most])
@@ -71,9 +71,9 @@ func cut(text string, most int) string {
 	return text
 }
 
-// known finds the contacts that a person may be: none, the one, or several that
+// findContacts finds the contacts that a person may be: none, the one, or several that
 // turn out to be one.
-func (p person) known(tx *storage.Tx, account int64) (found []storage.Thread, err error) {
+func (p person) findContacts(tx *storage.Tx, account int64) (found []storage.Thread, err error) {
 	add := func(t storage.Thread, err error) error {
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
@@ -88,13 +88,13 @@ func (p person) known(tx *storage.Tx, account int64) (found []storage.Thread, er
 			return nil, err
 		}
 	}
-	if p.bsuid != "" && (len(found) == 0 || !same(found[0].BSUID, p.bsuid)) {
+	if p.bsuid != "" && (len(found) == 0 || !equals(found[0].BSUID, p.bsuid)) {
 		if err := add(tx.ThreadByBSUID(account, p.bsuid)); err != nil {
 			return nil, err
 		}
 	}
 	// Somebody whom we wrote to by the parent id is only known by that.
-	if p.parent != "" && (len(found) == 0 || !same(found[0].ParentBSUID, p.parent)) {
+	if p.parent != "" && (len(found) == 0 || !equals(found[0].ParentBSUID, p.parent)) {
 		if err := add(tx.ThreadByParent(account, p.parent)); err != nil {
 			return nil, err
 		}
@@ -102,13 +102,13 @@ func (p person) known(tx *storage.Tx, account int64) (found []storage.Thread, er
 	return found, nil
 }
 
-func same(s *string, want string) bool { return s != nil && *s == want }
+func equals(s *string, want string) bool { return s != nil && *s == want }
 
-// update gives a contact what is known of the person now, and tells whether
+// applyTo gives a contact what is known of the person now, and tells whether
 // that changed anything.
-func (p person) update(t *storage.Thread) (changed bool) {
+func (p person) applyTo(t *storage.Thread) (changed bool) {
 	set := func(field **string, value string) {
-		if value != "" && !same(*field, value) {
+		if value != "" && !equals(*field, value) {
 			*field, changed = &value, true
 		}
 	}
@@ -125,20 +125,20 @@ func (p person) update(t *storage.Thread) (changed bool) {
 	return changed
 }
 
-// settled tells whether there is nothing to learn about a person.
-func (p person) settled(found []storage.Thread) bool {
+// isUpToDate tells whether there is nothing to learn about a person.
+func (p person) isUpToDate(found []storage.Thread) bool {
 	if len(found) != 1 || found[0].ConversationID == "" {
 		return false
 	}
 	t := found[0]
-	return !p.update(&t)
+	return !p.applyTo(&t)
 }
 
-// meet finds or makes the contact of a person, with a conversation, out of those
+// ensureContact finds or makes the contact of a person, with a conversation, out of those
 // that were found: as one, and as the provider knows them now.
-func meet(tx *storage.Tx, a storage.Account, p person, found []storage.Thread, at storage.Time) (t storage.Thread, err error) {
+func ensureContact(tx *storage.Tx, a storage.Account, p person, found []storage.Thread, at storage.Time) (t storage.Thread, err error) {
 	if len(found) == 0 {
-		t, err = introduce(tx, a, p)
+		t, err = createContact(tx, a, p)
 	} else {
 		t, err = reconcile(tx, a, p, found, at)
 	}
@@ -148,10 +148,10 @@ func meet(tx *storage.Tx, a storage.Account, p person, found []storage.Thread, a
 	return t, err
 }
 
-// introduce makes the contact of a person whom nobody knows.
-func introduce(tx *storage.Tx, a storage.Account, p person) (t storage.Thread, err error) {
+// createContact makes the contact of a person whom nobody knows.
+func createContact(tx *storage.Tx, a storage.Account, p person) (t storage.Thread, err error) {
 	t.AccountID = a.ID
-	p.update(&t)
+	p.applyTo(&t)
 	if err := tx.InsertContact(&t.Contact); err != nil {
 		return t, err
 	}
@@ -172,29 +172,29 @@ func reconcile(tx *storage.Tx, a storage.Account, p person, found []storage.Thre
 		}
 		labeled = labeled || moved
 	}
-	if changed := p.update(&t); !changed && !merged {
+	if changed := p.applyTo(&t); !changed && !merged {
 		return t, nil
 	}
 	if err := tx.UpdatePerson(&t); err != nil {
 		return t, err
 	}
-	if merged || replaced(before.PhoneNumber, t.PhoneNumber) || replaced(before.BSUID, t.BSUID) {
+	if merged || wasReplaced(before.PhoneNumber, t.PhoneNumber) || wasReplaced(before.BSUID, t.BSUID) {
 		if err := event.ContactIdentityUpdated(jobs.SubjectOf(a), before, t.Contact, at).Emit(tx); err != nil {
 			return t, err
 		}
 	}
-	if fields := differences(before, t.Contact, labeled); len(fields) > 0 {
+	if fields := changedFields(before, t.Contact, labeled); len(fields) > 0 {
 		return t, event.ContactUpdated(jobs.SubjectOf(a), t.Contact, fields).Emit(tx)
 	}
 	return t, nil
 }
 
-// replaced tells whether what was known is another now; to learn something is
+// wasReplaced tells whether what was known is another now; to learn something is
 // no change of identity.
-func replaced(before, after *string) bool { return before != nil && !same(after, *before) }
+func wasReplaced(before, after *string) bool { return before != nil && !equals(after, *before) }
 
-// differences lists the fields that contact.updated tells of.
-func differences(before, after storage.Contact, labeled bool) (fields []string) {
+// changedFields lists the fields that contact.updated tells of.
+func changedFields(before, after storage.Contact, labeled bool) (fields []string) {
 	differ := func(x, y *string) bool { return (x == nil) != (y == nil) || x != nil && *x != *y }
 	if differ(before.Name, after.Name) {
 		fields = append(fields, "name")

@@ -54,9 +54,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var err error
 	switch r.Method {
 	case http.MethodGet:
-		err = s.shakeHands(w, r)
+		err = s.verifySubscription(w, r)
 	case http.MethodPost:
-		err = s.take(w, r)
+		err = s.handleCallback(w, r)
 	default:
 		err = ErrMethod
 	}
@@ -65,14 +65,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// configured tells whether anybody can prove to be the provider.
-func (s *Server) configured() bool { return s.AppSecret != "" && s.VerifyToken != "" }
+// isConfigured tells whether anybody can prove to be the provider.
+func (s *Server) isConfigured() bool { return s.AppSecret != "" && s.VerifyToken != "" }
 
-// shakeHands proves to the provider that this endpoint is ours.
-func (s *Server) shakeHands(w http.ResponseWriter, r *http.Request) error {
+// verifySubscription proves to the provider that this endpoint is ours.
+func (s *Server) verifySubscription(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	token := []byte(query.Get("hub.verify_token"))
-	if !s.configured() || query.Get("hub.mode") != "subscribe" || subtle.ConstantTimeCompare(token, []byte(s.VerifyToken)) == 0 {
+	if !s.isConfigured() || query.Get("hub.mode") != "subscribe" || subtle.ConstantTimeCompare(token, []byte(s.VerifyToken)) == 0 {
 		return ErrUnauthorized
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -82,7 +82,7 @@ func (s *Server) shakeHands(w http.ResponseWriter, r *http.Request) error {
 }
 
 // take checks a callback's signature, commits it, and acknowledges.
-func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) handleCallback(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -90,7 +90,7 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 		}
 		return ErrUnreadable
 	}
-	if !s.configured() || !signed(body, r.Header.Get("X-Hub-Signature-256"), s.AppSecret) {
+	if !s.isConfigured() || !validSignature(body, r.Header.Get("X-Hub-Signature-256"), s.AppSecret) {
 		return ErrUnauthorized
 	}
 	if err := s.apply(r.Context(), body); err != nil {
@@ -100,8 +100,8 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signed checks sha256=<hex> over the exact bytes.
-func signed(body []byte, header, secret string) bool {
+// validSignature checks sha256=<hex> over the exact bytes.
+func validSignature(body []byte, header, secret string) bool {
 	given, err := hex.DecodeString(strings.TrimPrefix(header, "sha256="))
 	if err != nil || !strings.HasPrefix(header, "sha256=") {
 		return false

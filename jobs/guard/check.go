@@ -14,7 +14,7 @@ func (c *Client) ParseURL(raw string) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: cannot be read", ErrURL) // url.Error would repeat a password
 	}
-	if err := c.policy.url(u); err != nil {
+	if err := c.policy.checkURL(u); err != nil {
 		return nil, err
 	}
 	return u, nil
@@ -36,7 +36,7 @@ func (c *Client) CheckURL(ctx context.Context, raw string) error {
 		return nil
 	}
 	for _, addr := range addrs {
-		if err := c.policy.address(addr); err != nil {
+		if err := c.policy.checkAddr(addr); err != nil {
 			return err
 		}
 	}

@@ -10,9 +10,9 @@ import (
 // dialer connects where the policy allows it and names the stage that failed,
 // because the errors of package tls cannot be told from others by their types.
 type dialer struct {
-	net       net.Dialer
-	tls       *tls.Config
-	handshake time.Duration
+	net              net.Dialer
+	tls              *tls.Config
+	handshakeTimeout time.Duration
 }
 
 // dial connects for http.
@@ -39,7 +39,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, e
 	config := d.tls.Clone()
 	config.ServerName = host
 	secure := tls.Client(conn, config)
-	ctx, cancel := context.WithTimeout(ctx, d.handshake)
+	ctx, cancel := context.WithTimeout(ctx, d.handshakeTimeout)
 	defer cancel()
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()

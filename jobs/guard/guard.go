@@ -68,18 +68,18 @@ func New(o Options) *Client {
 		o.ConnectTimeout = connectTimeout
 	}
 	c.base = newTransport(&dialer{
-		net: net.Dialer{Timeout: o.ConnectTimeout, Resolver: c.resolver, Control: c.policy.control},
+		net: net.Dialer{Timeout: o.ConnectTimeout, Resolver: c.resolver, Control: c.policy.checkDial},
 		tls: &tls.Config{
 			MinVersion: tls.VersionTLS12,
 			RootCAs:    o.RootCAs,
 			NextProtos: []string{"h2", "http/1.1"},
 		},
-		handshake: o.ConnectTimeout,
+		handshakeTimeout: o.ConnectTimeout,
 	})
 	c.http = &http.Client{
-		Transport:     &checked{policy: c.policy, next: c.base},
+		Transport:     &policyTransport{policy: c.policy, next: c.base},
 		Timeout:       o.Timeout,
-		CheckRedirect: redirects(min(o.Redirects, MaxRedirects)),
+		CheckRedirect: limitRedirects(min(o.Redirects, MaxRedirects)),
 	}
 	return c
 }
@@ -100,9 +100,9 @@ func newTransport(d *dialer) *http.Transport {
 	}
 }
 
-// redirects follows at most limit of them. The transport checks each new
+// limitRedirects follows at most limit of them. The transport checks each new
 // address again, its scheme included.
-func redirects(limit int) func(*http.Request, []*http.Request) error {
+func limitRedirects(limit int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if limit <= 0 {
 			return http.ErrUseLastResponse
@@ -135,15 +135,15 @@ func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.base.CloseIdleConnections() }
 
-// checked refuses a URL before anything is sent to it, also after a redirect.
-type checked struct {
+// policyTransport refuses a URL before anything is sent to it, also after a redirect.
+type policyTransport struct {
 	policy policy
 	next   http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *checked) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.policy.url(req.URL); err != nil {
+func (t *policyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.policy.checkURL(req.URL); err != nil {
 		if req.Body != nil {
 			req.Body.Close()
 		}

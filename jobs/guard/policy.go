@@ -22,32 +22,32 @@ type policy struct {
 func newPolicy(o Options) policy {
 	p := policy{insecure: o.AllowInsecure, local: o.AllowLocal, public: ssrf.New(ssrf.WithAnyPort())}
 	for _, prefix := range o.Allow {
-		p.allow = append(p.allow, plain(prefix))
+		p.allow = append(p.allow, unmapPrefix(prefix))
 	}
 	return p
 }
 
-// plain writes an IPv4 prefix that was given in IPv6 clothes as IPv4, the form
+// unmapPrefix writes an IPv4 prefix that was given in IPv6 clothes as IPv4, the form
 // in which addresses are compared.
-func plain(p netip.Prefix) netip.Prefix {
+func unmapPrefix(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
 	return p
 }
 
-// control is the net.Dialer's last question before it connects: here the name
+// checkDial is the net.Dialer's last question before it connects: here the name
 // has been resolved and the address is the one that will be used.
-func (p policy) control(_, address string, _ syscall.RawConn) error {
+func (p policy) checkDial(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return &BlockedError{}
 	}
-	return p.address(target.Addr())
+	return p.checkAddr(target.Addr())
 }
 
-// address refuses what is neither public nor allowed.
-func (p policy) address(addr netip.Addr) error {
+// checkAddr refuses what is neither public nor allowed.
+func (p policy) checkAddr(addr netip.Addr) error {
 	addr = addr.Unmap().WithZone("")
 	for _, prefix := range p.allow {
 		if prefix.Contains(addr) {
@@ -66,8 +66,8 @@ func IsLocal(host string) bool {
 	return err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
-// url checks what can be known without a lookup.
-func (p policy) url(u *url.URL) error {
+// checkURL checks what can be known without a lookup.
+func (p policy) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return fmt.Errorf("%w: must be an https URL", ErrURL)
@@ -77,25 +77,25 @@ func (p policy) url(u *url.URL) error {
 		return fmt.Errorf("%w: has no host", ErrURL)
 	case u.User != nil:
 		return fmt.Errorf("%w: must not carry a user name or password", ErrURL)
-	case !validPort(u.Port()):
+	case !isPort(u.Port()):
 		return fmt.Errorf("%w: has no valid port", ErrURL)
 	}
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
-		return p.address(addr)
+		return p.checkAddr(addr)
 	}
-	return p.name(u.Hostname())
+	return p.checkName(u.Hostname())
 }
 
-// name checks a host that is no address. This machine has names that need no
+// checkName checks a host that is no address. This machine has names that need no
 // lookup (RFC 6761).
-func (p policy) name(host string) error {
+func (p policy) checkName(host string) error {
 	switch {
 	case !IsName(host):
 		return fmt.Errorf("%w: has no host", ErrURL)
-	case !IsLocal(strings.TrimSuffix(host, ".")), p.address(netip.IPv6Loopback()) == nil:
+	case !IsLocal(strings.TrimSuffix(host, ".")), p.checkAddr(netip.IPv6Loopback()) == nil:
 		return nil
 	}
-	return p.address(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	return p.checkAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 }
 
 // IsName tells whether a host of a URL can be a name. Some characters that none
@@ -111,11 +111,11 @@ func IsName(host string) bool {
 			return false
 		}
 	}
-	return !numeric(labels[len(labels)-1])
+	return !isNumeric(labels[len(labels)-1])
 }
 
-// numeric tells whether a label is a number, as no top-level domain is.
-func numeric(label string) bool {
+// isNumeric tells whether a label is a number, as no top-level domain is.
+func isNumeric(label string) bool {
 	digits, hex := strings.CutPrefix(strings.ToLower(label), "0x")
 	if hex {
 		return strings.Trim(digits, "0123456789abcdef") == ""
@@ -123,7 +123,7 @@ func numeric(label string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-func validPort(port string) bool {
+func isPort(port string) bool {
 	if port == "" {
 		return true
 	}

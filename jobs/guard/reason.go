@@ -50,7 +50,7 @@ func Reason(err error) string {
 	if _, ok := errors.AsType[*BlockedError](err); ok || errors.Is(err, ErrURL) {
 		return AddressBlocked
 	}
-	if timedOut(err) {
+	if isTimeout(err) {
 		return Timeout
 	}
 	return ConnectionFailed
@@ -80,7 +80,7 @@ func dialFailure(err error) error {
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &failure{reason: ConnectionRefused, err: err}
-	case timedOut(err):
+	case isTimeout(err):
 		return &failure{reason: Timeout, err: err}
 	default:
 		return &failure{reason: ConnectionFailed, err: err}
@@ -89,13 +89,13 @@ func dialFailure(err error) error {
 
 // tlsFailure names the stage of a failed handshake.
 func tlsFailure(err error) error {
-	if timedOut(err) {
+	if isTimeout(err) {
 		return &failure{reason: Timeout, err: err}
 	}
 	return &failure{reason: TLSFailure, err: err}
 }
 
-func timedOut(err error) bool {
+func isTimeout(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// pauseLimit bounds what the provider may ask us to wait.
-const pauseLimit = 24 * time.Hour
+// maxWait bounds what the provider may ask us to wait.
+const maxWait = 24 * time.Hour
 
 // answer is the shape of a call's success. Decoding it finds an error in the
 // same pass, because the provider has been seen to answer 200 with one.
@@ -32,25 +32,25 @@ func (e *envelope) fault() json.RawMessage {
 	return e.Err
 }
 
-// done is the answer to a simple write.
-type done struct {
+// successAnswer is the answer to a simple write.
+type successAnswer struct {
 	envelope
 	Success *bool `json:"success"`
 }
 
-func (d *done) check() error {
+func (d *successAnswer) check() error {
 	switch {
 	case d.Success == nil:
-		return lacks("success")
+		return missingKey("success")
 	case !*d.Success:
-		return errDenied
+		return errNoSuccess
 	default:
 		return nil
 	}
 }
 
-// lacks says what an answer should have held.
-func lacks(key string) error { return fmt.Errorf("%w: no %s", errUnreadable, key) }
+// missingKey says what an answer should have held.
+func missingKey(key string) error { return fmt.Errorf("%w: no %s", errUnreadable, key) }
 
 // parse reads an answer. It returns nil only for a complete success.
 func parse(rq call, status int, body []byte, out answer) *Error {
@@ -58,20 +58,20 @@ func parse(rq call, status int, body []byte, out answer) *Error {
 		return parseFailure(rq, status, body)
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		return unreadable(rq.op, status, errUnreadable)
+		return unreadableError(rq.op, status, errUnreadable)
 	}
 	if raw := out.fault(); raw != nil {
-		return rq.refused(status, raw)
+		return rq.refusedError(status, raw)
 	}
 	switch err := out.check(); {
 	case err == nil:
 		return nil
-	case errors.Is(err, errDenied):
-		e := refused(rq.op, status, Fault{Code: NoCode})
+	case errors.Is(err, errNoSuccess):
+		e := refusedError(rq.op, status, Fault{Code: NoCode})
 		e.cause = err
 		return e
 	default:
-		return unreadable(rq.op, status, err)
+		return unreadableError(rq.op, status, err)
 	}
 }
 
@@ -79,40 +79,40 @@ func parse(rq call, status int, body []byte, out answer) *Error {
 func parseFailure(rq call, status int, body []byte) *Error {
 	var e envelope
 	if err := json.Unmarshal(body, &e); err != nil || e.fault() == nil {
-		return unreadable(rq.op, status, errUnreadable)
+		return unreadableError(rq.op, status, errUnreadable)
 	}
-	return rq.refused(status, e.fault())
+	return rq.refusedError(status, e.fault())
 }
 
-func (rq call) refused(status int, raw json.RawMessage) *Error {
+func (rq call) refusedError(status int, raw json.RawMessage) *Error {
 	var f Fault
 	f.read(raw)
-	e := refused(rq.op, status, f)
-	if rq.adjust != nil {
-		e.Class = rq.adjust(f, e.Class)
+	e := refusedError(rq.op, status, f)
+	if rq.reclassify != nil {
+		e.Class = rq.reclassify(f, e.Class)
 	}
 	return e
 }
 
-// pause is how long the provider asks us to wait: by Retry-After, which it does
+// requestedWait is how long the provider asks us to wait: by Retry-After, which it does
 // not promise, or by its report of used-up limits.
-func pause(h http.Header, now time.Time) time.Duration {
+func requestedWait(h http.Header, now time.Time) time.Duration {
 	var wait time.Duration
 	if v := h.Get("Retry-After"); v != "" {
 		if seconds, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
-			wait = time.Duration(min(seconds, int(pauseLimit/time.Second))) * time.Second
+			wait = time.Duration(min(seconds, int(maxWait/time.Second))) * time.Second
 		} else if at, err := http.ParseTime(v); err == nil {
 			wait = at.Sub(now)
 		}
 	}
 	if wait <= 0 {
-		wait = regain(h.Get("X-Business-Use-Case-Usage"))
+		wait = usageWait(h.Get("X-Business-Use-Case-Usage"))
 	}
-	return min(max(wait, 0), pauseLimit)
+	return min(max(wait, 0), maxWait)
 }
 
-// regain reads the longest time to regain access, which is in minutes.
-func regain(header string) time.Duration {
+// usageWait reads the longest time to regain access, which is in minutes.
+func usageWait(header string) time.Duration {
 	if header == "" {
 		return 0
 	}
@@ -128,5 +128,5 @@ func regain(header string) time.Duration {
 			longest = max(longest, use.Minutes)
 		}
 	}
-	return time.Duration(min(longest, pauseLimit.Minutes()) * float64(time.Minute))
+	return time.Duration(min(longest, maxWait.Minutes()) * float64(time.Minute))
 }

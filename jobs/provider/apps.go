@@ -9,12 +9,12 @@ import (
 // Subscribe makes our app receive an account's callbacks. Without it no message
 // of that account ever arrives.
 func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error {
-	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(done))
+	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(successAnswer))
 }
 
 // Unsubscribe ends what Subscribe began.
 func (c *Client) Unsubscribe(ctx context.Context, tok Token, wabaID string) error {
-	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(done))
+	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(successAnswer))
 }
 
 // Grant is an access token that was just issued.
@@ -30,8 +30,8 @@ type grantAnswer struct {
 }
 
 func (a *grantAnswer) check() error {
-	if !usable(NewToken(a.Token)) {
-		return lacks("access_token")
+	if !isValidToken(NewToken(a.Token)) {
+		return missingKey("access_token")
 	}
 	return nil
 }
@@ -42,10 +42,10 @@ func (a *grantAnswer) check() error {
 func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Grant, error) {
 	rq := get("exchange code", "oauth", "access_token")
 	if _, err := c.appToken(); err != nil {
-		return Grant{}, local(rq.op, err)
+		return Grant{}, notSentError(rq.op, err)
 	}
 	rq.auth = anonymous
-	rq.hidden = secrets{code}
+	rq.secrets = secrets{code}
 	rq.query = url.Values{"client_id": {c.appID}, "client_secret": {c.secret.Reveal()}, "code": {code}}
 	if redirectURI != "" {
 		rq.query.Set("redirect_uri", redirectURI)
@@ -90,7 +90,7 @@ type debugAnswer struct {
 
 func (a *debugAnswer) check() error {
 	if a.Data == nil {
-		return lacks("data")
+		return missingKey("data")
 	}
 	return nil
 }
@@ -100,11 +100,11 @@ func (c *Client) DebugToken(ctx context.Context, tok Token) (TokenInfo, error) {
 	rq := get("debug token", "debug_token", "")
 	app, err := c.appToken()
 	if err != nil {
-		return TokenInfo{}, local(rq.op, err)
+		return TokenInfo{}, notSentError(rq.op, err)
 	}
-	rq.unproved = true
+	rq.noProof = true
 	rq.query = url.Values{"input_token": {tok.Reveal()}}
-	rq.hidden = secrets{tok.Reveal()}
+	rq.secrets = secrets{tok.Reveal()}
 	var a debugAnswer
 	if err := c.do(ctx, app, rq, &a); err != nil {
 		return TokenInfo{}, err

@@ -35,8 +35,8 @@ type rule struct {
 	from, to string
 }
 
-// envelopes are the paths at which callbacks and answers name the product.
-const envelopes = `messaging_product
+// productPaths are the paths at which callbacks and answers name the product.
+const productPaths = `messaging_product
 error.error_data.messaging_product
 errors.*.error_data.messaging_product
 entry.*.changes.*.value.messaging_product
@@ -47,18 +47,18 @@ entry.*.changes.*.value.statuses.*.errors.*.error_data.messaging_product
 entry.*.changes.*.value.history.*.errors.*.error_data.messaging_product`
 
 var (
-	toProvider = compile(append(each(envelopes, ourProduct, theirProduct),
+	toProvider = compileRules(append(ruleForEach(productPaths, ourProduct, theirProduct),
 		rule{"object", ourObject, theirObject},
 		rule{"interactive.type", ourButtons, theirButtons},
 		rule{path: "template.language"}, // any text becomes {"code": text}
 	))
-	fromProvider = compile(append(each(envelopes, theirProduct, ourProduct),
+	fromProvider = compileRules(append(ruleForEach(productPaths, theirProduct, ourProduct),
 		rule{"object", theirObject, ourObject},
 	))
 )
 
-// each makes one rule for each path.
-func each(paths, from, to string) []rule {
+// ruleForEach makes one rule for each path.
+func ruleForEach(paths, from, to string) []rule {
 	var rules []rule
 	for path := range strings.SplitSeq(paths, "\n") {
 		rules = append(rules, rule{path, from, to})
@@ -75,20 +75,20 @@ type node struct {
 	rule rule
 }
 
-func compile(rules []rule) *node {
+func compileRules(rules []rule) *node {
 	root := &node{keys: map[string]*node{}}
 	for _, r := range rules {
 		at := root
 		for key := range strings.SplitSeq(r.path, ".") {
-			at = at.step(key)
+			at = at.child(key)
 		}
 		at.leaf, at.rule = true, r
 	}
 	return root
 }
 
-// step finds or makes the node behind a key.
-func (n *node) step(key string) *node {
+// child finds or makes the node behind a key.
+func (n *node) child(key string) *node {
 	if key == "*" {
 		if n.each == nil {
 			n.each = &node{keys: map[string]*node{}}
@@ -129,25 +129,25 @@ type scanner struct {
 
 // walk goes through the next value and applies the rules below n.
 func (s *scanner) walk(n *node) {
-	s.space()
+	s.skipSpace()
 	switch c := s.doc[s.pos]; {
 	case n == nil:
-		s.skip()
+		s.skipValue()
 	case c == '{':
 		s.members(func(key []byte) { s.walk(n.keys[string(key)]) })
 	case c == '[':
 		s.elements(func() { s.walk(n.each) })
 	case c == '"' && n.leaf:
 		start := s.pos
-		s.skip()
-		s.rewrite(start, n.rule)
+		s.skipValue()
+		s.replaceText(start, n.rule)
 	default:
-		s.skip()
+		s.skipValue()
 	}
 }
 
-// rewrite applies a rule to the text that ends here.
-func (s *scanner) rewrite(start int, r rule) {
+// replaceText applies a rule to the text that ends here.
+func (s *scanner) replaceText(start int, r rule) {
 	raw := s.doc[start:s.pos]
 	var changed []byte
 	switch {
@@ -167,14 +167,14 @@ func (s *scanner) rewrite(start int, r rule) {
 
 // members visits each member of the object that starts here.
 func (s *scanner) members(visit func(key []byte)) {
-	for s.pos++; s.space() != '}'; {
+	for s.pos++; s.skipSpace() != '}'; {
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		key := unquote(s.doc[start:s.pos])
-		s.space()
+		s.skipSpace()
 		s.pos++ // the colon
 		visit(key)
-		if s.space() == ',' {
+		if s.skipSpace() == ',' {
 			s.pos++
 		}
 	}
@@ -183,17 +183,17 @@ func (s *scanner) members(visit func(key []byte)) {
 
 // elements visits each element of the array that starts here.
 func (s *scanner) elements(visit func()) {
-	for s.pos++; s.space() != ']'; {
+	for s.pos++; s.skipSpace() != ']'; {
 		visit()
-		if s.space() == ',' {
+		if s.skipSpace() == ',' {
 			s.pos++
 		}
 	}
 	s.pos++
 }
 
-// space moves to the next token and returns its first byte.
-func (s *scanner) space() byte {
+// skipSpace moves to the next token and returns its first byte.
+func (s *scanner) skipSpace() byte {
 	for {
 		switch c := s.doc[s.pos]; c {
 		case ' ', '\t', '\r', '\n':
@@ -204,9 +204,9 @@ func (s *scanner) space() byte {
 	}
 }
 
-// skip moves behind the value that starts here. It does not recurse, so depth
+// skipValue moves behind the value that starts here. It does not recurse, so depth
 // costs nothing.
-func (s *scanner) skip() {
+func (s *scanner) skipValue() {
 	for depth := 0; s.pos < len(s.doc); {
 		switch s.doc[s.pos] {
 		case '{', '[':
@@ -221,7 +221,7 @@ func (s *scanner) skip() {
 				return
 			}
 		case '"':
-			s.quoted()
+			s.skipString()
 			if depth == 0 {
 				return
 			}
@@ -235,8 +235,8 @@ func (s *scanner) skip() {
 	}
 }
 
-// quoted moves behind the string that starts here.
-func (s *scanner) quoted() {
+// skipString moves behind the string that starts here.
+func (s *scanner) skipString() {
 	for s.pos++; s.doc[s.pos] != '"'; s.pos++ {
 		if s.doc[s.pos] == '\\' {
 			s.pos++

@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// scheme is how a call presents its token.
-type scheme string
+// authScheme is how a call presents its token.
+type authScheme string
 
 const (
-	bearer    scheme = "Bearer "
-	oauth     scheme = "OAuth " // what the documentation of uploads asks for
-	anonymous scheme = ""
+	bearer    authScheme = "Bearer "
+	oauth     authScheme = "OAuth " // what the documentation of uploads asks for
+	anonymous authScheme = ""
 )
 
 // call is one request, without the token.
@@ -27,24 +27,24 @@ type call struct {
 	id     string // of the addressed object, the first path segment
 	edge   string // path behind it
 	query  url.Values
-	auth   scheme
+	auth   authScheme
 	limit  int64 // of the answer, in bytes
 
-	body   []byte // JSON, when not empty
-	stream *stream
-	header map[string]string
-	hidden secrets // besides the token
+	body    []byte // JSON, when not empty
+	stream  *stream
+	header  map[string]string
+	secrets secrets // besides the token
 
-	// unproved leaves out the proof, for the app's own token, which holds the
+	// noProof leaves out the proof, for the app's own token, which holds the
 	// secret already.
-	unproved bool
-	// adjust is for calls at which a code means something else than usual.
-	adjust func(Fault, Class) Class
+	noProof bool
+	// reclassify is for calls at which a code means something else than usual.
+	reclassify func(Fault, Class) Class
 }
 
-// passing is for objects that may vanish without the account being lost, as
+// reclassifyMissing is for objects that may vanish without the account being lost, as
 // media and templates do.
-func passing(f Fault, usual Class) Class {
+func reclassifyMissing(f Fault, usual Class) Class {
 	if f.missing() {
 		return Class{Code: upstreamError}
 	}
@@ -73,7 +73,7 @@ func remove(op, id, edge string) call {
 
 // request builds the HTTP request of a call.
 func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request, error) {
-	if rq.auth != anonymous && !usable(tok) {
+	if rq.auth != anonymous && !isValidToken(tok) {
 		return nil, errNoToken
 	}
 	if rq.id == "" || rq.id == "." || rq.id == ".." || len(rq.id) > 4096 {
@@ -83,7 +83,7 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	if len(rq.body) > 0 {
 		body = bytes.NewReader(rq.body)
 	}
-	req, err := http.NewRequestWithContext(ctx, rq.method, c.address(tok, rq), body)
+	req, err := http.NewRequestWithContext(ctx, rq.method, c.callURL(tok, rq), body)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +115,8 @@ func (s *stream) attach(req *http.Request) {
 	}
 }
 
-// address is the URL of a call. An id is one path segment, whatever is in it.
-func (c *Client) address(tok Token, rq call) string {
+// callURL is the URL of a call. An id is one path segment, whatever is in it.
+func (c *Client) callURL(tok Token, rq call) string {
 	var b strings.Builder
 	b.WriteString(c.root)
 	b.WriteByte('/')
@@ -131,7 +131,7 @@ func (c *Client) address(tok Token, rq call) string {
 		b.WriteString(rq.query.Encode())
 		separator = '&'
 	}
-	if rq.auth != anonymous && !rq.unproved && !c.secret.IsZero() {
+	if rq.auth != anonymous && !rq.noProof && !c.secret.IsZero() {
 		b.WriteByte(separator)
 		b.WriteString("appsecret_proof=")
 		b.WriteString(c.proof(tok))
@@ -139,8 +139,8 @@ func (c *Client) address(tok Token, rq call) string {
 	return b.String()
 }
 
-// usable reports whether a token can stand in a header.
-func usable(tok Token) bool {
+// isValidToken reports whether a token can stand in a header.
+func isValidToken(tok Token) bool {
 	for _, r := range tok.Reveal() {
 		if r <= ' ' || r >= 0x7f {
 			return false
@@ -163,5 +163,5 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// whole writes a whole number for a query or a header.
-func whole(n int64) string { return strconv.FormatInt(n, 10) }
+// formatInt writes a whole number for a query or a header.
+func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

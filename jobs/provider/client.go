@@ -76,7 +76,7 @@ func New(o Options) (*Client, error) {
 	if o.Transport == nil {
 		o.Transport = newTransport()
 	}
-	c.http = &http.Client{Transport: o.Transport, CheckRedirect: stay}
+	c.http = &http.Client{Transport: o.Transport, CheckRedirect: ignoreRedirect}
 	return c, nil
 }
 
@@ -96,8 +96,8 @@ func newTransport() *http.Transport {
 	}
 }
 
-// stay makes a redirect the answer: a token goes nowhere but where we sent it.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// ignoreRedirect makes a redirect the answer: a token goes nowhere but where we sent it.
+func ignoreRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -111,60 +111,60 @@ func (c *Client) do(ctx context.Context, tok Token, rq call, out answer) error {
 
 // exchange makes one call and reads its answer into out.
 func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) error {
-	ctx, probe := traced(ctx)
+	ctx, probe := traceWrites(ctx)
 	req, err := c.request(ctx, tok, rq)
 	if err != nil {
-		return local(rq.op, c.hidden(tok, rq).cause(err))
+		return notSentError(rq.op, c.secretsOf(tok, rq).redactError(err))
 	}
 	if ctx.Err() != nil {
-		return lost(rq.op, context.Cause(ctx), false)
+		return noAnswerError(rq.op, context.Cause(ctx), false)
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return lost(rq.op, c.hidden(tok, rq).cause(interrupted(ctx, err)), probe.sent())
+		return noAnswerError(rq.op, c.secretsOf(tok, rq).redactError(contextCause(ctx, err)), probe.maybeSent())
 	}
 	defer res.Body.Close()
 
 	body, err := readBody(res, rq.limit)
 	if err != nil && res.StatusCode < 300 {
-		return unreadable(rq.op, res.StatusCode, c.hidden(tok, rq).cause(interrupted(ctx, err)))
+		return unreadableError(rq.op, res.StatusCode, c.secretsOf(tok, rq).redactError(contextCause(ctx, err)))
 	}
 	if failed := parse(rq, res.StatusCode, body, out); failed != nil {
-		failed.RetryAfter = pause(res.Header, time.Now())
-		failed.tidy(c.hidden(tok, rq))
+		failed.RetryAfter = requestedWait(res.Header, time.Now())
+		failed.sanitize(c.secretsOf(tok, rq))
 		return failed
 	}
 	return nil
 }
 
-// hidden are the secrets that a call's errors must not show.
-func (c *Client) hidden(tok Token, rq call) secrets {
-	return append(secrets{tok.Reveal(), c.secret.Reveal()}, rq.hidden...)
+// secretsOf are the secrets that a call's errors must not show.
+func (c *Client) secretsOf(tok Token, rq call) secrets {
+	return append(secrets{tok.Reveal(), c.secret.Reveal()}, rq.secrets...)
 }
 
-// interrupted prefers the reason why a call was given up over what the
+// contextCause prefers the reason why a call was given up over what the
 // transport says about it.
-func interrupted(ctx context.Context, err error) error {
+func contextCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// probe learns from the transport whether a request left us.
-type probe struct{ started, wrote atomic.Bool }
+// writeTrace learns from the transport whether a request left us.
+type writeTrace struct{ started, wrote atomic.Bool }
 
-func traced(ctx context.Context) (context.Context, *probe) {
-	p := new(probe)
+func traceWrites(ctx context.Context) (context.Context, *writeTrace) {
+	p := new(writeTrace)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GetConn:      func(string) { p.started.Store(true) },
 		WroteHeaders: func() { p.wrote.Store(true) },
 	}), p
 }
 
-// sent reports whether anything may have been written. A transport that does
+// maybeSent reports whether anything may have been written. A transport that does
 // not trace proves nothing.
-func (p *probe) sent() bool { return p.wrote.Load() || !p.started.Load() }
+func (p *writeTrace) maybeSent() bool { return p.wrote.Load() || !p.started.Load() }
 
 // proof ties a token to our app, so that a stolen one alone is of no use.
 func (c *Client) proof(tok Token) string {

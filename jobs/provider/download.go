@@ -33,66 +33,66 @@ func (c *Client) FetchMedia(ctx context.Context, tok Token, id, phoneNumberID st
 // ErrTooLarge. After an error w may hold a part. An error of w is returned as it
 // is, for it is not the provider's.
 func (c *Client) DownloadMedia(ctx context.Context, tok Token, m Media, limit int64, w io.Writer) (Content, error) {
-	rq := call{op: "download media", adjust: passing}
+	rq := call{op: "download media", reclassify: reclassifyMissing}
 	switch {
 	case m.url == nil:
-		return Content{}, local(rq.op, errNoLookup)
-	case !usable(tok):
-		return Content{}, local(rq.op, errNoToken)
+		return Content{}, notSentError(rq.op, errNoLookup)
+	case !isValidToken(tok):
+		return Content{}, notSentError(rq.op, errNoToken)
 	case m.Size > limit:
-		return Content{}, tooLarge(rq.op)
+		return Content{}, tooLargeError(rq.op)
 	}
-	ctx, watch := c.watched(ctx)
+	ctx, watch := c.withStallTimer(ctx)
 	defer watch.stop()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url.String(), nil)
 	if err != nil {
-		return Content{}, local(rq.op, errUnreadable)
+		return Content{}, notSentError(rq.op, errUnreadable)
 	}
 	req.Header["User-Agent"] = []string{c.agent}
 	req.Header["Authorization"] = []string{string(bearer) + tok.Reveal()}
 
-	hidden := c.hidden(tok, rq)
+	hidden := c.secretsOf(tok, rq)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return Content{}, lost(rq.op, hidden.cause(interrupted(ctx, err)), true)
+		return Content{}, noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err)), true)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		e := noContent(rq, res)
-		e.tidy(hidden)
+		e := downloadError(rq, res)
+		e.sanitize(hidden)
 		return Content{}, e
 	}
-	n, err := transfer(w, watch.receiving(res.Body), limit)
-	if err, ok := err.(torn); ok {
-		return Content{}, lost(rq.op, hidden.cause(interrupted(ctx, err.error)), true)
+	n, err := copyLimited(w, watch.trackReceiving(res.Body), limit)
+	if err, ok := err.(readError); ok {
+		return Content{}, noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err.error)), true)
 	}
 	if err == ErrTooLarge {
-		return Content{}, tooLarge(rq.op)
+		return Content{}, tooLargeError(rq.op)
 	}
 	return Content{MIME: firstOf(res.Header.Get("Content-Type"), m.MIME), Size: n}, err
 }
 
-// noContent reads the refusal of a download.
-func noContent(rq call, res *http.Response) *Error {
+// downloadError reads the refusal of a download.
+func downloadError(rq call, res *http.Response) *Error {
 	body, _ := readBody(res, answerLimit) // what cannot be read explains nothing
 	e := parseFailure(rq, res.StatusCode, body)
 	if res.StatusCode == http.StatusNotFound && e.Code == NoCode {
-		e.cause = errGone
+		e.cause = errExpiredURL
 	}
-	e.RetryAfter = pause(res.Header, time.Now())
+	e.RetryAfter = requestedWait(res.Header, time.Now())
 	return e
 }
 
-// tooLarge is final: the media will not shrink.
-func tooLarge(op string) *Error {
+// tooLargeError is final: the media will not shrink.
+func tooLargeError(op string) *Error {
 	return &Error{Op: op, Fault: Fault{Code: NoCode}, Class: Class{Code: mediaDownload}, Outcome: Done, cause: ErrTooLarge}
 }
 
-// torn is an error of the reading side.
-type torn struct{ error }
+// readError is an error of the reading side.
+type readError struct{ error }
 
-// transfer copies at most limit bytes and tells whose fault an error is.
-func transfer(w io.Writer, r io.Reader, limit int64) (n int64, err error) {
+// copyLimited copies at most limit bytes and tells whose fault an error is.
+func copyLimited(w io.Writer, r io.Reader, limit int64) (n int64, err error) {
 	buf := make([]byte, 32<<10)
 	for {
 		got, rerr := r.Read(buf)
@@ -110,7 +110,7 @@ func transfer(w io.Writer, r io.Reader, limit int64) (n int64, err error) {
 		case io.EOF:
 			return n, nil
 		default:
-			return n, torn{rerr}
+			return n, readError{rerr}
 		}
 	}
 }

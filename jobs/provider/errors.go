@@ -27,9 +27,9 @@ var (
 	// ErrTooLarge means that media goes on past the limit that the caller set.
 	ErrTooLarge = errors.New("media is too large")
 
-	errDenied     = errors.New("the answer says that it was not done")
+	errNoSuccess  = errors.New("the answer says that it was not done")
 	errOversized  = errors.New("the answer is too large")
-	errGone       = errors.New("the address is no longer valid")
+	errExpiredURL = errors.New("the address is no longer valid")
 	errUnreadable = errors.New("the answer cannot be read")
 	errNoApp      = errors.New("the app's id and secret are not configured")
 	errNoLookup   = errors.New("the media was not looked up")
@@ -118,11 +118,11 @@ func RetryAfter(err error) time.Duration {
 // Missing reports whether the addressed object is not there, or not ours.
 func Missing(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && (e.missing() || e.cause == errGone)
+	return ok && (e.missing() || e.cause == errExpiredURL)
 }
 
-// local is a call that we did not make because it could not be right.
-func local(op string, cause error) *Error {
+// notSentError is a call that we did not make because it could not be right.
+func notSentError(op string, cause error) *Error {
 	class := Class{Code: upstreamError}
 	if cause == errNoToken {
 		class = Class{Code: authExpired, Effect: Degraded}
@@ -130,21 +130,21 @@ func local(op string, cause error) *Error {
 	return &Error{Op: op, Fault: Fault{Code: NoCode}, Class: class, Outcome: NotSent, cause: cause}
 }
 
-// lost is a call that got no answer.
-func lost(op string, cause error, sent bool) *Error {
+// noAnswerError is a call that got no answer.
+func noAnswerError(op string, cause error, sent bool) *Error {
 	e := &Error{
 		Op: op, Fault: Fault{Code: NoCode}, cause: cause,
 		Class:   Class{Code: upstreamError, Transient: true},
 		Outcome: Unknown,
 	}
-	if !sent || dialing(cause) {
+	if !sent || isDialError(cause) {
 		e.Outcome = NotSent
 	}
 	return e
 }
 
-// dialing reports whether an error came before there was a connection.
-func dialing(err error) bool {
+// isDialError reports whether an error came before there was a connection.
+func isDialError(err error) bool {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return true
 	}
@@ -152,18 +152,18 @@ func dialing(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// refused is an answer that says no.
-func refused(op string, status int, f Fault) *Error {
+// refusedError is an answer that says no.
+func refusedError(op string, status int, f Fault) *Error {
 	class := f.Class()
 	if _, known := Lookup(f.Code, f.Subcode); !known {
-		class = byStatus(status)
+		class = classOfStatus(status)
 		class.Transient = class.Transient || f.IsTransient
 	}
 	return &Error{Op: op, Status: status, Fault: f, Class: class, Outcome: Refused}
 }
 
-// byStatus is the class of an answer whose code says nothing to us.
-func byStatus(status int) Class {
+// classOfStatus is the class of an answer whose code says nothing to us.
+func classOfStatus(status int) Class {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return Class{Code: appLimited, Transient: true}
@@ -174,11 +174,11 @@ func byStatus(status int) Class {
 	}
 }
 
-// unreadable is an answer that we cannot make sense of. It is never a success
+// unreadableError is an answer that we cannot make sense of. It is never a success
 // and never final; a gateway that gave up, and a yes without the rest, may hide
 // a call that took effect.
-func unreadable(op string, status int, cause error) *Error {
-	e := &Error{Op: op, Status: status, Fault: Fault{Code: NoCode}, Class: byStatus(status), Outcome: Refused, cause: cause}
+func unreadableError(op string, status int, cause error) *Error {
+	e := &Error{Op: op, Status: status, Fault: Fault{Code: NoCode}, Class: classOfStatus(status), Outcome: Refused, cause: cause}
 	e.Class.Transient = true
 	if status < 300 || status >= 500 {
 		e.Outcome = Unknown
@@ -189,8 +189,8 @@ func unreadable(op string, status int, cause error) *Error {
 // secrets are texts that must not leave a call.
 type secrets []string
 
-// clean replaces each secret, also in the form that it has inside a URL.
-func (s secrets) clean(text string) string {
+// redact replaces each secret, also in the form that it has inside a URL.
+func (s secrets) redact(text string) string {
 	for _, secret := range s {
 		if secret == "" || text == "" {
 			continue
@@ -202,17 +202,17 @@ func (s secrets) clean(text string) string {
 	return text
 }
 
-// cause removes secrets from an error of the transport. An error whose text
+// redactError removes secrets from an error of the transport. An error whose text
 // holds one is replaced, since its parts would show it too.
-func (s secrets) cause(err error) error {
+func (s secrets) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // drop the address with its query
 	}
-	if text := err.Error(); s.clean(text) != text {
-		return errors.New(s.clean(text))
+	if text := err.Error(); s.redact(text) != text {
+		return errors.New(s.redact(text))
 	}
 	return err
 }

@@ -40,15 +40,15 @@ func Member(object json.RawMessage, key string) json.RawMessage {
 		return nil
 	}
 	s := scanner{doc: object}
-	if s.space() != '{' {
+	if s.skipSpace() != '{' {
 		return nil
 	}
 	var found json.RawMessage
 	s.members(func(k []byte) {
 		match := string(k) == key
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		if match {
 			found = object[start:s.pos:s.pos]
 		}

@@ -44,14 +44,14 @@ func (m Media) Matches(sum [sha256.Size]byte) bool {
 	return err != nil || len(want) != sha256.Size || bytes.Equal(want, sum[:])
 }
 
-type mediaID struct {
+type uploadAnswer struct {
 	envelope
 	ID ID `json:"id"`
 }
 
-func (a *mediaID) check() error {
+func (a *uploadAnswer) check() error {
 	if a.ID == "" {
-		return lacks("id")
+		return missingKey("id")
 	}
 	return nil
 }
@@ -59,29 +59,29 @@ func (a *mediaID) check() error {
 // UploadMedia stores a file at the provider for 30 days and returns its id.
 func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File) (string, error) {
 	rq := post("upload media", phoneNumberID, "media", nil)
-	head, tail, boundary, err := form(f)
+	head, tail, boundary, err := formParts(f)
 	if err != nil {
-		return "", local(rq.op, err)
+		return "", notSentError(rq.op, err)
 	}
-	ctx, watch := c.watched(ctx)
+	ctx, watch := c.withStallTimer(ctx)
 	defer watch.stop()
 	rq.stream = &stream{
 		size: int64(len(head)) + f.Size + int64(len(tail)),
 		mime: "multipart/form-data; boundary=" + boundary,
 		open: func() io.Reader {
-			return watch.sending(io.MultiReader(bytes.NewReader(head), io.NewSectionReader(f.Content, 0, f.Size), bytes.NewReader(tail)))
+			return watch.trackSending(io.MultiReader(bytes.NewReader(head), io.NewSectionReader(f.Content, 0, f.Size), bytes.NewReader(tail)))
 		},
 	}
-	var a mediaID
+	var a uploadAnswer
 	if err := c.exchange(ctx, tok, rq, &a); err != nil {
 		return "", err
 	}
 	return string(a.ID), nil
 }
 
-// form writes what stands before and after the content in a multipart body, so
+// formParts writes what stands before and after the content in a multipart body, so
 // that the content is streamed and the whole length is known.
-func form(f File) (head, tail []byte, boundary string, err error) {
+func formParts(f File) (head, tail []byte, boundary string, err error) {
 	if _, _, err := mime.ParseMediaType(f.MIME); err != nil {
 		return nil, nil, "", err
 	}
@@ -109,7 +109,7 @@ type mediaAnswer struct {
 
 func (a *mediaAnswer) check() error {
 	if a.URL == "" {
-		return lacks("url")
+		return missingKey("url")
 	}
 	return nil
 }
@@ -117,14 +117,14 @@ func (a *mediaAnswer) check() error {
 // LookupMedia finds where media can be downloaded for the next five minutes.
 // With a phoneNumberID only media of that number is found.
 func (c *Client) LookupMedia(ctx context.Context, tok Token, id, phoneNumberID string) (Media, error) {
-	rq := ofNumber(get("look up media", id, ""), phoneNumberID)
+	rq := mediaCall(get("look up media", id, ""), phoneNumberID)
 	var a mediaAnswer
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return Media{}, err
 	}
 	at, err := url.Parse(a.URL)
 	if err != nil || !c.trusted(at) {
-		return Media{}, unreadable(rq.op, http.StatusOK, lacks("usable url"))
+		return Media{}, unreadableError(rq.op, http.StatusOK, missingKey("usable url"))
 	}
 	return Media{ID: id, MIME: a.MIME, SHA256: a.SHA256, Size: int64(a.Size), url: at}, nil
 }
@@ -138,9 +138,9 @@ func (c *Client) trusted(at *url.URL) bool {
 	return at.Scheme == "https" || at.Scheme == c.base.Scheme && at.Host == c.base.Host
 }
 
-// ofNumber narrows a call about media to that of one number.
-func ofNumber(rq call, phoneNumberID string) call {
-	rq.adjust = passing
+// mediaCall narrows a call about media to that of one number.
+func mediaCall(rq call, phoneNumberID string) call {
+	rq.reclassify = reclassifyMissing
 	if phoneNumberID != "" {
 		rq.query = url.Values{"phone_number_id": {phoneNumberID}}
 	}

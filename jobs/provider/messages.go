@@ -31,7 +31,7 @@ type sentAnswer struct {
 
 func (a *sentAnswer) check() error {
 	if len(a.Messages) == 0 || a.Messages[0].ID == "" {
-		return lacks("messages[0].id")
+		return missingKey("messages[0].id")
 	}
 	return nil
 }
@@ -62,22 +62,22 @@ func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body
 // message; it cannot be had alone.
 func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, messageID string, typing bool) error {
 	receipt := struct {
-		Product   string     `json:"messaging_product"`
-		Status    string     `json:"status"`
-		MessageID string     `json:"message_id"`
-		Typing    *indicator `json:"typing_indicator,omitempty"`
+		Product   string           `json:"messaging_product"`
+		Status    string           `json:"status"`
+		MessageID string           `json:"message_id"`
+		Typing    *typingIndicator `json:"typing_indicator,omitempty"`
 	}{Product: theirProduct, Status: "read", MessageID: messageID}
 	if typing {
-		receipt.Typing = &indicator{Type: "text"}
+		receipt.Typing = &typingIndicator{Type: "text"}
 	}
 	body, err := json.Marshal(receipt)
 	if err != nil {
-		return local("mark read", err)
+		return notSentError("mark read", err)
 	}
-	return c.do(ctx, tok, post("mark read", phoneNumberID, "messages", body), new(done))
+	return c.do(ctx, tok, post("mark read", phoneNumberID, "messages", body), new(successAnswer))
 }
 
-// indicator is a typing bubble.
-type indicator struct {
+// typingIndicator is a typing bubble.
+type typingIndicator struct {
 	Type string `json:"type"`
 }

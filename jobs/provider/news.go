@@ -27,8 +27,8 @@ type member struct {
 // for JSON.
 const maxDepth = 200
 
-// errShape means that a callback is not built as callbacks are.
-var errShape = errors.New("entry is not a list")
+// errNoEntries means that a callback is not built as callbacks are.
+var errNoEntries = errors.New("entry is not a list")
 
 // ParseCallback splits a callback into its changes. Their values stay raw: one
 // that cannot be read must not hold up the others. An entry or a change that is
@@ -37,21 +37,21 @@ func ParseCallback(body []byte) ([]News, error) {
 	if !json.Valid(body) {
 		return nil, fmt.Errorf("read callback: %w", ErrNotJSON)
 	}
-	root := lookup(body, "object", "entry")
+	root := findMembers(body, "object", "entry")
 	if root == nil || body[root[0].from] != '"' || string(unquote(root[0].of(body))) != theirObject {
 		return nil, fmt.Errorf("read callback: %w", ErrForeign)
 	}
 	if root[1].empty() || body[root[1].from] != '[' {
-		return nil, fmt.Errorf("read callback: %w", errShape)
+		return nil, fmt.Errorf("read callback: %w", errNoEntries)
 	}
 	deep := depth(body) > maxDepth
 	var all []News
-	for _, at := range items(body, root[1]) {
+	for _, at := range elementSpans(body, root[1]) {
 		found := append(all, readEntry(at.of(body))...)
 		for i := len(all); i < len(found); i++ {
 			n := &found[i]
-			n.head = join(body[:root[1].from], []byte("["), n.head)
-			n.tail = join(n.tail, []byte("]"), body[root[1].to:])
+			n.head = concat(body[:root[1].from], []byte("["), n.head)
+			n.tail = concat(n.tail, []byte("]"), body[root[1].to:])
 			n.deep = deep
 		}
 		all = found
@@ -61,7 +61,7 @@ func ParseCallback(body []byte) ([]News, error) {
 
 // readEntry reads the changes of an entry, each with the entry around it.
 func readEntry(entry []byte) (all []News) {
-	found := lookup(entry, "id", "time", "changes")
+	found := findMembers(entry, "id", "time", "changes")
 	if found == nil || !found[2].empty() && entry[found[2].from] != '[' {
 		return []News{{Change: Change{Value: entry}}}
 	}
@@ -76,18 +76,18 @@ func readEntry(entry []byte) (all []News) {
 	if !found[1].empty() {
 		_ = json.Unmarshal(found[1].of(entry), &at)
 	}
-	for _, where := range items(entry, found[2]) {
+	for _, where := range elementSpans(entry, found[2]) {
 		n := readChange(where.of(entry))
 		n.WABA, n.At = string(id), at
-		n.head = join(entry[:found[2].from], []byte("["), n.head)
-		n.tail = join(n.tail, []byte("]"), entry[found[2].to:])
+		n.head = concat(entry[:found[2].from], []byte("["), n.head)
+		n.tail = concat(n.tail, []byte("]"), entry[found[2].to:])
 		all = append(all, n)
 	}
 	return all
 }
 
 func readChange(change []byte) News {
-	found := lookup(change, "field", "value")
+	found := findMembers(change, "field", "value")
 	if found == nil {
 		return News{Change: Change{Value: change}}
 	}
@@ -105,20 +105,20 @@ func readChange(change []byte) News {
 // membersOf lists the members of an object; what is none has none.
 func membersOf(object []byte) (all []member) {
 	s := scanner{doc: object}
-	if s.space() != '{' {
+	if s.skipSpace() != '{' {
 		return nil
 	}
 	s.members(func(key []byte) {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		all = append(all, member{string(key), object[start:s.pos]})
 	})
 	return all
 }
 
-// join puts pieces together in memory of their own.
-func join(pieces ...[]byte) []byte {
+// concat puts pieces together in memory of their own.
+func concat(pieces ...[]byte) []byte {
 	size := 0
 	for _, p := range pieces {
 		size += len(p)
@@ -130,8 +130,8 @@ func join(pieces ...[]byte) []byte {
 	return all
 }
 
-// lists are the members of a value that hold its items.
-var lists = map[string]bool{
+// itemLists are the members of a value that hold its items.
+var itemLists = map[string]bool{
 	"messages": true, "message_echoes": true, "statuses": true, "errors": true,
 	"user_id_update": true, "user_preferences": true, "history": true, "state_sync": true,
 }
@@ -140,10 +140,10 @@ var lists = map[string]bool{
 // the people that it is about: in our own dialect, with every key that we do not
 // know. It returns nil for what is nested too deep.
 func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage) []byte {
-	doc := append(join(n.head), '{')
+	doc := append(concat(n.head), '{')
 	first := true
 	for _, m := range n.members {
-		if m.name != list && lists[m.name] {
+		if m.name != list && itemLists[m.name] {
 			continue
 		}
 		if !first {
@@ -193,11 +193,11 @@ func appendText(doc []byte, text string) []byte {
 func Without(object json.RawMessage, key string) json.RawMessage {
 	var doc []byte
 	s := scanner{doc: object}
-	s.space()
+	s.skipSpace()
 	s.members(func(name []byte) {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		if string(name) == key {
 			return
 		}
@@ -232,18 +232,18 @@ func (s span) empty() bool { return s.from == s.to }
 
 func (s span) of(doc []byte) []byte { return doc[s.from:s.to:s.to] }
 
-// lookup finds the values of some keys of an object, the last of each; nulls and
+// findMembers finds the values of some keys of an object, the last of each; nulls and
 // what is not there have an empty span. It returns nil for what is no object.
-func lookup(doc []byte, keys ...string) []span {
+func findMembers(doc []byte, keys ...string) []span {
 	s := scanner{doc: doc}
-	if s.space() != '{' {
+	if s.skipSpace() != '{' {
 		return nil
 	}
 	found := make([]span, len(keys))
 	s.members(func(name []byte) {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		for i, key := range keys {
 			if string(name) == key {
 				found[i] = span{start, s.pos}
@@ -256,13 +256,13 @@ func lookup(doc []byte, keys ...string) []span {
 	return found
 }
 
-// items finds the elements of an array.
-func items(doc []byte, array span) (all []span) {
+// elementSpans finds the elements of an array.
+func elementSpans(doc []byte, array span) (all []span) {
 	s := scanner{doc: doc, pos: array.from}
 	s.elements(func() {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		all = append(all, span{start, s.pos})
 	})
 	return all
@@ -274,7 +274,7 @@ func depth(doc []byte) (deepest int) {
 	for level := 0; s.pos < len(doc); {
 		switch doc[s.pos] {
 		case '"':
-			s.quoted()
+			s.skipString()
 			continue
 		case '{', '[':
 			level++

@@ -43,7 +43,7 @@ type numberAnswer struct {
 
 func (a *numberAnswer) check() error {
 	if a.ID == "" {
-		return lacks("id")
+		return missingKey("id")
 	}
 	return nil
 }
@@ -71,15 +71,15 @@ func (c *Client) Numbers(ctx context.Context, tok Token, wabaID string) ([]Numbe
 func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin string) error {
 	body, err := json.Marshal(map[string]string{"messaging_product": theirProduct, "pin": pin})
 	if err != nil {
-		return local("register number", err)
+		return notSentError("register number", err)
 	}
 	rq := post("register number", phoneNumberID, "register", body)
-	rq.adjust = registering
-	return c.do(ctx, tok, rq, new(done))
+	rq.reclassify = reclassifyLocked
+	return c.do(ctx, tok, rq, new(successAnswer))
 }
 
-// registering knows that a wrong PIN is also reported as a locked account.
-func registering(f Fault, usual Class) Class {
+// reclassifyLocked knows that a wrong PIN is also reported as a locked account.
+func reclassifyLocked(f Fault, usual Class) Class {
 	if usual.Code == accountLocked {
 		return Class{Code: registrationFailed}
 	}

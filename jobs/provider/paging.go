@@ -28,7 +28,7 @@ type page[T any] struct {
 
 func (p *page[T]) check() error {
 	if p.Data == nil {
-		return lacks("data")
+		return missingKey("data")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func list[T any](ctx context.Context, c *Client, tok Token, rq call, limit int) 
 	return func(yield func(T, error) bool) {
 		rq := rq
 		rq.limit = pageLimit
-		rq.query = with(rq.query, "limit", strconv.Itoa(limit))
+		rq.query = withParam(rq.query, "limit", strconv.Itoa(limit))
 		for range maxPages {
 			var p page[T]
 			if err := c.do(ctx, tok, rq, &p); err != nil {
@@ -76,14 +76,14 @@ func list[T any](ctx context.Context, c *Client, tok Token, rq call, limit int) 
 			if cursor == "" || cursor == rq.query.Get("after") {
 				break
 			}
-			rq.query = with(rq.query, "after", cursor)
+			rq.query = withParam(rq.query, "after", cursor)
 		}
-		yield(*new(T), unreadable(rq.op, http.StatusOK, lacks("end of the list")))
+		yield(*new(T), unreadableError(rq.op, http.StatusOK, missingKey("end of the list")))
 	}
 }
 
-// with sets a key in a copy, since an iterator may run more than once.
-func with(query url.Values, key, value string) url.Values {
+// withParam sets a key in a copy, since an iterator may run more than once.
+func withParam(query url.Values, key, value string) url.Values {
 	changed := url.Values{}
 	for k, v := range query {
 		changed[k] = v

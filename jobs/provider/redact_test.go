@@ -117,7 +117,7 @@ func TestNoErrorShowsASecret(t *testing.T) {
 				"error_data":{"details":%[1]s,"blame_field_specs":[[%[1]s]]},"fbtrace_id":%[1]s,"href":%[1]s,"title":%[1]s}}`, text))
 		},
 		"a refusal whose secret lies across the cut": func(r *http.Request) (*http.Response, error) {
-			text, _ := json.Marshal(strings.Repeat("x", textLimit-8) + strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			text, _ := json.Marshal(strings.Repeat("x", maxTextBytes-8) + strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 			return answer(r, 401, fmt.Sprintf(`{"error":{"message":%s,"code":190}}`, text))
 		},
 		"an answer that cannot be read": func(r *http.Request) (*http.Response, error) { return answer(r, 200, "{"+everything(r)) },

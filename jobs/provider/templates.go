@@ -53,7 +53,7 @@ type templateAnswer struct {
 
 func (a *templateAnswer) check() error {
 	if a.ID == "" {
-		return lacks("id")
+		return missingKey("id")
 	}
 	return nil
 }
@@ -70,6 +70,6 @@ func (c *Client) CreateTemplate(ctx context.Context, tok Token, wabaID string, b
 // as a whole.
 func (c *Client) EditTemplate(ctx context.Context, tok Token, id string, body []byte) error {
 	rq := post("edit template", id, "", body)
-	rq.adjust = passing
-	return c.do(ctx, tok, rq, new(done))
+	rq.reclassify = reclassifyMissing
+	return c.do(ctx, tok, rq, new(successAnswer))
 }

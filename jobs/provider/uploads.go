@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// resumes is how often an interrupted upload is taken up again.
-const resumes = 2
+// maxResumes is how often an interrupted upload is taken up again.
+const maxResumes = 2
 
 // UploadHandle uploads the example of a template's header and returns the
 // handle for example.header_handle. An upload that breaks off is taken up where
@@ -21,7 +21,7 @@ func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, e
 		return "", err
 	}
 	handle, err := c.ContinueUpload(ctx, tok, session, f, 0)
-	for range resumes {
+	for range maxResumes {
 		if !Transient(err) {
 			break
 		}
@@ -44,9 +44,9 @@ type sessionAnswer struct {
 func (a *sessionAnswer) check() error {
 	switch {
 	case a.start && !strings.HasPrefix(a.ID, "upload:"):
-		return lacks("upload id")
+		return missingKey("upload id")
 	case !a.start && (a.Offset == nil || *a.Offset < 0):
-		return lacks("file_offset")
+		return missingKey("file_offset")
 	default:
 		return nil
 	}
@@ -56,10 +56,10 @@ func (a *sessionAnswer) check() error {
 // the app, not to an account.
 func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session string, err error) {
 	rq := post("start upload", c.appID, "uploads", nil)
-	rq.query = url.Values{"file_name": {f.Name}, "file_length": {whole(f.Size)}, "file_type": {f.MIME}}
-	rq.adjust = passing
+	rq.query = url.Values{"file_name": {f.Name}, "file_length": {formatInt(f.Size)}, "file_type": {f.MIME}}
+	rq.reclassify = reclassifyMissing
 	if c.appID == "" {
-		return "", local(rq.op, errNoApp)
+		return "", notSentError(rq.op, errNoApp)
 	}
 	a := sessionAnswer{start: true}
 	if err := c.do(ctx, tok, rq, &a); err != nil {
@@ -71,7 +71,7 @@ func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session st
 // UploadOffset returns how many bytes of a session have arrived.
 func (c *Client) UploadOffset(ctx context.Context, tok Token, session string) (int64, error) {
 	var a sessionAnswer
-	if err := c.do(ctx, tok, ofSession("look up upload", http.MethodGet, session), &a); err != nil {
+	if err := c.do(ctx, tok, sessionCall("look up upload", http.MethodGet, session), &a); err != nil {
 		return 0, err
 	}
 	return int64(*a.Offset), nil
@@ -84,7 +84,7 @@ type handleAnswer struct {
 
 func (a *handleAnswer) check() error {
 	if a.Handle == "" {
-		return lacks("h")
+		return missingKey("h")
 	}
 	return nil
 }
@@ -92,17 +92,17 @@ func (a *handleAnswer) check() error {
 // ContinueUpload sends the content of a session from an offset on, and returns
 // the handle.
 func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, f File, offset int64) (handle string, err error) {
-	rq := ofSession("upload", http.MethodPost, session)
+	rq := sessionCall("upload", http.MethodPost, session)
 	if offset < 0 || offset > f.Size {
-		return "", local(rq.op, fmt.Errorf("offset %d lies outside of a file of %d bytes", offset, f.Size))
+		return "", notSentError(rq.op, fmt.Errorf("offset %d lies outside of a file of %d bytes", offset, f.Size))
 	}
-	ctx, watch := c.watched(ctx)
+	ctx, watch := c.withStallTimer(ctx)
 	defer watch.stop()
-	rq.header = map[string]string{"file_offset": whole(offset)}
+	rq.header = map[string]string{"file_offset": formatInt(offset)}
 	rq.stream = &stream{
 		size: f.Size - offset,
 		mime: "application/octet-stream",
-		open: func() io.Reader { return watch.sending(io.NewSectionReader(f.Content, offset, f.Size-offset)) },
+		open: func() io.Reader { return watch.trackSending(io.NewSectionReader(f.Content, offset, f.Size-offset)) },
 	}
 	var a handleAnswer
 	if err := c.exchange(ctx, tok, rq, &a); err != nil {
@@ -111,11 +111,11 @@ func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, 
 	return a.Handle, nil
 }
 
-// ofSession addresses an upload session. Its id holds a colon and often a query
+// sessionCall addresses an upload session. Its id holds a colon and often a query
 // of its own, a signature that must arrive as it was given.
-func ofSession(op, method, session string) call {
+func sessionCall(op, method, session string) call {
 	id, query, _ := strings.Cut(session, "?")
-	rq := call{op: op, method: method, id: id, auth: oauth, limit: answerLimit, adjust: passing}
+	rq := call{op: op, method: method, id: id, auth: oauth, limit: answerLimit, reclassify: reclassifyMissing}
 	if !strings.HasPrefix(id, "upload:") {
 		rq.id = "" // which request refuses
 	}

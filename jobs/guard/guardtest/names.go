@@ -58,9 +58,9 @@ func (n *Names) serve(conn net.Conn) {
 
 // reply answers one question of class IN for addresses of either kind.
 func (n *Names) reply(query []byte) []byte {
-	name, end := question(query)
+	name, end := parseQuestion(query)
 	kind := binary.BigEndian.Uint16(query[end:])
-	addrs, known := n.next(name, kind)
+	addrs, known := n.nextAnswer(name, kind)
 
 	reply := append([]byte{}, query[:end+4]...)
 	reply[2], reply[3] = 0x81, 0x80 // an answer, recursion offered
@@ -80,7 +80,7 @@ func (n *Names) reply(query []byte) []byte {
 	return reply
 }
 
-func question(query []byte) (name string, end int) {
+func parseQuestion(query []byte) (name string, end int) {
 	var labels []string
 	end = 12
 	for query[end] != 0 {
@@ -91,8 +91,8 @@ func question(query []byte) (name string, end int) {
 	return strings.Join(labels, "."), end + 1
 }
 
-// next takes the answer of a name for a kind of address.
-func (n *Names) next(name string, kind uint16) (addrs []netip.Addr, known bool) {
+// nextAnswer takes the answer of a name for a kind of address.
+func (n *Names) nextAnswer(name string, kind uint16) (addrs []netip.Addr, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := name
