@@ -12,7 +12,7 @@ func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error 
 	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(successAnswer))
 }
 
-// Unsubscribe ends what Subscribe began.
+// Unsubscribe ends the callbacks that Subscribe began.
 func (c *Client) Unsubscribe(ctx context.Context, tok Token, wabaID string) error {
 	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(successAnswer))
 }
@@ -44,12 +44,16 @@ func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Gr
 	if _, err := c.appToken(); err != nil {
 		return Grant{}, notSentError(rq.op, err)
 	}
+
+	// The app's id and secret prove who we are: there is no token yet. Whoever
+	// reads the code could use it in our place, so it is a secret too.
 	rq.auth = anonymous
 	rq.secrets = secrets{code}
 	rq.query = url.Values{"client_id": {c.appID}, "client_secret": {c.secret.Reveal()}, "code": {code}}
 	if redirectURI != "" {
 		rq.query.Set("redirect_uri", redirectURI)
 	}
+
 	var a grantAnswer
 	if err := c.do(ctx, Token{}, rq, &a); err != nil {
 		return Grant{}, err
@@ -57,7 +61,7 @@ func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Gr
 	return Grant{Token: NewToken(a.Token), Expiry: time.Duration(a.Expiry) * time.Second}, nil
 }
 
-// TokenInfo is what the provider knows of an access token.
+// TokenInfo is what the provider knows about an access token.
 type TokenInfo struct {
 	AppID     ID       `json:"app_id"`
 	Type      string   `json:"type"`
@@ -73,6 +77,7 @@ type TokenInfo struct {
 // Targets lists the objects, such as accounts, that a scope was granted for.
 func (i TokenInfo) Targets(scope string) []string {
 	var ids []string
+
 	for _, g := range i.Granular {
 		for _, id := range g.Targets {
 			if g.Scope == scope {
@@ -95,16 +100,20 @@ func (a *debugAnswer) check() error {
 	return nil
 }
 
-// DebugToken asks what a token is good for, in the name of our app.
+// DebugToken asks the provider what a token may be used for. Our app asks, not
+// the token's owner.
 func (c *Client) DebugToken(ctx context.Context, tok Token) (TokenInfo, error) {
 	rq := get("debug token", "debug_token", "")
 	app, err := c.appToken()
 	if err != nil {
 		return TokenInfo{}, notSentError(rq.op, err)
 	}
+
+	// The call is made with the app's own token; the other is its argument.
 	rq.noProof = true
 	rq.query = url.Values{"input_token": {tok.Reveal()}}
 	rq.secrets = secrets{tok.Reveal()}
+
 	var a debugAnswer
 	if err := c.do(ctx, app, rq, &a); err != nil {
 		return TokenInfo{}, err

@@ -20,9 +20,9 @@ const (
 	anonymous authScheme = ""
 )
 
-// call is one request, without the token.
+// call describes one request to the provider, without the token.
 type call struct {
-	op     string
+	op     string // for errors: "send message"
 	method string
 	id     string // of the addressed object, the first path segment
 	edge   string // path behind it
@@ -35,15 +35,17 @@ type call struct {
 	header  map[string]string
 	secrets secrets // besides the token
 
-	// noProof leaves out the proof, for the app's own token, which holds the
-	// secret already.
+	// noProof leaves out appsecret_proof, for the app's own token, which holds
+	// the secret already.
 	noProof bool
-	// reclassify is for calls at which a code means something else than usual.
+	// reclassify, when set, replaces the class of an error: for calls in which a
+	// code means something else than usual.
 	reclassify func(Fault, Class) Class
 }
 
-// reclassifyMissing is for objects that may vanish without the account being lost, as
-// media and templates do.
+// reclassifyMissing makes a missing object a plain failure of the call. Media
+// and templates may be deleted at any time; that says nothing of the account,
+// while the same code elsewhere means that we lost access to it.
 func reclassifyMissing(f Fault, usual Class) Class {
 	if f.missing() {
 		return Class{Code: upstreamError}
@@ -51,8 +53,9 @@ func reclassifyMissing(f Fault, usual Class) Class {
 	return usual
 }
 
-// stream is a body that is not held in memory. It can be opened again, for a
-// connection that turns out dead before anything was written to it.
+// stream is a request body that is not held in memory. It can be opened again,
+// because net/http repeats a request when the connection turns out to be dead
+// before anything was written to it.
 type stream struct {
 	open func() io.Reader
 	size int64
@@ -79,6 +82,7 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	if rq.id == "" || rq.id == "." || rq.id == ".." || len(rq.id) > 4096 {
 		return nil, errors.New("not the id of an object")
 	}
+
 	var body io.Reader
 	if len(rq.body) > 0 {
 		body = bytes.NewReader(rq.body)
@@ -87,6 +91,7 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	if err != nil {
 		return nil, err
 	}
+
 	req.Header["User-Agent"] = []string{c.agent}
 	if rq.auth != anonymous {
 		req.Header["Authorization"] = []string{string(rq.auth) + tok.Reveal()}
@@ -94,6 +99,7 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	if body != nil {
 		req.Header["Content-Type"] = []string{"application/json"}
 	}
+
 	for key, value := range rq.header {
 		req.Header.Set(key, value)
 	}
@@ -103,43 +109,52 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	return req, nil
 }
 
+// attach makes the stream the body of a request.
 func (s *stream) attach(req *http.Request) {
 	req.ContentLength = s.size
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(s.open()), nil }
 	req.Body = io.NopCloser(s.open())
+
+	// For net/http a body with a length of 0 is one of unknown length.
 	if s.size == 0 {
-		req.Body, req.GetBody = http.NoBody, nil // with a length of 0 a body means "unknown"
+		req.Body, req.GetBody = http.NoBody, nil
 	}
+
 	if s.mime != "" {
 		req.Header["Content-Type"] = []string{s.mime}
 	}
 }
 
-// callURL is the URL of a call. An id is one path segment, whatever is in it.
+// callURL is the URL of a call. An id is escaped, so that it is always a single
+// path segment.
 func (c *Client) callURL(tok Token, rq call) string {
 	var b strings.Builder
 	b.WriteString(c.root)
 	b.WriteByte('/')
 	b.WriteString(url.PathEscape(rq.id))
+
 	if rq.edge != "" {
 		b.WriteByte('/')
 		b.WriteString(rq.edge)
 	}
+
 	separator := byte('?')
 	if len(rq.query) > 0 {
 		b.WriteByte(separator)
 		b.WriteString(rq.query.Encode())
 		separator = '&'
 	}
+
 	if rq.auth != anonymous && !rq.noProof && !c.secret.IsZero() {
 		b.WriteByte(separator)
 		b.WriteString("appsecret_proof=")
 		b.WriteString(c.proof(tok))
 	}
+
 	return b.String()
 }
 
-// isValidToken reports whether a token can stand in a header.
+// isValidToken reports whether a token can be sent in a header.
 func isValidToken(tok Token) bool {
 	for _, r := range tok.Reveal() {
 		if r <= ' ' || r >= 0x7f {
@@ -154,14 +169,18 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 	if res.ContentLength > limit {
 		return nil, errOversized
 	}
+
 	var b bytes.Buffer
-	b.Grow(int(max(res.ContentLength, 0)) + bytes.MinRead) // room to see the end without growing
+	b.Grow(int(max(res.ContentLength, 0)) + bytes.MinRead) // ReadFrom needs MinRead to see the end
+
+	// One byte more than allowed shows that the answer goes on.
 	_, err := b.ReadFrom(io.LimitReader(res.Body, limit+1))
 	if err == nil && int64(b.Len()) > limit {
 		err = errOversized
 	}
+
 	return b.Bytes(), err
 }
 
-// formatInt writes a whole number for a query or a header.
+// formatInt writes an integer for a query or a header.
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

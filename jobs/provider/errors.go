@@ -12,19 +12,19 @@ import (
 	"time"
 )
 
-// Outcome is what we know of a call's effect at the provider.
+// Outcome is what we know about the effect of a call at the provider.
 type Outcome string
 
 // The outcomes of a call.
 const (
-	Done    Outcome = "done"     // the provider answered yes
-	NotSent Outcome = "not_sent" // nothing reached the provider, for sure
-	Refused Outcome = "refused"  // the provider answered no
+	Done    Outcome = "done"     // the provider did it
+	NotSent Outcome = "not_sent" // the provider cannot have seen the call
+	Refused Outcome = "refused"  // the provider said that it did not do it
 	Unknown Outcome = "unknown"  // it may have taken effect
 )
 
 var (
-	// ErrTooLarge means that media goes on past the limit that the caller set.
+	// ErrTooLarge means that media is larger than the limit of the caller.
 	ErrTooLarge = errors.New("media is too large")
 
 	errNoSuccess  = errors.New("the answer says that it was not done")
@@ -52,6 +52,7 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
+
 	if e.Status != 0 {
 		b.WriteString(": HTTP " + strconv.Itoa(e.Status))
 	}
@@ -61,14 +62,18 @@ func (e *Error) Error() string {
 	if e.Subcode != 0 {
 		b.WriteString("/" + strconv.Itoa(e.Subcode))
 	}
+
+	// The provider's own words come before ours.
 	for _, s := range []string{e.Message, e.Details} {
 		if s != "" {
 			b.WriteString(": " + s)
 		}
 	}
+
 	if e.cause != nil {
 		b.WriteString(": " + e.cause.Error())
 	}
+
 	return b.String()
 }
 
@@ -94,20 +99,21 @@ func Transient(err error) bool { return err != nil && ClassOf(err).Transient }
 // EffectOf returns what the error means for the account or the contact.
 func EffectOf(err error) Effect { return ClassOf(err).Effect }
 
-// OutcomeOf tells what is known of the call's effect. Only Unknown may have
-// taken effect without our knowledge.
+// OutcomeOf returns what is known about the effect of a call. An error that is
+// not the provider's leaves that open.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Done
 	}
+
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Outcome
 	}
 	return Unknown
 }
 
-// RetryAfter returns the pause to keep before another try: what the provider
-// asked for, or what its code is known to need, or 0.
+// RetryAfter returns the shortest wait before another try: what the provider
+// asked for or what its code is known to need, whichever is longer.
 func RetryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return max(e.RetryAfter, e.Class.Wait)
@@ -115,13 +121,14 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// Missing reports whether the addressed object is not there, or not ours.
+// Missing reports whether the addressed object does not exist or is not
+// accessible to us.
 func Missing(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.missing() || e.cause == errExpiredURL)
 }
 
-// notSentError is a call that we did not make because it could not be right.
+// notSentError is a call that we did not make, because it could not succeed.
 func notSentError(op string, cause error) *Error {
 	class := Class{Code: upstreamError}
 	if cause == errNoToken {
@@ -130,20 +137,24 @@ func notSentError(op string, cause error) *Error {
 	return &Error{Op: op, Fault: Fault{Code: NoCode}, Class: class, Outcome: NotSent, cause: cause}
 }
 
-// noAnswerError is a call that got no answer.
+// noAnswerError is a call without an answer. With sent false the provider cannot
+// have seen it.
 func noAnswerError(op string, cause error, sent bool) *Error {
 	e := &Error{
-		Op: op, Fault: Fault{Code: NoCode}, cause: cause,
+		Op:      op,
+		Fault:   Fault{Code: NoCode},
 		Class:   Class{Code: upstreamError, Transient: true},
 		Outcome: Unknown,
+		cause:   cause,
 	}
+
 	if !sent || isDialError(cause) {
 		e.Outcome = NotSent
 	}
 	return e
 }
 
-// isDialError reports whether an error came before there was a connection.
+// isDialError reports whether an error came before a connection was made.
 func isDialError(err error) bool {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return true
@@ -152,7 +163,8 @@ func isDialError(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// refusedError is an answer that says no.
+// refusedError is an answer with an error object. If its code is not in the
+// table, the HTTP status and the provider's own hint decide how to treat it.
 func refusedError(op string, status int, f Fault) *Error {
 	class := f.Class()
 	if _, known := Lookup(f.Code, f.Subcode); !known {
@@ -162,7 +174,7 @@ func refusedError(op string, status int, f Fault) *Error {
 	return &Error{Op: op, Status: status, Fault: f, Class: class, Outcome: Refused}
 }
 
-// classOfStatus is the class of an answer whose code says nothing to us.
+// classOfStatus is the class of an answer without a code that we know.
 func classOfStatus(status int) Class {
 	switch {
 	case status == http.StatusTooManyRequests:
@@ -174,19 +186,27 @@ func classOfStatus(status int) Class {
 	}
 }
 
-// unreadableError is an answer that we cannot make sense of. It is never a success
-// and never final; a gateway that gave up, and a yes without the rest, may hide
-// a call that took effect.
+// unreadableError is an answer that we cannot understand. It is never a success
+// and always transient. Behind a status of success, or of a gateway that gave
+// up, there may be a call that took effect.
 func unreadableError(op string, status int, cause error) *Error {
-	e := &Error{Op: op, Status: status, Fault: Fault{Code: NoCode}, Class: classOfStatus(status), Outcome: Refused, cause: cause}
+	e := &Error{
+		Op:      op,
+		Status:  status,
+		Fault:   Fault{Code: NoCode},
+		Class:   classOfStatus(status),
+		Outcome: Refused,
+		cause:   cause,
+	}
 	e.Class.Transient = true
+
 	if status < 300 || status >= 500 {
 		e.Outcome = Unknown
 	}
 	return e
 }
 
-// secrets are texts that must not leave a call.
+// secrets are the texts that no error of a call may show.
 type secrets []string
 
 // redact replaces each secret, also in the form that it has inside a URL.
@@ -195,6 +215,7 @@ func (s secrets) redact(text string) string {
 		if secret == "" || text == "" {
 			continue
 		}
+
 		text = strings.ReplaceAll(text, secret, redacted)
 		text = strings.ReplaceAll(text, url.QueryEscape(secret), redacted)
 		text = strings.ReplaceAll(text, url.PathEscape(secret), redacted)
@@ -202,8 +223,7 @@ func (s secrets) redact(text string) string {
 	return text
 }
 
-// redactError removes secrets from an error of the transport. An error whose text
-// holds one is replaced, since its parts would show it too.
+// redactError removes secrets from an error of the transport.
 func (s secrets) redactError(err error) error {
 	if err == nil {
 		return nil
@@ -211,6 +231,9 @@ func (s secrets) redactError(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // drop the address with its query
 	}
+
+	// The errors that this one wraps would show the secret too, so that nothing
+	// but the redacted text is kept.
 	if text := err.Error(); s.redact(text) != text {
 		return errors.New(s.redact(text))
 	}

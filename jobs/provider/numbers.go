@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// numberFields are those that each version we meet knows: one unknown field
-// fails the whole call.
+// numberFields are the fields that every supported version of the API has: one
+// unknown field would fail the whole call.
 const numberFields = "id,display_phone_number,verified_name,quality_rating,status,code_verification_status," +
 	"name_status,account_mode,platform_type,throughput,is_on_biz_app,is_official_business_account,is_pin_enabled,health_status"
 
@@ -33,7 +33,7 @@ type Number struct {
 }
 
 // Coexists reports whether the number is used in the phone app as well. Such a
-// number is never registered or deregistered.
+// number must not be registered.
 func (n Number) Coexists() bool { return n.IsOnBizApp && n.PlatformType == "CLOUD_API" }
 
 type numberAnswer struct {
@@ -48,11 +48,12 @@ func (a *numberAnswer) check() error {
 	return nil
 }
 
-// Number reads a number, with further fields where the caller's version has
-// them.
+// Number reads a number, with additional fields if the caller's version of the
+// API has them.
 func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string, more ...string) (Number, error) {
 	rq := get("get number", phoneNumberID, "")
 	rq.query = url.Values{"fields": {strings.Join(append([]string{numberFields}, more...), ",")}}
+
 	var a numberAnswer
 	err := c.do(ctx, tok, rq, &a)
 	return a.Number, err
@@ -73,12 +74,14 @@ func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin str
 	if err != nil {
 		return notSentError("register number", err)
 	}
+
 	rq := post("register number", phoneNumberID, "register", body)
 	rq.reclassify = reclassifyLocked
 	return c.do(ctx, tok, rq, new(successAnswer))
 }
 
-// reclassifyLocked knows that a wrong PIN is also reported as a locked account.
+// reclassifyLocked makes a locked account a failed registration: that is how the
+// provider also reports a wrong PIN, and then the account is not locked at all.
 func reclassifyLocked(f Fault, usual Class) Class {
 	if usual.Code == accountLocked {
 		return Class{Code: registrationFailed}

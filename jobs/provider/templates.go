@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// templateFields are those that each version we meet knows: one unknown field
-// fails the whole call.
+// templateFields are the fields that every supported version of the API has: one
+// unknown field would fail the whole call.
 const templateFields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score,message_send_ttl_seconds"
 
 // Template is a message template as the provider keeps it.
@@ -25,7 +25,7 @@ type Template struct {
 	TTLSeconds      Int             `json:"message_send_ttl_seconds"`
 }
 
-// TemplateFilter narrows a list of templates; its zero value lists all.
+// TemplateFilter selects templates; its zero value selects all.
 type TemplateFilter struct {
 	Name     string
 	Language string
@@ -33,16 +33,18 @@ type TemplateFilter struct {
 	Limit    int // templates per page; 100 when 0
 }
 
-// Templates lists an account's templates through all pages. After an error the
-// list is not complete and nothing may be concluded from what it left out.
+// Templates iterates over an account's templates, through all pages. After an
+// error the list is incomplete: a template that is not in it may still exist.
 func (c *Client) Templates(ctx context.Context, tok Token, wabaID string, f TemplateFilter) iter.Seq2[Template, error] {
 	rq := get("list templates", wabaID, "message_templates")
 	rq.query = url.Values{"fields": {templateFields}}
+
 	for key, value := range map[string]string{"name": f.Name, "language": f.Language, "status": f.Status} {
 		if value != "" {
 			rq.query.Set(key, value)
 		}
 	}
+
 	return list[Template](ctx, c, tok, rq, f.Limit)
 }
 

@@ -9,28 +9,31 @@ import (
 	"strings"
 )
 
-// maxResumes is how often an interrupted upload is taken up again.
+// maxResumes is how often an interrupted upload is continued.
 const maxResumes = 2
 
-// UploadHandle uploads the example of a template's header and returns the
-// handle for example.header_handle. An upload that breaks off is taken up where
-// the provider says that it stopped.
+// UploadHandle uploads the example file of a template's header and returns the
+// handle for example.header_handle. An interrupted upload is continued where the
+// provider says that it stopped.
 func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, error) {
 	session, err := c.StartUpload(ctx, tok, f)
 	if err != nil {
 		return "", err
 	}
+
 	handle, err := c.ContinueUpload(ctx, tok, session, f, 0)
 	for range maxResumes {
 		if !Transient(err) {
 			break
 		}
-		offset, lookup := c.UploadOffset(ctx, tok, session)
-		if lookup != nil {
-			return "", lookup
+
+		offset, offsetErr := c.UploadOffset(ctx, tok, session)
+		if offsetErr != nil {
+			return "", offsetErr
 		}
 		handle, err = c.ContinueUpload(ctx, tok, session, f, offset)
 	}
+
 	return handle, err
 }
 
@@ -38,7 +41,7 @@ type sessionAnswer struct {
 	envelope
 	ID     string `json:"id"`
 	Offset *Int   `json:"file_offset"`
-	start  bool   // an answer to the start needs no offset
+	start  bool   // the answer to StartUpload has an id, all others an offset
 }
 
 func (a *sessionAnswer) check() error {
@@ -58,9 +61,11 @@ func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session st
 	rq := post("start upload", c.appID, "uploads", nil)
 	rq.query = url.Values{"file_name": {f.Name}, "file_length": {formatInt(f.Size)}, "file_type": {f.MIME}}
 	rq.reclassify = reclassifyMissing
+
 	if c.appID == "" {
 		return "", notSentError(rq.op, errNoApp)
 	}
+
 	a := sessionAnswer{start: true}
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return "", err
@@ -96,14 +101,19 @@ func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, 
 	if offset < 0 || offset > f.Size {
 		return "", notSentError(rq.op, fmt.Errorf("offset %d lies outside of a file of %d bytes", offset, f.Size))
 	}
-	ctx, watch := c.withStallTimer(ctx)
-	defer watch.stop()
+
+	ctx, stall := c.withStallTimer(ctx)
+	defer stall.stop()
+
 	rq.header = map[string]string{"file_offset": formatInt(offset)}
 	rq.stream = &stream{
 		size: f.Size - offset,
 		mime: "application/octet-stream",
-		open: func() io.Reader { return watch.trackSending(io.NewSectionReader(f.Content, offset, f.Size-offset)) },
+		open: func() io.Reader {
+			return stall.trackSending(io.NewSectionReader(f.Content, offset, f.Size-offset))
+		},
 	}
+
 	var a handleAnswer
 	if err := c.exchange(ctx, tok, rq, &a); err != nil {
 		return "", err
@@ -111,13 +121,14 @@ func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, 
 	return a.Handle, nil
 }
 
-// sessionCall addresses an upload session. Its id holds a colon and often a query
-// of its own, a signature that must arrive as it was given.
+// sessionCall is a call to an upload session. The session's id holds a colon and
+// often a query, with a signature that must be sent back as it is.
 func sessionCall(op, method, session string) call {
 	id, query, _ := strings.Cut(session, "?")
 	rq := call{op: op, method: method, id: id, auth: oauth, limit: answerLimit, reclassify: reclassifyMissing}
+
 	if !strings.HasPrefix(id, "upload:") {
-		rq.id = "" // which request refuses
+		rq.id = "" // an id that Client.request refuses
 	}
 	rq.query, _ = url.ParseQuery(query)
 	return rq
