@@ -13,10 +13,10 @@ import (
 
 // policy decides which URLs and which addresses may be reached.
 type policy struct {
-	allow    []netip.Prefix
-	insecure bool
-	local    bool
-	public   *ssrf.Guardian
+	allow    []netip.Prefix // may be reached although they are not public
+	insecure bool           // http is allowed
+	local    bool           // http is allowed to this machine
+	public   *ssrf.Guardian // knows which addresses are public
 }
 
 func newPolicy(o Options) policy {
@@ -27,8 +27,8 @@ func newPolicy(o Options) policy {
 	return p
 }
 
-// unmapPrefix writes an IPv4 prefix that was given in IPv6 clothes as IPv4, the form
-// in which addresses are compared.
+// unmapPrefix turns an IPv4-mapped IPv6 prefix into IPv4, the form in which
+// addresses are compared.
 func unmapPrefix(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
@@ -36,8 +36,8 @@ func unmapPrefix(p netip.Prefix) netip.Prefix {
 	return p
 }
 
-// checkDial is the net.Dialer's last question before it connects: here the name
-// has been resolved and the address is the one that will be used.
+// checkDial is called by net.Dialer just before it connects: the name has been
+// resolved, and the address is the one that will be used.
 func (p policy) checkDial(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -46,7 +46,7 @@ func (p policy) checkDial(_, address string, _ syscall.RawConn) error {
 	return p.checkAddr(target.Addr())
 }
 
-// checkAddr refuses what is neither public nor allowed.
+// checkAddr refuses an address that is neither public nor allowed.
 func (p policy) checkAddr(addr netip.Addr) error {
 	addr = addr.Unmap().WithZone("")
 	for _, prefix := range p.allow {
@@ -54,19 +54,22 @@ func (p policy) checkAddr(addr netip.Addr) error {
 			return nil
 		}
 	}
+
 	if p.public.SafeAddr(addr) != nil {
 		return &BlockedError{Addr: addr}
 	}
 	return nil
 }
 
-// IsLocal tells whether a host is this machine, by name or address.
+// IsLocal reports whether a host is this machine, by name or address.
 func IsLocal(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() {
+		return true
+	}
+	return strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
-// checkURL checks what can be known without a lookup.
+// checkURL checks everything that needs no DNS lookup.
 func (p policy) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
@@ -80,14 +83,16 @@ func (p policy) checkURL(u *url.URL) error {
 	case !isPort(u.Port()):
 		return fmt.Errorf("%w: has no valid port", ErrURL)
 	}
+
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
 		return p.checkAddr(addr)
 	}
 	return p.checkName(u.Hostname())
 }
 
-// checkName checks a host that is no address. This machine has names that need no
-// lookup (RFC 6761).
+// checkName checks a host that is not an IP address. The names of this machine
+// are known without a lookup (RFC 6761): they are allowed if one of the loopback
+// addresses is.
 func (p policy) checkName(host string) error {
 	switch {
 	case !IsName(host):
@@ -98,23 +103,26 @@ func (p policy) checkName(host string) error {
 	return p.checkAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 }
 
-// IsName tells whether a host of a URL can be a name. Some characters that none
-// has are let through where URLs are read, and so are short forms of addresses,
-// such as 127.1 and 0x7f000001, which some resolvers understand.
+// IsName reports whether a host of a URL can be a DNS name. url.Parse accepts
+// characters that no name has. It also accepts short forms of addresses, such as
+// 127.1 and 0x7f000001, which some resolvers understand; these are refused here.
 func IsName(host string) bool {
 	if len(host) > 253 || strings.ContainsAny(host, "<>\"'`^{}|\\%!$&()*+,;=:@/?#[] ") {
 		return false
 	}
+
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 {
 			return false
 		}
 	}
+
 	return !isNumeric(labels[len(labels)-1])
 }
 
-// isNumeric tells whether a label is a number, as no top-level domain is.
+// isNumeric reports whether a label is a number, decimal or hexadecimal. No
+// top-level domain is one.
 func isNumeric(label string) bool {
 	digits, hex := strings.CutPrefix(strings.ToLower(label), "0x")
 	if hex {
@@ -123,6 +131,7 @@ func isNumeric(label string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
+// isPort reports whether the port of a URL is valid; a URL may have none.
 func isPort(port string) bool {
 	if port == "" {
 		return true

@@ -176,11 +176,10 @@ func (s *scanner) replaceText(start int, r rule) {
 		return
 	}
 
+	// What stands between the last replacement and this one is copied as it is.
 	if s.out == nil {
 		s.out = make([]byte, 0, len(s.doc)+64)
 	}
-
-	// What stands between the last replacement and this one is copied as it is.
 	s.out = append(append(s.out, s.doc[s.copied:start]...), changed...)
 	s.copied = s.pos
 }
@@ -188,7 +187,6 @@ func (s *scanner) replaceText(start int, r rule) {
 // members visits each member of the object that starts here.
 func (s *scanner) members(visit func(key []byte)) {
 	for s.pos++; s.skipSpace() != '}'; {
-
 		start := s.pos
 		s.skipValue()
 		key := unquote(s.doc[start:s.pos])

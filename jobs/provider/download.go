@@ -72,11 +72,9 @@ func (c *Client) DownloadMedia(ctx context.Context, tok Token, m Media, limit in
 	if err, ok := err.(readError); ok {
 		return Content{}, noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err.error)), true)
 	}
-
 	if err == ErrTooLarge {
 		return Content{}, tooLargeError(rq.op)
 	}
-
 	return Content{MIME: cmp.Or(res.Header.Get("Content-Type"), m.MIME), Size: n}, err
 }
 
