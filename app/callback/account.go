@@ -9,37 +9,41 @@ import (
 	"confab/storage"
 )
 
-// accountChange is what news does to one account.
+// accountChange is what a callback does to one of our accounts.
 type accountChange func(tx *storage.Tx, a storage.Account) error
 
-// prepareAccount applies what the provider says about a business account or one of
-// its numbers.
+// prepareAccount reads a change of a business account or of one of its numbers.
 func (s *Server) prepareAccount(n provider.News) []step {
 	u, err := provider.Read[provider.AccountUpdate](n.Value)
 	if err != nil {
 		return s.keepChange(n, "unreadable")
 	}
+
 	apply := accountChangeFor(n.Field, u)
 	if apply == nil {
 		return s.keepChange(n, "no effect")
 	}
+
 	waba, phone := n.WABA, u.DisplayPhoneNumber
 	if u.WABA.ID != "" {
-		waba = string(u.WABA.ID) // the entry may be that of a whole business
+		waba = string(u.WABA.ID) // the entry may name the whole business instead
 	}
 	if n.Field == "account_update" {
 		phone = string(u.PhoneNumber)
 	}
+
 	return []step{func(tx *storage.Tx) error {
 		accounts, err := affectedAccounts(tx, waba, phone)
 		if err != nil {
 			return err
 		}
+
 		if len(accounts) == 0 {
 			unknown := wholeChange(n)
 			unknown.waba = waba
 			return s.keepRaw(unknown, "unknown account")(tx)
 		}
+
 		for _, a := range accounts {
 			if err := apply(tx, a); err != nil {
 				return err
@@ -49,36 +53,41 @@ func (s *Server) prepareAccount(n provider.News) []step {
 	}}
 }
 
-// affectedAccounts finds the accounts that news is about: the one whose number it names,
-// or all that share the business account, which may have numbers that nobody has
-// connected here.
+// affectedAccounts finds the accounts that a change is about: the one with the
+// number that it names, or else all of the business account. The number may also
+// be one that is not connected here, and then no account is affected.
 func affectedAccounts(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
 	all, err := tx.AccountsOfWABA(waba)
 	if err != nil || phone == "" {
 		return all, err
 	}
-	named := digitsOnly(phone)
-	exact := slices.ContainsFunc(all, func(a storage.Account) bool { return a.PhoneNumber != nil && digitsOnly(*a.PhoneNumber) == named })
+
+	wanted := digitsOnly(phone)
+	exact := slices.ContainsFunc(all, func(a storage.Account) bool {
+		return a.PhoneNumber != nil && digitsOnly(*a.PhoneNumber) == wanted
+	})
+
 	return slices.DeleteFunc(all, func(a storage.Account) bool {
 		switch {
 		case a.PhoneNumber == nil:
-			return len(all) > 1 // one that is alone can be nobody else
+			return len(all) > 1 // if it is the only one, it must be meant
 		case exact:
-			return digitsOnly(*a.PhoneNumber) != named
+			return digitsOnly(*a.PhoneNumber) != wanted
 		}
 		return lastDigits(*a.PhoneNumber) != lastDigits(phone)
 	}), nil
 }
 
-// lastDigits is the end of a phone number, which stays the same where a country
-// writes its mobile numbers with a digit more or less.
+// lastDigits is the end of a phone number. It is the same in both forms of a
+// number in countries that write mobile numbers with or without one more digit,
+// such as Brazil and Mexico.
 func lastDigits(phone string) string {
-	const digits = 8
+	const count = 8
 	s := digitsOnly(phone)
-	return s[max(0, len(s)-digits):]
+	return s[max(0, len(s)-count):]
 }
 
-// digitsOnly is a phone number without its decoration.
+// digitsOnly removes everything but the digits from a phone number.
 func digitsOnly(phone string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
@@ -88,7 +97,7 @@ func digitsOnly(phone string) string {
 	}, phone)
 }
 
-// accountChangeFor is what news of a field does to accounts, nil for nothing.
+// accountChangeFor returns what an update does to accounts, or nil if nothing.
 func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 	switch field {
 	case "account_update":
@@ -101,19 +110,21 @@ func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 			return enqueueCheck
 		}
 	case "phone_number_quality_update":
-		return enqueueCheck // the number's status may be another
+		return enqueueCheck // the number's status may have changed too
 	case "phone_number_name_update":
 		if u.Decision == "APPROVED" && u.RequestedName != "" {
 			return func(tx *storage.Tx, a storage.Account) error { return tx.RenameAccount(a.ID, u.RequestedName) }
 		}
 	case "security":
 		if u.Event == "PIN_CHANGED" || u.Event == "PIN_REQUEST_SUCCESS" {
-			return func(tx *storage.Tx, a storage.Account) error { return tx.ForgetPIN(a.ID) } // which is no longer the number's
+			// The PIN that we know is no longer the number's.
+			return func(tx *storage.Tx, a storage.Account) error { return tx.ForgetPIN(a.ID) }
 		}
 	}
 	return nil
 }
 
+// accountChangeForEvent returns what an account_update does, by its event.
 func accountChangeForEvent(u provider.AccountUpdate) accountChange {
 	switch u.Event {
 	case "ACCOUNT_DELETED", "ACCOUNT_OFFBOARDED", "PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED":
@@ -141,8 +152,8 @@ func accountChangeForEvent(u provider.AccountUpdate) accountChange {
 	return nil
 }
 
-// stopsMessages tells a restriction of messages from one that only keeps further
-// numbers from being added.
+// stopsMessages reports whether a restriction stops messages. One kind only
+// prevents adding numbers.
 func stopsMessages(u provider.AccountUpdate) bool {
 	for _, r := range u.Restrictions {
 		if r.Type != "RESTRICTED_ADD_PHONE_NUMBER_ACTION" {
@@ -154,8 +165,8 @@ func stopsMessages(u provider.AccountUpdate) bool {
 
 func markRestricted(tx *storage.Tx, a storage.Account) error { return tx.MarkRestricted(a.ID) }
 
-// enqueueCheck has the provider asked how the account is now. One that is being set up is
-// asked about by whoever does that.
+// enqueueCheck enqueues a job that asks the provider for the account's state. The
+// onboarding of an account does that itself.
 func enqueueCheck(tx *storage.Tx, a storage.Account) error {
 	if a.Status == storage.AccountOnboarding {
 		return nil

@@ -9,27 +9,34 @@ import (
 	"confab/storage"
 )
 
-// prepareRevoke applies the deletion of a message for everyone.
+// prepareRevoke reads the deletion of a message for everyone.
 func (s *Server) prepareRevoke(f numberChange, in provider.Message, raw json.RawMessage, direction string) step {
 	revoke, err := provider.Read[provider.Revoke](provider.Member(raw, "revoke"))
 	if err != nil || !isMessageID(revoke.OriginalID) {
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
-	return s.applyChange(f, raw, in.Timestamp, jobs.Change{ID: in.ID, Original: revoke.OriginalID, Direction: direction})
+	change := jobs.Change{ID: in.ID, Original: revoke.OriginalID, Direction: direction}
+	return s.applyChange(f, raw, in.Timestamp, change)
 }
 
-// prepareEdit applies a change of a message, whose earlier versions are kept.
+// prepareEdit reads an edit of a message. The earlier versions are kept.
 func (s *Server) prepareEdit(f numberChange, in provider.Message, raw json.RawMessage, direction string) step {
-	edit, becomes, err := readEdit(raw)
+	edit, after, err := readEdit(raw)
 	if err != nil || f.TooDeep(raw) {
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
-	return s.applyChange(f, raw, in.Timestamp, jobs.Change{ID: in.ID, Original: edit.OriginalID, Direction: direction,
-		Edit: &jobs.Edit{Type: becomes.kind, Content: storage.JSON(becomes.raw), Body: becomes.body}})
+
+	change := jobs.Change{
+		ID:        in.ID,
+		Original:  edit.OriginalID,
+		Direction: direction,
+		Edit:      &jobs.Edit{Type: after.kind, Content: storage.JSON(after.raw), Body: after.body},
+	}
+	return s.applyChange(f, raw, in.Timestamp, change)
 }
 
-// applyChange applies an edit or a deletion. One that was faster than its message
-// waits for it; a message of the other side cannot be meant.
+// applyChange applies an edit or a deletion. If it arrives before its message, it
+// is parked until then. Nobody can change a message of the other side.
 func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.Int, c jobs.Change) step {
 	return func(tx *storage.Tx) error {
 		a, err := tx.AccountByNumber(f.number)
@@ -39,8 +46,10 @@ func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.In
 		if err != nil {
 			return err
 		}
-		c := c
+
+		c := c // of this run: a step may run twice
 		c.At = eventTime(at, tx.Now)
+
 		m, err := tx.MessageByProviderID(a.ID, c.Original)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
@@ -54,19 +63,21 @@ func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.In
 	}
 }
 
-// readEdit reads what a message is to become.
+// readEdit reads an edit, and the content that the message has after it.
 func readEdit(raw json.RawMessage) (edit provider.Edit, c content, err error) {
 	if edit, err = provider.Read[provider.Edit](provider.Member(raw, "edit")); err != nil {
 		return edit, c, err
 	}
+
 	inner, err := provider.Read[struct {
 		Type string `json:"type"`
 	}](edit.Message)
 	if err != nil || !isMessageID(edit.OriginalID) {
 		return edit, c, errNoContent
 	}
+
 	if c, err = readContent(edit.Message, inner.Type); err == nil && c.body == nil {
-		err = errNoContent // there is nothing else that can be edited
+		err = errNoContent // only texts and captions can be edited
 	}
 	return edit, c, err
 }

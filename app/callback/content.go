@@ -8,41 +8,40 @@ import (
 	"confab/jobs/provider"
 )
 
-// content is what a message says: as it came, and as events word it.
+// content is the content of a message.
 type content struct {
-	kind string
-	raw  json.RawMessage
-	// completed says that raw has what the provider left out.
-	completed bool
-	body      *string // text or caption
-	// fileID is the provider's id of what is to be fetched; lost says that there
-	// is a file which cannot be had.
-	fileID   string
-	fileLost bool
+	kind      string          // the message's type
+	raw       json.RawMessage // as it came, or completed
+	completed bool            // a key that the provider left out was added to raw
+	body      *string         // text or caption
+
+	fileID   string // the provider's id of a file to download, "" for none
+	fileLost bool   // there is a file, but it cannot be downloaded
 }
 
-// kindPattern is what a type looks like, also one that we do not know yet.
+// kindPattern is the form of a message type, also of one that we do not know.
 var kindPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,49}$`)
 
 // errNoContent means that a message does not hold what its type says.
 var errNoContent = errors.New("the content is not there")
 
-// firstBytes are the first bytes of the contents of known types.
+// firstBytes says for known types whether the content is an object or an array.
 var firstBytes = map[string]byte{
-	"text": '{', "image": '{', "video": '{', "audio": '{', "document": '{', "sticker": '{', "location": '{', "contacts": '[',
-	"interactive": '{', "button": '{', "reaction": '{', "order": '{', "unsupported": '{',
+	"text": '{', "image": '{', "video": '{', "audio": '{', "document": '{', "sticker": '{',
+	"location": '{', "contacts": '[', "interactive": '{', "button": '{', "reaction": '{', "order": '{',
 }
 
-// readContent reads the content of a message, which stands under the name of its
-// type. Of a type that we do not know anything is taken.
+// readContent reads the content of a message: the member that has the name of the
+// message's type. An unknown type may have any content.
 func readContent(message json.RawMessage, kind string) (c content, err error) {
 	c = content{kind: kind, raw: provider.Member(message, kind)}
 	if !kindPattern.MatchString(kind) {
 		return c, errNoContent
 	}
-	if shape, ok := firstBytes[kind]; ok && kind != "unsupported" && (len(c.raw) == 0 || c.raw[0] != shape) {
+	if first, ok := firstBytes[kind]; ok && (len(c.raw) == 0 || c.raw[0] != first) {
 		return c, errNoContent
 	}
+
 	switch kind {
 	case "text":
 		var text struct {
@@ -59,17 +58,20 @@ func readContent(message json.RawMessage, kind string) (c content, err error) {
 	case "unsupported":
 		err = c.readUnsupported()
 	}
+
 	if len(c.raw) == 0 {
 		c.raw = json.RawMessage("null")
 	}
 	return c, err
 }
 
+// readFile reads an image, video, audio, document or sticker.
 func (c *content) readFile() error {
 	file, err := provider.Read[provider.Attachment](c.raw)
 	if err != nil {
 		return err
 	}
+
 	if file.Caption != "" {
 		c.body = &file.Caption
 	}
@@ -77,8 +79,8 @@ func (c *content) readFile() error {
 	return nil
 }
 
-// readReaction makes a reaction that was taken back look like one: the provider
-// leaves the emoji out, or empty.
+// readReaction reads a reaction. For one that was taken back the provider sends an
+// empty emoji or none; we always store an empty one.
 func (c *content) readReaction() error {
 	reaction, err := provider.Read[provider.Reaction](c.raw)
 	if err != nil || reaction.MessageID == "" {
@@ -90,14 +92,15 @@ func (c *content) readReaction() error {
 	return nil
 }
 
-// readUnsupported says of which type a message is that cannot be shown, also
-// where the provider does not.
+// readUnsupported reads a message of a type that the provider does not pass on.
+// Its content names that type; if it does not, we store "unknown".
 func (c *content) readUnsupported() error {
-	var what struct {
-		Type string `json:"type"`
-	}
 	if len(c.raw) == 0 || c.raw[0] != '{' {
 		c.raw = json.RawMessage(`{}`)
+	}
+
+	var what struct {
+		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(c.raw, &what); err != nil {
 		return errNoContent
@@ -108,7 +111,7 @@ func (c *content) readUnsupported() error {
 	return nil
 }
 
-// isFileUnavailable tells of a file that the provider itself could not get.
+// isFileUnavailable reports whether the provider itself could not get the file.
 func isFileUnavailable(m provider.Message) bool {
 	for _, fault := range m.Errors {
 		if fault.Code == provider.CodeMediaDownload {
@@ -118,8 +121,8 @@ func isFileUnavailable(m provider.Message) bool {
 	return false
 }
 
-// readContext is what a message says of the one that it answers: as it came, and
-// by the name that the API has for it.
+// readContext returns the context of a message, which names the message that it
+// answers: as it came, and with that id also as message_id, the name in our API.
 func readContext(m provider.Message, raw json.RawMessage) json.RawMessage {
 	context := provider.Member(raw, "context")
 	if len(context) == 0 || context[0] != '{' {
@@ -128,9 +131,10 @@ func readContext(m provider.Message, raw json.RawMessage) json.RawMessage {
 	if m.Context.ID == "" {
 		return context
 	}
+
 	id, err := json.Marshal(m.Context.ID)
 	if err != nil {
-		return context // texts always encode
+		return context // cannot happen: a string can always be encoded
 	}
 	return provider.With(context, "message_id", id)
 }

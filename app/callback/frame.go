@@ -7,14 +7,15 @@ import (
 	"confab/jobs/provider"
 )
 
-// isMessageID tells whether a text can be the id of a message. Events carry it in
-// a header, where not every text can stand.
+// isMessageID reports whether a text can be the id of a message. Webhook
+// deliveries have the id in a header, so that it must be printable ASCII.
 func isMessageID(text string) bool {
-	odd := func(c rune) bool { return c < ' ' || c > '~' }
-	return text != "" && len(text) <= 512 && !strings.ContainsFunc(text, odd)
+	invalid := func(c rune) bool { return c < ' ' || c > '~' }
+	return text != "" && len(text) <= 512 && !strings.ContainsFunc(text, invalid)
 }
 
-// numberChange is a change whose value has been read: what its items have in common.
+// numberChange is a change of a phone number, with its value decoded. All items
+// of the value share the number and the people.
 type numberChange struct {
 	provider.News
 	value  provider.Value
@@ -24,12 +25,14 @@ type numberChange struct {
 	rawPeople []json.RawMessage  // the same, as they came
 }
 
-// readNumberChange reads the value of a change.
+// readNumberChange decodes the value of a change. A person who cannot be read is
+// left out.
 func readNumberChange(n provider.News) (f numberChange, err error) {
 	f.News = n
 	if f.value, err = provider.Read[provider.Value](n.Value); err != nil {
 		return f, err
 	}
+
 	f.number = string(f.value.Metadata.PhoneNumberID)
 	for _, raw := range f.value.Contacts {
 		if who, err := provider.Read[provider.Profile](raw); err == nil {
@@ -39,17 +42,17 @@ func readNumberChange(n provider.News) (f numberChange, err error) {
 	return f, nil
 }
 
-// item is one item of the change, alone.
+// item is one item of the change, as it is kept if it cannot be applied.
 func (f numberChange) item(raw json.RawMessage) item {
 	return item{provider.Change{Field: f.Field, Value: raw}, f.number, f.WABA}
 }
 
-// findPeople finds the people with a number or an id.
-func (f numberChange) findPeople(phone, bsuid string) (people []provider.Profile, words []json.RawMessage) {
+// findPeople finds the people with a number or a BSUID, decoded and as they came.
+func (f numberChange) findPeople(phone, bsuid string) (people []provider.Profile, raw []json.RawMessage) {
 	for i, who := range f.people {
 		if who.WaID != "" && who.WaID == phone || who.UserID != "" && who.UserID == bsuid {
-			people, words = append(people, who), append(words, f.rawPeople[i])
+			people, raw = append(people, who), append(raw, f.rawPeople[i])
 		}
 	}
-	return people, words
+	return people, raw
 }

@@ -10,34 +10,40 @@ import (
 	"confab/storage"
 )
 
-// prepareMessages applies what people wrote, and what became of what we wrote.
+// prepareMessages reads a change with the field messages: messages from people,
+// and the statuses of messages that we sent.
 func (s *Server) prepareMessages(n provider.News) (all []step) {
 	f, err := readNumberChange(n)
 	if err != nil {
 		return s.keepChange(n, "unreadable")
 	}
+
 	for _, raw := range f.value.Statuses {
 		all = append(all, s.prepareStatus(f, raw))
 	}
 	for _, raw := range f.value.Messages {
 		all = append(all, s.prepareMessage(f, raw))
 	}
+
 	if len(f.value.Errors) > 0 {
-		s.Log.Warn("the provider reports an error", "phone_number_id", f.number, "code", f.value.Errors[0].Code, "message", f.value.Errors[0].Message)
+		first := f.value.Errors[0]
+		s.Log.Warn("the provider reports an error", "phone_number_id", f.number, "code", first.Code, "message", first.Message)
 		all = append(all, s.keepChange(n, "reported error")...)
 	}
+
 	if len(all) == 0 {
 		return s.keepChange(n, "not handled")
 	}
 	return all
 }
 
-// prepareMessage applies one message of a person.
+// prepareMessage reads one message from a person.
 func (s *Server) prepareMessage(f numberChange, raw json.RawMessage) step {
 	m, err := provider.Read[provider.Message](raw)
 	if err != nil || !isMessageID(m.ID) {
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
+
 	switch m.Type {
 	case "system":
 		return s.prepareSystem(f, m, raw)
@@ -46,6 +52,7 @@ func (s *Server) prepareMessage(f numberChange, raw json.RawMessage) step {
 	case "revoke":
 		return s.prepareRevoke(f, m, raw, storage.Inbound)
 	}
+
 	in, reason := readIncoming(f, m, raw)
 	if reason != "" {
 		return s.keepRaw(f.item(raw), reason)
@@ -62,58 +69,70 @@ func (s *Server) prepareMessage(f numberChange, raw json.RawMessage) step {
 	}
 }
 
-// incoming is a message from a person, ready to be stored.
+// incoming is a message from a person, or an echo of one to a person, ready to be
+// stored.
 type incoming struct {
 	provider.Message
 	content
 	context  json.RawMessage
-	from     person
-	envelope []byte
+	person   person // the sender, or the recipient of an echo
+	envelope []byte // the callback with this message only, for the event
 }
 
-// readIncoming reads all that there is to know of a message before it is stored,
-// or says why that cannot be.
+// readIncoming reads everything about a message that is needed to store it, or
+// returns the reason why it cannot be stored.
 func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in incoming, reason string) {
 	in = incoming{Message: m, context: readContext(m, raw)}
-	profiles, words := f.findPeople(m.From, m.FromUserID)
+
+	profiles, people := f.findPeople(m.From, m.FromUserID)
 	if m.From == "" && m.FromUserID == "" && len(f.people) == 1 {
-		profiles, words = f.people, f.rawPeople // nobody else can be meant
+		profiles, people = f.people, f.rawPeople // the only person must be the sender
 	}
-	in.from = newPerson(m.From, m.FromUserID, m.FromParentUserID).withProfiles(profiles)
-	in.from.wrote = true
-	if in.from.isUnknown() {
+
+	in.person = newPerson(m.From, m.FromUserID, m.FromParentUserID).withProfiles(profiles)
+	in.person.wrote = true
+	if in.person.isUnknown() {
 		return in, "unknown sender"
 	}
+
 	var err error
 	if in.content, err = readContent(raw, m.Type); err != nil {
 		return in, "unreadable message"
 	}
 	in.fileLost = in.fileLost || in.fileID != "" && isFileUnavailable(m)
+
+	// The event shows the same content as the API.
 	if in.completed {
 		raw = provider.With(raw, m.Type, in.raw)
 	}
-	if in.envelope = f.Narrow("messages", raw, words); in.envelope == nil {
+	if in.envelope = f.Narrow("messages", raw, people); in.envelope == nil {
 		return in, "nested too deep"
 	}
 	return in, ""
 }
 
-// storeReceived stores a message with the contact and the conversation that it needs,
-// unless it is a repeat, and tells of it.
+// storeReceived stores a message, unless it is a duplicate, with the contact and
+// the conversation that it needs, and publishes the event.
 func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) error {
-	found, err := in.from.findContacts(tx, a.ID)
+	found, err := in.person.findContacts(tx, a.ID)
 	if err != nil {
 		return err
 	}
-	if !in.from.isUpToDate(found) { // else the insert itself finds out
+
+	// A duplicate must not change the contact: before a change we look whether the
+	// message is stored. Without a change the failing insert below tells as much,
+	// and the query is saved.
+	if !in.person.isUpToDate(found) {
 		if again, err := tx.MessageByProviderID(a.ID, in.ID); !errors.Is(err, storage.ErrNotFound) {
 			return s.handleDuplicate(tx, a, again, in, err)
 		}
 	}
-	t, err := ensureContact(tx, a, in.from, found, eventTime(in.Timestamp, tx.Now))
+
+	t, err := ensureContact(tx, a, in.person, found, eventTime(in.Timestamp, tx.Now))
 	if err != nil {
 		return err
 	}
+
 	m := in.row(a, t, tx.Now)
 	err = tx.InsertMessage(&m)
 	if errors.Is(err, storage.ErrConflict) {
@@ -123,6 +142,7 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 	if err != nil {
 		return err
 	}
+
 	if in.kind == "reaction" {
 		err = tx.MarkReacted(t, eventTime(in.Timestamp, tx.Now))
 	} else {
@@ -131,6 +151,7 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 	if err != nil {
 		return err
 	}
+
 	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
 		return err
 	}
@@ -140,20 +161,28 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 // row is the message as it is stored.
 func (in incoming) row(a storage.Account, t storage.Thread, now storage.Time) storage.Message {
 	m := storage.Message{
-		AccountID: a.ID, ConversationID: t.ConversationID, ContactID: t.ID, Direction: storage.Inbound, Status: storage.MessageDelivered,
-		Source: storage.SourceApp, ProviderID: &in.ID, PhoneNumber: t.PhoneNumber, SentAt: jobs.HappenedAt(in.Timestamp, now),
+		AccountID:      a.ID,
+		ConversationID: t.ConversationID,
+		ContactID:      t.ID,
+		Direction:      storage.Inbound,
+		Status:         storage.MessageDelivered,
+		Source:         storage.SourceApp,
+		ProviderID:     &in.ID,
+		PhoneNumber:    t.PhoneNumber,
+		SentAt:         jobs.HappenedAt(in.Timestamp, now),
 	}
 	in.setContent(&m)
 	return m
 }
 
-// setContent gives a message the content.
+// setContent sets the columns of a message that hold its content.
 func (in incoming) setContent(m *storage.Message) {
 	m.Type, m.Content, m.Body, m.Context = in.kind, storage.JSON(in.raw), in.body, storage.JSON(in.context)
 	m.MediaStatus = in.mediaStatus()
 }
 
-// mediaStatus is how far the file of a message is that has just come.
+// mediaStatus is the state of the file of a message that has just arrived, nil if
+// it has none.
 func (c content) mediaStatus() *string {
 	switch {
 	case c.fileLost:
@@ -164,7 +193,8 @@ func (c content) mediaStatus() *string {
 	return nil
 }
 
-// publishOrFetch tells of a message: at once, or when its file is here.
+// publishOrFetch publishes the event of a message: now, or when its file has been
+// downloaded.
 func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
 	if in.fileID != "" && !in.fileLost {
 		return jobs.EnqueueFetch(tx, m, in.fileID, in.envelope)
@@ -172,16 +202,19 @@ func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thr
 	return s.Host.TellReceived(tx, a, t, m, in.envelope)
 }
 
-// handleDuplicate takes a message that is there already: nothing is to be done, unless
-// it could not be shown the first time and can be now.
+// handleDuplicate handles a message that is stored already. Nothing is done,
+// unless the provider sent it as unsupported the first time and sends the content
+// now. The err is that of the query for m.
 func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Message, in incoming, err error) error {
 	if err != nil || m.Direction != storage.Inbound || m.Type != "unsupported" || in.kind == "unsupported" {
 		return err
 	}
+
 	in.setContent(&m)
 	if err := tx.UpgradeMessage(&m); err != nil {
 		return err
 	}
+
 	t, err := tx.Thread(a.ID, m.ContactID)
 	if err != nil {
 		return err
@@ -189,8 +222,9 @@ func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Me
 	return s.publishOrFetch(tx, a, t, m, in)
 }
 
-// eventTime is when something happened that is told now. The provider counts in
-// seconds: what is no older than a minute has just happened.
+// eventTime is the time of something that the provider reports now. Its
+// timestamps are in whole seconds: what is less than a minute old is taken to
+// have happened now.
 func eventTime(seconds provider.Int, now storage.Time) storage.Time {
 	at := jobs.HappenedAt(seconds, now)
 	if at > now || now.Sub(at) < time.Minute {
@@ -199,7 +233,7 @@ func eventTime(seconds provider.Int, now storage.Time) storage.Time {
 	return at
 }
 
-// keepUnknownNumber keeps an item for a number that nobody has connected.
+// keepUnknownNumber keeps an item of a number that is not connected here.
 func (s *Server) keepUnknownNumber(tx *storage.Tx, f numberChange, raw json.RawMessage) error {
 	return s.keepRaw(f.item(raw), "unknown number")(tx)
 }

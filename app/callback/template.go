@@ -8,25 +8,29 @@ import (
 	"confab/storage"
 )
 
-// prepareTemplate applies what the provider says about a template, in each account
-// that shares it.
+// prepareTemplate reads a change of a template. It applies to every account of the
+// business account, because they share their templates.
 func (s *Server) prepareTemplate(n provider.News) []step {
 	u, err := provider.Read[provider.TemplateUpdate](n.Value)
 	if err != nil {
 		return s.keepChange(n, "unreadable")
 	}
+
 	apply := templateChangeFor(n.Field, u)
 	if apply == nil {
 		return s.keepChange(n, "no effect")
 	}
+
 	return []step{func(tx *storage.Tx) error {
 		all, err := tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, jobs.TemplateLanguage(u.Language))
 		if err != nil {
 			return err
 		}
+
 		if len(all) == 0 {
 			return s.keepRaw(wholeChange(n), jobs.UnknownTemplate)(tx)
 		}
+
 		for _, t := range all {
 			if err := apply(tx, t); err != nil {
 				return err
@@ -36,7 +40,7 @@ func (s *Server) prepareTemplate(n provider.News) []step {
 	}}
 }
 
-// templateChangeFor is what news does to a template, nil for nothing.
+// templateChangeFor returns what an update does to a template, or nil if nothing.
 func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx, storage.Template) error {
 	switch {
 	case field == "message_template_status_update" && u.Event != "":
@@ -53,16 +57,18 @@ func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx
 			return updateIfChanged(tx, t, changed)
 		}
 	case field == "message_template_components_update":
-		// The news tells only half of what there is now.
+		// The callback has only a part of the components, so that the job reads
+		// the templates from the provider.
 		return func(tx *storage.Tx, t storage.Template) error { return jobs.EnqueueAccountCheck(tx, t.AccountID) }
 	}
 	return nil
 }
 
-// updateIfChanged stores a template that is not as it was. News that comes twice
-// leaves its time alone.
+// updateIfChanged stores a template, unless it is as before: a callback that comes
+// twice must not change the time of the last update.
 func updateIfChanged(tx *storage.Tx, before, after storage.Template) error {
-	if after.ProviderStatus == before.ProviderStatus && after.Reason == before.Reason && after.Category == before.Category && after.ProviderTemplateID == before.ProviderTemplateID {
+	if after.ProviderStatus == before.ProviderStatus && after.Reason == before.Reason &&
+		after.Category == before.Category && after.ProviderTemplateID == before.ProviderTemplateID {
 		return nil
 	}
 	return tx.UpdateTemplate(&after)
