@@ -14,9 +14,9 @@
 //     the others.
 //   - Acknowledge, when everything is committed.
 //
-// Nothing is dropped silently. What we cannot read, do not handle, or cannot
-// apply is kept as it came in the table of raw callbacks, with a reason, and
-// acknowledged.
+// What we cannot read, do not handle, or cannot apply is kept as it came, in the
+// table of raw callbacks with a reason, and acknowledged. Only what is about an
+// account that was removed here is dropped.
 //
 // The same callback may come twice, and callbacks may come in any order. Every
 // step therefore looks first whether it has been done: messages are unique by
