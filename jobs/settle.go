@@ -103,7 +103,7 @@ func (f failure) event(s storage.Sender, at storage.Time) event.Failure {
 // Codes that a synthesized failure tells where the provider gave none.
 const (
 	ownRefusal   = -1
-	providerDown = 131000
+	providerDown = provider.CodeSomethingWrong
 )
 
 // eventCode is the code in a failure's event.

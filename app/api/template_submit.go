@@ -190,11 +190,11 @@ func refusedField(e *provider.Error, parts []*draftPart) string {
 	switch e.Subcode {
 	case provider.SubcodeTemplateNameFormat, provider.SubcodeLanguageDeleted:
 		return "name"
-	case 2388047:
+	case provider.SubcodeTemplateHeaderFormat:
 		return partPath(headerPart, parts)
-	case 2388072, 2388293, 2388299:
+	case provider.SubcodeTemplateBodyFormat, provider.SubcodeTemplateVariableRatio, provider.SubcodeTemplateVariableEdge:
 		return partPath(bodyPart, parts)
-	case 2388073:
+	case provider.SubcodeTemplateFooterFormat:
 		return partPath(footerPart, parts)
 	}
 

@@ -9,37 +9,41 @@ import (
 	"confab/storage"
 )
 
-// move is what news does to one account.
-type move func(tx *storage.Tx, a storage.Account) error
+// accountChange is what a callback does to one of our accounts.
+type accountChange func(tx *storage.Tx, a storage.Account) error
 
-// takeAccount applies what the provider says about a business account or one of
-// its numbers.
-func (s *Server) takeAccount(n provider.News) []step {
+// prepareAccount reads a change of a business account or of one of its numbers.
+func (s *Server) prepareAccount(n provider.News) []step {
 	u, err := provider.Read[provider.AccountUpdate](n.Value)
 	if err != nil {
-		return s.keeping(n, "unreadable")
+		return s.keepChange(n, "unreadable")
 	}
-	apply := moveOf(n.Field, u)
+
+	apply := accountChangeFor(n.Field, u)
 	if apply == nil {
-		return s.keeping(n, "no effect")
+		return s.keepChange(n, "no effect")
 	}
+
 	waba, phone := n.WABA, u.DisplayPhoneNumber
 	if u.WABA.ID != "" {
-		waba = string(u.WABA.ID) // the entry may be that of a whole business
+		waba = string(u.WABA.ID) // the entry may name the whole business instead
 	}
 	if n.Field == "account_update" {
 		phone = string(u.PhoneNumber)
 	}
+
 	return []step{func(tx *storage.Tx) error {
-		accounts, err := concerned(tx, waba, phone)
+		accounts, err := affectedAccounts(tx, waba, phone)
 		if err != nil {
 			return err
 		}
+
 		if len(accounts) == 0 {
-			unknown := whole(n)
+			unknown := wholeChange(n)
 			unknown.waba = waba
-			return s.keep(unknown, "unknown account")(tx)
+			return s.keepRaw(unknown, "unknown account")(tx)
 		}
+
 		for _, a := range accounts {
 			if err := apply(tx, a); err != nil {
 				return err
@@ -49,37 +53,42 @@ func (s *Server) takeAccount(n provider.News) []step {
 	}}
 }
 
-// concerned finds the accounts that news is about: the one whose number it names,
-// or all that share the business account, which may have numbers that nobody has
-// connected here.
-func concerned(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
+// affectedAccounts finds the accounts that a change is about: the one with the
+// number that it names, or else all of the business account. The number may also
+// be one that is not connected here, and then no account is affected.
+func affectedAccounts(tx *storage.Tx, waba, phone string) ([]storage.Account, error) {
 	all, err := tx.AccountsOfWABA(waba)
 	if err != nil || phone == "" {
 		return all, err
 	}
-	named := plain(phone)
-	exact := slices.ContainsFunc(all, func(a storage.Account) bool { return a.PhoneNumber != nil && plain(*a.PhoneNumber) == named })
+
+	wanted := digitsOnly(phone)
+	exact := slices.ContainsFunc(all, func(a storage.Account) bool {
+		return a.PhoneNumber != nil && digitsOnly(*a.PhoneNumber) == wanted
+	})
+
 	return slices.DeleteFunc(all, func(a storage.Account) bool {
 		switch {
 		case a.PhoneNumber == nil:
-			return len(all) > 1 // one that is alone can be nobody else
+			return len(all) > 1 // if it is the only one, it must be meant
 		case exact:
-			return plain(*a.PhoneNumber) != named
+			return digitsOnly(*a.PhoneNumber) != wanted
 		}
-		return subscriber(*a.PhoneNumber) != subscriber(phone)
+		return lastDigits(*a.PhoneNumber) != lastDigits(phone)
 	}), nil
 }
 
-// subscriber is the end of a phone number, which stays the same where a country
-// writes its mobile numbers with a digit more or less.
-func subscriber(phone string) string {
-	const digits = 8
-	s := plain(phone)
-	return s[max(0, len(s)-digits):]
+// lastDigits is the end of a phone number. It is the same in both forms of a
+// number in countries that write mobile numbers with or without one more digit,
+// such as Brazil and Mexico.
+func lastDigits(phone string) string {
+	const count = 8
+	s := digitsOnly(phone)
+	return s[max(0, len(s)-count):]
 }
 
-// plain is a phone number without its decoration.
-func plain(phone string) string {
+// digitsOnly removes everything but the digits from a phone number.
+func digitsOnly(phone string) string {
 	return strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return r
@@ -88,33 +97,35 @@ func plain(phone string) string {
 	}, phone)
 }
 
-// moveOf is what news of a field does to accounts, nil for nothing.
-func moveOf(field string, u provider.AccountUpdate) move {
+// accountChangeFor returns what an update does to accounts, or nil if nothing.
+func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 	switch field {
 	case "account_update":
-		return moveByEvent(u)
+		return accountChangeForEvent(u)
 	case "account_review_update":
 		switch u.Decision {
 		case "REJECTED":
-			return restrict
+			return markRestricted
 		case "APPROVED":
-			return look
+			return enqueueCheck
 		}
 	case "phone_number_quality_update":
-		return look // the number's status may be another
+		return enqueueCheck // the number's status may have changed too
 	case "phone_number_name_update":
 		if u.Decision == "APPROVED" && u.RequestedName != "" {
 			return func(tx *storage.Tx, a storage.Account) error { return tx.RenameAccount(a.ID, u.RequestedName) }
 		}
 	case "security":
 		if u.Event == "PIN_CHANGED" || u.Event == "PIN_REQUEST_SUCCESS" {
-			return func(tx *storage.Tx, a storage.Account) error { return tx.ForgetPIN(a.ID) } // which is no longer the number's
+			// The PIN that we know is no longer the number's.
+			return func(tx *storage.Tx, a storage.Account) error { return tx.ForgetPIN(a.ID) }
 		}
 	}
 	return nil
 }
 
-func moveByEvent(u provider.AccountUpdate) move {
+// accountChangeForEvent returns what an account_update does, by its event.
+func accountChangeForEvent(u provider.AccountUpdate) accountChange {
 	switch u.Event {
 	case "ACCOUNT_DELETED", "ACCOUNT_OFFBOARDED", "PARTNER_REMOVED", "PARTNER_APP_UNINSTALLED":
 		why := "The provider reports " + u.Event
@@ -125,24 +136,24 @@ func moveByEvent(u provider.AccountUpdate) move {
 			return tx.MarkAccount(a.ID, storage.AccountDisconnected, why+".")
 		}
 	case "ACCOUNT_RECONNECTED", "PARTNER_ADDED", "PARTNER_APP_INSTALLED":
-		return look
+		return enqueueCheck
 	case "ACCOUNT_RESTRICTION":
 		if stopsMessages(u) {
-			return restrict
+			return markRestricted
 		}
 	case "DISABLED_UPDATE":
 		switch {
 		case slices.Contains(u.Ban.State, "REINSTATE"):
 			return func(tx *storage.Tx, a storage.Account) error { return tx.LiftRestriction(a.ID) }
 		case len(u.Ban.State) == 0 || slices.Contains(u.Ban.State, "DISABLE"):
-			return restrict
+			return markRestricted
 		}
 	}
 	return nil
 }
 
-// stopsMessages tells a restriction of messages from one that only keeps further
-// numbers from being added.
+// stopsMessages reports whether a restriction stops messages. One kind only
+// prevents adding numbers.
 func stopsMessages(u provider.AccountUpdate) bool {
 	for _, r := range u.Restrictions {
 		if r.Type != "RESTRICTED_ADD_PHONE_NUMBER_ACTION" {
@@ -152,11 +163,11 @@ func stopsMessages(u provider.AccountUpdate) bool {
 	return len(u.Restrictions) == 0
 }
 
-func restrict(tx *storage.Tx, a storage.Account) error { return tx.MarkRestricted(a.ID) }
+func markRestricted(tx *storage.Tx, a storage.Account) error { return tx.MarkRestricted(a.ID) }
 
-// look has the provider asked how the account is now. One that is being set up is
-// asked about by whoever does that.
-func look(tx *storage.Tx, a storage.Account) error {
+// enqueueCheck enqueues a job that asks the provider for the account's state. The
+// onboarding of an account does that itself.
+func enqueueCheck(tx *storage.Tx, a storage.Account) error {
 	if a.Status == storage.AccountOnboarding {
 		return nil
 	}

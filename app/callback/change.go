@@ -9,38 +9,47 @@ import (
 	"confab/storage"
 )
 
-// takeRevoke applies the deletion of a message for everyone.
-func (s *Server) takeRevoke(f frame, in provider.Message, raw json.RawMessage, direction string) step {
+// prepareRevoke reads the deletion of a message for everyone.
+func (s *Server) prepareRevoke(f numberChange, in provider.Message, raw json.RawMessage, direction string) step {
 	revoke, err := provider.Read[provider.Revoke](provider.Member(raw, "revoke"))
 	if err != nil || !isMessageID(revoke.OriginalID) {
-		return s.keep(f.item(raw), "unreadable message")
+		return s.keepRaw(f.item(raw), "unreadable message")
 	}
-	return s.change(f, raw, in.Timestamp, jobs.Change{ID: in.ID, Original: revoke.OriginalID, Direction: direction})
+	change := jobs.Change{ID: in.ID, Original: revoke.OriginalID, Direction: direction}
+	return s.applyChange(f, raw, in.Timestamp, change)
 }
 
-// takeEdit applies a change of a message, whose earlier versions are kept.
-func (s *Server) takeEdit(f frame, in provider.Message, raw json.RawMessage, direction string) step {
-	edit, becomes, err := readEdit(raw)
+// prepareEdit reads an edit of a message. The earlier versions are kept.
+func (s *Server) prepareEdit(f numberChange, in provider.Message, raw json.RawMessage, direction string) step {
+	edit, after, err := readEdit(raw)
 	if err != nil || f.TooDeep(raw) {
-		return s.keep(f.item(raw), "unreadable message")
+		return s.keepRaw(f.item(raw), "unreadable message")
 	}
-	return s.change(f, raw, in.Timestamp, jobs.Change{ID: in.ID, Original: edit.OriginalID, Direction: direction,
-		Edit: &jobs.Edit{Type: becomes.kind, Content: storage.JSON(becomes.raw), Body: becomes.body}})
+
+	change := jobs.Change{
+		ID:        in.ID,
+		Original:  edit.OriginalID,
+		Direction: direction,
+		Edit:      &jobs.Edit{Type: after.kind, Content: storage.JSON(after.raw), Body: after.body},
+	}
+	return s.applyChange(f, raw, in.Timestamp, change)
 }
 
-// change applies an edit or a deletion. One that was faster than its message
-// waits for it; a message of the other side cannot be meant.
-func (s *Server) change(f frame, raw json.RawMessage, at provider.Int, c jobs.Change) step {
+// applyChange applies an edit or a deletion. If it arrives before its message, it
+// is parked until then. Nobody can change a message of the other side.
+func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.Int, c jobs.Change) step {
 	return func(tx *storage.Tx) error {
 		a, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {
-			return s.strange(tx, f, raw)
+			return s.keepUnknownNumber(tx, f, raw)
 		}
 		if err != nil {
 			return err
 		}
-		c := c
-		c.At = moment(at, tx.Now)
+
+		c := c // of this run: a step may run twice
+		c.At = eventTime(at, tx.Now)
+
 		m, err := tx.MessageByProviderID(a.ID, c.Original)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
@@ -48,25 +57,27 @@ func (s *Server) change(f frame, raw json.RawMessage, at provider.Int, c jobs.Ch
 		case err != nil:
 			return err
 		case m.Direction != c.Direction:
-			return s.keep(f.item(raw), "unknown message")(tx)
+			return s.keepRaw(f.item(raw), "unknown message")(tx)
 		}
 		return c.Apply(tx, a, &m)
 	}
 }
 
-// readEdit reads what a message is to become.
+// readEdit reads an edit, and the content that the message has after it.
 func readEdit(raw json.RawMessage) (edit provider.Edit, c content, err error) {
 	if edit, err = provider.Read[provider.Edit](provider.Member(raw, "edit")); err != nil {
 		return edit, c, err
 	}
+
 	inner, err := provider.Read[struct {
 		Type string `json:"type"`
 	}](edit.Message)
 	if err != nil || !isMessageID(edit.OriginalID) {
-		return edit, c, errContent
+		return edit, c, errNoContent
 	}
+
 	if c, err = readContent(edit.Message, inner.Type); err == nil && c.body == nil {
-		err = errContent // there is nothing else that can be edited
+		err = errNoContent // only texts and captions can be edited
 	}
 	return edit, c, err
 }

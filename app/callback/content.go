@@ -8,48 +8,47 @@ import (
 	"confab/jobs/provider"
 )
 
-// content is what a message says: as it came, and as events word it.
+// content is the content of a message.
 type content struct {
-	kind string
-	raw  json.RawMessage
-	// completed says that raw has what the provider left out.
-	completed bool
-	body      *string // text or caption
-	// file is the provider's id of what is to be fetched; lost says that there
-	// is a file which cannot be had.
-	file string
-	lost bool
+	kind      string          // the message's type
+	raw       json.RawMessage // as it came, or completed
+	completed bool            // a key that the provider left out was added to raw
+	body      *string         // text or caption
+
+	fileID   string // the provider's id of a file to download, "" for none
+	fileLost bool   // there is a file, but it cannot be downloaded
 }
 
-// kindPattern is what a type looks like, also one that we do not know yet.
+// kindPattern is the form of a message type, also of one that we do not know.
 var kindPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,49}$`)
 
-// errContent means that a message does not hold what its type says.
-var errContent = errors.New("the content is not there")
+// errNoContent means that a message does not hold what its type says.
+var errNoContent = errors.New("the content is not there")
 
-// shapes are the first bytes of the contents of known types.
-var shapes = map[string]byte{
-	"text": '{', "image": '{', "video": '{', "audio": '{', "document": '{', "sticker": '{', "location": '{', "contacts": '[',
-	"interactive": '{', "button": '{', "reaction": '{', "order": '{', "unsupported": '{',
+// firstBytes says for known types whether the content is an object or an array.
+var firstBytes = map[string]byte{
+	"text": '{', "image": '{', "video": '{', "audio": '{', "document": '{', "sticker": '{',
+	"location": '{', "contacts": '[', "interactive": '{', "button": '{', "reaction": '{', "order": '{',
 }
 
-// readContent reads the content of a message, which stands under the name of its
-// type. Of a type that we do not know anything is taken.
+// readContent reads the content of a message: the member that has the name of the
+// message's type. An unknown type may have any content.
 func readContent(message json.RawMessage, kind string) (c content, err error) {
 	c = content{kind: kind, raw: provider.Member(message, kind)}
 	if !kindPattern.MatchString(kind) {
-		return c, errContent
+		return c, errNoContent
 	}
-	if shape, ok := shapes[kind]; ok && kind != "unsupported" && (len(c.raw) == 0 || c.raw[0] != shape) {
-		return c, errContent
+	if first, ok := firstBytes[kind]; ok && (len(c.raw) == 0 || c.raw[0] != first) {
+		return c, errNoContent
 	}
+
 	switch kind {
 	case "text":
 		var text struct {
 			Body *string `json:"body"`
 		}
 		if err := json.Unmarshal(c.raw, &text); err != nil || text.Body == nil {
-			return c, errContent
+			return c, errNoContent
 		}
 		c.body = text.Body
 	case "image", "video", "audio", "document", "sticker":
@@ -59,30 +58,33 @@ func readContent(message json.RawMessage, kind string) (c content, err error) {
 	case "unsupported":
 		err = c.readUnsupported()
 	}
+
 	if len(c.raw) == 0 {
 		c.raw = json.RawMessage("null")
 	}
 	return c, err
 }
 
+// readFile reads an image, video, audio, document or sticker.
 func (c *content) readFile() error {
 	file, err := provider.Read[provider.Attachment](c.raw)
 	if err != nil {
 		return err
 	}
+
 	if file.Caption != "" {
 		c.body = &file.Caption
 	}
-	c.file, c.lost = string(file.ID), file.ID == ""
+	c.fileID, c.fileLost = string(file.ID), file.ID == ""
 	return nil
 }
 
-// readReaction makes a reaction that was taken back look like one: the provider
-// leaves the emoji out, or empty.
+// readReaction reads a reaction. For one that was taken back the provider sends an
+// empty emoji or none; we always store an empty one.
 func (c *content) readReaction() error {
 	reaction, err := provider.Read[provider.Reaction](c.raw)
 	if err != nil || reaction.MessageID == "" {
-		return errContent
+		return errNoContent
 	}
 	if emoji := provider.Member(c.raw, "emoji"); emoji == nil || string(emoji) == "null" {
 		c.raw, c.completed = provider.With(c.raw, "emoji", json.RawMessage(`""`)), true
@@ -90,17 +92,18 @@ func (c *content) readReaction() error {
 	return nil
 }
 
-// readUnsupported says of which type a message is that cannot be shown, also
-// where the provider does not.
+// readUnsupported reads a message of a type that the provider does not pass on.
+// Its content names that type; if it does not, we store "unknown".
 func (c *content) readUnsupported() error {
-	var what struct {
-		Type string `json:"type"`
-	}
 	if len(c.raw) == 0 || c.raw[0] != '{' {
 		c.raw = json.RawMessage(`{}`)
 	}
+
+	var what struct {
+		Type string `json:"type"`
+	}
 	if err := json.Unmarshal(c.raw, &what); err != nil {
-		return errContent
+		return errNoContent
 	}
 	if what.Type == "" {
 		c.raw, c.completed = provider.With(c.raw, "type", json.RawMessage(`"unknown"`)), true
@@ -108,19 +111,19 @@ func (c *content) readUnsupported() error {
 	return nil
 }
 
-// unavailable tells of a file that the provider itself could not get.
-func unavailable(m provider.Message) bool {
+// isFileUnavailable reports whether the provider itself could not get the file.
+func isFileUnavailable(m provider.Message) bool {
 	for _, fault := range m.Errors {
-		if fault.Code == 131052 {
+		if fault.Code == provider.CodeMediaDownload {
 			return true
 		}
 	}
 	return false
 }
 
-// contextOf is what a message says of the one that it answers: as it came, and
-// by the name that the API has for it.
-func contextOf(m provider.Message, raw json.RawMessage) json.RawMessage {
+// readContext returns the context of a message, which names the message that it
+// answers: as it came, and with that id also as message_id, the name in our API.
+func readContext(m provider.Message, raw json.RawMessage) json.RawMessage {
 	context := provider.Member(raw, "context")
 	if len(context) == 0 || context[0] != '{' {
 		return nil
@@ -128,9 +131,10 @@ func contextOf(m provider.Message, raw json.RawMessage) json.RawMessage {
 	if m.Context.ID == "" {
 		return context
 	}
+
 	id, err := json.Marshal(m.Context.ID)
 	if err != nil {
-		return context // texts always encode
+		return context // cannot happen: a string can always be encoded
 	}
 	return provider.With(context, "message_id", id)
 }

@@ -7,49 +7,52 @@ import (
 	"confab/jobs/provider"
 )
 
-// isMessageID tells whether a text can be the id of a message. Events carry it in
-// a header, where not every text can stand.
+// isMessageID reports whether a text can be the id of a message. Webhook
+// deliveries have the id in a header, so that it must be printable ASCII.
 func isMessageID(text string) bool {
-	odd := func(c rune) bool { return c < ' ' || c > '~' }
-	return text != "" && len(text) <= 512 && !strings.ContainsFunc(text, odd)
+	invalid := func(c rune) bool { return c < ' ' || c > '~' }
+	return text != "" && len(text) <= 512 && !strings.ContainsFunc(text, invalid)
 }
 
-// frame is a change whose value has been read: what its items have in common.
-type frame struct {
+// numberChange is a change of a phone number, with its value decoded. All items
+// of the value share the number and the people.
+type numberChange struct {
 	provider.News
 	value  provider.Value
 	number string // the phone number id
 
-	people []provider.Profile // whom the items are about
-	words  []json.RawMessage  // the same, as they came
+	people    []provider.Profile // whom the items are about
+	rawPeople []json.RawMessage  // the same, as they came
 }
 
-// framed reads the value of a change.
-func framed(n provider.News) (f frame, err error) {
+// readNumberChange decodes the value of a change. A person who cannot be read is
+// left out.
+func readNumberChange(n provider.News) (f numberChange, err error) {
 	f.News = n
 	if f.value, err = provider.Read[provider.Value](n.Value); err != nil {
 		return f, err
 	}
+
 	f.number = string(f.value.Metadata.PhoneNumberID)
 	for _, raw := range f.value.Contacts {
 		if who, err := provider.Read[provider.Profile](raw); err == nil {
-			f.people, f.words = append(f.people, who), append(f.words, raw)
+			f.people, f.rawPeople = append(f.people, who), append(f.rawPeople, raw)
 		}
 	}
 	return f, nil
 }
 
-// item is one item of the change, alone.
-func (f frame) item(raw json.RawMessage) item {
+// item is one item of the change, as it is kept if it cannot be applied.
+func (f numberChange) item(raw json.RawMessage) item {
 	return item{provider.Change{Field: f.Field, Value: raw}, f.number, f.WABA}
 }
 
-// about finds the people with a number or an id.
-func (f frame) about(phone, bsuid string) (people []provider.Profile, words []json.RawMessage) {
+// findPeople finds the people with a number or a BSUID, decoded and as they came.
+func (f numberChange) findPeople(phone, bsuid string) (people []provider.Profile, raw []json.RawMessage) {
 	for i, who := range f.people {
 		if who.WaID != "" && who.WaID == phone || who.UserID != "" && who.UserID == bsuid {
-			people, words = append(people, who), append(words, f.words[i])
+			people, raw = append(people, who), append(raw, f.rawPeople[i])
 		}
 	}
-	return people, words
+	return people, raw
 }

@@ -104,10 +104,10 @@ func FuzzSignature(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header, body string) {
 		given, prefixed := strings.CutPrefix(header, "sha256=")
 		genuine := prefixed && strings.EqualFold(given, strings.TrimPrefix(sign(body), "sha256="))
-		if signed([]byte(body), header, secret) != genuine {
+		if validSignature([]byte(body), header, secret) != genuine {
 			t.Errorf("%q is believed to sign %q, or is not", header, body)
 		}
-		if signed([]byte(body+" "), sign(body), secret) || !signed([]byte(body), sign(body), secret) {
+		if validSignature([]byte(body+" "), sign(body), secret) || !validSignature([]byte(body), sign(body), secret) {
 			t.Errorf("%q has another signature than its own", body)
 		}
 	})
@@ -123,17 +123,17 @@ func FuzzPerson(f *testing.F) {
 		f.Add("15550001111", id, id)
 	}
 	f.Fuzz(func(t *testing.T, phone, id, parent string) {
-		p := named(phone, id, parent)
-		if again := named(p.phone, p.bsuid, p.parent); again != p {
+		p := newPerson(phone, id, parent)
+		if again := newPerson(p.phone, p.bsuid, p.parent); again != p {
 			t.Fatalf("%+v reads as %+v", p, again)
 		}
 		if number, _ := strings.CutPrefix(phone, "+"); p.phone != "" && p.phone != "+"+number || p.bsuid != "" && p.bsuid != id || p.parent != "" && p.parent != parent {
 			t.Fatalf("%q, %q and %q became %+v", phone, id, parent, p)
 		}
-		if length := len(p.phone); p.phone != "" && (length < 8 || length > 16 || plain(p.phone) != p.phone[1:]) {
+		if length := len(p.phone); p.phone != "" && (length < 8 || length > 16 || digitsOnly(p.phone) != p.phone[1:]) {
 			t.Fatalf("%q is no number", p.phone)
 		}
-		if end := subscriber(phone); len(end) > 8 || !strings.HasSuffix(plain(phone), end) {
+		if end := lastDigits(phone); len(end) > 8 || !strings.HasSuffix(digitsOnly(phone), end) {
 			t.Fatalf("%q ends in %q", phone, end)
 		}
 	})

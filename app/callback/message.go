@@ -10,128 +10,149 @@ import (
 	"confab/storage"
 )
 
-// takeMessages applies what people wrote, and what became of what we wrote.
-func (s *Server) takeMessages(n provider.News) (all []step) {
-	f, err := framed(n)
+// prepareMessages reads a change with the field messages: messages from people,
+// and the statuses of messages that we sent.
+func (s *Server) prepareMessages(n provider.News) (all []step) {
+	f, err := readNumberChange(n)
 	if err != nil {
-		return s.keeping(n, "unreadable")
+		return s.keepChange(n, "unreadable")
 	}
+
 	for _, raw := range f.value.Statuses {
-		all = append(all, s.takeStatus(f, raw))
+		all = append(all, s.prepareStatus(f, raw))
 	}
 	for _, raw := range f.value.Messages {
-		all = append(all, s.takeMessage(f, raw))
+		all = append(all, s.prepareMessage(f, raw))
 	}
+
 	if len(f.value.Errors) > 0 {
-		s.Log.Warn("the provider reports an error", "phone_number_id", f.number, "code", f.value.Errors[0].Code, "message", f.value.Errors[0].Message)
-		all = append(all, s.keeping(n, "reported error")...)
+		first := f.value.Errors[0]
+		s.Log.Warn("the provider reports an error", "phone_number_id", f.number, "code", first.Code, "message", first.Message)
+		all = append(all, s.keepChange(n, "reported error")...)
 	}
+
 	if len(all) == 0 {
-		return s.keeping(n, "not handled")
+		return s.keepChange(n, "not handled")
 	}
 	return all
 }
 
-// takeMessage applies one message of a person.
-func (s *Server) takeMessage(f frame, raw json.RawMessage) step {
+// prepareMessage reads one message from a person.
+func (s *Server) prepareMessage(f numberChange, raw json.RawMessage) step {
 	m, err := provider.Read[provider.Message](raw)
 	if err != nil || !isMessageID(m.ID) {
-		return s.keep(f.item(raw), "unreadable message")
+		return s.keepRaw(f.item(raw), "unreadable message")
 	}
+
 	switch m.Type {
 	case "system":
-		return s.takeSystem(f, m, raw)
+		return s.prepareSystem(f, m, raw)
 	case "edit":
-		return s.takeEdit(f, m, raw, storage.Inbound)
+		return s.prepareEdit(f, m, raw, storage.Inbound)
 	case "revoke":
-		return s.takeRevoke(f, m, raw, storage.Inbound)
+		return s.prepareRevoke(f, m, raw, storage.Inbound)
 	}
+
 	in, reason := readIncoming(f, m, raw)
 	if reason != "" {
-		return s.keep(f.item(raw), reason)
+		return s.keepRaw(f.item(raw), reason)
 	}
 	return func(tx *storage.Tx) error {
 		account, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {
-			return s.strange(tx, f, raw)
+			return s.keepUnknownNumber(tx, f, raw)
 		}
 		if err != nil {
 			return err
 		}
-		return s.receive(tx, account, in)
+		return s.storeReceived(tx, account, in)
 	}
 }
 
-// incoming is a message from a person, ready to be stored.
+// incoming is a message from a person, or an echo of one to a person, ready to be
+// stored.
 type incoming struct {
 	provider.Message
 	content
 	context  json.RawMessage
-	from     person
-	envelope []byte
+	person   person // the sender, or the recipient of an echo
+	envelope []byte // the callback with this message only, for the event
 }
 
-// readIncoming reads all that there is to know of a message before it is stored,
-// or says why that cannot be.
-func readIncoming(f frame, m provider.Message, raw json.RawMessage) (in incoming, reason string) {
-	in = incoming{Message: m, context: contextOf(m, raw)}
-	profiles, words := f.about(m.From, m.FromUserID)
+// readIncoming reads everything about a message that is needed to store it, or
+// returns the reason why it cannot be stored.
+func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in incoming, reason string) {
+	in = incoming{Message: m, context: readContext(m, raw)}
+
+	profiles, people := f.findPeople(m.From, m.FromUserID)
 	if m.From == "" && m.FromUserID == "" && len(f.people) == 1 {
-		profiles, words = f.people, f.words // nobody else can be meant
+		profiles, people = f.people, f.rawPeople // the only person must be the sender
 	}
-	in.from = named(m.From, m.FromUserID, m.FromParentUserID).profiled(profiles)
-	in.from.wrote = true
-	if in.from.unknown() {
+
+	in.person = newPerson(m.From, m.FromUserID, m.FromParentUserID).withProfiles(profiles)
+	in.person.wrote = true
+	if in.person.isUnknown() {
 		return in, "unknown sender"
 	}
+
 	var err error
 	if in.content, err = readContent(raw, m.Type); err != nil {
 		return in, "unreadable message"
 	}
-	in.lost = in.lost || in.file != "" && unavailable(m)
+	in.fileLost = in.fileLost || in.fileID != "" && isFileUnavailable(m)
+
+	// The event shows the same content as the API.
 	if in.completed {
 		raw = provider.With(raw, m.Type, in.raw)
 	}
-	if in.envelope = f.Narrow("messages", raw, words); in.envelope == nil {
+	if in.envelope = f.Narrow("messages", raw, people); in.envelope == nil {
 		return in, "nested too deep"
 	}
 	return in, ""
 }
 
-// receive stores a message with the contact and the conversation that it needs,
-// unless it is a repeat, and tells of it.
-func (s *Server) receive(tx *storage.Tx, a storage.Account, in incoming) error {
-	found, err := in.from.known(tx, a.ID)
+// storeReceived stores a message, unless it is a duplicate, with the contact and
+// the conversation that it needs, and publishes the event.
+func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) error {
+	found, err := in.person.findContacts(tx, a.ID)
 	if err != nil {
 		return err
 	}
-	if !in.from.settled(found) { // else the insert itself finds out
+
+	// A duplicate must not change the contact: before a change we look whether the
+	// message is stored. Without a change the failing insert below tells as much,
+	// and the query is saved.
+	if !in.person.isUpToDate(found) {
 		if again, err := tx.MessageByProviderID(a.ID, in.ID); !errors.Is(err, storage.ErrNotFound) {
-			return s.repeated(tx, a, again, in, err)
+			return s.handleDuplicate(tx, a, again, in, err)
 		}
 	}
-	t, err := meet(tx, a, in.from, found, moment(in.Timestamp, tx.Now))
+
+	t, err := ensureContact(tx, a, in.person, found, eventTime(in.Timestamp, tx.Now))
 	if err != nil {
 		return err
 	}
+
 	m := in.row(a, t, tx.Now)
 	err = tx.InsertMessage(&m)
 	if errors.Is(err, storage.ErrConflict) {
 		again, err := tx.MessageByProviderID(a.ID, in.ID)
-		return s.repeated(tx, a, again, in, err)
+		return s.handleDuplicate(tx, a, again, in, err)
 	}
 	if err != nil {
 		return err
 	}
+
 	if in.kind == "reaction" {
-		err = tx.MarkReacted(t, moment(in.Timestamp, tx.Now))
+		err = tx.MarkReacted(t, eventTime(in.Timestamp, tx.Now))
 	} else {
-		err = tx.MarkHeard(&t, moment(in.Timestamp, tx.Now))
+		err = tx.MarkHeard(&t, eventTime(in.Timestamp, tx.Now))
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.tell(tx, a, t, m, in); err != nil {
+
+	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
 		return err
 	}
 	return jobs.ApplyParked(tx, a, &m)
@@ -140,58 +161,71 @@ func (s *Server) receive(tx *storage.Tx, a storage.Account, in incoming) error {
 // row is the message as it is stored.
 func (in incoming) row(a storage.Account, t storage.Thread, now storage.Time) storage.Message {
 	m := storage.Message{
-		AccountID: a.ID, ConversationID: t.ConversationID, ContactID: t.ID, Direction: storage.Inbound, Status: storage.MessageDelivered,
-		Source: storage.SourceApp, ProviderID: &in.ID, PhoneNumber: t.PhoneNumber, SentAt: jobs.HappenedAt(in.Timestamp, now),
+		AccountID:      a.ID,
+		ConversationID: t.ConversationID,
+		ContactID:      t.ID,
+		Direction:      storage.Inbound,
+		Status:         storage.MessageDelivered,
+		Source:         storage.SourceApp,
+		ProviderID:     &in.ID,
+		PhoneNumber:    t.PhoneNumber,
+		SentAt:         jobs.HappenedAt(in.Timestamp, now),
 	}
-	in.fill(&m)
+	in.setContent(&m)
 	return m
 }
 
-// fill gives a message the content.
-func (in incoming) fill(m *storage.Message) {
+// setContent sets the columns of a message that hold its content.
+func (in incoming) setContent(m *storage.Message) {
 	m.Type, m.Content, m.Body, m.Context = in.kind, storage.JSON(in.raw), in.body, storage.JSON(in.context)
 	m.MediaStatus = in.mediaStatus()
 }
 
-// mediaStatus is how far the file of a message is that has just come.
+// mediaStatus is the state of the file of a message that has just arrived, nil if
+// it has none.
 func (c content) mediaStatus() *string {
 	switch {
-	case c.lost:
+	case c.fileLost:
 		return new(storage.MediaFailed)
-	case c.file != "":
+	case c.fileID != "":
 		return new(storage.MediaFetching)
 	}
 	return nil
 }
 
-// tell tells of a message: at once, or when its file is here.
-func (s *Server) tell(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
-	if in.file != "" && !in.lost {
-		return jobs.EnqueueFetch(tx, m, in.file, in.envelope)
+// publishOrFetch publishes the event of a message: now, or when its file has been
+// downloaded.
+func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
+	if in.fileID != "" && !in.fileLost {
+		return jobs.EnqueueFetch(tx, m, in.fileID, in.envelope)
 	}
 	return s.Host.TellReceived(tx, a, t, m, in.envelope)
 }
 
-// repeated takes a message that is there already: nothing is to be done, unless
-// it could not be shown the first time and can be now.
-func (s *Server) repeated(tx *storage.Tx, a storage.Account, m storage.Message, in incoming, err error) error {
+// handleDuplicate handles a message that is stored already. Nothing is done,
+// unless the provider sent it as unsupported the first time and sends the content
+// now. The err is that of the query for m.
+func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Message, in incoming, err error) error {
 	if err != nil || m.Direction != storage.Inbound || m.Type != "unsupported" || in.kind == "unsupported" {
 		return err
 	}
-	in.fill(&m)
+
+	in.setContent(&m)
 	if err := tx.UpgradeMessage(&m); err != nil {
 		return err
 	}
+
 	t, err := tx.Thread(a.ID, m.ContactID)
 	if err != nil {
 		return err
 	}
-	return s.tell(tx, a, t, m, in)
+	return s.publishOrFetch(tx, a, t, m, in)
 }
 
-// moment is when something happened that is told now. The provider counts in
-// seconds: what is no older than a minute has just happened.
-func moment(seconds provider.Int, now storage.Time) storage.Time {
+// eventTime is the time of something that the provider reports now. Its
+// timestamps are in whole seconds: what is less than a minute old is taken to
+// have happened now.
+func eventTime(seconds provider.Int, now storage.Time) storage.Time {
 	at := jobs.HappenedAt(seconds, now)
 	if at > now || now.Sub(at) < time.Minute {
 		return now
@@ -199,7 +233,7 @@ func moment(seconds provider.Int, now storage.Time) storage.Time {
 	return at
 }
 
-// strange keeps an item for a number that nobody has connected.
-func (s *Server) strange(tx *storage.Tx, f frame, raw json.RawMessage) error {
-	return s.keep(f.item(raw), "unknown number")(tx)
+// keepUnknownNumber keeps an item of a number that is not connected here.
+func (s *Server) keepUnknownNumber(tx *storage.Tx, f numberChange, raw json.RawMessage) error {
+	return s.keepRaw(f.item(raw), "unknown number")(tx)
 }

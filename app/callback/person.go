@@ -13,67 +13,78 @@ import (
 	"confab/storage"
 )
 
-// person is somebody as the provider names them: "" stands for what it does not
-// tell.
+// person is a person as a callback describes them: "" for what it does not say.
+// A BSUID is the provider's id of a person for one business. It replaces the
+// phone number for people who hide that.
+//
+// Contacts are found by phone number, BSUID or parent BSUID (findContacts). When
+// a callback shows that several contacts are one person, reconcile merges them.
 type person struct {
 	phone    string // E.164
 	bsuid    string
-	parent   string
+	parent   string // the BSUID for a group of businesses
 	username string
 	name     string
-	wrote    bool // to us, which is consent to be written to
+	wrote    bool // a message to us, which counts as opt-in
 }
 
 var (
-	digits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
-	bsuid  = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
+	phonePattern = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
+	bsuidPattern = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
 )
 
-// The longest names that the API knows, in characters.
+// The longest names that our API allows, in characters.
 const maxName, maxUsername = 200, 100
 
-// named makes a person of numbers and ids, leaving out what is none.
-func named(phone, id, parent string) (p person) {
-	if number := strings.TrimPrefix(phone, "+"); digits.MatchString(number) {
+// newPerson makes a person of a number and ids. Those of another form are left
+// out.
+func newPerson(phone, id, parent string) (p person) {
+	if number := strings.TrimPrefix(phone, "+"); phonePattern.MatchString(number) {
 		p.phone = "+" + number
 	}
-	if bsuid.MatchString(id) {
+	if bsuidPattern.MatchString(id) {
 		p.bsuid = id
 	}
-	if bsuid.MatchString(parent) {
+	if bsuidPattern.MatchString(parent) {
 		p.parent = parent
 	}
 	return p
 }
 
-// unknown tells that nobody could say who it is.
-func (p person) unknown() bool { return p.phone == "" && p.bsuid == "" }
+// isUnknown reports whether nothing identifies the person.
+func (p person) isUnknown() bool { return p.phone == "" && p.bsuid == "" }
 
-// profiled adds what profiles tell of the person.
-func (p person) profiled(profiles []provider.Profile) person {
+// withProfiles adds what profiles say about the person, without replacing what is
+// known.
+func (p person) withProfiles(profiles []provider.Profile) person {
 	for _, profile := range profiles {
-		more := named(profile.WaID, profile.UserID, profile.ParentUserID)
-		p.phone, p.bsuid, p.parent = cmp.Or(p.phone, more.phone), cmp.Or(p.bsuid, more.bsuid), cmp.Or(p.parent, more.parent)
-		if name := profile.Profile.Name; name != profile.UserID && strings.TrimPrefix(name, "+") != profile.WaID { // as those without a name are shown
-			p.name = cmp.Or(p.name, cut(name, maxName))
+		more := newPerson(profile.WaID, profile.UserID, profile.ParentUserID)
+		p.phone = cmp.Or(p.phone, more.phone)
+		p.bsuid = cmp.Or(p.bsuid, more.bsuid)
+		p.parent = cmp.Or(p.parent, more.parent)
+
+		// The provider shows the id or the number of a person without a name.
+		if name := profile.Profile.Name; name != profile.UserID && strings.TrimPrefix(name, "+") != profile.WaID {
+			p.name = cmp.Or(p.name, truncate(name, maxName))
 		}
-		p.username = cmp.Or(p.username, cut(profile.Profile.Username, maxUsername))
+		p.username = cmp.Or(p.username, truncate(profile.Profile.Username, maxUsername))
 	}
 	return p
 }
 
-// cut shortens a text to so many characters.
-func cut(text string, most int) string {
+// truncate shortens a text to at most limit characters.
+func truncate(text string, limit int) string {
 	text = strings.TrimSpace(text)
-	if letters := []rune(text); len(letters) > most {
-		return string(letters[:most])
+	if letters := []rune(text); len(letters) > limit {
+		return string(letters[:limit])
 	}
 	return text
 }
 
-// known finds the contacts that a person may be: none, the one, or several that
-// turn out to be one.
-func (p person) known(tx *storage.Tx, account int64) (found []storage.Thread, err error) {
+// findContacts finds the contacts with the person's number or ids: none, one, or
+// several that turn out to be the same person. Queries are saved where the first
+// contact already has the other ids.
+func (p person) findContacts(tx *storage.Tx, account int64) (found []storage.Thread, err error) {
 	add := func(t storage.Thread, err error) error {
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
@@ -83,18 +94,21 @@ func (p person) known(tx *storage.Tx, account int64) (found []storage.Thread, er
 		}
 		return err
 	}
+
 	if p.phone != "" {
 		if err := add(tx.ThreadByPhone(account, p.phone)); err != nil {
 			return nil, err
 		}
 	}
-	if p.bsuid != "" && (len(found) == 0 || !same(found[0].BSUID, p.bsuid)) {
+
+	if p.bsuid != "" && (len(found) == 0 || !equals(found[0].BSUID, p.bsuid)) {
 		if err := add(tx.ThreadByBSUID(account, p.bsuid)); err != nil {
 			return nil, err
 		}
 	}
-	// Somebody whom we wrote to by the parent id is only known by that.
-	if p.parent != "" && (len(found) == 0 || !same(found[0].ParentBSUID, p.parent)) {
+
+	// A person whom we addressed by the parent BSUID is known only by that.
+	if p.parent != "" && (len(found) == 0 || !equals(found[0].ParentBSUID, p.parent)) {
 		if err := add(tx.ThreadByParent(account, p.parent)); err != nil {
 			return nil, err
 		}
@@ -102,16 +116,17 @@ func (p person) known(tx *storage.Tx, account int64) (found []storage.Thread, er
 	return found, nil
 }
 
-func same(s *string, want string) bool { return s != nil && *s == want }
+func equals(s *string, want string) bool { return s != nil && *s == want }
 
-// update gives a contact what is known of the person now, and tells whether
-// that changed anything.
-func (p person) update(t *storage.Thread) (changed bool) {
+// applyTo sets in a contact what is known about the person now, and reports
+// whether that changed anything.
+func (p person) applyTo(t *storage.Thread) (changed bool) {
 	set := func(field **string, value string) {
-		if value != "" && !same(*field, value) {
+		if value != "" && !equals(*field, value) {
 			*field, changed = &value, true
 		}
 	}
+
 	set(&t.PhoneNumber, p.phone)
 	set(&t.BSUID, p.bsuid)
 	set(&t.ParentBSUID, p.parent)
@@ -119,52 +134,58 @@ func (p person) update(t *storage.Thread) (changed bool) {
 	if !t.NameIsOurs {
 		set(&t.Name, p.name)
 	}
+
 	if p.wrote && !t.OptedIn {
 		t.OptedIn, changed = true, true
 	}
 	return changed
 }
 
-// settled tells whether there is nothing to learn about a person.
-func (p person) settled(found []storage.Thread) bool {
+// isUpToDate reports whether ensureContact would change nothing.
+func (p person) isUpToDate(found []storage.Thread) bool {
 	if len(found) != 1 || found[0].ConversationID == "" {
 		return false
 	}
 	t := found[0]
-	return !p.update(&t)
+	return !p.applyTo(&t)
 }
 
-// meet finds or makes the contact of a person, with a conversation, out of those
-// that were found: as one, and as the provider knows them now.
-func meet(tx *storage.Tx, a storage.Account, p person, found []storage.Thread, at storage.Time) (t storage.Thread, err error) {
+// ensureContact returns the contact of a person, with a conversation. The found
+// contacts, from findContacts, are merged into one and updated; if there are
+// none, a contact is created.
+func ensureContact(tx *storage.Tx, a storage.Account, p person, found []storage.Thread, at storage.Time) (t storage.Thread, err error) {
 	if len(found) == 0 {
-		t, err = introduce(tx, a, p)
+		t, err = createContact(tx, a, p)
 	} else {
 		t, err = reconcile(tx, a, p, found, at)
 	}
+
 	if err == nil && t.ConversationID == "" {
 		err = tx.BeginThread(&t)
 	}
 	return t, err
 }
 
-// introduce makes the contact of a person whom nobody knows.
-func introduce(tx *storage.Tx, a storage.Account, p person) (t storage.Thread, err error) {
+// createContact inserts the contact of a new person and publishes the event.
+func createContact(tx *storage.Tx, a storage.Account, p person) (t storage.Thread, err error) {
 	t.AccountID = a.ID
-	p.update(&t)
+	p.applyTo(&t)
+
 	if err := tx.InsertContact(&t.Contact); err != nil {
 		return t, err
 	}
 	return t, event.ContactCreated(jobs.SubjectOf(a), t.Contact).Emit(tx)
 }
 
-// reconcile brings contacts that are one person together in the oldest of them,
-// and up to date.
+// reconcile merges contacts that are the same person into the oldest of them,
+// updates it, and publishes what changed.
 func reconcile(tx *storage.Tx, a storage.Account, p person, found []storage.Thread, at storage.Time) (storage.Thread, error) {
 	slices.SortFunc(found, func(x, y storage.Thread) int {
 		return cmp.Or(cmp.Compare(x.CreatedAt, y.CreatedAt), cmp.Compare(x.ID, y.ID))
 	})
-	t, before, merged, labeled := found[0], found[0].Contact, len(found) > 1, false
+
+	t, before, merged := found[0], found[0].Contact, len(found) > 1
+	labeled := false
 	for _, other := range found[1:] {
 		moved, err := tx.MergeThreads(&t, other)
 		if err != nil {
@@ -172,30 +193,35 @@ func reconcile(tx *storage.Tx, a storage.Account, p person, found []storage.Thre
 		}
 		labeled = labeled || moved
 	}
-	if changed := p.update(&t); !changed && !merged {
+
+	if changed := p.applyTo(&t); !changed && !merged {
 		return t, nil
 	}
 	if err := tx.UpdatePerson(&t); err != nil {
 		return t, err
 	}
-	if merged || replaced(before.PhoneNumber, t.PhoneNumber) || replaced(before.BSUID, t.BSUID) {
+
+	// A customer who knows the contact by another id or number must learn of it.
+	if merged || wasReplaced(before.PhoneNumber, t.PhoneNumber) || wasReplaced(before.BSUID, t.BSUID) {
 		if err := event.ContactIdentityUpdated(jobs.SubjectOf(a), before, t.Contact, at).Emit(tx); err != nil {
 			return t, err
 		}
 	}
-	if fields := differences(before, t.Contact, labeled); len(fields) > 0 {
+
+	if fields := changedFields(before, t.Contact, labeled); len(fields) > 0 {
 		return t, event.ContactUpdated(jobs.SubjectOf(a), t.Contact, fields).Emit(tx)
 	}
 	return t, nil
 }
 
-// replaced tells whether what was known is another now; to learn something is
-// no change of identity.
-func replaced(before, after *string) bool { return before != nil && !same(after, *before) }
+// wasReplaced reports whether a known value has changed. A value that was unknown
+// before is no change of identity.
+func wasReplaced(before, after *string) bool { return before != nil && !equals(after, *before) }
 
-// differences lists the fields that contact.updated tells of.
-func differences(before, after storage.Contact, labeled bool) (fields []string) {
+// changedFields lists the fields for the event contact.updated.
+func changedFields(before, after storage.Contact, labeled bool) (fields []string) {
 	differ := func(x, y *string) bool { return (x == nil) != (y == nil) || x != nil && *x != *y }
+
 	if differ(before.Name, after.Name) {
 		fields = append(fields, "name")
 	}

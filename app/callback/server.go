@@ -1,7 +1,27 @@
-// Package callback is what the provider tells us, at /provider/webhook.
+// Package callback receives the provider's callbacks, at /provider/webhook:
+// messages from people, delivery statuses, and changes of contacts, templates
+// and accounts.
 //
 // A callback is checked, committed, and only then acknowledged, because the
-// provider repeats what was not acknowledged and forgets what was.
+// provider repeats what was not acknowledged, for up to a week, and never what
+// was. It goes through three steps.
+//
+//   - Split (apply.go): a callback holds changes, a change of a number holds
+//     items. Each prepare… method reads one kind outside the transaction and
+//     returns a step for each item.
+//   - Commit: the steps run in transactions of up to 50. If a transaction fails
+//     for good, its steps are run one by one, so that one bad item does not stop
+//     the others.
+//   - Acknowledge, when everything is committed.
+//
+// What we cannot read, do not handle, or cannot apply is kept as it came, in the
+// table of raw callbacks with a reason, and acknowledged. Only what is about an
+// account that was removed here is dropped.
+//
+// The same callback may come twice, and callbacks may come in any order. Every
+// step therefore looks first whether it has been done: messages are unique by
+// the provider's id, contacts are compared with what is known. A status or an
+// edit that arrives before its message is parked, and applied with the message.
 package callback
 
 import (
@@ -29,13 +49,14 @@ type Options struct {
 	VerifyToken string
 	Log         *slog.Logger
 	Host        jobs.Host
-	// OnKept is told of each change that was only kept, once that is durable.
+	// OnKept, if set, is called for each item that was only kept, after the
+	// commit.
 	OnKept func(field, reason string)
-	// Refuse answers what is not taken, in the form that all errors have.
+	// Refuse answers a request that failed, in the form that all errors have.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 }
 
-// Why a callback is not taken. Faults of storage are passed on as they are.
+// Why a callback is refused. Errors of storage are passed on as they are.
 var (
 	ErrUnauthorized = errors.New("the callback is not signed by the provider")
 	ErrMethod       = errors.New("callbacks are posted")
@@ -49,40 +70,47 @@ type Server struct{ Options }
 // New makes a server.
 func New(o Options) *Server { return &Server{o} }
 
-// ServeHTTP answers a handshake or takes a callback.
+// ServeHTTP answers the provider's verification request, or receives a callback.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var err error
+
 	switch r.Method {
 	case http.MethodGet:
-		err = s.shakeHands(w, r)
+		err = s.verifySubscription(w, r)
 	case http.MethodPost:
-		err = s.take(w, r)
+		err = s.handleCallback(w, r)
 	default:
 		err = ErrMethod
 	}
+
 	if err != nil {
 		s.Refuse(w, r, err)
 	}
 }
 
-// configured tells whether anybody can prove to be the provider.
-func (s *Server) configured() bool { return s.AppSecret != "" && s.VerifyToken != "" }
+// isConfigured reports whether the secrets are set. Without them nobody can
+// prove to be the provider, and everything is refused.
+func (s *Server) isConfigured() bool { return s.AppSecret != "" && s.VerifyToken != "" }
 
-// shakeHands proves to the provider that this endpoint is ours.
-func (s *Server) shakeHands(w http.ResponseWriter, r *http.Request) error {
+// verifySubscription answers the request by which the provider checks that the
+// owner of this endpoint wants its callbacks: the challenge is sent back.
+func (s *Server) verifySubscription(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	token := []byte(query.Get("hub.verify_token"))
-	if !s.configured() || query.Get("hub.mode") != "subscribe" || subtle.ConstantTimeCompare(token, []byte(s.VerifyToken)) == 0 {
+
+	if !s.isConfigured() || query.Get("hub.mode") != "subscribe" ||
+		subtle.ConstantTimeCompare(token, []byte(s.VerifyToken)) == 0 {
 		return ErrUnauthorized
 	}
+
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff") // the challenge is a stranger's text
+	w.Header().Set("X-Content-Type-Options", "nosniff") // the challenge is not trusted: it may look like HTML
 	_, err := io.WriteString(w, query.Get("hub.challenge"))
 	return err
 }
 
-// take checks a callback's signature, commits it, and acknowledges.
-func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
+// handleCallback checks a callback's signature, commits it, and acknowledges it.
+func (s *Server) handleCallback(w http.ResponseWriter, r *http.Request) error {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
@@ -90,9 +118,11 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 		}
 		return ErrUnreadable
 	}
-	if !s.configured() || !signed(body, r.Header.Get("X-Hub-Signature-256"), s.AppSecret) {
+
+	if !s.isConfigured() || !validSignature(body, r.Header.Get("X-Hub-Signature-256"), s.AppSecret) {
 		return ErrUnauthorized
 	}
+
 	if err := s.apply(r.Context(), body); err != nil {
 		return err
 	}
@@ -100,12 +130,14 @@ func (s *Server) take(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// signed checks sha256=<hex> over the exact bytes.
-func signed(body []byte, header, secret string) bool {
+// validSignature checks the header sha256=<hex>, an HMAC over the exact bytes of
+// the body.
+func validSignature(body []byte, header, secret string) bool {
 	given, err := hex.DecodeString(strings.TrimPrefix(header, "sha256="))
 	if err != nil || !strings.HasPrefix(header, "sha256=") {
 		return false
 	}
+
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return hmac.Equal(given, mac.Sum(nil))

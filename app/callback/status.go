@@ -9,77 +9,89 @@ import (
 	"confab/storage"
 )
 
-// takeStatus applies one delivery status of a number. Of its envelope our own id
-// is left out, and people whom it is not about.
-func (s *Server) takeStatus(f frame, raw json.RawMessage) step {
+// prepareStatus reads one delivery status. The event holds the callback with this
+// status only, without our own message id and without other people.
+func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 	status, err := provider.Read[provider.Status](raw)
 	if err != nil || !isMessageID(status.ID) || status.Status == "" {
-		return s.keep(f.item(raw), "unreadable status")
+		return s.keepRaw(f.item(raw), "unreadable status")
 	}
-	_, people := f.about(status.RecipientID, status.RecipientUserID)
+
+	_, people := f.findPeople(status.RecipientID, status.RecipientUserID)
 	envelope := f.Narrow("statuses", provider.Without(raw, "biz_opaque_callback_data"), people)
 	if envelope == nil {
-		return s.keep(f.item(raw), "nested too deep")
+		return s.keepRaw(f.item(raw), "nested too deep")
 	}
+
 	return func(tx *storage.Tx) error {
 		account, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {
-			return s.strange(tx, f, raw)
+			return s.keepUnknownNumber(tx, f, raw)
 		}
 		if err != nil {
 			return err
 		}
-		m, err := s.matchStatus(tx, account, status)
-		if errors.Is(err, storage.ErrNotFound) {
+
+		m, err := s.findReportedMessage(tx, account, status)
+		if errors.Is(err, storage.ErrNotFound) { // it may come later
 			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
 			return err
 		}
 		if err != nil {
 			return err
 		}
-		if err := learn(tx, account, &m, status); err != nil {
+
+		if err := recordBSUID(tx, account, &m, status); err != nil {
 			return err
 		}
 		return jobs.ApplyStatus(tx, account, &m, status, envelope)
 	}
 }
 
-// learn notes the id of somebody whom we wrote to by number, or by the parent's
-// id. Who has an id keeps it: a status may be about a message of long ago.
-func learn(tx *storage.Tx, a storage.Account, m *storage.Message, status provider.Status) error {
-	who := named("", status.RecipientUserID, status.RecipientParentUserID)
+// recordBSUID stores the BSUID of the recipient, if a status names it and we wrote
+// to them by number or parent BSUID. A contact that has a BSUID keeps it, because
+// a status may be about an old message.
+func recordBSUID(tx *storage.Tx, a storage.Account, m *storage.Message, status provider.Status) error {
+	who := newPerson("", status.RecipientUserID, status.RecipientParentUserID)
 	if who.bsuid == "" || m.ContactBSUID != nil {
 		return nil
 	}
+
+	// The BSUID may be known already, as that of another contact: then the two
+	// are the same person.
 	t, err := tx.Thread(a.ID, m.ContactID)
 	if err != nil {
 		return err
 	}
-	others, err := who.known(tx, a.ID)
+	others, err := who.findContacts(tx, a.ID)
 	if err != nil {
 		return err
 	}
-	if t, err = reconcile(tx, a, who, joined([]storage.Thread{t}, others), tx.Now); err != nil {
+	if t, err = reconcile(tx, a, who, union([]storage.Thread{t}, others), tx.Now); err != nil {
 		return err
 	}
+
 	m.ContactID, m.ConversationID, m.ContactBSUID = t.ID, t.ConversationID, t.BSUID
 	return nil
 }
 
-// matchStatus finds the message of a status: by the provider's id, or by our own
-// that the send gave along. The second settles a send whose answer was lost.
-func (s *Server) matchStatus(tx *storage.Tx, account storage.Account, status provider.Status) (storage.Message, error) {
+// findReportedMessage finds the message of a status: by the provider's id, or by
+// our own id that was sent along. The second way shows that the provider accepted
+// a message although its answer to the send was lost.
+func (s *Server) findReportedMessage(tx *storage.Tx, account storage.Account, status provider.Status) (storage.Message, error) {
 	m, err := tx.ReportedMessage(account.ID, status.ID)
 	if !errors.Is(err, storage.ErrNotFound) || !storage.ValidID(storage.PrefixMessage, status.Tag) {
 		return m, err
 	}
+
 	m, err = tx.Message(account.ID, status.Tag)
 	if err != nil {
 		return m, err
 	}
 	if m.Direction != storage.Outbound || m.ProviderID != nil {
-		return m, storage.ErrNotFound // somebody else's tag
+		return m, storage.ErrNotFound // the tag is not of this send
 	}
+
 	if err := s.Host.Settle(tx, m.ID, status.ID); err != nil {
 		return m, err
 	}

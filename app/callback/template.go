@@ -8,25 +8,29 @@ import (
 	"confab/storage"
 )
 
-// takeTemplate applies what the provider says about a template, in each account
-// that shares it.
-func (s *Server) takeTemplate(n provider.News) []step {
+// prepareTemplate reads a change of a template. It applies to every account of the
+// business account, because they share their templates.
+func (s *Server) prepareTemplate(n provider.News) []step {
 	u, err := provider.Read[provider.TemplateUpdate](n.Value)
 	if err != nil {
-		return s.keeping(n, "unreadable")
+		return s.keepChange(n, "unreadable")
 	}
-	apply := templateMove(n.Field, u)
+
+	apply := templateChangeFor(n.Field, u)
 	if apply == nil {
-		return s.keeping(n, "no effect")
+		return s.keepChange(n, "no effect")
 	}
+
 	return []step{func(tx *storage.Tx) error {
 		all, err := tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, jobs.TemplateLanguage(u.Language))
 		if err != nil {
 			return err
 		}
+
 		if len(all) == 0 {
-			return s.keep(whole(n), jobs.UnknownTemplate)(tx)
+			return s.keepRaw(wholeChange(n), jobs.UnknownTemplate)(tx)
 		}
+
 		for _, t := range all {
 			if err := apply(tx, t); err != nil {
 				return err
@@ -36,33 +40,35 @@ func (s *Server) takeTemplate(n provider.News) []step {
 	}}
 }
 
-// templateMove is what news does to a template, nil for nothing.
-func templateMove(field string, u provider.TemplateUpdate) func(*storage.Tx, storage.Template) error {
+// templateChangeFor returns what an update does to a template, or nil if nothing.
+func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx, storage.Template) error {
 	switch {
 	case field == "message_template_status_update" && u.Event != "":
 		return func(tx *storage.Tx, t storage.Template) error {
 			if err := tx.MarkTemplateReviewed(t.AccountID, t.ID); err != nil {
 				return err
 			}
-			return changeTemplate(tx, t, jobs.Reviewed(t, u))
+			return updateIfChanged(tx, t, jobs.Reviewed(t, u))
 		}
 	case field == "template_category_update" && u.PreviousCategory != "" && u.NewCategory != "":
 		return func(tx *storage.Tx, t storage.Template) error {
 			changed := t
 			changed.Category = strings.ToUpper(u.NewCategory)
-			return changeTemplate(tx, t, changed)
+			return updateIfChanged(tx, t, changed)
 		}
 	case field == "message_template_components_update":
-		// The news tells only half of what there is now.
+		// The callback has only a part of the components, so that the job reads
+		// the templates from the provider.
 		return func(tx *storage.Tx, t storage.Template) error { return jobs.EnqueueAccountCheck(tx, t.AccountID) }
 	}
 	return nil
 }
 
-// changeTemplate stores a template that is not as it was. News that comes twice
-// leaves its time alone.
-func changeTemplate(tx *storage.Tx, before, after storage.Template) error {
-	if after.ProviderStatus == before.ProviderStatus && after.Reason == before.Reason && after.Category == before.Category && after.ProviderTemplateID == before.ProviderTemplateID {
+// updateIfChanged stores a template, unless it is as before: a callback that comes
+// twice must not change the time of the last update.
+func updateIfChanged(tx *storage.Tx, before, after storage.Template) error {
+	if after.ProviderStatus == before.ProviderStatus && after.Reason == before.Reason &&
+		after.Category == before.Category && after.ProviderTemplateID == before.ProviderTemplateID {
 		return nil
 	}
 	return tx.UpdateTemplate(&after)

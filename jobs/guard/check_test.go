@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"net/netip"
@@ -139,27 +138,12 @@ func TestBodiesAreReadToTheirLimit(t *testing.T) {
 			got, err := ReadBody(iotest.OneByteReader(strings.NewReader(test.body)), test.limit)
 			is.Equal(string(got), test.want)
 			is.Equal(err, test.err)
-
-			got, err = io.ReadAll(LimitBody(io.NopCloser(strings.NewReader(test.body)), test.limit))
-			is.Equal(string(got), test.want)
-			is.Equal(err, test.err)
 		})
 	}
 
 	is := is.New(t)
 	_, err := ReadBody(io.MultiReader(strings.NewReader("abcde"), iotest.ErrReader(torn)), 5)
 	is.Equal(err, torn) // neither whole nor too large
-}
-
-func TestALimitedBodyStaysTooLarge(t *testing.T) {
-	is := is.New(t)
-	body := LimitBody(io.NopCloser(bytes.NewReader(make([]byte, 100))), 10)
-	n, err := io.Copy(io.Discard, body)
-	is.Equal(n, int64(10))
-	is.Equal(err, ErrTooLarge)
-	_, err = body.Read(make([]byte, 1))
-	is.Equal(err, ErrTooLarge)
-	is.NoErr(body.Close())
 }
 
 func TestPlainHTTPMayBeForThisMachineOnly(t *testing.T) {

@@ -7,12 +7,13 @@ import (
 	"time"
 )
 
-// dialer connects where the policy allows it and names the stage that failed,
-// because the errors of package tls cannot be told from others by their types.
+// dialer makes connections that the policy allows. It records in which stage a
+// connection failed, because the types of the errors of package tls do not show
+// that.
 type dialer struct {
-	net       net.Dialer
-	tls       *tls.Config
-	handshake time.Duration
+	net              net.Dialer // its Control is policy.checkDial
+	tls              *tls.Config
+	handshakeTimeout time.Duration
 }
 
 // dial connects for http.
@@ -39,7 +40,9 @@ func (d *dialer) dialTLS(ctx context.Context, network, addr string) (net.Conn, e
 	config := d.tls.Clone()
 	config.ServerName = host
 	secure := tls.Client(conn, config)
-	ctx, cancel := context.WithTimeout(ctx, d.handshake)
+
+	// net/http sets no limit on the handshake of a DialTLSContext.
+	ctx, cancel := context.WithTimeout(ctx, d.handshakeTimeout)
 	defer cancel()
 	if err := secure.HandshakeContext(ctx); err != nil {
 		conn.Close()

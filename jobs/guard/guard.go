@@ -1,7 +1,19 @@
-// Package guard makes HTTP requests to addresses that strangers gave us:
-// webhook endpoints, media links, template headers. Only public addresses are
-// reached, and that is checked when the connection is made, so that a name
-// which resolves to something else a moment later gains nothing.
+// Package guard makes HTTP requests to URLs that customers gave us: webhook
+// endpoints, media links, template headers. It prevents server-side request
+// forgery: only public addresses are reached, unless the options allow others.
+//
+// A request is checked three times.
+//
+//   - CheckURL, before a URL is stored, refuses what can be seen then: a scheme,
+//     a port, an address, a name that leads to an internal address.
+//   - policyTransport checks the URL again before each request and each redirect,
+//     without a DNS query.
+//   - policy.checkDial checks the address that the connection is made to, after
+//     the DNS lookup. This check is the one that counts: a name that resolves to
+//     another address a moment later (DNS rebinding) does not pass it.
+//
+// Errors say in which stage a request failed (Reason), but never show an internal
+// address to the customer.
 package guard
 
 import (
@@ -15,7 +27,7 @@ import (
 )
 
 const (
-	// MaxRedirects is the most that a client may be told to follow.
+	// MaxRedirects is the upper limit of Options.Redirects.
 	MaxRedirects = 3
 
 	connectTimeout = 3 * time.Second
@@ -24,7 +36,7 @@ const (
 	headerLimit    = 64 << 10
 )
 
-// Options says whom a client may reach and for how long it may try.
+// Options says what a client may reach and for how long it may try.
 type Options struct {
 	// Allow admits addresses that are not public, as security.allow_cidrs.
 	Allow []netip.Prefix
@@ -32,7 +44,8 @@ type Options struct {
 	AllowInsecure bool
 	// AllowLocal admits http to this machine, by name or address.
 	AllowLocal bool
-	// Redirects to follow, at most MaxRedirects. With 0 a redirect is the answer.
+	// Redirects is how many are followed, at most MaxRedirects. With 0 the
+	// redirect itself is the answer.
 	Redirects int
 	// Timeout is for the whole exchange with its body; 10 s when 0.
 	Timeout time.Duration
@@ -45,8 +58,8 @@ type Options struct {
 	RootCAs *x509.CertPool
 }
 
-// Client is an HTTP client that a stranger's URL may be given to. It is safe
-// for concurrent use.
+// Client is an HTTP client for URLs that are not trusted. It is safe for
+// concurrent use.
 type Client struct {
 	http     *http.Client
 	base     *http.Transport
@@ -61,32 +74,35 @@ func New(o Options) *Client {
 	if c.resolver == nil {
 		c.resolver = net.DefaultResolver
 	}
+
 	if o.Timeout == 0 {
 		o.Timeout = totalTimeout
 	}
 	if o.ConnectTimeout == 0 {
 		o.ConnectTimeout = connectTimeout
 	}
+
 	c.base = newTransport(&dialer{
-		net: net.Dialer{Timeout: o.ConnectTimeout, Resolver: c.resolver, Control: c.policy.control},
+		net: net.Dialer{Timeout: o.ConnectTimeout, Resolver: c.resolver, Control: c.policy.checkDial},
 		tls: &tls.Config{
 			MinVersion: tls.VersionTLS12,
 			RootCAs:    o.RootCAs,
 			NextProtos: []string{"h2", "http/1.1"},
 		},
-		handshake: o.ConnectTimeout,
+		handshakeTimeout: o.ConnectTimeout,
 	})
+
 	c.http = &http.Client{
-		Transport:     &checked{policy: c.policy, next: c.base},
+		Transport:     &policyTransport{policy: c.policy, next: c.base},
 		Timeout:       o.Timeout,
-		CheckRedirect: redirects(min(o.Redirects, MaxRedirects)),
+		CheckRedirect: limitRedirects(min(o.Redirects, MaxRedirects)),
 	}
 	return c
 }
 
-// newTransport keeps many connections to one host open, because deliveries to
-// one endpoint come in bursts, and asks for no compression, because a small
-// answer must not unfold into a large one.
+// newTransport keeps many idle connections to one host, because deliveries to an
+// endpoint come in bursts. It asks for no compression, because a small answer
+// could decompress to a very large one.
 func newTransport(d *dialer) *http.Transport {
 	return &http.Transport{
 		DialContext:            d.dial,
@@ -100,9 +116,9 @@ func newTransport(d *dialer) *http.Transport {
 	}
 }
 
-// redirects follows at most limit of them. The transport checks each new
-// address again, its scheme included.
-func redirects(limit int) func(*http.Request, []*http.Request) error {
+// limitRedirects follows at most limit redirects. The transport checks each new
+// URL, its scheme included.
+func limitRedirects(limit int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		if limit <= 0 {
 			return http.ErrUseLastResponse
@@ -116,7 +132,7 @@ func redirects(limit int) func(*http.Request, []*http.Request) error {
 }
 
 // Do sends a request as http.Client.Do does. Use Reason to learn from the error
-// what went wrong, and ReadBody or LimitBody to read the answer.
+// what went wrong, and ReadBody to read the answer.
 func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.http.Do(req) }
 
 // Get requests a URL.
@@ -128,22 +144,23 @@ func (c *Client) Get(ctx context.Context, url string) (*http.Response, error) {
 	return c.Do(req)
 }
 
-// Transport makes single requests for whoever keeps to a time limit of its own.
-// It checks as Do does, and a redirect is the answer.
+// Transport makes single requests with the same checks as Do, for a caller with
+// its own time limits. It does not follow redirects.
 func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.base.CloseIdleConnections() }
 
-// checked refuses a URL before anything is sent to it, also after a redirect.
-type checked struct {
+// policyTransport refuses a URL before anything is sent to it, also after a
+// redirect.
+type policyTransport struct {
 	policy policy
 	next   http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
-func (t *checked) RoundTrip(req *http.Request) (*http.Response, error) {
-	if err := t.policy.url(req.URL); err != nil {
+func (t *policyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if err := t.policy.checkURL(req.URL); err != nil {
 		if req.Body != nil {
 			req.Body.Close()
 		}

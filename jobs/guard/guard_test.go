@@ -89,10 +89,10 @@ func TestEveryClassOfAddressThatIsNotPublicIsBlocked(t *testing.T) {
 	for name, addr := range blocked {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			err := p.address(netip.MustParseAddr(addr))
+			err := p.checkAddr(netip.MustParseAddr(addr))
 			is.Equal(Reason(err), AddressBlocked)
 			is.True(!strings.Contains(err.Error(), addr)) // the text does not show our network
-			is.Equal(Reason(p.control("tcp", netip.AddrPortFrom(netip.MustParseAddr(addr), 80).String(), nil)), AddressBlocked)
+			is.Equal(Reason(p.checkDial("tcp", netip.AddrPortFrom(netip.MustParseAddr(addr), 80).String(), nil)), AddressBlocked)
 		})
 	}
 }
@@ -102,8 +102,8 @@ func TestPublicAddressesPass(t *testing.T) {
 	for _, addr := range []string{"1.1.1.1", "93.184.216.34", "172.15.0.1", "172.32.0.1", "::ffff:1.1.1.1", "2606:4700::1111"} {
 		t.Run(addr, func(t *testing.T) {
 			is := is.New(t)
-			is.NoErr(p.address(netip.MustParseAddr(addr)))
-			is.NoErr(p.control("tcp", netip.AddrPortFrom(netip.MustParseAddr(addr), 443).String(), nil))
+			is.NoErr(p.checkAddr(netip.MustParseAddr(addr)))
+			is.NoErr(p.checkDial("tcp", netip.AddrPortFrom(netip.MustParseAddr(addr), 443).String(), nil))
 		})
 	}
 }
@@ -126,7 +126,7 @@ func TestAllowedPrefixesPassInEitherClothes(t *testing.T) {
 		t.Run(test.prefix+" "+test.addr, func(t *testing.T) {
 			is := is.New(t)
 			p := newPolicy(Options{Allow: []netip.Prefix{netip.MustParsePrefix(test.prefix)}, AllowInsecure: true})
-			is.Equal(p.address(netip.MustParseAddr(test.addr)) == nil, test.ok)
+			is.Equal(p.checkAddr(netip.MustParseAddr(test.addr)) == nil, test.ok)
 		})
 	}
 }

@@ -13,61 +13,64 @@ import (
 
 // policy decides which URLs and which addresses may be reached.
 type policy struct {
-	allow    []netip.Prefix
-	insecure bool
-	local    bool
-	public   *ssrf.Guardian
+	allow    []netip.Prefix // may be reached although they are not public
+	insecure bool           // http is allowed
+	local    bool           // http is allowed to this machine
+	public   *ssrf.Guardian // knows which addresses are public
 }
 
 func newPolicy(o Options) policy {
 	p := policy{insecure: o.AllowInsecure, local: o.AllowLocal, public: ssrf.New(ssrf.WithAnyPort())}
 	for _, prefix := range o.Allow {
-		p.allow = append(p.allow, plain(prefix))
+		p.allow = append(p.allow, unmapPrefix(prefix))
 	}
 	return p
 }
 
-// plain writes an IPv4 prefix that was given in IPv6 clothes as IPv4, the form
-// in which addresses are compared.
-func plain(p netip.Prefix) netip.Prefix {
+// unmapPrefix turns an IPv4-mapped IPv6 prefix into IPv4, the form in which
+// addresses are compared.
+func unmapPrefix(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}
 	return p
 }
 
-// control is the net.Dialer's last question before it connects: here the name
-// has been resolved and the address is the one that will be used.
-func (p policy) control(_, address string, _ syscall.RawConn) error {
+// checkDial is called by net.Dialer just before it connects: the name has been
+// resolved, and the address is the one that will be used.
+func (p policy) checkDial(_, address string, _ syscall.RawConn) error {
 	target, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return &BlockedError{}
 	}
-	return p.address(target.Addr())
+	return p.checkAddr(target.Addr())
 }
 
-// address refuses what is neither public nor allowed.
-func (p policy) address(addr netip.Addr) error {
+// checkAddr refuses an address that is neither public nor allowed.
+func (p policy) checkAddr(addr netip.Addr) error {
 	addr = addr.Unmap().WithZone("")
 	for _, prefix := range p.allow {
 		if prefix.Contains(addr) {
 			return nil
 		}
 	}
+
 	if p.public.SafeAddr(addr) != nil {
 		return &BlockedError{Addr: addr}
 	}
 	return nil
 }
 
-// IsLocal tells whether a host is this machine, by name or address.
+// IsLocal reports whether a host is this machine, by name or address.
 func IsLocal(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
+	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() {
+		return true
+	}
+	return strings.EqualFold(host, "localhost") || strings.HasSuffix(strings.ToLower(host), ".localhost")
 }
 
-// url checks what can be known without a lookup.
-func (p policy) url(u *url.URL) error {
+// checkURL checks everything that needs no DNS lookup.
+func (p policy) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return fmt.Errorf("%w: must be an https URL", ErrURL)
@@ -77,45 +80,50 @@ func (p policy) url(u *url.URL) error {
 		return fmt.Errorf("%w: has no host", ErrURL)
 	case u.User != nil:
 		return fmt.Errorf("%w: must not carry a user name or password", ErrURL)
-	case !validPort(u.Port()):
+	case !isPort(u.Port()):
 		return fmt.Errorf("%w: has no valid port", ErrURL)
 	}
+
 	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
-		return p.address(addr)
+		return p.checkAddr(addr)
 	}
-	return p.name(u.Hostname())
+	return p.checkName(u.Hostname())
 }
 
-// name checks a host that is no address. This machine has names that need no
-// lookup (RFC 6761).
-func (p policy) name(host string) error {
+// checkName checks a host that is not an IP address. The names of this machine
+// are known without a lookup (RFC 6761): they are allowed if one of the loopback
+// addresses is.
+func (p policy) checkName(host string) error {
 	switch {
 	case !IsName(host):
 		return fmt.Errorf("%w: has no host", ErrURL)
-	case !IsLocal(strings.TrimSuffix(host, ".")), p.address(netip.IPv6Loopback()) == nil:
+	case !IsLocal(strings.TrimSuffix(host, ".")), p.checkAddr(netip.IPv6Loopback()) == nil:
 		return nil
 	}
-	return p.address(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	return p.checkAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 }
 
-// IsName tells whether a host of a URL can be a name. Some characters that none
-// has are let through where URLs are read, and so are short forms of addresses,
-// such as 127.1 and 0x7f000001, which some resolvers understand.
+// IsName reports whether a host of a URL can be a DNS name. url.Parse accepts
+// characters that no name has. It also accepts short forms of addresses, such as
+// 127.1 and 0x7f000001, which some resolvers understand; these are refused here.
 func IsName(host string) bool {
 	if len(host) > 253 || strings.ContainsAny(host, "<>\"'`^{}|\\%!$&()*+,;=:@/?#[] ") {
 		return false
 	}
+
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 {
 			return false
 		}
 	}
-	return !numeric(labels[len(labels)-1])
+
+	return !isNumeric(labels[len(labels)-1])
 }
 
-// numeric tells whether a label is a number, as no top-level domain is.
-func numeric(label string) bool {
+// isNumeric reports whether a label is a number, decimal or hexadecimal. No
+// top-level domain is one.
+func isNumeric(label string) bool {
 	digits, hex := strings.CutPrefix(strings.ToLower(label), "0x")
 	if hex {
 		return strings.Trim(digits, "0123456789abcdef") == ""
@@ -123,7 +131,8 @@ func numeric(label string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-func validPort(port string) bool {
+// isPort reports whether the port of a URL is valid; a URL may have none.
+func isPort(port string) bool {
 	if port == "" {
 		return true
 	}

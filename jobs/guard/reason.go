@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// The reasons that Reason gives: the error_code of a webhook delivery.
+// The results of Reason. They are the error_code of a webhook delivery.
 const (
 	AddressBlocked    = "address_blocked"
 	DNSFailure        = "dns_failure"
@@ -19,18 +19,17 @@ const (
 )
 
 var (
-	// ErrURL means that a URL is not one that we would call: its scheme, its
+	// ErrURL means that we do not call such a URL, because of its scheme, its
 	// host, its port or the credentials in it.
 	ErrURL = errors.New("unusable URL")
-	// ErrTooManyRedirects ends a chain that is longer than the options allow.
+	// ErrTooManyRedirects means that there are more than the options allow.
 	ErrTooManyRedirects = errors.New("too many redirects")
-	// ErrTooLarge means that a body goes on past its limit.
+	// ErrTooLarge means that a body is longer than its limit.
 	ErrTooLarge = errors.New("body is too large")
 )
 
-// BlockedError says that an address is neither public nor allowed. Its text
-// leaves the address out: whoever gave us the name would learn from it how our
-// network is laid out.
+// BlockedError means that an address is neither public nor allowed. Its text
+// does not show the address: a customer could explore our network with it.
 type BlockedError struct {
 	Addr netip.Addr
 }
@@ -38,25 +37,27 @@ type BlockedError struct {
 // Error implements error.
 func (*BlockedError) Error() string { return "address is not public" }
 
-// Reason names what went wrong in a request, or in reading its answer, and is
-// empty for nil.
+// Reason names what went wrong in a request, or in reading its answer. It is
+// empty for a nil error.
 func Reason(err error) string {
 	if err == nil {
 		return ""
 	}
+
 	if f, ok := errors.AsType[*failure](err); ok {
 		return f.reason
 	}
 	if _, ok := errors.AsType[*BlockedError](err); ok || errors.Is(err, ErrURL) {
 		return AddressBlocked
 	}
-	if timedOut(err) {
+
+	if isTimeout(err) {
 		return Timeout
 	}
 	return ConnectionFailed
 }
 
-// failure is an error whose stage is known where it happened.
+// failure is an error with the reason that is known where it happened.
 type failure struct {
 	reason string
 	err    error
@@ -65,11 +66,11 @@ type failure struct {
 func (f *failure) Error() string { return f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// Timeout makes a url.Error around the failure tell the truth.
+// Timeout implements net.Error's method: url.Error asks the error that it wraps.
 func (f *failure) Timeout() bool { return f.reason == Timeout }
 
-// dialFailure names the stage of a failed connection. For a blocked address it
-// drops the error of package net, which spells the address out.
+// dialFailure gives a failed connection its reason. For a blocked address it
+// drops the error of package net, whose text shows the address.
 func dialFailure(err error) error {
 	if blocked, ok := errors.AsType[*BlockedError](err); ok {
 		return &failure{reason: AddressBlocked, err: blocked}
@@ -77,25 +78,27 @@ func dialFailure(err error) error {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return &failure{reason: DNSFailure, err: err}
 	}
+
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return &failure{reason: ConnectionRefused, err: err}
-	case timedOut(err):
+	case isTimeout(err):
 		return &failure{reason: Timeout, err: err}
 	default:
 		return &failure{reason: ConnectionFailed, err: err}
 	}
 }
 
-// tlsFailure names the stage of a failed handshake.
+// tlsFailure gives a failed handshake its reason.
 func tlsFailure(err error) error {
-	if timedOut(err) {
+	if isTimeout(err) {
 		return &failure{reason: Timeout, err: err}
 	}
 	return &failure{reason: TLSFailure, err: err}
 }
 
-func timedOut(err error) bool {
+// isTimeout reports whether an error is a deadline of ours or of the network.
+func isTimeout(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}

@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// pauseLimit bounds what the provider may ask us to wait.
-const pauseLimit = 24 * time.Hour
+// maxWait is the longest wait that the provider may ask for.
+const maxWait = 24 * time.Hour
 
-// answer is the shape of a call's success. Decoding it finds an error in the
-// same pass, because the provider has been seen to answer 200 with one.
+// answer is what a successful call decodes into. The same pass finds an error
+// object, because the provider sometimes answers 200 with one.
 type answer interface {
-	fault() json.RawMessage
-	check() error // nil when nothing is missing
+	fault() json.RawMessage // the error object, nil if there is none
+	check() error           // nil when all that we need is there
 }
 
-// envelope is what every answer may hold.
+// envelope is part of every answer: the error object that it may hold.
 type envelope struct {
 	Err json.RawMessage `json:"error"`
 }
@@ -32,46 +32,49 @@ func (e *envelope) fault() json.RawMessage {
 	return e.Err
 }
 
-// done is the answer to a simple write.
-type done struct {
+// successAnswer is the answer to a write that returns nothing else.
+type successAnswer struct {
 	envelope
 	Success *bool `json:"success"`
 }
 
-func (d *done) check() error {
+func (a *successAnswer) check() error {
 	switch {
-	case d.Success == nil:
-		return lacks("success")
-	case !*d.Success:
-		return errDenied
+	case a.Success == nil:
+		return missingKey("success")
+	case !*a.Success:
+		return errNoSuccess
 	default:
 		return nil
 	}
 }
 
-// lacks says what an answer should have held.
-func lacks(key string) error { return fmt.Errorf("%w: no %s", errUnreadable, key) }
+// missingKey is the error of an answer without a key that it should have.
+func missingKey(key string) error { return fmt.Errorf("%w: no %s", errUnreadable, key) }
 
 // parse reads an answer. It returns nil only for a complete success.
 func parse(rq call, status int, body []byte, out answer) *Error {
 	if status < 200 || status > 299 {
 		return parseFailure(rq, status, body)
 	}
+
+	// From here on the status says yes, and the body may still say no.
 	if err := json.Unmarshal(body, out); err != nil {
-		return unreadable(rq.op, status, errUnreadable)
+		return unreadableError(rq.op, status, errUnreadable)
 	}
 	if raw := out.fault(); raw != nil {
-		return rq.refused(status, raw)
+		return rq.refusedError(status, raw)
 	}
+
 	switch err := out.check(); {
 	case err == nil:
 		return nil
-	case errors.Is(err, errDenied):
-		e := refused(rq.op, status, Fault{Code: NoCode})
+	case errors.Is(err, errNoSuccess):
+		e := refusedError(rq.op, status, Fault{Code: NoCode})
 		e.cause = err
 		return e
 	default:
-		return unreadable(rq.op, status, err)
+		return unreadableError(rq.op, status, err)
 	}
 }
 
@@ -79,54 +82,65 @@ func parse(rq call, status int, body []byte, out answer) *Error {
 func parseFailure(rq call, status int, body []byte) *Error {
 	var e envelope
 	if err := json.Unmarshal(body, &e); err != nil || e.fault() == nil {
-		return unreadable(rq.op, status, errUnreadable)
+		return unreadableError(rq.op, status, errUnreadable)
 	}
-	return rq.refused(status, e.fault())
+	return rq.refusedError(status, e.fault())
 }
 
-func (rq call) refused(status int, raw json.RawMessage) *Error {
+// refusedError reads the error object of an answer, with what its code means
+// for this call.
+func (rq call) refusedError(status int, raw json.RawMessage) *Error {
 	var f Fault
 	f.read(raw)
-	e := refused(rq.op, status, f)
-	if rq.adjust != nil {
-		e.Class = rq.adjust(f, e.Class)
+
+	e := refusedError(rq.op, status, f)
+	if rq.reclassify != nil {
+		e.Class = rq.reclassify(f, e.Class)
 	}
 	return e
 }
 
-// pause is how long the provider asks us to wait: by Retry-After, which it does
-// not promise, or by its report of used-up limits.
-func pause(h http.Header, now time.Time) time.Duration {
+// requestedWait is how long the provider asks us to wait: in Retry-After, which
+// it does not always send, or in its report of used-up limits.
+func requestedWait(h http.Header, now time.Time) time.Duration {
 	var wait time.Duration
+
 	if v := h.Get("Retry-After"); v != "" {
 		if seconds, err := strconv.Atoi(strings.TrimSpace(v)); err == nil {
-			wait = time.Duration(min(seconds, int(pauseLimit/time.Second))) * time.Second
+			wait = time.Duration(min(seconds, int(maxWait/time.Second))) * time.Second
 		} else if at, err := http.ParseTime(v); err == nil {
 			wait = at.Sub(now)
 		}
 	}
+
+	// Without the header, the usage report may tell when calls are accepted again.
 	if wait <= 0 {
-		wait = regain(h.Get("X-Business-Use-Case-Usage"))
+		wait = usageWait(h.Get("X-Business-Use-Case-Usage"))
 	}
-	return min(max(wait, 0), pauseLimit)
+
+	return min(max(wait, 0), maxWait)
 }
 
-// regain reads the longest time to regain access, which is in minutes.
-func regain(header string) time.Duration {
+// usageWait reads the longest time until access is regained from the usage
+// report, which is in minutes.
+func usageWait(header string) time.Duration {
 	if header == "" {
 		return 0
 	}
+
 	var usage map[string][]struct {
 		Minutes float64 `json:"estimated_time_to_regain_access"`
 	}
 	if json.Unmarshal([]byte(header), &usage) != nil {
 		return 0
 	}
+
 	var longest float64
 	for _, uses := range usage {
 		for _, use := range uses {
 			longest = max(longest, use.Minutes)
 		}
 	}
-	return time.Duration(min(longest, pauseLimit.Minutes()) * float64(time.Minute))
+
+	return time.Duration(min(longest, maxWait.Minutes()) * float64(time.Minute))
 }

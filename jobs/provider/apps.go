@@ -6,43 +6,15 @@ import (
 	"time"
 )
 
-// App is an app that receives an account's callbacks.
-type App struct {
-	ID       string
-	Name     string
-	Callback string // address used in place of the app's own, when set
-}
-
 // Subscribe makes our app receive an account's callbacks. Without it no message
 // of that account ever arrives.
 func (c *Client) Subscribe(ctx context.Context, tok Token, wabaID string) error {
-	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(done))
+	return c.do(ctx, tok, post("subscribe app", wabaID, "subscribed_apps", nil), new(successAnswer))
 }
 
-// Unsubscribe ends what Subscribe began.
+// Unsubscribe ends the callbacks that Subscribe began.
 func (c *Client) Unsubscribe(ctx context.Context, tok Token, wabaID string) error {
-	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(done))
-}
-
-type subscribedApp struct {
-	App struct {
-		ID   ID     `json:"id"`
-		Name string `json:"name"`
-	} `json:"whatsapp_business_api_data"`
-	Callback string `json:"override_callback_uri"`
-}
-
-// SubscribedApps lists the apps that receive an account's callbacks.
-func (c *Client) SubscribedApps(ctx context.Context, tok Token, wabaID string) ([]App, error) {
-	found, err := collect(list[subscribedApp](ctx, c, tok, get("list subscribed apps", wabaID, "subscribed_apps"), 0))
-	if err != nil {
-		return nil, err
-	}
-	apps := make([]App, len(found))
-	for i, f := range found {
-		apps[i] = App{ID: string(f.App.ID), Name: f.App.Name, Callback: f.Callback}
-	}
-	return apps, nil
+	return c.do(ctx, tok, remove("unsubscribe app", wabaID, "subscribed_apps"), new(successAnswer))
 }
 
 // Grant is an access token that was just issued.
@@ -58,8 +30,8 @@ type grantAnswer struct {
 }
 
 func (a *grantAnswer) check() error {
-	if !usable(NewToken(a.Token)) {
-		return lacks("access_token")
+	if !isValidToken(NewToken(a.Token)) {
+		return missingKey("access_token")
 	}
 	return nil
 }
@@ -70,14 +42,18 @@ func (a *grantAnswer) check() error {
 func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Grant, error) {
 	rq := get("exchange code", "oauth", "access_token")
 	if _, err := c.appToken(); err != nil {
-		return Grant{}, local(rq.op, err)
+		return Grant{}, notSentError(rq.op, err)
 	}
+
+	// The app's id and secret prove who we are: there is no token yet. Whoever
+	// reads the code could use it in our place, so it is a secret too.
 	rq.auth = anonymous
-	rq.hidden = secrets{code}
+	rq.secrets = secrets{code}
 	rq.query = url.Values{"client_id": {c.appID}, "client_secret": {c.secret.Reveal()}, "code": {code}}
 	if redirectURI != "" {
 		rq.query.Set("redirect_uri", redirectURI)
 	}
+
 	var a grantAnswer
 	if err := c.do(ctx, Token{}, rq, &a); err != nil {
 		return Grant{}, err
@@ -85,7 +61,7 @@ func (c *Client) ExchangeCode(ctx context.Context, code, redirectURI string) (Gr
 	return Grant{Token: NewToken(a.Token), Expiry: time.Duration(a.Expiry) * time.Second}, nil
 }
 
-// TokenInfo is what the provider knows of an access token.
+// TokenInfo is what the provider knows about an access token.
 type TokenInfo struct {
 	AppID     ID       `json:"app_id"`
 	Type      string   `json:"type"`
@@ -101,6 +77,7 @@ type TokenInfo struct {
 // Targets lists the objects, such as accounts, that a scope was granted for.
 func (i TokenInfo) Targets(scope string) []string {
 	var ids []string
+
 	for _, g := range i.Granular {
 		for _, id := range g.Targets {
 			if g.Scope == scope {
@@ -118,21 +95,25 @@ type debugAnswer struct {
 
 func (a *debugAnswer) check() error {
 	if a.Data == nil {
-		return lacks("data")
+		return missingKey("data")
 	}
 	return nil
 }
 
-// DebugToken asks what a token is good for, in the name of our app.
+// DebugToken asks the provider what a token may be used for. Our app asks, not
+// the token's owner.
 func (c *Client) DebugToken(ctx context.Context, tok Token) (TokenInfo, error) {
 	rq := get("debug token", "debug_token", "")
 	app, err := c.appToken()
 	if err != nil {
-		return TokenInfo{}, local(rq.op, err)
+		return TokenInfo{}, notSentError(rq.op, err)
 	}
-	rq.unproved = true
+
+	// The call is made with the app's own token; the other is its argument.
+	rq.noProof = true
 	rq.query = url.Values{"input_token": {tok.Reveal()}}
-	rq.hidden = secrets{tok.Reveal()}
+	rq.secrets = secrets{tok.Reveal()}
+
 	var a debugAnswer
 	if err := c.do(ctx, app, rq, &a); err != nil {
 		return TokenInfo{}, err

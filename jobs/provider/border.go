@@ -7,8 +7,16 @@ import (
 	"strings"
 )
 
-// The words of the provider's dialect, and ours for them. They meet in this
-// file and nowhere else.
+// The provider's API and ours use the same JSON documents, except for a few
+// words: the name of the product and of the object in callbacks, and the type of
+// reply buttons. This file holds both dialects and translates between them; no
+// other file knows the words.
+//
+// A translation is a list of rules, each a path and the text to replace there.
+// The rules are compiled into a tree of keys, and a scanner walks the document
+// along that tree: it skips whatever the tree does not name and copies it byte
+// for byte. So unknown keys, odd spacing, large numbers and texts of users stay
+// as they are, and a document without a match is returned without a copy.
 const (
 	theirProduct = "whatsapp"
 	theirObject  = "whatsapp_business_account"
@@ -19,28 +27,25 @@ const (
 	ourButtons = "reply_buttons"
 )
 
-// ErrNotJSON means that a document to translate is none.
+// ErrNotJSON means that a document to translate is not valid JSON.
 var ErrNotJSON = errors.New("not a JSON document")
 
 // ToProvider translates a document from our dialect into the provider's: the
 // product and object names, the type of reply buttons, and a template language
-// that is a plain text. All else stays as it is, byte for byte, and so does
-// every text of a user, whatever words are in it. The result may share memory
-// with the argument.
+// that is a plain string. Everything else stays as it is, byte for byte, and so
+// does every text of a user, whatever words are in it. The result may share
+// memory with the argument.
 func ToProvider(doc []byte) ([]byte, error) { return translate(doc, toProvider) }
 
-// FromProvider translates a document of the provider, a whole callback or an
-// answer, into our dialect, with the same care as ToProvider.
-func FromProvider(doc []byte) ([]byte, error) { return translate(doc, fromProvider) }
-
-// rule changes the text at a path. A star stands for each element of an array.
+// rule replaces the string at a path, if it is from, by to. A star in the path
+// stands for each element of an array.
 type rule struct {
 	path     string
 	from, to string
 }
 
-// envelopes are the paths at which callbacks and answers name the product.
-const envelopes = `messaging_product
+// productPaths are the paths at which callbacks and answers name the product.
+const productPaths = `messaging_product
 error.error_data.messaging_product
 errors.*.error_data.messaging_product
 entry.*.changes.*.value.messaging_product
@@ -51,18 +56,18 @@ entry.*.changes.*.value.statuses.*.errors.*.error_data.messaging_product
 entry.*.changes.*.value.history.*.errors.*.error_data.messaging_product`
 
 var (
-	toProvider = compile(append(each(envelopes, ourProduct, theirProduct),
+	toProvider = compileRules(append(ruleForEach(productPaths, ourProduct, theirProduct),
 		rule{"object", ourObject, theirObject},
 		rule{"interactive.type", ourButtons, theirButtons},
-		rule{path: "template.language"}, // any text becomes {"code": text}
+		rule{path: "template.language"}, // without from: any string becomes {"code": string}
 	))
-	fromProvider = compile(append(each(envelopes, theirProduct, ourProduct),
+	fromProvider = compileRules(append(ruleForEach(productPaths, theirProduct, ourProduct),
 		rule{"object", theirObject, ourObject},
 	))
 )
 
-// each makes one rule for each path.
-func each(paths, from, to string) []rule {
+// ruleForEach makes one rule for each path.
+func ruleForEach(paths, from, to string) []rule {
 	var rules []rule
 	for path := range strings.SplitSeq(paths, "\n") {
 		rules = append(rules, rule{path, from, to})
@@ -70,42 +75,47 @@ func each(paths, from, to string) []rule {
 	return rules
 }
 
-// node is a step on the way to the texts that change: whatever no node names is
-// skipped unread.
+// node is one step of the paths of all rules. What no node names is skipped
+// unread.
 type node struct {
-	keys map[string]*node
-	each *node // of an array
-	leaf bool
+	keys map[string]*node // of an object
+	each *node            // for every element of an array
+	leaf bool             // a path ends here, with rule
 	rule rule
 }
 
-func compile(rules []rule) *node {
+// compileRules makes one tree of the paths of all rules.
+func compileRules(rules []rule) *node {
 	root := &node{keys: map[string]*node{}}
+
 	for _, r := range rules {
 		at := root
 		for key := range strings.SplitSeq(r.path, ".") {
-			at = at.step(key)
+			at = at.child(key)
 		}
+
 		at.leaf, at.rule = true, r
 	}
+
 	return root
 }
 
-// step finds or makes the node behind a key.
-func (n *node) step(key string) *node {
+// child finds or makes the node behind a key.
+func (n *node) child(key string) *node {
 	if key == "*" {
 		if n.each == nil {
 			n.each = &node{keys: map[string]*node{}}
 		}
 		return n.each
 	}
+
 	if n.keys[key] == nil {
 		n.keys[key] = &node{keys: map[string]*node{}}
 	}
 	return n.keys[key]
 }
 
-// translate rewrites the texts that the rules name and copies all else.
+// translate replaces the strings that the rules name and copies all else.
 func translate(doc []byte, rules *node) ([]byte, error) {
 	if !json.Valid(doc) {
 		return nil, ErrNotJSON
@@ -123,36 +133,39 @@ func rewrite(doc []byte, rules *node) []byte {
 	return append(s.out, doc[s.copied:]...)
 }
 
-// scanner goes through a document that is known to be valid.
+// scanner moves through a document that is known to be valid JSON: it does not
+// check for the end where valid JSON must go on.
 type scanner struct {
 	doc    []byte
 	pos    int
-	out    []byte // what has been rewritten, nil while nothing was
-	copied int    // how much of doc is in out
+	out    []byte // the document as rewritten so far, nil while nothing has changed
+	copied int    // how many bytes of doc are in out, as they were or replaced
 }
 
-// walk goes through the next value and applies the rules below n.
+// walk moves past the next value and applies the rules below n.
 func (s *scanner) walk(n *node) {
-	s.space()
+	s.skipSpace()
+
 	switch c := s.doc[s.pos]; {
 	case n == nil:
-		s.skip()
+		s.skipValue()
 	case c == '{':
 		s.members(func(key []byte) { s.walk(n.keys[string(key)]) })
 	case c == '[':
 		s.elements(func() { s.walk(n.each) })
 	case c == '"' && n.leaf:
 		start := s.pos
-		s.skip()
-		s.rewrite(start, n.rule)
+		s.skipValue()
+		s.replaceText(start, n.rule)
 	default:
-		s.skip()
+		s.skipValue()
 	}
 }
 
-// rewrite applies a rule to the text that ends here.
-func (s *scanner) rewrite(start int, r rule) {
+// replaceText applies a rule to the string between start and here.
+func (s *scanner) replaceText(start int, r rule) {
 	raw := s.doc[start:s.pos]
+
 	var changed []byte
 	switch {
 	case r.from == "":
@@ -162,6 +175,8 @@ func (s *scanner) rewrite(start int, r rule) {
 	default:
 		return
 	}
+
+	// What stands between the last replacement and this one is copied as it is.
 	if s.out == nil {
 		s.out = make([]byte, 0, len(s.doc)+64)
 	}
@@ -171,14 +186,16 @@ func (s *scanner) rewrite(start int, r rule) {
 
 // members visits each member of the object that starts here.
 func (s *scanner) members(visit func(key []byte)) {
-	for s.pos++; s.space() != '}'; {
+	for s.pos++; s.skipSpace() != '}'; {
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		key := unquote(s.doc[start:s.pos])
-		s.space()
+
+		s.skipSpace()
 		s.pos++ // the colon
+
 		visit(key)
-		if s.space() == ',' {
+		if s.skipSpace() == ',' {
 			s.pos++
 		}
 	}
@@ -187,17 +204,17 @@ func (s *scanner) members(visit func(key []byte)) {
 
 // elements visits each element of the array that starts here.
 func (s *scanner) elements(visit func()) {
-	for s.pos++; s.space() != ']'; {
+	for s.pos++; s.skipSpace() != ']'; {
 		visit()
-		if s.space() == ',' {
+		if s.skipSpace() == ',' {
 			s.pos++
 		}
 	}
 	s.pos++
 }
 
-// space moves to the next token and returns its first byte.
-func (s *scanner) space() byte {
+// skipSpace moves to the next token and returns its first byte.
+func (s *scanner) skipSpace() byte {
 	for {
 		switch c := s.doc[s.pos]; c {
 		case ' ', '\t', '\r', '\n':
@@ -208,24 +225,25 @@ func (s *scanner) space() byte {
 	}
 }
 
-// skip moves behind the value that starts here. It does not recurse, so depth
-// costs nothing.
-func (s *scanner) skip() {
+// skipValue moves behind the value that starts here. It does not recurse, so
+// that a deeply nested value needs no stack.
+func (s *scanner) skipValue() {
 	for depth := 0; s.pos < len(s.doc); {
 		switch s.doc[s.pos] {
 		case '{', '[':
 			depth++
 		case '}', ']':
 			if depth == 0 {
-				return // the end of a number inside of an object or array
+				return // a number ends where its object or array ends
 			}
+
 			depth--
 			if depth == 0 {
 				s.pos++
 				return
 			}
 		case '"':
-			s.quoted()
+			s.skipString()
 			if depth == 0 {
 				return
 			}
@@ -239,8 +257,8 @@ func (s *scanner) skip() {
 	}
 }
 
-// quoted moves behind the string that starts here.
-func (s *scanner) quoted() {
+// skipString moves behind the string that starts here.
+func (s *scanner) skipString() {
 	for s.pos++; s.doc[s.pos] != '"'; s.pos++ {
 		if s.doc[s.pos] == '\\' {
 			s.pos++

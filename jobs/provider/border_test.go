@@ -66,7 +66,7 @@ func TestTheProvidersDialectBecomesOurs(t *testing.T) {
 			is := is.New(t)
 			theirs := strings.NewReplacer("PRODUCT", theirProduct, "OBJECT", theirObject).Replace(test.doc)
 			ours := strings.NewReplacer("PRODUCT", ourProduct, "OBJECT", ourObject).Replace(test.doc)
-			got, err := FromProvider([]byte(theirs))
+			got, err := translate([]byte(theirs), fromProvider)
 			is.NoErr(err)
 			is.Equal(string(got), ours)
 			back, err := ToProvider(got)
@@ -78,7 +78,7 @@ func TestTheProvidersDialectBecomesOurs(t *testing.T) {
 
 func TestEscapedWordsAreRecognized(t *testing.T) {
 	is := is.New(t)
-	got, err := FromProvider([]byte(`{"\u006fbject":"whatsapp\u005fbusiness_account","messaging_product":"\u0057hatsapp"}`))
+	got, err := translate([]byte(`{"\u006fbject":"whatsapp\u005fbusiness_account","messaging_product":"\u0057hatsapp"}`), fromProvider)
 	is.NoErr(err)
 	is.Equal(string(got), `{"\u006fbject":"chat_business_account","messaging_product":"\u0057hatsapp"}`) // a capital W is another word
 }
@@ -91,8 +91,8 @@ func TestNothingToTranslateIsNothingChanged(t *testing.T) {
 	} {
 		t.Run(doc, func(t *testing.T) {
 			is := is.New(t)
-			for _, translated := range []func([]byte) ([]byte, error){FromProvider, ToProvider} {
-				got, err := translated([]byte(doc))
+			for _, rules := range []*node{fromProvider, toProvider} {
+				got, err := translate([]byte(doc), rules)
 				is.NoErr(err)
 				is.Equal(string(got), doc)
 			}
@@ -103,7 +103,7 @@ func TestNothingToTranslateIsNothingChanged(t *testing.T) {
 func TestWhatIsNotJSONIsNotTranslated(t *testing.T) {
 	is := is.New(t)
 	for _, doc := range []string{``, `{`, `{"object":"whatsapp_business_account"`, `{} {}`, `{"a":}`, "\xff", `{'object':1}`} {
-		_, err := FromProvider([]byte(doc))
+		_, err := translate([]byte(doc), fromProvider)
 		is.Equal(err, ErrNotJSON)
 		_, err = ToProvider([]byte(doc))
 		is.Equal(err, ErrNotJSON)
@@ -113,7 +113,7 @@ func TestWhatIsNotJSONIsNotTranslated(t *testing.T) {
 func TestDepthCostsNothing(t *testing.T) {
 	is := is.New(t)
 	deep := `{"object":"whatsapp_business_account","x":` + strings.Repeat(`[`, 5000) + strings.Repeat(`]`, 5000) + `}`
-	got, err := FromProvider([]byte(deep))
+	got, err := translate([]byte(deep), fromProvider)
 	is.NoErr(err)
 	is.Equal(string(got), strings.Replace(deep, theirObject, ourObject, 1))
 }

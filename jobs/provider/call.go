@@ -11,48 +11,51 @@ import (
 	"strings"
 )
 
-// scheme is how a call presents its token.
-type scheme string
+// authScheme is how a call presents its token.
+type authScheme string
 
 const (
-	bearer    scheme = "Bearer "
-	oauth     scheme = "OAuth " // what the documentation of uploads asks for
-	anonymous scheme = ""
+	bearer    authScheme = "Bearer "
+	oauth     authScheme = "OAuth " // what the documentation of uploads asks for
+	anonymous authScheme = ""
 )
 
-// call is one request, without the token.
+// call describes one request to the provider, without the token.
 type call struct {
-	op     string
+	op     string // for errors: "send message"
 	method string
 	id     string // of the addressed object, the first path segment
 	edge   string // path behind it
 	query  url.Values
-	auth   scheme
+	auth   authScheme
 	limit  int64 // of the answer, in bytes
 
-	body   []byte // JSON, when not empty
-	stream *stream
-	header map[string]string
-	hidden secrets // besides the token
+	body    []byte // JSON, when not empty
+	stream  *stream
+	header  map[string]string
+	secrets secrets // besides the token
 
-	// unproved leaves out the proof, for the app's own token, which holds the
-	// secret already.
-	unproved bool
-	// adjust is for calls at which a code means something else than usual.
-	adjust func(Fault, Class) Class
+	// noProof leaves out appsecret_proof, for the app's own token, which holds
+	// the secret already.
+	noProof bool
+	// reclassify, when set, replaces the class of an error: for calls in which a
+	// code means something else than usual.
+	reclassify func(Fault, Class) Class
 }
 
-// passing is for objects that may vanish without the account being lost, as
-// media and templates do.
-func passing(f Fault, usual Class) Class {
+// reclassifyMissing makes a missing object a plain failure of the call. Media
+// and templates may be deleted at any time; that says nothing of the account,
+// while the same code elsewhere means that we lost access to it.
+func reclassifyMissing(f Fault, usual Class) Class {
 	if f.missing() {
 		return Class{Code: upstreamError}
 	}
 	return usual
 }
 
-// stream is a body that is not held in memory. It can be opened again, for a
-// connection that turns out dead before anything was written to it.
+// stream is a request body that is not held in memory. It can be opened again,
+// because net/http repeats a request when the connection turns out to be dead
+// before anything was written to it.
 type stream struct {
 	open func() io.Reader
 	size int64
@@ -73,20 +76,22 @@ func remove(op, id, edge string) call {
 
 // request builds the HTTP request of a call.
 func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request, error) {
-	if rq.auth != anonymous && !usable(tok) {
+	if rq.auth != anonymous && !isValidToken(tok) {
 		return nil, errNoToken
 	}
 	if rq.id == "" || rq.id == "." || rq.id == ".." || len(rq.id) > 4096 {
 		return nil, errors.New("not the id of an object")
 	}
+
 	var body io.Reader
 	if len(rq.body) > 0 {
 		body = bytes.NewReader(rq.body)
 	}
-	req, err := http.NewRequestWithContext(ctx, rq.method, c.address(tok, rq), body)
+	req, err := http.NewRequestWithContext(ctx, rq.method, c.callURL(tok, rq), body)
 	if err != nil {
 		return nil, err
 	}
+
 	req.Header["User-Agent"] = []string{c.agent}
 	if rq.auth != anonymous {
 		req.Header["Authorization"] = []string{string(rq.auth) + tok.Reveal()}
@@ -94,6 +99,7 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	if body != nil {
 		req.Header["Content-Type"] = []string{"application/json"}
 	}
+
 	for key, value := range rq.header {
 		req.Header.Set(key, value)
 	}
@@ -103,44 +109,53 @@ func (c *Client) request(ctx context.Context, tok Token, rq call) (*http.Request
 	return req, nil
 }
 
+// attach makes the stream the body of a request.
 func (s *stream) attach(req *http.Request) {
 	req.ContentLength = s.size
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(s.open()), nil }
 	req.Body = io.NopCloser(s.open())
+
+	// For net/http a body with a length of 0 is one of unknown length.
 	if s.size == 0 {
-		req.Body, req.GetBody = http.NoBody, nil // with a length of 0 a body means "unknown"
+		req.Body, req.GetBody = http.NoBody, nil
 	}
+
 	if s.mime != "" {
 		req.Header["Content-Type"] = []string{s.mime}
 	}
 }
 
-// address is the URL of a call. An id is one path segment, whatever is in it.
-func (c *Client) address(tok Token, rq call) string {
+// callURL is the URL of a call. An id is escaped, so that it is always a single
+// path segment.
+func (c *Client) callURL(tok Token, rq call) string {
 	var b strings.Builder
 	b.WriteString(c.root)
 	b.WriteByte('/')
 	b.WriteString(url.PathEscape(rq.id))
+
 	if rq.edge != "" {
 		b.WriteByte('/')
 		b.WriteString(rq.edge)
 	}
+
 	separator := byte('?')
 	if len(rq.query) > 0 {
 		b.WriteByte(separator)
 		b.WriteString(rq.query.Encode())
 		separator = '&'
 	}
-	if rq.auth != anonymous && !rq.unproved && !c.secret.IsZero() {
+
+	if rq.auth != anonymous && !rq.noProof && !c.secret.IsZero() {
 		b.WriteByte(separator)
 		b.WriteString("appsecret_proof=")
 		b.WriteString(c.proof(tok))
 	}
+
 	return b.String()
 }
 
-// usable reports whether a token can stand in a header.
-func usable(tok Token) bool {
+// isValidToken reports whether a token can be sent in a header.
+func isValidToken(tok Token) bool {
 	for _, r := range tok.Reveal() {
 		if r <= ' ' || r >= 0x7f {
 			return false
@@ -154,14 +169,18 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 	if res.ContentLength > limit {
 		return nil, errOversized
 	}
+
 	var b bytes.Buffer
-	b.Grow(int(max(res.ContentLength, 0)) + bytes.MinRead) // room to see the end without growing
+	b.Grow(int(max(res.ContentLength, 0)) + bytes.MinRead) // ReadFrom needs MinRead to see the end
+
+	// One byte more than allowed shows that the answer goes on.
 	_, err := b.ReadFrom(io.LimitReader(res.Body, limit+1))
 	if err == nil && int64(b.Len()) > limit {
 		err = errOversized
 	}
+
 	return b.Bytes(), err
 }
 
-// whole writes a whole number for a query or a header.
-func whole(n int64) string { return strconv.FormatInt(n, 10) }
+// formatInt writes an integer for a query or a header.
+func formatInt(n int64) string { return strconv.FormatInt(n, 10) }

@@ -2,9 +2,27 @@
 // place that knows its dialect: its calls, its JSON shapes, its error codes and
 // the words for which we have others.
 //
-// It never invents success: an answer that it cannot read is a transient
-// failure, and where a call may have taken effect its outcome is Unknown. It
-// keeps tokens out of every error and log.
+// Every call goes the same way. A method of Client builds a call (call.go), do
+// sends it within the time limit (client.go), parse reads the answer
+// (answer.go), and whatever goes wrong becomes an *Error (errors.go). A call is
+// never repeated here: the caller decides that, by two things in the error.
+//
+//   - Class (codes.go): our error code, whether the same call may succeed later,
+//     and what the code means for the account or the contact.
+//   - Outcome: whether the call took effect. Refused means that the provider said
+//     no, NotSent that it cannot have seen the call, Unknown that it may have
+//     acted on it.
+//
+// An answer that cannot be read is never a success: it is a transient failure,
+// and Unknown where the call may have taken effect.
+//
+// Callbacks come the other way: ParseCallback (news.go) splits one into changes,
+// Read decodes their values (wire.go, inbound.go), and Narrow writes a part of
+// the callback again in our own words (border.go).
+//
+// Tokens and secrets stay out of every error and log: Token hides itself, and
+// the texts of errors are redacted, because the provider repeats malformed
+// tokens in its explanations.
 package provider
 
 import (
@@ -23,12 +41,12 @@ import (
 )
 
 const (
-	callTimeout   = 10 * time.Second
-	stallTimeout  = 30 * time.Second
-	transferLimit = 10 * time.Minute
+	callTimeout   = 10 * time.Second // for a whole call, unless Options say otherwise
+	stallTimeout  = 30 * time.Second // for a transfer of a file without progress
+	transferLimit = 10 * time.Minute // for the whole transfer of a file
 
-	answerLimit = 1 << 20
-	pageLimit   = 16 << 20
+	answerLimit = 1 << 20  // bytes of an answer
+	pageLimit   = 16 << 20 // bytes of one page of a list
 )
 
 // Options configures a Client.
@@ -56,14 +74,20 @@ type Client struct {
 // New makes a client.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(o.BaseURL, "/"))
-	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil || base.RawQuery != "" {
+	if err != nil || base.Scheme != "https" && base.Scheme != "http" ||
+		base.Host == "" || base.User != nil || base.RawQuery != "" {
 		return nil, errors.New("provider: the base URL must be an http or https address without query")
 	}
+
 	c := &Client{
-		base: base, root: base.String(),
-		appID: o.AppID, secret: NewToken(o.AppSecret),
-		timeout: o.Timeout, agent: o.UserAgent,
+		base:    base,
+		root:    base.String(),
+		appID:   o.AppID,
+		secret:  NewToken(o.AppSecret),
+		timeout: o.Timeout,
+		agent:   o.UserAgent,
 	}
+
 	if v := strings.Trim(o.Version, "/"); v != "" {
 		c.root += "/" + url.PathEscape(v)
 	}
@@ -73,15 +97,16 @@ func New(o Options) (*Client, error) {
 	if c.agent == "" {
 		c.agent = "confab"
 	}
+
 	if o.Transport == nil {
 		o.Transport = newTransport()
 	}
-	c.http = &http.Client{Transport: o.Transport, CheckRedirect: stay}
+	c.http = &http.Client{Transport: o.Transport, CheckRedirect: ignoreRedirect}
 	return c, nil
 }
 
-// newTransport keeps enough connections for the whole send rate, and asks for
-// no compression of answers of two hundred bytes.
+// newTransport keeps enough idle connections for the full send rate. It asks for
+// no compression, because most answers have about two hundred bytes.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -96,8 +121,9 @@ func newTransport() *http.Transport {
 	}
 }
 
-// stay makes a redirect the answer: a token goes nowhere but where we sent it.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// ignoreRedirect treats a redirect as the answer: following it would send the
+// token to an address that somebody else chose.
+func ignoreRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close closes connections that are not in use.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
@@ -111,69 +137,77 @@ func (c *Client) do(ctx context.Context, tok Token, rq call, out answer) error {
 
 // exchange makes one call and reads its answer into out.
 func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) error {
-	ctx, probe := traced(ctx)
+	ctx, trace := traceWrites(ctx)
+
 	req, err := c.request(ctx, tok, rq)
 	if err != nil {
-		return local(rq.op, c.hidden(tok, rq).cause(err))
+		return notSentError(rq.op, c.secretsOf(tok, rq).redactError(err))
 	}
 	if ctx.Err() != nil {
-		return lost(rq.op, context.Cause(ctx), false)
+		return noAnswerError(rq.op, context.Cause(ctx), false)
 	}
+
 	res, err := c.http.Do(req)
 	if err != nil {
-		return lost(rq.op, c.hidden(tok, rq).cause(interrupted(ctx, err)), probe.sent())
+		return noAnswerError(rq.op, c.secretsOf(tok, rq).redactError(contextCause(ctx, err)), trace.maybeSent())
 	}
 	defer res.Body.Close()
 
+	// A refusal whose body breaks off is still a refusal; a success is not.
 	body, err := readBody(res, rq.limit)
 	if err != nil && res.StatusCode < 300 {
-		return unreadable(rq.op, res.StatusCode, c.hidden(tok, rq).cause(interrupted(ctx, err)))
+		return unreadableError(rq.op, res.StatusCode, c.secretsOf(tok, rq).redactError(contextCause(ctx, err)))
 	}
+
 	if failed := parse(rq, res.StatusCode, body, out); failed != nil {
-		failed.RetryAfter = pause(res.Header, time.Now())
-		failed.tidy(c.hidden(tok, rq))
+		failed.RetryAfter = requestedWait(res.Header, time.Now())
+		failed.sanitize(c.secretsOf(tok, rq))
 		return failed
 	}
 	return nil
 }
 
-// hidden are the secrets that a call's errors must not show.
-func (c *Client) hidden(tok Token, rq call) secrets {
-	return append(secrets{tok.Reveal(), c.secret.Reveal()}, rq.hidden...)
+// secretsOf are the secrets that a call's errors must not show.
+func (c *Client) secretsOf(tok Token, rq call) secrets {
+	return append(secrets{tok.Reveal(), c.secret.Reveal()}, rq.secrets...)
 }
 
-// interrupted prefers the reason why a call was given up over what the
-// transport says about it.
-func interrupted(ctx context.Context, err error) error {
+// contextCause returns why the context ended, if it did, and else err: the
+// transport only says that the call was cancelled.
+func contextCause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// probe learns from the transport whether a request left us.
-type probe struct{ started, wrote atomic.Bool }
+// writeTrace records whether a request was written to a connection. After an
+// error it decides between the outcomes NotSent and Unknown.
+type writeTrace struct{ started, wrote atomic.Bool }
 
-func traced(ctx context.Context) (context.Context, *probe) {
-	p := new(probe)
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn:      func(string) { p.started.Store(true) },
-		WroteHeaders: func() { p.wrote.Store(true) },
-	}), p
+// traceWrites makes the transport report to a trace.
+func traceWrites(ctx context.Context) (context.Context, *writeTrace) {
+	t := new(writeTrace)
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn:      func(string) { t.started.Store(true) },
+		WroteHeaders: func() { t.wrote.Store(true) },
+	})
+	return ctx, t
 }
 
-// sent reports whether anything may have been written. A transport that does
-// not trace proves nothing.
-func (p *probe) sent() bool { return p.wrote.Load() || !p.started.Load() }
+// maybeSent reports whether anything may have been written. A transport that
+// never reported a connection does not trace, and so proves nothing.
+func (t *writeTrace) maybeSent() bool { return t.wrote.Load() || !t.started.Load() }
 
-// proof ties a token to our app, so that a stolen one alone is of no use.
+// proof is the appsecret_proof of a token. It shows that the caller knows the
+// app's secret too, so that a stolen token alone is of no use.
 func (c *Client) proof(tok Token) string {
 	mac := hmac.New(sha256.New, []byte(c.secret.Reveal()))
 	mac.Write([]byte(tok.Reveal()))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// appToken is the token of our app itself.
+// appToken is the access token of our app itself.
 func (c *Client) appToken() (Token, error) {
 	if c.appID == "" || c.secret.IsZero() {
 		return Token{}, errNoApp

@@ -5,45 +5,45 @@ import (
 	"time"
 )
 
-// Effect is what a provider's code means beyond the one call: for the account,
-// or for the contact.
+// Effect is what a code means beyond the one call: for the account, or for the
+// contact.
 type Effect string
 
 // The effects of a code.
 const (
 	NoEffect     Effect = ""
 	Degraded     Effect = "degraded"     // the account cannot be used until someone repairs it
-	Disconnected Effect = "disconnected" // the number is gone
+	Disconnected Effect = "disconnected" // the number no longer exists
 	Restricted   Effect = "restricted"   // the provider stopped the whole account
 	Cooldown     Effect = "cooldown"     // the account must pause
 	OptOut       Effect = "opt_out"      // the contact stopped marketing messages
 )
 
-// Arrival says where a code normally turns up. Any code must be expected at
-// both places; the simulator needs to know the usual one.
+// Arrival says how a code usually reaches us. Any code must be expected in both
+// ways; the usual one is for tests that play the provider.
 type Arrival string
 
-// The places where a code turns up.
+// How a code reaches us.
 const (
 	InAnswer   Arrival = "answer"
 	InCallback Arrival = "callback"
 	InEither   Arrival = "either"
 )
 
-// Class is how we treat a code.
+// Class says how to treat a code.
 type Class struct {
 	Code      string        // our error.code
 	Transient bool          // the same call may succeed on the retry schedule
 	Retries   int           // the most retries that make sense; 0 leaves it to the schedule
-	Wait      time.Duration // the shortest useful pause before another try; 0 leaves it to the schedule
+	Wait      time.Duration // the shortest useful wait before another try; 0 leaves it to the schedule
 	Effect    Effect
 }
 
-// Row describes one provider code, or a range of them that mean the same.
+// Row describes one of the provider's codes, or a range that means the same.
 type Row struct {
 	First, Last int
 	Subcode     int // 0 matches any
-	HTTP        int // status of an answer that carries the code; 0 where it comes by callback only
+	HTTP        int // status of an answer with the code; 0 if it comes by callback only
 	Arrival     Arrival
 	Title       string // the provider's own words
 	Class
@@ -59,11 +59,11 @@ func Lookup(code, subcode int) (Row, bool) {
 	return Row{}, false
 }
 
-// Codes returns the whole table, for whoever plays the provider.
+// Codes returns the whole table, for tests that play the provider.
 func Codes() []Row { return slices.Clone(table) }
 
-// Classify tells how to treat a code. An unknown one is a plain failure: final,
-// and without effect.
+// Classify returns how to treat a code. An unknown code is a plain failure:
+// final, and without effect.
 func Classify(code, subcode int) Class {
 	if row, ok := Lookup(code, subcode); ok {
 		return row.Class
@@ -95,22 +95,38 @@ const (
 	upstreamError      = "upstream_error"
 )
 
-// Subcodes of code 100 that callers ask for.
+// Codes that callers ask for by name. The others matter only for the class that
+// the table gives them.
 const (
-	SubcodeMissingObject      = 33
-	SubcodeCodeExpired        = 36007 // the signup code is too old
-	SubcodeCodeUsed           = 36009 // the signup code was used before
-	SubcodeTemplateLimit      = 2388019
-	SubcodeLanguageDeleted    = 2388023 // the name and language are blocked for up to four weeks
-	SubcodeTemplateExists     = 2388024
-	SubcodeTemplateLocked     = 2388039 // the template cannot be edited in its state
-	SubcodeTemplateNameFormat = 2388046
+	CodeSomethingWrong = 131000 // the code of failures to which the provider gave none
+	CodeMediaDownload  = 131052 // the provider itself could not get the file of a message
+
+	codeInvalidParameter = 100 // the subcode says what is wrong
+	codeUnknownAlias     = 803
 )
 
-// table is the one place where the provider's codes get their meaning.
+// Subcodes of code 100 that callers ask for.
+const (
+	SubcodeMissingObject         = 33
+	SubcodeCodeExpired           = 36007 // the signup code is too old
+	SubcodeCodeUsed              = 36009 // the signup code was used before
+	SubcodeTemplateLimit         = 2388019
+	SubcodeLanguageDeleted       = 2388023 // the name and language are blocked for up to four weeks
+	SubcodeTemplateExists        = 2388024
+	SubcodeTemplateLocked        = 2388039 // the template cannot be edited in its state
+	SubcodeTemplateNameFormat    = 2388046
+	SubcodeTemplateHeaderFormat  = 2388047
+	SubcodeTemplateBodyFormat    = 2388072
+	SubcodeTemplateFooterFormat  = 2388073
+	SubcodeTemplateVariableRatio = 2388293 // the body has too many variables for its length
+	SubcodeTemplateVariableEdge  = 2388299 // the body begins or ends with a variable
+)
+
+// table gives the provider's codes their meaning. The first row that matches
+// counts, so that a row for a subcode stands before the one for all others.
 //
-// A code is Restricted only where it stops the whole account: payment, country
-// and marketing limits stop some messages and let others pass.
+// A code is Restricted only if it stops the whole account: payment, country and
+// marketing limits stop some messages and let others pass.
 var table = []Row{
 	{0, 0, 0, 401, InAnswer, "AuthException", Class{Code: authExpired, Effect: Degraded}},
 	{1, 1, 0, 400, InAnswer, "API Unknown", Class{Code: upstreamError, Transient: true, Retries: 2}},
@@ -119,23 +135,26 @@ var table = []Row{
 	{4, 4, 0, 400, InAnswer, "API Too Many Calls", Class{Code: appLimited, Transient: true}},
 	{10, 10, 0, 403, InAnswer, "API Permission Denied", Class{Code: permissionRevoked, Effect: Degraded}},
 	{33, 33, 0, 400, InAnswer, "Parameter value is not valid", Class{Code: upstreamError, Effect: Disconnected}},
-	{100, 100, SubcodeMissingObject, 400, InAnswer, "Unsupported request", Class{Code: permissionRevoked, Effect: Degraded}},
-	{100, 100, 0, 400, InAnswer, "Invalid parameter", Class{Code: upstreamError}},
+	{codeInvalidParameter, codeInvalidParameter, SubcodeMissingObject, 400, InAnswer, "Unsupported request",
+		Class{Code: permissionRevoked, Effect: Degraded}},
+	{codeInvalidParameter, codeInvalidParameter, 0, 400, InAnswer, "Invalid parameter", Class{Code: upstreamError}},
 	{104, 104, 0, 400, InAnswer, "An access token is required to request this resource.", Class{Code: authExpired, Effect: Degraded}},
 	{190, 190, 0, 401, InAnswer, "Access token has expired", Class{Code: authExpired, Effect: Degraded}},
 	{192, 192, 0, 400, InAnswer, "Invalid phone number", Class{Code: upstreamError}},
 	{200, 299, 0, 403, InAnswer, "API Permission", Class{Code: permissionRevoked, Effect: Degraded}},
 	{368, 368, 0, 403, InEither, "Temporarily blocked for policies violations", Class{Code: policyViolation, Effect: Restricted}},
 	{613, 613, 0, 400, InAnswer, "Calls to this API have exceeded the rate limit.", Class{Code: appLimited, Transient: true}},
-	{803, 803, 0, 404, InAnswer, "Some of the aliases you requested do not exist", Class{Code: upstreamError}},
+	{codeUnknownAlias, codeUnknownAlias, 0, 404, InAnswer, "Some of the aliases you requested do not exist", Class{Code: upstreamError}},
 	{2500, 2500, 0, 400, InAnswer, "Unknown path components", Class{Code: upstreamError}},
 	{80007, 80007, 0, 400, InAnswer, "Rate limit issues", Class{Code: accountLimited, Transient: true, Effect: Cooldown}},
-	{80008, 80008, 0, 400, InAnswer, "There have been too many calls to this WhatsApp Business account.", Class{Code: accountLimited, Transient: true}},
+	{80008, 80008, 0, 400, InAnswer, "There have been too many calls to this WhatsApp Business account.",
+		Class{Code: accountLimited, Transient: true}},
 	{130403, 130403, 0, 400, InEither, "Business has blocked this user", Class{Code: undeliverable}},
 	{130429, 130429, 0, 400, InAnswer, "Rate limit hit", Class{Code: accountLimited, Transient: true}},
 	{130472, 130472, 0, 400, InCallback, "User's number is part of an experiment", Class{Code: undeliverable}},
-	{130497, 130497, 0, 403, InEither, "Business account is restricted from messaging users in this country.", Class{Code: accountRestricted}},
-	{131000, 131000, 0, 500, InEither, "Something went wrong", Class{Code: upstreamError, Transient: true}},
+	{130497, 130497, 0, 403, InEither, "Business account is restricted from messaging users in this country.",
+		Class{Code: accountRestricted}},
+	{CodeSomethingWrong, CodeSomethingWrong, 0, 500, InEither, "Something went wrong", Class{Code: upstreamError, Transient: true}},
 	{131005, 131005, 0, 403, InAnswer, "Access denied", Class{Code: permissionRevoked, Effect: Degraded}},
 	{131008, 131008, 0, 400, InAnswer, "Required parameter is missing", Class{Code: upstreamError}},
 	{131009, 131009, 0, 400, InEither, "Parameter value is not valid", Class{Code: upstreamError}},
@@ -145,7 +164,8 @@ var table = []Row{
 	{131026, 131026, 0, 400, InCallback, "Message undeliverable", Class{Code: recipientGone}},
 	{131030, 131030, 0, 400, InAnswer, "Recipient phone number not in allowed list", Class{Code: recipientGone}},
 	{131031, 131031, 0, 403, InEither, "Account has been locked", Class{Code: accountLocked, Effect: Restricted}},
-	{131037, 131037, 0, 400, InAnswer, "WhatsApp provided number needs display name approval before message can be sent.", Class{Code: accountRestricted, Effect: Restricted}},
+	{131037, 131037, 0, 400, InAnswer, "WhatsApp provided number needs display name approval before message can be sent.",
+		Class{Code: accountRestricted, Effect: Restricted}},
 	{131041, 131041, 0, 400, InAnswer, "Unknown group", Class{Code: undeliverable}},
 	{131042, 131042, 0, 400, InCallback, "Business eligibility payment issue", Class{Code: accountRestricted}},
 	{131043, 131043, 0, 0, InCallback, "Message expired", Class{Code: undeliverable}},
@@ -153,13 +173,16 @@ var table = []Row{
 	{131045, 131045, 0, 500, InAnswer, "Incorrect certificate", Class{Code: upstreamError, Effect: Degraded}},
 	{131047, 131047, 0, 400, InCallback, "Re-engagement message", Class{Code: outsideWindow}},
 	{131048, 131048, 0, 400, InEither, "Spam rate limit hit", Class{Code: accountLimited, Effect: Cooldown}},
-	{131049, 131049, 0, 400, InCallback, "This message was not delivered to maintain healthy ecosystem engagement.", Class{Code: undeliverable, Wait: 24 * time.Hour}},
-	{131050, 131050, 0, 400, InCallback, "User has stopped receiving marketing messages from this business", Class{Code: marketingBlocked, Effect: OptOut}},
+	{131049, 131049, 0, 400, InCallback, "This message was not delivered to maintain healthy ecosystem engagement.",
+		Class{Code: undeliverable, Wait: 24 * time.Hour}},
+	{131050, 131050, 0, 400, InCallback, "User has stopped receiving marketing messages from this business",
+		Class{Code: marketingBlocked, Effect: OptOut}},
 	{131051, 131051, 0, 400, InEither, "Unsupported message type", Class{Code: unsupportedType}},
-	{131052, 131052, 0, 400, InCallback, "Media download error", Class{Code: mediaDownload}},
+	{CodeMediaDownload, CodeMediaDownload, 0, 400, InCallback, "Media download error", Class{Code: mediaDownload}},
 	{131053, 131053, 0, 400, InEither, "Media upload error", Class{Code: mediaUpload}},
 	{131055, 131055, 0, 400, InAnswer, "Method not allowed", Class{Code: unsupportedType}},
-	{131056, 131056, 0, 400, InAnswer, "(Business Account, Consumer Account) pair rate limit hit", Class{Code: accountLimited, Transient: true, Wait: 4 * time.Second}},
+	{131056, 131056, 0, 400, InAnswer, "(Business Account, Consumer Account) pair rate limit hit",
+		Class{Code: accountLimited, Transient: true, Wait: 4 * time.Second}},
 	{131057, 131057, 0, 500, InAnswer, "Account in maintenance mode", Class{Code: upstreamError, Transient: true, Wait: time.Minute}},
 	{131060, 131060, 0, 0, InCallback, "This message is unavailable.", Class{Code: upstreamError}},
 	{131062, 131062, 0, 400, InAnswer, "Business-scoped user IDs are not supported for this message", Class{Code: unsupportedType}},
@@ -184,8 +207,10 @@ var table = []Row{
 	{133008, 133008, 0, 400, InAnswer, "Too many two step verification PIN guesses", Class{Code: registrationFailed}},
 	{133009, 133009, 0, 400, InAnswer, "Two step verification PIN guessed too fast", Class{Code: registrationFailed}},
 	{133010, 133010, 0, 400, InAnswer, "Account not registered", Class{Code: upstreamError, Effect: Degraded}},
-	{133015, 133015, 0, 400, InAnswer, "Please wait a few minutes before attempting to register this phone number", Class{Code: registrationFailed, Wait: 5 * time.Minute}},
-	{133016, 133016, 0, 400, InAnswer, "Account register deregister rate limit exceeded", Class{Code: registrationFailed, Wait: 72 * time.Hour}},
+	{133015, 133015, 0, 400, InAnswer, "Please wait a few minutes before attempting to register this phone number",
+		Class{Code: registrationFailed, Wait: 5 * time.Minute}},
+	{133016, 133016, 0, 400, InAnswer, "Account register deregister rate limit exceeded",
+		Class{Code: registrationFailed, Wait: 72 * time.Hour}},
 	{134011, 134011, 0, 400, InAnswer, "Payments terms of service not accepted", Class{Code: accountRestricted}},
 	{134100, 134100, 0, 400, InAnswer, "Only marketing messages supported", Class{Code: upstreamError}},
 	{134101, 134101, 0, 400, InAnswer, "Template is syncing", Class{Code: upstreamError, Wait: 10 * time.Minute}},

@@ -132,9 +132,7 @@ func TestEachCodeHasItsClassInAnAnswerAndInACallback(t *testing.T) {
 			_, err := c.Send(t.Context(), token, "1", []byte(`{}`))
 			failure(t, err, v.ours, v.transient, Refused)
 			is.Equal(EffectOf(err), v.effect)
-			code, ok := ProviderCode(err)
-			is.True(ok) // also for 0
-			is.Equal(code, v.code)
+			is.Equal(err.(*Error).Code, v.code) // also for 0
 
 			status2, err := Read[Status]([]byte(fmt.Sprintf(`{"id":"wamid.1","status":"failed","errors":[{"code":%d,"title":"x","error_subcode":%d}]}`, v.code, v.subcode)))
 			is.NoErr(err)
@@ -199,6 +197,4 @@ func TestErrorsThatAreNotTheProvidersAreFinal(t *testing.T) {
 	is.Equal(OutcomeOf(nil), Done)
 	is.Equal(OutcomeOf(err), Unknown)
 	is.True(!Missing(err))
-	_, ok := ProviderCode(err)
-	is.True(!ok)
 }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -9,115 +10,126 @@ import (
 
 // Content describes media that was downloaded.
 type Content struct {
-	MIME string // as the provider's server says, or else its lookup
+	MIME string // as the download says, or else the lookup
 	Size int64
 }
 
-// FetchMedia looks media up and writes its content to w. An address that has
-// expired in between is looked up once more.
+// FetchMedia looks media up and writes its content to w. If the address expires
+// in between, it is looked up once more.
 func (c *Client) FetchMedia(ctx context.Context, tok Token, id, phoneNumberID string, limit int64, w io.Writer) (Media, Content, error) {
 	for again := true; ; again = false {
 		m, err := c.LookupMedia(ctx, tok, id, phoneNumberID)
 		if err != nil {
 			return Media{}, Content{}, err
 		}
+
 		content, err := c.DownloadMedia(ctx, tok, m, limit, w)
-		if again && Missing(err) { // then nothing was written
+		if again && Missing(err) { // nothing was written to w
 			continue
 		}
 		return m, content, err
 	}
 }
 
-// DownloadMedia writes the content of media to w. More than limit bytes are
-// ErrTooLarge. After an error w may hold a part. An error of w is returned as it
-// is, for it is not the provider's.
+// DownloadMedia writes the content of media to w, or returns ErrTooLarge if it
+// has more than limit bytes. After an error w may hold a part. An error of w
+// itself is returned as it is, because it is not the provider's.
 func (c *Client) DownloadMedia(ctx context.Context, tok Token, m Media, limit int64, w io.Writer) (Content, error) {
-	rq := call{op: "download media", adjust: passing}
+	rq := call{op: "download media", reclassify: reclassifyMissing}
 	switch {
 	case m.url == nil:
-		return Content{}, local(rq.op, errNoLookup)
-	case !usable(tok):
-		return Content{}, local(rq.op, errNoToken)
+		return Content{}, notSentError(rq.op, errNoLookup)
+	case !isValidToken(tok):
+		return Content{}, notSentError(rq.op, errNoToken)
 	case m.Size > limit:
-		return Content{}, tooLarge(rq.op)
+		return Content{}, tooLargeError(rq.op)
 	}
-	ctx, watch := c.watched(ctx)
-	defer watch.stop()
+
+	ctx, stall := c.withStallTimer(ctx)
+	defer stall.stop()
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url.String(), nil)
 	if err != nil {
-		return Content{}, local(rq.op, errUnreadable)
+		return Content{}, notSentError(rq.op, errUnreadable)
 	}
 	req.Header["User-Agent"] = []string{c.agent}
 	req.Header["Authorization"] = []string{string(bearer) + tok.Reveal()}
 
-	hidden := c.hidden(tok, rq)
+	hidden := c.secretsOf(tok, rq)
 	res, err := c.http.Do(req)
 	if err != nil {
-		return Content{}, lost(rq.op, hidden.cause(interrupted(ctx, err)), true)
+		return Content{}, noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err)), true)
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
-		e := noContent(rq, res)
-		e.tidy(hidden)
+		e := downloadError(rq, res)
+		e.sanitize(hidden)
 		return Content{}, e
 	}
-	n, err := transfer(w, watch.receiving(res.Body), limit)
-	if err, ok := err.(torn); ok {
-		return Content{}, lost(rq.op, hidden.cause(interrupted(ctx, err.error)), true)
+
+	n, err := copyLimited(w, stall.trackReceiving(res.Body), limit)
+	if err, ok := err.(readError); ok {
+		return Content{}, noAnswerError(rq.op, hidden.redactError(contextCause(ctx, err.error)), true)
 	}
 	if err == ErrTooLarge {
-		return Content{}, tooLarge(rq.op)
+		return Content{}, tooLargeError(rq.op)
 	}
-	return Content{MIME: firstOf(res.Header.Get("Content-Type"), m.MIME), Size: n}, err
+	return Content{MIME: cmp.Or(res.Header.Get("Content-Type"), m.MIME), Size: n}, err
 }
 
-// noContent reads the refusal of a download.
-func noContent(rq call, res *http.Response) *Error {
-	body, _ := readBody(res, answerLimit) // what cannot be read explains nothing
+// downloadError reads the answer to a download that was refused. A plain 404
+// means that the address has expired, not that the media is gone.
+func downloadError(rq call, res *http.Response) *Error {
+	body, _ := readBody(res, answerLimit) // a body that breaks off is read as far as it goes
 	e := parseFailure(rq, res.StatusCode, body)
+
 	if res.StatusCode == http.StatusNotFound && e.Code == NoCode {
-		e.cause = errGone
+		e.cause = errExpiredURL
 	}
-	e.RetryAfter = pause(res.Header, time.Now())
+
+	e.RetryAfter = requestedWait(res.Header, time.Now())
 	return e
 }
 
-// tooLarge is final: the media will not shrink.
-func tooLarge(op string) *Error {
-	return &Error{Op: op, Fault: Fault{Code: NoCode}, Class: Class{Code: mediaDownload}, Outcome: Done, cause: ErrTooLarge}
+// tooLargeError is final: the same media will be too large the next time.
+func tooLargeError(op string) *Error {
+	return &Error{
+		Op:      op,
+		Fault:   Fault{Code: NoCode},
+		Class:   Class{Code: mediaDownload},
+		Outcome: Done,
+		cause:   ErrTooLarge,
+	}
 }
 
-// torn is an error of the reading side.
-type torn struct{ error }
+// readError marks an error of the reader in copyLimited, as opposed to one of
+// the writer.
+type readError struct{ error }
 
-// transfer copies at most limit bytes and tells whose fault an error is.
-func transfer(w io.Writer, r io.Reader, limit int64) (n int64, err error) {
+// copyLimited copies r to w, or fails with ErrTooLarge after limit bytes. An
+// error of r is returned as a readError, one of w as it is.
+func copyLimited(w io.Writer, r io.Reader, limit int64) (n int64, err error) {
 	buf := make([]byte, 32<<10)
 	for {
 		got, rerr := r.Read(buf)
 		if n+int64(got) > limit {
 			return n, ErrTooLarge
 		}
+
 		if got > 0 {
 			if _, err := w.Write(buf[:got]); err != nil {
 				return n, err
 			}
 			n += int64(got)
 		}
+
 		switch rerr {
 		case nil:
 		case io.EOF:
 			return n, nil
 		default:
-			return n, torn{rerr}
+			return n, readError{rerr}
 		}
 	}
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

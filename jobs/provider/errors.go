@@ -12,24 +12,24 @@ import (
 	"time"
 )
 
-// Outcome is what we know of a call's effect at the provider.
+// Outcome is what we know about the effect of a call at the provider.
 type Outcome string
 
 // The outcomes of a call.
 const (
-	Done    Outcome = "done"     // the provider answered yes
-	NotSent Outcome = "not_sent" // nothing reached the provider, for sure
-	Refused Outcome = "refused"  // the provider answered no
+	Done    Outcome = "done"     // the provider did it
+	NotSent Outcome = "not_sent" // the provider cannot have seen the call
+	Refused Outcome = "refused"  // the provider said that it did not do it
 	Unknown Outcome = "unknown"  // it may have taken effect
 )
 
 var (
-	// ErrTooLarge means that media goes on past the limit that the caller set.
+	// ErrTooLarge means that media is larger than the limit of the caller.
 	ErrTooLarge = errors.New("media is too large")
 
-	errDenied     = errors.New("the answer says that it was not done")
+	errNoSuccess  = errors.New("the answer says that it was not done")
 	errOversized  = errors.New("the answer is too large")
-	errGone       = errors.New("the address is no longer valid")
+	errExpiredURL = errors.New("the address is no longer valid")
 	errUnreadable = errors.New("the answer cannot be read")
 	errNoApp      = errors.New("the app's id and secret are not configured")
 	errNoLookup   = errors.New("the media was not looked up")
@@ -52,6 +52,7 @@ type Error struct {
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
+
 	if e.Status != 0 {
 		b.WriteString(": HTTP " + strconv.Itoa(e.Status))
 	}
@@ -61,14 +62,18 @@ func (e *Error) Error() string {
 	if e.Subcode != 0 {
 		b.WriteString("/" + strconv.Itoa(e.Subcode))
 	}
+
+	// The provider's own words come before ours.
 	for _, s := range []string{e.Message, e.Details} {
 		if s != "" {
 			b.WriteString(": " + s)
 		}
 	}
+
 	if e.cause != nil {
 		b.WriteString(": " + e.cause.Error())
 	}
+
 	return b.String()
 }
 
@@ -94,29 +99,21 @@ func Transient(err error) bool { return err != nil && ClassOf(err).Transient }
 // EffectOf returns what the error means for the account or the contact.
 func EffectOf(err error) Effect { return ClassOf(err).Effect }
 
-// ProviderCode returns the provider's code, and whether it gave one.
-func ProviderCode(err error) (int, bool) {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || e.Code == NoCode {
-		return NoCode, false
-	}
-	return e.Code, true
-}
-
-// OutcomeOf tells what is known of the call's effect. Only Unknown may have
-// taken effect without our knowledge.
+// OutcomeOf returns what is known about the effect of a call. An error that is
+// not the provider's leaves that open.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return Done
 	}
+
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Outcome
 	}
 	return Unknown
 }
 
-// RetryAfter returns the pause to keep before another try: what the provider
-// asked for, or what its code is known to need, or 0.
+// RetryAfter returns the shortest wait before another try: what the provider
+// asked for or what its code is known to need, whichever is longer.
 func RetryAfter(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return max(e.RetryAfter, e.Class.Wait)
@@ -124,14 +121,15 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// Missing reports whether the addressed object is not there, or not ours.
+// Missing reports whether the addressed object does not exist or is not
+// accessible to us.
 func Missing(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && (e.missing() || e.cause == errGone)
+	return ok && (e.missing() || e.cause == errExpiredURL)
 }
 
-// local is a call that we did not make because it could not be right.
-func local(op string, cause error) *Error {
+// notSentError is a call that we did not make, because it could not succeed.
+func notSentError(op string, cause error) *Error {
 	class := Class{Code: upstreamError}
 	if cause == errNoToken {
 		class = Class{Code: authExpired, Effect: Degraded}
@@ -139,21 +137,25 @@ func local(op string, cause error) *Error {
 	return &Error{Op: op, Fault: Fault{Code: NoCode}, Class: class, Outcome: NotSent, cause: cause}
 }
 
-// lost is a call that got no answer.
-func lost(op string, cause error, sent bool) *Error {
+// noAnswerError is a call without an answer. With sent false the provider cannot
+// have seen it.
+func noAnswerError(op string, cause error, sent bool) *Error {
 	e := &Error{
-		Op: op, Fault: Fault{Code: NoCode}, cause: cause,
+		Op:      op,
+		Fault:   Fault{Code: NoCode},
 		Class:   Class{Code: upstreamError, Transient: true},
 		Outcome: Unknown,
+		cause:   cause,
 	}
-	if !sent || dialing(cause) {
+
+	if !sent || isDialError(cause) {
 		e.Outcome = NotSent
 	}
 	return e
 }
 
-// dialing reports whether an error came before there was a connection.
-func dialing(err error) bool {
+// isDialError reports whether an error came before a connection was made.
+func isDialError(err error) bool {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return true
 	}
@@ -161,18 +163,19 @@ func dialing(err error) bool {
 	return ok && op.Op == "dial"
 }
 
-// refused is an answer that says no.
-func refused(op string, status int, f Fault) *Error {
+// refusedError is an answer with an error object. If its code is not in the
+// table, the HTTP status and the provider's own hint decide how to treat it.
+func refusedError(op string, status int, f Fault) *Error {
 	class := f.Class()
 	if _, known := Lookup(f.Code, f.Subcode); !known {
-		class = byStatus(status)
+		class = classOfStatus(status)
 		class.Transient = class.Transient || f.IsTransient
 	}
 	return &Error{Op: op, Status: status, Fault: f, Class: class, Outcome: Refused}
 }
 
-// byStatus is the class of an answer whose code says nothing to us.
-func byStatus(status int) Class {
+// classOfStatus is the class of an answer without a code that we know.
+func classOfStatus(status int) Class {
 	switch {
 	case status == http.StatusTooManyRequests:
 		return Class{Code: appLimited, Transient: true}
@@ -183,27 +186,36 @@ func byStatus(status int) Class {
 	}
 }
 
-// unreadable is an answer that we cannot make sense of. It is never a success
-// and never final; a gateway that gave up, and a yes without the rest, may hide
-// a call that took effect.
-func unreadable(op string, status int, cause error) *Error {
-	e := &Error{Op: op, Status: status, Fault: Fault{Code: NoCode}, Class: byStatus(status), Outcome: Refused, cause: cause}
+// unreadableError is an answer that we cannot understand. It is never a success
+// and always transient. Behind a status of success, or of a gateway that gave
+// up, there may be a call that took effect.
+func unreadableError(op string, status int, cause error) *Error {
+	e := &Error{
+		Op:      op,
+		Status:  status,
+		Fault:   Fault{Code: NoCode},
+		Class:   classOfStatus(status),
+		Outcome: Refused,
+		cause:   cause,
+	}
 	e.Class.Transient = true
+
 	if status < 300 || status >= 500 {
 		e.Outcome = Unknown
 	}
 	return e
 }
 
-// secrets are texts that must not leave a call.
+// secrets are the texts that no error of a call may show.
 type secrets []string
 
-// clean replaces each secret, also in the form that it has inside a URL.
-func (s secrets) clean(text string) string {
+// redact replaces each secret, also in the form that it has inside a URL.
+func (s secrets) redact(text string) string {
 	for _, secret := range s {
 		if secret == "" || text == "" {
 			continue
 		}
+
 		text = strings.ReplaceAll(text, secret, redacted)
 		text = strings.ReplaceAll(text, url.QueryEscape(secret), redacted)
 		text = strings.ReplaceAll(text, url.PathEscape(secret), redacted)
@@ -211,17 +223,19 @@ func (s secrets) clean(text string) string {
 	return text
 }
 
-// cause removes secrets from an error of the transport. An error whose text
-// holds one is replaced, since its parts would show it too.
-func (s secrets) cause(err error) error {
+// redactError removes secrets from an error of the transport.
+func (s secrets) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // drop the address with its query
 	}
-	if text := err.Error(); s.clean(text) != text {
-		return errors.New(s.clean(text))
+
+	// The errors that this one wraps would show the secret too, so that nothing
+	// but the redacted text is kept.
+	if text := err.Error(); s.redact(text) != text {
+		return errors.New(s.redact(text))
 	}
 	return err
 }

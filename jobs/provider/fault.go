@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// NoCode stands where the provider gave no code. Zero would not do: it is one
-// of the provider's own. Failures that we synthesize carry it too.
+// NoCode is the code where the provider gave none, also in failures that we
+// synthesize. It is not zero, because zero is one of the provider's own codes.
 const NoCode = -1
 
-// textLimit bounds each text that we keep of a failure, in bytes.
-const textLimit = 2048
+// maxTextBytes is the longest text of a failure that we keep.
+const maxTextBytes = 2048
 
 // Fault is the provider's description of a failure, in an answer or in a
 // callback.
@@ -32,100 +32,117 @@ type Fault struct {
 	IsTransient bool // the provider's own hint
 }
 
-// Class tells how to treat the fault.
+// Class returns how to treat the fault.
 func (f Fault) Class() Class {
 	class := Classify(f.Code, f.Subcode)
 	class.Transient = class.Transient || f.IsTransient
 	return class
 }
 
-// missing reports whether the addressed object is not there, or not ours.
+// missing reports whether the addressed object does not exist or is not
+// accessible to us.
 func (f Fault) missing() bool {
-	return f.Code == 100 && f.Subcode == SubcodeMissingObject || f.Code == 803
+	return f.Code == codeInvalidParameter && f.Subcode == SubcodeMissingObject || f.Code == codeUnknownAlias
 }
 
-// UnmarshalJSON reads a fault leniently: a key of an unexpected kind is left
+// UnmarshalJSON reads a fault leniently: a key of an unexpected type is left
 // out, because half of an explanation is better than none.
 func (f *Fault) UnmarshalJSON(raw []byte) error {
 	f.read(raw)
-	f.tidy(nil)
+	f.sanitize(nil)
 	return nil
 }
 
+// read fills the fault from an error object. An error that is a plain string is
+// its message.
 func (f *Fault) read(raw json.RawMessage) {
 	*f = Fault{Code: NoCode}
+
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &keys); err != nil {
-		f.Message = text(raw)
+		f.Message = jsonString(raw)
 		return
 	}
-	if code, ok := number(keys["code"]); ok {
+
+	if code, ok := jsonInt(keys["code"]); ok {
 		f.Code = code
 	}
-	f.Subcode, _ = number(keys["error_subcode"])
-	f.Type = text(keys["type"])
-	f.Title = text(keys["title"])
-	f.Message = text(keys["message"])
-	f.UserTitle = text(keys["error_user_title"])
-	f.UserMessage = text(keys["error_user_msg"])
-	f.Href = text(keys["href"])
-	f.TraceID = text(keys["fbtrace_id"])
+	f.Subcode, _ = jsonInt(keys["error_subcode"])
+
+	f.Type = jsonString(keys["type"])
+	f.Title = jsonString(keys["title"])
+	f.Message = jsonString(keys["message"])
+	f.UserTitle = jsonString(keys["error_user_title"])
+	f.UserMessage = jsonString(keys["error_user_msg"])
+	f.Href = jsonString(keys["href"])
+	f.TraceID = jsonString(keys["fbtrace_id"])
 	f.IsTransient = string(keys["is_transient"]) == "true"
-	f.readData(keys["error_data"])
+
+	f.readErrorData(keys["error_data"])
 }
 
-// readData reads error_data, which is an object in messaging errors and a text,
-// sometimes with JSON in it, in others.
-func (f *Fault) readData(raw json.RawMessage) {
+// readErrorData reads error_data: an object in messaging errors, in others a
+// string, which may hold such an object as JSON.
+func (f *Fault) readErrorData(raw json.RawMessage) {
 	var data struct {
 		Details json.RawMessage     `json:"details"`
 		Blame   [][]json.RawMessage `json:"blame_field_specs"`
 	}
-	if s := text(raw); strings.HasPrefix(s, "{") {
+
+	if s := jsonString(raw); strings.HasPrefix(s, "{") {
 		raw = json.RawMessage(s)
 	} else if s != "" {
 		f.Details = s
 		return
 	}
-	json.Unmarshal(raw, &data) // what cannot be read stays empty
-	f.Details = text(data.Details)
+
+	json.Unmarshal(raw, &data) // a key that cannot be read stays empty
+	f.Details = jsonString(data.Details)
+
 	for _, path := range data.Blame {
-		if p := dotted(path); p != "" {
+		if p := formatPath(path); p != "" {
 			f.Blame = append(f.Blame, p)
 		}
 	}
 }
 
-// dotted writes a path of keys and indexes as our param does.
-func dotted(path []json.RawMessage) string {
+// formatPath writes a path of keys and indexes like components[0].text, the form
+// of param in our own errors.
+func formatPath(path []json.RawMessage) string {
 	var b strings.Builder
 	for _, step := range path {
-		if i, ok := number(step); ok {
+		if i, ok := jsonInt(step); ok {
 			b.WriteString("[" + strconv.Itoa(i) + "]")
 			continue
 		}
+
 		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(text(step))
+		b.WriteString(jsonString(step))
 	}
 	return b.String()
 }
 
-// tidy removes secrets from every text, since the provider repeats a malformed
-// token in its explanation, and then bounds it: a cut first could leave half a
-// secret that is no longer recognized.
-func (f *Fault) tidy(s secrets) {
-	for _, p := range []*string{&f.Type, &f.Title, &f.Message, &f.Details, &f.UserTitle, &f.UserMessage, &f.Href, &f.TraceID} {
-		*p = bounded(s.clean(*p))
+// sanitize removes secrets from every text, because the provider repeats a
+// malformed token in its explanation, and then truncates it. The other order
+// could leave half a secret, which redact does not find.
+func (f *Fault) sanitize(s secrets) {
+	texts := []*string{
+		&f.Type, &f.Title, &f.Message, &f.Details,
+		&f.UserTitle, &f.UserMessage, &f.Href, &f.TraceID,
 	}
+	for _, p := range texts {
+		*p = truncate(s.redact(*p))
+	}
+
 	for i, p := range f.Blame {
-		f.Blame[i] = bounded(s.clean(p))
+		f.Blame[i] = truncate(s.redact(p))
 	}
 }
 
-// text reads a JSON string, and nothing else.
-func text(raw json.RawMessage) string {
+// jsonString returns the content of a JSON string, and "" for any other value.
+func jsonString(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return ""
@@ -133,20 +150,21 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// bounded cuts a text at its limit without tearing a character.
-func bounded(s string) string {
-	if len(s) <= textLimit {
+// truncate cuts a text at maxTextBytes, at the start of a character.
+func truncate(s string) string {
+	if len(s) <= maxTextBytes {
 		return s
 	}
-	cut := textLimit
+
+	cut := maxTextBytes
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
 	return s[:cut]
 }
 
-// number reads a whole number that is written bare or quoted.
-func number(raw json.RawMessage) (int, bool) {
+// jsonInt reads an integer, which may be in quotes.
+func jsonInt(raw json.RawMessage) (int, bool) {
 	n, err := strconv.Atoi(string(bytes.Trim(raw, `"`)))
 	return n, err == nil
 }

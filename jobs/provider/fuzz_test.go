@@ -22,19 +22,19 @@ func FuzzAnswer(f *testing.F) {
 		f.Add(400, []byte(body), "Sun, 15 Nov 2026 12:01:00 GMT", "")
 	}
 	f.Fuzz(func(t *testing.T, status int, body []byte, retryAfter, usage string) {
-		outs := []answer{new(sentAnswer), new(done), new(mediaID), new(mediaAnswer), new(sessionAnswer), new(handleAnswer),
+		outs := []answer{new(sentAnswer), new(successAnswer), new(uploadAnswer), new(mediaAnswer), new(sessionAnswer), new(handleAnswer),
 			new(page[Template]), new(page[Number]), new(templateAnswer), new(numberAnswer), new(grantAnswer), new(debugAnswer)}
 		for _, out := range outs {
-			e := parse(call{op: "test", adjust: passing}, status, body, out)
+			e := parse(call{op: "test", reclassify: reclassifyMissing}, status, body, out)
 			if e == nil {
 				judgeSuccess(t, status, out)
 				continue
 			}
-			e.tidy(secrets{"secret", ""})
+			e.sanitize(secrets{"secret", ""})
 			judgeFailure(t, e)
 		}
 		h := http.Header{"Retry-After": {retryAfter}, "X-Business-Use-Case-Usage": {usage}}
-		if wait := pause(h, time.Now()); wait < 0 || wait > pauseLimit {
+		if wait := requestedWait(h, time.Now()); wait < 0 || wait > maxWait {
 			t.Fatalf("pause of %s", wait)
 		}
 	})
@@ -58,7 +58,7 @@ func judgeFailure(t *testing.T, e *Error) {
 	if e.Class.Code == "" || e.Outcome == Done || e.Outcome == "" {
 		t.Fatalf("failure without a class: %#v", e)
 	}
-	if len(e.Error()) > 4*textLimit || strings.Contains(e.Error(), "secret") {
+	if len(e.Error()) > 4*maxTextBytes || strings.Contains(e.Error(), "secret") {
 		t.Fatalf("failure with too much text: %d bytes", len(e.Error()))
 	}
 }

@@ -9,11 +9,11 @@ type Message struct {
 	Type      string `json:"type"`
 	Timestamp Int    `json:"timestamp"`
 
-	From             string `json:"from"` // digits; empty for someone who is known by name only
+	From             string `json:"from"` // digits; empty for a person who hides the number
 	FromUserID       string `json:"from_user_id"`
 	FromParentUserID string `json:"from_parent_user_id"`
 	GroupID          string `json:"group_id"`
-	To               string `json:"to"` // of an echo
+	To               string `json:"to"` // in an echo only, as the next two
 	ToUserID         string `json:"to_user_id"`
 	ToParentUserID   string `json:"to_parent_user_id"`
 
@@ -21,34 +21,38 @@ type Message struct {
 	Errors  List[Fault] `json:"errors"`
 }
 
-// Context says what a message answers.
+// Context names the message that another one answers.
 type Context struct{ ID string }
 
-// UnmarshalJSON reads a context leniently: a message is worth having without it.
+// UnmarshalJSON reads a context leniently: a message is still of use without it.
 func (c *Context) UnmarshalJSON(raw []byte) error {
 	*c = Context{}
 	if id := Member(raw, "id"); id != nil {
-		_ = json.Unmarshal(id, &c.ID) // what is no id names no message
+		_ = json.Unmarshal(id, &c.ID) // anything but a string is no id
 	}
 	return nil
 }
 
-// Member returns one member of a raw object, or nil: the content of a message,
-// which stands under the name of its type.
+// Member returns the raw value of one key of an object, or nil. The content of a
+// message, for example, is the member that has the name of the message's type.
+// Of a key that appears twice the last value counts, as in encoding/json.
 func Member(object json.RawMessage, key string) json.RawMessage {
 	if !json.Valid(object) {
 		return nil
 	}
+
 	s := scanner{doc: object}
-	if s.space() != '{' {
+	if s.skipSpace() != '{' {
 		return nil
 	}
+
 	var found json.RawMessage
 	s.members(func(k []byte) {
 		match := string(k) == key
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
+
 		if match {
 			found = object[start:s.pos:s.pos]
 		}

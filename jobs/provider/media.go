@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// File is content on its way to the provider. It is read from the start again
-// when a connection has to be replaced.
+// File is a file to upload. It is read from the start again when a connection
+// has to be replaced.
 type File struct {
 	Name    string
 	MIME    string
@@ -24,18 +24,18 @@ type File struct {
 	Content io.ReaderAt
 }
 
-// Media is what a lookup found. Only a lookup makes one that can be downloaded,
-// so that a token never goes to an address from elsewhere.
+// Media is the result of a lookup. Only LookupMedia makes one that can be
+// downloaded, so that a token is never sent to an address from elsewhere.
 type Media struct {
 	ID     string
 	MIME   string
-	SHA256 string // hexadecimal or base64, as the provider pleases
-	Size   int64  // 0 when not told
+	SHA256 string // hexadecimal or base64: the provider uses both
+	Size   int64  // 0 if unknown
 	url    *url.URL
 }
 
 // Matches reports whether content with this hash is what the provider described.
-// Where it gave no hash that can be read there is nothing to contradict.
+// If the provider gave no readable hash, any content matches.
 func (m Media) Matches(sum [sha256.Size]byte) bool {
 	want, err := hex.DecodeString(m.SHA256)
 	if err != nil {
@@ -44,14 +44,14 @@ func (m Media) Matches(sum [sha256.Size]byte) bool {
 	return err != nil || len(want) != sha256.Size || bytes.Equal(want, sum[:])
 }
 
-type mediaID struct {
+type uploadAnswer struct {
 	envelope
 	ID ID `json:"id"`
 }
 
-func (a *mediaID) check() error {
+func (a *uploadAnswer) check() error {
 	if a.ID == "" {
-		return lacks("id")
+		return missingKey("id")
 	}
 	return nil
 }
@@ -59,42 +59,50 @@ func (a *mediaID) check() error {
 // UploadMedia stores a file at the provider for 30 days and returns its id.
 func (c *Client) UploadMedia(ctx context.Context, tok Token, phoneNumberID string, f File) (string, error) {
 	rq := post("upload media", phoneNumberID, "media", nil)
-	head, tail, boundary, err := form(f)
+	head, tail, boundary, err := formParts(f)
 	if err != nil {
-		return "", local(rq.op, err)
+		return "", notSentError(rq.op, err)
 	}
-	ctx, watch := c.watched(ctx)
-	defer watch.stop()
+
+	ctx, stall := c.withStallTimer(ctx)
+	defer stall.stop()
+
 	rq.stream = &stream{
 		size: int64(len(head)) + f.Size + int64(len(tail)),
 		mime: "multipart/form-data; boundary=" + boundary,
 		open: func() io.Reader {
-			return watch.sending(io.MultiReader(bytes.NewReader(head), io.NewSectionReader(f.Content, 0, f.Size), bytes.NewReader(tail)))
+			content := io.NewSectionReader(f.Content, 0, f.Size)
+			return stall.trackSending(io.MultiReader(bytes.NewReader(head), content, bytes.NewReader(tail)))
 		},
 	}
-	var a mediaID
+
+	var a uploadAnswer
 	if err := c.exchange(ctx, tok, rq, &a); err != nil {
 		return "", err
 	}
 	return string(a.ID), nil
 }
 
-// form writes what stands before and after the content in a multipart body, so
-// that the content is streamed and the whole length is known.
-func form(f File) (head, tail []byte, boundary string, err error) {
+// formParts writes what precedes and follows the content in a multipart body.
+// The content itself can then be streamed, and the whole length is known before.
+func formParts(f File) (head, tail []byte, boundary string, err error) {
 	if _, _, err := mime.ParseMediaType(f.MIME); err != nil {
 		return nil, nil, "", err
 	}
+
+	// Errors are not checked: writing to a buffer does not fail.
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	w.WriteField("messaging_product", theirProduct) // a buffer does not fail
+	w.WriteField("messaging_product", theirProduct)
 	w.WriteField("type", f.MIME)
 	w.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {multipart.FileContentDisposition("file", f.Name)},
 		"Content-Type":        {f.MIME},
 	})
+
 	cut := b.Len()
 	w.Close()
+
 	return b.Bytes()[:cut], b.Bytes()[cut:], w.Boundary(), nil
 }
 
@@ -109,7 +117,7 @@ type mediaAnswer struct {
 
 func (a *mediaAnswer) check() error {
 	if a.URL == "" {
-		return lacks("url")
+		return missingKey("url")
 	}
 	return nil
 }
@@ -117,20 +125,21 @@ func (a *mediaAnswer) check() error {
 // LookupMedia finds where media can be downloaded for the next five minutes.
 // With a phoneNumberID only media of that number is found.
 func (c *Client) LookupMedia(ctx context.Context, tok Token, id, phoneNumberID string) (Media, error) {
-	rq := ofNumber(get("look up media", id, ""), phoneNumberID)
+	rq := mediaCall(get("look up media", id, ""), phoneNumberID)
 	var a mediaAnswer
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return Media{}, err
 	}
+
 	at, err := url.Parse(a.URL)
 	if err != nil || !c.trusted(at) {
-		return Media{}, unreadable(rq.op, http.StatusOK, lacks("usable url"))
+		return Media{}, unreadableError(rq.op, http.StatusOK, missingKey("usable url"))
 	}
 	return Media{ID: id, MIME: a.MIME, SHA256: a.SHA256, Size: int64(a.Size), url: at}, nil
 }
 
 // trusted reports whether a token may be sent to an address that the provider
-// named: encrypted, or where all calls go anyway.
+// named: one with https, or the host that all calls go to.
 func (c *Client) trusted(at *url.URL) bool {
 	if at.Host == "" || at.User != nil {
 		return false
@@ -138,14 +147,9 @@ func (c *Client) trusted(at *url.URL) bool {
 	return at.Scheme == "https" || at.Scheme == c.base.Scheme && at.Host == c.base.Host
 }
 
-// DeleteMedia removes uploaded media.
-func (c *Client) DeleteMedia(ctx context.Context, tok Token, id, phoneNumberID string) error {
-	return c.do(ctx, tok, ofNumber(remove("delete media", id, ""), phoneNumberID), new(done))
-}
-
-// ofNumber narrows a call about media to that of one number.
-func ofNumber(rq call, phoneNumberID string) call {
-	rq.adjust = passing
+// mediaCall restricts a call about media to the media of one number.
+func mediaCall(rq call, phoneNumberID string) call {
+	rq.reclassify = reclassifyMissing
 	if phoneNumberID != "" {
 		rq.query = url.Values{"phone_number_id": {phoneNumberID}}
 	}

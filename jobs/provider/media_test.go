@@ -266,13 +266,6 @@ func TestAnUploadThatStallsIsGivenUp(t *testing.T) {
 	})
 }
 
-func TestMediaIsDeleted(t *testing.T) {
-	is := is.New(t)
-	c, got := says(t, 200, `{"success":true}`)
-	is.NoErr(c.DeleteMedia(t.Context(), token, "77", "1"))
-	is.Equal(got.Method+" "+got.Path+"?"+got.Query, "DELETE /v23.0/77?phone_number_id=1")
-}
-
 func TestAHashIsComparedInEitherWriting(t *testing.T) {
 	is := is.New(t)
 	sum := sha256.Sum256([]byte("x"))

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 )
 
-// Sent is the provider's word that it accepted a message. It says nothing of
+// Sent is the provider's answer when it accepts a message. It says nothing about
 // delivery.
 type Sent struct {
 	ID     string // of the message at the provider
@@ -31,24 +31,27 @@ type sentAnswer struct {
 
 func (a *sentAnswer) check() error {
 	if len(a.Messages) == 0 || a.Messages[0].ID == "" {
-		return lacks("messages[0].id")
+		return missingKey("messages[0].id")
 	}
 	return nil
 }
 
+// sent is the answer without the lists around it: we send one message to one
+// recipient.
 func (a *sentAnswer) sent() Sent {
 	s := Sent{ID: a.Messages[0].ID, Status: a.Messages[0].Status}
+
 	if len(a.Contacts) > 0 {
 		s.Input, s.WaID, s.UserID = a.Contacts[0].Input, a.Contacts[0].WaID, a.Contacts[0].UserID
 	}
 	return s
 }
 
-// Send hands over a message of any type. The body is in the provider's dialect,
-// as ToProvider makes it.
+// Send sends a message of any type. The body is in the provider's dialect, as
+// ToProvider makes it.
 //
-// There is no idempotency key upstream: after an error with outcome Unknown the
-// message may have been accepted, and only a status callback can tell.
+// The provider has no idempotency key: after an error with outcome Unknown it
+// may have accepted the message, and only a status callback can tell.
 func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body []byte) (Sent, error) {
 	var a sentAnswer
 	if err := c.do(ctx, tok, post("send message", phoneNumberID, "messages", body), &a); err != nil {
@@ -57,27 +60,30 @@ func (c *Client) Send(ctx context.Context, tok Token, phoneNumberID string, body
 	return a.sent(), nil
 }
 
-// MarkRead shows the sender of an inbound message, and of the earlier ones, that
-// it was read. Typing adds the bubble that stays for 25 s or until the next
-// message; it cannot be had alone.
+// MarkRead shows the sender of an inbound message that this message and all
+// earlier ones were read. Typing also shows the typing indicator, for 25 s or
+// until the next message; the provider does not offer it alone.
 func (c *Client) MarkRead(ctx context.Context, tok Token, phoneNumberID, messageID string, typing bool) error {
 	receipt := struct {
-		Product   string     `json:"messaging_product"`
-		Status    string     `json:"status"`
-		MessageID string     `json:"message_id"`
-		Typing    *indicator `json:"typing_indicator,omitempty"`
+		Product   string           `json:"messaging_product"`
+		Status    string           `json:"status"`
+		MessageID string           `json:"message_id"`
+		Typing    *typingIndicator `json:"typing_indicator,omitempty"`
 	}{Product: theirProduct, Status: "read", MessageID: messageID}
+
 	if typing {
-		receipt.Typing = &indicator{Type: "text"}
+		receipt.Typing = &typingIndicator{Type: "text"}
 	}
+
 	body, err := json.Marshal(receipt)
 	if err != nil {
-		return local("mark read", err)
+		return notSentError("mark read", err)
 	}
-	return c.do(ctx, tok, post("mark read", phoneNumberID, "messages", body), new(done))
+
+	return c.do(ctx, tok, post("mark read", phoneNumberID, "messages", body), new(successAnswer))
 }
 
-// indicator is a typing bubble.
-type indicator struct {
+// typingIndicator asks for the typing indicator in a read receipt.
+type typingIndicator struct {
 	Type string `json:"type"`
 }

@@ -6,15 +6,22 @@ import (
 	"fmt"
 )
 
-// News is one change of a callback, and the callback around it.
+// News is one change of a callback, together with the callback around it: the
+// documents that customers receive hold a whole callback with a single item, and
+// every key that we do not know must still be in it.
+//
+// The callback is therefore never decoded and encoded again. ParseCallback finds
+// the value of each change by its position and keeps the bytes before and after
+// it, without the other entries and changes. Narrow then writes these bytes
+// again around a value with one item.
 type News struct {
 	Change
 	WABA string // the business account that it is about
-	At   Int    // when it happened, in seconds; 0 where that is not told
+	At   Int    // when it happened, in unix seconds; 0 if unknown
 
-	head, tail []byte   // the callback around the value, with nothing else in it
+	head, tail []byte   // the callback before and after the value, without other changes
 	members    []member // of the value: found once, because each of a thousand items needs them
-	deep       bool     // something in the callback is nested too deep
+	deep       bool     // something in the callback is nested deeper than maxDepth
 }
 
 // member is one member of an object.
@@ -23,106 +30,121 @@ type member struct {
 	value []byte
 }
 
-// maxDepth is far more than the provider uses, and less than a database takes
-// for JSON.
+// maxDepth is the deepest nesting of a document that we store: far more than the
+// provider uses, and less than the database accepts in JSON.
 const maxDepth = 200
 
-// errShape means that a callback is not built as callbacks are.
-var errShape = errors.New("entry is not a list")
+// errNoEntries means that a callback does not have the shape of one.
+var errNoEntries = errors.New("entry is not a list")
 
 // ParseCallback splits a callback into its changes. Their values stay raw: one
-// that cannot be read must not hold up the others. An entry or a change that is
-// none becomes news without a field.
+// that cannot be read must not spoil the others. An entry or a change of another
+// shape becomes a change without a field, with all of it as the value.
 func ParseCallback(body []byte) ([]News, error) {
 	if !json.Valid(body) {
 		return nil, fmt.Errorf("read callback: %w", ErrNotJSON)
 	}
-	root := lookup(body, "object", "entry")
-	if root == nil || body[root[0].from] != '"' || string(unquote(root[0].of(body))) != theirObject {
+
+	root := findMembers(body, "object", "entry")
+	if root == nil {
 		return nil, fmt.Errorf("read callback: %w", ErrForeign)
 	}
-	if root[1].empty() || body[root[1].from] != '[' {
-		return nil, fmt.Errorf("read callback: %w", errShape)
+	object, entries := root[0], root[1]
+	if body[object.from] != '"' || string(unquote(object.of(body))) != theirObject {
+		return nil, fmt.Errorf("read callback: %w", ErrForeign)
 	}
+	if entries.empty() || body[entries.from] != '[' {
+		return nil, fmt.Errorf("read callback: %w", errNoEntries)
+	}
+
 	deep := depth(body) > maxDepth
 	var all []News
-	for _, at := range items(body, root[1]) {
-		found := append(all, readEntry(at.of(body))...)
-		for i := len(all); i < len(found); i++ {
-			n := &found[i]
-			n.head = join(body[:root[1].from], []byte("["), n.head)
-			n.tail = join(n.tail, []byte("]"), body[root[1].to:])
+	for _, entry := range elementSpans(body, entries) {
+		for _, n := range readEntry(entry.of(body)) {
+			n.head = concat(body[:entries.from], []byte("["), n.head)
+			n.tail = concat(n.tail, []byte("]"), body[entries.to:])
 			n.deep = deep
+			all = append(all, n)
 		}
-		all = found
 	}
 	return all, nil
 }
 
 // readEntry reads the changes of an entry, each with the entry around it.
 func readEntry(entry []byte) (all []News) {
-	found := lookup(entry, "id", "time", "changes")
+	found := findMembers(entry, "id", "time", "changes")
 	if found == nil || !found[2].empty() && entry[found[2].from] != '[' {
 		return []News{{Change: Change{Value: entry}}}
 	}
-	if found[2].empty() {
+	idAt, timeAt, changes := found[0], found[1], found[2]
+	if changes.empty() {
 		return nil
 	}
+
+	// The changes are still of use when the id or the time cannot be read.
 	var id ID
 	var at Int
-	if !found[0].empty() {
-		_ = json.Unmarshal(found[0].of(entry), &id) // what is no id names nobody
+	if !idAt.empty() {
+		_ = json.Unmarshal(idAt.of(entry), &id)
 	}
-	if !found[1].empty() {
-		_ = json.Unmarshal(found[1].of(entry), &at)
+	if !timeAt.empty() {
+		_ = json.Unmarshal(timeAt.of(entry), &at)
 	}
-	for _, where := range items(entry, found[2]) {
-		n := readChange(where.of(entry))
+
+	for _, change := range elementSpans(entry, changes) {
+		n := readChange(change.of(entry))
 		n.WABA, n.At = string(id), at
-		n.head = join(entry[:found[2].from], []byte("["), n.head)
-		n.tail = join(n.tail, []byte("]"), entry[found[2].to:])
+		n.head = concat(entry[:changes.from], []byte("["), n.head)
+		n.tail = concat(n.tail, []byte("]"), entry[changes.to:])
 		all = append(all, n)
 	}
 	return all
 }
 
+// readChange reads the field and the value of a change, with the change around
+// the value.
 func readChange(change []byte) News {
-	found := lookup(change, "field", "value")
+	found := findMembers(change, "field", "value")
 	if found == nil {
 		return News{Change: Change{Value: change}}
 	}
-	n := News{head: change, tail: nil}
+
+	n := News{head: change}
 	if field := found[0].of(change); len(field) > 0 && field[0] == '"' {
 		n.Field = string(unquote(field))
 	}
-	if !found[1].empty() {
-		n.Value = found[1].of(change)
-		n.head, n.tail, n.members = change[:found[1].from], change[found[1].to:], membersOf(n.Value)
+	if value := found[1]; !value.empty() {
+		n.Value = value.of(change)
+		n.head, n.tail = change[:value.from], change[value.to:]
+		n.members = membersOf(n.Value)
 	}
 	return n
 }
 
-// membersOf lists the members of an object; what is none has none.
+// membersOf lists the members of an object; any other value has none.
 func membersOf(object []byte) (all []member) {
 	s := scanner{doc: object}
-	if s.space() != '{' {
+	if s.skipSpace() != '{' {
 		return nil
 	}
+
 	s.members(func(key []byte) {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		all = append(all, member{string(key), object[start:s.pos]})
 	})
 	return all
 }
 
-// join puts pieces together in memory of their own.
-func join(pieces ...[]byte) []byte {
+// concat copies pieces into new memory, so that appending to the result never
+// writes into the callback.
+func concat(pieces ...[]byte) []byte {
 	size := 0
 	for _, p := range pieces {
 		size += len(p)
 	}
+
 	all := make([]byte, 0, size)
 	for _, p := range pieces {
 		all = append(all, p...)
@@ -130,27 +152,30 @@ func join(pieces ...[]byte) []byte {
 	return all
 }
 
-// lists are the members of a value that hold its items.
-var lists = map[string]bool{
+// itemLists are the members of a value that hold its items. Narrow leaves all
+// but one of them out.
+var itemLists = map[string]bool{
 	"messages": true, "message_echoes": true, "statuses": true, "errors": true,
 	"user_id_update": true, "user_preferences": true, "history": true, "state_sync": true,
 }
 
-// Narrow is the callback as if it had brought nothing but one item of a list and
-// the people that it is about: in our own dialect, with every key that we do not
-// know. It returns nil for what is nested too deep.
+// Narrow writes the callback as if it had brought nothing but one item of a list
+// and the people that it is about. The result is in our own dialect and has
+// every key that we do not know. It is nil if it would be nested too deep.
 func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage) []byte {
-	doc := append(join(n.head), '{')
+	doc := append(concat(n.head), '{')
 	first := true
 	for _, m := range n.members {
-		if m.name != list && lists[m.name] {
+		if m.name != list && itemLists[m.name] {
 			continue
 		}
+
 		if !first {
 			doc = append(doc, ',')
 		}
 		first = false
 		doc = append(appendText(doc, m.name), ':')
+
 		switch m.name {
 		case list:
 			doc = append(append(append(doc, '['), item...), ']')
@@ -161,15 +186,17 @@ func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage
 		}
 	}
 	doc = append(append(doc, '}'), n.tail...)
+
 	if n.TooDeep(doc) {
 		return nil
 	}
 	return rewrite(doc, fromProvider)
 }
 
-// TooDeep tells whether a part of the change is nested deeper than makes sense.
+// TooDeep reports whether a part of the change is nested deeper than maxDepth.
 func (n News) TooDeep(part json.RawMessage) bool { return n.deep && depth(part) > maxDepth }
 
+// appendList writes an array of raw values.
 func appendList(doc []byte, all []json.RawMessage) []byte {
 	doc = append(doc, '[')
 	for i, raw := range all {
@@ -181,26 +208,29 @@ func appendList(doc []byte, all []json.RawMessage) []byte {
 	return append(doc, ']')
 }
 
+// appendText writes a JSON string.
 func appendText(doc []byte, text string) []byte {
 	raw, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // texts always encode
+		panic(err) // a string can always be encoded
 	}
 	return append(doc, raw...)
 }
 
-// Without is an object without one of its members.
+// Without returns an object without one of its members. The other members keep
+// their bytes.
 func Without(object json.RawMessage, key string) json.RawMessage {
 	var doc []byte
 	s := scanner{doc: object}
-	s.space()
+	s.skipSpace()
 	s.members(func(name []byte) {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		if string(name) == key {
 			return
 		}
+
 		if doc != nil {
 			doc = append(doc, ',')
 		} else {
@@ -208,13 +238,14 @@ func Without(object json.RawMessage, key string) json.RawMessage {
 		}
 		doc = append(append(appendText(doc, string(name)), ':'), object[start:s.pos]...)
 	})
+
 	if doc == nil {
 		return json.RawMessage(`{}`)
 	}
 	return append(doc, '}')
 }
 
-// With is an object with one member more, or with another value for it.
+// With returns an object with a value set for one key, as its first member.
 func With(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
 	rest := Without(object, key)
 	doc := append(append(appendText([]byte("{"), key), ':'), value...)
@@ -225,25 +256,29 @@ func With(object json.RawMessage, key string, value json.RawMessage) json.RawMes
 	return append(doc, '}')
 }
 
-// span is a piece of a document.
+// span is the position of a value in a document.
 type span struct{ from, to int }
 
 func (s span) empty() bool { return s.from == s.to }
 
+// of returns the value. Its capacity ends with it, so that appending copies.
 func (s span) of(doc []byte) []byte { return doc[s.from:s.to:s.to] }
 
-// lookup finds the values of some keys of an object, the last of each; nulls and
-// what is not there have an empty span. It returns nil for what is no object.
-func lookup(doc []byte, keys ...string) []span {
+// findMembers finds the values of some keys of an object. A key that is missing
+// or null has an empty span; of a key that appears twice the last value counts.
+// It returns nil for any other value than an object.
+func findMembers(doc []byte, keys ...string) []span {
 	s := scanner{doc: doc}
-	if s.space() != '{' {
+	if s.skipSpace() != '{' {
 		return nil
 	}
+
 	found := make([]span, len(keys))
 	s.members(func(name []byte) {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
+
 		for i, key := range keys {
 			if string(name) == key {
 				found[i] = span{start, s.pos}
@@ -256,25 +291,26 @@ func lookup(doc []byte, keys ...string) []span {
 	return found
 }
 
-// items finds the elements of an array.
-func items(doc []byte, array span) (all []span) {
+// elementSpans finds the elements of an array.
+func elementSpans(doc []byte, array span) (all []span) {
 	s := scanner{doc: doc, pos: array.from}
 	s.elements(func() {
-		s.space()
+		s.skipSpace()
 		start := s.pos
-		s.skip()
+		s.skipValue()
 		all = append(all, span{start, s.pos})
 	})
 	return all
 }
 
-// depth is how deep a document is nested.
+// depth is how deep a document is nested: 1 for an object without another.
 func depth(doc []byte) (deepest int) {
 	s := scanner{doc: doc}
+
 	for level := 0; s.pos < len(doc); {
 		switch doc[s.pos] {
 		case '"':
-			s.quoted()
+			s.skipString()
 			continue
 		case '{', '[':
 			level++

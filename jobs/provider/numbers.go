@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// numberFields are those that each version we meet knows: one unknown field
-// fails the whole call.
+// numberFields are the fields that every supported version of the API has: one
+// unknown field would fail the whole call.
 const numberFields = "id,display_phone_number,verified_name,quality_rating,status,code_verification_status," +
 	"name_status,account_mode,platform_type,throughput,is_on_biz_app,is_official_business_account,is_pin_enabled,health_status"
 
@@ -33,7 +33,7 @@ type Number struct {
 }
 
 // Coexists reports whether the number is used in the phone app as well. Such a
-// number is never registered or deregistered.
+// number must not be registered.
 func (n Number) Coexists() bool { return n.IsOnBizApp && n.PlatformType == "CLOUD_API" }
 
 type numberAnswer struct {
@@ -43,16 +43,17 @@ type numberAnswer struct {
 
 func (a *numberAnswer) check() error {
 	if a.ID == "" {
-		return lacks("id")
+		return missingKey("id")
 	}
 	return nil
 }
 
-// Number reads a number, with further fields where the caller's version has
-// them.
+// Number reads a number, with additional fields if the caller's version of the
+// API has them.
 func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string, more ...string) (Number, error) {
 	rq := get("get number", phoneNumberID, "")
 	rq.query = url.Values{"fields": {strings.Join(append([]string{numberFields}, more...), ",")}}
+
 	var a numberAnswer
 	err := c.do(ctx, tok, rq, &a)
 	return a.Number, err
@@ -71,31 +72,19 @@ func (c *Client) Numbers(ctx context.Context, tok Token, wabaID string) ([]Numbe
 func (c *Client) Register(ctx context.Context, tok Token, phoneNumberID, pin string) error {
 	body, err := json.Marshal(map[string]string{"messaging_product": theirProduct, "pin": pin})
 	if err != nil {
-		return local("register number", err)
+		return notSentError("register number", err)
 	}
+
 	rq := post("register number", phoneNumberID, "register", body)
-	rq.adjust = registering
-	return c.do(ctx, tok, rq, new(done))
+	rq.reclassify = reclassifyLocked
+	return c.do(ctx, tok, rq, new(successAnswer))
 }
 
-// registering knows that a wrong PIN is also reported as a locked account.
-func registering(f Fault, usual Class) Class {
+// reclassifyLocked makes a locked account a failed registration: that is how the
+// provider also reports a wrong PIN, and then the account is not locked at all.
+func reclassifyLocked(f Fault, usual Class) Class {
 	if usual.Code == accountLocked {
 		return Class{Code: registrationFailed}
 	}
 	return usual
-}
-
-// Deregister ends a number's ability to send. It counts as a registration.
-func (c *Client) Deregister(ctx context.Context, tok Token, phoneNumberID string) error {
-	return c.do(ctx, tok, post("deregister number", phoneNumberID, "deregister", nil), new(done))
-}
-
-// SetPIN sets a number's PIN without knowing the one before.
-func (c *Client) SetPIN(ctx context.Context, tok Token, phoneNumberID, pin string) error {
-	body, err := json.Marshal(map[string]string{"pin": pin})
-	if err != nil {
-		return local("set PIN", err)
-	}
-	return c.do(ctx, tok, post("set PIN", phoneNumberID, "", body), new(done))
 }

@@ -10,7 +10,7 @@ import (
 
 const (
 	pageSize = 100
-	// maxPages ends a list that does not end by itself.
+	// maxPages ends a list whose pages never end.
 	maxPages = 1000
 )
 
@@ -28,62 +28,73 @@ type page[T any] struct {
 
 func (p *page[T]) check() error {
 	if p.Data == nil {
-		return lacks("data")
+		return missingKey("data")
 	}
 	return nil
 }
 
-// next returns the cursor of the following page, and whether there is one. The
-// address in the answer is never called: our token goes where we send it.
+// next returns the cursor of the following page, and whether there is such a
+// page. The address in the answer is not used: our token must not go to an
+// address that an answer names.
 func (p *page[T]) next() (cursor string, more bool) {
 	if p.Paging.Next == "" {
 		return "", false
 	}
+
 	if p.Paging.Cursors.After != "" {
 		return p.Paging.Cursors.After, true
 	}
+
+	// Some answers name the cursor only in the address of the next page.
 	if u, err := url.Parse(p.Paging.Next); err == nil {
 		cursor = u.Query().Get("after")
 	}
 	return cursor, true
 }
 
-// list walks through all pages. It yields one error at most, and then ends: a
-// list that breaks off must not look like a short one.
+// list iterates over the items of all pages. If a page cannot be read, it yields
+// the error and ends: an incomplete list must not look like a short one.
 func list[T any](ctx context.Context, c *Client, tok Token, rq call, limit int) iter.Seq2[T, error] {
 	if limit <= 0 {
 		limit = pageSize
 	}
+
 	return func(yield func(T, error) bool) {
-		rq := rq
+		rq := rq // of this run: an iterator may run more than once
 		rq.limit = pageLimit
-		rq.query = with(rq.query, "limit", strconv.Itoa(limit))
+		rq.query = withParam(rq.query, "limit", strconv.Itoa(limit))
+
 		for range maxPages {
 			var p page[T]
 			if err := c.do(ctx, tok, rq, &p); err != nil {
 				yield(*new(T), err)
 				return
 			}
+
 			for _, item := range p.Data {
 				if !yield(item, nil) {
 					return
 				}
 			}
+
 			cursor, more := p.next()
 			if !more {
 				return
 			}
+
+			// A cursor that does not move would make us read the same page for ever.
 			if cursor == "" || cursor == rq.query.Get("after") {
 				break
 			}
-			rq.query = with(rq.query, "after", cursor)
+			rq.query = withParam(rq.query, "after", cursor)
 		}
-		yield(*new(T), unreadable(rq.op, http.StatusOK, lacks("end of the list")))
+
+		yield(*new(T), unreadableError(rq.op, http.StatusOK, missingKey("end of the list")))
 	}
 }
 
-// with sets a key in a copy, since an iterator may run more than once.
-func with(query url.Values, key, value string) url.Values {
+// withParam returns a copy of the query with a key set.
+func withParam(query url.Values, key, value string) url.Values {
 	changed := url.Values{}
 	for k, v := range query {
 		changed[k] = v
@@ -92,7 +103,7 @@ func with(query url.Values, key, value string) url.Values {
 	return changed
 }
 
-// collect gathers a list that is known to be short.
+// collect makes a slice of a list that is known to be short.
 func collect[T any](items iter.Seq2[T, error]) ([]T, error) {
 	all := []T{}
 	for item, err := range items {

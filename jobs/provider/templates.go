@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// templateFields are those that each version we meet knows: one unknown field
-// fails the whole call.
+// templateFields are the fields that every supported version of the API has: one
+// unknown field would fail the whole call.
 const templateFields = "id,name,language,status,category,components,parameter_format,rejected_reason,quality_score,message_send_ttl_seconds"
 
 // Template is a message template as the provider keeps it.
@@ -25,7 +25,7 @@ type Template struct {
 	TTLSeconds      Int             `json:"message_send_ttl_seconds"`
 }
 
-// TemplateFilter narrows a list of templates; its zero value lists all.
+// TemplateFilter selects templates; its zero value selects all.
 type TemplateFilter struct {
 	Name     string
 	Language string
@@ -33,16 +33,18 @@ type TemplateFilter struct {
 	Limit    int // templates per page; 100 when 0
 }
 
-// Templates lists an account's templates through all pages. After an error the
-// list is not complete and nothing may be concluded from what it left out.
+// Templates iterates over an account's templates, through all pages. After an
+// error the list is incomplete: a template that is not in it may still exist.
 func (c *Client) Templates(ctx context.Context, tok Token, wabaID string, f TemplateFilter) iter.Seq2[Template, error] {
 	rq := get("list templates", wabaID, "message_templates")
 	rq.query = url.Values{"fields": {templateFields}}
+
 	for key, value := range map[string]string{"name": f.Name, "language": f.Language, "status": f.Status} {
 		if value != "" {
 			rq.query.Set(key, value)
 		}
 	}
+
 	return list[Template](ctx, c, tok, rq, f.Limit)
 }
 
@@ -53,19 +55,9 @@ type templateAnswer struct {
 
 func (a *templateAnswer) check() error {
 	if a.ID == "" {
-		return lacks("id")
+		return missingKey("id")
 	}
 	return nil
-}
-
-// Template reads one template.
-func (c *Client) Template(ctx context.Context, tok Token, id string) (Template, error) {
-	rq := get("get template", id, "")
-	rq.query = url.Values{"fields": {templateFields}}
-	rq.adjust = passing
-	var a templateAnswer
-	err := c.do(ctx, tok, rq, &a)
-	return a.Template, err
 }
 
 // CreateTemplate submits a template for review. The answer holds its id, its
@@ -80,17 +72,6 @@ func (c *Client) CreateTemplate(ctx context.Context, tok Token, wabaID string, b
 // as a whole.
 func (c *Client) EditTemplate(ctx context.Context, tok Token, id string, body []byte) error {
 	rq := post("edit template", id, "", body)
-	rq.adjust = passing
-	return c.do(ctx, tok, rq, new(done))
-}
-
-// DeleteTemplate deletes a template in all its languages, or, with an id, in
-// the one that the id names.
-func (c *Client) DeleteTemplate(ctx context.Context, tok Token, wabaID, name, id string) error {
-	rq := remove("delete template", wabaID, "message_templates")
-	rq.query = url.Values{"name": {name}}
-	if id != "" {
-		rq.query.Set("hsm_id", id)
-	}
-	return c.do(ctx, tok, rq, new(done))
+	rq.reclassify = reclassifyMissing
+	return c.do(ctx, tok, rq, new(successAnswer))
 }

@@ -9,28 +9,31 @@ import (
 	"strings"
 )
 
-// resumes is how often an interrupted upload is taken up again.
-const resumes = 2
+// maxResumes is how often an interrupted upload is continued.
+const maxResumes = 2
 
-// UploadHandle uploads the example of a template's header and returns the
-// handle for example.header_handle. An upload that breaks off is taken up where
-// the provider says that it stopped.
+// UploadHandle uploads the example file of a template's header and returns the
+// handle for example.header_handle. An interrupted upload is continued where the
+// provider says that it stopped.
 func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, error) {
 	session, err := c.StartUpload(ctx, tok, f)
 	if err != nil {
 		return "", err
 	}
+
 	handle, err := c.ContinueUpload(ctx, tok, session, f, 0)
-	for range resumes {
+	for range maxResumes {
 		if !Transient(err) {
 			break
 		}
-		offset, lookup := c.UploadOffset(ctx, tok, session)
-		if lookup != nil {
-			return "", lookup
+
+		offset, offsetErr := c.UploadOffset(ctx, tok, session)
+		if offsetErr != nil {
+			return "", offsetErr
 		}
 		handle, err = c.ContinueUpload(ctx, tok, session, f, offset)
 	}
+
 	return handle, err
 }
 
@@ -38,15 +41,15 @@ type sessionAnswer struct {
 	envelope
 	ID     string `json:"id"`
 	Offset *Int   `json:"file_offset"`
-	start  bool   // an answer to the start needs no offset
+	start  bool   // the answer to StartUpload has an id, all others an offset
 }
 
 func (a *sessionAnswer) check() error {
 	switch {
 	case a.start && !strings.HasPrefix(a.ID, "upload:"):
-		return lacks("upload id")
+		return missingKey("upload id")
 	case !a.start && (a.Offset == nil || *a.Offset < 0):
-		return lacks("file_offset")
+		return missingKey("file_offset")
 	default:
 		return nil
 	}
@@ -56,11 +59,13 @@ func (a *sessionAnswer) check() error {
 // the app, not to an account.
 func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session string, err error) {
 	rq := post("start upload", c.appID, "uploads", nil)
-	rq.query = url.Values{"file_name": {f.Name}, "file_length": {whole(f.Size)}, "file_type": {f.MIME}}
-	rq.adjust = passing
+	rq.query = url.Values{"file_name": {f.Name}, "file_length": {formatInt(f.Size)}, "file_type": {f.MIME}}
+	rq.reclassify = reclassifyMissing
+
 	if c.appID == "" {
-		return "", local(rq.op, errNoApp)
+		return "", notSentError(rq.op, errNoApp)
 	}
+
 	a := sessionAnswer{start: true}
 	if err := c.do(ctx, tok, rq, &a); err != nil {
 		return "", err
@@ -71,7 +76,7 @@ func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session st
 // UploadOffset returns how many bytes of a session have arrived.
 func (c *Client) UploadOffset(ctx context.Context, tok Token, session string) (int64, error) {
 	var a sessionAnswer
-	if err := c.do(ctx, tok, ofSession("look up upload", http.MethodGet, session), &a); err != nil {
+	if err := c.do(ctx, tok, sessionCall("look up upload", http.MethodGet, session), &a); err != nil {
 		return 0, err
 	}
 	return int64(*a.Offset), nil
@@ -84,7 +89,7 @@ type handleAnswer struct {
 
 func (a *handleAnswer) check() error {
 	if a.Handle == "" {
-		return lacks("h")
+		return missingKey("h")
 	}
 	return nil
 }
@@ -92,18 +97,23 @@ func (a *handleAnswer) check() error {
 // ContinueUpload sends the content of a session from an offset on, and returns
 // the handle.
 func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, f File, offset int64) (handle string, err error) {
-	rq := ofSession("upload", http.MethodPost, session)
+	rq := sessionCall("upload", http.MethodPost, session)
 	if offset < 0 || offset > f.Size {
-		return "", local(rq.op, fmt.Errorf("offset %d lies outside of a file of %d bytes", offset, f.Size))
+		return "", notSentError(rq.op, fmt.Errorf("offset %d lies outside of a file of %d bytes", offset, f.Size))
 	}
-	ctx, watch := c.watched(ctx)
-	defer watch.stop()
-	rq.header = map[string]string{"file_offset": whole(offset)}
+
+	ctx, stall := c.withStallTimer(ctx)
+	defer stall.stop()
+
+	rq.header = map[string]string{"file_offset": formatInt(offset)}
 	rq.stream = &stream{
 		size: f.Size - offset,
 		mime: "application/octet-stream",
-		open: func() io.Reader { return watch.sending(io.NewSectionReader(f.Content, offset, f.Size-offset)) },
+		open: func() io.Reader {
+			return stall.trackSending(io.NewSectionReader(f.Content, offset, f.Size-offset))
+		},
 	}
+
 	var a handleAnswer
 	if err := c.exchange(ctx, tok, rq, &a); err != nil {
 		return "", err
@@ -111,13 +121,14 @@ func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, 
 	return a.Handle, nil
 }
 
-// ofSession addresses an upload session. Its id holds a colon and often a query
-// of its own, a signature that must arrive as it was given.
-func ofSession(op, method, session string) call {
+// sessionCall is a call to an upload session. The session's id holds a colon and
+// often a query, with a signature that must be sent back as it is.
+func sessionCall(op, method, session string) call {
 	id, query, _ := strings.Cut(session, "?")
-	rq := call{op: op, method: method, id: id, auth: oauth, limit: answerLimit, adjust: passing}
+	rq := call{op: op, method: method, id: id, auth: oauth, limit: answerLimit, reclassify: reclassifyMissing}
+
 	if !strings.HasPrefix(id, "upload:") {
-		rq.id = "" // which request refuses
+		rq.id = "" // an id that Client.request refuses
 	}
 	rq.query, _ = url.ParseQuery(query)
 	return rq

@@ -6,51 +6,55 @@ import (
 	"time"
 )
 
-// watch ends a transfer that makes no progress. A limit on the whole time alone
-// would be too short for a large file or far too long for a dead connection.
-type watch struct {
+// stallTimer cancels the transfer of a file that makes no progress. A limit on
+// the whole time alone would be too short for a large file, or far too long for
+// a dead connection. Each read of the body restarts the timer.
+type stallTimer struct {
 	timer  *time.Timer
-	limit  time.Duration
+	limit  time.Duration // the longest time without progress
 	cancel context.CancelFunc
 }
 
-// watched starts a watch over a transfer. The caller must stop it.
-func (c *Client) watched(ctx context.Context) (context.Context, *watch) {
+// withStallTimer returns a context that ends with errStalled when the transfer
+// makes no progress. The caller must stop the timer.
+func (c *Client) withStallTimer(ctx context.Context) (context.Context, *stallTimer) {
 	ctx, expire := context.WithTimeout(ctx, transferLimit)
-	ctx, give := context.WithCancelCause(ctx)
-	w := &watch{limit: max(c.timeout, stallTimeout)}
-	w.timer = time.AfterFunc(w.limit, func() { give(errStalled) })
-	w.cancel = func() { give(nil); expire() }
-	return ctx, w
+	ctx, cancel := context.WithCancelCause(ctx)
+
+	t := &stallTimer{limit: max(c.timeout, stallTimeout)}
+	t.timer = time.AfterFunc(t.limit, func() { cancel(errStalled) })
+	t.cancel = func() { cancel(nil); expire() }
+	return ctx, t
 }
 
-func (w *watch) stop() {
-	w.timer.Stop()
-	w.cancel()
+func (t *stallTimer) stop() {
+	t.timer.Stop()
+	t.cancel()
 }
 
-// sending watches a body on its way out: each chunk that is asked for shows
-// that the one before has left, and after the last the answer is awaited.
-func (w *watch) sending(r io.Reader) io.Reader {
-	return progress(func(p []byte) (int, error) {
-		w.timer.Reset(w.limit)
+// trackSending wraps a request body. When the transport asks for the next chunk,
+// the one before has been sent; after the last chunk the timer limits the wait
+// for the answer.
+func (t *stallTimer) trackSending(r io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		t.timer.Reset(t.limit)
 		return r.Read(p)
 	})
 }
 
-// receiving watches a body on its way in. Only waiting for the network counts,
-// not what the caller does between two reads.
-func (w *watch) receiving(r io.Reader) io.Reader {
-	w.timer.Stop()
-	return progress(func(p []byte) (int, error) {
-		w.timer.Reset(w.limit)
-		defer w.timer.Stop()
+// trackReceiving wraps the body of an answer. Only the wait for the network
+// counts, not what the caller does between two reads.
+func (t *stallTimer) trackReceiving(r io.Reader) io.Reader {
+	t.timer.Stop()
+	return readerFunc(func(p []byte) (int, error) {
+		t.timer.Reset(t.limit)
+		defer t.timer.Stop()
 		return r.Read(p)
 	})
 }
 
-// progress is a reader made of a function.
-type progress func([]byte) (int, error)
+// readerFunc makes an io.Reader of a function.
+type readerFunc func([]byte) (int, error)
 
 // Read implements io.Reader.
-func (f progress) Read(p []byte) (int, error) { return f(p) }
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

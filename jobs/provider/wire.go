@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ID is an id that the provider writes as a text or as a bare number.
+// ID is an id that the provider writes as a string or as a number.
 type ID string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -21,14 +21,14 @@ func (id *ID) UnmarshalJSON(raw []byte) error {
 	case raw[0] == '"':
 		return json.Unmarshal(raw, (*string)(id))
 	case raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9':
-		*id = ID(raw) // the literal itself: such an id may be too large for a float
+		*id = ID(raw) // the digits themselves: such an id may be too large for a float
 		return nil
 	default:
 		return fmt.Errorf("not an id: %.20s", raw)
 	}
 }
 
-// Int is a whole number that the provider writes bare or as a text.
+// Int is an integer that the provider writes as a number or as a string.
 type Int int64
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -37,11 +37,13 @@ func (i *Int) UnmarshalJSON(raw []byte) error {
 		*i = 0
 		return nil
 	}
+
 	literal := string(bytes.Trim(raw, `"`))
 	n, err := strconv.ParseInt(literal, 10, 64)
 	if err != nil {
 		return fmt.Errorf("not a whole number: %.20s", literal)
 	}
+
 	*i = Int(n)
 	return nil
 }
@@ -49,24 +51,25 @@ func (i *Int) UnmarshalJSON(raw []byte) error {
 // ErrForeign means that a callback is about an object of another product.
 var ErrForeign = errors.New("not about a business account")
 
-// Callback is what the provider posts to us: any number of entries, each with
-// any number of changes. ParseCallback reads it.
+// Callback is the shape of what the provider posts to us: any number of entries,
+// each with any number of changes. ParseCallback reads one.
 type Callback struct {
 	Entries []struct {
 		Changes []Change `json:"changes"`
 	} `json:"entry"`
 }
 
-// Change is one piece of news. Field says how to read Value: for messages,
-// smb_message_echoes, user_id_update and user_preferences as a Value, for
-// message_template_status_update as a TemplateUpdate, for account_update as an
-// AccountUpdate.
+// Change is one thing that a callback reports. Field says how to read Value: for
+// messages, smb_message_echoes, user_id_update and user_preferences as a Value,
+// for changes of templates as a TemplateUpdate, for those of accounts and
+// numbers as an AccountUpdate.
 type Change struct {
 	Field string          `json:"field"`
 	Value json.RawMessage `json:"value"`
 }
 
-// Value is the news of one number. Its items are read one by one.
+// Value is what a change reports about one number. Its items stay raw, to be
+// read one by one: a bad one must not spoil the others.
 type Value struct {
 	Metadata    Metadata              `json:"metadata"`
 	Contacts    List[json.RawMessage] `json:"contacts"`         // Profile
@@ -78,8 +81,8 @@ type Value struct {
 	Preferences List[json.RawMessage] `json:"user_preferences"` // Preference
 }
 
-// List is a list, or else its only item: what somebody did not make a list of
-// must not hold up what stands beside it.
+// List reads a JSON array, or a single item in place of one. A change with such
+// a mistake can still be read.
 type List[T any] []T
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -91,11 +94,12 @@ func (l *List[T]) UnmarshalJSON(raw []byte) error {
 	case raw[0] == '[':
 		return json.Unmarshal(raw, (*[]T)(l))
 	}
+
 	*l = make(List[T], 1)
 	return json.Unmarshal(raw, &(*l)[0])
 }
 
-// Metadata names the business number.
+// Metadata names the business number that a change is about.
 type Metadata struct {
 	PhoneNumberID ID `json:"phone_number_id"`
 }
@@ -104,12 +108,13 @@ type Metadata struct {
 func Read[T any](raw json.RawMessage) (T, error) {
 	var item T
 	if err := json.Unmarshal(raw, &item); err != nil {
-		return item, fmt.Errorf("read %s: %w", strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", item), "provider.")), err)
+		name := strings.TrimPrefix(fmt.Sprintf("%T", item), "provider.")
+		return item, fmt.Errorf("read %s: %w", strings.ToLower(name), err)
 	}
 	return item, nil
 }
 
-// Profile is a person. WaID is empty for someone who is known by name only.
+// Profile is a person. WaID is empty for a person who hides the number.
 type Profile struct {
 	Profile struct {
 		Name     string `json:"name"`
@@ -120,7 +125,7 @@ type Profile struct {
 	ParentUserID string `json:"parent_user_id"`
 }
 
-// Status is what became of a message that we sent.
+// Status reports the delivery of a message that we sent.
 type Status struct {
 	ID                    string          `json:"id"`
 	Status                string          `json:"status"`
@@ -128,13 +133,13 @@ type Status struct {
 	RecipientID           string          `json:"recipient_id"`
 	RecipientUserID       string          `json:"recipient_user_id"`
 	RecipientParentUserID string          `json:"recipient_parent_user_id"`
-	Tag                   string          `json:"biz_opaque_callback_data"` // what we gave the send along
+	Tag                   string          `json:"biz_opaque_callback_data"` // our own message id, sent along with the message
 	Conversation          json.RawMessage `json:"conversation"`
 	Pricing               json.RawMessage `json:"pricing"`
 	Errors                List[Fault]     `json:"errors"`
 }
 
-// Identity is the change of a person's ids.
+// Identity reports that a person's ids have changed.
 type Identity struct {
 	WaID         string   `json:"wa_id"`
 	Detail       string   `json:"detail"`
@@ -143,13 +148,13 @@ type Identity struct {
 	Timestamp    Int      `json:"timestamp"`
 }
 
-// Replaced is an id before and after.
+// Replaced is an id before and after a change.
 type Replaced struct {
 	Previous string `json:"previous"`
 	Current  string `json:"current"`
 }
 
-// Preference is a person's word on marketing messages.
+// Preference reports whether a person wants marketing messages.
 type Preference struct {
 	WaID         string `json:"wa_id"`
 	UserID       string `json:"user_id"`
@@ -159,7 +164,8 @@ type Preference struct {
 	Timestamp    Int    `json:"timestamp"`
 }
 
-// TemplateUpdate is a review's result, or another change of a template.
+// TemplateUpdate reports the result of a review, or another change of a
+// template.
 type TemplateUpdate struct {
 	Event    string `json:"event"`
 	ID       ID     `json:"message_template_id"`
@@ -171,14 +177,14 @@ type TemplateUpdate struct {
 		Title string `json:"title"` // such as FIRST_PAUSE
 	} `json:"other_info"`
 
-	// Of template_category_update. Without the category before it only tells
-	// what is going to happen.
+	// In template_category_update only. Without the previous category it only
+	// announces a change.
 	NewCategory      string `json:"new_category"`
 	PreviousCategory string `json:"previous_category"`
 }
 
-// AccountUpdate is news about a whole account, of any of the fields that tell
-// such news; each has some of the keys.
+// AccountUpdate reports a change of a business account or one of its numbers.
+// It serves several fields of a Change; each uses some of the keys.
 type AccountUpdate struct {
 	Event       string      `json:"event"`
 	PhoneNumber ID          `json:"phone_number"`
@@ -198,8 +204,8 @@ type AccountUpdate struct {
 	RequestedName      string `json:"requested_verified_name"`
 }
 
-// AccountInfo names the account that an update is about, where it is not the
-// entry's own.
+// AccountInfo names the account that an update is about, if it is not the one
+// of the entry.
 type AccountInfo struct {
 	ID    ID `json:"waba_id"`
 	Owner ID `json:"owner_business_id"`

@@ -1,5 +1,5 @@
-// Package guardtest answers questions for names in memory, so that tests can
-// decide where a name leads, and when.
+// Package guardtest is a DNS server in memory, so that tests can decide to which
+// addresses a name resolves, and when that changes.
 package guardtest
 
 import (
@@ -13,17 +13,20 @@ import (
 	"testing"
 )
 
-// Names is a name server that lives in memory. Each question for a name takes
-// the next of its Answers, addresses separated by spaces; the last one stays.
-// IPv6 answers stand under the name with /6 behind it. A Silent one never answers.
+// typeAAAA is the type of the records that hold IPv6 addresses.
+const typeAAAA = 28
+
+// Names is a DNS server in memory. Each query for a name takes the next of its
+// Answers, which are addresses separated by spaces; the last one stays. The IPv6
+// answers of a name are under the name with /6 appended.
 type Names struct {
 	Answers map[string][]string
-	Silent  bool
+	Silent  bool // no query is ever answered
 
-	mu sync.Mutex
+	mu sync.Mutex // guards Answers
 }
 
-// Resolver returns one that asks only these names.
+// Resolver returns a resolver that asks only this server.
 func (n *Names) Resolver(t testing.TB) *net.Resolver {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
@@ -35,6 +38,8 @@ func (n *Names) Resolver(t testing.TB) *net.Resolver {
 	}}
 }
 
+// serve answers the queries of a connection until it is closed. Each message is
+// preceded by its length in two bytes, as in DNS over TCP.
 func (n *Names) serve(conn net.Conn) {
 	defer conn.Close()
 	for {
@@ -42,13 +47,16 @@ func (n *Names) serve(conn net.Conn) {
 		if _, err := io.ReadFull(conn, size[:]); err != nil {
 			return
 		}
+
 		query := make([]byte, binary.BigEndian.Uint16(size[:]))
 		if _, err := io.ReadFull(conn, query); err != nil {
 			return
 		}
+
 		if n.Silent {
 			continue
 		}
+
 		reply := n.reply(query)
 		if _, err := conn.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(reply))), reply...)); err != nil {
 			return
@@ -56,11 +64,11 @@ func (n *Names) serve(conn net.Conn) {
 	}
 }
 
-// reply answers one question of class IN for addresses of either kind.
+// reply answers one query of class IN, for IPv4 or IPv6 addresses (RFC 1035).
 func (n *Names) reply(query []byte) []byte {
-	name, end := question(query)
+	name, end := parseQuestion(query)
 	kind := binary.BigEndian.Uint16(query[end:])
-	addrs, known := n.next(name, kind)
+	addrs, known := n.nextAnswer(name, kind)
 
 	reply := append([]byte{}, query[:end+4]...)
 	reply[2], reply[3] = 0x81, 0x80 // an answer, recursion offered
@@ -69,10 +77,12 @@ func (n *Names) reply(query []byte) []byte {
 	}
 	binary.BigEndian.PutUint16(reply[6:], uint16(len(addrs)))
 	binary.BigEndian.PutUint32(reply[8:], 0)
+
 	for _, addr := range addrs {
 		reply = append(reply, 0xc0, 12) // the name stands at offset 12
 		reply = binary.BigEndian.AppendUint16(reply, kind)
 		reply = append(reply, 0, 1, 0, 0, 0, 0)
+
 		raw := addr.AsSlice()
 		reply = binary.BigEndian.AppendUint16(reply, uint16(len(raw)))
 		reply = append(reply, raw...)
@@ -80,7 +90,9 @@ func (n *Names) reply(query []byte) []byte {
 	return reply
 }
 
-func question(query []byte) (name string, end int) {
+// parseQuestion reads the name in a query, and where it ends. It follows the
+// header of 12 bytes: labels, each after its length, up to an empty one.
+func parseQuestion(query []byte) (name string, end int) {
 	var labels []string
 	end = 12
 	for query[end] != 0 {
@@ -91,24 +103,28 @@ func question(query []byte) (name string, end int) {
 	return strings.Join(labels, "."), end + 1
 }
 
-// next takes the answer of a name for a kind of address.
-func (n *Names) next(name string, kind uint16) (addrs []netip.Addr, known bool) {
+// nextAnswer takes the next answer of a name for a type of record.
+func (n *Names) nextAnswer(name string, kind uint16) (addrs []netip.Addr, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+
 	key := name
-	if kind == 28 {
+	if kind == typeAAAA {
 		key = name + "/6"
 	}
-	if _, ok := n.Answers[key]; !ok && kind == 28 {
+	if _, ok := n.Answers[key]; !ok && kind == typeAAAA {
 		return nil, n.Answers[name] != nil
 	}
+
 	list := n.Answers[key]
 	if len(list) == 0 {
 		return nil, false
 	}
+
 	if len(list) > 1 {
 		n.Answers[key] = list[1:]
 	}
+
 	for _, text := range strings.Fields(list[0]) {
 		addrs = append(addrs, netip.MustParseAddr(text))
 	}
