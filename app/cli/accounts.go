@@ -36,7 +36,7 @@ func parseProviderID(s string) (string, error) {
 }
 
 // readPIN reads a PIN that a flag gives, or says to read elsewhere; "" for none.
-func readPIN(from *secrets, value string) (string, error) {
+func readPIN(from *secretReader, value string) (string, error) {
 	pin, err := from.read("pin", value, pinVariable)
 	if err == nil && pin != "" && !pinDigits.MatchString(pin) {
 		err = usage("the PIN must have 6 digits")
@@ -44,20 +44,20 @@ func readPIN(from *secrets, value string) (string, error) {
 	return pin, err
 }
 
-// provider speaks to the provider that the settings name. In a sandbox's
+// providerAccounts speaks to the provider that the settings name. In a sandbox's
 // directory that is the sandbox's, whatever the settings say.
-func (s *store) provider(version string) (*jobs.Accounts, error) {
+func (s *store) providerAccounts(version string) (*jobs.Accounts, error) {
 	c := s.config.Provider
 	o := provider.Options{BaseURL: c.BaseURL, Version: c.Version, AppID: c.AppID, AppSecret: c.AppSecret.Reveal(), Timeout: c.Timeout, UserAgent: "confab/" + version}
 	var played sandboxState
-	found, err := readPrivate(sandboxFile(s.dir), &played)
+	found, err := readStateFile(sandboxFile(s.dir), &played)
 	if err != nil {
 		return nil, err
 	}
 	if found {
 		o.BaseURL, o.AppID, o.AppSecret = played.SimulatorURL, played.AppID, played.AppSecret
 	}
-	s.asked = o.BaseURL
+	s.providerURL = o.BaseURL
 	client, err := provider.New(o)
 	if err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func printAccount(cmd *cobra.Command, asJSON bool, a storage.AccountDetail) erro
 		restricted = "yes"
 	}
 	return printOne(cmd, asJSON, app.AccountView(a), [][]string{
-		{"id", a.PublicID}, {"phone number id", text(a.PhoneNumberID)}, {"number", text(a.PhoneNumber)}, {"name", text(a.Name)},
-		{"status", a.Status}, {"reason", text(a.StatusReason)}, {"at the provider", text(a.ProviderStatus)}, {"restricted", restricted},
+		{"id", a.PublicID}, {"phone number id", optionalText(a.PhoneNumberID)}, {"number", optionalText(a.PhoneNumber)}, {"name", optionalText(a.Name)},
+		{"status", a.Status}, {"reason", optionalText(a.StatusReason)}, {"at the provider", optionalText(a.ProviderStatus)}, {"restricted", restricted},
 	})
 }
 
@@ -108,13 +108,13 @@ func (e *env) accountsList() *cobra.Command {
 		Short:   "List business numbers, in whatever state",
 		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			views, rows := []any{}, [][]string{{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"}}
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				all, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
 				for _, a := range all {
 					views = append(views, app.AccountView(a))
-					rows = append(rows, []string{text(a.PhoneNumberID), text(a.PhoneNumber), text(a.Name), a.Status, text(a.ProviderStatus), o.PublicID, a.CreatedAt.String()})
+					rows = append(rows, []string{optionalText(a.PhoneNumberID), optionalText(a.PhoneNumber), optionalText(a.Name), a.Status, optionalText(a.ProviderStatus), o.PublicID, a.CreatedAt.String()})
 				}
 				return err
 			})
@@ -143,15 +143,15 @@ func (e *env) accountsRegister() *cobra.Command {
 			"standard input, or by " + pinVariable + ".",
 		Example: "  confab accounts register 106540352242922 --pin 123456\n  confab accounts register 106540352242922 --pin - < pin.txt",
 		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
-			given, err := readPIN(newSecrets(cmd.InOrStdin()), pin)
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			given, err := readPIN(newSecretReader(cmd.InOrStdin()), pin)
 			if err == nil && given == "" {
 				err = usage("--pin is missing")
 			}
 			if err != nil {
 				return err
 			}
-			return s.ask(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
+			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
 				done, err := accounts.Register(ctx, a.ID, given)
 				if err != nil {
 					return nil, err
@@ -175,8 +175,8 @@ func (e *env) accountsCheck() *cobra.Command {
 			"disconnected, and is connected at the provider, is connected again.",
 		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
 		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.ask(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
 				return accounts.Check(ctx, a.ID)
 			})
 		}),
@@ -185,21 +185,21 @@ func (e *env) accountsCheck() *cobra.Command {
 	return cmd
 }
 
-// ask asks the provider something about an account, writes down what it says and
+// updateFromProvider asks the provider something about an account, writes down what it says and
 // shows the account then.
-func (s *store) ask(cmd *cobra.Command, version, number string, asJSON bool, call func(context.Context, *jobs.Accounts, storage.AccountDetail) (func(*storage.Tx) error, error)) error {
+func (s *store) updateFromProvider(cmd *cobra.Command, version, number string, asJSON bool, call func(context.Context, *jobs.Accounts, storage.AccountDetail) (func(*storage.Tx) error, error)) error {
 	ctx := cmd.Context()
 	a, err := s.findAccount(ctx, number)
 	if err != nil {
 		return err
 	}
-	accounts, err := s.provider(version)
+	accounts, err := s.providerAccounts(version)
 	if err != nil {
 		return err
 	}
 	write, err := call(ctx, accounts, a)
 	if err != nil {
-		return s.refused(ctx, err)
+		return s.reportRefusal(ctx, err)
 	}
 	if err := s.change(ctx, write); err != nil {
 		return err
@@ -210,17 +210,17 @@ func (s *store) ask(cmd *cobra.Command, version, number string, asJSON bool, cal
 	return printAccount(cmd, asJSON, a)
 }
 
-// refused passes a refusal of the provider on. What it means for the account is
+// reportRefusal passes a refusal of the provider on. What it means for the account is
 // stored already, and a running server must know.
-func (s *store) refused(ctx context.Context, err error) error {
-	return errors.Join(s.unanswered(err), s.dir.Tell(ctx, "/refresh"))
+func (s *store) reportRefusal(ctx context.Context, err error) error {
+	return errors.Join(s.explainNoAnswer(err), s.dir.Tell(ctx, "/refresh"))
 }
 
-// unanswered says of a call without an answer where it went, for the settings may
+// explainNoAnswer says of a call without an answer where it went, for the settings may
 // be at fault, and nothing was refused.
-func (s *store) unanswered(err error) error {
+func (s *store) explainNoAnswer(err error) error {
 	if call, ok := errors.AsType[*provider.Error](err); ok && call.Status == 0 {
-		return fmt.Errorf("the provider does not answer at %s (%w): check provider.base_url and the network", s.asked, call)
+		return fmt.Errorf("the provider does not answer at %s (%w): check provider.base_url and the network", s.providerURL, call)
 	}
 	return err
 }
@@ -235,7 +235,7 @@ func (e *env) accountsDisconnect() *cobra.Command {
 			"server does that, or the next one that is started.",
 		Example: "  confab accounts disconnect 106540352242922\n  confab accounts disconnect 106540352242922 --purge",
 		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.change(cmd.Context(), func(tx *storage.Tx) error {
 				a, err := account(&tx.Rx, args[0])
 				if err != nil {

@@ -34,7 +34,7 @@ func (e *env) accountsConnect() *cobra.Command {
 		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt\n" +
 			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token EAA… --pin 123456 --json",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			a, err := s.connect(cmd, f, e.Version)
 			if err != nil {
 				return err
@@ -43,13 +43,13 @@ func (e *env) accountsConnect() *cobra.Command {
 		}),
 	}
 	requiredOrg(cmd, &f.org, "that the number belongs to")
-	parsed(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
-	parsed(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
+	parsedFlag(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
+	parsedFlag(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
 	cmd.MarkFlagRequired("phone-number-id")
 	cmd.MarkFlagRequired("waba-id")
 	cmd.Flags().StringVar(&f.token, "access-token", "", "the `token` that opens both")
-	parsed(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
-	parsed(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
+	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
+	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
 	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
@@ -57,34 +57,34 @@ func (e *env) accountsConnect() *cobra.Command {
 
 // connect claims a number at the provider, and stores it.
 func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a storage.AccountDetail, err error) {
-	claim, err := f.claim(newSecrets(cmd.InOrStdin()))
+	claim, err := f.readClaim(newSecretReader(cmd.InOrStdin()))
 	if err != nil {
 		return a, err
 	}
 	ctx := cmd.Context()
-	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.place(rx); return err }); err != nil {
+	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.resolveAccount(rx); return err }); err != nil {
 		return a, err
 	}
-	accounts, err := s.provider(version)
+	accounts, err := s.providerAccounts(version)
 	if err != nil {
 		return a, err
 	}
 	number, registered, err := accounts.Connect(ctx, claim)
 	if err != nil {
-		return a, s.unanswered(err)
+		return a, s.explainNoAnswer(err)
 	}
 	if !registered {
 		claim.PIN = "" // nobody has tried it
 	}
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
-		a, err = f.store(tx, claim, number)
+		a, err = f.saveAccount(tx, claim, number)
 		return err
 	})
 	return a, err
 }
 
-// claim reads the secrets of the flags.
-func (f connectFlags) claim(from *secrets) (c jobs.Claim, err error) {
+// readClaim reads the secrets of the flags.
+func (f connectFlags) readClaim(from *secretReader) (c jobs.Claim, err error) {
 	c = jobs.Claim{PhoneNumberID: f.number, WABAID: f.waba}
 	token, err := from.read("access-token", f.token, accessTokenVariable)
 	switch {
@@ -98,9 +98,9 @@ func (f connectFlags) claim(from *secrets) (c jobs.Claim, err error) {
 	return c, err
 }
 
-// place is the account that the flags mean: a new one, with its organization, team
+// resolveAccount is the account that the flags mean: a new one, with its organization, team
 // and customer, or one that lost its connection.
-func (f connectFlags) place(rx *storage.Rx) (a storage.AccountDetail, err error) {
+func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, err error) {
 	o, err := organization(rx, f.org)
 	if err != nil {
 		return a, err
@@ -124,12 +124,12 @@ func (f connectFlags) place(rx *storage.Rx) (a storage.AccountDetail, err error)
 		return a, err
 	}
 	a.TeamID = team.ID
-	return f.claimed(rx, a)
+	return f.checkExisting(rx, a)
 }
 
-// claimed looks whether the number belongs to an account already. It may only be
+// checkExisting looks whether the number belongs to an account already. It may only be
 // one of the same owner that is not connected.
-func (f connectFlags) claimed(rx *storage.Rx, wanted storage.AccountDetail) (storage.AccountDetail, error) {
+func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail) (storage.AccountDetail, error) {
 	key, err := rx.AccountKey(f.number)
 	if errors.Is(err, storage.ErrNotFound) {
 		return wanted, nil
@@ -145,15 +145,15 @@ func (f connectFlags) claimed(rx *storage.Rx, wanted storage.AccountDetail) (sto
 		return a, fmt.Errorf("number %s is connected already, by another organization", f.number)
 	case a.Status == storage.AccountConnected:
 		return a, fmt.Errorf("number %s is connected already", f.number)
-	case f.customer != "" && text(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
+	case f.customer != "" && optionalText(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
 		return a, fmt.Errorf("number %s belongs to another team or customer: remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
 	}
 	return a, nil
 }
 
-// store stores the account as the provider shows its number.
-func (f connectFlags) store(tx *storage.Tx, claim jobs.Claim, n provider.Number) (storage.AccountDetail, error) {
-	a, err := f.place(&tx.Rx)
+// saveAccount stores the account as the provider shows its number.
+func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.Number) (storage.AccountDetail, error) {
+	a, err := f.resolveAccount(&tx.Rx)
 	if err != nil {
 		return a, err
 	}

@@ -36,7 +36,7 @@ func (e *env) backup() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			line := newProgress(cmd.ErrOrStderr(), "", bytesOf)
+			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
 			b := app.Backup{Dir: app.DataDir(c.DataDir), WithoutKey: withoutKey, Version: e.Version, Progress: func(what string, done, total int64) {
 				line.what = what
 				line.step(done, total)
@@ -62,7 +62,7 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 		if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return app.Manifest{}, errors.New("a backup is not for the terminal: name a file, or lead it into a pipe")
 		}
-		return packBackup(cmd.Context(), b, out, false)
+		return writeArchive(cmd.Context(), b, out, false)
 	}
 	if _, err := os.Lstat(file); err == nil {
 		return app.Manifest{}, fmt.Errorf("%s is there already, and stays as it is: name another file", file)
@@ -73,7 +73,7 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 		return app.Manifest{}, err
 	}
 	defer os.Remove(temp.Name())
-	m, err := packBackup(cmd.Context(), b, temp, strings.HasSuffix(file, ".gz") || strings.HasSuffix(file, ".tgz"))
+	m, err := writeArchive(cmd.Context(), b, temp, strings.HasSuffix(file, ".gz") || strings.HasSuffix(file, ".tgz"))
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return m, err
 	}
@@ -84,8 +84,8 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 	return m, err
 }
 
-// packBackup writes the archive, compressed or not.
-func packBackup(ctx context.Context, b app.Backup, to io.Writer, compress bool) (m app.Manifest, err error) {
+// writeArchive writes the archive, compressed or not.
+func writeArchive(ctx context.Context, b app.Backup, to io.Writer, compress bool) (m app.Manifest, err error) {
 	buffered := bufio.NewWriterSize(to, 1<<20)
 	if !compress {
 		m, err = b.Write(ctx, buffered)
@@ -112,14 +112,14 @@ func reportBackup(cmd *cobra.Command, file string, m app.Manifest, asJSON bool) 
 	if m.Key {
 		key = "With master.key: keep it as you keep the key itself."
 	}
-	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n", file, count(m.Messages), bytesOf(m.Database.Size),
-		count(m.Media.Files), bytesOf(m.Media.Size), key)
+	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n", file, formatCount(m.Messages), formatBytes(m.Database.Size),
+		formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
 	for _, trouble := range []struct {
 		sums []string
 		what string
 	}{{m.Media.Missing, "are missing"}, {m.Media.Damaged, "are damaged"}} {
 		if n := len(trouble.sums); n > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files %s; see 'confab doctor'\n", count(int64(n)), trouble.what)
+			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files %s; see 'confab doctor'\n", formatCount(int64(n)), trouble.what)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ type Assets struct {
 
 // Exit statuses.
 const (
-	exitDone   = 0
+	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
@@ -56,15 +56,15 @@ func Run(ctx context.Context, assets Assets, args []string) int {
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitDone
+		return exitOK
 	}
 	if exit, ok := errors.AsType[*exitError](err); ok {
 		if exit.err != nil {
-			complain(cmd.ErrOrStderr(), exit.err)
+			printError(cmd.ErrOrStderr(), exit.err)
 		}
 		return exit.status
 	}
-	complain(cmd.ErrOrStderr(), err)
+	printError(cmd.ErrOrStderr(), err)
 	if _, wrong := errors.AsType[usageError](err); e.running && !wrong {
 		return exitFailed
 	}
@@ -72,9 +72,9 @@ func Run(ctx context.Context, assets Assets, args []string) int {
 	return exitUsage
 }
 
-// complain prints an error. One that joins several, such as all bad settings
+// printError prints an error. One that joins several, such as all bad settings
 // of a file, has a line for each.
-func complain(w io.Writer, err error) {
+func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(w, "confab:", strings.TrimRight(line, "\n"))
 	}
@@ -82,12 +82,12 @@ func complain(w io.Writer, err error) {
 
 // The sections of `confab --help`.
 const (
-	groupServer  = "server"
-	groupTry     = "try"
-	groupTenants = "tenants"
-	groupWork    = "work"
-	groupKeep    = "keep"
-	groupSetup   = "setup"
+	groupServer   = "server"
+	groupTry      = "try"
+	groupTenants  = "tenants"
+	groupWork     = "work"
+	groupMaintain = "keep"
+	groupSetup    = "setup"
 )
 
 func (e *env) root() *cobra.Command {
@@ -113,16 +113,16 @@ func (e *env) root() *cobra.Command {
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
 	section(groupWork, "What it does:", e.accounts(), e.customers(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
-	section(groupKeep, "Look after it:", e.doctor(), e.backup(), e.restore(), e.purge())
+	section(groupMaintain, "Look after it:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
-	adopt(root)
+	configureBuiltinCommands(root)
 	return root
 }
 
-// adopt makes the commands that cobra adds behave as ours do.
-func adopt(root *cobra.Command) {
+// configureBuiltinCommands makes the commands that cobra adds behave as ours do.
+func configureBuiltinCommands(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {

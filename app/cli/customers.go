@@ -36,7 +36,7 @@ func (e *env) customersList() *cobra.Command {
 		Short:   "List end-customers, newest first, archived ones too",
 		Example: "  confab customers list\n  confab customers list --org org_01J… --status archived --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []customerView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				found, _, err := rx.Customers(o.ID, filter, storage.First, limit-len(views))
@@ -50,12 +50,12 @@ func (e *env) customersList() *cobra.Command {
 			}
 			heading := []string{"ID", "NAME", "EMAIL", "STATUS", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v customerView) []string {
-				return []string{v.ID, v.Name, text(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
+				return []string{v.ID, v.Name, optionalText(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}
 	optionalOrg(cmd, &org)
-	parsed(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
+	parsedFlag(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
 		parseChoice(storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived))
 	limitFlag(cmd, &limit)
 	jsonFlag(cmd, &asJSON)
@@ -70,7 +70,7 @@ func (e *env) customersRestore() *cobra.Command {
 			"again, and its setup links work again. Subscribers hear of it (customer.updated).",
 		Example: "  confab customers restore cus_01J…",
 		Args:    arguments("CUS"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var c storage.Customer
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 				c, err = jobs.RestoreCustomer(tx, args[0])

@@ -37,7 +37,7 @@ func (e *env) deliveriesList() *cobra.Command {
 		Short:   "List webhook deliveries, newest first",
 		Example: "  confab deliveries list --status dead\n  confab deliveries list --subscription wbs_01J… --since 1h --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			all, err := s.deliveries(cmd, o)
 			if err != nil {
 				return err
@@ -51,17 +51,17 @@ func (e *env) deliveriesList() *cobra.Command {
 			}
 			heading := []string{"ID", "CREATED", "SUBSCRIPTION", "EVENT", "STATUS", "ATTEMPTS", "ANSWER", "ERROR"}
 			return printList(cmd, false, all, heading, func(d storage.Delivery) []string {
-				return []string{d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status, strconv.Itoa(d.AttemptCount), number(d.ResponseStatus), text(d.ErrorCode)}
+				return []string{d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status, strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode)}
 			})
 		}),
 	}
 	optionalOrg(cmd, &o.org)
-	parsed(cmd, &o.filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
-	parsed(cmd, &o.filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
+	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
+	parsedFlag(cmd, &o.filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
 		parseChoice(storage.DeliveryPending, storage.DeliverySucceeded, storage.DeliveryFailed, storage.DeliveryDead))
-	parsed(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
-	parsed(cmd, &o.filter.EventID, "event-id", "only of the event with this `id`, as X-Svc-Event-Id has it", parseText)
-	parsed(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
+	parsedFlag(cmd, &o.filter.EventID, "event-id", "only of the event with this `id`, as X-Svc-Event-Id has it", parseText)
+	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
 	limitFlag(cmd, &o.limit)
 	jsonFlag(cmd, &o.asJSON)
 	return cmd
@@ -104,8 +104,8 @@ func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (al
 	return all, nil
 }
 
-// number is an optional number as a table shows it.
-func number(n *int) string {
+// optionalNumber is an optional number as a table shows it.
+func optionalNumber(n *int) string {
 	if n == nil {
 		return ""
 	}
@@ -119,7 +119,7 @@ func (e *env) deliveriesShow() *cobra.Command {
 		Short:   "Show one delivery, its attempts and what it carries",
 		Example: "  confab deliveries show wbd_01J…\n  confab deliveries show wbd_01J… --json",
 		Args:    arguments("WBD"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var (
 				d        storage.Delivery
 				payload  []byte
@@ -127,7 +127,7 @@ func (e *env) deliveriesShow() *cobra.Command {
 			)
 			err := s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
 				if d, err = rx.DeliveryByID(args[0]); err != nil {
-					return noDelivery(err, args[0])
+					return deliveryNotFound(err, args[0])
 				}
 				if payload, err = rx.Payload(d); err != nil {
 					return err
@@ -148,8 +148,8 @@ func (e *env) deliveriesShow() *cobra.Command {
 	return cmd
 }
 
-// noDelivery words that a delivery does not exist.
-func noDelivery(err error, id string) error {
+// deliveryNotFound words that a delivery does not exist.
+func deliveryNotFound(err error, id string) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return fmt.Errorf("there is no webhook delivery %s", id)
 	}
@@ -160,10 +160,10 @@ func noDelivery(err error, id string) error {
 // carries.
 func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.Attempt, payload []byte) error {
 	out := cmd.OutOrStdout()
-	err := align(out, [][]string{
+	err := printColumns(out, [][]string{
 		{"id", d.ID}, {"subscription", d.SubscriptionID}, {"event", d.EventType}, {"event id", d.EventID}, {"status", d.Status},
-		{"replay of", text(d.ReplayedFrom)}, {"created", d.CreatedAt.String()}, {"next attempt", d.NextAttemptAt.String()},
-		{"error", text(d.ErrorCode)}, {"answer", text(d.ResponseBodySnippet)},
+		{"replay of", optionalText(d.ReplayedFrom)}, {"created", d.CreatedAt.String()}, {"next attempt", d.NextAttemptAt.String()},
+		{"error", optionalText(d.ErrorCode)}, {"answer", optionalText(d.ResponseBodySnippet)},
 	})
 	if err != nil {
 		return err
@@ -174,10 +174,10 @@ func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.At
 		if a.DurationMS != nil {
 			took = fmt.Sprintf("%dms", *a.DurationMS)
 		}
-		rows = append(rows, []string{strconv.Itoa(a.Attempt), a.AttemptedAt.String(), number(a.ResponseStatus), took, text(a.ErrorMessage)})
+		rows = append(rows, []string{strconv.Itoa(a.Attempt), a.AttemptedAt.String(), optionalNumber(a.ResponseStatus), took, optionalText(a.ErrorMessage)})
 	}
 	fmt.Fprintln(out)
-	if err := align(out, rows); err != nil {
+	if err := printColumns(out, rows); err != nil {
 		return err
 	}
 	var pretty bytes.Buffer

@@ -34,7 +34,7 @@ func (e *env) doctor() *cobra.Command {
 					return err
 				}
 			}
-			return sumUp(cmd, found, asJSON)
+			return printSummary(cmd, found, asJSON)
 		}),
 	}
 	cmd.Flags().BoolVar(&quick, "quick", false, "leave out what reads all of the data: the whole database and all media files")
@@ -50,8 +50,8 @@ func printFinding(cmd *cobra.Command, f doctor.Finding) {
 	}
 }
 
-// sumUp sums up, and is the exit status.
-func sumUp(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error {
+// printSummary sums up, and is the exit status.
+func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error {
 	counts := make(map[string]int)
 	for _, f := range found {
 		counts[f.Status]++

@@ -14,23 +14,23 @@ import (
 	"confab/app/simulator"
 )
 
-// feedRoom is how many activities may wait to be printed. A terminal is slower
+// feedBuffer is how many activities may wait to be printed. A terminal is slower
 // than the simulator, which never waits for it.
-const feedRoom = 256
+const feedBuffer = 256
 
 // feed prints a line for each activity of a simulator.
 type feed struct {
 	out     io.Writer
-	waiting chan simulator.Activity
-	missed  atomic.Int64 // while there was no room
+	queue   chan simulator.Activity
+	dropped atomic.Int64 // while there was no room
 	cancel  func()
 	done    chan struct{}
 	printer sync.WaitGroup
 }
 
-// watch collects activities for a terminal. Elsewhere there is no feed, and the
+// newTerminalFeed collects activities for a terminal. Elsewhere there is no feed, and the
 // methods of none do nothing.
-func watch(sim *simulator.Server, out io.Writer) *feed {
+func newTerminalFeed(sim *simulator.Server, out io.Writer) *feed {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil
@@ -39,12 +39,12 @@ func watch(sim *simulator.Server, out io.Writer) *feed {
 }
 
 func newFeed(subscribe func(func(simulator.Activity)) (cancel func()), out io.Writer) *feed {
-	f := &feed{out: out, waiting: make(chan simulator.Activity, feedRoom), done: make(chan struct{})}
+	f := &feed{out: out, queue: make(chan simulator.Activity, feedBuffer), done: make(chan struct{})}
 	f.cancel = subscribe(func(a simulator.Activity) {
 		select {
-		case f.waiting <- a:
+		case f.queue <- a:
 		default:
-			f.missed.Add(1)
+			f.dropped.Add(1)
 		}
 	})
 	return f
@@ -59,7 +59,7 @@ func (f *feed) start() {
 	f.printer.Go(func() {
 		for {
 			select {
-			case a := <-f.waiting:
+			case a := <-f.queue:
 				f.print(a)
 			case <-f.done:
 				return
@@ -76,14 +76,14 @@ func (f *feed) stop() {
 	f.cancel()
 	close(f.done)
 	f.printer.Wait()
-	for range len(f.waiting) {
-		f.print(<-f.waiting)
+	for range len(f.queue) {
+		f.print(<-f.queue)
 	}
 }
 
 func (f *feed) print(a simulator.Activity) {
 	fmt.Fprintln(f.out, feedLine(a))
-	if n := f.missed.Swap(0); n > 0 {
+	if n := f.dropped.Swap(0); n > 0 {
 		fmt.Fprintf(f.out, "          … and %d more\n", n)
 	}
 }
@@ -93,9 +93,9 @@ func feedLine(a simulator.Activity) string {
 	arrow, who, what := "·", a.Kind, a.String()
 	switch a.Kind {
 	case "inbound":
-		arrow, who, what = "←", party(a.Party), a.Type
+		arrow, who, what = "←", displayNumber(a.Party), a.Type
 	case "message", "echo":
-		arrow, who, what = "→", party(a.Party), a.Type
+		arrow, who, what = "→", displayNumber(a.Party), a.Type
 		if a.Kind == "echo" {
 			what += ", from the phone"
 		}
@@ -116,13 +116,13 @@ func callbackLine(a simulator.Activity) string {
 		what += fmt.Sprintf(" ×%d", a.Count)
 	}
 	if a.Err != nil {
-		return what + " not delivered: " + reason(a.Err)
+		return what + " not delivered: " + errorWithoutURL(a.Err)
 	}
 	return fmt.Sprintf("%s: %d", what, a.Status)
 }
 
-// reason leaves out of an error what the reader knows: which URL was called.
-func reason(err error) string {
+// errorWithoutURL leaves out of an error what the reader knows: which URL was called.
+func errorWithoutURL(err error) string {
 	text := err.Error()
 	if u, ok := err.(*url.Error); ok {
 		text = u.Err.Error()
@@ -130,8 +130,8 @@ func reason(err error) string {
 	return text
 }
 
-// party is a person's number as people write it, or an id.
-func party(s string) string {
+// displayNumber is a person's number as people write it, or an id.
+func displayNumber(s string) string {
 	if s != "" && strings.Trim(s, "0123456789") == "" {
 		return "+" + s
 	}

@@ -28,7 +28,7 @@ func (o listenOptions) forwarder(cmd *cobra.Command, s *store) (*forwarder, erro
 	if o.forwardTo == nil {
 		return nil, nil
 	}
-	secret, err := newSecrets(cmd.InOrStdin()).read("secret", o.secret, webhookSecretVariable)
+	secret, err := newSecretReader(cmd.InOrStdin()).read("secret", o.secret, webhookSecretVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (o listenOptions) forwarder(cmd *cobra.Command, s *store) (*forwarder, erro
 	// Whoever types the URL may reach all that this machine reaches.
 	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	open := guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: s.config.Webhooks.Timeout})
-	return &forwarder{client: webhook.Client{Transport: guarded{open}, Timeout: s.config.Webhooks.Timeout}, url: o.forwardTo, secret: secret}, nil
+	return &forwarder{client: webhook.Client{Transport: guardedTransport{open}, Timeout: s.config.Webhooks.Timeout}, url: o.forwardTo, secret: secret}, nil
 }
 
 // forwardView is what came of posting an event on.
@@ -54,7 +54,7 @@ type forwardView struct {
 
 func (v forwardView) String() string {
 	if v.Status == nil {
-		return text(v.Message)
+		return optionalText(v.Message)
 	}
 	return fmt.Sprintf("%d %s (%dms)", *v.Status, http.StatusText(*v.Status), v.DurationMS)
 }

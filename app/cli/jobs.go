@@ -52,7 +52,7 @@ func (e *env) jobsList() *cobra.Command {
 		Short:   "List the jobs that wait, run or have failed, oldest first",
 		Example: "  confab jobs list\n  confab jobs list --state failed --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []jobView
 			err := s.View(cmd.Context(), func(rx *storage.Rx) error {
 				jobs, err := rx.Jobs(filter)
@@ -66,13 +66,13 @@ func (e *env) jobsList() *cobra.Command {
 			}
 			heading := []string{"ID", "KIND", "STATE", "LANE", "DUE", "RUNS", "FAILURES", "LAST ERROR"}
 			return printList(cmd, asJSON, views, heading, func(v jobView) []string {
-				return []string{strconv.FormatInt(v.ID, 10), v.Kind, v.State, text(v.Lane), v.DueAt.String(),
-					strconv.Itoa(v.Runs), strconv.Itoa(v.Failures), text(v.LastError)}
+				return []string{strconv.FormatInt(v.ID, 10), v.Kind, v.State, optionalText(v.Lane), v.DueAt.String(),
+					strconv.Itoa(v.Runs), strconv.Itoa(v.Failures), optionalText(v.LastError)}
 			})
 		}),
 	}
-	parsed(cmd, &filter.Kind, "kind", "only this `kind`", parseText)
-	parsed(cmd, &filter.State, "state", "only in this state: `due|held|running|failed`",
+	parsedFlag(cmd, &filter.Kind, "kind", "only this `kind`", parseText)
+	parsedFlag(cmd, &filter.State, "state", "only in this state: `due|held|running|failed`",
 		parseChoice(storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed))
 	limitFlag(cmd, &filter.Limit)
 	jsonFlag(cmd, &asJSON)
@@ -81,7 +81,7 @@ func (e *env) jobsList() *cobra.Command {
 
 // limitFlag adds --limit to a listing that may be long.
 func limitFlag(cmd *cobra.Command, limit *int) {
-	parsed(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
+	parsedFlag(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
 }
 
 func (e *env) jobsShow() *cobra.Command {
@@ -102,8 +102,8 @@ func (e *env) jobsShow() *cobra.Command {
 				return err
 			}
 			return printOne(cmd, asJSON, v, [][]string{
-				{"id", strconv.FormatInt(v.ID, 10)}, {"kind", v.Kind}, {"state", v.State}, {"lane", text(v.Lane)}, {"args", string(v.Args)},
-				{"runs", strconv.Itoa(v.Runs)}, {"failures", strconv.Itoa(v.Failures)}, {"last error", text(v.LastError)},
+				{"id", strconv.FormatInt(v.ID, 10)}, {"kind", v.Kind}, {"state", v.State}, {"lane", optionalText(v.Lane)}, {"args", string(v.Args)},
+				{"runs", strconv.Itoa(v.Runs)}, {"failures", strconv.Itoa(v.Failures)}, {"last error", optionalText(v.LastError)},
 				{"due", v.DueAt.String()}, {"leased until", v.LeasedUntil.String()}, {"created", v.CreatedAt.String()},
 			})
 		}),
@@ -147,7 +147,7 @@ func (e *env) jobsCancel() *cobra.Command {
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
 			command := fmt.Sprintf("/jobs/%d/cancel", id)
 			workers := jobs.New(jobs.Options{DB: s.DB})
-			return s.changeAnd(cmd.Context(), command, func(tx *storage.Tx) error { return workers.Cancel(tx, id) })
+			return s.changeAndNotify(cmd.Context(), command, func(tx *storage.Tx) error { return workers.Cancel(tx, id) })
 		}),
 	}
 }
@@ -159,7 +159,7 @@ func (e *env) withJob(f func(cmd *cobra.Command, id int64, s *store) error) func
 		if err != nil {
 			return usage("ID %q must be a job's number", args[0])
 		}
-		err = e.with(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)
+		err = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("there is no job %d", id)
 		}

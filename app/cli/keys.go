@@ -36,7 +36,7 @@ func (e *env) keysCreate() *cobra.Command {
 		Example: "  confab keys create --org org_01J…\n" +
 			"  confab keys create --org org_01J… --label \"nightly export\" --expires-in 30d",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			k := storage.Key{}
 			if label != "" {
 				k.Label = &label
@@ -61,8 +61,8 @@ func (e *env) keysCreate() *cobra.Command {
 		}),
 	}
 	requiredOrg(cmd, &org, "that the key belongs to")
-	parsed(cmd, &label, "label", "what the key is for, a short `text`", parseName)
-	parsed(cmd, &expiresIn, "expires-in", "`age` at which the key ends, such as 720h or 30d (default: never)", parseAge)
+	parsedFlag(cmd, &label, "label", "what the key is for, a short `text`", parseName)
+	parsedFlag(cmd, &expiresIn, "expires-in", "`age` at which the key ends, such as 720h or 30d (default: never)", parseAge)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -103,7 +103,7 @@ func (e *env) keysList() *cobra.Command {
 		Short:   "List keys, revoked and expired ones too",
 		Example: "  confab keys list\n  confab keys list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			s.flushCalls(cmd) // which are uses of keys too
 			var views []keyView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
@@ -118,7 +118,7 @@ func (e *env) keysList() *cobra.Command {
 			}
 			heading := []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED"}
 			return printList(cmd, asJSON, views, heading, func(v keyView) []string {
-				return []string{v.ID, v.OrganizationID, "…" + v.Last4, text(v.Label), v.Status, v.CreatedAt.String(), v.LastUsedAt.String()}
+				return []string{v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status, v.CreatedAt.String(), v.LastUsedAt.String()}
 			})
 		}),
 	}
@@ -133,7 +133,7 @@ func (e *env) keysRevoke() *cobra.Command {
 		Short:   "Revoke a key for good; a running server refuses it at once",
 		Example: "  confab keys revoke key_01J…",
 		Args:    arguments("KEY_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.RevokeKey(args[0]) })
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no key %s", args[0])

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// listenEvery is how often listen looks for what is new.
-	listenEvery = 100 * time.Millisecond
-	listenBatch = 100
+	// listenInterval is how often listen looks for what is new.
+	listenInterval = 100 * time.Millisecond
+	listenBatch    = 100
 )
 
 // listenOptions are the flags of listen.
@@ -47,11 +47,11 @@ func (e *env) listen() *cobra.Command {
 			"  confab listen --json | jq .payload",
 		Args: arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			if err := e.findServed(cmd); err != nil {
+			if err := e.requireServer(cmd); err != nil {
 				return err
 			}
-			return e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
-				err := s.listen(cmd, o)
+			return e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+				err := s.streamEvents(cmd, o)
 				if cmd.Context().Err() != nil {
 					return nil // the way to end it
 				}
@@ -60,9 +60,9 @@ func (e *env) listen() *cobra.Command {
 		}),
 	}
 	optionalOrg(cmd, &o.org)
-	parsed(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
-	parsed(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
-	parsed(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
+	parsedFlag(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
+	parsedFlag(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
+	parsedFlag(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object a line")
 	return cmd
 }
@@ -81,9 +81,9 @@ func parseEventTypes(s string) ([]string, error) {
 	return names, nil
 }
 
-// findServed makes sure that a server runs on the data directory; where none is
+// requireServer makes sure that a server runs on the data directory; where none is
 // named, the sandbox's will do.
-func (e *env) findServed(cmd *cobra.Command) error {
+func (e *env) requireServer(cmd *cobra.Command) error {
 	c, err := e.settings(cmd, nil)
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func (e *env) findServed(cmd *cobra.Command) error {
 	return fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', or choose its directory with --data-dir", c.DataDir)
 }
 
-// listen prints and forwards until the command is interrupted.
-func (s *store) listen(cmd *cobra.Command, o listenOptions) error {
+// streamEvents prints and forwards until the command is interrupted.
+func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	ctx := cmd.Context()
 	forward, err := o.forwarder(cmd, s)
 	if err != nil {
@@ -126,10 +126,10 @@ func (s *store) listen(cmd *cobra.Command, o listenOptions) error {
 		return err
 	}
 	fmt.Fprintln(cmd.ErrOrStderr(), "Listening. Ctrl-C ends it.")
-	tick := time.NewTicker(listenEvery)
+	tick := time.NewTicker(listenInterval)
 	defer tick.Stop()
 	for {
-		if mark, err = s.hear(ctx, mark, owner, o, forward, cmd.OutOrStdout()); err != nil {
+		if mark, err = s.printNewEvents(ctx, mark, owner, o, forward, cmd.OutOrStdout()); err != nil {
 			return err
 		}
 		select {
@@ -140,8 +140,8 @@ func (s *store) listen(cmd *cobra.Command, o listenOptions) error {
 	}
 }
 
-// hear prints and forwards what happened since the mark, and returns the next.
-func (s *store) hear(ctx context.Context, mark storage.Mark, owner int64, o listenOptions, forward *forwarder, out io.Writer) (storage.Mark, error) {
+// printNewEvents prints and forwards what happened since the mark, and returns the next.
+func (s *store) printNewEvents(ctx context.Context, mark storage.Mark, owner int64, o listenOptions, forward *forwarder, out io.Writer) (storage.Mark, error) {
 	for {
 		var some []storage.Happening
 		err := s.View(ctx, func(rx *storage.Rx) (err error) {
@@ -165,8 +165,8 @@ func (s *store) hear(ctx context.Context, mark storage.Mark, owner int64, o list
 	}
 }
 
-// happeningView is an event as --json prints it.
-type happeningView struct {
+// eventView is an event as --json prints it.
+type eventView struct {
 	Object         string          `json:"object"`
 	ID             string          `json:"id"`
 	Type           string          `json:"type"`
@@ -185,7 +185,7 @@ func (o listenOptions) print(out io.Writer, h storage.Happening, forwarded *forw
 	if o.asJSON {
 		line := json.NewEncoder(out)
 		line.SetEscapeHTML(false)
-		return line.Encode(happeningView{
+		return line.Encode(eventView{
 			Object: "event", ID: h.ID, Type: h.Type, Source: h.Source, EventID: h.EventID, OrganizationID: h.OrganizationPublicID,
 			DeliveryID: h.DeliveryID, ReplayedFrom: h.ReplayedFrom, CreatedAt: h.CreatedAt, Forwarded: forwarded, Payload: h.Payload,
 		})

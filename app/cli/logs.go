@@ -15,8 +15,8 @@ import (
 	"confab/storage"
 )
 
-// followEvery is how often --follow looks for new calls.
-const followEvery = time.Second
+// followInterval is how often --follow looks for new calls.
+const followInterval = time.Second
 
 // callView is one line of the API log.
 type callView struct {
@@ -37,27 +37,27 @@ func viewCall(c storage.Call) callView {
 		LatencyMS: float64(c.LatencyMicros) / 1000, IP: c.IP, OrganizationID: c.OrganizationPublicID, APIKeyID: c.KeyID, CreatedAt: c.CreatedAt}
 }
 
-// statuses is a range of HTTP statuses.
-type statuses struct{ min, max int }
+// statusRange is a range of HTTP statuses.
+type statusRange struct{ min, max int }
 
-// parseStatuses reads one status, or a class of them such as 5xx.
-func parseStatuses(s string) (statuses, error) {
+// parseStatusRange reads one status, or a class of them such as 5xx.
+func parseStatusRange(s string) (statusRange, error) {
 	number, isClass := strings.CutSuffix(strings.ToLower(s), "xx")
 	n, err := strconv.Atoi(number)
 	switch {
 	case err == nil && isClass && 1 <= n && n <= 5:
-		return statuses{n * 100, n*100 + 99}, nil
+		return statusRange{n * 100, n*100 + 99}, nil
 	case err == nil && !isClass && 100 <= n && n <= 599:
-		return statuses{n, n}, nil
+		return statusRange{n, n}, nil
 	}
-	return statuses{}, errors.New("must be a status such as 404, or a class such as 5xx")
+	return statusRange{}, errors.New("must be a status such as 404, or a class such as 5xx")
 }
 
 // logOptions are the flags of logs.
 type logOptions struct {
 	org    string
 	since  time.Duration
-	status statuses
+	status statusRange
 	limit  int
 	follow bool
 	asJSON bool
@@ -72,7 +72,7 @@ func (e *env) logs() *cobra.Command {
 			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
 			"  confab logs --follow --json",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			err := o.show(cmd, s)
 			if cmd.Context().Err() != nil {
 				return nil // the way to end --follow
@@ -81,8 +81,8 @@ func (e *env) logs() *cobra.Command {
 		}),
 	}
 	optionalOrg(cmd, &o.org)
-	parsed(cmd, &o.since, "since", "only calls younger than this `age`, such as 1h or 7d", parseAge)
-	parsed(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatuses)
+	parsedFlag(cmd, &o.since, "since", "only calls younger than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatusRange)
 	limitFlag(cmd, &o.limit)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with new calls until interrupted")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON; with --follow one object a line")
@@ -150,7 +150,7 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.CallFilter) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter.Limit = listLimit
-	tick := time.NewTicker(followEvery)
+	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -219,7 +219,7 @@ func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
 			err = lines.Encode(v)
 		} else {
 			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.LatencyMS,
-				printable(text(v.OrganizationID)), printable(v.IP), v.RequestID)
+				printable(optionalText(v.OrganizationID)), printable(v.IP), v.RequestID)
 		}
 		if err != nil {
 			return err

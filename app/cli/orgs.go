@@ -50,7 +50,7 @@ func (e *env) orgsCreate() *cobra.Command {
 		Use:     "create NAME",
 		Short:   "Make an organization and print its id; the first one makes the data directory",
 		Example: "  confab orgs create \"Acme\"\n  confab orgs create \"Acme\" --plan starter --json",
-		Args:    newName,
+		Args:    nameArgument,
 		PreRunE: e.run(func(cmd *cobra.Command, _ []string) error { // before anything is made
 			c, err := e.settings(cmd, nil)
 			if err != nil {
@@ -58,7 +58,7 @@ func (e *env) orgsCreate() *cobra.Command {
 			}
 			return checkPlan(c, plan)
 		}),
-		RunE: e.with(true, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(true, func(cmd *cobra.Command, args []string, s *store) error {
 			o := storage.Organization{Name: args[0], Plan: plan}
 			var team storage.Team
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
@@ -93,7 +93,7 @@ func (e *env) orgsList() *cobra.Command {
 		Short:   "List organizations",
 		Example: "  confab orgs list\n  confab orgs list --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []organizationView
 			err := s.eachOrganization(cmd.Context(), "", func(_ *storage.Rx, o storage.Organization) error {
 				views = append(views, viewOrganization(o))
@@ -119,7 +119,7 @@ func (e *env) orgsShow() *cobra.Command {
 		Short:   "Show one organization and its teams",
 		Example: "  confab orgs show org_01J…\n  confab orgs show org_01J… --json",
 		Args:    arguments("ORG"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var v organizationView
 			err := s.eachOrganization(cmd.Context(), args[0], func(rx *storage.Rx, o storage.Organization) error {
 				teams, err := rx.Teams(o.ID)
@@ -161,7 +161,7 @@ func (e *env) orgsSet() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			given := cmd.Flags().Changed
 			if given("plan") {
 				if err := checkPlan(s.config, plan); err != nil {
@@ -184,9 +184,9 @@ func (e *env) orgsSet() *cobra.Command {
 			})
 		}),
 	}
-	parsed(cmd, &name, "name", "what it is called, a short `text`", parseName)
+	parsedFlag(cmd, &name, "name", "what it is called, a short `text`", parseName)
 	cmd.Flags().StringVar(&plan, "plan", "", "what it may do: a `plan` of the settings")
-	parsed(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`", parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
+	parsedFlag(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`", parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
 	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who agreed to it")
 	return cmd
 }
@@ -197,7 +197,7 @@ func (e *env) orgsSuspend() *cobra.Command {
 		Short:   "Lock an organization out; its calls are refused at once",
 		Example: "  confab orgs suspend org_01J…",
 		Args:    arguments("ORG"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.changeOrganization(cmd, args[0], func(tx *storage.Tx, o *storage.Organization) {
 				if o.SuspendedAt == 0 { // else it keeps the time since when
 					o.SuspendedAt = tx.Now
@@ -213,7 +213,7 @@ func (e *env) orgsResume() *cobra.Command {
 		Short:   "Let a suspended organization in again",
 		Example: "  confab orgs resume org_01J…",
 		Args:    arguments("ORG"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.changeOrganization(cmd, args[0], func(_ *storage.Tx, o *storage.Organization) { o.SuspendedAt = 0 })
 		}),
 	}

@@ -38,7 +38,7 @@ func printOne(cmd *cobra.Command, asJSON bool, view any, fields [][]string) erro
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), view)
 	}
-	return align(cmd.OutOrStdout(), fields)
+	return printColumns(cmd.OutOrStdout(), fields)
 }
 
 // printList shows a listing: one JSON array, or a table with a row for each.
@@ -53,11 +53,11 @@ func printList[V any](cmd *cobra.Command, asJSON bool, views []V, heading []stri
 	for _, v := range views {
 		rows = append(rows, row(v))
 	}
-	return align(cmd.OutOrStdout(), rows)
+	return printColumns(cmd.OutOrStdout(), rows)
 }
 
-// align prints rows in columns.
-func align(w io.Writer, rows [][]string) error {
+// printColumns prints rows in columns.
+func printColumns(w io.Writer, rows [][]string) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		cells := make([]string, len(row))
@@ -69,8 +69,8 @@ func align(w io.Writer, rows [][]string) error {
 	return tab.Flush()
 }
 
-// text is an optional text as a table shows it.
-func text(s *string) string {
+// optionalText is an optional text as a table shows it.
+func optionalText(s *string) string {
 	if s == nil {
 		return ""
 	}

@@ -41,7 +41,7 @@ func (e *env) purge() *cobra.Command {
 			"[webhooks] for events, and log.api_log_days.",
 		Example: "  confab purge --older-than 90d --dry-run\n  confab purge --older-than 90d --org org_01J…\n  confab purge --older-than 720h --account 106540352242922 --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			v, err := s.purge(cmd, f)
 			if err != nil {
 				return err
@@ -51,14 +51,14 @@ func (e *env) purge() *cobra.Command {
 				heading = "WOULD DELETE"
 			}
 			return printOne(cmd, f.asJSON, v, [][]string{{"WHAT", heading},
-				{"messages", count(v.Messages)}, {"media", count(v.Media)}, {"events", count(v.Events)}, {"deliveries", count(v.Deliveries)},
-				{"API log", count(v.Calls)}, {"raw callbacks", count(v.RawCallbacks)}})
+				{"messages", formatCount(v.Messages)}, {"media", formatCount(v.Media)}, {"events", formatCount(v.Events)}, {"deliveries", formatCount(v.Deliveries)},
+				{"API log", formatCount(v.Calls)}, {"raw callbacks", formatCount(v.RawCallbacks)}})
 		}),
 	}
-	parsed(cmd, &f.age, "older-than", "delete what is older than this `age`, such as 90d or 720h", parseAge)
+	parsedFlag(cmd, &f.age, "older-than", "delete what is older than this `age`, such as 90d or 720h", parseAge)
 	cmd.MarkFlagRequired("older-than")
 	optionalOrg(cmd, &f.org)
-	parsed(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
+	parsedFlag(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count")
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
@@ -70,7 +70,7 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	what := storage.Purge{Before: storage.Now().Add(-f.age)}
 	var found storage.Purged
 	err := s.View(ctx, func(rx *storage.Rx) (err error) {
-		if err := f.scope(rx, &what); err != nil {
+		if err := f.resolveScope(rx, &what); err != nil {
 			return err
 		}
 		found, err = rx.PurgeCounts(what)
@@ -80,7 +80,7 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	if err != nil || f.dryRun {
 		return v, err
 	}
-	line := newProgress(cmd.ErrOrStderr(), "purging", count)
+	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)
 	v.Purged = storage.Purged{}
 	err = s.dir.Purge(ctx, s.DB, what, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.Purged) {
 		v.Purged = purged
@@ -88,16 +88,16 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	})
 	line.end()
 	if err != nil && v.Total() > 0 {
-		err = fmt.Errorf("%w (%s rows were deleted so far)", err, count(v.Total()))
+		err = fmt.Errorf("%w (%s rows were deleted so far)", err, formatCount(v.Total()))
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("stopped after %s rows: run it again for the rest", count(v.Total()))
+		err = fmt.Errorf("stopped after %s rows: run it again for the rest", formatCount(v.Total()))
 	}
 	return v, err
 }
 
-// scope finds whose data the flags mean.
-func (f purgeFlags) scope(rx *storage.Rx, what *storage.Purge) error {
+// resolveScope finds whose data the flags mean.
+func (f purgeFlags) resolveScope(rx *storage.Rx, what *storage.Purge) error {
 	if f.org != "" {
 		o, err := organization(rx, f.org)
 		if err != nil {

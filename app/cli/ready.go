@@ -41,20 +41,20 @@ func (e *env) ready() *cobra.Command {
 					serverName = c.Server.TLSDomains[0] // the server has no certificate for an address
 				}
 			}
-			if err := askReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {
+			if err := checkReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "ready")
 			return nil
 		}),
 	}
-	parsed(cmd, &target, "url", "ask the server at this `address` instead of the one of the data directory", parseURL)
+	parsedFlag(cmd, &target, "url", "ask the server at this `address` instead of the one of the data directory", parseURL)
 	return cmd
 }
 
-// askReady asks one URL. Certificates are not verified: nothing secret is sent,
+// checkReady asks one URL. Certificates are not verified: nothing secret is sent,
 // and none is made out to a loopback address.
-func askReady(ctx context.Context, target *url.URL, serverName string) error {
+func checkReady(ctx context.Context, target *url.URL, serverName string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	client := http.Client{

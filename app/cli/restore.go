@@ -33,7 +33,7 @@ func (e *env) restore() *cobra.Command {
 				return err
 			}
 			defer closeFile()
-			line := newProgress(cmd.ErrOrStderr(), "", bytesOf)
+			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
 			r := app.Restore{Dir: app.DataDir(c.DataDir), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Progress: func(what string, done int64) {
 				line.what = what
 				line.step(done, size)
@@ -75,13 +75,13 @@ func reportRestore(cmd *cobra.Command, dir string, out app.Restored, asJSON bool
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n", dir, out.CreatedAt, count(out.Messages), count(out.Media.Files))
+	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n", dir, out.CreatedAt, formatCount(out.Messages), formatCount(out.Media.Files))
 	if !out.KeyChecked {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it into %s, or set CONFAB_MASTER_KEY, before you start the server\n", dir)
 	}
 	if out.Queued > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, and will be when the server starts;\n"+
-			"confab: cancel those that went out since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", count(out.Queued))
+			"confab: cancel those that went out since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", formatCount(out.Queued))
 	}
 	return nil
 }

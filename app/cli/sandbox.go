@@ -44,20 +44,20 @@ func (e *env) sandbox() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := claimSandbox(app.DataDir(c.DataDir), fresh); err != nil {
+			if err := prepareSandboxDir(app.DataDir(c.DataDir), fresh); err != nil {
 				return err
 			}
 			box, err := e.openSandbox(cmd, c, simulatorAt)
 			if err != nil {
 				return err
 			}
-			if err := box.forward(cmd.Context(), forwardTo); err != nil {
+			if err := box.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
 				return errors.Join(err, box.close())
 			}
-			box.warn(cmd.ErrOrStderr())
-			lines := watch(box.provider.Server, cmd.OutOrStdout())
-			err = box.during(cmd.Context(), func(ctx context.Context) error {
-				box.greet(cmd.OutOrStdout())
+			box.warnIfExposed(cmd.ErrOrStderr())
+			lines := newTerminalFeed(box.simulator.Server, cmd.OutOrStdout())
+			err = box.serveWhile(cmd.Context(), func(ctx context.Context) error {
+				box.printInstructions(cmd.OutOrStdout())
 				lines.start()
 				<-ctx.Done()
 				return nil
@@ -68,7 +68,7 @@ func (e *env) sandbox() *cobra.Command {
 	}
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSandboxDir+")")
 	cmd.Flags().String("listen", "", "`address` of the server (default 127.0.0.1:8080)")
-	parsedOr(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
+	parsedFlagWithDefault(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
 	cmd.AddCommand(e.sandboxExec(), e.sandboxEnv())
@@ -89,10 +89,10 @@ func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	return config.Load(from)
 }
 
-// claimSandbox makes sure that nobody uses the directory, and that all in it is
+// prepareSandboxDir makes sure that nobody uses the directory, and that all in it is
 // a sandbox's, so that --fresh may remove it, now or later.
-func claimSandbox(dir app.DataDir, fresh bool) error {
-	if empty, err := isEmpty(string(dir)); err != nil || empty {
+func prepareSandboxDir(dir app.DataDir, fresh bool) error {
+	if empty, err := isEmptyDirectory(string(dir)); err != nil || empty {
 		return err
 	}
 	_, err := os.Stat(sandboxFile(dir))
@@ -120,14 +120,14 @@ func claimSandbox(dir app.DataDir, fresh bool) error {
 	return err
 }
 
-// box is a sandbox: a server, the provider that it talks to, and what their
+// sandbox is a sandbox: a server, the provider that it talks to, and what their
 // users need to know.
-type box struct {
-	dir      string
-	app      *app.App
-	provider *host
-	state    *sandboxState
-	token    string // that /_sim demands; empty where only this machine reaches it
+type sandbox struct {
+	dir       string
+	app       *app.App
+	simulator *simulatorHost
+	state     *sandboxState
+	token     string // that /_sim demands; empty where only this machine reaches it
 
 	webhookSecret string // of the URL that events are forwarded to, if there is one
 }
@@ -135,21 +135,21 @@ type box struct {
 // openSandbox opens everything, and makes in it what is missing. Nothing is
 // written while an address is taken, and nothing into a directory that is not a
 // sandbox's.
-func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string) (*box, error) {
-	l, err := listen(simulatorAt, "simulator-listen")
+func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string) (*sandbox, error) {
+	l, err := openListener(simulatorAt, "simulator-listen")
 	if err != nil {
 		return nil, err
 	}
-	b := &box{dir: c.DataDir}
+	b := &sandbox{dir: c.DataDir}
 	if err := b.open(e, cmd, c, l); err != nil {
 		return nil, errors.Join(err, b.close(), closeListener(l))
 	}
 	return b, nil
 }
 
-// during serves, calls f once everything answers, and stops when f returns; its
+// serveWhile serves, calls f once everything answers, and stops when f returns; its
 // context ends when ours does or when a part breaks.
-func (b *box) during(ctx context.Context, f func(context.Context) error) error {
+func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	part := func(serve func() error) <-chan error {
@@ -160,23 +160,23 @@ func (b *box) during(ctx context.Context, f func(context.Context) error) error {
 		}()
 		return ended
 	}
-	played := part(b.provider.serve)
+	played := part(b.simulator.serve)
 	served := part(func() error { return b.app.Run(ctx) })
-	err := b.welcome(ctx)
+	err := b.waitUntilReady(ctx)
 	if err == nil {
 		err = f(ctx)
 	}
 	stop()
 	err = errors.Join(err, <-served) // its last work may still need the provider
-	b.provider.stop()
+	b.simulator.stop()
 	return errors.Join(err, <-played)
 }
 
-// welcome waits for the server's first answer, and for a message to it.
-func (b *box) welcome(ctx context.Context) error {
+// waitUntilReady waits for the server's first answer, and for a message to it.
+func (b *sandbox) waitUntilReady(ctx context.Context) error {
 	target, err := b.app.Config.Server.LocalURL()
 	if err == nil {
-		err = askReady(ctx, target.JoinPath("readyz"), "")
+		err = checkReady(ctx, target.JoinPath("readyz"), "")
 	}
 	if ctx.Err() != nil {
 		return nil // told to stop already
@@ -184,14 +184,14 @@ func (b *box) welcome(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return openWindow(b.provider.Server, b.state.PhoneNumberID)
+	return openServiceWindow(b.simulator.Server, b.state.PhoneNumberID)
 }
 
 // close frees everything. It is safe on a box that is only half open.
-func (b *box) close() error {
+func (b *sandbox) close() error {
 	var errs []error
-	if b.provider != nil {
-		errs = append(errs, b.provider.close())
+	if b.simulator != nil {
+		errs = append(errs, b.simulator.close())
 	}
 	if b.app != nil {
 		errs = append(errs, b.app.Close())

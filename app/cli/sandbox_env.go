@@ -23,7 +23,7 @@ func (e *env) sandboxEnv() *cobra.Command {
 				return err
 			}
 			var s sandboxState
-			found, err := readPrivate(sandboxFile(app.DataDir(c.DataDir)), &s)
+			found, err := readStateFile(sandboxFile(app.DataDir(c.DataDir)), &s)
 			if err != nil {
 				return err
 			}

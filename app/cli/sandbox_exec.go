@@ -44,8 +44,8 @@ func (e *env) sandboxExec() *cobra.Command {
 			if cmd.Flags().Changed("data-dir") {
 				return usage("exec has a new directory of its own: leave --data-dir out")
 			}
-			status, err := e.execIn(cmd, args, forwardTo)
-			if status != exitDone {
+			status, err := e.runInSandbox(cmd, args, forwardTo)
+			if status != exitOK {
 				return &exitError{status, err}
 			}
 			return err
@@ -56,9 +56,9 @@ func (e *env) sandboxExec() *cobra.Command {
 	return cmd
 }
 
-// execIn runs a command with a sandbox in a temporary directory and returns its
+// runInSandbox runs a command with a sandbox in a temporary directory and returns its
 // exit status.
-func (e *env) execIn(cmd *cobra.Command, args []string, forwardTo *url.URL) (status int, err error) {
+func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL) (status int, err error) {
 	// From here on a signal is the command's: we end when it does.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
@@ -67,32 +67,32 @@ func (e *env) execIn(cmd *cobra.Command, args []string, forwardTo *url.URL) (sta
 
 	c, err := e.sandboxSettings(cmd)
 	if err != nil {
-		return exitDone, err
+		return exitOK, err
 	}
 	if c.DataDir, err = os.MkdirTemp("", "confab-sandbox-"); err != nil {
-		return exitDone, err
+		return exitOK, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(c.DataDir)) }()
 	c.Server.Listen, c.Server.PublicURL, c.Server.MetricsListen = anyFreePort, "", ""
 	b, err := e.openSandbox(cmd, c, anyFreePort)
 	if err != nil {
-		return exitDone, err
+		return exitOK, err
 	}
-	if err := b.forward(cmd.Context(), forwardTo); err != nil {
-		return exitDone, errors.Join(err, b.close())
+	if err := b.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
+		return exitOK, errors.Join(err, b.close())
 	}
-	err = b.during(cmd.Context(), func(ctx context.Context) (err error) {
+	err = b.serveWhile(cmd.Context(), func(ctx context.Context) (err error) {
 		child := exec.Command(args[0], args[1:]...)
 		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		child.Env = append(os.Environ(), b.environment()...)
-		status, err = accompany(ctx, child, signals)
+		status, err = runCommand(ctx, child, signals)
 		return err
 	})
 	return status, errors.Join(err, b.close())
 }
 
 // environment is how a command finds the sandbox, and checks its events.
-func (b *box) environment() []string {
+func (b *sandbox) environment() []string {
 	variables := b.state.environment()
 	if b.webhookSecret != "" {
 		variables = append(variables, webhookSecretVariable+"="+b.webhookSecret)
@@ -100,9 +100,9 @@ func (b *box) environment() []string {
 	return variables
 }
 
-// accompany runs a command, passes signals on to it, and returns its exit
+// runCommand runs a command, passes signals on to it, and returns its exit
 // status. When the sandbox breaks, the command is told to end.
-func accompany(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
+func runCommand(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
 	if err := child.Start(); err != nil {
 		return exitNotStarted, fmt.Errorf("cannot start the command: %w", err)
 	}
@@ -112,26 +112,26 @@ func accompany(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) (
 	for {
 		select {
 		case s := <-signals:
-			if !typed(s) {
+			if !sentByTerminal(s) {
 				child.Process.Signal(s)
 			}
 		case <-broken:
 			broken = nil
 			child.Process.Signal(syscall.SIGTERM)
 		case err := <-ended:
-			return statusOf(child.ProcessState, err)
+			return exitStatus(child.ProcessState, err)
 		}
 	}
 }
 
-// typed tells the signals that a terminal sends to every process in front of
+// sentByTerminal tells the signals that a terminal sends to every process in front of
 // it: the command has had them already.
-func typed(s os.Signal) bool {
+func sentByTerminal(s os.Signal) bool {
 	return (s == syscall.SIGINT || s == syscall.SIGQUIT) && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-// statusOf is the exit status of an ended command, as a shell has it.
-func statusOf(state *os.ProcessState, err error) (int, error) {
+// exitStatus is the exit status of an ended command, as a shell has it.
+func exitStatus(state *os.ProcessState, err error) (int, error) {
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		return exitFailed, err
 	}

@@ -11,12 +11,12 @@ import (
 
 // forwardFlag adds --forward-to to a sandbox.
 func forwardFlag(cmd *cobra.Command, to **url.URL) {
-	parsed(cmd, to, "forward-to", "subscribe this `URL` to all events, and show the secret that signs them", parseEndpoint)
+	parsedFlag(cmd, to, "forward-to", "subscribe this `URL` to all events, and show the secret that signs them", parseEndpoint)
 }
 
-// forward subscribes a URL to all events, unless it is already, and remembers
+// subscribeForwardURL subscribes a URL to all events, unless it is already, and remembers
 // the secret that signs them.
-func (b *box) forward(ctx context.Context, to *url.URL) error {
+func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 	if to == nil {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (b *box) forward(ctx context.Context, to *url.URL) error {
 		if err != nil {
 			return err
 		}
-		sub, found, err := forwarded(&tx.Rx, o.ID, to.String())
+		sub, found, err := findForwardSubscription(&tx.Rx, o.ID, to.String())
 		switch {
 		case err != nil:
 			return err
@@ -39,12 +39,12 @@ func (b *box) forward(ctx context.Context, to *url.URL) error {
 				return err
 			}
 		}
-		return b.recallSecret(tx, sub.ID)
+		return b.loadSecret(tx, sub.ID)
 	})
 }
 
-// forwarded finds the subscription of a URL to all events.
-func forwarded(rx *storage.Rx, organization int64, to string) (sub storage.Subscription, found bool, err error) {
+// findForwardSubscription finds the subscription of a URL to all events.
+func findForwardSubscription(rx *storage.Rx, organization int64, to string) (sub storage.Subscription, found bool, err error) {
 	for after := storage.First; ; {
 		page, err := rx.Subscriptions(organization, after, listLimit)
 		if err != nil {
@@ -62,9 +62,9 @@ func forwarded(rx *storage.Rx, organization int64, to string) (sub storage.Subsc
 	}
 }
 
-// recallSecret finds the secret of an earlier start, or makes one where all have
+// loadSecret finds the secret of an earlier start, or makes one where all have
 // expired.
-func (b *box) recallSecret(tx *storage.Tx, subscription string) error {
+func (b *sandbox) loadSecret(tx *storage.Tx, subscription string) error {
 	keys, err := tx.SigningKeys(subscription)
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func sandboxFile(dir app.DataDir) string { return filepath.Join(string(dir), san
 // credentials of the provider's app where there are none yet.
 func readSandbox(dir app.DataDir) (*sandboxState, error) {
 	s := &sandboxState{}
-	if _, err := readPrivate(sandboxFile(dir), s); err != nil {
+	if _, err := readStateFile(sandboxFile(dir), s); err != nil {
 		return nil, err
 	}
 	s.AppID = cmp.Or(s.AppID, newAppID())

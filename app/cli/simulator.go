@@ -24,7 +24,7 @@ const (
 	defaultSimulatorDir = "./confab-simulator"
 	simulatorFileName   = "simulator.json"
 
-	challengeTimeout = 5 * time.Second
+	verifyTimeout = 5 * time.Second
 )
 
 // simulatorState is what a client of the simulator needs.
@@ -59,32 +59,32 @@ func (e *env) simulator() *cobra.Command {
 		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			return e.simulate(cmd, f)
+			return e.runSimulator(cmd, f)
 		}),
 	}
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSimulatorDir+")")
-	parsedOr(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
-	parsed(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: as before)", parseURL)
+	parsedFlagWithDefault(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
+	parsedFlag(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: as before)", parseURL)
 	cmd.Flags().StringVar(&f.appSecret, "app-secret", "", "`secret` that callbacks are signed with")
 	cmd.Flags().StringVar(&f.verifyToken, "verify-token", "", "`word` that your app expects in the webhook's challenge")
 	cmd.Flags().StringVar(&f.accessToken, "access-token", "", "`token` that your app sends")
-	parsed(cmd, &f.remember, "remember", "how `many` messages to remember, about 1 KB each (default 200000)", parseCount)
+	parsedFlag(cmd, &f.remember, "remember", "how `many` messages to remember, about 1 KB each (default 200000)", parseCount)
 	return cmd
 }
 
-// simulate serves the simulator until it is told to stop.
-func (e *env) simulate(cmd *cobra.Command, f simulatorFlags) error {
+// runSimulator serves the simulator until it is told to stop.
+func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	o, err := f.options(cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
-	l, err := listen(f.listen, "listen")
+	l, err := openListener(f.listen, "listen")
 	if err != nil {
 		return err
 	}
 	defer closeListener(l)
 	dir := cmp.Or(e.dataDir, defaultSimulatorDir)
-	if err := claimSimulator(dir); err != nil {
+	if err := prepareSimulatorDir(dir); err != nil {
 		return err
 	}
 	lock, err := lockDirectory(dir)
@@ -93,31 +93,31 @@ func (e *env) simulate(cmd *cobra.Command, f simulatorFlags) error {
 	}
 	defer lock.Close()
 	state := &simulatorState{}
-	if _, err := readPrivate(filepath.Join(dir, simulatorFileName), state); err != nil {
+	if _, err := readStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
 		return err
 	}
 	open := !isLoopback(l.Addr().String())
 	o.AccessToken = cmp.Or(o.AccessToken, state.AccessToken, newAccessToken())
-	o.ControlToken, o.Hosts = controlToken(state.ControlToken, open), ownNames("", open)
-	h, err := newHost(l, dir, app.NewLogger(cmd.ErrOrStderr(), config.Log{Level: "warn", Format: "text"}), o)
+	o.ControlToken, o.Hosts = controlToken(state.ControlToken, open), allowedHosts("", open)
+	h, err := newSimulatorHost(l, dir, app.NewLogger(cmd.ErrOrStderr(), config.Log{Level: "warn", Format: "text"}), o)
 	if err != nil {
 		return err
 	}
-	if err := state.fill(h, o); err != nil {
+	if err := state.update(h, o); err != nil {
 		return errors.Join(err, h.close())
 	}
-	if err := writePrivate(filepath.Join(dir, simulatorFileName), state); err != nil {
+	if err := writeStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
 		return errors.Join(err, h.close())
 	}
 	if open {
-		warnOpen(cmd.ErrOrStderr(), "simulator", l.Addr().String())
+		warnExposed(cmd.ErrOrStderr(), "simulator", l.Addr().String())
 	}
 	return errors.Join(state.serve(cmd, h, dir, o.ControlToken), h.close())
 }
 
-// claimSimulator prepares the directory, unless something else is in it.
-func claimSimulator(dir string) error {
-	empty, err := isEmpty(dir)
+// prepareSimulatorDir prepares the directory, unless something else is in it.
+func prepareSimulatorDir(dir string) error {
+	empty, err := isEmptyDirectory(dir)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 		o.WebhookURL = f.webhook.String()
 	}
 	o.MaxMessages = f.remember
-	from := newSecrets(stdin)
+	from := newSecretReader(stdin)
 	for _, s := range []struct {
 		into                  *string
 		flag, value, variable string
@@ -149,13 +149,13 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 	return o, nil
 }
 
-// fill takes down what the simulator has, which on the first run is made here.
-func (s *simulatorState) fill(h *host, o simulator.Options) error {
-	n, err := settle(h.Server, simulator.Number{PhoneNumberID: s.PhoneNumberID, VerifiedName: "Test Business"})
+// update takes down what the simulator has, which on the first run is made here.
+func (s *simulatorState) update(h *simulatorHost, o simulator.Options) error {
+	n, err := ensureNumber(h.Server, simulator.Number{PhoneNumberID: s.PhoneNumberID, VerifiedName: "Test Business"})
 	if err != nil {
 		return err
 	}
-	s.SimulatorURL = urlOf(h.listener)
+	s.SimulatorURL = localURL(h.listener)
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
 	s.Credentials = h.Credentials()
 	s.WebhookURL = cmp.Or(o.WebhookURL, s.WebhookURL)
@@ -164,19 +164,19 @@ func (s *simulatorState) fill(h *host, o simulator.Options) error {
 }
 
 // serve serves until the command is told to stop.
-func (s *simulatorState) serve(cmd *cobra.Command, h *host, dir, token string) error {
+func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token string) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	lines := watch(h.Server, cmd.OutOrStdout())
+	lines := newTerminalFeed(h.Server, cmd.OutOrStdout())
 	defer lines.stop()
 	ended := make(chan error, 1)
 	go func() {
 		ended <- h.serve()
 		stop()
 	}()
-	s.greet(cmd.OutOrStdout(), dir, token)
+	s.printInstructions(cmd.OutOrStdout(), dir, token)
 	if s.WebhookURL != "" {
-		s.challenge(ctx, cmd, h)
+		s.verifyWebhook(ctx, cmd, h)
 	}
 	lines.start()
 	<-ctx.Done()
@@ -184,10 +184,10 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *host, dir, token string) e
 	return <-ended
 }
 
-// challenge asks the webhook whether it knows the verify token. Callbacks are
+// verifyWebhook asks the webhook whether it knows the verify token. Callbacks are
 // posted to it whatever it answers: it may only be slower to start than we are.
-func (s *simulatorState) challenge(ctx context.Context, cmd *cobra.Command, h *host) {
-	ctx, cancel := context.WithTimeout(ctx, challengeTimeout)
+func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, h *simulatorHost) {
+	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
 	if err := h.VerifyWebhook(ctx); err != nil {
 		_, why, worded := strings.Cut(err.Error(), "following errors: ") // after the provider's preamble
@@ -200,10 +200,10 @@ func (s *simulatorState) challenge(ctx context.Context, cmd *cobra.Command, h *h
 	fmt.Fprintf(cmd.OutOrStdout(), "The webhook %s has taken the challenge.\n", s.WebhookURL)
 }
 
-// greet says how to make the first calls.
-func (s *simulatorState) greet(out io.Writer, dir, token string) {
+// printInstructions says how to make the first calls.
+func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 	fmt.Fprintf(out, "The simulator plays the provider at %s\n\n", s.SimulatorURL)
-	align(out, append([][]string{
+	printColumns(out, append([][]string{
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  account", s.WABAID},
 		{"  app", s.AppID},

@@ -16,9 +16,9 @@ import (
 // store is the data directory's database, opened for one command.
 type store struct {
 	*storage.DB
-	dir    app.DataDir
-	config config.Config
-	asked  string // the provider's address, once it is known
+	dir         app.DataDir
+	config      config.Config
+	providerURL string // the provider's address, once it is known
 }
 
 // open opens the data directory. With create it may be new; otherwise a wrong
@@ -48,11 +48,11 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 
 // change writes, and returns when the running server, if there is one, knows.
 func (s *store) change(ctx context.Context, fn func(*storage.Tx) error) error {
-	return s.changeAnd(ctx, "/refresh", fn)
+	return s.changeAndNotify(ctx, "/refresh", fn)
 }
 
-// changeAnd writes, and sends a command to the running server, if there is one.
-func (s *store) changeAnd(ctx context.Context, command string, fn func(*storage.Tx) error) error {
+// changeAndNotify writes, and sends a command to the running server, if there is one.
+func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*storage.Tx) error) error {
 	if err := s.Update(ctx, fn); err != nil {
 		return err
 	}
@@ -62,8 +62,8 @@ func (s *store) changeAnd(ctx context.Context, command string, fn func(*storage.
 	return nil
 }
 
-// with runs a command's code on the opened data directory.
-func (e *env) with(create bool, f func(cmd *cobra.Command, args []string, s *store) error) func(*cobra.Command, []string) error {
+// withStore runs a command's code on the opened data directory.
+func (e *env) withStore(create bool, f func(cmd *cobra.Command, args []string, s *store) error) func(*cobra.Command, []string) error {
 	return e.run(func(cmd *cobra.Command, args []string) (err error) {
 		s, err := e.open(cmd, create)
 		if err != nil {

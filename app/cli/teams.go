@@ -32,8 +32,8 @@ func (e *env) teamsCreate() *cobra.Command {
 		Use:     "create NAME --org ORG",
 		Short:   "Make a team and print its id",
 		Example: "  confab teams create \"Support\" --org org_01J…",
-		Args:    newName,
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		Args:    nameArgument,
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var v teamView
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
 				o, err := organization(&tx.Rx, org)
@@ -66,7 +66,7 @@ func (e *env) teamsList() *cobra.Command {
 		Short:   "List teams",
 		Example: "  confab teams list\n  confab teams list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []teamView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				teams, err := rx.Teams(o.ID)

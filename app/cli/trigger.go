@@ -12,8 +12,8 @@ import (
 // trigger is what its commands share: which simulator is meant.
 type trigger struct {
 	*env
-	at    *url.URL
-	token string
+	simulatorURL *url.URL
+	token        string
 }
 
 func (e *env) trigger() *cobra.Command {
@@ -28,21 +28,21 @@ func (e *env) trigger() *cobra.Command {
 	flags := cmd.PersistentFlags()
 	dataDirFlag(flags, &e.dataDir, "of the sandbox or simulator (default "+defaultSandboxDir+", or "+defaultSimulatorDir+")")
 	flags.Func("simulator-url", "`address` of the simulator", func(s string) (err error) {
-		t.at, err = parseURL(s)
+		t.simulatorURL, err = parseURL(s)
 		return err
 	})
 	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control surface, or - for standard input (default: as in the data directory, or $"+controlTokenVariable+")")
 	return cmd
 }
 
-// on runs a command's code on the simulator that is meant.
-func (t *trigger) on(f func(cmd *cobra.Command, args []string, c *control) error) func(*cobra.Command, []string) error {
+// withSimulator runs a command's code on the simulator that is meant.
+func (t *trigger) withSimulator(f func(cmd *cobra.Command, args []string, c *simulatorClient) error) func(*cobra.Command, []string) error {
 	return t.run(func(cmd *cobra.Command, args []string) error {
-		c, err := t.find(cmd.Context())
+		c, err := t.findSimulator(cmd.Context())
 		if err != nil {
 			return err
 		}
-		given, err := newSecrets(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
+		given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
 		if err != nil {
 			return err
 		}
@@ -53,20 +53,20 @@ func (t *trigger) on(f func(cmd *cobra.Command, args []string, c *control) error
 	})
 }
 
-// find finds the simulator that is meant.
-func (t *trigger) find(ctx context.Context) (*control, error) {
+// findSimulator finds the simulator that is meant.
+func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
 	var (
-		c     = &control{}
+		c     = &simulatorClient{}
 		found = true
 		err   error
 	)
 	switch {
-	case t.at != nil:
-		c.SimulatorURL = strings.TrimRight(t.at.String(), "/")
+	case t.simulatorURL != nil:
+		c.SimulatorURL = strings.TrimRight(t.simulatorURL.String(), "/")
 	case t.dataDir != "":
-		c.world, found, err = readWorld(t.dataDir)
+		c.simulatorAccess, found, err = readSimulatorAccess(t.dataDir)
 	default:
-		c.world, found, err = findWorld(ctx)
+		c.simulatorAccess, found, err = findSimulatorAccess(ctx)
 	}
 	if err == nil && !found {
 		err = errors.New("no sandbox runs here: start one with 'confab sandbox', or say where it is with --data-dir or --simulator-url")
@@ -74,7 +74,7 @@ func (t *trigger) find(ctx context.Context) (*control, error) {
 	return c, err
 }
 
-// made is the simulator's answer to what was made.
-type made struct {
+// createdAnswer is the simulator's answer to what was made.
+type createdAnswer struct {
 	ID string `json:"id"`
 }

@@ -23,9 +23,9 @@ type content struct {
 	raw                            map[string]any
 }
 
-func (m *content) flags(cmd *cobra.Command, sample string) {
+func (m *content) addFlags(cmd *cobra.Command, sample string) {
 	flags := cmd.Flags()
-	parsed(cmd, &m.kind, "type", "`type` of the message (default: as the other flags have it, or text)", parseKind)
+	parsedFlag(cmd, &m.kind, "type", "`type` of the message (default: as the other flags have it, or text)", parseKind)
 	flags.StringVar(&m.text, "text", sample, "`text` of the message")
 	flags.StringVar(&m.link, "link", "", "`URL` of an image, video, audio, document or sticker")
 	flags.StringVar(&m.file, "file", "", "`path` of such a file")
@@ -41,28 +41,30 @@ func (m *content) flags(cmd *cobra.Command, sample string) {
 	flags.StringVar(&m.message, "message", "", "`id` of the message reacted to, edited or revoked (default: the latest)")
 	flags.StringVar(&m.context, "context", "", "`id` of the message that is answered")
 	flags.IntVar(&m.code, "code", 0, "provider's error `code` in an unsupported message (default 131051)")
-	parsed(cmd, &m.raw, "content", "fields of the message as a provider's callback has them, a `JSON` object laid over the rest", parseObject)
+	parsedFlag(cmd, &m.raw, "content", "fields of the message as a provider's callback has them, a `JSON` object laid over the rest", parseObject)
 }
 
-// maker makes the content of one kind of message.
-type maker func(m *content, cmd *cobra.Command, c *control) (any, error)
+// contentMaker makes the content of one kind of message.
+type contentMaker func(m *content, cmd *cobra.Command, c *simulatorClient) (any, error)
 
-// makers are the kinds of message. The replies are kinds of interactive ones.
-func makers() map[string]maker {
-	reply := func(kind string, more part) maker {
-		return func(m *content, _ *cobra.Command, _ *control) (any, error) {
-			choice := part{"id": m.buttonID, "title": m.title}
+// contentMakers are the kinds of message. The replies are kinds of interactive ones.
+func contentMakers() map[string]contentMaker {
+	reply := func(kind string, more jsonObject) contentMaker {
+		return func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
+			choice := jsonObject{"id": m.buttonID, "title": m.title}
 			if more != nil {
 				choice = more
 			}
-			return part{"type": kind, kind: choice}, nil
+			return jsonObject{"type": kind, kind: choice}, nil
 		}
 	}
-	sample := func(v any) maker {
-		return func(*content, *cobra.Command, *control) (any, error) { return v, nil }
+	sample := func(v any) contentMaker {
+		return func(*content, *cobra.Command, *simulatorClient) (any, error) { return v, nil }
 	}
-	return map[string]maker{
-		"text":         func(m *content, _ *cobra.Command, _ *control) (any, error) { return part{"body": m.text}, nil },
+	return map[string]contentMaker{
+		"text": func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
+			return jsonObject{"body": m.text}, nil
+		},
 		"image":        (*content).media,
 		"video":        (*content).media,
 		"audio":        (*content).media,
@@ -72,13 +74,13 @@ func makers() map[string]maker {
 		"contacts":     sample(sampleContacts()),
 		"button_reply": reply("button_reply", nil),
 		"list_reply":   reply("list_reply", nil),
-		"nfm_reply":    reply("nfm_reply", part{"name": "flow", "body": "Sent", "response_json": `{"flow_token": "unused"}`}),
-		"button": func(m *content, _ *cobra.Command, _ *control) (any, error) {
-			return part{"payload": m.buttonID, "text": m.title}, nil
+		"nfm_reply":    reply("nfm_reply", jsonObject{"name": "flow", "body": "Sent", "response_json": `{"flow_token": "unused"}`}),
+		"button": func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
+			return jsonObject{"payload": m.buttonID, "text": m.title}, nil
 		},
 		"reaction":    (*content).reaction,
 		"order":       sample(sampleOrder()),
-		"system":      sample(part{"type": "user_changed_number", "body": samplePersonName + " changed from 15550001111 to 15550002222", "wa_id": "15550002222"}),
+		"system":      sample(jsonObject{"type": "user_changed_number", "body": samplePersonName + " changed from 15550001111 to 15550002222", "wa_id": "15550002222"}),
 		"unsupported": sample(nil),
 		"edit":        (*content).edit,
 		"revoke":      (*content).revoke,
@@ -86,10 +88,10 @@ func makers() map[string]maker {
 }
 
 // contentKinds lists the kinds in the order of the alphabet.
-func contentKinds() []string { return slices.Sorted(maps.Keys(makers())) }
+func contentKinds() []string { return slices.Sorted(maps.Keys(contentMakers())) }
 
 func parseKind(s string) (string, error) {
-	if makers()[s] == nil && s != "interactive" {
+	if contentMakers()[s] == nil && s != "interactive" {
 		return "", errors.New("is none of the types that 'confab trigger inbound --help' lists")
 	}
 	return s, nil
@@ -102,13 +104,13 @@ func parseObject(s string) (object map[string]any, err error) {
 	return object, nil
 }
 
-// body words the message as the control surface wants it.
-func (m *content) body(cmd *cobra.Command, c *control) (map[string]any, error) {
-	if err := m.guess(cmd); err != nil {
+// buildBody words the message as the control surface wants it.
+func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]any, error) {
+	if err := m.inferKind(cmd); err != nil {
 		return nil, err
 	}
 	body := map[string]any{"type": m.kind}
-	if make := makers()[m.kind]; make != nil && m.raw[m.kind] == nil {
+	if make := contentMakers()[m.kind]; make != nil && m.raw[m.kind] == nil {
 		made, err := make(m, cmd, c)
 		if err != nil {
 			return nil, err
@@ -120,12 +122,12 @@ func (m *content) body(cmd *cobra.Command, c *control) (map[string]any, error) {
 			body[body["type"].(string)] = made
 		}
 	}
-	answered, err := m.answered(cmd.Context(), c)
+	answered, err := m.repliedTo(cmd.Context(), c)
 	if err != nil {
 		return nil, err
 	}
 	if answered != "" {
-		body["context"] = part{"message_id": answered}
+		body["context"] = jsonObject{"message_id": answered}
 	}
 	if m.code != 0 {
 		body["error_code"] = m.code
@@ -134,14 +136,14 @@ func (m *content) body(cmd *cobra.Command, c *control) (map[string]any, error) {
 	return body, nil
 }
 
-// guess finds the type of a message that does not say it.
-func (m *content) guess(cmd *cobra.Command) (err error) {
+// inferKind finds the type of a message that does not say it.
+func (m *content) inferKind(cmd *cobra.Command) (err error) {
 	given := cmd.Flags().Changed
 	if kind, ok := m.raw["type"].(string); ok && m.kind == "" {
 		m.kind = kind
 	}
 	for kind := range m.raw {
-		if m.kind == "" && (makers()[kind] != nil || kind == "interactive") {
+		if m.kind == "" && (contentMakers()[kind] != nil || kind == "interactive") {
 			m.kind = kind
 		}
 	}
@@ -163,9 +165,9 @@ func (m *content) guess(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// answered is the message that this one answers: the one named or, as a button
+// repliedTo is the message that this one answers: the one named or, as a button
 // belongs to a message, the latest send that could have it.
-func (m *content) answered(ctx context.Context, c *control) (string, error) {
+func (m *content) repliedTo(ctx context.Context, c *simulatorClient) (string, error) {
 	if m.context != "" || m.kind != "button" && m.kind != "button_reply" && m.kind != "list_reply" && m.kind != "nfm_reply" {
 		return m.context, nil
 	}
@@ -176,14 +178,14 @@ func (m *content) answered(ctx context.Context, c *control) (string, error) {
 	return latest.ID, nil
 }
 
-func (m *content) location(cmd *cobra.Command, _ *control) (any, error) {
+func (m *content) location(cmd *cobra.Command, _ *simulatorClient) (any, error) {
 	if given := cmd.Flags().Changed; given("latitude") != given("longitude") {
 		return nil, usage("a location has both --latitude and --longitude")
 	}
-	return part{"latitude": m.latitude, "longitude": m.longitude}, nil
+	return jsonObject{"latitude": m.latitude, "longitude": m.longitude}, nil
 }
 
-func (m *content) reaction(cmd *cobra.Command, c *control) (any, error) {
+func (m *content) reaction(cmd *cobra.Command, c *simulatorClient) (any, error) {
 	to := m.message
 	if to == "" {
 		latest, found, err := c.latestSend(cmd.Context())
@@ -195,28 +197,28 @@ func (m *content) reaction(cmd *cobra.Command, c *control) (any, error) {
 		}
 		to = latest.ID
 	}
-	return part{"message_id": to, "emoji": m.emoji}, nil
+	return jsonObject{"message_id": to, "emoji": m.emoji}, nil
 }
 
-func (m *content) edit(cmd *cobra.Command, c *control) (any, error) {
+func (m *content) edit(cmd *cobra.Command, c *simulatorClient) (any, error) {
 	id, err := c.orLatestInbound(cmd.Context(), m.message)
-	return part{"original_message_id": id, "message": part{"type": "text", "text": part{"body": m.text}}}, err
+	return jsonObject{"original_message_id": id, "message": jsonObject{"type": "text", "text": jsonObject{"body": m.text}}}, err
 }
 
-func (m *content) revoke(cmd *cobra.Command, c *control) (any, error) {
+func (m *content) revoke(cmd *cobra.Command, c *simulatorClient) (any, error) {
 	id, err := c.orLatestInbound(cmd.Context(), m.message)
-	return part{"original_message_id": id}, err
+	return jsonObject{"original_message_id": id}, err
 }
 
-func sampleContacts() []part {
-	return []part{{
-		"name":   part{"formatted_name": "Bo Lind", "first_name": "Bo", "last_name": "Lind"},
-		"phones": []part{{"phone": "+1 555-000-2222", "wa_id": "15550002222", "type": "CELL"}},
+func sampleContacts() []jsonObject {
+	return []jsonObject{{
+		"name":   jsonObject{"formatted_name": "Bo Lind", "first_name": "Bo", "last_name": "Lind"},
+		"phones": []jsonObject{{"phone": "+1 555-000-2222", "wa_id": "15550002222", "type": "CELL"}},
 	}}
 }
 
-func sampleOrder() part {
-	return part{"catalog_id": "194836987003835", "text": "Gift wrapping, please", "product_items": []part{
+func sampleOrder() jsonObject {
+	return jsonObject{"catalog_id": "194836987003835", "text": "Gift wrapping, please", "product_items": []jsonObject{
 		{"product_retailer_id": "tea-green-100", "quantity": 2, "item_price": 7.5, "currency": "USD"},
 	}}
 }

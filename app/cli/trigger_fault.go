@@ -40,7 +40,7 @@ func (t *trigger) fault() *cobra.Command {
 			"  confab trigger fault --list\n" +
 			"  confab trigger fault --clear",
 		Args: arguments("[FAULT]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			switch {
 			case clear:
 				return c.do(cmd.Context(), "DELETE", "/_sim/faults?id="+url.QueryEscape(append(args, "")[0]), nil, nil)
@@ -54,7 +54,7 @@ func (t *trigger) fault() *cobra.Command {
 			} else if f.Kind == "" {
 				f.Kind = "http_500"
 			}
-			var answer made
+			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/faults", f, &answer); err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func (t *trigger) fault() *cobra.Command {
 			return printNew(cmd, asJSON, f.ID, f)
 		}),
 	}
-	f.flags(cmd)
+	f.addFlags(cmd)
 	cmd.Flags().BoolVar(&list, "list", false, "list the faults to come instead")
 	cmd.Flags().BoolVar(&clear, "clear", false, "take faults back instead")
 	cmd.MarkFlagsMutuallyExclusive("list", "clear")
@@ -70,16 +70,16 @@ func (t *trigger) fault() *cobra.Command {
 	return cmd
 }
 
-func (f *fault) flags(cmd *cobra.Command) {
-	parsed(cmd, &f.Kind, "kind", "`what` happens (default http_500, or error_code with --code)",
+func (f *fault) addFlags(cmd *cobra.Command) {
+	parsedFlag(cmd, &f.Kind, "kind", "`what` happens (default http_500, or error_code with --code)",
 		parseChoice("http_500", "timeout", "drop_connection", "rate_limit", "error_code"))
-	parsed(cmd, &f.Endpoint, "endpoint", "`calls` it happens to: messages, media, templates, register or all (default messages)",
+	parsedFlag(cmd, &f.Endpoint, "endpoint", "`calls` it happens to: messages, media, templates, register or all (default messages)",
 		parseChoice("messages", "media", "templates", "register", "all"))
-	parsed(cmd, &f.Times, "times", "how `often`; 0 is for ever (default 1, or for ever with --probability)", func(s string) (*int, error) {
+	parsedFlag(cmd, &f.Times, "times", "how `often`; 0 is for ever (default 1, or for ever with --probability)", func(s string) (*int, error) {
 		n, err := strconv.Atoi(s)
 		return &n, err
 	})
-	parsed(cmd, &f.Probability, "probability", "`share` of the calls, from 0 to 1", func(s string) (*float64, error) {
+	parsedFlag(cmd, &f.Probability, "probability", "`share` of the calls, from 0 to 1", func(s string) (*float64, error) {
 		share, err := strconv.ParseFloat(s, 64)
 		return &share, err
 	})
@@ -89,7 +89,7 @@ func (f *fault) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.PhoneNumberID, "phone-number-id", "", "only calls for the business number with this `id`")
 }
 
-func (c *control) listFaults(cmd *cobra.Command, asJSON bool) error {
+func (c *simulatorClient) listFaults(cmd *cobra.Command, asJSON bool) error {
 	var answer struct {
 		Data []fault `json:"data"`
 	}
@@ -108,6 +108,6 @@ func (c *control) listFaults(cmd *cobra.Command, asJSON bool) error {
 		if f.Code != 0 {
 			code = strconv.Itoa(f.Code)
 		}
-		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, party(f.To)}
+		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, displayNumber(f.To)}
 	})
 }

@@ -24,8 +24,8 @@ const maxMediaFile = 100 << 20
 
 // media words a file: by its link, or with its bytes. Without either it is a
 // sample.
-func (m *content) media(*cobra.Command, *control) (any, error) {
-	v := part{}
+func (m *content) media(*cobra.Command, *simulatorClient) (any, error) {
+	v := jsonObject{}
 	switch {
 	case m.link != "" && m.file != "":
 		return nil, usage("--link and --file exclude each other")
@@ -46,9 +46,9 @@ func (m *content) media(*cobra.Command, *control) (any, error) {
 		v["data"] = base64.StdEncoding.EncodeToString(data)
 		m.filename = cmp.Or(m.filename, name)
 	}
-	lay(v, "mime_type", m.mimeType, "caption", m.caption)
+	setNonEmpty(v, "mime_type", m.mimeType, "caption", m.caption)
 	if m.kind == "document" {
-		lay(v, "filename", m.filename)
+		setNonEmpty(v, "filename", m.filename)
 	}
 	if m.kind == "audio" {
 		v["voice"] = m.voice

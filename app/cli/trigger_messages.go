@@ -42,8 +42,8 @@ func (m message) summary() string {
 
 // eachMessage reads the remembered messages one by one, oldest first: there may
 // be very many.
-func (c *control) eachMessage(ctx context.Context, filters url.Values, f func(message)) error {
-	return c.call(ctx, "GET", "/_sim/messages?"+filters.Encode(), c.ControlToken, nil, func(body io.Reader) error {
+func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f func(message)) error {
+	return c.request(ctx, "GET", "/_sim/messages?"+filters.Encode(), c.ControlToken, nil, func(body io.Reader) error {
 		in := json.NewDecoder(body)
 		for range 3 { // { "data" [
 			if _, err := in.Token(); err != nil {
@@ -62,7 +62,7 @@ func (c *control) eachMessage(ctx context.Context, filters url.Values, f func(me
 }
 
 // latestSend is the last message that the business sent.
-func (c *control) latestSend(ctx context.Context) (latest message, found bool, err error) {
+func (c *simulatorClient) latestSend(ctx context.Context) (latest message, found bool, err error) {
 	err = c.eachMessage(ctx, nil, func(m message) {
 		if !m.inbound() {
 			latest, found = m, true
@@ -72,7 +72,7 @@ func (c *control) latestSend(ctx context.Context) (latest message, found bool, e
 }
 
 // orLatestInbound is the id given, or that of the last message of a person.
-func (c *control) orLatestInbound(ctx context.Context, id string) (string, error) {
+func (c *simulatorClient) orLatestInbound(ctx context.Context, id string) (string, error) {
 	if id != "" {
 		return id, nil
 	}
@@ -97,7 +97,7 @@ func (t *trigger) messages() *cobra.Command {
 		Short:   "List what was sent, oldest first",
 		Example: "  confab trigger messages\n  confab trigger messages --to +15550001111 --type template --json\n  confab trigger messages --forget",
 		Args:    arguments(),
-		RunE: t.on(func(cmd *cobra.Command, _ []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {
 			if forget {
 				return c.do(cmd.Context(), "DELETE", "/_sim/messages", nil, nil)
 			}
@@ -113,7 +113,7 @@ func (t *trigger) messages() *cobra.Command {
 			}
 			heading := []string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}
 			return printList(cmd, asJSON, all, heading, func(m message) []string {
-				return []string{m.CreatedAt, party(m.To), m.Type, m.Status, shorten(m.summary()), m.ID}
+				return []string{m.CreatedAt, displayNumber(m.To), m.Type, m.Status, truncate(m.summary()), m.ID}
 			})
 		}),
 	}
@@ -127,8 +127,8 @@ func (t *trigger) messages() *cobra.Command {
 	return cmd
 }
 
-// shorten keeps a text within a column.
-func shorten(s string) string {
+// truncate keeps a text within a column.
+func truncate(s string) string {
 	const most = 40
 	if letters := []rune(s); len(letters) > most {
 		return string(letters[:most-1]) + "…"
@@ -136,8 +136,8 @@ func shorten(s string) string {
 	return s
 }
 
-// acted is what a command that acts on a message prints as JSON.
-type acted struct {
+// actionView is what a command that acts on a message prints as JSON.
+type actionView struct {
 	ID     string `json:"id"`
 	Status string `json:"status,omitempty"`
 }
@@ -155,8 +155,8 @@ func (t *trigger) status() *cobra.Command {
 			"id. MESSAGE is the provider's id (wamid.…); without it the latest send is meant.",
 		Example: "  confab trigger status --status read\n  confab trigger status wamid.HBgL… --status failed --code 131026",
 		Args:    arguments("[MESSAGE]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
-			done := acted{Status: cmp.Or(status, "read")}
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
+			done := actionView{Status: cmp.Or(status, "read")}
 			if len(args) > 0 {
 				done.ID = args[0]
 			} else if latest, found, err := c.latestSend(cmd.Context()); err != nil {
@@ -175,7 +175,7 @@ func (t *trigger) status() *cobra.Command {
 			return printNew(cmd, asJSON, done.ID, done)
 		}),
 	}
-	parsed(cmd, &status, "status", "`word`: sent, delivered, read, played or failed (default read, or failed with --code)",
+	parsedFlag(cmd, &status, "status", "`word`: sent, delivered, read, played or failed (default read, or failed with --code)",
 		parseChoice("sent", "delivered", "read", "played", "failed"))
 	cmd.Flags().IntVar(&code, "code", 0, "provider's error `code` of a failure, such as 131026")
 	jsonFlag(cmd, &asJSON)
@@ -184,18 +184,18 @@ func (t *trigger) status() *cobra.Command {
 
 func (t *trigger) edit() *cobra.Command {
 	var text string
-	cmd := t.follow("edit", "Let a person change what they wrote", func() any { return map[string]any{"text": text} })
+	cmd := t.messageCommand("edit", "Let a person change what they wrote", func() any { return map[string]any{"text": text} })
 	cmd.Example += "\n  confab trigger edit wamid.HBgL… --text 'Tomorrow at ten'"
-	parsedOr(cmd, &text, "text", "I meant something else", "the new `text`", parseText)
+	parsedFlagWithDefault(cmd, &text, "text", "I meant something else", "the new `text`", parseText)
 	return cmd
 }
 
 func (t *trigger) revoke() *cobra.Command {
-	return t.follow("revoke", "Let a person delete what they wrote", func() any { return nil })
+	return t.messageCommand("revoke", "Let a person delete what they wrote", func() any { return nil })
 }
 
-// follow is a command about an earlier message.
-func (t *trigger) follow(verb, short string, body func() any) *cobra.Command {
+// messageCommand is a command about an earlier message.
+func (t *trigger) messageCommand(verb, short string, body func() any) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   verb + " [MESSAGE]",
@@ -205,12 +205,12 @@ func (t *trigger) follow(verb, short string, body func() any) *cobra.Command {
 			"an echo, the business does so on its phone.",
 		Example: "  confab trigger " + verb,
 		Args:    arguments("[MESSAGE]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			id, err := c.orLatestInbound(cmd.Context(), append(args, "")[0])
 			if err != nil {
 				return err
 			}
-			var answer made
+			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/messages/"+url.PathEscape(id)+"/"+verb, body(), &answer); err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func (t *trigger) preferences() *cobra.Command {
 			"(" + samplePerson + ") is meant. While stopped, marketing templates to them fail with 131050.",
 		Example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
 		Args:    arguments("[PERSON]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			wish := map[string]string{"marketing": marketing}
 			if err := c.do(cmd.Context(), "POST", contactPath(args, "preferences"), wish, nil); err != nil {
 				return err
@@ -31,7 +31,7 @@ func (t *trigger) preferences() *cobra.Command {
 			return printNew(cmd, asJSON, marketing, wish)
 		}),
 	}
-	parsedOr(cmd, &marketing, "marketing", "stop", "`word`: stop or resume", parseChoice("stop", "resume"))
+	parsedFlagWithDefault(cmd, &marketing, "marketing", "stop", "`word`: stop or resume", parseChoice("stop", "resume"))
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -48,9 +48,9 @@ func (t *trigger) identity() *cobra.Command {
 			"number or BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
 		Example: "  confab trigger identity\n  confab trigger identity +15550001111 --phone-number +15550003333",
 		Args:    arguments("[PERSON]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			body := map[string]any{}
-			lay(body, "bsuid", bsuid, "phone_number", phone)
+			setNonEmpty(body, "bsuid", bsuid, "phone_number", phone)
 			var now struct {
 				BSUID       string  `json:"bsuid"`
 				PhoneNumber *string `json:"phone_number"`

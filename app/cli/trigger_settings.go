@@ -26,7 +26,7 @@ func (t *trigger) settings() *cobra.Command {
 			_, err := parseAssignments(args)
 			return err
 		},
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			method, body := "GET", any(nil)
 			if changes, _ := parseAssignments(args); len(changes) > 0 {
 				method, body = "PATCH", changes
@@ -91,7 +91,7 @@ func (t *trigger) numbers() *cobra.Command {
 			"print its id. With the id of one that exists, it is changed.",
 		Example: "  confab trigger numbers\n  confab trigger numbers --add --name 'Second Shop' --status PENDING",
 		Args:    arguments(),
-		RunE: t.on(func(cmd *cobra.Command, _ []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {
 			if add {
 				var now numberView
 				if err := c.do(cmd.Context(), "POST", "/_sim/numbers", n, &now); err != nil {
@@ -132,8 +132,8 @@ func (t *trigger) callback() *cobra.Command {
 			"holds the payload as JSON; - is standard input.",
 		Example: "  confab trigger callback payload.json\n  echo '{\"object\": \"whatsapp_business_account\", \"entry\": []}' | confab trigger callback -",
 		Args:    arguments("FILE"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
-			text, err := readFileOr(cmd.InOrStdin(), args[0])
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
+			text, err := readFileOrStdin(cmd.InOrStdin(), args[0])
 			if err != nil {
 				return err
 			}
@@ -152,8 +152,8 @@ func (t *trigger) callback() *cobra.Command {
 	}
 }
 
-// readFileOr reads a file, or standard input for -.
-func readFileOr(stdin io.Reader, path string) ([]byte, error) {
+// readFileOrStdin reads a file, or standard input for -.
+func readFileOrStdin(stdin io.Reader, path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(stdin)
 	}
@@ -168,7 +168,7 @@ func (t *trigger) reset() *cobra.Command {
 			"media and tokens stay.",
 		Example: "  confab trigger reset",
 		Args:    arguments(),
-		RunE: t.on(func(cmd *cobra.Command, _ []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {
 			return c.do(cmd.Context(), "POST", "/_sim/reset", nil, nil)
 		}),
 	}

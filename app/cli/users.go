@@ -39,7 +39,7 @@ func (e *env) usersCreate() *cobra.Command {
 		Example: "  confab users create --org org_01J… --name \"Ana\" --email ana@example.com\n" +
 			"  confab users create --org org_01J… --name \"Bo\" --team team_01J…",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var v userView
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
 				o, err := organization(&tx.Rx, org)
@@ -65,10 +65,10 @@ func (e *env) usersCreate() *cobra.Command {
 		}),
 	}
 	requiredOrg(cmd, &org, "that the person belongs to")
-	parsed(cmd, &name, "name", "what the person is called, a short `text`", parseName)
+	parsedFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
 	cmd.MarkFlagRequired("name")
-	parsed(cmd, &email, "email", "the person's `address`", parseEmail)
-	parsed(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
+	parsedFlag(cmd, &email, "email", "the person's `address`", parseEmail)
+	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -100,7 +100,7 @@ func (e *env) usersList() *cobra.Command {
 		Short:   "List people",
 		Example: "  confab users list\n  confab users list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []userView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				users, err := rx.Users(o.ID)
@@ -114,7 +114,7 @@ func (e *env) usersList() *cobra.Command {
 			}
 			heading := []string{"ID", "NAME", "EMAIL", "TEAM", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v userView) []string {
-				return []string{v.ID, v.Name, text(v.Email), v.TeamID, v.OrganizationID, v.CreatedAt.String()}
+				return []string{v.ID, v.Name, optionalText(v.Email), v.TeamID, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}

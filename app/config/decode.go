@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// text is the value of a variable or a flag. It is a type of its own because
+// textValue is the value of a variable or a flag. It is a type of its own because
 // such a value may mean a number or a list, while a quoted "5" in a file is a
 // mistake worth telling.
-type text string
+type textValue string
 
 // What each kind of value must look like, said to whoever wrote another.
 var (
@@ -32,8 +32,8 @@ var (
 	errEmpty    = errors.New("must not have empty items")
 )
 
-// days are the leading days of an age; what follows them is Go's.
-var days = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d([0-9.].*)?$`)
+// daysPrefix are the leading days of an age; what follows them is Go's.
+var daysPrefix = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d([0-9.].*)?$`)
 
 // decode turns a raw value of any layer into the type of its setting.
 func decode(raw any, to reflect.Type) (any, error) {
@@ -67,7 +67,7 @@ func decodeText[T any](raw any, wrong error, parse func(string) (T, error)) (any
 	switch v := raw.(type) {
 	case string:
 		return parse(v)
-	case text:
+	case textValue:
 		return parse(string(v))
 	}
 	return nil, wrong
@@ -77,7 +77,7 @@ func decodeBool(raw any) (any, error) {
 	switch v := raw.(type) {
 	case bool:
 		return v, nil
-	case text:
+	case textValue:
 		if b, err := strconv.ParseBool(string(v)); err == nil {
 			return b, nil
 		}
@@ -91,7 +91,7 @@ func decodeInt(raw any) (any, error) {
 		if int64(int(v)) == v {
 			return int(v), nil
 		}
-	case text:
+	case textValue:
 		if n, err := strconv.Atoi(string(v)); err == nil {
 			return n, nil
 		}
@@ -106,7 +106,7 @@ func decodeFloat(raw any) (any, error) {
 		number = v
 	case int64:
 		number = float64(v)
-	case text:
+	case textValue:
 		if n, err := strconv.ParseFloat(string(v), 64); err == nil {
 			number = n
 		}
@@ -120,7 +120,7 @@ func decodeFloat(raw any) (any, error) {
 // decodeList reads an array of the file, or text with commas. An empty list
 // is nil, so that it equals an unset one.
 func decodeList(raw any, to reflect.Type) (any, error) {
-	items, err := split(raw)
+	items, err := splitList(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -128,21 +128,21 @@ func decodeList(raw any, to reflect.Type) (any, error) {
 	for _, item := range items {
 		value, err := decode(item, to.Elem())
 		if err != nil {
-			return nil, fmt.Errorf("item %s %w", show(item), err)
+			return nil, fmt.Errorf("item %s %w", formatValue(item), err)
 		}
 		list = reflect.Append(list, reflect.ValueOf(value))
 	}
 	return list.Interface(), nil
 }
 
-func split(raw any) ([]any, error) {
+func splitList(raw any) ([]any, error) {
 	var joined string
 	switch v := raw.(type) {
 	case []any:
 		return v, nil
 	case string:
 		joined = v // a single item, or the form that variables have
-	case text:
+	case textValue:
 		joined = string(v)
 	default:
 		return nil, errList
@@ -156,7 +156,7 @@ func split(raw any) ([]any, error) {
 		if item == "" {
 			return nil, errEmpty
 		}
-		items = append(items, text(item))
+		items = append(items, textValue(item))
 	}
 	return items, nil
 }
@@ -165,7 +165,7 @@ func split(raw any) ([]any, error) {
 // 90d, 1d12h, 0.5d. It is never negative.
 func ParseAge(s string) (time.Duration, error) {
 	number, rest := "0", s
-	if m := days.FindStringSubmatch(s); m != nil {
+	if m := daysPrefix.FindStringSubmatch(s); m != nil {
 		number, rest = m[1], cmp.Or(m[2], "0s")
 	}
 	part, err := time.ParseDuration(rest)

@@ -54,25 +54,25 @@ func (u UnknownVariable) String() string {
 	return u.Name + " is no setting, did you mean " + u.Near + "?"
 }
 
-// show writes a value as the file would have it, short enough for one line
+// formatValue writes a value as the file would have it, short enough for one line
 // and without the password that a URL may carry.
-func show(value any) string {
+func formatValue(value any) string {
 	const most = 200
-	out := userinfo.ReplaceAllString(literal(value), "//"+hidden+"@")
+	out := userinfo.ReplaceAllString(formatLiteral(value), "//"+hidden+"@")
 	if len(out) > most {
 		out = strings.ToValidUTF8(out[:most], "") + "…"
 	}
 	return out
 }
 
-// literal writes what decode reads, and whatever else a TOML file can hold.
-func literal(value any) string {
+// formatLiteral writes what decode reads, and whatever else a TOML file can hold.
+func formatLiteral(value any) string {
 	switch v := value.(type) {
 	case Secret:
 		return strconv.Quote(v.String())
 	case string:
 		return strconv.Quote(v)
-	case text:
+	case textValue:
 		return strconv.Quote(string(v))
 	case time.Duration:
 		return strconv.Quote(v.String())
@@ -87,7 +87,7 @@ func literal(value any) string {
 	}
 	var items []string
 	for i := range list.Len() {
-		items = append(items, literal(list.Index(i).Interface()))
+		items = append(items, formatLiteral(list.Index(i).Interface()))
 	}
 	return "[" + strings.Join(items, ", ") + "]"
 }

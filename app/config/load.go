@@ -33,7 +33,7 @@ type Sources struct {
 // flags. The error names every setting that cannot be used, whichever layer
 // has it and whether or not a later layer replaces it; see Error.
 func Load(from Sources) (Config, error) {
-	content, err := from.read()
+	content, err := from.readFile()
 	if err != nil {
 		return Config{}, err
 	}
@@ -42,17 +42,17 @@ func Load(from Sources) (Config, error) {
 
 func load(from Sources, content []byte) (Config, error) {
 	l := &loader{
-		types: catalogue(), checks: checks(),
-		values: map[string]setting{}, plans: map[string]bool{},
+		types: settingTypes(), checks: checks(),
+		values: map[string]loadedValue{}, plans: map[string]bool{},
 	}
-	if err := l.file(from.File, content); err != nil {
+	if err := l.loadFile(from.File, content); err != nil {
 		return Config{}, err
 	}
-	unknown, err := l.environment(from.Environ)
+	unknown, err := l.loadEnvironment(from.Environ)
 	if err != nil {
 		return Config{}, err
 	}
-	if err := l.flags(from.Flags, from.FlagKeys); err != nil {
+	if err := l.loadFlags(from.Flags, from.FlagKeys); err != nil {
 		return Config{}, err
 	}
 	if len(l.problems) > 0 {
@@ -66,9 +66,9 @@ func load(from Sources, content []byte) (Config, error) {
 	return cfg, nil
 }
 
-// read returns the text of the file, without the mark that some editors put
+// readFile returns the text of the file, without the mark that some editors put
 // in front of it.
-func (from Sources) read() ([]byte, error) {
+func (from Sources) readFile() ([]byte, error) {
 	if from.File == "" {
 		return nil, nil
 	}
@@ -102,37 +102,37 @@ func (from Sources) defaults() Config {
 type loader struct {
 	types    map[string]reflect.Type // by pattern
 	checks   map[string]check        // by pattern
-	values   map[string]setting      // by key; a later layer replaces an earlier one's
+	values   map[string]loadedValue  // by key; a later layer replaces an earlier one's
 	plans    map[string]bool         // named in any layer, if only by an empty table
 	problems []error
 }
 
-type setting struct {
+type loadedValue struct {
 	value  any    // of the field's type
 	shown  string // as written
 	origin string
 }
 
-// take reads one layer's table. Sorted, so that the same mistakes are always
+// readTable reads one layer's table. Sorted, so that the same mistakes are always
 // told in the same order.
-func (l *loader) take(table map[string]any, prefix string, origin func(key string) string) {
+func (l *loader) readTable(table map[string]any, prefix string, origin func(key string) string) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key, raw := prefix+name, table[name]
 		sub, isTable := raw.(map[string]any)
 		switch {
 		case strings.Contains(name, "."): // in quotes, "server.listen" is not listen of server
-			l.problem(&Error{Key: key, Origin: origin(key), Problem: "unknown key, try it without the quotes"})
+			l.addProblem(&Error{Key: key, Origin: origin(key), Problem: "unknown key, try it without the quotes"})
 		case l.types[pattern(key)] != nil:
 			l.set(key, raw, origin(key))
 		case l.isSection(key) && !isTable:
-			l.problem(&Error{Key: key, Value: show(raw), Origin: origin(key), Problem: "must be a table, [" + key + "]"})
+			l.addProblem(&Error{Key: key, Value: formatValue(raw), Origin: origin(key), Problem: "must be a table, [" + key + "]"})
 		case strings.HasPrefix(key, "plans.") && l.isSection(key) && !planName.MatchString(name):
-			l.problem(&Error{Key: key, Origin: origin(key), Problem: errPlanName.Error()})
+			l.addProblem(&Error{Key: key, Origin: origin(key), Problem: errPlanName.Error()})
 		case isTable && (l.isSection(key) || len(sub) > 0):
-			l.enter(key)
-			l.take(sub, key+".", origin)
+			l.addPlan(key)
+			l.readTable(sub, key+".", origin)
 		default:
-			l.unknown(key, origin(key))
+			l.addUnknownKey(key, origin(key))
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (l *loader) take(table map[string]any, prefix string, origin func(key strin
 // set decodes and checks one value and keeps it.
 func (l *loader) set(key string, raw any, origin string) {
 	to := l.types[pattern(key)]
-	shown := show(raw)
+	shown := formatValue(raw)
 	if to == reflect.TypeFor[Secret]() {
 		shown = hidden
 	}
@@ -149,10 +149,10 @@ func (l *loader) set(key string, raw any, origin string) {
 		err = l.checks[pattern(key)](value)
 	}
 	if err != nil {
-		l.problem(&Error{Key: key, Value: shown, Origin: origin, Problem: err.Error()})
+		l.addProblem(&Error{Key: key, Value: shown, Origin: origin, Problem: err.Error()})
 		return
 	}
-	l.values[key] = setting{value, shown, origin}
+	l.values[key] = loadedValue{value, shown, origin}
 }
 
 // isSection says whether a key is a table of settings.
@@ -166,42 +166,42 @@ func (l *loader) isSection(key string) bool {
 	return false
 }
 
-// enter remembers a plan: one whose table is empty exists all the same.
-func (l *loader) enter(key string) {
+// addPlan remembers a plan: one whose table is empty exists all the same.
+func (l *loader) addPlan(key string) {
 	if name, ok := strings.CutPrefix(key, "plans."); ok && l.isSection(key) {
 		l.plans[name] = true
 	}
 }
 
-func (l *loader) problem(err *Error) { l.problems = append(l.problems, err) }
+func (l *loader) addProblem(err *Error) { l.problems = append(l.problems, err) }
 
-func (l *loader) unknown(key, origin string) {
+func (l *loader) addUnknownKey(key, origin string) {
 	problem := "unknown key"
-	if meant := near(key, l.types); meant != "" {
+	if meant := closestKey(key, l.types); meant != "" {
 		problem += ", did you mean " + meant + "?"
 	}
-	l.problem(&Error{Key: key, Origin: origin, Problem: problem})
+	l.addProblem(&Error{Key: key, Origin: origin, Problem: problem})
 }
 
 // build lays the collected values over the defaults and checks what only the
 // whole can show.
 func (l *loader) build(cfg Config) (Config, error) {
-	l.fill(reflect.ValueOf(&cfg).Elem(), "")
+	l.applyValues(reflect.ValueOf(&cfg).Elem(), "")
 	cfg.Plans = l.buildPlans(cfg.Plans)
 	cfg.Server.PublicURL = strings.TrimRight(cfg.Server.PublicURL, "/")
 	cfg.Provider.BaseURL = strings.TrimRight(cfg.Provider.BaseURL, "/")
 
 	for _, err := range cfg.problems() {
-		if given, ok := l.given(err.Key); ok {
+		if given, ok := l.written(err.Key); ok {
 			err.Value, err.Origin = given.shown, given.origin
 		}
-		l.problem(err)
+		l.addProblem(err)
 	}
 	return cfg, errors.Join(l.problems...)
 }
 
-// given finds what was written for a key, which a plan may have inherited.
-func (l *loader) given(key string) (setting, bool) {
+// written finds what was written for a key, which a plan may have inherited.
+func (l *loader) written(key string) (loadedValue, bool) {
 	if found, ok := l.values[key]; ok {
 		return found, true
 	}
@@ -209,8 +209,8 @@ func (l *loader) given(key string) (setting, bool) {
 	return found, ok
 }
 
-func (l *loader) fill(v reflect.Value, prefix string) {
-	each(v, prefix, func(key string, field reflect.Value) {
+func (l *loader) applyValues(v reflect.Value, prefix string) {
+	eachSetting(v, prefix, func(key string, field reflect.Value) {
 		if given, ok := l.values[key]; ok {
 			field.Set(reflect.ValueOf(given.value))
 		}

@@ -32,17 +32,17 @@ func (l *loader) buildPlans(defaults map[string]Plan) map[string]Plan {
 	if !ok {
 		base = selfHosted()
 	}
-	l.fill(reflect.ValueOf(&base).Elem(), "plans."+SelfHosted+".")
+	l.applyValues(reflect.ValueOf(&base).Elem(), "plans."+SelfHosted+".")
 
 	plans := map[string]Plan{}
 	for name, plan := range defaults {
-		l.fill(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
+		l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
 		plans[name] = plan
 	}
 	for name := range l.plans {
 		if _, known := plans[name]; !known {
 			plan := base
-			l.fill(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
+			l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
 			plans[name] = plan
 		}
 	}

@@ -51,17 +51,17 @@ func (e *env) deliveriesReplay() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			if o.bulk() {
-				return s.replayMany(cmd, o)
+				return s.replayBulk(cmd, o)
 			}
 			return s.replayNamed(cmd, args, o.asJSON)
 		}),
 	}
-	parsed(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
-	parsed(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)", parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
-	parsed(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
-	parsed(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
+	parsedFlag(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)", parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
+	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
+	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count")
 	jsonFlag(cmd, &o.asJSON)
 	return cmd
@@ -75,9 +75,9 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 		for _, id := range ids {
 			d, err := tx.DeliveryByID(id)
 			if err != nil {
-				return noDelivery(err, id)
+				return deliveryNotFound(err, id)
 			}
-			if err := enabled(&tx.Rx, d.SubscriptionID); err != nil {
+			if err := requireEnabled(&tx.Rx, d.SubscriptionID); err != nil {
 				return err
 			}
 			again, err := tx.ReplayDelivery(d)
@@ -104,11 +104,11 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 	return nil
 }
 
-// enabled wants a subscription that takes deliveries, now or once it is resumed.
-func enabled(rx *storage.Rx, id string) error {
+// requireEnabled wants a subscription that takes deliveries, now or once it is resumed.
+func requireEnabled(rx *storage.Rx, id string) error {
 	sub, err := rx.Endpoint(id)
 	if err != nil {
-		return noSubscription(err, id)
+		return subscriptionNotFound(err, id)
 	}
 	if sub.Status == storage.WebhookDisabled {
 		return fmt.Errorf("webhook subscription %s is disabled: enable it with 'confab webhooks enable %s' first", id, id)
@@ -123,23 +123,23 @@ type replayView struct {
 	Enqueued int    `json:"enqueued"`
 }
 
-// replayMany replays what the filter chooses, some at a time. What dies again
+// replayBulk replays what the filter chooses, some at a time. What dies again
 // meanwhile is not taken a second time.
-func (s *store) replayMany(cmd *cobra.Command, o replayOptions) error {
+func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	ctx := cmd.Context()
 	o.filter.CreatedBefore = storage.Now() + 1
 	if o.since != 0 {
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
 	}
-	total, err := s.replayable(ctx, o.filter)
+	total, err := s.countReplayable(ctx, o.filter)
 	if err != nil {
 		return err
 	}
 	view := replayView{Object: "webhook_bulk_replay", DryRun: o.dryRun, Enqueued: total}
 	if !o.dryRun {
-		view.Enqueued, err = s.replayAll(cmd, o.filter, total)
+		view.Enqueued, err = s.replayInBatches(cmd, o.filter, total)
 		if err != nil {
-			return fmt.Errorf("%w (%s were replayed: run it again for the rest)", err, count(int64(view.Enqueued)))
+			return fmt.Errorf("%w (%s were replayed: run it again for the rest)", err, formatCount(int64(view.Enqueued)))
 		}
 	}
 	if o.asJSON {
@@ -153,10 +153,10 @@ func (s *store) replayMany(cmd *cobra.Command, o replayOptions) error {
 	return err
 }
 
-// replayable counts what there is to replay of a subscription that is enabled.
-func (s *store) replayable(ctx context.Context, f storage.ReplayFilter) (n int, err error) {
+// countReplayable counts what there is to replay of a subscription that is enabled.
+func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (n int, err error) {
 	err = s.View(ctx, func(rx *storage.Rx) error {
-		if err := enabled(rx, f.SubscriptionID); err != nil {
+		if err := requireEnabled(rx, f.SubscriptionID); err != nil {
 			return err
 		}
 		n, err = rx.CountReplayable(f, -1)
@@ -165,9 +165,9 @@ func (s *store) replayable(ctx context.Context, f storage.ReplayFilter) (n int, 
 	return n, err
 }
 
-// replayAll replays until nothing is left, and shows how far it is.
-func (s *store) replayAll(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
-	line := newProgress(cmd.ErrOrStderr(), "replaying", count)
+// replayInBatches replays until nothing is left, and shows how far it is.
+func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
+	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()
 	for more := true; more; {
 		if err := cmd.Context().Err(); err != nil {
@@ -175,7 +175,7 @@ func (s *store) replayAll(cmd *cobra.Command, f storage.ReplayFilter, total int)
 		}
 		var n int
 		err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-			if err := enabled(&tx.Rx, f.SubscriptionID); err != nil {
+			if err := requireEnabled(&tx.Rx, f.SubscriptionID); err != nil {
 				return err
 			}
 			n, more, err = tx.ReplayDeliveries(f)
@@ -194,5 +194,5 @@ func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return count(int64(n)) + " " + many
+	return formatCount(int64(n)) + " " + many
 }

@@ -19,14 +19,14 @@ const (
 	accessTokenVariable  = "CONFAB_ACCESS_TOKEN"
 )
 
-// secrets reads what should not be seen on a command line: a flag may say - for
+// secretReader reads what should not be seen on a command line: a flag may say - for
 // a line of standard input, or leave it to a variable.
-type secrets struct{ lines *bufio.Reader }
+type secretReader struct{ lines *bufio.Reader }
 
-func newSecrets(in io.Reader) *secrets { return &secrets{bufio.NewReader(in)} }
+func newSecretReader(in io.Reader) *secretReader { return &secretReader{bufio.NewReader(in)} }
 
 // read returns a flag's secret.
-func (s *secrets) read(flag, value, variable string) (string, error) {
+func (s *secretReader) read(flag, value, variable string) (string, error) {
 	switch value {
 	case "":
 		return os.Getenv(variable), nil

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// greet says how to make the first calls, in words that can be copied into a
+// printInstructions says how to make the first calls, in words that can be copied into a
 // shell.
-func (b *box) greet(out io.Writer) {
+func (b *sandbox) printInstructions(out io.Writer) {
 	s := b.state
 	fmt.Fprint(out, "The sandbox is ready.\n\n")
-	align(out, append([][]string{
+	printColumns(out, append([][]string{
 		{"  base URL", s.BaseURL},
 		{"  API key", s.APIKey},
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},

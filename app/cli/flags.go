@@ -47,8 +47,8 @@ func arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// newName wants one argument that can be a name.
-func newName(cmd *cobra.Command, args []string) error {
+// nameArgument wants one argument that can be a name.
+func nameArgument(cmd *cobra.Command, args []string) error {
 	if err := arguments("NAME")(cmd, args); err != nil {
 		return err
 	}
@@ -58,19 +58,19 @@ func newName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// parsed adds a flag that is read by parse: what that refuses is wrong usage,
+// parsedFlag adds a flag that is read by parse: what that refuses is wrong usage,
 // found before the command does anything.
-func parsed[T any](cmd *cobra.Command, into *T, name, usage string, parse func(string) (T, error)) {
+func parsedFlag[T any](cmd *cobra.Command, into *T, name, usage string, parse func(string) (T, error)) {
 	cmd.Flags().Func(name, usage, func(s string) (err error) {
 		*into, err = parse(s)
 		return err
 	})
 }
 
-// parsedOr is parsed for a flag that has a default.
-func parsedOr[T any](cmd *cobra.Command, into *T, name, value, usage string, parse func(string) (T, error)) {
+// parsedFlagWithDefault is parsed for a flag that has a default.
+func parsedFlagWithDefault[T any](cmd *cobra.Command, into *T, name, value, usage string, parse func(string) (T, error)) {
 	*into, _ = parse(value)
-	parsed(cmd, into, name, usage+" (default "+value+")", parse)
+	parsedFlag(cmd, into, name, usage+" (default "+value+")", parse)
 }
 
 // dataDirFlag is --data-dir of a command whose default is not a server's.
@@ -80,13 +80,13 @@ func dataDirFlag(flags *pflag.FlagSet, into *string, usage string) {
 
 // requiredOrg adds the flag that names the organization to work on.
 func requiredOrg(cmd *cobra.Command, org *string, usage string) {
-	parsed(cmd, org, "org", "`organization` "+usage, parseText)
+	parsedFlag(cmd, org, "org", "`organization` "+usage, parseText)
 	cmd.MarkFlagRequired("org")
 }
 
 // optionalOrg adds the flag that narrows a listing to an organization.
 func optionalOrg(cmd *cobra.Command, org *string) {
-	parsed(cmd, org, "org", "only this `organization`'s", parseText)
+	parsedFlag(cmd, org, "org", "only this `organization`'s", parseText)
 }
 
 // parseText refuses the empty text, which is an unset shell variable more often

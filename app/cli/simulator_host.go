@@ -23,41 +23,41 @@ import (
 const (
 	defaultSimulatorListen = "127.0.0.1:8081"
 
-	// hostGrace is short: the server, which may need the provider until its
+	// shutdownTimeout is short: the server, which may need the provider until its
 	// own end, has ten seconds before it, and both have fifteen.
-	hostGrace = 2 * time.Second
+	shutdownTimeout = 2 * time.Second
 
 	fetchTimeout = 20 * time.Second
 
 	simulatorLock = "simulator.lock"
 )
 
-// loopback is what a sandbox may reach beside public addresses.
-func loopback() []netip.Prefix {
+// loopbackPrefixes is what a sandbox may reach beside public addresses.
+func loopbackPrefixes() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
-// host serves a simulator on a listener of its own.
-type host struct {
+// simulatorHost serves a simulator on a listener of its own.
+type simulatorHost struct {
 	*simulator.Server
-	listener net.Listener
-	links    *guard.Client
-	http     *http.Server
+	listener   net.Listener
+	linkClient *guard.Client
+	http       *http.Server
 }
 
-// newHost makes a simulator that keeps its state under dir.
-func newHost(l net.Listener, dir string, log *slog.Logger, o simulator.Options) (*host, error) {
+// newSimulatorHost makes a simulator that keeps its state under dir.
+func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.Options) (*simulatorHost, error) {
 	o.StateFile = filepath.Join(dir, "simulator", "state")
 	o.Listen = l.Addr().String()
-	o.PublicURL = urlOf(l)
+	o.PublicURL = localURL(l)
 	o.Log = log.With("part", "simulator")
-	links := guard.New(guard.Options{Allow: loopback(), AllowInsecure: true, Redirects: guard.MaxRedirects, Timeout: fetchTimeout})
-	o.Fetch = &http.Client{Transport: guarded{links}}
+	links := guard.New(guard.Options{Allow: loopbackPrefixes(), AllowInsecure: true, Redirects: guard.MaxRedirects, Timeout: fetchTimeout})
+	o.Fetch = &http.Client{Transport: guardedTransport{links}}
 	sim, err := simulator.New(o)
 	if err != nil {
 		return nil, err
 	}
-	h := &host{Server: sim, listener: l, links: links}
+	h := &simulatorHost{Server: sim, listener: l, linkClient: links}
 	h.http = &http.Server{
 		Handler:           sim,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -68,14 +68,14 @@ func newHost(l net.Listener, dir string, log *slog.Logger, o simulator.Options) 
 	return h, nil
 }
 
-// guarded is a guarded client as a transport, which is what the simulator can
+// guardedTransport is a guarded client as a transport, which is what the simulator can
 // be given.
-type guarded struct{ *guard.Client }
+type guardedTransport struct{ *guard.Client }
 
-func (g guarded) RoundTrip(req *http.Request) (*http.Response, error) { return g.Do(req) }
+func (g guardedTransport) RoundTrip(req *http.Request) (*http.Response, error) { return g.Do(req) }
 
 // serve serves until stop.
-func (h *host) serve() error {
+func (h *simulatorHost) serve() error {
 	if err := h.http.Serve(h.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("simulator: %w", err)
 	}
@@ -83,8 +83,8 @@ func (h *host) serve() error {
 }
 
 // stop answers what was asked, unless that takes too long.
-func (h *host) stop() {
-	grace, cancel := context.WithTimeout(context.Background(), hostGrace)
+func (h *simulatorHost) stop() {
+	grace, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
 	if h.http.Shutdown(grace) != nil {
 		h.http.Close()
@@ -92,8 +92,8 @@ func (h *host) stop() {
 }
 
 // close saves the state and frees everything.
-func (h *host) close() error {
-	h.links.Close()
+func (h *simulatorHost) close() error {
+	h.linkClient.Close()
 	return errors.Join(closeListener(h.listener), h.Server.Close())
 }
 
@@ -105,8 +105,8 @@ func closeListener(l net.Listener) error {
 	return nil
 }
 
-// listen opens an address that a flag names.
-func listen(address, flag string) (net.Listener, error) {
+// openListener opens an address that a flag names.
+func openListener(address, flag string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("%s is taken: choose another address with --%s (port 0 is any free one)", address, flag)
@@ -117,8 +117,8 @@ func listen(address, flag string) (net.Listener, error) {
 	return l, nil
 }
 
-// urlOf is where a listener is reached from this machine.
-func urlOf(l net.Listener) string {
+// localURL is where a listener is reached from this machine.
+func localURL(l net.Listener) string {
 	u, err := config.Server{Listen: l.Addr().String()}.LocalURL()
 	if err != nil {
 		return "http://" + l.Addr().String()
@@ -133,10 +133,10 @@ func isLoopback(address string) bool {
 	return err == nil && at.Addr().IsLoopback()
 }
 
-// ownNames are the names under which the control surface may be called beside
+// allowedHosts are the names under which the control surface may be called beside
 // loopback's: that of the public URL and, where other machines reach us, those
 // of the system.
-func ownNames(publicURL string, open bool) []string {
+func allowedHosts(publicURL string, open bool) []string {
 	var names []string
 	if u, err := url.Parse(publicURL); err == nil && u.Hostname() != "" {
 		names = append(names, u.Hostname())
@@ -173,8 +173,8 @@ func lockDirectory(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// isEmpty tells whether a directory holds nothing, or is not there.
-func isEmpty(dir string) (bool, error) {
+// isEmptyDirectory tells whether a directory holds nothing, or is not there.
+func isEmptyDirectory(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil

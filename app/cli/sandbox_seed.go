@@ -28,7 +28,7 @@ const (
 // seed makes what is missing: the organization and a key that works. What an
 // earlier start made is kept.
 func (s *sandboxState) seed(tx *storage.Tx) error {
-	o, team, err := s.organization(tx)
+	o, team, err := s.ensureOrganization(tx)
 	if err != nil {
 		return err
 	}
@@ -46,9 +46,9 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 	return err
 }
 
-// organization finds or makes the sandbox's own, with its first team. It makes
+// ensureOrganization finds or makes the sandbox's own, with its first team. It makes
 // none beside those of an installation that is no sandbox.
-func (s *sandboxState) organization(tx *storage.Tx) (storage.Organization, storage.Team, error) {
+func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization, storage.Team, error) {
 	all, err := tx.Organizations()
 	if err != nil {
 		return storage.Organization{}, storage.Team{}, err
@@ -70,9 +70,9 @@ func (s *sandboxState) organization(tx *storage.Tx) (storage.Organization, stora
 	return o, team, err
 }
 
-// connect makes the simulator's number an account of the organization, with
+// ensureAccount makes the simulator's number an account of the organization, with
 // templates to send.
-func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
+func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
 	a, err := tx.AccountByNumber(n.PhoneNumberID)
 	if err == nil {
@@ -82,7 +82,7 @@ func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number, templates []s
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	o, team, err := s.organization(tx)
+	o, team, err := s.ensureOrganization(tx)
 	if err != nil {
 		return err
 	}
@@ -103,9 +103,9 @@ func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number, templates []s
 	return nil
 }
 
-// sampleRows are the simulator's templates as the server keeps them, for a number
+// addSampleTemplates are the simulator's templates as the server keeps them, for a number
 // that is not connected yet.
-func sampleRows(ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number) (rows []storage.Template, err error) {
+func addSampleTemplates(ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number) (rows []storage.Template, err error) {
 	if _, err := db.AccountKey(ctx, n.PhoneNumberID); !errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
@@ -126,9 +126,9 @@ func sampleRows(ctx context.Context, db *storage.DB, sim *simulator.Server, n si
 	return rows, nil
 }
 
-// settle returns the simulator's business number. A simulator without any gets
+// ensureNumber returns the simulator's business number. A simulator without any gets
 // the one wanted, and templates to go with it.
-func settle(sim *simulator.Server, want simulator.Number) (simulator.Number, error) {
+func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Number, error) {
 	all := sim.Numbers()
 	if i := slices.IndexFunc(all, func(n simulator.Number) bool { return n.PhoneNumberID == want.PhoneNumberID }); i >= 0 {
 		return all[i], nil
@@ -148,29 +148,29 @@ func settle(sim *simulator.Server, want simulator.Number) (simulator.Number, err
 	return n, nil
 }
 
-// part is a component of a template in the provider's words.
-type part = map[string]any
+// jsonObject is a component of a template in the provider's words.
+type jsonObject = map[string]any
 
 // sampleTemplates are approved from the start: one without variables, one with,
 // and one for marketing.
 func sampleTemplates() []simulator.Template {
 	return []simulator.Template{
-		{Name: "hello_world", Language: "en_US", Category: "UTILITY", Components: []part{
+		{Name: "hello_world", Language: "en_US", Category: "UTILITY", Components: []jsonObject{
 			{"type": "HEADER", "format": "TEXT", "text": "Hello World"},
 			{"type": "BODY", "text": "Welcome! This is the simplest template there is: nothing needs to be filled in."},
 			{"type": "FOOTER", "text": "Sent from a sandbox"},
 		}},
-		{Name: "order_update", Language: "en_US", Category: "UTILITY", Components: []part{
+		{Name: "order_update", Language: "en_US", Category: "UTILITY", Components: []jsonObject{
 			{"type": "BODY", "text": "Hi {{1}}, your order {{2}} is on its way and should arrive tomorrow.",
-				"example": part{"body_text": [][]string{{"Ana", "A-1042"}}}},
-			{"type": "BUTTONS", "buttons": []part{{"type": "QUICK_REPLY", "text": "Where is it?"}}},
+				"example": jsonObject{"body_text": [][]string{{"Ana", "A-1042"}}}},
+			{"type": "BUTTONS", "buttons": []jsonObject{{"type": "QUICK_REPLY", "text": "Where is it?"}}},
 		}},
-		{Name: "spring_offer", Language: "en_US", Category: "MARKETING", Components: []part{
+		{Name: "spring_offer", Language: "en_US", Category: "MARKETING", Components: []jsonObject{
 			{"type": "HEADER", "format": "TEXT", "text": "Spring is here"},
 			{"type": "BODY", "text": "Hi {{1}}, everything that grows is 20 percent off until Sunday.",
-				"example": part{"body_text": [][]string{{"Ana"}}}},
+				"example": jsonObject{"body_text": [][]string{{"Ana"}}}},
 			{"type": "FOOTER", "text": "Tap Stop to get no more offers"},
-			{"type": "BUTTONS", "buttons": []part{
+			{"type": "BUTTONS", "buttons": []jsonObject{
 				{"type": "URL", "text": "See the offers", "url": "https://example.com/spring"},
 				{"type": "QUICK_REPLY", "text": "Stop"},
 			}},
@@ -178,9 +178,9 @@ func sampleTemplates() []simulator.Template {
 	}
 }
 
-// openWindow lets the sample person write, unless that was within the last day:
+// openServiceWindow lets the sample person write, unless that was within the last day:
 // then free text may be sent to them.
-func openWindow(sim *simulator.Server, phoneNumberID string) error {
+func openServiceWindow(sim *simulator.Server, phoneNumberID string) error {
 	if sim.WindowOpen(phoneNumberID, samplePerson) {
 		return nil
 	}

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// readPrivate reads a file that writePrivate has written, and tells whether
+// readStateFile reads a file that writePrivate has written, and tells whether
 // there is one.
-func readPrivate(path string, v any) (found bool, err error) {
+func readStateFile(path string, v any) (found bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -25,9 +25,9 @@ func readPrivate(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// writePrivate replaces a JSON file in one step: others read it at any time. It
+// writeStateFile replaces a JSON file in one step: others read it at any time. It
 // holds secrets, and only its owner may read it.
-func writePrivate(path string, v any) error {
+func writeStateFile(path string, v any) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
 	if err != nil {
 		return err

@@ -22,24 +22,24 @@ const (
 	probeTimeout   = time.Second
 )
 
-// control speaks to the control surface of a simulator.
-type control struct {
-	world
+// simulatorClient speaks to the control surface of a simulator.
+type simulatorClient struct {
+	simulatorAccess
 	client http.Client
 }
 
-// world is what sandbox.json and simulator.json have in common.
-type world struct {
+// simulatorAccess is what sandbox.json and simulator.json have in common.
+type simulatorAccess struct {
 	SimulatorURL string `json:"simulator_url"`
 	WABAID       string `json:"waba_id"`
 	AccessToken  string `json:"access_token"`
 	ControlToken string `json:"control_token"`
 }
 
-// readWorld finds the file that a running simulator has left in a directory.
-func readWorld(dir string) (w world, found bool, err error) {
+// readSimulatorAccess finds the file that a running simulator has left in a directory.
+func readSimulatorAccess(dir string) (w simulatorAccess, found bool, err error) {
 	for _, name := range []string{sandboxFileName, simulatorFileName} {
-		found, err := readPrivate(filepath.Join(dir, name), &w)
+		found, err := readStateFile(filepath.Join(dir, name), &w)
 		if err != nil || found && w.SimulatorURL != "" {
 			return w, found, err
 		}
@@ -47,30 +47,30 @@ func readWorld(dir string) (w world, found bool, err error) {
 	return w, false, nil
 }
 
-// findWorld finds the simulator without being told: by the variable that
+// findSimulatorAccess finds the simulator without being told: by the variable that
 // 'sandbox exec' sets, or in one of the usual directories. Of two, the one that
 // runs is meant.
-func findWorld(ctx context.Context) (w world, found bool, err error) {
+func findSimulatorAccess(ctx context.Context) (w simulatorAccess, found bool, err error) {
 	if at := os.Getenv(simulatorURLVariable); at != "" {
-		return world{SimulatorURL: strings.TrimRight(at, "/")}, true, nil
+		return simulatorAccess{SimulatorURL: strings.TrimRight(at, "/")}, true, nil
 	}
 	if dir := os.Getenv("CONFAB_DATA_DIR"); dir != "" {
-		if w, found, err = readWorld(dir); found || err != nil {
+		if w, found, err = readSimulatorAccess(dir); found || err != nil {
 			return w, found, err
 		}
 	}
-	w, found, err = readWorld(defaultSandboxDir)
-	if err != nil || found && w.answers(ctx) {
+	w, found, err = readSimulatorAccess(defaultSandboxDir)
+	if err != nil || found && w.isReachable(ctx) {
 		return w, found, err
 	}
-	if other, ok, err := readWorld(defaultSimulatorDir); err != nil || ok && (!found || other.answers(ctx)) {
+	if other, ok, err := readSimulatorAccess(defaultSimulatorDir); err != nil || ok && (!found || other.isReachable(ctx)) {
 		return other, ok, err
 	}
 	return w, found, nil
 }
 
-// answers tells whether somebody listens where the simulator was.
-func (w world) answers(ctx context.Context) bool {
+// isReachable tells whether somebody listens where the simulator was.
+func (w simulatorAccess) isReachable(ctx context.Context) bool {
 	u, err := url.Parse(w.SimulatorURL)
 	if err != nil {
 		return false
@@ -85,8 +85,8 @@ func (w world) answers(ctx context.Context) bool {
 
 // do calls the simulator and decodes its answer into out; nil is for an answer
 // that says no more than that it went well.
-func (c *control) do(ctx context.Context, method, path string, in, out any) error {
-	return c.call(ctx, method, path, c.ControlToken, in, func(body io.Reader) error {
+func (c *simulatorClient) do(ctx context.Context, method, path string, in, out any) error {
+	return c.request(ctx, method, path, c.ControlToken, in, func(body io.Reader) error {
 		if out == nil {
 			out = &map[string]any{}
 		}
@@ -94,8 +94,8 @@ func (c *control) do(ctx context.Context, method, path string, in, out any) erro
 	})
 }
 
-// call makes one request with a token and hands a good answer to read.
-func (c *control) call(ctx context.Context, method, path, token string, in any, read func(io.Reader) error) error {
+// request makes one request with a token and hands a good answer to read.
+func (c *simulatorClient) request(ctx context.Context, method, path, token string, in any, read func(io.Reader) error) error {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -123,16 +123,16 @@ func (c *control) call(ctx context.Context, method, path, token string, in any, 
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return c.refusal(res)
+		return c.refusalError(res)
 	}
 	if err := read(res.Body); err != nil {
-		return c.stranger(res)
+		return c.notASimulator(res)
 	}
 	return nil
 }
 
-// refusal is what the simulator has against a request.
-func (c *control) refusal(res *http.Response) error {
+// refusalError is what the simulator has against a request.
+func (c *simulatorClient) refusalError(res *http.Response) error {
 	var answer struct {
 		Error struct {
 			Message string `json:"message"`
@@ -141,13 +141,13 @@ func (c *control) refusal(res *http.Response) error {
 	err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer)
 	switch {
 	case err != nil || answer.Error.Message == "":
-		return c.stranger(res)
+		return c.notASimulator(res)
 	case res.StatusCode == http.StatusUnauthorized:
 		return errors.New("the simulator wants its control token: give it with --control-token or " + controlTokenVariable)
 	}
 	return fmt.Errorf("the simulator refuses: %s", printable(answer.Error.Message))
 }
 
-func (c *control) stranger(res *http.Response) error {
+func (c *simulatorClient) notASimulator(res *http.Response) error {
 	return fmt.Errorf("%s does not answer as a simulator does (%s): check --simulator-url", c.SimulatorURL, res.Status)
 }
