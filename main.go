@@ -31,7 +31,9 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectLess)
 	}
+
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+
 	os.Exit(cli.Run(ctx, cli.Assets{Schema: schema, ExampleConfig: exampleConfig, Version: version}, os.Args[1:]))
 }

@@ -49,15 +49,19 @@ func readPIN(from *secretReader, value string) (string, error) {
 func (s *store) providerAccounts(version string) (*jobs.Accounts, error) {
 	c := s.config.Provider
 	o := provider.Options{BaseURL: c.BaseURL, Version: c.Version, AppID: c.AppID, AppSecret: c.AppSecret.Reveal(), Timeout: c.Timeout, UserAgent: "confab/" + version}
+
 	var played sandboxState
 	found, err := readStateFile(sandboxFile(s.dir), &played)
 	if err != nil {
 		return nil, err
 	}
+
 	if found {
 		o.BaseURL, o.AppID, o.AppSecret = played.SimulatorURL, played.AppID, played.AppSecret
 	}
+
 	s.providerURL = o.BaseURL
+
 	client, err := provider.New(o)
 	if err != nil {
 		return nil, err
@@ -110,6 +114,7 @@ func (e *env) accountsList() *cobra.Command {
 		Args:    arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			views, rows := []any{}, [][]string{{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"}}
+
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				all, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
 				for _, a := range all {
@@ -118,12 +123,14 @@ func (e *env) accountsList() *cobra.Command {
 				}
 				return err
 			})
+
 			if err != nil {
 				return err
 			}
 			return printOne(cmd, asJSON, views, rows)
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -151,6 +158,7 @@ func (e *env) accountsRegister() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
 				done, err := accounts.Register(ctx, a.ID, given)
 				if err != nil {
@@ -160,6 +168,7 @@ func (e *env) accountsRegister() *cobra.Command {
 			})
 		}),
 	}
+
 	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -181,6 +190,7 @@ func (e *env) accountsCheck() *cobra.Command {
 			})
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -189,6 +199,7 @@ func (e *env) accountsCheck() *cobra.Command {
 // shows the account then.
 func (s *store) updateFromProvider(cmd *cobra.Command, version, number string, asJSON bool, call func(context.Context, *jobs.Accounts, storage.AccountDetail) (func(*storage.Tx) error, error)) error {
 	ctx := cmd.Context()
+
 	a, err := s.findAccount(ctx, number)
 	if err != nil {
 		return err
@@ -197,6 +208,8 @@ func (s *store) updateFromProvider(cmd *cobra.Command, version, number string, a
 	if err != nil {
 		return err
 	}
+
+	// The provider is called outside of any transaction; what it said is written after.
 	write, err := call(ctx, accounts, a)
 	if err != nil {
 		return s.reportRefusal(ctx, err)
@@ -204,6 +217,7 @@ func (s *store) updateFromProvider(cmd *cobra.Command, version, number string, a
 	if err := s.change(ctx, write); err != nil {
 		return err
 	}
+
 	if a, err = s.findAccount(ctx, number); err != nil {
 		return err
 	}
@@ -241,10 +255,14 @@ func (e *env) accountsDisconnect() *cobra.Command {
 				if err != nil {
 					return err
 				}
+
 				const why = "Disconnected by the operator."
+
 				if !purge {
 					return tx.MarkAccount(a.ID, storage.AccountDisconnected, why)
 				}
+
+				// The rows are many: a job deletes them, the number is gone at once.
 				if err := tx.RemoveAccount(a.ID, why); err != nil {
 					return err
 				}
@@ -252,6 +270,7 @@ func (e *env) accountsDisconnect() *cobra.Command {
 			})
 		}),
 	}
+
 	cmd.Flags().BoolVar(&purge, "purge", false, "delete messages, contacts, media and events of the number too")
 	return cmd
 }

@@ -42,11 +42,13 @@ func (e *env) accountsConnect() *cobra.Command {
 			return printNew(cmd, f.asJSON, a.PublicID, app.AccountView(a))
 		}),
 	}
+
 	requiredOrg(cmd, &f.org, "that the number belongs to")
 	parsedFlag(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
 	parsedFlag(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
 	cmd.MarkFlagRequired("phone-number-id")
 	cmd.MarkFlagRequired("waba-id")
+
 	cmd.Flags().StringVar(&f.token, "access-token", "", "the `token` that opens both")
 	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
 	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
@@ -61,10 +63,14 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	if err != nil {
 		return a, err
 	}
+
+	// What is wrong with the flags is said before the provider is asked. The same is
+	// looked up again inside the transaction, for it may have changed meanwhile.
 	ctx := cmd.Context()
 	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.resolveAccount(rx); return err }); err != nil {
 		return a, err
 	}
+
 	accounts, err := s.providerAccounts(version)
 	if err != nil {
 		return a, err
@@ -73,9 +79,13 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	if err != nil {
 		return a, s.explainNoAnswer(err)
 	}
+
 	if !registered {
 		claim.PIN = "" // nobody has tried it
 	}
+
+	// The provider has subscribed the app, and may have registered the number:
+	// an interrupt must not lose that.
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
 		a, err = f.saveAccount(tx, claim, number)
 		return err
@@ -86,6 +96,7 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 // readClaim reads the secrets of the flags.
 func (f connectFlags) readClaim(from *secretReader) (c jobs.Claim, err error) {
 	c = jobs.Claim{PhoneNumberID: f.number, WABAID: f.waba}
+
 	token, err := from.read("access-token", f.token, accessTokenVariable)
 	switch {
 	case err != nil:
@@ -93,6 +104,7 @@ func (f connectFlags) readClaim(from *secretReader) (c jobs.Claim, err error) {
 	case token == "":
 		return c, usage("--access-token is missing")
 	}
+
 	c.Token = provider.NewToken(token)
 	c.PIN, err = readPIN(from, f.pin)
 	return c, err
@@ -105,7 +117,9 @@ func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, e
 	if err != nil {
 		return a, err
 	}
+
 	a.OrganizationID = o.ID
+
 	if f.customer != "" {
 		c, err := rx.Customer(o.ID, f.customer)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -119,10 +133,12 @@ func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, e
 		}
 		a.CustomerID, f.team = &c.ID, c.TeamPublicID
 	}
+
 	team, err := chooseTeam(rx, o, f.team)
 	if err != nil {
 		return a, err
 	}
+
 	a.TeamID = team.ID
 	return f.checkExisting(rx, a)
 }
@@ -137,6 +153,7 @@ func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail
 	if err != nil {
 		return wanted, err
 	}
+
 	a, err := rx.AccountDetail(key.ID)
 	switch {
 	case err != nil:
@@ -157,8 +174,10 @@ func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.N
 	if err != nil {
 		return a, err
 	}
+
 	a.PhoneNumberID, a.WABAID = &claim.PhoneNumberID, &claim.WABAID
 	a = jobs.Seen(a, n)
+
 	if a.ID == 0 {
 		if err := tx.InsertAccount(&a.Account, claim.Token.Reveal()); err != nil {
 			return a, err
@@ -166,6 +185,7 @@ func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.N
 	} else if err := tx.SetAccessToken(a.Account, claim.Token.Reveal()); err != nil {
 		return a, err
 	}
+
 	if err := tx.UpdateAccount(&a); err != nil {
 		return a, err
 	}
@@ -174,6 +194,7 @@ func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.N
 			return a, err
 		}
 	}
+
 	if err := jobs.EnqueueAccountCheck(tx, a.ID); err != nil { // which reads its templates
 		return a, err
 	}

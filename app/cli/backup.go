@@ -36,11 +36,13 @@ func (e *env) backup() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
 			b := app.Backup{Dir: app.DataDir(c.DataDir), WithoutKey: withoutKey, Version: e.Version, Progress: func(what string, done, total int64) {
 				line.what = what
 				line.step(done, total)
 			}}
+
 			m, err := writeBackup(cmd, b, args[0])
 			line.end()
 			if err != nil {
@@ -49,6 +51,7 @@ func (e *env) backup() *cobra.Command {
 			return reportBackup(cmd, args[0], m, asJSON)
 		}),
 	}
+
 	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out, which is in the backup otherwise")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -64,19 +67,24 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 		}
 		return writeArchive(cmd.Context(), b, out, false)
 	}
+
 	if _, err := os.Lstat(file); err == nil {
 		return app.Manifest{}, fmt.Errorf("%s is there already, and stays as it is: name another file", file)
 	}
+
 	b.Temp = filepath.Dir(file)
 	temp, err := os.CreateTemp(b.Temp, "."+filepath.Base(file)+"-*") // made with mode 0600
 	if err != nil {
 		return app.Manifest{}, err
 	}
 	defer os.Remove(temp.Name())
+
 	m, err := writeArchive(cmd.Context(), b, temp, strings.HasSuffix(file, ".gz") || strings.HasSuffix(file, ".tgz"))
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return m, err
 	}
+
+	// A link refuses to replace a file; a rename would not.
 	err = os.Link(temp.Name(), file)
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s has appeared meanwhile, and stays as it is: name another file", file)
@@ -91,10 +99,12 @@ func writeArchive(ctx context.Context, b app.Backup, to io.Writer, compress bool
 		m, err = b.Write(ctx, buffered)
 		return m, errors.Join(err, buffered.Flush())
 	}
+
 	squeezed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // it shares the machine with the server
 	if err != nil {
 		return m, err
 	}
+
 	m, err = b.Write(ctx, squeezed)
 	return m, errors.Join(err, squeezed.Close(), buffered.Flush())
 }
@@ -105,15 +115,19 @@ func reportBackup(cmd *cobra.Command, file string, m app.Manifest, asJSON bool) 
 	if file == "-" {
 		out = cmd.ErrOrStderr()
 	}
+
 	if asJSON {
 		return printJSON(out, m)
 	}
+
 	key := "Without master.key: keep that elsewhere, a backup is nothing without it."
 	if m.Key {
 		key = "With master.key: keep it as you keep the key itself."
 	}
+
 	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n", file, formatCount(m.Messages), formatBytes(m.Database.Size),
 		formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
+
 	for _, trouble := range []struct {
 		sums []string
 		what string

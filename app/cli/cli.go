@@ -52,19 +52,25 @@ type env struct {
 // Run runs one command line and returns its exit status.
 func Run(ctx context.Context, assets Assets, args []string) int {
 	e := &env{Assets: assets}
+
 	root := e.root()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+
 	if err == nil {
 		return exitOK
 	}
+
 	if exit, ok := errors.AsType[*exitError](err); ok {
 		if exit.err != nil {
 			printError(cmd.ErrOrStderr(), exit.err)
 		}
 		return exit.status
 	}
+
 	printError(cmd.ErrOrStderr(), err)
+
+	// The error of flags and arguments comes before a command's own code has begun.
 	if _, wrong := errors.AsType[usageError](err); e.running && !wrong {
 		return exitFailed
 	}
@@ -99,6 +105,7 @@ func (e *env) root() *cobra.Command {
 		"  confab keys create --org org_01J…   # its API key\n" +
 		"  confab serve                        # the server"
 	root.RunE, root.SilenceErrors, root.SilenceUsage = showHelp, true, true
+
 	root.PersistentFlags().StringVar(&e.dataDir, "data-dir", "", "`directory` that holds everything (default ./confab-data, or $STATE_DIRECTORY)")
 	root.PersistentFlags().StringVar(&e.configFile, "config", "", "settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
 
@@ -109,14 +116,17 @@ func (e *env) root() *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
+
 	section(groupServer, "Run it:", e.serve(), e.ready())
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
 	section(groupWork, "What it does:", e.accounts(), e.customers(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
 	section(groupMaintain, "Look after it:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
+
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
+
 	configureBuiltinCommands(root)
 	return root
 }
@@ -125,14 +135,17 @@ func (e *env) root() *cobra.Command {
 func configureBuiltinCommands(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
+
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
+		// Without a shell it prints its help and succeeds; a script must notice.
 		case "completion":
 			cmd.Short = "Print a script that completes commands in your shell"
 			cmd.Example = "  source <(confab completion bash)\n  confab completion zsh > \"${fpath[1]}/_confab\""
 			cmd.Args, cmd.RunE = unknownCommand, missingCommand
 		case "help":
 			cmd.Example = "  confab help orgs set"
+			// cobra's own prints help for a command that does not exist, and succeeds.
 			cmd.Args = func(cmd *cobra.Command, args []string) error {
 				found, rest, err := root.Find(args)
 				if err != nil {
@@ -149,11 +162,13 @@ func configureBuiltinCommands(root *cobra.Command) {
 func (e *env) group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: missingCommand, SuggestionsMinimumDistance: 1}
 	cmd.AddCommand(commands...)
+
 	var examples []string
 	for _, sub := range commands {
 		first, _, _ := strings.Cut(sub.Example, "\n")
 		examples = append(examples, first)
 	}
+
 	cmd.Example = strings.Join(examples, "\n")
 	return cmd
 }
@@ -177,10 +192,12 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = ", did you mean " + strings.Join(near, " or ") + "?"
 	}
+
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }
 
@@ -196,12 +213,14 @@ func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.C
 // own flags that are settings.
 func (e *env) sources(cmd *cobra.Command, flagKeys map[string]string) config.Sources {
 	from := config.Sources{File: e.configFile, FileRequired: true, Environ: os.Environ(), Flags: cmd.Flags()}
+
 	if from.File == "" {
 		from.File = os.Getenv("CONFAB_CONFIG")
 	}
 	if from.File == "" {
 		from.File, from.FileRequired = defaultConfigFile, false
 	}
+
 	from.FlagKeys = map[string]string{"data-dir": "data_dir"}
 	maps.Copy(from.FlagKeys, flagKeys)
 	return from

@@ -48,12 +48,14 @@ func (e *env) customersList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "EMAIL", "STATUS", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v customerView) []string {
 				return []string{v.ID, v.Name, optionalText(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	parsedFlag(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
 		parseChoice(storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived))
@@ -76,12 +78,14 @@ func (e *env) customersRestore() *cobra.Command {
 				c, err = jobs.RestoreCustomer(tx, args[0])
 				return err
 			})
+
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no customer %s", args[0])
 			}
 			if err != nil {
 				return err
 			}
+
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), c.Status)
 			return err
 		}),

@@ -42,6 +42,7 @@ func (e *env) deliveriesList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if o.asJSON {
 				views := make([]any, len(all))
 				for i, d := range all {
@@ -49,12 +50,14 @@ func (e *env) deliveriesList() *cobra.Command {
 				}
 				return printJSON(cmd.OutOrStdout(), views)
 			}
+
 			heading := []string{"ID", "CREATED", "SUBSCRIPTION", "EVENT", "STATUS", "ATTEMPTS", "ANSWER", "ERROR"}
 			return printList(cmd, false, all, heading, func(d storage.Delivery) []string {
 				return []string{d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status, strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode)}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &o.org)
 	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
 	parsedFlag(cmd, &o.filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
@@ -80,11 +83,13 @@ func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage
 	if o.since != 0 {
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
 	}
+
 	err = s.eachOrganization(cmd.Context(), o.org, func(rx *storage.Rx, found storage.Organization) error {
 		some, err := newestDeliveries(rx, found.ID, o)
 		all = append(all, some...)
 		return err
 	})
+
 	slices.SortStableFunc(all, func(a, b storage.Delivery) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
@@ -125,6 +130,7 @@ func (e *env) deliveriesShow() *cobra.Command {
 				payload  []byte
 				attempts []storage.Attempt
 			)
+
 			err := s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
 				if d, err = rx.DeliveryByID(args[0]); err != nil {
 					return deliveryNotFound(err, args[0])
@@ -138,12 +144,14 @@ func (e *env) deliveriesShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), app.DeliveryView(d, payload))
 			}
 			return printDelivery(cmd, d, attempts, payload)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -168,6 +176,7 @@ func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.At
 	if err != nil {
 		return err
 	}
+
 	rows := [][]string{{"ATTEMPT", "AT", "ANSWER", "TOOK", "ERROR"}}
 	for _, a := range attempts {
 		took := ""
@@ -176,10 +185,12 @@ func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.At
 		}
 		rows = append(rows, []string{strconv.Itoa(a.Attempt), a.AttemptedAt.String(), optionalNumber(a.ResponseStatus), took, optionalText(a.ErrorMessage)})
 	}
+
 	fmt.Fprintln(out)
 	if err := printColumns(out, rows); err != nil {
 		return err
 	}
+
 	var pretty bytes.Buffer
 	if json.Indent(&pretty, payload, "", "  ") != nil {
 		pretty.Write(payload)

@@ -41,6 +41,7 @@ func (e *env) deliveriesReplay() *cobra.Command {
 					narrowed = append(narrowed, "--"+name)
 				}
 			}
+
 			switch {
 			case len(args) == 0 && !o.bulk():
 				return errors.New("WBD or --subscription is missing")
@@ -58,6 +59,7 @@ func (e *env) deliveriesReplay() *cobra.Command {
 			return s.replayNamed(cmd, args, o.asJSON)
 		}),
 	}
+
 	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
 	parsedFlag(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)", parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
 	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
@@ -77,9 +79,11 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 			if err != nil {
 				return deliveryNotFound(err, id)
 			}
+
 			if err := requireEnabled(&tx.Rx, d.SubscriptionID); err != nil {
 				return err
 			}
+
 			again, err := tx.ReplayDelivery(d)
 			if err != nil {
 				return err
@@ -88,9 +92,11 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 		}
 		return nil
 	})
+
 	if err != nil {
 		return err
 	}
+
 	if asJSON {
 		views := make([]any, len(made))
 		for i, d := range made {
@@ -98,6 +104,7 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 		}
 		return printJSON(cmd.OutOrStdout(), views)
 	}
+
 	for _, d := range made {
 		fmt.Fprintln(cmd.OutOrStdout(), d.ID)
 	}
@@ -131,10 +138,12 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	if o.since != 0 {
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
 	}
+
 	total, err := s.countReplayable(ctx, o.filter)
 	if err != nil {
 		return err
 	}
+
 	view := replayView{Object: "webhook_bulk_replay", DryRun: o.dryRun, Enqueued: total}
 	if !o.dryRun {
 		view.Enqueued, err = s.replayInBatches(cmd, o.filter, total)
@@ -142,9 +151,11 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 			return fmt.Errorf("%w (%s were replayed: run it again for the rest)", err, formatCount(int64(view.Enqueued)))
 		}
 	}
+
 	if o.asJSON {
 		return printJSON(cmd.OutOrStdout(), view)
 	}
+
 	words := "Replayed"
 	if o.dryRun {
 		words = "Would replay"
@@ -169,10 +180,12 @@ func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (n 
 func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
 	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()
+
 	for more := true; more; {
 		if err := cmd.Context().Err(); err != nil {
 			return done, err
 		}
+
 		var n int
 		err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 			if err := requireEnabled(&tx.Rx, f.SubscriptionID); err != nil {
@@ -184,6 +197,7 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 		if err != nil {
 			return done, err
 		}
+
 		done += n
 		line.step(int64(done), int64(total))
 	}

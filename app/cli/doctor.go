@@ -21,6 +21,7 @@ func (e *env) doctor() *cobra.Command {
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			found := []doctor.Finding{}
+
 			doctor.Examine(cmd.Context(), doctor.Options{
 				Sources: e.sources(cmd, nil), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Schema: e.Schema, Version: e.Version, Quick: quick,
 			}, func(f doctor.Finding) {
@@ -29,14 +30,17 @@ func (e *env) doctor() *cobra.Command {
 					printFinding(cmd, f)
 				}
 			})
+
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), found); err != nil {
 					return err
 				}
 			}
+
 			return printSummary(cmd, found, asJSON)
 		}),
 	}
+
 	cmd.Flags().BoolVar(&quick, "quick", false, "leave out what reads all of the data: the whole database and all media files")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -56,9 +60,11 @@ func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error
 	for _, f := range found {
 		counts[f.Status]++
 	}
+
 	if !asJSON {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n", counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
 	}
+
 	if counts[doctor.Broken] > 0 {
 		return &exitError{status: exitFailed}
 	}

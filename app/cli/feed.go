@@ -40,6 +40,7 @@ func newTerminalFeed(sim *simulator.Server, out io.Writer) *feed {
 
 func newFeed(subscribe func(func(simulator.Activity)) (cancel func()), out io.Writer) *feed {
 	f := &feed{out: out, queue: make(chan simulator.Activity, feedBuffer), done: make(chan struct{})}
+
 	f.cancel = subscribe(func(a simulator.Activity) {
 		select {
 		case f.queue <- a:
@@ -56,6 +57,7 @@ func (f *feed) start() {
 		return
 	}
 	fmt.Fprintln(f.out)
+
 	f.printer.Go(func() {
 		for {
 			select {
@@ -73,9 +75,11 @@ func (f *feed) stop() {
 	if f == nil {
 		return
 	}
+
 	f.cancel()
 	close(f.done)
 	f.printer.Wait()
+
 	for range len(f.queue) {
 		f.print(<-f.queue)
 	}
@@ -89,6 +93,7 @@ func (f *feed) print(a simulator.Activity) {
 }
 
 // feedLine is one activity: when, in which direction, whose, what.
+
 func feedLine(a simulator.Activity) string {
 	arrow, who, what := "·", a.Kind, a.String()
 	switch a.Kind {
@@ -107,6 +112,7 @@ func feedLine(a simulator.Activity) string {
 	case "callback":
 		arrow, who, what = "⇢", "callback", callbackLine(a)
 	}
+
 	return fmt.Sprintf("%s  %s %-14s %s", a.Time.Format("15:04:05"), arrow, printable(who), printable(what))
 }
 

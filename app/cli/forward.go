@@ -28,16 +28,19 @@ func (o listenOptions) forwarder(cmd *cobra.Command, s *store) (*forwarder, erro
 	if o.forwardTo == nil {
 		return nil, nil
 	}
+
 	secret, err := newSecretReader(cmd.InOrStdin()).read("secret", o.secret, webhookSecretVariable)
 	if err != nil {
 		return nil, err
 	}
+
 	if secret == "" {
 		random := make([]byte, 32)
 		rand.Read(random)
 		secret = storage.SecretPrefix + base64.StdEncoding.EncodeToString(random)
 		fmt.Fprintln(cmd.ErrOrStderr(), "Signing secret:", secret)
 	}
+
 	// Whoever types the URL may reach all that this machine reaches.
 	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
 	open := guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: s.config.Webhooks.Timeout})
@@ -68,9 +71,11 @@ func (f *forwarder) post(ctx context.Context, s *store, h storage.Happening) *fo
 	if h.DeliveryID != nil {
 		id = *h.DeliveryID
 	}
+
 	out := f.client.Deliver(ctx, webhook.Delivery{
 		ID: id, Attempt: 1, Event: h.ID, EventID: h.EventID, Type: h.Type, Source: h.Source, Body: h.Payload, URL: f.url, Secrets: []string{f.secret},
 	})
+
 	v := &forwardView{DurationMS: out.Took.Milliseconds()}
 	if out.Status != 0 {
 		v.Status = &out.Status

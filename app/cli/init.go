@@ -42,6 +42,7 @@ func (e *env) initialize() *cobra.Command {
 			return e.writeSettings(cmd, args)
 		}),
 	}
+
 	cmd.Flags().BoolVar(&systemd, "systemd", false, "print a unit file for systemd")
 	cmd.Flags().BoolVar(&docker, "docker", false, "print a container file")
 	cmd.MarkFlagsMutuallyExclusive("systemd", "docker")
@@ -59,12 +60,15 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		file = args[0]
 	}
+
 	if file == "-" {
 		return printText(cmd, e.ExampleConfig)
 	}
+
 	if err := writeNew(file, e.ExampleConfig); err != nil {
 		return err
 	}
+
 	hint := "confab config check"
 	if file != defaultConfigFile {
 		hint += " --config " + file
@@ -83,6 +87,7 @@ func writeNew(path, text string) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))

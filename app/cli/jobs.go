@@ -64,6 +64,7 @@ func (e *env) jobsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "KIND", "STATE", "LANE", "DUE", "RUNS", "FAILURES", "LAST ERROR"}
 			return printList(cmd, asJSON, views, heading, func(v jobView) []string {
 				return []string{strconv.FormatInt(v.ID, 10), v.Kind, v.State, optionalText(v.Lane), v.DueAt.String(),
@@ -71,6 +72,7 @@ func (e *env) jobsList() *cobra.Command {
 			})
 		}),
 	}
+
 	parsedFlag(cmd, &filter.Kind, "kind", "only this `kind`", parseText)
 	parsedFlag(cmd, &filter.State, "state", "only in this state: `due|held|running|failed`",
 		parseChoice(storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed))
@@ -101,6 +103,7 @@ func (e *env) jobsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return printOne(cmd, asJSON, v, [][]string{
 				{"id", strconv.FormatInt(v.ID, 10)}, {"kind", v.Kind}, {"state", v.State}, {"lane", optionalText(v.Lane)}, {"args", string(v.Args)},
 				{"runs", strconv.Itoa(v.Runs)}, {"failures", strconv.Itoa(v.Failures)}, {"last error", optionalText(v.LastError)},
@@ -108,6 +111,7 @@ func (e *env) jobsShow() *cobra.Command {
 			})
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -159,6 +163,7 @@ func (e *env) withJob(f func(cmd *cobra.Command, id int64, s *store) error) func
 		if err != nil {
 			return usage("ID %q must be a job's number", args[0])
 		}
+
 		err = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("there is no job %d", id)

@@ -44,6 +44,7 @@ func (e *env) keysCreate() *cobra.Command {
 			if expiresIn != 0 {
 				k.ExpiresAt = storage.Now().Add(expiresIn)
 			}
+
 			var secret string
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
 				o, err := organization(&tx.Rx, org)
@@ -54,12 +55,14 @@ func (e *env) keysCreate() *cobra.Command {
 				secret, err = tx.InsertKey(&k)
 				return err
 			})
+
 			if err != nil {
 				return err
 			}
 			return printNew(cmd, asJSON, secret, newKeyView{ID: k.ID, Key: secret, Label: k.Label, Last4: k.Last4, OrganizationID: org, ExpiresAt: k.ExpiresAt})
 		}),
 	}
+
 	requiredOrg(cmd, &org, "that the key belongs to")
 	parsedFlag(cmd, &label, "label", "what the key is for, a short `text`", parseName)
 	parsedFlag(cmd, &expiresIn, "expires-in", "`age` at which the key ends, such as 720h or 30d (default: never)", parseAge)
@@ -84,6 +87,7 @@ type keyView struct {
 func viewKey(k storage.Key, o storage.Organization) keyView {
 	v := keyView{ID: k.ID, Object: "api_key", Label: k.Label, Last4: k.Last4, OrganizationID: o.PublicID, Status: "active",
 		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt}
+
 	switch {
 	case k.RevokedAt != 0:
 		v.Status = "revoked"
@@ -105,6 +109,7 @@ func (e *env) keysList() *cobra.Command {
 		Args:    arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			s.flushCalls(cmd) // which are uses of keys too
+
 			var views []keyView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				keys, err := rx.Keys(o.ID)
@@ -116,12 +121,14 @@ func (e *env) keysList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED"}
 			return printList(cmd, asJSON, views, heading, func(v keyView) []string {
 				return []string{v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status, v.CreatedAt.String(), v.LastUsedAt.String()}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd

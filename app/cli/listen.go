@@ -59,6 +59,7 @@ func (e *env) listen() *cobra.Command {
 			})(cmd, nil)
 		}),
 	}
+
 	optionalOrg(cmd, &o.org)
 	parsedFlag(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
 	parsedFlag(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
@@ -73,6 +74,7 @@ func parseEventTypes(s string) ([]string, error) {
 	if slices.Contains(names, "*") {
 		return nil, nil
 	}
+
 	for _, name := range names {
 		if _, err := parseEventType(name); err != nil {
 			return nil, err
@@ -88,15 +90,18 @@ func (e *env) requireServer(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+
 	served, err := app.DataDir(c.DataDir).Served()
 	if err != nil || served {
 		return err
 	}
+
 	if c.DataDir == config.Default().DataDir {
 		if sandbox, err := app.DataDir(defaultSandboxDir).Served(); err == nil && sandbox {
 			return cmd.Flags().Set("data-dir", defaultSandboxDir)
 		}
 	}
+
 	return fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', or choose its directory with --data-dir", c.DataDir)
 }
 
@@ -107,10 +112,12 @@ func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	if err != nil {
 		return err
 	}
+
 	var (
 		mark  storage.Mark
 		owner int64
 	)
+
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if o.org != "" {
 			found, err := organization(rx, o.org)
@@ -125,9 +132,11 @@ func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	if err != nil {
 		return err
 	}
+
 	fmt.Fprintln(cmd.ErrOrStderr(), "Listening. Ctrl-C ends it.")
 	tick := time.NewTicker(listenInterval)
 	defer tick.Stop()
+
 	for {
 		if mark, err = s.printNewEvents(ctx, mark, owner, o, forward, cmd.OutOrStdout()); err != nil {
 			return err
@@ -151,6 +160,7 @@ func (s *store) printNewEvents(ctx context.Context, mark storage.Mark, owner int
 		if err != nil {
 			return mark, err
 		}
+
 		for _, h := range some {
 			if len(o.events) > 0 && !slices.Contains(o.events, h.Type) {
 				continue
@@ -159,6 +169,7 @@ func (s *store) printNewEvents(ctx context.Context, mark storage.Mark, owner int
 				return mark, err
 			}
 		}
+
 		if len(some) < listenBatch {
 			return mark, nil
 		}
@@ -190,6 +201,7 @@ func (o listenOptions) print(out io.Writer, h storage.Happening, forwarded *forw
 			DeliveryID: h.DeliveryID, ReplayedFrom: h.ReplayedFrom, CreatedAt: h.CreatedAt, Forwarded: forwarded, Payload: h.Payload,
 		})
 	}
+
 	line := fmt.Sprintf("%s  %-28s  %s", h.CreatedAt.Std().Local().Format("15:04:05"), h.Type, printable(h.EventID))
 	if h.ReplayedFrom != nil {
 		line += "  replay of " + *h.ReplayedFrom

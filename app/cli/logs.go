@@ -80,6 +80,7 @@ func (e *env) logs() *cobra.Command {
 			return err
 		}),
 	}
+
 	optionalOrg(cmd, &o.org)
 	parsedFlag(cmd, &o.since, "since", "only calls younger than this `age`, such as 1h or 7d", parseAge)
 	parsedFlag(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatusRange)
@@ -104,11 +105,14 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	if err != nil {
 		return err
 	}
+
 	s.flushCalls(cmd)
+
 	var (
 		calls []storage.Call
 		last  int64
 	)
+
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if last, err = rx.LastCall(); err != nil {
 			return err
@@ -119,12 +123,15 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	if err != nil {
 		return err
 	}
+
 	if o.asJSON && !o.follow {
 		return printCalls(out, calls)
 	}
+
 	if !o.asJSON {
 		fmt.Fprintf(out, lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
 	}
+
 	if err := o.printLines(out, calls); err != nil || !o.follow {
 		return err
 	}
@@ -136,9 +143,11 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 	if o.since != 0 {
 		f.Since = storage.Now().Add(-o.since)
 	}
+
 	if o.org == "" {
 		return f, nil
 	}
+
 	err := s.eachOrganization(ctx, o.org, func(_ *storage.Rx, found storage.Organization) error {
 		f.Organization = found.ID
 		return nil
@@ -150,6 +159,7 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.CallFilter) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter.Limit = listLimit
+
 	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
 	for {
@@ -158,7 +168,9 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 			return nil
 		case <-tick.C:
 		}
+
 		s.flushCalls(cmd)
+		// The filter may leave a full page at a time: read until one is not full.
 		for more := true; more; {
 			var (
 				calls []storage.Call
@@ -183,6 +195,7 @@ func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFi
 		if calls, err = rx.CallsAfter(last, filter); err != nil {
 			return err
 		}
+
 		if len(calls) == filter.Limit {
 			next = calls[len(calls)-1].ID
 			return nil
@@ -212,6 +225,7 @@ const (
 func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
+
 	for _, c := range calls {
 		v := viewCall(c)
 		var err error
@@ -221,6 +235,7 @@ func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
 			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.LatencyMS,
 				printable(optionalText(v.OrganizationID)), printable(v.IP), v.RequestID)
 		}
+
 		if err != nil {
 			return err
 		}

@@ -60,17 +60,20 @@ func (e *env) orgsCreate() *cobra.Command {
 		}),
 		RunE: e.withStore(true, func(cmd *cobra.Command, args []string, s *store) error {
 			o := storage.Organization{Name: args[0], Plan: plan}
+
 			var team storage.Team
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 				team, err = tx.InsertOrganization(&o)
 				return err
 			})
+
 			if err != nil {
 				return err
 			}
 			return printNew(cmd, asJSON, o.PublicID, viewOrganization(o, team))
 		}),
 	}
+
 	cmd.Flags().StringVar(&plan, "plan", config.SelfHosted, "what it may do: a `plan` of the settings")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -102,12 +105,14 @@ func (e *env) orgsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "PLAN", "STATUS", "SUBSCRIPTION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v organizationView) []string {
 				return []string{v.ID, v.Name, v.Plan, v.Status, v.Subscription, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -129,16 +134,19 @@ func (e *env) orgsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			fields := [][]string{
 				{"id", v.ID}, {"name", v.Name}, {"plan", v.Plan}, {"status", v.Status}, {"subscription", v.Subscription},
 				{"require opt-in", strconv.FormatBool(v.RequireOptIn)}, {"created", v.CreatedAt.String()},
 			}
+
 			for _, t := range v.Teams {
 				fields = append(fields, []string{"team", t.ID + "  " + t.Name})
 			}
 			return printOne(cmd, asJSON, v, fields)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -168,6 +176,7 @@ func (e *env) orgsSet() *cobra.Command {
 					return err
 				}
 			}
+
 			return s.changeOrganization(cmd, args[0], func(tx *storage.Tx, o *storage.Organization) {
 				if given("name") {
 					o.Name = name
@@ -184,6 +193,7 @@ func (e *env) orgsSet() *cobra.Command {
 			})
 		}),
 	}
+
 	parsedFlag(cmd, &name, "name", "what it is called, a short `text`", parseName)
 	cmd.Flags().StringVar(&plan, "plan", "", "what it may do: a `plan` of the settings")
 	parsedFlag(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`", parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
@@ -226,6 +236,7 @@ func (s *store) changeOrganization(cmd *cobra.Command, id string, edit func(*sto
 		if err != nil {
 			return err
 		}
+
 		edit(tx, &o)
 		return tx.UpdateOrganization(&o)
 	})

@@ -49,6 +49,7 @@ func printList[V any](cmd *cobra.Command, asJSON bool, views []V, heading []stri
 		}
 		return printJSON(cmd.OutOrStdout(), views)
 	}
+
 	rows := [][]string{heading}
 	for _, v := range views {
 		rows = append(rows, row(v))
@@ -58,6 +59,7 @@ func printList[V any](cmd *cobra.Command, asJSON bool, views []V, heading []stri
 
 // printColumns prints rows in columns.
 func printColumns(w io.Writer, rows [][]string) error {
+
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		cells := make([]string, len(row))
@@ -67,6 +69,7 @@ func printColumns(w io.Writer, rows [][]string) error {
 		fmt.Fprintln(tab, strings.Join(cells, "\t"))
 	}
 	return tab.Flush()
+
 }
 
 // optionalText is an optional text as a table shows it.
@@ -82,6 +85,7 @@ func printable(cell string) string {
 	if cell == "" {
 		return "-"
 	}
+
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return '?'

@@ -38,6 +38,7 @@ func (p *progress) step(done, total int64) {
 	if time.Since(p.drawnAt) < progressInterval {
 		return
 	}
+
 	p.drawnAt, p.shown = time.Now(), true
 	fmt.Fprintf(p.w, "\r%s\x1b[K", progressBar(p.what, done, total, p.format))
 }
@@ -53,6 +54,7 @@ func (p *progress) end() {
 // than all of it.
 func progressBar(what string, done, total int64, show func(int64) string) string {
 	total = max(total, done, 1)
+
 	full := int(done * progressWidth / total)
 	return fmt.Sprintf("%s [%s%s] %3d%%  %s of %s", what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), done*100/total, show(done), show(total))
 }
@@ -72,6 +74,7 @@ func formatBytes(n int64) string {
 	if n < unit {
 		return fmt.Sprintf("%d B", n)
 	}
+
 	size, units := float64(n), "KMGTPE"
 	for i := range units {
 		if size /= unit; size < unit || i == len(units)-1 {

@@ -46,6 +46,7 @@ func (e *env) purge() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := "DELETED"
 			if f.dryRun {
 				heading = "WOULD DELETE"
@@ -55,6 +56,7 @@ func (e *env) purge() *cobra.Command {
 				{"API log", formatCount(v.Calls)}, {"raw callbacks", formatCount(v.RawCallbacks)}})
 		}),
 	}
+
 	parsedFlag(cmd, &f.age, "older-than", "delete what is older than this `age`, such as 90d or 720h", parseAge)
 	cmd.MarkFlagRequired("older-than")
 	optionalOrg(cmd, &f.org)
@@ -68,6 +70,7 @@ func (e *env) purge() *cobra.Command {
 func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	ctx := cmd.Context()
 	what := storage.Purge{Before: storage.Now().Add(-f.age)}
+
 	var found storage.Purged
 	err := s.View(ctx, func(rx *storage.Rx) (err error) {
 		if err := f.resolveScope(rx, &what); err != nil {
@@ -76,10 +79,12 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		found, err = rx.PurgeCounts(what)
 		return err
 	})
+
 	v := purgeView{Object: "purge", DryRun: f.dryRun, Before: what.Before, Purged: found}
 	if err != nil || f.dryRun {
 		return v, err
 	}
+
 	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)
 	v.Purged = storage.Purged{}
 	err = s.dir.Purge(ctx, s.DB, what, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.Purged) {
@@ -87,9 +92,11 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		line.step(purged.Total(), found.Total())
 	})
 	line.end()
+
 	if err != nil && v.Total() > 0 {
 		err = fmt.Errorf("%w (%s rows were deleted so far)", err, formatCount(v.Total()))
 	}
+
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("stopped after %s rows: run it again for the rest", formatCount(v.Total()))
 	}
@@ -105,9 +112,11 @@ func (f purgeFlags) resolveScope(rx *storage.Rx, what *storage.Purge) error {
 		}
 		what.Organization = o.ID
 	}
+
 	if f.account == "" {
 		return nil
 	}
+
 	a, err := rx.AccountKey(f.account)
 	if errors.Is(err, storage.ErrNotFound) || err == nil && what.Organization != 0 && a.OrganizationID != what.Organization {
 		return fmt.Errorf("there is no account with the phone number id %s", f.account)

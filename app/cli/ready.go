@@ -29,6 +29,7 @@ func (e *env) ready() *cobra.Command {
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			var serverName string
+
 			if target == nil {
 				c, err := e.settings(cmd, nil)
 				if err != nil {
@@ -41,6 +42,7 @@ func (e *env) ready() *cobra.Command {
 					serverName = c.Server.TLSDomains[0] // the server has no certificate for an address
 				}
 			}
+
 			if err := checkReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {
 				return err
 			}
@@ -48,6 +50,7 @@ func (e *env) ready() *cobra.Command {
 			return nil
 		}),
 	}
+
 	parsedFlag(cmd, &target, "url", "ask the server at this `address` instead of the one of the data directory", parseURL)
 	return cmd
 }
@@ -57,6 +60,7 @@ func (e *env) ready() *cobra.Command {
 func checkReady(ctx context.Context, target *url.URL, serverName string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
+
 	client := http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -64,6 +68,7 @@ func checkReady(ctx context.Context, target *url.URL, serverName string) error {
 			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName},
 		},
 	}
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return err
@@ -72,7 +77,9 @@ func checkReady(ctx context.Context, target *url.URL, serverName string) error {
 	if err != nil {
 		return fmt.Errorf("not ready: %w", err)
 	}
+
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 200))
 		return fmt.Errorf("not ready: %s answered %s: %s", target, res.Status, printable(strings.TrimSpace(string(text))))

@@ -28,16 +28,19 @@ func (e *env) restore() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			from, size, closeFile, err := openBackup(cmd, args[0])
 			if err != nil {
 				return err
 			}
 			defer closeFile()
+
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
 			r := app.Restore{Dir: app.DataDir(c.DataDir), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Progress: func(what string, done int64) {
 				line.what = what
 				line.step(done, size)
 			}}
+
 			out, err := r.Read(cmd.Context(), from)
 			line.end()
 			if err != nil {
@@ -46,6 +49,7 @@ func (e *env) restore() *cobra.Command {
 			return reportRestore(cmd, c.DataDir, out, asJSON)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -63,10 +67,12 @@ func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done 
 		}
 		raw, done = f, f.Close
 	}
+
 	buffered := bufio.NewReaderSize(raw, 1<<20)
 	if start, _ := buffered.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
 		return buffered, size, done, nil
 	}
+
 	unsqueezed, err := gzip.NewReader(buffered)
 	return unsqueezed, size, done, err
 }
@@ -75,10 +81,13 @@ func reportRestore(cmd *cobra.Command, dir string, out app.Restored, asJSON bool
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
+
 	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n", dir, out.CreatedAt, formatCount(out.Messages), formatCount(out.Media.Files))
+
 	if !out.KeyChecked {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it into %s, or set CONFAB_MASTER_KEY, before you start the server\n", dir)
 	}
+
 	if out.Queued > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, and will be when the server starts;\n"+
 			"confab: cancel those that went out since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", formatCount(out.Queued))

@@ -44,17 +44,21 @@ func (e *env) sandbox() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if err := prepareSandboxDir(app.DataDir(c.DataDir), fresh); err != nil {
 				return err
 			}
+
 			box, err := e.openSandbox(cmd, c, simulatorAt)
 			if err != nil {
 				return err
 			}
+
 			if err := box.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
 				return errors.Join(err, box.close())
 			}
 			box.warnIfExposed(cmd.ErrOrStderr())
+
 			lines := newTerminalFeed(box.simulator.Server, cmd.OutOrStdout())
 			err = box.serveWhile(cmd.Context(), func(ctx context.Context) error {
 				box.printInstructions(cmd.OutOrStdout())
@@ -66,11 +70,13 @@ func (e *env) sandbox() *cobra.Command {
 			return errors.Join(err, box.close())
 		}),
 	}
+
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSandboxDir+")")
 	cmd.Flags().String("listen", "", "`address` of the server (default 127.0.0.1:8080)")
 	parsedFlagWithDefault(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
+
 	cmd.AddCommand(e.sandboxExec(), e.sandboxEnv())
 	return cmd
 }
@@ -82,6 +88,7 @@ func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	if !from.FileRequired {
 		from.File = ""
 	}
+
 	defaults := config.Default()
 	defaults.DataDir = defaultSandboxDir
 	defaults.Log.Level, defaults.Log.Format = "warn", "text"
@@ -103,6 +110,7 @@ func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: choose another directory with --data-dir, or empty it yourself",
 			string(dir), sandboxFileName)
 	}
+
 	served, err := dir.Served()
 	if err != nil {
 		return err
@@ -110,9 +118,11 @@ func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 	if served {
 		return fmt.Errorf("%s is in use: stop its server first", string(dir))
 	}
+
 	if !fresh {
 		return nil
 	}
+
 	entries, err := os.ReadDir(string(dir))
 	for _, entry := range entries {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(string(dir), entry.Name())))
@@ -140,6 +150,7 @@ func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt strin
 	if err != nil {
 		return nil, err
 	}
+
 	b := &sandbox{dir: c.DataDir}
 	if err := b.open(e, cmd, c, l); err != nil {
 		return nil, errors.Join(err, b.close(), closeListener(l))
@@ -152,6 +163,7 @@ func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt strin
 func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+
 	part := func(serve func() error) <-chan error {
 		ended := make(chan error, 1)
 		go func() {
@@ -160,12 +172,16 @@ func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error)
 		}()
 		return ended
 	}
+
 	played := part(b.simulator.serve)
 	served := part(func() error { return b.app.Run(ctx) })
+
 	err := b.waitUntilReady(ctx)
 	if err == nil {
 		err = f(ctx)
 	}
+
+	// The server ends first: its last work may still need the provider.
 	stop()
 	err = errors.Join(err, <-served) // its last work may still need the provider
 	b.simulator.stop()
@@ -178,9 +194,11 @@ func (b *sandbox) waitUntilReady(ctx context.Context) error {
 	if err == nil {
 		err = checkReady(ctx, target.JoinPath("readyz"), "")
 	}
+
 	if ctx.Err() != nil {
 		return nil // told to stop already
 	}
+
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ func (e *env) sandboxEnv() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			var s sandboxState
 			found, err := readStateFile(sandboxFile(app.DataDir(c.DataDir)), &s)
 			if err != nil {
@@ -30,6 +31,7 @@ func (e *env) sandboxEnv() *cobra.Command {
 			if !found {
 				return fmt.Errorf("there is no sandbox in %s: start one with 'confab sandbox'", c.DataDir)
 			}
+
 			for _, variable := range s.environment() {
 				name, value, _ := strings.Cut(variable, "=")
 				fmt.Fprintf(cmd.OutOrStdout(), "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))

@@ -44,6 +44,7 @@ func (e *env) sandboxExec() *cobra.Command {
 			if cmd.Flags().Changed("data-dir") {
 				return usage("exec has a new directory of its own: leave --data-dir out")
 			}
+
 			status, err := e.runInSandbox(cmd, args, forwardTo)
 			if status != exitOK {
 				return &exitError{status, err}
@@ -51,6 +52,7 @@ func (e *env) sandboxExec() *cobra.Command {
 			return err
 		}),
 	}
+
 	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().SetInterspersed(false) // the command's flags are not ours
 	return cmd
@@ -73,7 +75,9 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL
 		return exitOK, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(c.DataDir)) }()
+
 	c.Server.Listen, c.Server.PublicURL, c.Server.MetricsListen = anyFreePort, "", ""
+
 	b, err := e.openSandbox(cmd, c, anyFreePort)
 	if err != nil {
 		return exitOK, err
@@ -81,6 +85,7 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL
 	if err := b.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
 		return exitOK, errors.Join(err, b.close())
 	}
+
 	err = b.serveWhile(cmd.Context(), func(ctx context.Context) (err error) {
 		child := exec.Command(args[0], args[1:]...)
 		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
@@ -88,6 +93,7 @@ func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL
 		status, err = runCommand(ctx, child, signals)
 		return err
 	})
+
 	return status, errors.Join(err, b.close())
 }
 
@@ -106,9 +112,12 @@ func runCommand(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) 
 	if err := child.Start(); err != nil {
 		return exitNotStarted, fmt.Errorf("cannot start the command: %w", err)
 	}
+
 	ended := make(chan error, 1)
 	go func() { ended <- child.Wait() }()
+
 	broken := ctx.Done()
+
 	for {
 		select {
 		case s := <-signals:

@@ -25,6 +25,7 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 		if err != nil {
 			return err
 		}
+
 		sub, found, err := findForwardSubscription(&tx.Rx, o.ID, to.String())
 		switch {
 		case err != nil:
@@ -39,6 +40,7 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 				return err
 			}
 		}
+
 		return b.loadSecret(tx, sub.ID)
 	})
 }
@@ -50,12 +52,14 @@ func findForwardSubscription(rx *storage.Rx, organization int64, to string) (sub
 		if err != nil {
 			return sub, false, err
 		}
+
 		for _, s := range page {
 			if s.URL == to && len(s.Events) == 1 && s.Events[0] == "*" && len(s.PhoneNumberIDs) == 0 {
 				return s, true, nil
 			}
 			after = storage.After{Key: s.CreatedAt, ID: s.ID}
 		}
+
 		if len(page) < listLimit {
 			return sub, false, nil
 		}
@@ -69,10 +73,12 @@ func (b *sandbox) loadSecret(tx *storage.Tx, subscription string) error {
 	if err != nil {
 		return err
 	}
+
 	if len(keys) > 0 {
 		b.webhookSecret = keys[0]
 		return nil
 	}
+
 	_, b.webhookSecret, err = tx.InsertSecret(subscription, 0)
 	return err
 }

@@ -13,7 +13,9 @@ import (
 // shell.
 func (b *sandbox) printInstructions(out io.Writer) {
 	s := b.state
+
 	fmt.Fprint(out, "The sandbox is ready.\n\n")
+
 	printColumns(out, append([][]string{
 		{"  base URL", s.BaseURL},
 		{"  API key", s.APIKey},
@@ -21,6 +23,7 @@ func (b *sandbox) printInstructions(out io.Writer) {
 		{"  simulator", s.SimulatorURL + " (plays the provider)"},
 		{"  all of this", filepath.Join(b.dir, sandboxFileName)},
 	}, append(tokenRow(b.token), secretRow(b.webhookSecret)...)...))
+
 	fmt.Fprintf(out, `
 %s (%s) wrote %q to the number. Answer her:
 

@@ -26,23 +26,30 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	} else if err := probe.Close(); err != nil {
 		return err
 	}
+
 	dir := app.DataDir(b.dir)
 	if b.state, err = readSandbox(dir); err != nil {
 		return err
 	}
+
+	// The server is opened before anything is written: it takes the directory's lock.
 	b.useSimulator(&c, localURL(l))
+
 	options := e.appOptions(cmd, c)
 	options.PlaySignup, options.AllowLocalURLs = b.simulateSignup, true
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}
+
 	ctx := cmd.Context()
 	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.seed(tx) }); err != nil {
 		return err
 	}
+
 	if err := b.openSimulator(l, options); err != nil {
 		return err
 	}
+
 	n, err := ensureNumber(b.simulator.Server, simulator.Number{
 		PhoneNumberID: b.state.PhoneNumberID, WABAID: b.state.WABAID,
 		DisplayPhoneNumber: sandboxNumber, VerifiedName: sandboxOrganization,
@@ -50,13 +57,16 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	if err != nil {
 		return err
 	}
+
 	templates, err := addSampleTemplates(ctx, b.app.DB, b.simulator.Server, n)
 	if err != nil {
 		return err
 	}
+
 	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.ensureAccount(tx, n, templates) }); err != nil {
 		return err
 	}
+
 	b.state.BaseURL, b.state.ConsoleURL = b.app.URL()+"/v1", b.app.URL()+"/console/"
 	return writeStateFile(sandboxFile(dir), b.state)
 }
@@ -74,6 +84,7 @@ func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
 	open := !isLoopback(l.Addr().String()) || !isLoopback(b.app.Config.Server.Listen)
 	b.token = controlToken(b.state.ControlToken, open)
 	b.state.ControlToken = cmp.Or(b.token, b.state.ControlToken)
+
 	webhook := b.app.URL() // a certificate is made out to this name
 	if !b.app.Config.Server.TLS() {
 		local, err := b.app.Config.Server.LocalURL()
@@ -82,6 +93,7 @@ func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
 		}
 		webhook = local.String()
 	}
+
 	b.simulator, err = newSimulatorHost(l, b.dir, o.Log, simulator.Options{
 		Hosts: allowedHosts(o.Config.Server.PublicURL, open), ControlToken: b.token,
 		AppID: b.state.AppID, AppSecret: b.state.AppSecret, VerifyToken: b.state.VerifyToken, AccessToken: b.state.AccessToken,
@@ -97,11 +109,13 @@ func (b *sandbox) simulateSignup(name, phone string) (app.Signup, error) {
 	if err != nil {
 		return app.Signup{}, err
 	}
+
 	for _, t := range sampleTemplates() {
 		if _, err := b.simulator.AddTemplate(s.WABAID, t); err != nil {
 			return app.Signup{}, err
 		}
 	}
+
 	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, nil
 }
 

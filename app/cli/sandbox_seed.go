@@ -41,6 +41,7 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 	case err != nil && !errors.Is(err, storage.ErrNotFound):
 		return err
 	}
+
 	label := sandboxKeyLabel
 	s.APIKey, err = tx.InsertKey(&storage.Key{OrganizationID: o.ID, Label: &label})
 	return err
@@ -53,6 +54,7 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 	if err != nil {
 		return storage.Organization{}, storage.Team{}, err
 	}
+
 	for _, o := range all {
 		if o.PublicID == s.OrganizationID || s.OrganizationID == "" && o.Name == sandboxOrganization {
 			teams, err := tx.Teams(o.ID)
@@ -62,9 +64,11 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 			return o, teams[0], nil
 		}
 	}
+
 	if len(all) > 0 {
 		return storage.Organization{}, storage.Team{}, errors.New("the data directory belongs to a server and not to a sandbox: choose another with --data-dir")
 	}
+
 	o := storage.Organization{Name: sandboxOrganization, Plan: config.SelfHosted}
 	team, err := tx.InsertOrganization(&o)
 	return o, team, err
@@ -74,18 +78,22 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 // templates to send.
 func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
+
 	a, err := tx.AccountByNumber(n.PhoneNumberID)
 	if err == nil {
 		s.AccessToken, err = tx.AccessToken(a) // another than ours where the file was lost
 		return err
 	}
+
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
+
 	o, team, err := s.ensureOrganization(tx)
 	if err != nil {
 		return err
 	}
+
 	account := storage.Account{
 		OrganizationID: o.ID, TeamID: team.ID, PhoneNumberID: &n.PhoneNumberID, WABAID: &n.WABAID,
 		PhoneNumber: &s.PhoneNumber, Name: &n.VerifiedName, Status: storage.AccountConnected,
@@ -94,6 +102,7 @@ func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templat
 	if err := tx.InsertAccount(&account, s.AccessToken); err != nil {
 		return err
 	}
+
 	for _, t := range templates {
 		t.AccountID = account.ID
 		if err := tx.InsertTemplate(&t); err != nil {
@@ -109,15 +118,18 @@ func addSampleTemplates(ctx context.Context, db *storage.DB, sim *simulator.Serv
 	if _, err := db.AccountKey(ctx, n.PhoneNumberID); !errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
+
 	for _, t := range sampleTemplates() {
 		id, err := sim.AddTemplate(n.WABAID, t)
 		if err != nil {
 			return nil, err
 		}
+
 		components, err := json.Marshal(t.Components)
 		if err != nil {
 			return nil, err
 		}
+
 		rows = append(rows, storage.Template{
 			Name: t.Name, Language: t.Language, Status: storage.TemplateApproved, ProviderStatus: "APPROVED", ProviderTemplateID: id, Category: t.Category,
 			ParameterFormat: "POSITIONAL", Content: jobs.TemplateContent(components), Components: components,
@@ -133,13 +145,16 @@ func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Numbe
 	if i := slices.IndexFunc(all, func(n simulator.Number) bool { return n.PhoneNumberID == want.PhoneNumberID }); i >= 0 {
 		return all[i], nil
 	}
+
 	if len(all) > 0 {
 		return all[0], nil
 	}
+
 	n, err := sim.AddNumber(want)
 	if err != nil {
 		return n, err
 	}
+
 	for _, t := range sampleTemplates() {
 		if _, err := sim.AddTemplate(n.WABAID, t); err != nil {
 			return n, err

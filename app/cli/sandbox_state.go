@@ -39,6 +39,7 @@ func readSandbox(dir app.DataDir) (*sandboxState, error) {
 	if _, err := readStateFile(sandboxFile(dir), s); err != nil {
 		return nil, err
 	}
+
 	s.AppID = cmp.Or(s.AppID, newAppID())
 	s.AppSecret = cmp.Or(s.AppSecret, rand.Text())
 	s.VerifyToken = cmp.Or(s.VerifyToken, "verify-"+rand.Text())

@@ -33,6 +33,7 @@ func (s *secretReader) read(flag, value, variable string) (string, error) {
 	case "-":
 		line, err := s.lines.ReadString('\n')
 		line = strings.TrimRight(line, "\r\n")
+
 		if err != nil && !errors.Is(err, io.EOF) {
 			return "", fmt.Errorf("--%s: %w", flag, err)
 		}

@@ -62,6 +62,7 @@ func (e *env) simulator() *cobra.Command {
 			return e.runSimulator(cmd, f)
 		}),
 	}
+
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSimulatorDir+")")
 	parsedFlagWithDefault(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
 	parsedFlag(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: as before)", parseURL)
@@ -78,40 +79,50 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	if err != nil {
 		return err
 	}
+
+	// The address is tried before there is anything on the disk.
 	l, err := openListener(f.listen, "listen")
 	if err != nil {
 		return err
 	}
 	defer closeListener(l)
+
 	dir := cmp.Or(e.dataDir, defaultSimulatorDir)
 	if err := prepareSimulatorDir(dir); err != nil {
 		return err
 	}
+
 	lock, err := lockDirectory(dir)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
+
 	state := &simulatorState{}
 	if _, err := readStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
 		return err
 	}
+
 	open := !isLoopback(l.Addr().String())
 	o.AccessToken = cmp.Or(o.AccessToken, state.AccessToken, newAccessToken())
 	o.ControlToken, o.Hosts = controlToken(state.ControlToken, open), allowedHosts("", open)
+
 	h, err := newSimulatorHost(l, dir, app.NewLogger(cmd.ErrOrStderr(), config.Log{Level: "warn", Format: "text"}), o)
 	if err != nil {
 		return err
 	}
+
 	if err := state.update(h, o); err != nil {
 		return errors.Join(err, h.close())
 	}
 	if err := writeStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
 		return errors.Join(err, h.close())
 	}
+
 	if open {
 		warnExposed(cmd.ErrOrStderr(), "simulator", l.Addr().String())
 	}
+
 	return errors.Join(state.serve(cmd, h, dir, o.ControlToken), h.close())
 }
 
@@ -133,6 +144,7 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 		o.WebhookURL = f.webhook.String()
 	}
 	o.MaxMessages = f.remember
+
 	from := newSecretReader(stdin)
 	for _, s := range []struct {
 		into                  *string
@@ -142,6 +154,7 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 		{&o.VerifyToken, "verify-token", f.verifyToken, verifyTokenVariable},
 		{&o.AccessToken, "access-token", f.accessToken, accessTokenVariable},
 	} {
+
 		if *s.into, err = from.read(s.flag, s.value, s.variable); err != nil {
 			return o, err
 		}
@@ -155,6 +168,7 @@ func (s *simulatorState) update(h *simulatorHost, o simulator.Options) error {
 	if err != nil {
 		return err
 	}
+
 	s.SimulatorURL = localURL(h.listener)
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
 	s.Credentials = h.Credentials()
@@ -169,16 +183,20 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token 
 	defer stop()
 	lines := newTerminalFeed(h.Server, cmd.OutOrStdout())
 	defer lines.stop()
+
 	ended := make(chan error, 1)
 	go func() {
 		ended <- h.serve()
 		stop()
 	}()
+
 	s.printInstructions(cmd.OutOrStdout(), dir, token)
 	if s.WebhookURL != "" {
 		s.verifyWebhook(ctx, cmd, h)
 	}
+
 	lines.start()
+
 	<-ctx.Done()
 	h.stop()
 	return <-ended
@@ -189,6 +207,7 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token 
 func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, h *simulatorHost) {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
+
 	if err := h.VerifyWebhook(ctx); err != nil {
 		_, why, worded := strings.Cut(err.Error(), "following errors: ") // after the provider's preamble
 		if !worded {

@@ -54,18 +54,24 @@ func findSimulatorAccess(ctx context.Context) (w simulatorAccess, found bool, er
 	if at := os.Getenv(simulatorURLVariable); at != "" {
 		return simulatorAccess{SimulatorURL: strings.TrimRight(at, "/")}, true, nil
 	}
+
 	if dir := os.Getenv("CONFAB_DATA_DIR"); dir != "" {
 		if w, found, err = readSimulatorAccess(dir); found || err != nil {
 			return w, found, err
 		}
 	}
+
+	// One that is found but does not answer may have been stopped; the other is
+	// taken then if it answers.
 	w, found, err = readSimulatorAccess(defaultSandboxDir)
 	if err != nil || found && w.isReachable(ctx) {
 		return w, found, err
 	}
+
 	if other, ok, err := readSimulatorAccess(defaultSimulatorDir); err != nil || ok && (!found || other.isReachable(ctx)) {
 		return other, ok, err
 	}
+
 	return w, found, nil
 }
 
@@ -75,10 +81,12 @@ func (w simulatorAccess) isReachable(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
+
 	conn, err := (&net.Dialer{Timeout: probeTimeout}).DialContext(ctx, "tcp", u.Host)
 	if err != nil {
 		return false
 	}
+
 	conn.Close()
 	return true
 }
@@ -104,8 +112,10 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 		}
 		body = bytes.NewReader(text)
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
 	defer cancel()
+
 	req, err := http.NewRequestWithContext(ctx, method, c.SimulatorURL+path, body)
 	if err != nil {
 		return err
@@ -114,6 +124,7 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
+
 	res, err := c.client.Do(req)
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return fmt.Errorf("no sandbox runs at %s: start one with 'confab sandbox'", c.SimulatorURL)
@@ -121,7 +132,9 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 	if err != nil {
 		return fmt.Errorf("the simulator did not answer: %w", err)
 	}
+
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		return c.refusalError(res)
 	}
@@ -138,6 +151,7 @@ func (c *simulatorClient) refusalError(res *http.Response) error {
 			Message string `json:"message"`
 		} `json:"error"`
 	}
+
 	err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer)
 	switch {
 	case err != nil || answer.Error.Message == "":

@@ -51,12 +51,16 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 	o.Listen = l.Addr().String()
 	o.PublicURL = localURL(l)
 	o.Log = log.With("part", "simulator")
+
+	// A link in a message is fetched as the provider would, but from this machine too.
 	links := guard.New(guard.Options{Allow: loopbackPrefixes(), AllowInsecure: true, Redirects: guard.MaxRedirects, Timeout: fetchTimeout})
 	o.Fetch = &http.Client{Transport: guardedTransport{links}}
+
 	sim, err := simulator.New(o)
 	if err != nil {
 		return nil, err
 	}
+
 	h := &simulatorHost{Server: sim, listener: l, linkClient: links}
 	h.http = &http.Server{
 		Handler:           sim,
@@ -86,6 +90,7 @@ func (h *simulatorHost) serve() error {
 func (h *simulatorHost) stop() {
 	grace, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 	defer cancel()
+
 	if h.http.Shutdown(grace) != nil {
 		h.http.Close()
 	}
@@ -141,12 +146,15 @@ func allowedHosts(publicURL string, open bool) []string {
 	if u, err := url.Parse(publicURL); err == nil && u.Hostname() != "" {
 		names = append(names, u.Hostname())
 	}
+
 	if !open {
 		return names
 	}
+
 	if name, err := os.Hostname(); err == nil {
 		names = append(names, name)
 	}
+
 	addresses, _ := net.InterfaceAddrs()
 	for _, a := range addresses {
 		if p, err := netip.ParsePrefix(a.String()); err == nil {
@@ -163,10 +171,12 @@ func lockDirectory(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("%s is in use: a simulator runs on this data directory; stop it first, or choose another directory with --data-dir", dir)
 	}
+
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}

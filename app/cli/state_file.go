@@ -16,9 +16,11 @@ func readStateFile(path string, v any) (found bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
+
 	if err == nil {
 		err = json.Unmarshal(text, v)
 	}
+
 	if err != nil {
 		return true, fmt.Errorf("%s: %w: remove the file to get a new one", path, err)
 	}
@@ -32,10 +34,12 @@ func writeStateFile(path string, v any) error {
 	if err != nil {
 		return err
 	}
+
 	err = errors.Join(printJSON(temp, v), temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
+
 	if err != nil {
 		return errors.Join(err, os.Remove(temp.Name()))
 	}

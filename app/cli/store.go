@@ -28,17 +28,21 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &store{dir: app.DataDir(c.DataDir), config: c}
 	if !create && !s.dir.Exists() {
 		return nil, fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", c.DataDir)
 	}
+
 	if err := s.dir.Prepare(); err != nil {
 		return nil, err
 	}
+
 	served, err := s.dir.Served()
 	if err != nil {
 		return nil, err
 	}
+
 	s.DB, err = s.dir.Open(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, os.Getenv("CONFAB_MASTER_KEY"), served)
 	if err != nil {
 		return nil, err
@@ -56,6 +60,7 @@ func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*st
 	if err := s.Update(ctx, fn); err != nil {
 		return err
 	}
+
 	if err := s.dir.Tell(ctx, command); err != nil {
 		return fmt.Errorf("the change is stored, but %w", err)
 	}
@@ -69,6 +74,7 @@ func (e *env) withStore(create bool, f func(cmd *cobra.Command, args []string, s
 		if err != nil {
 			return err
 		}
+
 		defer func() {
 			if closing := s.Close(); err == nil {
 				err = closing
@@ -91,14 +97,17 @@ func organization(rx *storage.Rx, id string) (storage.Organization, error) {
 func (s *store) eachOrganization(ctx context.Context, id string, f func(*storage.Rx, storage.Organization) error) error {
 	return s.View(ctx, func(rx *storage.Rx) error {
 		all, err := rx.Organizations()
+		// An id replaces the whole list, and its error.
 		if id != "" {
 			var one storage.Organization
 			one, err = organization(rx, id)
 			all = []storage.Organization{one}
 		}
+
 		if err != nil {
 			return err
 		}
+
 		for _, o := range all {
 			if err := f(rx, o); err != nil {
 				return err

@@ -40,17 +40,20 @@ func (e *env) teamsCreate() *cobra.Command {
 				if err != nil {
 					return err
 				}
+
 				t := storage.Team{OrganizationID: o.ID, Name: args[0]}
 				err = tx.InsertTeam(&t)
 				v = viewTeam(t, o)
 				return err
 			})
+
 			if err != nil {
 				return err
 			}
 			return printNew(cmd, asJSON, v.ID, v)
 		}),
 	}
+
 	requiredOrg(cmd, &org, "that the team is part of")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -75,15 +78,18 @@ func (e *env) teamsList() *cobra.Command {
 				}
 				return err
 			})
+
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v teamView) []string {
 				return []string{v.ID, v.Name, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd

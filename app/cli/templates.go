@@ -26,23 +26,28 @@ func (e *env) templatesSync() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			accounts, err := s.providerAccounts(e.Version)
 			if err != nil {
 				return err
 			}
+
 			found, err := accounts.FetchTemplates(ctx, a.ID)
 			if err != nil {
 				return s.reportRefusal(ctx, err)
 			}
+
 			if err := s.change(ctx, func(tx *storage.Tx) error { return found.Store(tx) }); err != nil {
 				return err
 			}
+
 			return printOne(cmd, asJSON, app.TemplateSyncView(found), [][]string{
 				{"created", strconv.Itoa(found.Created)}, {"updated", strconv.Itoa(found.Updated)},
 				{"deleted", strconv.Itoa(found.Deleted)}, {"at the provider", strconv.Itoa(found.Synced)},
 			})
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

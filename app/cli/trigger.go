@@ -21,12 +21,15 @@ func (e *env) trigger() *cobra.Command {
 	cmd := e.group("trigger", "Play the people and the provider of a running sandbox",
 		t.inbound(), t.status(), t.echo(), t.edit(), t.revoke(), t.templateReview(), t.preferences(), t.identity(),
 		t.fault(), t.settings(), t.messages(), t.numbers(), t.callback(), t.reset())
+
 	cmd.Long = "Play the people and the provider of a running sandbox: let somebody write, read or change their number, let\n" +
 		"sends fail, look at what was sent. Each does from the shell what the simulator's /_sim does over HTTP.\n\n" +
 		"The simulator is the one at --simulator-url, or of the data directory (its " + sandboxFileName + " or " + simulatorFileName + "\n" +
 		"says where it is), or at $" + simulatorURLVariable + ", or one that was started here."
+
 	flags := cmd.PersistentFlags()
 	dataDirFlag(flags, &e.dataDir, "of the sandbox or simulator (default "+defaultSandboxDir+", or "+defaultSimulatorDir+")")
+
 	flags.Func("simulator-url", "`address` of the simulator", func(s string) (err error) {
 		t.simulatorURL, err = parseURL(s)
 		return err
@@ -42,10 +45,12 @@ func (t *trigger) withSimulator(f func(cmd *cobra.Command, args []string, c *sim
 		if err != nil {
 			return err
 		}
+
 		given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
 		if err != nil {
 			return err
 		}
+
 		if given != "" {
 			c.ControlToken = given
 		}
@@ -68,6 +73,7 @@ func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
 	default:
 		c.simulatorAccess, found, err = findSimulatorAccess(ctx)
 	}
+
 	if err == nil && !found {
 		err = errors.New("no sandbox runs here: start one with 'confab sandbox', or say where it is with --data-dir or --simulator-url")
 	}

@@ -60,9 +60,11 @@ func contentMakers() map[string]contentMaker {
 	}
 	sample := func(v any) contentMaker {
 		return func(*content, *cobra.Command, *simulatorClient) (any, error) { return v, nil }
+
 	}
 	return map[string]contentMaker{
 		"text": func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
+
 			return jsonObject{"body": m.text}, nil
 		},
 		"image":        (*content).media,
@@ -109,6 +111,7 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 	if err := m.inferKind(cmd); err != nil {
 		return nil, err
 	}
+
 	body := map[string]any{"type": m.kind}
 	if make := contentMakers()[m.kind]; make != nil && m.raw[m.kind] == nil {
 		made, err := make(m, cmd, c)
@@ -122,6 +125,7 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 			body[body["type"].(string)] = made
 		}
 	}
+
 	answered, err := m.repliedTo(cmd.Context(), c)
 	if err != nil {
 		return nil, err
@@ -129,9 +133,11 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 	if answered != "" {
 		body["context"] = jsonObject{"message_id": answered}
 	}
+
 	if m.code != 0 {
 		body["error_code"] = m.code
 	}
+
 	maps.Copy(body, m.raw)
 	return body, nil
 }
@@ -140,6 +146,7 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 func (m *content) inferKind(cmd *cobra.Command) (err error) {
 	given := cmd.Flags().Changed
 	if kind, ok := m.raw["type"].(string); ok && m.kind == "" {
+
 		m.kind = kind
 	}
 	for kind := range m.raw {
@@ -147,6 +154,7 @@ func (m *content) inferKind(cmd *cobra.Command) (err error) {
 			m.kind = kind
 		}
 	}
+
 	switch {
 	case m.kind != "":
 	case m.link != "" || m.file != "":
@@ -195,6 +203,7 @@ func (m *content) reaction(cmd *cobra.Command, c *simulatorClient) (any, error) 
 		if !found {
 			return nil, errors.New("nothing was sent that could be reacted to: name a message with --message")
 		}
+
 		to = latest.ID
 	}
 	return jsonObject{"message_id": to, "emoji": m.emoji}, nil

@@ -49,20 +49,25 @@ func (t *trigger) fault() *cobra.Command {
 			case list:
 				return c.listFaults(cmd, asJSON)
 			}
+
 			if f.Kind == "" && f.Code != 0 {
 				f.Kind = "error_code"
 			} else if f.Kind == "" {
 				f.Kind = "http_500"
 			}
+
 			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/faults", f, &answer); err != nil {
 				return err
 			}
+
 			f.ID = answer.ID
 			return printNew(cmd, asJSON, f.ID, f)
 		}),
 	}
+
 	f.addFlags(cmd)
+
 	cmd.Flags().BoolVar(&list, "list", false, "list the faults to come instead")
 	cmd.Flags().BoolVar(&clear, "clear", false, "take faults back instead")
 	cmd.MarkFlagsMutuallyExclusive("list", "clear")
@@ -73,6 +78,7 @@ func (t *trigger) fault() *cobra.Command {
 func (f *fault) addFlags(cmd *cobra.Command) {
 	parsedFlag(cmd, &f.Kind, "kind", "`what` happens (default http_500, or error_code with --code)",
 		parseChoice("http_500", "timeout", "drop_connection", "rate_limit", "error_code"))
+
 	parsedFlag(cmd, &f.Endpoint, "endpoint", "`calls` it happens to: messages, media, templates, register or all (default messages)",
 		parseChoice("messages", "media", "templates", "register", "all"))
 	parsedFlag(cmd, &f.Times, "times", "how `often`; 0 is for ever (default 1, or for ever with --probability)", func(s string) (*int, error) {
@@ -83,6 +89,7 @@ func (f *fault) addFlags(cmd *cobra.Command) {
 		share, err := strconv.ParseFloat(s, 64)
 		return &share, err
 	})
+
 	cmd.Flags().IntVar(&f.Code, "code", 0, "the provider's error `code`, such as 131047")
 	cmd.Flags().BoolVar(&f.Async, "async", false, "report the code by callback, after a good answer")
 	cmd.Flags().StringVar(&f.To, "to", "", "only sends to this `number`")
@@ -96,8 +103,10 @@ func (c *simulatorClient) listFaults(cmd *cobra.Command, asJSON bool) error {
 	if err := c.do(cmd.Context(), "GET", "/_sim/faults", nil, &answer); err != nil {
 		return err
 	}
+
 	heading := []string{"ID", "KIND", "CODE", "ENDPOINT", "TIMES", "PROBABILITY", "TO"}
 	return printList(cmd, asJSON, answer.Data, heading, func(f fault) []string {
+
 		times, share, code := "for ever", "", ""
 		if f.Times != nil {
 			times = strconv.Itoa(*f.Times)
@@ -108,6 +117,7 @@ func (c *simulatorClient) listFaults(cmd *cobra.Command, asJSON bool) error {
 		if f.Code != 0 {
 			code = strconv.Itoa(f.Code)
 		}
+
 		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, displayNumber(f.To)}
 	})
 }

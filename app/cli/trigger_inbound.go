@@ -70,6 +70,7 @@ func (t *trigger) inbound() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			from.addTo(body)
 			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/inbound", body, &answer); err != nil {
@@ -78,6 +79,7 @@ func (t *trigger) inbound() *cobra.Command {
 			return printNew(cmd, asJSON, answer.ID, answer)
 		}),
 	}
+
 	message.addFlags(cmd, sampleGreeting)
 	from.addFlags(cmd)
 	jsonFlag(cmd, &asJSON)
@@ -102,6 +104,7 @@ func (t *trigger) echo() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			setNonEmpty(body, "to", to, "phone_number_id", number)
 			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/echo", body, &answer); err != nil {
@@ -110,6 +113,7 @@ func (t *trigger) echo() *cobra.Command {
 			return printNew(cmd, asJSON, answer.ID, answer)
 		}),
 	}
+
 	message.addFlags(cmd, "Sent from the phone")
 	cmd.Flags().StringVar(&to, "to", samplePerson, "`number` or BSUID of the person")
 	cmd.Flags().StringVar(&number, "phone-number-id", "", "`id` of the business number (default: the first)")

@@ -46,6 +46,7 @@ func (m *content) media(*cobra.Command, *simulatorClient) (any, error) {
 		v["data"] = base64.StdEncoding.EncodeToString(data)
 		m.filename = cmp.Or(m.filename, name)
 	}
+
 	setNonEmpty(v, "mime_type", m.mimeType, "caption", m.caption)
 	if m.kind == "document" {
 		setNonEmpty(v, "filename", m.filename)
@@ -85,6 +86,7 @@ func (m *content) mediaKind() (string, error) {
 		}
 		kind = cmp.Or(mime.TypeByExtension(path.Ext(u.Path)), "image/jpeg")
 	}
+
 	switch family, _, _ := strings.Cut(kind, "/"); {
 	case kind == "image/webp":
 		return "sticker", nil
@@ -131,6 +133,7 @@ func samplePicture() ([]byte, error) {
 			picture.Set(x, y, color.RGBA{R: uint8(x * 4), G: 90, B: uint8(255 - y*4), A: 255})
 		}
 	}
+
 	var out bytes.Buffer
 	err := png.Encode(&out, picture)
 	return out.Bytes(), err

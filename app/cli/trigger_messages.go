@@ -33,6 +33,7 @@ func (m message) summary() string {
 			return text
 		}
 	}
+
 	if body, ok := said["body"].(map[string]any); ok {
 		text, _ := body["text"].(string)
 		return text
@@ -50,6 +51,7 @@ func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f
 				return err
 			}
 		}
+
 		for in.More() {
 			var m message
 			if err := in.Decode(&m); err != nil {
@@ -76,11 +78,13 @@ func (c *simulatorClient) orLatestInbound(ctx context.Context, id string) (strin
 	if id != "" {
 		return id, nil
 	}
+
 	err := c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m message) {
 		if m.inbound() {
 			id = m.ID
 		}
 	})
+
 	if err == nil && id == "" {
 		err = errors.New("no message of a person is known: name one, with the id that 'confab trigger inbound' printed")
 	}
@@ -101,22 +105,26 @@ func (t *trigger) messages() *cobra.Command {
 			if forget {
 				return c.do(cmd.Context(), "DELETE", "/_sim/messages", nil, nil)
 			}
+
 			filters := url.Values{}
 			for key, value := range map[string]string{"to": to, "phone_number_id": number, "type": kind, "biz_opaque_callback_data": opaque} {
 				if value != "" {
 					filters.Set(key, value)
 				}
 			}
+
 			var all []message
 			if err := c.eachMessage(cmd.Context(), filters, func(m message) { all = append(all, m) }); err != nil {
 				return err
 			}
+
 			heading := []string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}
 			return printList(cmd, asJSON, all, heading, func(m message) []string {
 				return []string{m.CreatedAt, displayNumber(m.To), m.Type, m.Status, truncate(m.summary()), m.ID}
 			})
 		}),
 	}
+
 	flags := cmd.Flags()
 	flags.StringVar(&to, "to", "", "only to this `number` or BSUID")
 	flags.StringVar(&kind, "type", "", "only of this `type`")
@@ -164,17 +172,20 @@ func (t *trigger) status() *cobra.Command {
 			} else if done.ID = latest.ID; !found {
 				return errors.New("nothing was sent yet")
 			}
+
 			body := map[string]any{"status": done.Status}
 			if code != 0 {
 				body["error_code"] = code
 				body["status"], done.Status = cmp.Or(status, "failed"), cmp.Or(status, "failed")
 			}
+
 			if err := c.do(cmd.Context(), "POST", "/_sim/messages/"+url.PathEscape(done.ID)+"/status", body, nil); err != nil {
 				return err
 			}
 			return printNew(cmd, asJSON, done.ID, done)
 		}),
 	}
+
 	parsedFlag(cmd, &status, "status", "`word`: sent, delivered, read, played or failed (default read, or failed with --code)",
 		parseChoice("sent", "delivered", "read", "played", "failed"))
 	cmd.Flags().IntVar(&code, "code", 0, "provider's error `code` of a failure, such as 131026")
@@ -210,6 +221,7 @@ func (t *trigger) messageCommand(verb, short string, body func() any) *cobra.Com
 			if err != nil {
 				return err
 			}
+
 			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/messages/"+url.PathEscape(id)+"/"+verb, body(), &answer); err != nil {
 				return err
@@ -217,6 +229,7 @@ func (t *trigger) messageCommand(verb, short string, body func() any) *cobra.Com
 			return printNew(cmd, asJSON, answer.ID, answer)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

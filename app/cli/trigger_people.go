@@ -31,6 +31,7 @@ func (t *trigger) preferences() *cobra.Command {
 			return printNew(cmd, asJSON, marketing, wish)
 		}),
 	}
+
 	parsedFlagWithDefault(cmd, &marketing, "marketing", "stop", "`word`: stop or resume", parseChoice("stop", "resume"))
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -51,6 +52,7 @@ func (t *trigger) identity() *cobra.Command {
 		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			body := map[string]any{}
 			setNonEmpty(body, "bsuid", bsuid, "phone_number", phone)
+
 			var now struct {
 				BSUID       string  `json:"bsuid"`
 				PhoneNumber *string `json:"phone_number"`
@@ -61,6 +63,7 @@ func (t *trigger) identity() *cobra.Command {
 			return printNew(cmd, asJSON, now.BSUID, now)
 		}),
 	}
+
 	cmd.Flags().StringVar(&bsuid, "bsuid", "", "the new user `id` (default: made up)")
 	cmd.Flags().StringVar(&phone, "phone-number", "", "the new `number`")
 	jsonFlag(cmd, &asJSON)

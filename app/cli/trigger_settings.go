@@ -31,10 +31,12 @@ func (t *trigger) settings() *cobra.Command {
 			if changes, _ := parseAssignments(args); len(changes) > 0 {
 				method, body = "PATCH", changes
 			}
+
 			var now map[string]any
 			if err := c.do(cmd.Context(), method, "/_sim/settings", body, &now); err != nil {
 				return err
 			}
+
 			var fields [][]string
 			for _, name := range slices.Sorted(maps.Keys(now)) {
 				value, err := json.Marshal(now[name])
@@ -46,6 +48,7 @@ func (t *trigger) settings() *cobra.Command {
 			return printOne(cmd, asJSON, now, fields)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -58,6 +61,7 @@ func parseAssignments(args []string) (map[string]any, error) {
 		if !ok || name == "" {
 			return nil, fmt.Errorf("%q is not NAME=VALUE", arg)
 		}
+
 		var value any
 		if json.Unmarshal([]byte(text), &value) != nil {
 			value = text
@@ -99,18 +103,21 @@ func (t *trigger) numbers() *cobra.Command {
 				}
 				return printNew(cmd, asJSON, now.PhoneNumberID, now)
 			}
+
 			var answer struct {
 				Data []numberView `json:"data"`
 			}
 			if err := c.do(cmd.Context(), "GET", "/_sim/numbers", nil, &answer); err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NUMBER", "NAME", "STATUS", "ACCOUNT"}
 			return printList(cmd, asJSON, answer.Data, heading, func(n numberView) []string {
 				return []string{n.PhoneNumberID, n.DisplayPhoneNumber, n.VerifiedName, n.Status, n.WABAID}
 			})
 		}),
 	}
+
 	flags := cmd.Flags()
 	flags.BoolVar(&add, "add", false, "add or change a number")
 	flags.StringVar(&n.PhoneNumberID, "phone-number-id", "", "`id` of the number")
@@ -137,9 +144,11 @@ func (t *trigger) callback() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if !json.Valid(text) {
 				return fmt.Errorf("%s is not JSON", args[0])
 			}
+
 			var answer struct {
 				Status int `json:"status"`
 			}

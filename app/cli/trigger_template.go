@@ -30,6 +30,7 @@ func (t *trigger) templateReview() *cobra.Command {
 			} else if done.ID, err = c.newestPending(cmd.Context()); err != nil {
 				return err
 			}
+
 			body := map[string]any{}
 			setNonEmpty(body, "status", done.Status, "reason", why)
 			if err := c.do(cmd.Context(), "POST", "/_sim/templates/"+url.PathEscape(done.ID)+"/review", body, nil); err != nil {
@@ -38,6 +39,7 @@ func (t *trigger) templateReview() *cobra.Command {
 			return printNew(cmd, asJSON, done.ID, done)
 		}),
 	}
+
 	cmd.Flags().StringVar(&status, "status", "", "`verdict`: approved, rejected, paused, disabled, … (default approved)")
 	cmd.Flags().StringVar(&why, "reason", "", "`reason` of a rejection, such as INVALID_FORMAT")
 	jsonFlag(cmd, &asJSON)
@@ -50,6 +52,7 @@ func (c *simulatorClient) newestPending(ctx context.Context) (id string, err err
 	if c.AccessToken == "" {
 		return "", errors.New("say which template, by name or id: only a data directory has the token that lists them")
 	}
+
 	path := "/" + c.WABAID + "/message_templates?status=PENDING&limit=1000&fields=id"
 	err = c.request(ctx, "GET", path, c.AccessToken, nil, func(body io.Reader) error {
 		var list struct {
@@ -61,6 +64,7 @@ func (c *simulatorClient) newestPending(ctx context.Context) (id string, err err
 		}
 		return err
 	})
+
 	if err == nil && id == "" {
 		err = errors.New("no template waits for its review: name one")
 	}

@@ -46,24 +46,29 @@ func (e *env) usersCreate() *cobra.Command {
 				if err != nil {
 					return err
 				}
+
 				t, err := chooseTeam(&tx.Rx, o, team)
 				if err != nil {
 					return err
 				}
+
 				u := storage.User{OrganizationID: o.ID, TeamID: t.ID, TeamPublicID: t.PublicID, Name: name}
 				if email != "" {
 					u.Email = &email
 				}
+
 				err = tx.InsertUser(&u)
 				v = viewUser(u, o)
 				return err
 			})
+
 			if err != nil {
 				return err
 			}
 			return printNew(cmd, asJSON, v.ID, v)
 		}),
 	}
+
 	requiredOrg(cmd, &org, "that the person belongs to")
 	parsedFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
 	cmd.MarkFlagRequired("name")
@@ -83,6 +88,7 @@ func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team
 		}
 		return teams[0], nil // each organization is made with one
 	}
+
 	t, err := rx.Team(o.ID, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = fmt.Errorf("organization %s has no team %s", o.PublicID, id)
@@ -109,15 +115,18 @@ func (e *env) usersList() *cobra.Command {
 				}
 				return err
 			})
+
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "EMAIL", "TEAM", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v userView) []string {
 				return []string{v.ID, v.Name, optionalText(v.Email), v.TeamID, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd

@@ -47,6 +47,7 @@ func (e *env) webhooksList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if asJSON {
 				views := make([]any, len(all))
 				for i, sub := range all {
@@ -54,12 +55,14 @@ func (e *env) webhooksList() *cobra.Command {
 				}
 				return printJSON(cmd.OutOrStdout(), views)
 			}
+
 			heading := []string{"ID", "ORGANIZATION", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"}
 			return printList(cmd, false, all, heading, func(s ownedSubscription) []string {
 				return []string{s.ID, s.organization, s.Status, optionalText(s.DisabledReason), strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " ")}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -73,16 +76,20 @@ func (s *store) subscriptions(cmd *cobra.Command, org string) (all []ownedSubscr
 			if err != nil {
 				return err
 			}
+
 			secrets, err := rx.SecretsOf(page)
 			if err != nil {
 				return err
 			}
+
 			for _, sub := range page {
 				all = append(all, ownedSubscription{sub, o.PublicID, secrets[sub.ID]})
 			}
+
 			if len(page) < listLimit {
 				return nil
 			}
+
 			last := page[len(page)-1]
 			after = storage.After{Key: last.CreatedAt, ID: last.ID}
 		}
@@ -136,10 +143,12 @@ func (e *env) webhooksVerify() *cobra.Command {
 			if key == "" {
 				return usage("give the secret with --secret or $%s", webhookSecretVariable)
 			}
+
 			body, err := readBody(in.lines, args)
 			if err != nil {
 				return err
 			}
+
 			if err := webhook.Verify(signature, body, time.Now(), key); err != nil && !(anyAge && errors.Is(err, webhook.ErrStale)) {
 				return explainSignatureError(err)
 			}
@@ -147,6 +156,7 @@ func (e *env) webhooksVerify() *cobra.Command {
 			return nil
 		}),
 	}
+
 	parsedFlag(cmd, &secret, "secret", "the signing `secret`, whsec_…", parseText)
 	parsedFlag(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
 	cmd.MarkFlagRequired("signature")

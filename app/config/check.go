@@ -112,6 +112,7 @@ func (c Config) problems() []*Error {
 		found = append(found, &Error{Key: key, Value: formatValue(value), Problem: problem})
 	}
 	rules := checks()
+
 	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
 		rule, ok := rules[pattern(key)]
 		if !ok {
@@ -121,7 +122,9 @@ func (c Config) problems() []*Error {
 			fail(key, field.Interface(), err.Error())
 		}
 	})
+
 	c.Server.checkTogether(fail)
+
 	for name, plan := range c.Plans {
 		key := "plans." + name
 		if !planName.MatchString(name) {
@@ -131,6 +134,7 @@ func (c Config) problems() []*Error {
 			fail(key+".burst", plan.Burst, "must be at least 1 unless rate_per_second is 0")
 		}
 	}
+
 	slices.SortStableFunc(found, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
 	return found
 }
@@ -146,6 +150,7 @@ func (s Server) checkTogether(fail func(key string, value any, problem string)) 
 		fail("server.tls_domains", s.TLSDomains,
 			"must be empty when server.tls_cert is set: a certificate is given or fetched, not both")
 	}
+
 	if s.MetricsListen != "" && s.MetricsListen == s.Listen && !strings.HasSuffix(s.Listen, ":0") {
 		fail("server.metrics_listen", s.MetricsListen, "must differ from server.listen")
 	}

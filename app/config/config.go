@@ -139,17 +139,21 @@ func (c Config) PublicURL() string {
 	if c.Server.PublicURL != "" {
 		return strings.TrimRight(c.Server.PublicURL, "/")
 	}
+
 	host, port, err := net.SplitHostPort(c.Server.Listen)
 	if err != nil {
 		return "http://" + c.Server.Listen
 	}
+
 	// A wildcard address can be listened on but not visited.
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
+
 	if !c.Server.TLS() {
 		return "http://" + net.JoinHostPort(host, port)
 	}
+
 	if len(c.Server.TLSDomains) > 0 {
 		host = c.Server.TLSDomains[0] // the certificate is for this name, not for the address
 	}
@@ -167,14 +171,17 @@ func (s Server) LocalURL() (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server.listen: %w", err)
 	}
+
 	if port == "0" {
 		return nil, fmt.Errorf("server.listen is %s, which leaves the port open", s.Listen)
 	}
+
 	// Who listens on all addresses, [::] too, is reached by IPv4; containers mostly
 	// have no ::1.
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
+
 	u := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
 	if s.TLS() {
 		u.Scheme = "https"

@@ -40,6 +40,7 @@ func decode(raw any, to reflect.Type) (any, error) {
 	if to.Kind() == reflect.Slice {
 		return decodeList(raw, to)
 	}
+
 	switch reflect.Zero(to).Interface().(type) {
 	case string:
 		return decodeText(raw, errText, func(s string) (string, error) { return s, nil })
@@ -111,6 +112,7 @@ func decodeFloat(raw any) (any, error) {
 			number = n
 		}
 	}
+
 	if math.IsNaN(number) || math.IsInf(number, 0) {
 		return nil, errFloat
 	}
@@ -124,6 +126,7 @@ func decodeList(raw any, to reflect.Type) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	list := reflect.Zero(to)
 	for _, item := range items {
 		value, err := decode(item, to.Elem())
@@ -135,6 +138,8 @@ func decodeList(raw any, to reflect.Type) (any, error) {
 	return list.Interface(), nil
 }
 
+// splitList returns the items of a list as its layer has them: decoded by TOML, or
+// as text with commas between them.
 func splitList(raw any) ([]any, error) {
 	var joined string
 	switch v := raw.(type) {
@@ -147,9 +152,11 @@ func splitList(raw any) ([]any, error) {
 	default:
 		return nil, errList
 	}
+
 	if strings.TrimSpace(joined) == "" {
 		return nil, nil
 	}
+
 	var items []any
 	for item := range strings.SplitSeq(joined, ",") {
 		item = strings.TrimSpace(item)
@@ -168,18 +175,22 @@ func ParseAge(s string) (time.Duration, error) {
 	if m := daysPrefix.FindStringSubmatch(s); m != nil {
 		number, rest = m[1], cmp.Or(m[2], "0s")
 	}
+
 	part, err := time.ParseDuration(rest)
 	if err != nil {
 		return 0, errDuration
 	}
+
 	if part < 0 {
 		return 0, errNegative
 	}
+
 	whole, _ := strconv.ParseFloat(number, 64) // the pattern admits numbers only; a huge one is infinite
 	whole *= float64(24 * time.Hour)
 	if whole+float64(part) >= math.MaxInt64 {
 		return 0, errTooLong
 	}
+
 	return time.Duration(whole) + part, nil
 }
 
@@ -190,10 +201,12 @@ func parsePrefix(s string) (netip.Prefix, error) {
 		ip = ip.Unmap()
 		return netip.PrefixFrom(ip, ip.BitLen()), nil
 	}
+
 	p, err := netip.ParsePrefix(s)
 	if err != nil {
 		return netip.Prefix{}, errPrefix
 	}
+
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}

@@ -29,11 +29,13 @@ func (e *Error) Error() string {
 	if e.Origin != "" {
 		out.WriteString(e.Origin + ": ")
 	}
+
 	if bareKey.MatchString(e.Key) {
 		out.WriteString(e.Key)
 	} else {
 		out.WriteString(strconv.Quote(e.Key))
 	}
+
 	if e.Value != "" {
 		out.WriteString(" = " + e.Value)
 	}
@@ -81,10 +83,12 @@ func formatLiteral(value any) string {
 	case map[string]any:
 		return "{…}"
 	}
+
 	list := reflect.ValueOf(value)
 	if list.Kind() != reflect.Slice {
 		return fmt.Sprint(value)
 	}
+
 	var items []string
 	for i := range list.Len() {
 		items = append(items, formatLiteral(list.Index(i).Interface()))

@@ -83,10 +83,12 @@ func editDistance(a, b string) int {
 	if d := len(a) - len(b); d < -2 || d > 2 {
 		return 3
 	}
+
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
+
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1

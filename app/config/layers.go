@@ -35,10 +35,12 @@ func (l *loader) loadFile(path string, content []byte) error {
 // around that place, in which a secret may stand.
 func syntaxError(path string, err error) error {
 	message, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "toml: "), ": strconv.")
+
 	type positioned interface {
 		error
 		Position() (line, column int)
 	}
+
 	if at, ok := errors.AsType[positioned](err); ok {
 		line, column := at.Position()
 		return fmt.Errorf("%s: line %d, column %d: %s", path, line, column, message)
@@ -51,6 +53,7 @@ func syntaxError(path string, err error) error {
 func (l *loader) loadEnvironment(environ []string) ([]UnknownVariable, error) {
 	var unknown []UnknownVariable
 	layer := koanf.New(".")
+
 	err := layer.Load(env.Provider(".", env.Opt{
 		Prefix:      variablePrefix,
 		EnvironFunc: func() []string { return environ },
@@ -65,6 +68,7 @@ func (l *loader) loadEnvironment(environ []string) ([]UnknownVariable, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read variables: %w", err)
 	}
+
 	l.readTable(layer.Raw(), "", variableName)
 	slices.SortFunc(unknown, func(a, b UnknownVariable) int { return strings.Compare(a.Name, b.Name) })
 	return unknown, nil
@@ -82,6 +86,7 @@ func (l *loader) keyOfVariable(name string) string {
 			return "plans." + strings.ToLower(m[1]) + "." + leaf
 		}
 	}
+
 	for key := range l.types {
 		if variableName(key) == name && !strings.Contains(key, "*") {
 			return key
@@ -117,10 +122,12 @@ func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) error {
 	if set == nil {
 		return nil
 	}
+
 	names := map[string]string{}
 	for name, key := range keys {
 		names[key] = "--" + name
 	}
+
 	layer := koanf.New(".")
 	// Without a koanf to compare with, the provider passes given flags only.
 	err := layer.Load(posflag.ProviderWithFlag(set, ".", nil, func(f *pflag.Flag) (string, any) {
@@ -129,6 +136,7 @@ func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("read flags: %w", err)
 	}
+
 	l.readTable(layer.Raw(), "", func(key string) string { return names[key] })
 	return nil
 }

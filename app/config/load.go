@@ -45,9 +45,11 @@ func load(from Sources, content []byte) (Config, error) {
 		types: settingTypes(), checks: checks(),
 		values: map[string]loadedValue{}, plans: map[string]bool{},
 	}
+
 	if err := l.loadFile(from.File, content); err != nil {
 		return Config{}, err
 	}
+
 	unknown, err := l.loadEnvironment(from.Environ)
 	if err != nil {
 		return Config{}, err
@@ -55,9 +57,11 @@ func load(from Sources, content []byte) (Config, error) {
 	if err := l.loadFlags(from.Flags, from.FlagKeys); err != nil {
 		return Config{}, err
 	}
+
 	if len(l.problems) > 0 {
 		return Config{}, errors.Join(l.problems...)
 	}
+
 	cfg, err := l.build(from.defaults())
 	if err != nil {
 		return Config{}, err
@@ -72,6 +76,7 @@ func (from Sources) readFile() ([]byte, error) {
 	if from.File == "" {
 		return nil, nil
 	}
+
 	content, err := os.ReadFile(from.File)
 	if errors.Is(err, fs.ErrNotExist) && !from.FileRequired {
 		return nil, nil
@@ -86,6 +91,7 @@ func (from Sources) defaults() Config {
 	if from.Defaults != nil {
 		return *from.Defaults
 	}
+
 	cfg := Default()
 	for _, variable := range from.Environ {
 		// systemd lists several directories with colons between them.
@@ -144,14 +150,17 @@ func (l *loader) set(key string, raw any, origin string) {
 	if to == reflect.TypeFor[Secret]() {
 		shown = hidden
 	}
+
 	value, err := decode(raw, to)
 	if err == nil {
 		err = l.checks[pattern(key)](value)
 	}
+
 	if err != nil {
 		l.addProblem(&Error{Key: key, Value: shown, Origin: origin, Problem: err.Error()})
 		return
 	}
+
 	l.values[key] = loadedValue{value, shown, origin}
 }
 

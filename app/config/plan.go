@@ -39,6 +39,7 @@ func (l *loader) buildPlans(defaults map[string]Plan) map[string]Plan {
 		l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
 		plans[name] = plan
 	}
+
 	for name := range l.plans {
 		if _, known := plans[name]; !known {
 			plan := base
