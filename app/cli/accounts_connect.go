@@ -31,8 +31,10 @@ func (e *env) accountsConnect() *cobra.Command {
 			"templates are read by the server at once, or when it starts. A number that lost its connection may be\n" +
 			"connected again, with another token. Secrets may be given as - for a line of standard input each, or by\n" +
 			accessTokenVariable + " and " + pinVariable + ".",
-		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt\n" +
-			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token EAA… --pin 123456 --json",
+		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398" +
+			" --access-token - < token.txt\n" +
+			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398" +
+			" --access-token EAA… --pin 123456 --json",
 		Args: arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			a, err := s.connect(cmd, f, e.Version)
@@ -49,7 +51,7 @@ func (e *env) accountsConnect() *cobra.Command {
 	cmd.MarkFlagRequired("phone-number-id")
 	cmd.MarkFlagRequired("waba-id")
 
-	cmd.Flags().StringVar(&f.token, "access-token", "", "the `token` that opens both")
+	cmd.Flags().StringVar(&f.token, "access-token", "", "the provider's access `token` for both")
 	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
 	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
 	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")
@@ -57,15 +59,15 @@ func (e *env) accountsConnect() *cobra.Command {
 	return cmd
 }
 
-// connect claims a number at the provider, and stores it.
+// connect checks a number and its token at the provider, and stores the account.
 func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a storage.AccountDetail, err error) {
 	claim, err := f.readClaim(newSecretReader(cmd.InOrStdin()))
 	if err != nil {
 		return a, err
 	}
 
-	// What is wrong with the flags is said before the provider is asked. The same is
-	// looked up again inside the transaction, for it may have changed meanwhile.
+	// The flags are checked before the provider is called. saveAccount checks them
+	// again in its transaction, because the database may have changed meanwhile.
 	ctx := cmd.Context()
 	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.resolveAccount(rx); return err }); err != nil {
 		return a, err
@@ -81,11 +83,11 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	}
 
 	if !registered {
-		claim.PIN = "" // nobody has tried it
+		claim.PIN = "" // the provider has not checked it
 	}
 
-	// The provider has subscribed the app, and may have registered the number:
-	// an interrupt must not lose that.
+	// The app is subscribed now, and the number may be registered: an interrupt
+	// must not lose that.
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
 		a, err = f.saveAccount(tx, claim, number)
 		return err
@@ -93,7 +95,7 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	return a, err
 }
 
-// readClaim reads the secrets of the flags.
+// readClaim reads what the provider is asked for, with the secrets of the flags.
 func (f connectFlags) readClaim(from *secretReader) (c jobs.Claim, err error) {
 	c = jobs.Claim{PhoneNumberID: f.number, WABAID: f.waba}
 
@@ -110,8 +112,8 @@ func (f connectFlags) readClaim(from *secretReader) (c jobs.Claim, err error) {
 	return c, err
 }
 
-// resolveAccount is the account that the flags mean: a new one, with its organization, team
-// and customer, or one that lost its connection.
+// resolveAccount is the account that the flags mean: a new one (its ID is 0),
+// with its organization, team and customer, or one that lost its connection.
 func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, err error) {
 	o, err := organization(rx, f.org)
 	if err != nil {
@@ -119,7 +121,6 @@ func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, e
 	}
 
 	a.OrganizationID = o.ID
-
 	if f.customer != "" {
 		c, err := rx.Customer(o.ID, f.customer)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -143,8 +144,9 @@ func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, e
 	return f.checkExisting(rx, a)
 }
 
-// checkExisting looks whether the number belongs to an account already. It may only be
-// one of the same owner that is not connected.
+// checkExisting returns the account that the number belongs to already, or else
+// the one that is wanted. An existing one must have the same owner and must not
+// be connected.
 func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail) (storage.AccountDetail, error) {
 	key, err := rx.AccountKey(f.number)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -163,12 +165,13 @@ func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail
 	case a.Status == storage.AccountConnected:
 		return a, fmt.Errorf("number %s is connected already", f.number)
 	case f.customer != "" && optionalText(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
-		return a, fmt.Errorf("number %s belongs to another team or customer: remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
+		return a, fmt.Errorf("number %s belongs to another team or customer: "+
+			"remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
 	}
 	return a, nil
 }
 
-// saveAccount stores the account as the provider shows its number.
+// saveAccount stores the account with what the provider says of its number.
 func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.Number) (storage.AccountDetail, error) {
 	a, err := f.resolveAccount(&tx.Rx)
 	if err != nil {
@@ -195,7 +198,7 @@ func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.N
 		}
 	}
 
-	if err := jobs.EnqueueAccountCheck(tx, a.ID); err != nil { // which reads its templates
+	if err := jobs.EnqueueAccountCheck(tx, a.ID); err != nil { // this job fetches its templates too
 		return a, err
 	}
 	return tx.AccountDetail(a.ID)

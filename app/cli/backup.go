@@ -29,8 +29,10 @@ func (e *env) backup() *cobra.Command {
 			"The archive holds master.key, which opens every secret in it: keep it as you keep the key, or leave\n" +
 			"the key out with --without-key and keep that elsewhere. Without the key a backup cannot be used. The\n" +
 			"same goes for a standby, which needs the key too.",
-		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n  confab backup --without-key confab.tar\n  confab backup - | ssh vault 'cat > confab.tar'",
-		Args:    arguments("FILE"),
+		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n" +
+			"  confab backup --without-key confab.tar\n" +
+			"  confab backup - | ssh vault 'cat > confab.tar'",
+		Args: arguments("FILE"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			c, err := e.settings(cmd, nil)
 			if err != nil {
@@ -38,10 +40,15 @@ func (e *env) backup() *cobra.Command {
 			}
 
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
-			b := app.Backup{Dir: app.DataDir(c.DataDir), WithoutKey: withoutKey, Version: e.Version, Progress: func(what string, done, total int64) {
-				line.what = what
-				line.step(done, total)
-			}}
+			b := app.Backup{
+				Dir:        app.DataDir(c.DataDir),
+				WithoutKey: withoutKey,
+				Version:    e.Version,
+				Progress: func(what string, done, total int64) {
+					line.what = what
+					line.step(done, total)
+				},
+			}
 
 			m, err := writeBackup(cmd, b, args[0])
 			line.end()
@@ -57,8 +64,8 @@ func (e *env) backup() *cobra.Command {
 	return cmd
 }
 
-// writeBackup writes a file that is there when it is whole, and not before, and
-// that never replaces another.
+// writeBackup writes the archive to a temporary file beside its final place, and
+// gives it its name when it is whole. It never replaces a file.
 func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, error) {
 	if file == "-" {
 		out := cmd.OutOrStdout()
@@ -84,7 +91,7 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 		return m, err
 	}
 
-	// A link refuses to replace a file; a rename would not.
+	// Unlike a rename, a link refuses to replace a file that has appeared.
 	err = os.Link(temp.Name(), file)
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s has appeared meanwhile, and stays as it is: name another file", file)
@@ -100,16 +107,17 @@ func writeArchive(ctx context.Context, b app.Backup, to io.Writer, compress bool
 		return m, errors.Join(err, buffered.Flush())
 	}
 
-	squeezed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // it shares the machine with the server
+	compressed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // the server needs the processor too
 	if err != nil {
 		return m, err
 	}
 
-	m, err = b.Write(ctx, squeezed)
-	return m, errors.Join(err, squeezed.Close(), buffered.Flush())
+	m, err = b.Write(ctx, compressed)
+	return m, errors.Join(err, compressed.Close(), buffered.Flush())
 }
 
-// reportBackup says what was written, where standard output is not the backup.
+// reportBackup says what was written: on standard output, or on standard error
+// where the backup itself went to standard output.
 func reportBackup(cmd *cobra.Command, file string, m app.Manifest, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	if file == "-" {
@@ -125,15 +133,15 @@ func reportBackup(cmd *cobra.Command, file string, m app.Manifest, asJSON bool) 
 		key = "With master.key: keep it as you keep the key itself."
 	}
 
-	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n", file, formatCount(m.Messages), formatBytes(m.Database.Size),
-		formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
+	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n",
+		file, formatCount(m.Messages), formatBytes(m.Database.Size), formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
 
-	for _, trouble := range []struct {
-		sums []string
-		what string
+	for _, problem := range []struct {
+		files []string
+		what  string
 	}{{m.Media.Missing, "are missing"}, {m.Media.Damaged, "are damaged"}} {
-		if n := len(trouble.sums); n > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files %s; see 'confab doctor'\n", formatCount(int64(n)), trouble.what)
+		if n := len(problem.files); n > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files %s; see 'confab doctor'\n", formatCount(int64(n)), problem.what)
 		}
 	}
 	return nil

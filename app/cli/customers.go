@@ -15,7 +15,7 @@ func (e *env) customers() *cobra.Command {
 	return e.group("customers", "List end-customers, and restore archived ones", e.customersList(), e.customersRestore())
 }
 
-// customerView is a customer as the API shows it, and whose it is.
+// customerView is a customer as the API shows it, with its organization.
 type customerView struct {
 	event.CustomerData
 	OrganizationID string `json:"organization_id"`
@@ -67,9 +67,9 @@ func (e *env) customersList() *cobra.Command {
 func (e *env) customersRestore() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore CUS",
-		Short: "Make an archived customer what it was before, and print that",
-		Long: "Make an archived customer what it was before: pending, active or suspended, which is printed. Its numbers send\n" +
-			"again, and its setup links work again. Subscribers hear of it (customer.updated).",
+		Short: "Restore an archived customer, and print its status",
+		Long: "Restore an archived customer to the status that it had before, pending, active or suspended, and print that.\n" +
+			"Its numbers send again, and its setup links work again. Webhook subscribers get customer.updated.",
 		Example: "  confab customers restore cus_01J…",
 		Args:    arguments("CUS"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {

@@ -53,7 +53,10 @@ func (e *env) deliveriesList() *cobra.Command {
 
 			heading := []string{"ID", "CREATED", "SUBSCRIPTION", "EVENT", "STATUS", "ATTEMPTS", "ANSWER", "ERROR"}
 			return printList(cmd, false, all, heading, func(d storage.Delivery) []string {
-				return []string{d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status, strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode)}
+				return []string{
+					d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status,
+					strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode),
+				}
 			})
 		}),
 	}
@@ -78,7 +81,7 @@ func parseEventType(s string) (string, error) {
 	return s, nil
 }
 
-// deliveries reads the newest ones of one organization, or of all.
+// deliveries reads the newest deliveries of one organization, or of all.
 func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage.Delivery, err error) {
 	if o.since != 0 {
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
@@ -96,8 +99,8 @@ func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage
 	return all[:min(len(all), o.limit)], err
 }
 
-// newestDeliveries reads the newest ones of an organization, however long the
-// filter has to look for them.
+// newestDeliveries reads the newest deliveries of an organization. A page may end
+// early because its time is up; it reads on until the limit or the last row.
 func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (all []storage.Delivery, err error) {
 	for after := storage.First; after != storage.Last && len(all) < o.limit; {
 		var some []storage.Delivery
@@ -109,7 +112,7 @@ func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (al
 	return all, nil
 }
 
-// optionalNumber is an optional number as a table shows it.
+// optionalNumber is an optional number as text; "" for none.
 func optionalNumber(n *int) string {
 	if n == nil {
 		return ""
@@ -156,7 +159,8 @@ func (e *env) deliveriesShow() *cobra.Command {
 	return cmd
 }
 
-// deliveryNotFound words that a delivery does not exist.
+// deliveryNotFound replaces storage.ErrNotFound by an error that names the
+// delivery.
 func deliveryNotFound(err error, id string) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return fmt.Errorf("there is no webhook delivery %s", id)
@@ -164,8 +168,8 @@ func deliveryNotFound(err error, id string) error {
 	return err
 }
 
-// printDelivery shows a delivery to people: what it is, how it went, what it
-// carries.
+// printDelivery prints a delivery as text: its fields, its attempts, and the
+// payload.
 func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.Attempt, payload []byte) error {
 	out := cmd.OutOrStdout()
 	err := printColumns(out, [][]string{
@@ -183,7 +187,9 @@ func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.At
 		if a.DurationMS != nil {
 			took = fmt.Sprintf("%dms", *a.DurationMS)
 		}
-		rows = append(rows, []string{strconv.Itoa(a.Attempt), a.AttemptedAt.String(), optionalNumber(a.ResponseStatus), took, optionalText(a.ErrorMessage)})
+		rows = append(rows, []string{
+			strconv.Itoa(a.Attempt), a.AttemptedAt.String(), optionalNumber(a.ResponseStatus), took, optionalText(a.ErrorMessage),
+		})
 	}
 
 	fmt.Fprintln(out)

@@ -20,12 +20,12 @@ type replayOptions struct {
 	asJSON bool
 }
 
-// bulk tells whether many are meant, and not those that are named.
+// bulk reports whether a filter chooses the deliveries, and not their ids.
 func (o replayOptions) bulk() bool { return o.filter.SubscriptionID != "" }
 
 func (e *env) deliveriesReplay() *cobra.Command {
 	o := replayOptions{filter: storage.ReplayFilter{Status: storage.DeliveryDead}}
-	var narrowed []string
+	var filterFlags []string // flags given that only a bulk replay has
 	cmd := &cobra.Command{
 		Use:   "replay WBD… | --subscription WBS",
 		Short: "Deliver again: certain deliveries, or all that are dead",
@@ -38,7 +38,7 @@ func (e *env) deliveriesReplay() *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"status", "event-type", "since", "dry-run"} {
 				if cmd.Flags().Changed(name) {
-					narrowed = append(narrowed, "--"+name)
+					filterFlags = append(filterFlags, "--"+name)
 				}
 			}
 
@@ -47,8 +47,8 @@ func (e *env) deliveriesReplay() *cobra.Command {
 				return errors.New("WBD or --subscription is missing")
 			case len(args) > 0 && o.bulk():
 				return errors.New("name deliveries or a --subscription, not both")
-			case len(args) > 0 && len(narrowed) > 0:
-				return fmt.Errorf("%s goes with --subscription", narrowed[0])
+			case len(args) > 0 && len(filterFlags) > 0:
+				return fmt.Errorf("%s goes with --subscription", filterFlags[0])
 			}
 			return nil
 		},
@@ -61,7 +61,8 @@ func (e *env) deliveriesReplay() *cobra.Command {
 	}
 
 	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
-	parsedFlag(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)", parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
+	parsedFlag(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)",
+		parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
 	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
 	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count")
@@ -111,7 +112,8 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 	return nil
 }
 
-// requireEnabled wants a subscription that takes deliveries, now or once it is resumed.
+// requireEnabled refuses a disabled subscription. To a paused one deliveries may
+// be added: they go out when it is resumed.
 func requireEnabled(rx *storage.Rx, id string) error {
 	sub, err := rx.Endpoint(id)
 	if err != nil {
@@ -164,7 +166,7 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	return err
 }
 
-// countReplayable counts what there is to replay of a subscription that is enabled.
+// countReplayable counts what there is to replay of an enabled subscription.
 func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (n int, err error) {
 	err = s.View(ctx, func(rx *storage.Rx) error {
 		if err := requireEnabled(rx, f.SubscriptionID); err != nil {
@@ -176,7 +178,8 @@ func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (n 
 	return n, err
 }
 
-// replayInBatches replays until nothing is left, and shows how far it is.
+// replayInBatches replays a batch in each transaction until nothing is left, and
+// shows its progress. It returns how many were replayed, also with an error.
 func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
 	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()

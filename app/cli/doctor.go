@@ -20,11 +20,16 @@ func (e *env) doctor() *cobra.Command {
 		Example: "  confab doctor\n  confab doctor --quick --json",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			found := []doctor.Finding{}
+			o := doctor.Options{
+				Sources:   e.sources(cmd, nil),
+				MasterKey: os.Getenv("CONFAB_MASTER_KEY"),
+				Schema:    e.Schema,
+				Version:   e.Version,
+				Quick:     quick,
+			}
 
-			doctor.Examine(cmd.Context(), doctor.Options{
-				Sources: e.sources(cmd, nil), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Schema: e.Schema, Version: e.Version, Quick: quick,
-			}, func(f doctor.Finding) {
+			found := []doctor.Finding{}
+			doctor.Examine(cmd.Context(), o, func(f doctor.Finding) {
 				found = append(found, f)
 				if !asJSON {
 					printFinding(cmd, f)
@@ -36,7 +41,6 @@ func (e *env) doctor() *cobra.Command {
 					return err
 				}
 			}
-
 			return printSummary(cmd, found, asJSON)
 		}),
 	}
@@ -46,7 +50,8 @@ func (e *env) doctor() *cobra.Command {
 	return cmd
 }
 
-// printFinding shows a finding as soon as there is one: some take a while.
+// printFinding prints one finding. It is called for each as it is made, because
+// some examinations take a while.
 func printFinding(cmd *cobra.Command, f doctor.Finding) {
 	fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-15s %s\n", f.Status, f.Check, printable(f.Message))
 	if f.Advice != "" {
@@ -54,7 +59,8 @@ func printFinding(cmd *cobra.Command, f doctor.Finding) {
 	}
 }
 
-// printSummary sums up, and is the exit status.
+// printSummary prints how many findings there are of each status. Its error is
+// the command's exit status.
 func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error {
 	counts := make(map[string]int)
 	for _, f := range found {
@@ -62,7 +68,8 @@ func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error
 	}
 
 	if !asJSON {
-		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n", counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n",
+			counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
 	}
 
 	if counts[doctor.Broken] > 0 {

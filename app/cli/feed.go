@@ -14,11 +14,16 @@ import (
 	"confab/app/simulator"
 )
 
-// feedBuffer is how many activities may wait to be printed. A terminal is slower
-// than the simulator, which never waits for it.
+// feedBuffer is how many activities may wait to be printed. The simulator never
+// waits for the terminal: what exceeds the buffer is only counted.
 const feedBuffer = 256
 
-// feed prints a line for each activity of a simulator.
+// feed prints a line on the terminal for each activity of a simulator.
+//
+// It subscribes when it is made, so that nothing is missed, but prints nothing
+// before start: until then the command prints its own text. A single goroutine
+// prints. stop unsubscribes, ends that goroutine and prints what is still queued.
+// A nil feed, for output that is no terminal, does nothing.
 type feed struct {
 	out     io.Writer
 	queue   chan simulator.Activity
@@ -28,8 +33,7 @@ type feed struct {
 	printer sync.WaitGroup
 }
 
-// newTerminalFeed collects activities for a terminal. Elsewhere there is no feed, and the
-// methods of none do nothing.
+// newTerminalFeed makes a feed if out is a terminal, and else returns nil.
 func newTerminalFeed(sim *simulator.Server, out io.Writer) *feed {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -51,7 +55,7 @@ func newFeed(subscribe func(func(simulator.Activity)) (cancel func()), out io.Wr
 	return f
 }
 
-// start prints what has been collected, and what is to come.
+// start begins to print: what is queued, then what comes.
 func (f *feed) start() {
 	if f == nil {
 		return
@@ -92,7 +96,7 @@ func (f *feed) print(a simulator.Activity) {
 	}
 }
 
-// feedLine is one activity: when, in which direction, whose, what.
+// feedLine is the line of one activity: time, direction, person, content.
 
 func feedLine(a simulator.Activity) string {
 	arrow, who, what := "·", a.Kind, a.String()
@@ -127,7 +131,8 @@ func callbackLine(a simulator.Activity) string {
 	return fmt.Sprintf("%s: %d", what, a.Status)
 }
 
-// errorWithoutURL leaves out of an error what the reader knows: which URL was called.
+// errorWithoutURL is the text of an HTTP client's error without the URL, which
+// the reader knows.
 func errorWithoutURL(err error) string {
 	text := err.Error()
 	if u, ok := err.(*url.Error); ok {
@@ -136,7 +141,7 @@ func errorWithoutURL(err error) string {
 	return text
 }
 
-// displayNumber is a person's number as people write it, or an id.
+// displayNumber puts the + before a phone number. A user id stays as it is.
 func displayNumber(s string) string {
 	if s != "" && strings.Trim(s, "0123456789") == "" {
 		return "+" + s

@@ -27,7 +27,10 @@ func (e *env) initialize() *cobra.Command {
 			"output for '-'. A file that is there already is never touched.\n\n" +
 			"With --systemd or --docker it prints a unit file or a container file instead, which says in its\n" +
 			"first lines how to use it.",
-		Example: "  confab init\n  confab init /etc/confab.toml\n  confab init -\n  confab init --systemd > /etc/systemd/system/confab.service\n" +
+		Example: "  confab init\n" +
+			"  confab init /etc/confab.toml\n" +
+			"  confab init -\n" +
+			"  confab init --systemd > /etc/systemd/system/confab.service\n" +
 			"  confab init --docker > Containerfile",
 		Args: arguments("[FILE]"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
@@ -77,8 +80,9 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// writeNew writes a private file, for it may come to hold secrets. It replaces
-// none, and leaves no half one.
+// writeNew writes a file that only its owner may read, because the owner may
+// write secrets into it. An existing file is not replaced, and a file that could
+// not be written whole is removed.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -11,11 +11,12 @@ import (
 	"confab/storage"
 )
 
-// listLimit is how much a listing that may be long shows unless told.
+// listLimit is how many rows a listing shows without --limit, and how many a
+// command reads at a time.
 const listLimit = 100
 
 func (e *env) jobs() *cobra.Command {
-	return e.group("jobs", "Look at the queue, try its jobs again or cancel them",
+	return e.group("jobs", "List the jobs of the queue, retry or cancel them",
 		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
 }
 
@@ -36,8 +37,19 @@ type jobView struct {
 }
 
 func viewJob(j storage.Job) jobView {
-	v := jobView{ID: j.ID, Object: "job", Kind: j.Kind, State: j.State, Args: j.Args, Runs: j.Runs, Failures: j.Failures,
-		LastError: j.LastError, DueAt: j.DueAt, LeasedUntil: j.LeasedUntil, CreatedAt: j.CreatedAt}
+	v := jobView{
+		ID:          j.ID,
+		Object:      "job",
+		Kind:        j.Kind,
+		State:       j.State,
+		Args:        j.Args,
+		Runs:        j.Runs,
+		Failures:    j.Failures,
+		LastError:   j.LastError,
+		DueAt:       j.DueAt,
+		LeasedUntil: j.LeasedUntil,
+		CreatedAt:   j.CreatedAt,
+	}
 	if j.Lane != "" {
 		v.Lane = &j.Lane
 	}
@@ -105,9 +117,17 @@ func (e *env) jobsShow() *cobra.Command {
 			}
 
 			return printOne(cmd, asJSON, v, [][]string{
-				{"id", strconv.FormatInt(v.ID, 10)}, {"kind", v.Kind}, {"state", v.State}, {"lane", optionalText(v.Lane)}, {"args", string(v.Args)},
-				{"runs", strconv.Itoa(v.Runs)}, {"failures", strconv.Itoa(v.Failures)}, {"last error", optionalText(v.LastError)},
-				{"due", v.DueAt.String()}, {"leased until", v.LeasedUntil.String()}, {"created", v.CreatedAt.String()},
+				{"id", strconv.FormatInt(v.ID, 10)},
+				{"kind", v.Kind},
+				{"state", v.State},
+				{"lane", optionalText(v.Lane)},
+				{"args", string(v.Args)},
+				{"runs", strconv.Itoa(v.Runs)},
+				{"failures", strconv.Itoa(v.Failures)},
+				{"last error", optionalText(v.LastError)},
+				{"due", v.DueAt.String()},
+				{"leased until", v.LeasedUntil.String()},
+				{"created", v.CreatedAt.String()},
 			})
 		}),
 	}
@@ -142,10 +162,10 @@ func (e *env) jobsRetry() *cobra.Command {
 func (e *env) jobsCancel() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel ID",
-		Short: "Remove a job for good; a running one is broken off",
-		Long: "Remove a job for good; a running one is broken off. What waits for it ends as if it were out of attempts: a\n" +
-			"message fails, a delivery is dead and can be replayed, a message received goes out without its file. What\n" +
-			"the provider or an endpoint has by then arrives all the same.",
+		Short: "Remove a job for good; a running one is interrupted",
+		Long: "Remove a job for good; a running one is interrupted. What waits for it ends as if the job had failed for the\n" +
+			"last time: a message fails, a delivery is dead and can be replayed, the event of a received message goes out\n" +
+			"without its file. What was sent to the provider or an endpoint before that is not taken back.",
 		Example: "  confab jobs cancel 42",
 		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
@@ -156,7 +176,7 @@ func (e *env) jobsCancel() *cobra.Command {
 	}
 }
 
-// withJob runs the code of a command whose argument is a job's number.
+// withJob makes the RunE of a command whose argument is a job's id.
 func (e *env) withJob(f func(cmd *cobra.Command, id int64, s *store) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)

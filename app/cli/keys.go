@@ -14,7 +14,7 @@ func (e *env) keys() *cobra.Command {
 	return e.group("keys", "Issue, list and revoke API keys", e.keysCreate(), e.keysList(), e.keysRevoke())
 }
 
-// newKeyView is what a new key is shown as, once.
+// newKeyView is a new key with its secret, which is shown only once.
 type newKeyView struct {
 	ID             string       `json:"id"`
 	Key            string       `json:"key"`
@@ -59,13 +59,21 @@ func (e *env) keysCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printNew(cmd, asJSON, secret, newKeyView{ID: k.ID, Key: secret, Label: k.Label, Last4: k.Last4, OrganizationID: org, ExpiresAt: k.ExpiresAt})
+
+			return printNew(cmd, asJSON, secret, newKeyView{
+				ID:             k.ID,
+				Key:            secret,
+				Label:          k.Label,
+				Last4:          k.Last4,
+				OrganizationID: org,
+				ExpiresAt:      k.ExpiresAt,
+			})
 		}),
 	}
 
 	requiredOrg(cmd, &org, "that the key belongs to")
 	parsedFlag(cmd, &label, "label", "what the key is for, a short `text`", parseName)
-	parsedFlag(cmd, &expiresIn, "expires-in", "`age` at which the key ends, such as 720h or 30d (default: never)", parseAge)
+	parsedFlag(cmd, &expiresIn, "expires-in", "`time` after which the key expires, such as 720h or 30d (default: never)", parseAge)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -85,8 +93,18 @@ type keyView struct {
 }
 
 func viewKey(k storage.Key, o storage.Organization) keyView {
-	v := keyView{ID: k.ID, Object: "api_key", Label: k.Label, Last4: k.Last4, OrganizationID: o.PublicID, Status: "active",
-		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt}
+	v := keyView{
+		ID:             k.ID,
+		Object:         "api_key",
+		Label:          k.Label,
+		Last4:          k.Last4,
+		OrganizationID: o.PublicID,
+		Status:         "active",
+		CreatedAt:      k.CreatedAt,
+		ExpiresAt:      k.ExpiresAt,
+		RevokedAt:      k.RevokedAt,
+		LastUsedAt:     k.LastUsedAt,
+	}
 
 	switch {
 	case k.RevokedAt != 0:
@@ -108,7 +126,7 @@ func (e *env) keysList() *cobra.Command {
 		Example: "  confab keys list\n  confab keys list --org org_01J… --json",
 		Args:    arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			s.flushCalls(cmd) // which are uses of keys too
+			s.flushCalls(cmd) // stores when each key was used last, too
 
 			var views []keyView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
@@ -124,7 +142,10 @@ func (e *env) keysList() *cobra.Command {
 
 			heading := []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED"}
 			return printList(cmd, asJSON, views, heading, func(v keyView) []string {
-				return []string{v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status, v.CreatedAt.String(), v.LastUsedAt.String()}
+				return []string{
+					v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status,
+					v.CreatedAt.String(), v.LastUsedAt.String(),
+				}
 			})
 		}),
 	}

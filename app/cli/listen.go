@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	// listenInterval is how often listen looks for what is new.
-	listenInterval = 100 * time.Millisecond
+	listenInterval = 100 * time.Millisecond // between two reads of new events
 	listenBatch    = 100
 )
 
@@ -83,8 +82,9 @@ func parseEventTypes(s string) ([]string, error) {
 	return names, nil
 }
 
-// requireServer makes sure that a server runs on the data directory; where none is
-// named, the sandbox's will do.
+// requireServer makes sure that a server runs on the data directory: without one
+// there are no events to wait for. Where the directory is the default and has no
+// server, --data-dir is set to the sandbox's if that runs.
 func (e *env) requireServer(cmd *cobra.Command) error {
 	c, err := e.settings(cmd, nil)
 	if err != nil {
@@ -102,10 +102,13 @@ func (e *env) requireServer(cmd *cobra.Command) error {
 		}
 	}
 
-	return fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', or choose its directory with --data-dir", c.DataDir)
+	return fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', "+
+		"or choose its directory with --data-dir", c.DataDir)
 }
 
-// streamEvents prints and forwards until the command is interrupted.
+// streamEvents prints and forwards every event that is stored from now on, until
+// the command is interrupted. It reads the database at short intervals: the
+// server runs in another process.
 func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	ctx := cmd.Context()
 	forward, err := o.forwarder(cmd, s)
@@ -115,9 +118,8 @@ func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 
 	var (
 		mark  storage.Mark
-		owner int64
+		owner int64 // organization; 0 is all
 	)
-
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if o.org != "" {
 			found, err := organization(rx, o.org)
@@ -149,8 +151,11 @@ func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	}
 }
 
-// printNewEvents prints and forwards what happened since the mark, and returns the next.
-func (s *store) printNewEvents(ctx context.Context, mark storage.Mark, owner int64, o listenOptions, forward *forwarder, out io.Writer) (storage.Mark, error) {
+// printNewEvents prints and forwards the events after the mark, and returns the
+// mark of the last.
+func (s *store) printNewEvents(
+	ctx context.Context, mark storage.Mark, owner int64, o listenOptions, forward *forwarder, out io.Writer,
+) (storage.Mark, error) {
 	for {
 		var some []storage.Happening
 		err := s.View(ctx, func(rx *storage.Rx) (err error) {
@@ -191,14 +196,23 @@ type eventView struct {
 	Payload        json.RawMessage `json:"payload"`
 }
 
-// print writes one line.
+// print writes the line of one event.
 func (o listenOptions) print(out io.Writer, h storage.Happening, forwarded *forwardView) error {
 	if o.asJSON {
 		line := json.NewEncoder(out)
 		line.SetEscapeHTML(false)
 		return line.Encode(eventView{
-			Object: "event", ID: h.ID, Type: h.Type, Source: h.Source, EventID: h.EventID, OrganizationID: h.OrganizationPublicID,
-			DeliveryID: h.DeliveryID, ReplayedFrom: h.ReplayedFrom, CreatedAt: h.CreatedAt, Forwarded: forwarded, Payload: h.Payload,
+			Object:         "event",
+			ID:             h.ID,
+			Type:           h.Type,
+			Source:         h.Source,
+			EventID:        h.EventID,
+			OrganizationID: h.OrganizationPublicID,
+			DeliveryID:     h.DeliveryID,
+			ReplayedFrom:   h.ReplayedFrom,
+			CreatedAt:      h.CreatedAt,
+			Forwarded:      forwarded,
+			Payload:        h.Payload,
 		})
 	}
 

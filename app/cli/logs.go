@@ -33,8 +33,18 @@ type callView struct {
 }
 
 func viewCall(c storage.Call) callView {
-	return callView{Object: "api_call", RequestID: c.RequestID, Method: c.Method, Path: c.Path, Status: c.Status,
-		LatencyMS: float64(c.LatencyMicros) / 1000, IP: c.IP, OrganizationID: c.OrganizationPublicID, APIKeyID: c.KeyID, CreatedAt: c.CreatedAt}
+	return callView{
+		Object:         "api_call",
+		RequestID:      c.RequestID,
+		Method:         c.Method,
+		Path:           c.Path,
+		Status:         c.Status,
+		LatencyMS:      float64(c.LatencyMicros) / 1000,
+		IP:             c.IP,
+		OrganizationID: c.OrganizationPublicID,
+		APIKeyID:       c.KeyID,
+		CreatedAt:      c.CreatedAt,
+	}
 }
 
 // statusRange is a range of HTTP statuses.
@@ -44,6 +54,7 @@ type statusRange struct{ min, max int }
 func parseStatusRange(s string) (statusRange, error) {
 	number, isClass := strings.CutSuffix(strings.ToLower(s), "xx")
 	n, err := strconv.Atoi(number)
+
 	switch {
 	case err == nil && isClass && 1 <= n && n <= 5:
 		return statusRange{n * 100, n*100 + 99}, nil
@@ -90,15 +101,16 @@ func (e *env) logs() *cobra.Command {
 	return cmd
 }
 
-// flushCalls makes a running server store the newest calls. It may be unable to,
-// and what is stored is worth reading then above all.
+// flushCalls makes a running server store the calls that it still has in memory.
+// A server that cannot is only warned about: its stored calls are needed all the
+// more then.
 func (s *store) flushCalls(cmd *cobra.Command) {
 	if err := s.dir.Tell(cmd.Context(), "/flush"); err != nil && cmd.Context().Err() == nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning: the newest calls may be missing:", err)
 	}
 }
 
-// show prints the calls that were, and with --follow those that come.
+// show prints the stored calls, and with --follow then the new ones.
 func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter, err := o.filter(ctx, s)
@@ -107,12 +119,10 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	}
 
 	s.flushCalls(cmd)
-
 	var (
 		calls []storage.Call
 		last  int64
 	)
-
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if last, err = rx.LastCall(); err != nil {
 			return err
@@ -155,7 +165,8 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 	return f, err
 }
 
-// tail prints calls as they come, all of them: the limit is for the past.
+// tail prints new calls until interrupted. --limit does not hold here: it is for
+// the stored ones.
 func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.CallFilter) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter.Limit = listLimit
@@ -170,7 +181,6 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 		}
 
 		s.flushCalls(cmd)
-		// The filter may leave a full page at a time: read until one is not full.
 		for more := true; more; {
 			var (
 				calls []storage.Call
@@ -187,9 +197,9 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 	}
 }
 
-// nextCalls reads what was logged after the call with the id last, and returns
-// the id to go on from: past all that the filter refused, so that it is not
-// looked at again and again.
+// nextCalls reads a page of calls after the one with the id last, and returns the
+// id to continue after. Unless the page is full that is the newest call of all,
+// so that calls which the filter left out are not read again.
 func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFilter) (calls []storage.Call, next int64, err error) {
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if calls, err = rx.CallsAfter(last, filter); err != nil {
@@ -206,7 +216,7 @@ func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFi
 	return calls, next, err
 }
 
-// printCalls prints a finished listing as JSON.
+// printCalls prints calls as one JSON array.
 func printCalls(out io.Writer, calls []storage.Call) error {
 	views := make([]callView, len(calls))
 	for i, c := range calls {
@@ -215,13 +225,14 @@ func printCalls(out io.Writer, calls []storage.Call) error {
 	return printJSON(out, views)
 }
 
-// The columns of the log have fixed widths: the lines to come are not known.
+// The columns have fixed widths, because with --follow the later lines are not
+// known when the first is printed.
 const (
 	lineHeading = "%-24s  %-6s  %-6s  %-40s  %9s  %-30s  %-15s  %s\n"
 	lineLayout  = "%-24s  %-6d  %-6s  %-40s  %7.1fms  %-30s  %-15s  %s\n"
 )
 
-// printLines prints a line for each call.
+// printLines prints a line for each call, as text or as a JSON object.
 func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)

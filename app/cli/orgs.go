@@ -18,8 +18,8 @@ func (e *env) orgs() *cobra.Command {
 		e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(), e.orgsSuspend(), e.orgsResume())
 }
 
-// organizationView is an organization as GET /v1/me has it, and what only its
-// operator sees.
+// organizationView is an organization as GET /v1/me shows it, with what only an
+// operator may see.
 type organizationView struct {
 	ID           string       `json:"id"`
 	Object       string       `json:"object"`
@@ -29,12 +29,20 @@ type organizationView struct {
 	Subscription string       `json:"subscription"`
 	RequireOptIn bool         `json:"require_opt_in"`
 	CreatedAt    storage.Time `json:"created_at"`
-	Teams        []teamView   `json:"teams,omitempty"` // in a listing left out
+	Teams        []teamView   `json:"teams,omitempty"` // not in a listing
 }
 
 func viewOrganization(o storage.Organization, teams ...storage.Team) organizationView {
-	v := organizationView{ID: o.PublicID, Object: "organization", Name: o.Name, Plan: o.Plan, Status: o.Status(),
-		Subscription: o.Subscription, RequireOptIn: o.RequireOptIn, CreatedAt: o.CreatedAt}
+	v := organizationView{
+		ID:           o.PublicID,
+		Object:       "organization",
+		Name:         o.Name,
+		Plan:         o.Plan,
+		Status:       o.Status(),
+		Subscription: o.Subscription,
+		RequireOptIn: o.RequireOptIn,
+		CreatedAt:    o.CreatedAt,
+	}
 	for _, t := range teams {
 		v.Teams = append(v.Teams, viewTeam(t, o))
 	}
@@ -51,7 +59,7 @@ func (e *env) orgsCreate() *cobra.Command {
 		Short:   "Make an organization and print its id; the first one makes the data directory",
 		Example: "  confab orgs create \"Acme\"\n  confab orgs create \"Acme\" --plan starter --json",
 		Args:    nameArgument,
-		PreRunE: e.run(func(cmd *cobra.Command, _ []string) error { // before anything is made
+		PreRunE: e.run(func(cmd *cobra.Command, _ []string) error { // before RunE creates the data directory
 			c, err := e.settings(cmd, nil)
 			if err != nil {
 				return err
@@ -79,8 +87,8 @@ func (e *env) orgsCreate() *cobra.Command {
 	return cmd
 }
 
-// checkPlan refuses a plan that the settings do not have: the server would take
-// it for the default one, which allows everything.
+// checkPlan refuses a plan that the settings do not have: the server would use
+// the default one instead, which allows everything.
 func checkPlan(c config.Config, name string) error {
 	if _, known := c.Plans[name]; known {
 		return nil
@@ -196,7 +204,8 @@ func (e *env) orgsSet() *cobra.Command {
 
 	parsedFlag(cmd, &name, "name", "what it is called, a short `text`", parseName)
 	cmd.Flags().StringVar(&plan, "plan", "", "what it may do: a `plan` of the settings")
-	parsedFlag(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`", parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
+	parsedFlag(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`",
+		parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
 	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who agreed to it")
 	return cmd
 }
@@ -209,7 +218,7 @@ func (e *env) orgsSuspend() *cobra.Command {
 		Args:    arguments("ORG"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.changeOrganization(cmd, args[0], func(tx *storage.Tx, o *storage.Organization) {
-				if o.SuspendedAt == 0 { // else it keeps the time since when
+				if o.SuspendedAt == 0 { // else the time of the first suspension stays
 					o.SuspendedAt = tx.Now
 				}
 			})
@@ -229,7 +238,7 @@ func (e *env) orgsResume() *cobra.Command {
 	}
 }
 
-// changeOrganization stores what edit makes of an organization.
+// changeOrganization reads an organization, lets edit change it, and stores it.
 func (s *store) changeOrganization(cmd *cobra.Command, id string, edit func(*storage.Tx, *storage.Organization)) error {
 	return s.change(cmd.Context(), func(tx *storage.Tx) error {
 		o, err := organization(&tx.Rx, id)

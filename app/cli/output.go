@@ -24,7 +24,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printNew shows what was made: the id alone, for scripts, or the whole as JSON.
+// printNew shows what was created: its id alone, for scripts, or all of it as
+// JSON.
 func printNew(cmd *cobra.Command, asJSON bool, id string, view any) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), view)
@@ -59,7 +60,6 @@ func printList[V any](cmd *cobra.Command, asJSON bool, views []V, heading []stri
 
 // printColumns prints rows in columns.
 func printColumns(w io.Writer, rows [][]string) error {
-
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		cells := make([]string, len(row))
@@ -68,11 +68,11 @@ func printColumns(w io.Writer, rows [][]string) error {
 		}
 		fmt.Fprintln(tab, strings.Join(cells, "\t"))
 	}
-	return tab.Flush()
 
+	return tab.Flush()
 }
 
-// optionalText is an optional text as a table shows it.
+// optionalText is an optional text; "" for none.
 func optionalText(s *string) string {
 	if s == nil {
 		return ""
@@ -80,7 +80,9 @@ func optionalText(s *string) string {
 	return *s
 }
 
-// printable keeps what others named from breaking or steering the terminal.
+// printable makes text from outside, such as names of contacts, safe to print:
+// without line breaks, escape sequences and marks that change the direction of
+// writing. An empty text is a dash, so that a table has no holes.
 func printable(cell string) string {
 	if cell == "" {
 		return "-"

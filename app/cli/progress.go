@@ -50,16 +50,17 @@ func (p *progress) end() {
 	}
 }
 
-// progressBar is the line's text. What grows while it is worked on never shows more
-// than all of it.
-func progressBar(what string, done, total int64, show func(int64) string) string {
+// progressBar is the line's text. The total may grow during the work, as a
+// database does: it is never shown as less than what is done.
+func progressBar(what string, done, total int64, format func(int64) string) string {
 	total = max(total, done, 1)
-
 	full := int(done * progressWidth / total)
-	return fmt.Sprintf("%s [%s%s] %3d%%  %s of %s", what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), done*100/total, show(done), show(total))
+	bar := strings.Repeat("#", full) + strings.Repeat(".", progressWidth-full)
+
+	return fmt.Sprintf("%s [%s] %3d%%  %s of %s", what, bar, done*100/total, format(done), format(total))
 }
 
-// formatCount is a number with its thousands apart.
+// formatCount writes a number with commas between the thousands.
 func formatCount(n int64) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -68,7 +69,7 @@ func formatCount(n int64) string {
 	return digits
 }
 
-// formatBytes is a size in the unit that suits it.
+// formatBytes writes a size in the largest unit in which it is at least 1.
 func formatBytes(n int64) string {
 	const unit = 1024
 	if n < unit {

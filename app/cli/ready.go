@@ -15,7 +15,7 @@ import (
 	"confab/app"
 )
 
-// readyTimeout is how long a server may take to say that it is ready.
+// readyTimeout is how long the server may take to answer.
 const readyTimeout = 5 * time.Second
 
 func (e *env) ready() *cobra.Command {
@@ -28,8 +28,7 @@ func (e *env) ready() *cobra.Command {
 		Example: "  confab ready\n  confab ready --url http://127.0.0.1:8080",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			var serverName string
-
+			var serverName string // for the certificate
 			if target == nil {
 				c, err := e.settings(cmd, nil)
 				if err != nil {
@@ -55,8 +54,8 @@ func (e *env) ready() *cobra.Command {
 	return cmd
 }
 
-// checkReady asks one URL. Certificates are not verified: nothing secret is sent,
-// and none is made out to a loopback address.
+// checkReady asks the server's /readyz. Certificates are not verified: nothing
+// secret is sent, and no certificate is for a loopback address.
 func checkReady(ctx context.Context, target *url.URL, serverName string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -77,7 +76,6 @@ func checkReady(ctx context.Context, target *url.URL, serverName string) error {
 	if err != nil {
 		return fmt.Errorf("not ready: %w", err)
 	}
-
 	defer res.Body.Close()
 
 	if res.StatusCode != http.StatusOK {

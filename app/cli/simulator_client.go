@@ -18,17 +18,18 @@ import (
 )
 
 const (
-	controlTimeout = 30 * time.Second // a link may have to be fetched meanwhile
+	controlTimeout = 30 * time.Second // the simulator may have to fetch a link before it answers
 	probeTimeout   = time.Second
 )
 
-// simulatorClient speaks to the control surface of a simulator.
+// simulatorClient calls the control API (/_sim) of a simulator.
 type simulatorClient struct {
 	simulatorAccess
 	client http.Client
 }
 
-// simulatorAccess is what sandbox.json and simulator.json have in common.
+// simulatorAccess is what is needed to call a simulator: the fields that
+// sandbox.json and simulator.json have in common.
 type simulatorAccess struct {
 	SimulatorURL string `json:"simulator_url"`
 	WABAID       string `json:"waba_id"`
@@ -36,48 +37,47 @@ type simulatorAccess struct {
 	ControlToken string `json:"control_token"`
 }
 
-// readSimulatorAccess finds the file that a running simulator has left in a directory.
-func readSimulatorAccess(dir string) (w simulatorAccess, found bool, err error) {
+// readSimulatorAccess reads the file that a sandbox or a simulator has written
+// into its data directory.
+func readSimulatorAccess(dir string) (a simulatorAccess, found bool, err error) {
 	for _, name := range []string{sandboxFileName, simulatorFileName} {
-		found, err := readStateFile(filepath.Join(dir, name), &w)
-		if err != nil || found && w.SimulatorURL != "" {
-			return w, found, err
+		found, err := readStateFile(filepath.Join(dir, name), &a)
+		if err != nil || found && a.SimulatorURL != "" {
+			return a, found, err
 		}
 	}
-	return w, false, nil
+	return a, false, nil
 }
 
-// findSimulatorAccess finds the simulator without being told: by the variable that
-// 'sandbox exec' sets, or in one of the usual directories. Of two, the one that
-// runs is meant.
-func findSimulatorAccess(ctx context.Context) (w simulatorAccess, found bool, err error) {
+// findSimulatorAccess finds the simulator where no flag names it: by the variable
+// that 'sandbox exec' sets, in $CONFAB_DATA_DIR, or in one of the two default
+// directories. Where both of these have a file, the simulator that is running is
+// taken.
+func findSimulatorAccess(ctx context.Context) (a simulatorAccess, found bool, err error) {
 	if at := os.Getenv(simulatorURLVariable); at != "" {
 		return simulatorAccess{SimulatorURL: strings.TrimRight(at, "/")}, true, nil
 	}
 
 	if dir := os.Getenv("CONFAB_DATA_DIR"); dir != "" {
-		if w, found, err = readSimulatorAccess(dir); found || err != nil {
-			return w, found, err
+		if a, found, err = readSimulatorAccess(dir); found || err != nil {
+			return a, found, err
 		}
 	}
 
-	// One that is found but does not answer may have been stopped; the other is
-	// taken then if it answers.
-	w, found, err = readSimulatorAccess(defaultSandboxDir)
-	if err != nil || found && w.isReachable(ctx) {
-		return w, found, err
+	a, found, err = readSimulatorAccess(defaultSandboxDir)
+	if err != nil || found && a.isReachable(ctx) {
+		return a, found, err
 	}
-
 	if other, ok, err := readSimulatorAccess(defaultSimulatorDir); err != nil || ok && (!found || other.isReachable(ctx)) {
 		return other, ok, err
 	}
 
-	return w, found, nil
+	return a, found, nil
 }
 
-// isReachable tells whether somebody listens where the simulator was.
-func (w simulatorAccess) isReachable(ctx context.Context) bool {
-	u, err := url.Parse(w.SimulatorURL)
+// isReachable reports whether something listens at the simulator's address.
+func (a simulatorAccess) isReachable(ctx context.Context) bool {
+	u, err := url.Parse(a.SimulatorURL)
 	if err != nil {
 		return false
 	}
@@ -91,8 +91,8 @@ func (w simulatorAccess) isReachable(ctx context.Context) bool {
 	return true
 }
 
-// do calls the simulator and decodes its answer into out; nil is for an answer
-// that says no more than that it went well.
+// do calls the simulator and decodes its answer into out. With a nil out the
+// answer must be JSON, and is dropped.
 func (c *simulatorClient) do(ctx context.Context, method, path string, in, out any) error {
 	return c.request(ctx, method, path, c.ControlToken, in, func(body io.Reader) error {
 		if out == nil {
@@ -102,7 +102,7 @@ func (c *simulatorClient) do(ctx context.Context, method, path string, in, out a
 	})
 }
 
-// request makes one request with a token and hands a good answer to read.
+// request makes one request with a token, and passes the body of a 200 to read.
 func (c *simulatorClient) request(ctx context.Context, method, path, token string, in any, read func(io.Reader) error) error {
 	var body io.Reader
 	if in != nil {
@@ -132,7 +132,6 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 	if err != nil {
 		return fmt.Errorf("the simulator did not answer: %w", err)
 	}
-
 	defer res.Body.Close()
 
 	if res.StatusCode != http.StatusOK {
@@ -144,7 +143,7 @@ func (c *simulatorClient) request(ctx context.Context, method, path, token strin
 	return nil
 }
 
-// refusalError is what the simulator has against a request.
+// refusalError is the error of an answer that is not a 200.
 func (c *simulatorClient) refusalError(res *http.Response) error {
 	var answer struct {
 		Error struct {
@@ -162,6 +161,7 @@ func (c *simulatorClient) refusalError(res *http.Response) error {
 	return fmt.Errorf("the simulator refuses: %s", printable(answer.Error.Message))
 }
 
+// notASimulator is the error of an answer that no simulator would give.
 func (c *simulatorClient) notASimulator(res *http.Response) error {
 	return fmt.Errorf("%s does not answer as a simulator does (%s): check --simulator-url", c.SimulatorURL, res.Status)
 }

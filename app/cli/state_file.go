@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// readStateFile reads a file that writePrivate has written, and tells whether
-// there is one.
+// readStateFile reads a file that writeStateFile has written, and reports whether
+// it exists.
 func readStateFile(path string, v any) (found bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -27,8 +27,8 @@ func readStateFile(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// writeStateFile replaces a JSON file in one step: others read it at any time. It
-// holds secrets, and only its owner may read it.
+// writeStateFile replaces a JSON file in one step, because other processes may
+// read it at any time. It holds secrets: only its owner may read it.
 func writeStateFile(path string, v any) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*") // made with mode 0600
 	if err != nil {

@@ -13,12 +13,14 @@ import (
 	"confab/storage"
 )
 
-// store is the data directory's database, opened for one command.
+// store is the data directory's database, opened for one command. A server may
+// run on the same directory: SQLite lets both processes write, and change tells
+// the server of what was written.
 type store struct {
 	*storage.DB
 	dir         app.DataDir
 	config      config.Config
-	providerURL string // the provider's address, once it is known
+	providerURL string // where the provider is called, once providerAccounts was
 }
 
 // open opens the data directory. With create it may be new; otherwise a wrong
@@ -43,19 +45,22 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		return nil, err
 	}
 
-	s.DB, err = s.dir.Open(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, os.Getenv("CONFAB_MASTER_KEY"), served)
+	o := storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}
+	s.DB, err = s.dir.Open(o, os.Getenv("CONFAB_MASTER_KEY"), served)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// change writes, and returns when the running server, if there is one, knows.
+// change writes in one transaction, and returns when the running server, if
+// there is one, has read again what it keeps in memory.
 func (s *store) change(ctx context.Context, fn func(*storage.Tx) error) error {
 	return s.changeAndNotify(ctx, "/refresh", fn)
 }
 
-// changeAndNotify writes, and sends a command to the running server, if there is one.
+// changeAndNotify writes in one transaction, and sends a command to the running
+// server, if there is one.
 func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*storage.Tx) error) error {
 	if err := s.Update(ctx, fn); err != nil {
 		return err
@@ -67,7 +72,8 @@ func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*st
 	return nil
 }
 
-// withStore runs a command's code on the opened data directory.
+// withStore makes a command's RunE of code that works on the data directory,
+// which is opened before and closed after it. For create see open.
 func (e *env) withStore(create bool, f func(cmd *cobra.Command, args []string, s *store) error) func(*cobra.Command, []string) error {
 	return e.run(func(cmd *cobra.Command, args []string) (err error) {
 		s, err := e.open(cmd, create)
@@ -97,7 +103,6 @@ func organization(rx *storage.Rx, id string) (storage.Organization, error) {
 func (s *store) eachOrganization(ctx context.Context, id string, f func(*storage.Rx, storage.Organization) error) error {
 	return s.View(ctx, func(rx *storage.Rx) error {
 		all, err := rx.Organizations()
-		// An id replaces the whole list, and its error.
 		if id != "" {
 			var one storage.Organization
 			one, err = organization(rx, id)
