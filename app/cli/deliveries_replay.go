@@ -132,8 +132,8 @@ type replayView struct {
 	Enqueued int    `json:"enqueued"`
 }
 
-// replayBulk replays what the filter chooses, some at a time. What dies again
-// meanwhile is not taken a second time.
+// replayBulk replays what the filter chooses, in batches. Deliveries created from
+// now on are left out, so that a replay which fails is not replayed once more.
 func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	ctx := cmd.Context()
 	o.filter.CreatedBefore = storage.Now() + 1

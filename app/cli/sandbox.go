@@ -16,7 +16,7 @@ import (
 	"confab/app/config"
 )
 
-// defaultSandboxDir is apart from a server's own directory.
+// defaultSandboxDir is never a server's own directory.
 const defaultSandboxDir = "./confab-sandbox"
 
 func (e *env) sandbox() *cobra.Command {
@@ -33,41 +33,42 @@ func (e *env) sandbox() *cobra.Command {
 			"terminal then a line for each message and callback. Nothing leaves this machine.\n\n" +
 			"Everything is kept in the data directory, also the key; what a client needs is in its " + sandboxFileName + ".\n" +
 			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
-			"CONFAB_ variables. Where other machines can reach it, the simulator's control surface (/_sim) demands a token,\n" +
-			"made up or from $CONFAB_CONTROL_TOKEN.\n\n" +
-			"With --forward-to a URL, also one on this machine, is subscribed to all events and stays so; its signing\n" +
-			"secret is printed.",
-		Example: "  confab sandbox\n  confab sandbox --forward-to http://localhost:3000/hooks\n  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
-		Args:    arguments(),
+			"CONFAB_ variables. Where other machines can reach it, the simulator's control API (/_sim) demands a token,\n" +
+			"from $CONFAB_CONTROL_TOKEN or generated.\n\n" +
+			"With --forward-to a URL, also one on this machine, is subscribed to all events, also at later starts; its\n" +
+			"signing secret is printed.",
+		Example: "  confab sandbox\n" +
+			"  confab sandbox --forward-to http://localhost:3000/hooks\n" +
+			"  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
+		Args: arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.sandboxSettings(cmd)
 			if err != nil {
 				return err
 			}
-
 			if err := prepareSandboxDir(app.DataDir(c.DataDir), fresh); err != nil {
 				return err
 			}
 
-			box, err := e.openSandbox(cmd, c, simulatorAt)
+			b, err := e.openSandbox(cmd, c, simulatorAt)
 			if err != nil {
 				return err
 			}
 
-			if err := box.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
-				return errors.Join(err, box.close())
+			if err := b.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
+				return errors.Join(err, b.close())
 			}
-			box.warnIfExposed(cmd.ErrOrStderr())
+			b.warnIfExposed(cmd.ErrOrStderr())
 
-			lines := newTerminalFeed(box.simulator.Server, cmd.OutOrStdout())
-			err = box.serveWhile(cmd.Context(), func(ctx context.Context) error {
-				box.printInstructions(cmd.OutOrStdout())
-				lines.start()
+			feed := newTerminalFeed(b.simulator.Server, cmd.OutOrStdout())
+			err = b.serveWhile(cmd.Context(), func(ctx context.Context) error {
+				b.printInstructions(cmd.OutOrStdout())
+				feed.start()
 				<-ctx.Done()
 				return nil
 			})
-			lines.stop()
-			return errors.Join(err, box.close())
+			feed.stop()
+			return errors.Join(err, b.close())
 		}),
 	}
 
@@ -81,8 +82,8 @@ func (e *env) sandbox() *cobra.Command {
 	return cmd
 }
 
-// sandboxSettings are a server's, but for the defaults, and without the file
-// that lies about for a real one.
+// sandboxSettings are a server's, with other defaults. ./confab.toml is not read:
+// it is probably a real server's.
 func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	from := e.sources(cmd, map[string]string{"listen": "server.listen"})
 	if !from.FileRequired {
@@ -96,8 +97,8 @@ func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	return config.Load(from)
 }
 
-// prepareSandboxDir makes sure that nobody uses the directory, and that all in it is
-// a sandbox's, so that --fresh may remove it, now or later.
+// prepareSandboxDir makes sure that no server runs on the directory, and that it
+// is empty or a sandbox's: --fresh removes everything in it, now or later.
 func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 	if empty, err := isEmptyDirectory(string(dir)); err != nil || empty {
 		return err
@@ -130,20 +131,36 @@ func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 	return err
 }
 
-// sandbox is a sandbox: a server, the provider that it talks to, and what their
-// users need to know.
+// sandbox is a server together with the simulator that is its provider, in one
+// process and one data directory.
+//
+// Its life: openSandbox opens both and creates in them what is missing (an
+// organization, a key, a number, templates), subscribeForwardURL may add a
+// webhook subscription, serveWhile serves both while a function runs, and close
+// saves and frees everything. The order matters:
+//
+//   - Both addresses are tried before anything is written, so that a start that
+//     fails for a taken port leaves nothing behind.
+//   - The server is opened before the simulator: it takes the lock of the data
+//     directory, and its database shows whether the directory is a sandbox's.
+//   - When serving ends, the server stops first, because its last work may still
+//     need the provider.
+//
+// What a client needs to know is in state, which is also written to sandbox.json.
+// That file is the only copy of the API key; where it is lost, the next start
+// finds its organization by name and issues another key.
 type sandbox struct {
 	dir       string
 	app       *app.App
 	simulator *simulatorHost
 	state     *sandboxState
-	token     string // that /_sim demands; empty where only this machine reaches it
+	token     string // demanded by /_sim; empty where only this machine reaches it
 
 	webhookSecret string // of the URL that events are forwarded to, if there is one
 }
 
-// openSandbox opens everything, and makes in it what is missing. Nothing is
-// written while an address is taken, and nothing into a directory that is not a
+// openSandbox opens everything, and creates in it what is missing. Nothing is
+// written if an address is taken, and nothing into a directory that is not a
 // sandbox's.
 func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string) (*sandbox, error) {
 	l, err := openListener(simulatorAt, "simulator-listen")
@@ -158,23 +175,23 @@ func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt strin
 	return b, nil
 }
 
-// serveWhile serves, calls f once everything answers, and stops when f returns; its
-// context ends when ours does or when a part breaks.
+// serveWhile serves, calls f once everything answers, and stops when f returns.
+// The context of f ends with the caller's, or when the server or the simulator
+// fails.
 func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 
-	part := func(serve func() error) <-chan error {
-		ended := make(chan error, 1)
+	start := func(serve func() error) (ended <-chan error) {
+		result := make(chan error, 1)
 		go func() {
-			ended <- serve()
-			stop() // one part down, all down
+			result <- serve()
+			stop() // when one has ended, the other must
 		}()
-		return ended
+		return result
 	}
-
-	played := part(b.simulator.serve)
-	served := part(func() error { return b.app.Run(ctx) })
+	simulatorEnded := start(b.simulator.serve)
+	serverEnded := start(func() error { return b.app.Run(ctx) })
 
 	err := b.waitUntilReady(ctx)
 	if err == nil {
@@ -183,12 +200,13 @@ func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error)
 
 	// The server ends first: its last work may still need the provider.
 	stop()
-	err = errors.Join(err, <-served) // its last work may still need the provider
+	err = errors.Join(err, <-serverEnded)
 	b.simulator.stop()
-	return errors.Join(err, <-played)
+	return errors.Join(err, <-simulatorEnded)
 }
 
-// waitUntilReady waits for the server's first answer, and for a message to it.
+// waitUntilReady waits until the server answers, and lets the sample person write
+// to it.
 func (b *sandbox) waitUntilReady(ctx context.Context) error {
 	target, err := b.app.Config.Server.LocalURL()
 	if err == nil {
@@ -196,16 +214,15 @@ func (b *sandbox) waitUntilReady(ctx context.Context) error {
 	}
 
 	if ctx.Err() != nil {
-		return nil // told to stop already
+		return nil // interrupted, which is no error
 	}
-
 	if err != nil {
 		return err
 	}
 	return openServiceWindow(b.simulator.Server, b.state.PhoneNumberID)
 }
 
-// close frees everything. It is safe on a box that is only half open.
+// close frees everything. It may be called after open has failed half-way.
 func (b *sandbox) close() error {
 	var errs []error
 	if b.simulator != nil {
@@ -217,11 +234,12 @@ func (b *sandbox) close() error {
 	return errors.Join(errs...)
 }
 
-// controlToken is what the control surface demands: what the user has set or,
-// where other machines reach it, the one of the last time, or a new one.
-func controlToken(known string, open bool) string {
+// controlToken is the token that the control API demands: the one of the
+// variable or, where other machines reach it, that of the last start, or a new
+// one.
+func controlToken(known string, exposed bool) string {
 	set := os.Getenv(controlTokenVariable)
-	if set == "" && open {
+	if set == "" && exposed {
 		return cmp.Or(known, newControlToken())
 	}
 	return set

@@ -41,7 +41,7 @@ func (e *env) sandboxEnv() *cobra.Command {
 	}
 }
 
-// environment is how a command finds the sandbox.
+// environment has the variables by which a command finds the sandbox.
 func (s *sandboxState) environment() []string {
 	return []string{
 		"CONFAB_BASE_URL=" + s.BaseURL,

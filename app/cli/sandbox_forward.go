@@ -14,8 +14,8 @@ func forwardFlag(cmd *cobra.Command, to **url.URL) {
 	parsedFlag(cmd, to, "forward-to", "subscribe this `URL` to all events, and show the secret that signs them", parseEndpoint)
 }
 
-// subscribeForwardURL subscribes a URL to all events, unless it is already, and remembers
-// the secret that signs them.
+// subscribeForwardURL subscribes a URL to all events, unless an earlier start has
+// done so, and keeps the secret that signs them.
 func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 	if to == nil {
 		return nil
@@ -32,7 +32,13 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 			return err
 		case !found:
 			description := "confab sandbox --forward-to"
-			sub = storage.Subscription{OrganizationID: o.ID, URL: to.String(), Description: &description, Events: storage.Strings{"*"}, Status: storage.WebhookActive}
+			sub = storage.Subscription{
+				OrganizationID: o.ID,
+				URL:            to.String(),
+				Description:    &description,
+				Events:         storage.Strings{"*"},
+				Status:         storage.WebhookActive,
+			}
 			b.webhookSecret, err = tx.InsertSubscription(&sub)
 			return err
 		case sub.Status != storage.WebhookActive:
@@ -45,7 +51,8 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 	})
 }
 
-// findForwardSubscription finds the subscription of a URL to all events.
+// findForwardSubscription finds the subscription of a URL to all events of all
+// numbers.
 func findForwardSubscription(rx *storage.Rx, organization int64, to string) (sub storage.Subscription, found bool, err error) {
 	for after := storage.First; ; {
 		page, err := rx.Subscriptions(organization, after, listLimit)
@@ -66,7 +73,7 @@ func findForwardSubscription(rx *storage.Rx, organization int64, to string) (sub
 	}
 }
 
-// loadSecret finds the secret of an earlier start, or makes one where all have
+// loadSecret reads the secret of an earlier start, or makes a new one if all have
 // expired.
 func (b *sandbox) loadSecret(tx *storage.Tx, subscription string) error {
 	keys, err := tx.SigningKeys(subscription)

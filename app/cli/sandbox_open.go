@@ -14,13 +14,14 @@ import (
 	"confab/storage"
 )
 
-// webhookPath is where the server takes the provider's callbacks.
+// webhookPath is where the server receives the provider's callbacks.
 const webhookPath = "/provider/webhook"
 
-// open opens the server, then the provider whose listener is given: the server
-// has the data directory's lock, and its database says whose directory it is.
+// open opens the server, then the simulator on the listener given, and creates in
+// both what is missing. For the order see sandbox.
 func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listener) (err error) {
-	// The address is tried before there is anything on the disk.
+	// app.New listens only after it has written to the disk, so the address is
+	// tried here.
 	if probe, err := openListener(c.Server.Listen, "listen"); err != nil {
 		return err
 	} else if err := probe.Close(); err != nil {
@@ -31,8 +32,6 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	if b.state, err = readSandbox(dir); err != nil {
 		return err
 	}
-
-	// The server is opened before anything is written: it takes the directory's lock.
 	b.useSimulator(&c, localURL(l))
 
 	options := e.appOptions(cmd, c)
@@ -45,14 +44,15 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.seed(tx) }); err != nil {
 		return err
 	}
-
 	if err := b.openSimulator(l, options); err != nil {
 		return err
 	}
 
 	n, err := ensureNumber(b.simulator.Server, simulator.Number{
-		PhoneNumberID: b.state.PhoneNumberID, WABAID: b.state.WABAID,
-		DisplayPhoneNumber: sandboxNumber, VerifiedName: sandboxOrganization,
+		PhoneNumberID:      b.state.PhoneNumberID,
+		WABAID:             b.state.WABAID,
+		DisplayPhoneNumber: sandboxNumber,
+		VerifiedName:       sandboxOrganization,
 	})
 	if err != nil {
 		return err
@@ -62,7 +62,6 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	if err != nil {
 		return err
 	}
-
 	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.ensureAccount(tx, n, templates) }); err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 }
 
 // useSimulator makes the simulator the provider, whatever the settings say, and
-// opens what is guarded to this machine.
+// allows webhooks to addresses of this machine.
 func (b *sandbox) useSimulator(c *config.Config, simulatorURL string) {
 	b.state.SimulatorURL = simulatorURL
 	c.Provider.BaseURL, c.Provider.AppID = simulatorURL, b.state.AppID
@@ -80,12 +79,15 @@ func (b *sandbox) useSimulator(c *config.Config, simulatorURL string) {
 	c.Security.AllowCIDRs = append(c.Security.AllowCIDRs, loopbackPrefixes()...)
 }
 
+// openSimulator opens the simulator with the credentials that the server expects,
+// and lets it post its callbacks to the server.
 func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
-	open := !isLoopback(l.Addr().String()) || !isLoopback(b.app.Config.Server.Listen)
-	b.token = controlToken(b.state.ControlToken, open)
+	exposed := !isLoopback(l.Addr().String()) || !isLoopback(b.app.Config.Server.Listen)
+	b.token = controlToken(b.state.ControlToken, exposed)
 	b.state.ControlToken = cmp.Or(b.token, b.state.ControlToken)
 
-	webhook := b.app.URL() // a certificate is made out to this name
+	// With TLS the public name is called, for which the certificate is.
+	webhook := b.app.URL()
 	if !b.app.Config.Server.TLS() {
 		local, err := b.app.Config.Server.LocalURL()
 		if err != nil {
@@ -95,15 +97,19 @@ func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
 	}
 
 	b.simulator, err = newSimulatorHost(l, b.dir, o.Log, simulator.Options{
-		Hosts: allowedHosts(o.Config.Server.PublicURL, open), ControlToken: b.token,
-		AppID: b.state.AppID, AppSecret: b.state.AppSecret, VerifyToken: b.state.VerifyToken, AccessToken: b.state.AccessToken,
-		WebhookURL: webhook + webhookPath,
+		Hosts:        allowedHosts(o.Config.Server.PublicURL, exposed),
+		ControlToken: b.token,
+		AppID:        b.state.AppID,
+		AppSecret:    b.state.AppSecret,
+		VerifyToken:  b.state.VerifyToken,
+		AccessToken:  b.state.AccessToken,
+		WebhookURL:   webhook + webhookPath,
 	})
 	return err
 }
 
-// simulateSignup plays a business that signs up at the provider. It has templates from
-// the start, with which it can write to people who have not written to it.
+// simulateSignup signs a business up at the simulated provider, as its owner
+// would. It gets the sample templates, so that it can write first.
 func (b *sandbox) simulateSignup(name, phone string) (app.Signup, error) {
 	s, err := b.simulator.Signup(name, phone)
 	if err != nil {
@@ -119,15 +125,15 @@ func (b *sandbox) simulateSignup(name, phone string) (app.Signup, error) {
 	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, nil
 }
 
-// warnIfExposed tells who else can reach the sandbox.
+// warnIfExposed warns of each part that other machines can reach.
 func (b *sandbox) warnIfExposed(w io.Writer) {
-	for what, address := range map[string]string{"sandbox": b.app.Config.Server.Listen, "simulator": b.simulator.listener.Addr().String()} {
-		if !isLoopback(address) {
-			warnExposed(w, what, address)
-		}
-	}
+	warnIfExposed(w, "sandbox", b.app.Config.Server.Listen)
+	warnIfExposed(w, "simulator", b.simulator.listener.Addr().String())
 }
 
-func warnExposed(w io.Writer, what, address string) {
+func warnIfExposed(w io.Writer, what, address string) {
+	if isLoopback(address) {
+		return
+	}
 	fmt.Fprintf(w, "confab: warning: the %s listens on %s, where other machines reach it; it is made for this one only\n", what, address)
 }

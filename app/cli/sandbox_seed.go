@@ -13,20 +13,21 @@ import (
 )
 
 const (
-	// sandboxOrganization is the name by which a sandbox knows its own
-	// organization again should its file be lost.
+	// sandboxOrganization is the name by which a sandbox finds its organization if
+	// its file is lost.
 	sandboxOrganization = "Sandbox"
 	sandboxKeyLabel     = "sandbox"
 
-	// sandboxNumber is the business's, samplePerson's the customer's.
+	// sandboxNumber is the business's number, samplePerson the number of the one
+	// who writes to it.
 	sandboxNumber    = "+15550100200"
 	samplePerson     = "+15550001111"
 	samplePersonName = "Ana Ruiz"
 	sampleGreeting   = "hi"
 )
 
-// seed makes what is missing: the organization and a key that works. What an
-// earlier start made is kept.
+// seed creates what is missing: the organization, and a key if the stored one is
+// not valid. What an earlier start has created is kept.
 func (s *sandboxState) seed(tx *storage.Tx) error {
 	o, team, err := s.ensureOrganization(tx)
 	if err != nil {
@@ -47,8 +48,8 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 	return err
 }
 
-// ensureOrganization finds or makes the sandbox's own, with its first team. It makes
-// none beside those of an installation that is no sandbox.
+// ensureOrganization finds or creates the sandbox's organization, with its first
+// team. A database with other organizations only is refused: it is no sandbox's.
 func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization, storage.Team, error) {
 	all, err := tx.Organizations()
 	if err != nil {
@@ -66,7 +67,8 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 	}
 
 	if len(all) > 0 {
-		return storage.Organization{}, storage.Team{}, errors.New("the data directory belongs to a server and not to a sandbox: choose another with --data-dir")
+		return storage.Organization{}, storage.Team{},
+			errors.New("the data directory belongs to a server and not to a sandbox: choose another with --data-dir")
 	}
 
 	o := storage.Organization{Name: sandboxOrganization, Plan: config.SelfHosted}
@@ -75,13 +77,13 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 }
 
 // ensureAccount makes the simulator's number an account of the organization, with
-// templates to send.
+// these templates, unless it is one already.
 func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
 
 	a, err := tx.AccountByNumber(n.PhoneNumberID)
 	if err == nil {
-		s.AccessToken, err = tx.AccessToken(a) // another than ours where the file was lost
+		s.AccessToken, err = tx.AccessToken(a) // not the one of the state if its file was lost
 		return err
 	}
 
@@ -95,9 +97,15 @@ func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templat
 	}
 
 	account := storage.Account{
-		OrganizationID: o.ID, TeamID: team.ID, PhoneNumberID: &n.PhoneNumberID, WABAID: &n.WABAID,
-		PhoneNumber: &s.PhoneNumber, Name: &n.VerifiedName, Status: storage.AccountConnected,
-		ProviderStatus: &n.Status, OnboardedAt: tx.Now,
+		OrganizationID: o.ID,
+		TeamID:         team.ID,
+		PhoneNumberID:  &n.PhoneNumberID,
+		WABAID:         &n.WABAID,
+		PhoneNumber:    &s.PhoneNumber,
+		Name:           &n.VerifiedName,
+		Status:         storage.AccountConnected,
+		ProviderStatus: &n.Status,
+		OnboardedAt:    tx.Now,
 	}
 	if err := tx.InsertAccount(&account, s.AccessToken); err != nil {
 		return err
@@ -112,9 +120,12 @@ func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templat
 	return nil
 }
 
-// addSampleTemplates are the simulator's templates as the server keeps them, for a number
-// that is not connected yet.
-func addSampleTemplates(ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number) (rows []storage.Template, err error) {
+// addSampleTemplates adds the sample templates to the simulator, and returns them
+// as the server stores them. For a number that is an account already it does
+// nothing.
+func addSampleTemplates(
+	ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number,
+) (rows []storage.Template, err error) {
 	if _, err := db.AccountKey(ctx, n.PhoneNumberID); !errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
@@ -131,15 +142,22 @@ func addSampleTemplates(ctx context.Context, db *storage.DB, sim *simulator.Serv
 		}
 
 		rows = append(rows, storage.Template{
-			Name: t.Name, Language: t.Language, Status: storage.TemplateApproved, ProviderStatus: "APPROVED", ProviderTemplateID: id, Category: t.Category,
-			ParameterFormat: "POSITIONAL", Content: jobs.TemplateContent(components), Components: components,
+			Name:               t.Name,
+			Language:           t.Language,
+			Status:             storage.TemplateApproved,
+			ProviderStatus:     "APPROVED",
+			ProviderTemplateID: id,
+			Category:           t.Category,
+			ParameterFormat:    "POSITIONAL",
+			Content:            jobs.TemplateContent(components),
+			Components:         components,
 		})
 	}
 	return rows, nil
 }
 
-// ensureNumber returns the simulator's business number. A simulator without any gets
-// the one wanted, and templates to go with it.
+// ensureNumber returns the simulator's business number: the one wanted, else the
+// first. A simulator without any gets the one wanted, with the sample templates.
 func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Number, error) {
 	all := sim.Numbers()
 	if i := slices.IndexFunc(all, func(n simulator.Number) bool { return n.PhoneNumberID == want.PhoneNumberID }); i >= 0 {
@@ -163,7 +181,7 @@ func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Numbe
 	return n, nil
 }
 
-// jsonObject is a component of a template in the provider's words.
+// jsonObject is a JSON object in the provider's format.
 type jsonObject = map[string]any
 
 // sampleTemplates are approved from the start: one without variables, one with,
@@ -193,8 +211,8 @@ func sampleTemplates() []simulator.Template {
 	}
 }
 
-// openServiceWindow lets the sample person write, unless that was within the last day:
-// then free text may be sent to them.
+// openServiceWindow lets the sample person write, unless they did in the last 24
+// hours: within that time free text may be sent to them.
 func openServiceWindow(sim *simulator.Server, phoneNumberID string) error {
 	if sim.WindowOpen(phoneNumberID, samplePerson) {
 		return nil

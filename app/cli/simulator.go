@@ -27,7 +27,8 @@ const (
 	verifyTimeout = 5 * time.Second
 )
 
-// simulatorState is what a client of the simulator needs.
+// simulatorState is what a client of the simulator needs to know. It is kept in
+// simulator.json.
 type simulatorState struct {
 	SimulatorURL  string `json:"simulator_url"`
 	PhoneNumberID string `json:"phone_number_id"`
@@ -38,7 +39,7 @@ type simulatorState struct {
 	ControlToken string `json:"control_token,omitempty"`
 }
 
-// simulatorFlags are what the simulator is told.
+// simulatorFlags are the flags of simulator.
 type simulatorFlags struct {
 	listen                              string
 	webhook                             *url.URL
@@ -52,9 +53,9 @@ func (e *env) simulator() *cobra.Command {
 		Use:   "simulator",
 		Short: "Run the simulated provider alone, for apps that talk to it directly",
 		Long: "Run the simulated provider alone, for apps that talk to the provider's Cloud API directly: change the base\n" +
-			"URL, and any client of it works. On the first run it makes up an app, a number and three approved templates,\n" +
-			"and prints them; later runs keep them. 'confab trigger' plays the people on the other side.\n\n" +
-			"The app's secret and verify token and the access token are made up unless they are given: by a flag, by - for\n" +
+			"URL, and any client of it works. On the first run it creates an app, a number and three approved templates,\n" +
+			"and prints them; later runs keep them. 'confab trigger' lets people write to the number.\n\n" +
+			"The app's secret and verify token and the access token are generated unless they are given: by a flag, by - for\n" +
 			"a line of standard input, or by " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
 		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
 		Args:    arguments(),
@@ -65,7 +66,7 @@ func (e *env) simulator() *cobra.Command {
 
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSimulatorDir+")")
 	parsedFlagWithDefault(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
-	parsedFlag(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: as before)", parseURL)
+	parsedFlag(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: that of the last run)", parseURL)
 	cmd.Flags().StringVar(&f.appSecret, "app-secret", "", "`secret` that callbacks are signed with")
 	cmd.Flags().StringVar(&f.verifyToken, "verify-token", "", "`word` that your app expects in the webhook's challenge")
 	cmd.Flags().StringVar(&f.accessToken, "access-token", "", "`token` that your app sends")
@@ -73,14 +74,14 @@ func (e *env) simulator() *cobra.Command {
 	return cmd
 }
 
-// runSimulator serves the simulator until it is told to stop.
+// runSimulator serves the simulator until the command is interrupted.
 func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	o, err := f.options(cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
 
-	// The address is tried before there is anything on the disk.
+	// The listener comes first, so that nothing is written if its address is taken.
 	l, err := openListener(f.listen, "listen")
 	if err != nil {
 		return err
@@ -91,7 +92,6 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	if err := prepareSimulatorDir(dir); err != nil {
 		return err
 	}
-
 	lock, err := lockDirectory(dir)
 	if err != nil {
 		return err
@@ -103,10 +103,9 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 		return err
 	}
 
-	open := !isLoopback(l.Addr().String())
+	exposed := !isLoopback(l.Addr().String())
 	o.AccessToken = cmp.Or(o.AccessToken, state.AccessToken, newAccessToken())
-	o.ControlToken, o.Hosts = controlToken(state.ControlToken, open), allowedHosts("", open)
-
+	o.ControlToken, o.Hosts = controlToken(state.ControlToken, exposed), allowedHosts("", exposed)
 	h, err := newSimulatorHost(l, dir, app.NewLogger(cmd.ErrOrStderr(), config.Log{Level: "warn", Format: "text"}), o)
 	if err != nil {
 		return err
@@ -119,14 +118,11 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 		return errors.Join(err, h.close())
 	}
 
-	if open {
-		warnExposed(cmd.ErrOrStderr(), "simulator", l.Addr().String())
-	}
-
+	warnIfExposed(cmd.ErrOrStderr(), "simulator", l.Addr().String())
 	return errors.Join(state.serve(cmd, h, dir, o.ControlToken), h.close())
 }
 
-// prepareSimulatorDir prepares the directory, unless something else is in it.
+// prepareSimulatorDir creates the directory. It refuses one with other files.
 func prepareSimulatorDir(dir string) error {
 	empty, err := isEmptyDirectory(dir)
 	if err != nil {
@@ -138,7 +134,7 @@ func prepareSimulatorDir(dir string) error {
 	return app.DataDir(dir).Prepare()
 }
 
-// options are what the flags and variables say of the app.
+// options are the simulator's options as flags and variables give them.
 func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error) {
 	if f.webhook != nil {
 		o.WebhookURL = f.webhook.String()
@@ -162,7 +158,8 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 	return o, nil
 }
 
-// update takes down what the simulator has, which on the first run is made here.
+// update fills the state from the simulator. On the first run it creates the
+// number.
 func (s *simulatorState) update(h *simulatorHost, o simulator.Options) error {
 	n, err := ensureNumber(h.Server, simulator.Number{PhoneNumberID: s.PhoneNumberID, VerifiedName: "Test Business"})
 	if err != nil {
@@ -177,12 +174,12 @@ func (s *simulatorState) update(h *simulatorHost, o simulator.Options) error {
 	return nil
 }
 
-// serve serves until the command is told to stop.
+// serve serves until the command is interrupted or the listener fails.
 func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token string) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	lines := newTerminalFeed(h.Server, cmd.OutOrStdout())
-	defer lines.stop()
+	feed := newTerminalFeed(h.Server, cmd.OutOrStdout())
+	defer feed.stop()
 
 	ended := make(chan error, 1)
 	go func() {
@@ -195,15 +192,15 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token 
 		s.verifyWebhook(ctx, cmd, h)
 	}
 
-	lines.start()
-
+	feed.start()
 	<-ctx.Done()
 	h.stop()
 	return <-ended
 }
 
-// verifyWebhook asks the webhook whether it knows the verify token. Callbacks are
-// posted to it whatever it answers: it may only be slower to start than we are.
+// verifyWebhook sends the provider's challenge with the verify token to the
+// webhook. Callbacks are posted to it whatever it answers: it may only start more
+// slowly than the simulator.
 func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, h *simulatorHost) {
 	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
@@ -213,13 +210,14 @@ func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, 
 		if !worded {
 			why = err.Error()
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not take the challenge: %s; callbacks are posted to it all the same\n", s.WebhookURL, printable(why))
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not take the challenge: %s; "+
+			"callbacks are posted to it all the same\n", s.WebhookURL, printable(why))
 		return
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "The webhook %s has taken the challenge.\n", s.WebhookURL)
 }
 
-// printInstructions says how to make the first calls.
+// printInstructions prints how to make the first calls.
 func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 	fmt.Fprintf(out, "The simulator plays the provider at %s\n\n", s.SimulatorURL)
 	printColumns(out, append([][]string{
@@ -243,6 +241,7 @@ See what was sent, and let a person write:
 
 Ctrl-C stops it. All is kept for the next start.
 `,
-		curlSend(s.SimulatorURL+"/v23.0", s.PhoneNumberID, s.AccessToken, "whatsapp", `"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
+		curlSend(s.SimulatorURL+"/v23.0", s.PhoneNumberID, s.AccessToken, "whatsapp",
+			`"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
 		curlMessages(s.SimulatorURL, token), triggerCommand(dir, defaultSimulatorDir))
 }
