@@ -101,6 +101,7 @@ func printAccount(cmd *cobra.Command, asJSON bool, a storage.AccountDetail) erro
 	if a.Restricted {
 		restricted = "yes"
 	}
+
 	return printOne(cmd, asJSON, app.AccountView(a), [][]string{
 		{"id", a.PublicID},
 		{"phone number id", optionalText(a.PhoneNumberID)},
@@ -174,13 +175,14 @@ func (e *env) accountsRegister() *cobra.Command {
 				return err
 			}
 
-			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
+			register := func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
 				done, err := accounts.Register(cmd.Context(), id, given)
 				if err != nil {
 					return nil, err
 				}
 				return done.Store, nil
-			})
+			}
+			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, register)
 		}),
 	}
 
@@ -200,9 +202,10 @@ func (e *env) accountsCheck() *cobra.Command {
 		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
 		Args:    arguments("PHONE_NUMBER_ID"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
+			check := func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
 				return accounts.Check(cmd.Context(), id)
-			})
+			}
+			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, check)
 		}),
 	}
 

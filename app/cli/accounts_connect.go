@@ -51,7 +51,7 @@ func (e *env) accountsConnect() *cobra.Command {
 	cmd.MarkFlagRequired("phone-number-id")
 	cmd.MarkFlagRequired("waba-id")
 
-	cmd.Flags().StringVar(&f.token, "access-token", "", "the provider's access `token` for both")
+	cmd.Flags().StringVar(&f.token, "access-token", "", "the provider's access `token` for the number and the business account")
 	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
 	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
 	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")

@@ -73,7 +73,7 @@ func (e *env) deliveriesList() *cobra.Command {
 	return cmd
 }
 
-// parseEventType takes the name of an event.
+// parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {
 	if !slices.Contains(app.EventTypes(), s) {
 		return "", fmt.Errorf("there is no event %q", s)

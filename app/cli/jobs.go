@@ -11,10 +11,6 @@ import (
 	"confab/storage"
 )
 
-// listLimit is how many rows a listing shows without --limit, and how many a
-// command reads at a time.
-const listLimit = 100
-
 func (e *env) jobs() *cobra.Command {
 	return e.group("jobs", "List the jobs of the queue, retry or cancel them",
 		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
@@ -50,6 +46,7 @@ func viewJob(j storage.Job) jobView {
 		LeasedUntil: j.LeasedUntil,
 		CreatedAt:   j.CreatedAt,
 	}
+
 	if j.Lane != "" {
 		v.Lane = &j.Lane
 	}
@@ -91,11 +88,6 @@ func (e *env) jobsList() *cobra.Command {
 	limitFlag(cmd, &filter.Limit)
 	jsonFlag(cmd, &asJSON)
 	return cmd
-}
-
-// limitFlag adds --limit to a listing that may be long.
-func limitFlag(cmd *cobra.Command, limit *int) {
-	parsedFlag(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
 }
 
 func (e *env) jobsShow() *cobra.Command {

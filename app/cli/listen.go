@@ -67,7 +67,7 @@ func (e *env) listen() *cobra.Command {
 	return cmd
 }
 
-// parseEventTypes takes names of events; * means all.
+// parseEventTypes accepts names of event types; * is all, which is nil.
 func parseEventTypes(s string) ([]string, error) {
 	names := strings.Split(s, ",")
 	if slices.Contains(names, "*") {

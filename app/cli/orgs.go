@@ -43,6 +43,7 @@ func viewOrganization(o storage.Organization, teams ...storage.Team) organizatio
 		RequireOptIn: o.RequireOptIn,
 		CreatedAt:    o.CreatedAt,
 	}
+
 	for _, t := range teams {
 		v.Teams = append(v.Teams, viewTeam(t, o))
 	}

@@ -103,13 +103,14 @@ func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 	if empty, err := isEmptyDirectory(string(dir)); err != nil || empty {
 		return err
 	}
+
 	_, err := os.Stat(sandboxFile(dir))
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err != nil && (fresh || !dir.Exists()):
-		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: choose another directory with --data-dir, or empty it yourself",
-			string(dir), sandboxFileName)
+		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: "+
+			"choose another directory with --data-dir, or empty it yourself", string(dir), sandboxFileName)
 	}
 
 	served, err := dir.Served()

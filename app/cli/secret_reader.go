@@ -42,5 +42,6 @@ func (s *secretReader) read(flag, value, variable string) (string, error) {
 		}
 		return line, nil
 	}
+
 	return value, nil
 }

@@ -10,7 +10,7 @@ func (e *env) teams() *cobra.Command {
 	return e.group("teams", "Make and list the teams of organizations", e.teamsCreate(), e.teamsList())
 }
 
-// teamView is a team as GET /v1/me has it, and whose it is.
+// teamView is a team as GET /v1/me shows it, with its organization.
 type teamView struct {
 	ID             string       `json:"id"`
 	Object         string       `json:"object"`

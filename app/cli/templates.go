@@ -10,14 +10,14 @@ import (
 )
 
 func (e *env) templates() *cobra.Command {
-	return e.group("templates", "Keep message templates in step with the provider", e.templatesSync())
+	return e.group("templates", "Synchronize message templates with the provider", e.templatesSync())
 }
 
 func (e *env) templatesSync() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "sync PHONE_NUMBER_ID",
-		Short:   "Take over the templates that a number has at the provider",
+		Short:   "Fetch the templates of a number from the provider",
 		Example: "  confab templates sync 106540352242922\n  confab templates sync 106540352242922 --json",
 		Args:    arguments("PHONE_NUMBER_ID"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
@@ -42,8 +42,10 @@ func (e *env) templatesSync() *cobra.Command {
 			}
 
 			return printOne(cmd, asJSON, app.TemplateSyncView(found), [][]string{
-				{"created", strconv.Itoa(found.Created)}, {"updated", strconv.Itoa(found.Updated)},
-				{"deleted", strconv.Itoa(found.Deleted)}, {"at the provider", strconv.Itoa(found.Synced)},
+				{"created", strconv.Itoa(found.Created)},
+				{"updated", strconv.Itoa(found.Updated)},
+				{"deleted", strconv.Itoa(found.Deleted)},
+				{"at the provider", strconv.Itoa(found.Synced)},
 			})
 		}),
 	}

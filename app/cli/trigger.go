@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// trigger is what its commands share: which simulator is meant.
+// trigger is what the commands of trigger share: the flags that say which
+// simulator to call.
 type trigger struct {
 	*env
 	simulatorURL *url.URL
@@ -18,14 +19,14 @@ type trigger struct {
 
 func (e *env) trigger() *cobra.Command {
 	t := &trigger{env: e}
-	cmd := e.group("trigger", "Play the people and the provider of a running sandbox",
+	cmd := e.group("trigger", "Simulate messages of people and answers of the provider in a running sandbox",
 		t.inbound(), t.status(), t.echo(), t.edit(), t.revoke(), t.templateReview(), t.preferences(), t.identity(),
 		t.fault(), t.settings(), t.messages(), t.numbers(), t.callback(), t.reset())
 
-	cmd.Long = "Play the people and the provider of a running sandbox: let somebody write, read or change their number, let\n" +
-		"sends fail, look at what was sent. Each does from the shell what the simulator's /_sim does over HTTP.\n\n" +
-		"The simulator is the one at --simulator-url, or of the data directory (its " + sandboxFileName + " or " + simulatorFileName + "\n" +
-		"says where it is), or at $" + simulatorURLVariable + ", or one that was started here."
+	cmd.Long = "Simulate people and the provider in a running sandbox: let a person write, read or change their number, let\n" +
+		"sends fail, list what was sent. Each command calls the simulator's control API (/_sim), which you can do too.\n\n" +
+		"The simulator is the one at --simulator-url, or of the data directory (its " + sandboxFileName + " or " + simulatorFileName +
+		"\nsays where it is), or at $" + simulatorURLVariable + ", or one that was started here."
 
 	flags := cmd.PersistentFlags()
 	dataDirFlag(flags, &e.dataDir, "of the sandbox or simulator (default "+defaultSandboxDir+", or "+defaultSimulatorDir+")")
@@ -34,11 +35,12 @@ func (e *env) trigger() *cobra.Command {
 		t.simulatorURL, err = parseURL(s)
 		return err
 	})
-	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control surface, or - for standard input (default: as in the data directory, or $"+controlTokenVariable+")")
+	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control API, or - for standard input"+
+		" (default: as in the data directory, or $"+controlTokenVariable+")")
 	return cmd
 }
 
-// withSimulator runs a command's code on the simulator that is meant.
+// withSimulator makes a command's RunE of code that calls the simulator.
 func (t *trigger) withSimulator(f func(cmd *cobra.Command, args []string, c *simulatorClient) error) func(*cobra.Command, []string) error {
 	return t.run(func(cmd *cobra.Command, args []string) error {
 		c, err := t.findSimulator(cmd.Context())
@@ -58,7 +60,8 @@ func (t *trigger) withSimulator(f func(cmd *cobra.Command, args []string, c *sim
 	})
 }
 
-// findSimulator finds the simulator that is meant.
+// findSimulator finds the simulator: the one of a flag, or else as
+// findSimulatorAccess does.
 func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
 	var (
 		c     = &simulatorClient{}
@@ -80,7 +83,7 @@ func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
 	return c, err
 }
 
-// createdAnswer is the simulator's answer to what was made.
+// createdAnswer is the simulator's answer to a call that created something.
 type createdAnswer struct {
 	ID string `json:"id"`
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// content is what a message says, as flags give it.
+// content is the content of a message, as flags give it.
 type content struct {
 	kind                           string
 	text, caption                  string
@@ -25,29 +25,35 @@ type content struct {
 
 func (m *content) addFlags(cmd *cobra.Command, sample string) {
 	flags := cmd.Flags()
-	parsedFlag(cmd, &m.kind, "type", "`type` of the message (default: as the other flags have it, or text)", parseKind)
+	parsedFlag(cmd, &m.kind, "type", "`type` of the message (default: the one that the other flags belong to, or text)", parseKind)
 	flags.StringVar(&m.text, "text", sample, "`text` of the message")
+
 	flags.StringVar(&m.link, "link", "", "`URL` of an image, video, audio, document or sticker")
-	flags.StringVar(&m.file, "file", "", "`path` of such a file")
-	flags.StringVar(&m.filename, "filename", "", "`name` of a document (default: as the file is called)")
-	flags.StringVar(&m.mimeType, "mime-type", "", "`type` of the file (default: as its content looks)")
+	flags.StringVar(&m.file, "file", "", "`path` of an image, video, audio, document or sticker on this machine")
+	flags.StringVar(&m.filename, "filename", "", "`name` of a document (default: that of the file)")
+	flags.StringVar(&m.mimeType, "mime-type", "", "`type` of the file (default: detected from its content)")
 	flags.StringVar(&m.caption, "caption", "", "`text` under an image, video or document")
 	flags.BoolVar(&m.voice, "voice", false, "the audio is a voice message")
+
 	flags.Float64Var(&m.latitude, "latitude", 52.5163, "`degrees` of a location")
 	flags.Float64Var(&m.longitude, "longitude", 13.3777, "`degrees` of a location")
 	flags.StringVar(&m.buttonID, "button-id", "yes", "`id` of the button or list row that was chosen; the payload of a template's button")
-	flags.StringVar(&m.title, "title", "Yes", "`text` on it")
+	flags.StringVar(&m.title, "title", "Yes", "`text` on the button or list row")
 	flags.StringVar(&m.emoji, "emoji", "👍", "`emoji` of a reaction; '' takes it back")
 	flags.StringVar(&m.message, "message", "", "`id` of the message reacted to, edited or revoked (default: the latest)")
-	flags.StringVar(&m.context, "context", "", "`id` of the message that is answered")
+	flags.StringVar(&m.context, "context", "", "`id` of the message that this one replies to")
 	flags.IntVar(&m.code, "code", 0, "provider's error `code` in an unsupported message (default 131051)")
-	parsedFlag(cmd, &m.raw, "content", "fields of the message as a provider's callback has them, a `JSON` object laid over the rest", parseObject)
+
+	parsedFlag(cmd, &m.raw, "content", "`JSON` object with fields of the message as in the provider's callbacks;"+
+		" they replace those of other flags", parseObject)
 }
 
-// contentMaker makes the content of one kind of message.
+// contentMaker makes the content of one kind of message. A nil content is left
+// out of the message.
 type contentMaker func(m *content, cmd *cobra.Command, c *simulatorClient) (any, error)
 
-// contentMakers are the kinds of message. The replies are kinds of interactive ones.
+// contentMakers has a maker for each kind of message. The kinds that end in _reply
+// are sent as messages of the type interactive.
 func contentMakers() map[string]contentMaker {
 	reply := func(kind string, more jsonObject) contentMaker {
 		return func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
@@ -80,16 +86,20 @@ func contentMakers() map[string]contentMaker {
 		"button": func(m *content, _ *cobra.Command, _ *simulatorClient) (any, error) {
 			return jsonObject{"payload": m.buttonID, "text": m.title}, nil
 		},
-		"reaction":    (*content).reaction,
-		"order":       sample(sampleOrder()),
-		"system":      sample(jsonObject{"type": "user_changed_number", "body": samplePersonName + " changed from 15550001111 to 15550002222", "wa_id": "15550002222"}),
+		"reaction": (*content).reaction,
+		"order":    sample(sampleOrder()),
+		"system": sample(jsonObject{
+			"type":  "user_changed_number",
+			"body":  samplePersonName + " changed from 15550001111 to 15550002222",
+			"wa_id": "15550002222",
+		}),
 		"unsupported": sample(nil),
 		"edit":        (*content).edit,
 		"revoke":      (*content).revoke,
 	}
 }
 
-// contentKinds lists the kinds in the order of the alphabet.
+// contentKinds lists the kinds in alphabetical order.
 func contentKinds() []string { return slices.Sorted(maps.Keys(contentMakers())) }
 
 func parseKind(s string) (string, error) {
@@ -106,18 +116,20 @@ func parseObject(s string) (object map[string]any, err error) {
 	return object, nil
 }
 
-// buildBody words the message as the control surface wants it.
+// buildBody makes the message as the control API expects it. What --content has
+// is copied last, over everything else.
 func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]any, error) {
 	if err := m.inferKind(cmd); err != nil {
 		return nil, err
 	}
 
 	body := map[string]any{"type": m.kind}
-	if make := contentMakers()[m.kind]; make != nil && m.raw[m.kind] == nil {
-		made, err := make(m, cmd, c)
+	if maker := contentMakers()[m.kind]; maker != nil && m.raw[m.kind] == nil {
+		made, err := maker(m, cmd, c)
 		if err != nil {
 			return nil, err
 		}
+
 		if slices.Contains([]string{"button_reply", "list_reply", "nfm_reply"}, m.kind) {
 			body["type"] = "interactive"
 		}
@@ -126,12 +138,12 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 		}
 	}
 
-	answered, err := m.repliedTo(cmd.Context(), c)
+	repliedTo, err := m.repliedTo(cmd.Context(), c)
 	if err != nil {
 		return nil, err
 	}
-	if answered != "" {
-		body["context"] = jsonObject{"message_id": answered}
+	if repliedTo != "" {
+		body["context"] = jsonObject{"message_id": repliedTo}
 	}
 
 	if m.code != 0 {
@@ -142,7 +154,8 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 	return body, nil
 }
 
-// inferKind finds the type of a message that does not say it.
+// inferKind sets the type of a message for which --type is not given: that of
+// --content, or the one that the flags given belong to.
 func (m *content) inferKind(cmd *cobra.Command) (err error) {
 	given := cmd.Flags().Changed
 	if kind, ok := m.raw["type"].(string); ok && m.kind == "" {
@@ -173,12 +186,15 @@ func (m *content) inferKind(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// repliedTo is the message that this one answers: the one named or, as a button
-// belongs to a message, the latest send that could have it.
+// repliedTo is the id of the message that this one replies to: the one of
+// --context or, for the press of a button, which is always part of a message, the
+// latest send.
 func (m *content) repliedTo(ctx context.Context, c *simulatorClient) (string, error) {
-	if m.context != "" || m.kind != "button" && m.kind != "button_reply" && m.kind != "list_reply" && m.kind != "nfm_reply" {
+	pressed := slices.Contains([]string{"button", "button_reply", "list_reply", "nfm_reply"}, m.kind)
+	if m.context != "" || !pressed {
 		return m.context, nil
 	}
+
 	latest, found, err := c.latestSend(ctx)
 	if err != nil || !found {
 		return "", err

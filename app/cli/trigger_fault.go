@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// fault is something that goes wrong on purpose, as the control surface has it.
+// fault is a failure that the simulator injects, as its control API has it.
 type fault struct {
 	ID            string   `json:"id,omitempty"`
 	Kind          string   `json:"kind"`
@@ -30,9 +30,10 @@ func (t *trigger) fault() *cobra.Command {
 		Use:   "fault [FAULT]",
 		Short: "Let calls to the provider fail",
 		Long: "Let calls to the provider fail, and print the fault's id. Without flags the next send is answered with an\n" +
-			"HTTP 500. Kinds: http_500; timeout (never answers); drop_connection (does it, then hangs up without an answer);\n" +
-			"rate_limit; error_code, with --code, and with --async by callback after a good answer.\n\n" +
-			"With --clear and the id of a FAULT only that one is taken back.",
+			"HTTP 500. Kinds: http_500; timeout (never answers); drop_connection (does what is asked, then closes the\n" +
+			"connection without an answer); rate_limit; error_code, with --code, and with --async by callback after a good\n" +
+			"answer.\n\n" +
+			"With --clear all faults are removed, with the id of a FAULT only that one.",
 		Example: "  confab trigger fault\n" +
 			"  confab trigger fault --code 131026 --async --to +15550001111\n" +
 			"  confab trigger fault --kind timeout --times 3\n" +
@@ -68,24 +69,25 @@ func (t *trigger) fault() *cobra.Command {
 
 	f.addFlags(cmd)
 
-	cmd.Flags().BoolVar(&list, "list", false, "list the faults to come instead")
-	cmd.Flags().BoolVar(&clear, "clear", false, "take faults back instead")
+	cmd.Flags().BoolVar(&list, "list", false, "list the faults that are set instead")
+	cmd.Flags().BoolVar(&clear, "clear", false, "remove faults instead")
 	cmd.MarkFlagsMutuallyExclusive("list", "clear")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
 func (f *fault) addFlags(cmd *cobra.Command) {
-	parsedFlag(cmd, &f.Kind, "kind", "`what` happens (default http_500, or error_code with --code)",
+	parsedFlag(cmd, &f.Kind, "kind", "`kind` of failure (default http_500, or error_code with --code)",
 		parseChoice("http_500", "timeout", "drop_connection", "rate_limit", "error_code"))
-
-	parsedFlag(cmd, &f.Endpoint, "endpoint", "`calls` it happens to: messages, media, templates, register or all (default messages)",
+	parsedFlag(cmd, &f.Endpoint, "endpoint", "`endpoint` whose calls fail: messages, media, templates, register or all (default messages)",
 		parseChoice("messages", "media", "templates", "register", "all"))
-	parsedFlag(cmd, &f.Times, "times", "how `often`; 0 is for ever (default 1, or for ever with --probability)", func(s string) (*int, error) {
+
+	const times = "`number` of calls that fail; 0 is for ever (default 1, or for ever with --probability)"
+	parsedFlag(cmd, &f.Times, "times", times, func(s string) (*int, error) {
 		n, err := strconv.Atoi(s)
 		return &n, err
 	})
-	parsedFlag(cmd, &f.Probability, "probability", "`share` of the calls, from 0 to 1", func(s string) (*float64, error) {
+	parsedFlag(cmd, &f.Probability, "probability", "`share` of the calls that fail, from 0 to 1", func(s string) (*float64, error) {
 		share, err := strconv.ParseFloat(s, 64)
 		return &share, err
 	})

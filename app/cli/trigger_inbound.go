@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// sender is who writes, as flags say it.
+// sender is the person who writes, as flags give it.
 type sender struct {
 	from, bsuid, name, username string
 	to                          string // which of the business's numbers
@@ -21,8 +21,8 @@ func (s *sender) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&s.to, "phone-number-id", "", "`id` of the business number written to (default: the first)")
 }
 
-// addTo puts the sender into a message. Where nothing says who it is, it is the
-// sample person.
+// addTo adds the sender to a message. If neither the flags nor --content name
+// one, it is the sample person.
 func (s sender) addTo(body map[string]any) {
 	if s.from == "" && s.bsuid == "" && body["from"] == nil && body["bsuid"] == nil {
 		s.from = samplePerson
@@ -33,7 +33,8 @@ func (s sender) addTo(body map[string]any) {
 	setNonEmpty(body, "from", s.from, "bsuid", s.bsuid, "name", s.name, "username", s.username, "phone_number_id", s.to)
 }
 
-// setNonEmpty sets fields of a body, in pairs of key and value; empty ones are left out.
+// setNonEmpty sets fields of a body, given as pairs of key and value. Empty values
+// are left out.
 func setNonEmpty(body map[string]any, pairs ...string) {
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {
@@ -53,7 +54,8 @@ func (t *trigger) inbound() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inbound",
 		Short: "Let a person write to the business number",
-		Long: "Let a person write to the business number, and print the message's id. Without flags, " + samplePersonName + " (" + samplePerson + ")\n" +
+		Long: "Let a person write to the business number, and print the message's id. Without flags, " +
+			samplePersonName + " (" + samplePerson + ")\n" +
 			"writes \"" + sampleGreeting + "\". The type follows from the other flags where it is not given; all have sample content.\n\n" +
 			"Types: " + strings.Join(kinds[:half], ", ") + ",\n" + strings.Join(kinds[half:], ", ") + ".",
 		Example: "  confab trigger inbound\n" +
@@ -95,8 +97,8 @@ func (t *trigger) echo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "echo",
 		Short: "Let the business write to a person from its phone",
-		Long: "Let the business write to a person from the app on its phone: your system hears of it as an echo. The flags\n" +
-			"for the content are those of 'confab trigger inbound'.",
+		Long: "Let the business write to a person from the app on its phone: your system gets a callback, an echo, of it. The\n" +
+			"flags for the content are those of 'confab trigger inbound'.",
 		Example: "  confab trigger echo\n  confab trigger echo --to +15550002222 --text 'I will call you back'",
 		Args:    arguments(),
 		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {

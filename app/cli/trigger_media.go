@@ -19,11 +19,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxMediaFile is the largest that the provider takes.
+// maxMediaFile is the largest size that the provider accepts.
 const maxMediaFile = 100 << 20
 
-// media words a file: by its link, or with its bytes. Without either it is a
-// sample.
+// media makes the content of a message with a file: with its link, with its
+// bytes, or with the bytes of a sample.
 func (m *content) media(*cobra.Command, *simulatorClient) (any, error) {
 	v := jsonObject{}
 	switch {
@@ -68,7 +68,7 @@ func readMedia(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// mediaKind is the kind of message that carries such a file.
+// mediaKind is the kind of message that fits the file or link.
 func (m *content) mediaKind() (string, error) {
 	kind := m.mimeType
 	switch {
@@ -101,13 +101,14 @@ func (m *content) mediaKind() (string, error) {
 const (
 	// smallestSticker is a picture of one pixel in the format of stickers.
 	smallestSticker = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
-	// smallestVideo and smallestAudio are what such a file begins with: enough
-	// to be told apart, and nothing to see or hear.
+	// smallestVideo and smallestAudio are only the beginning of such a file: enough
+	// for its type to be detected.
 	smallestVideo = "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom\x00\x00\x00\x08mdat"
-	smallestAudio = "OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x13OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
+	smallestAudio = "OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x13" +
+		"OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
 )
 
-// sampleMedia is a file to send where none is given.
+// sampleMedia is the file of a message for which none is given.
 func sampleMedia(kind string) (data []byte, name string, err error) {
 	switch kind {
 	case "image":

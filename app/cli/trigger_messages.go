@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// message is one that the simulator remembers.
+// message is a message that the simulator keeps. Request has its content: of a
+// send what the business posted, of an inbound message what the callback carried.
 type message struct {
 	ID            string         `json:"id"`
 	PhoneNumberID string         `json:"phone_number_id"`
@@ -22,31 +23,31 @@ type message struct {
 	CreatedAt     string         `json:"created_at"`
 }
 
-// inbound tells a person's message, which is as callbacks have it, from a send.
+// inbound reports whether a person wrote it: only callbacks have this field.
 func (m message) inbound() bool { return m.Request["from_user_id"] != nil }
 
-// summary is what a message says, in a few words.
+// summary is the most telling text of a message's content.
 func (m message) summary() string {
-	said, _ := m.Request[m.Type].(map[string]any)
+	content, _ := m.Request[m.Type].(map[string]any)
 	for _, key := range []string{"body", "name", "caption", "emoji", "filename", "link"} {
-		if text, ok := said[key].(string); ok {
+		if text, ok := content[key].(string); ok {
 			return text
 		}
 	}
 
-	if body, ok := said["body"].(map[string]any); ok {
+	if body, ok := content["body"].(map[string]any); ok {
 		text, _ := body["text"].(string)
 		return text
 	}
 	return ""
 }
 
-// eachMessage reads the remembered messages one by one, oldest first: there may
-// be very many.
+// eachMessage calls f for each message that the simulator keeps, oldest first. It
+// decodes them one by one, because there may be very many.
 func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f func(message)) error {
 	return c.request(ctx, "GET", "/_sim/messages?"+filters.Encode(), c.ControlToken, nil, func(body io.Reader) error {
 		in := json.NewDecoder(body)
-		for range 3 { // { "data" [
+		for range 3 { // the tokens { "data" [
 			if _, err := in.Token(); err != nil {
 				return err
 			}
@@ -97,17 +98,21 @@ func (t *trigger) messages() *cobra.Command {
 		forget, asJSON           bool
 	)
 	cmd := &cobra.Command{
-		Use:     "messages",
-		Short:   "List what was sent, oldest first",
-		Example: "  confab trigger messages\n  confab trigger messages --to +15550001111 --type template --json\n  confab trigger messages --forget",
-		Args:    arguments(),
+		Use:   "messages",
+		Short: "List what was sent, oldest first",
+		Example: "  confab trigger messages\n" +
+			"  confab trigger messages --to +15550001111 --type template --json\n" +
+			"  confab trigger messages --forget",
+		Args: arguments(),
 		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {
 			if forget {
 				return c.do(cmd.Context(), "DELETE", "/_sim/messages", nil, nil)
 			}
 
 			filters := url.Values{}
-			for key, value := range map[string]string{"to": to, "phone_number_id": number, "type": kind, "biz_opaque_callback_data": opaque} {
+			for key, value := range map[string]string{
+				"to": to, "phone_number_id": number, "type": kind, "biz_opaque_callback_data": opaque,
+			} {
 				if value != "" {
 					filters.Set(key, value)
 				}
@@ -135,7 +140,7 @@ func (t *trigger) messages() *cobra.Command {
 	return cmd
 }
 
-// truncate keeps a text within a column.
+// truncate shortens a text to the width of its column.
 func truncate(s string) string {
 	const most = 40
 	if letters := []rune(s); len(letters) > most {
@@ -144,7 +149,8 @@ func truncate(s string) string {
 	return s
 }
 
-// actionView is what a command that acts on a message prints as JSON.
+// actionView is the result of a command that changes the status of a message or
+// template.
 type actionView struct {
 	ID     string `json:"id"`
 	Status string `json:"status,omitempty"`
@@ -186,7 +192,7 @@ func (t *trigger) status() *cobra.Command {
 		}),
 	}
 
-	parsedFlag(cmd, &status, "status", "`word`: sent, delivered, read, played or failed (default read, or failed with --code)",
+	parsedFlag(cmd, &status, "status", "`status` to report: sent, delivered, read, played or failed (default read, or failed with --code)",
 		parseChoice("sent", "delivered", "read", "played", "failed"))
 	cmd.Flags().IntVar(&code, "code", 0, "provider's error `code` of a failure, such as 131026")
 	jsonFlag(cmd, &asJSON)
@@ -205,7 +211,8 @@ func (t *trigger) revoke() *cobra.Command {
 	return t.messageCommand("revoke", "Let a person delete what they wrote", func() any { return nil })
 }
 
-// messageCommand is a command about an earlier message.
+// messageCommand is a command by which a person edits or revokes an earlier
+// message. Its verb is also the last part of the path in the control API.
 func (t *trigger) messageCommand(verb, short string, body func() any) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{

@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// contactPath leads to a person of the simulator.
+// contactPath is the path of a person in the control API: the one of the argument,
+// or else the sample person.
 func contactPath(args []string, verb string) string {
 	return "/_sim/contacts/" + url.PathEscape(append(args, samplePerson)[0]) + "/" + verb
 }
@@ -24,15 +25,15 @@ func (t *trigger) preferences() *cobra.Command {
 		Example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
 		Args:    arguments("[PERSON]"),
 		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			wish := map[string]string{"marketing": marketing}
-			if err := c.do(cmd.Context(), "POST", contactPath(args, "preferences"), wish, nil); err != nil {
+			preference := map[string]string{"marketing": marketing}
+			if err := c.do(cmd.Context(), "POST", contactPath(args, "preferences"), preference, nil); err != nil {
 				return err
 			}
-			return printNew(cmd, asJSON, marketing, wish)
+			return printNew(cmd, asJSON, marketing, preference)
 		}),
 	}
 
-	parsedFlagWithDefault(cmd, &marketing, "marketing", "stop", "`word`: stop or resume", parseChoice("stop", "resume"))
+	parsedFlagWithDefault(cmd, &marketing, "marketing", "stop", "what the person does: `stop|resume`", parseChoice("stop", "resume"))
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -64,7 +65,7 @@ func (t *trigger) identity() *cobra.Command {
 		}),
 	}
 
-	cmd.Flags().StringVar(&bsuid, "bsuid", "", "the new user `id` (default: made up)")
+	cmd.Flags().StringVar(&bsuid, "bsuid", "", "the new user `id` (default: generated)")
 	cmd.Flags().StringVar(&phone, "phone-number", "", "the new `number`")
 	jsonFlag(cmd, &asJSON)
 	return cmd

@@ -18,11 +18,12 @@ func (t *trigger) templateReview() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "template-review [TEMPLATE]",
-		Short: "Let the provider decide on a template",
-		Long: "Let the provider decide on a template, named by its name or id; without one the newest that waits for its\n" +
-			"review is meant. Prints the template.",
-		Example: "  confab trigger template-review\n  confab trigger template-review spring_offer --status rejected --reason INVALID_FORMAT",
-		Args:    arguments("[TEMPLATE]"),
+		Short: "Let the provider approve or reject a template",
+		Long: "Let the provider approve or reject a template, given by its name or id, and print that. Without one the newest\n" +
+			"that waits for its review is meant.",
+		Example: "  confab trigger template-review\n" +
+			"  confab trigger template-review spring_offer --status rejected --reason INVALID_FORMAT",
+		Args: arguments("[TEMPLATE]"),
 		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) (err error) {
 			done := actionView{Status: cmp.Or(status, "APPROVED")}
 			if len(args) > 0 {
@@ -46,8 +47,9 @@ func (t *trigger) templateReview() *cobra.Command {
 	return cmd
 }
 
-// newestPending is the id of the template that was submitted last and has no
-// verdict yet.
+// newestPending is the id of the template that was submitted last and is not
+// reviewed yet. The control API does not list templates, so the provider's API is
+// called, which needs the access token.
 func (c *simulatorClient) newestPending(ctx context.Context) (id string, err error) {
 	if c.AccessToken == "" {
 		return "", errors.New("say which template, by name or id: only a data directory has the token that lists them")

@@ -13,7 +13,7 @@ func (e *env) users() *cobra.Command {
 	return e.group("users", "Add and list the people of organizations", e.usersCreate(), e.usersList())
 }
 
-// userView is a user as GET /v1/me has it, and whose it is.
+// userView is a user as GET /v1/me shows it, with its organization.
 type userView struct {
 	ID             string       `json:"id"`
 	Object         string       `json:"object"`
@@ -25,7 +25,15 @@ type userView struct {
 }
 
 func viewUser(u storage.User, o storage.Organization) userView {
-	return userView{ID: u.ID, Object: "user", Name: u.Name, Email: u.Email, TeamID: u.TeamPublicID, OrganizationID: o.PublicID, CreatedAt: u.CreatedAt}
+	return userView{
+		ID:             u.ID,
+		Object:         "user",
+		Name:           u.Name,
+		Email:          u.Email,
+		TeamID:         u.TeamPublicID,
+		OrganizationID: o.PublicID,
+		CreatedAt:      u.CreatedAt,
+	}
 }
 
 func (e *env) usersCreate() *cobra.Command {
@@ -78,15 +86,15 @@ func (e *env) usersCreate() *cobra.Command {
 	return cmd
 }
 
-// chooseTeam finds the team that a flag named, or the organization's first
-// where it named none.
+// chooseTeam finds the team of a flag, or the organization's first team if the
+// flag is not given.
 func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team, error) {
 	if id == "" {
 		teams, err := rx.Teams(o.ID)
 		if err != nil {
 			return storage.Team{}, err
 		}
-		return teams[0], nil // each organization is made with one
+		return teams[0], nil // every organization has one from the start
 	}
 
 	t, err := rx.Team(o.ID, id)

@@ -25,7 +25,7 @@ func (e *env) webhooks() *cobra.Command {
 		e.webhooksList(), e.webhooksEnable(), e.webhooksVerify())
 }
 
-// ownedSubscription is a subscription with its owner and its secrets.
+// ownedSubscription is a subscription with its organization and its secrets.
 type ownedSubscription struct {
 	storage.Subscription
 	organization string
@@ -58,7 +58,10 @@ func (e *env) webhooksList() *cobra.Command {
 
 			heading := []string{"ID", "ORGANIZATION", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"}
 			return printList(cmd, false, all, heading, func(s ownedSubscription) []string {
-				return []string{s.ID, s.organization, s.Status, optionalText(s.DisabledReason), strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " ")}
+				return []string{
+					s.ID, s.organization, s.Status, optionalText(s.DisabledReason),
+					strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " "),
+				}
 			})
 		}),
 	}
@@ -68,7 +71,7 @@ func (e *env) webhooksList() *cobra.Command {
 	return cmd
 }
 
-// subscriptions reads those of one organization, or of all.
+// subscriptions reads the subscriptions of one organization, or of all.
 func (s *store) subscriptions(cmd *cobra.Command, org string) (all []ownedSubscription, err error) {
 	err = s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 		for after := storage.First; ; {
@@ -112,7 +115,8 @@ func (e *env) webhooksEnable() *cobra.Command {
 	}
 }
 
-// subscriptionNotFound words that a subscription does not exist.
+// subscriptionNotFound replaces storage.ErrNotFound by an error that names the
+// subscription.
 func subscriptionNotFound(err error, id string) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return fmt.Errorf("there is no webhook subscription %s", id)
@@ -160,11 +164,11 @@ func (e *env) webhooksVerify() *cobra.Command {
 	parsedFlag(cmd, &secret, "secret", "the signing `secret`, whsec_…", parseText)
 	parsedFlag(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
 	cmd.MarkFlagRequired("signature")
-	cmd.Flags().BoolVar(&anyAge, "any-age", false, "accept a signature that is older than a receiver should")
+	cmd.Flags().BoolVar(&anyAge, "any-age", false, "accept an old signature too, which a receiver should refuse")
 	return cmd
 }
 
-// readBody reads the file that is named, or what is left of standard input.
+// readBody reads the file of the argument, or the rest of standard input.
 func readBody(in io.Reader, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.ReadAll(in)
@@ -172,7 +176,7 @@ func readBody(in io.Reader, args []string) ([]byte, error) {
 	return os.ReadFile(args[0])
 }
 
-// explainSignatureError says what a signature's fault means to whoever looks for it.
+// explainSignatureError adds to an error the likely cause.
 func explainSignatureError(err error) error {
 	switch {
 	case errors.Is(err, webhook.ErrMismatch):
