@@ -38,8 +38,8 @@ var (
 // check says what is wrong with a decoded value.
 type check func(value any) error
 
-// checks has the rule for each setting by its pattern: the values that make
-// sense by themselves. What several settings must agree on is in problems.
+// checks has a rule for each setting, by its pattern, about its value alone. The
+// rules between several settings are in problems.
 func checks() map[string]check {
 	return map[string]check{
 		"data_dir": checkOf(notEmpty),
@@ -94,8 +94,8 @@ func checks() map[string]check {
 	}
 }
 
-// Validate checks settings that were not loaded, or changed after it. The
-// error joins one Error for each bad setting.
+// Validate checks settings that were not loaded, or were changed since. The error
+// joins one Error for each bad setting.
 func (c Config) Validate() error {
 	var errs []error
 	for _, err := range c.problems() {
@@ -104,8 +104,8 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// problems applies the rule of each setting, then those between settings, and
-// lists what is broken by key.
+// problems checks the rule of each setting, then those between settings, and
+// returns an Error for each that is broken, sorted by key.
 func (c Config) problems() []*Error {
 	var found []*Error
 	fail := func(key string, value any, problem string) {
@@ -116,7 +116,7 @@ func (c Config) problems() []*Error {
 	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
 		rule, ok := rules[pattern(key)]
 		if !ok {
-			return // of a plan with a dot in its name, which is refused below
+			return // a plan with a dot in its name, which is refused below
 		}
 		if err := rule(field.Interface()); err != nil {
 			fail(key, field.Interface(), err.Error())
@@ -124,7 +124,6 @@ func (c Config) problems() []*Error {
 	})
 
 	c.Server.checkTogether(fail)
-
 	for name, plan := range c.Plans {
 		key := "plans." + name
 		if !planName.MatchString(name) {
@@ -139,7 +138,7 @@ func (c Config) problems() []*Error {
 	return found
 }
 
-// checkTogether has the rules between the settings of the server.
+// checkTogether checks the rules between the settings of the server.
 func (s Server) checkTogether(fail func(key string, value any, problem string)) {
 	switch {
 	case s.TLSCert != "" && s.TLSKey == "":
@@ -158,7 +157,7 @@ func (s Server) checkTogether(fail func(key string, value any, problem string)) 
 
 func anything(any) error { return nil }
 
-// checkOf makes a check of a rule for one type.
+// checkOf makes a check of a rule for values of one type.
 func checkOf[T any](rule func(T) error) check {
 	return func(value any) error { return rule(value.(T)) }
 }
@@ -224,7 +223,8 @@ func notEmpty(s string) error {
 	return nil
 }
 
-// address wants a port by number: what a name means differs between machines.
+// address accepts host:port. The port must be a number: what a service name means
+// differs between machines.
 func address(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || !isPort(port) {
@@ -243,6 +243,7 @@ func isPort(s string) bool {
 
 func webURL(s string) error {
 	u, err := url.Parse(s)
+
 	switch {
 	case err != nil,
 		u.Scheme != "http" && u.Scheme != "https",
@@ -255,7 +256,7 @@ func webURL(s string) error {
 	return nil
 }
 
-// corsOrigin is strict about form because browsers send exactly this one.
+// corsOrigin accepts an origin in exactly the form that browsers send.
 func corsOrigin(s string) error {
 	if s == "*" {
 		return nil

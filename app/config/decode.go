@@ -14,11 +14,11 @@ import (
 )
 
 // textValue is the value of a variable or a flag. It is a type of its own because
-// such a value may mean a number or a list, while a quoted "5" in a file is a
-// mistake worth telling.
+// such a value may be a number or a list, while a string "5" in a file, where a
+// number is expected, is an error.
 type textValue string
 
-// What each kind of value must look like, said to whoever wrote another.
+// What each type of value must look like, as errors say it.
 var (
 	errText     = errors.New("must be text in quotes")
 	errBool     = errors.New("must be true or false")
@@ -32,7 +32,8 @@ var (
 	errEmpty    = errors.New("must not have empty items")
 )
 
-// daysPrefix are the leading days of an age; what follows them is Go's.
+// daysPrefix matches the days at the beginning of an age; the rest is as
+// time.ParseDuration reads it.
 var daysPrefix = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d([0-9.].*)?$`)
 
 // decode turns a raw value of any layer into the type of its setting.
@@ -63,7 +64,7 @@ func decode(raw any, to reflect.Type) (any, error) {
 	panic("config: no decoder for " + to.String())
 }
 
-// decodeText reads what is written as text everywhere, also in a file.
+// decodeText reads a value that is text in every layer, also in a file.
 func decodeText[T any](raw any, wrong error, parse func(string) (T, error)) (any, error) {
 	switch v := raw.(type) {
 	case string:
@@ -83,6 +84,7 @@ func decodeBool(raw any) (any, error) {
 			return b, nil
 		}
 	}
+
 	return nil, errBool
 }
 
@@ -97,6 +99,7 @@ func decodeInt(raw any) (any, error) {
 			return n, nil
 		}
 	}
+
 	return nil, errInt
 }
 
@@ -138,8 +141,8 @@ func decodeList(raw any, to reflect.Type) (any, error) {
 	return list.Interface(), nil
 }
 
-// splitList returns the items of a list as its layer has them: decoded by TOML, or
-// as text with commas between them.
+// splitList returns the items of a list, not yet decoded: those of a TOML array,
+// or the parts of a text with commas.
 func splitList(raw any) ([]any, error) {
 	var joined string
 	switch v := raw.(type) {
@@ -194,8 +197,9 @@ func ParseAge(s string) (time.Duration, error) {
 	return time.Duration(whole) + part, nil
 }
 
-// parsePrefix takes a bare address for the network that holds it alone. IPv4
-// in IPv6 clothes is undressed: a mapped prefix would match no IPv4 client.
+// parsePrefix reads a network, or an address, which is the network of only that
+// address. An IPv4 address mapped into IPv6 becomes IPv4 again: as a mapped prefix
+// it would match no IPv4 client.
 func parsePrefix(s string) (netip.Prefix, error) {
 	if ip, err := netip.ParseAddr(s); err == nil && ip.Zone() == "" {
 		ip = ip.Unmap()

@@ -15,8 +15,8 @@ var (
 	userinfo = regexp.MustCompile(`//[^/\s]*@`)
 )
 
-// Error is a setting that cannot be used, said so that its author finds it.
-// Load joins one for every bad setting, so that a file is mended in one go.
+// Error is a setting that cannot be used, with its place. Load joins one for every
+// bad setting, so that all can be corrected at once.
 type Error struct {
 	Key     string // full dotted key
 	Value   string // as written, or hidden; empty for an unknown key
@@ -42,8 +42,8 @@ func (e *Error) Error() string {
 	return out.String() + ": " + e.Problem
 }
 
-// UnknownVariable is a CONFAB_ variable that sets nothing. Its value is not
-// kept: it may well be a misspelt secret.
+// UnknownVariable is a CONFAB_ variable that sets nothing. Its value is not kept:
+// the name may be a misspelt one of a secret.
 type UnknownVariable struct {
 	Name string
 	Near string // the variable that was probably meant, or empty
@@ -56,8 +56,8 @@ func (u UnknownVariable) String() string {
 	return u.Name + " is no setting, did you mean " + u.Near + "?"
 }
 
-// formatValue writes a value as the file would have it, short enough for one line
-// and without the password that a URL may carry.
+// formatValue writes a value as in the file, short enough for one line and without
+// the password that a URL may contain.
 func formatValue(value any) string {
 	const most = 200
 	out := userinfo.ReplaceAllString(formatLiteral(value), "//"+hidden+"@")
@@ -67,7 +67,8 @@ func formatValue(value any) string {
 	return out
 }
 
-// formatLiteral writes what decode reads, and whatever else a TOML file can hold.
+// formatLiteral writes a decoded value, or anything else that a TOML file can
+// contain, as TOML does.
 func formatLiteral(value any) string {
 	switch v := value.(type) {
 	case Secret:

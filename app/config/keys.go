@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// eachSetting visits every setting of a settings struct under its dotted key, in the
-// order of the fields; plans come by name.
+// eachSetting calls visit for every setting of a settings struct, with its dotted
+// key, in the order of the fields; plans are sorted by name.
 //
-// Fields of the struct itself may be set through a visit; those of plans are
-// copies, because the values of a map cannot be.
+// If v can be set, visit may set a field, but not one of a plan: plans are visited
+// as copies, because the values of a map cannot be set.
 func eachSetting(v reflect.Value, prefix string, visit func(key string, field reflect.Value)) {
 	for tag, field := range v.Fields() {
 		name := tag.Tag.Get("koanf")
@@ -31,7 +31,7 @@ func eachSetting(v reflect.Value, prefix string, visit func(key string, field re
 	}
 }
 
-// settingTypes is the type of every setting by its pattern.
+// settingTypes has the type of every setting by its pattern.
 func settingTypes() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	all := Config{Plans: map[string]Plan{"*": {}}}
@@ -41,7 +41,7 @@ func settingTypes() map[string]reflect.Type {
 	return types
 }
 
-// pattern is the key with a plan's name taken out: all plans have the same
+// pattern is the key with * in place of a plan's name: all plans have the same
 // settings, described once as plans.*.burst and so on.
 func pattern(key string) string {
 	parts := strings.Split(key, ".")
@@ -51,9 +51,8 @@ func pattern(key string) string {
 	return strings.Join(parts, ".")
 }
 
-// closestKey finds the known key that the author of an unknown one probably meant,
-// or nothing: the closest one within two slips, else the only one whose last
-// part is the whole of what was written.
+// closestKey is the known key that was probably meant by an unknown one, or empty:
+// the closest one within two edits, else the only one with the same last part.
 func closestKey(unknown string, types map[string]reflect.Type) string {
 	parts := strings.Split(unknown, ".")
 	leaf := "." + parts[len(parts)-1]
@@ -77,8 +76,9 @@ func closestKey(unknown string, types map[string]reflect.Type) string {
 	return best
 }
 
-// editDistance is the Levenshtein distance, cut short for texts too unlike in length
-// to matter here, so that a huge key costs nothing.
+// editDistance is the Levenshtein distance. For texts whose lengths differ by more
+// than two, which is too far for closestKey, it is just 3: a huge key must not
+// take long.
 func editDistance(a, b string) int {
 	if d := len(a) - len(b); d < -2 || d > 2 {
 		return 3

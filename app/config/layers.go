@@ -17,11 +17,11 @@ import (
 
 const variablePrefix = "CONFAB_"
 
-// planVariable finds a plan's name, which may itself hold two underscores: the
-// last two part it from the key.
+// planVariable finds the plan's name in a variable. The name may contain two
+// underscores itself: the last two separate it from the setting.
 var planVariable = regexp.MustCompile(`^CONFAB_PLANS__([A-Z0-9_]{1,50})__([A-Z_]+)$`)
 
-// loadFile reads the layer of the TOML file.
+// loadFile reads the TOML file, the first layer.
 func (l *loader) loadFile(path string, content []byte) error {
 	layer := koanf.New(".")
 	if err := layer.Load(rawbytes.Provider(content), toml.Parser()); err != nil {
@@ -31,8 +31,8 @@ func (l *loader) loadFile(path string, content []byte) error {
 	return nil
 }
 
-// syntaxError says where the file cannot be read. It shows none of the text
-// around that place, in which a secret may stand.
+// syntaxError says where the file cannot be parsed. It shows no text from the
+// file, because that may contain a secret.
 func syntaxError(path string, err error) error {
 	message, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "toml: "), ": strconv.")
 
@@ -48,8 +48,8 @@ func syntaxError(path string, err error) error {
 	return fmt.Errorf("%s: %s", path, message)
 }
 
-// loadEnvironment reads the layer of CONFAB_ variables and returns those that
-// mean nothing.
+// loadEnvironment reads the CONFAB_ variables, the second layer, and returns those
+// that set nothing.
 func (l *loader) loadEnvironment(environ []string) ([]UnknownVariable, error) {
 	var unknown []UnknownVariable
 	layer := koanf.New(".")
@@ -95,7 +95,8 @@ func (l *loader) keyOfVariable(name string) string {
 	return ""
 }
 
-// closestVariable guesses the variable that the author of an unknown one had in mind.
+// closestVariable is the variable that was probably meant by an unknown one, or
+// empty.
 func (l *loader) closestVariable(name string) string {
 	key := strings.TrimPrefix(name, variablePrefix)
 	key = strings.ReplaceAll(strings.ToLower(key), "__", ".")
@@ -105,8 +106,8 @@ func (l *loader) closestVariable(name string) string {
 	return ""
 }
 
-// isReservedVariable are the variables that the product reads or sets for others, and
-// that are no settings.
+// isReservedVariable reports whether a variable is no setting but known: commands
+// read it, or set it for others.
 func isReservedVariable(name string) bool {
 	switch strings.TrimPrefix(name, variablePrefix) {
 	case "CONFIG", "MASTER_KEY", // where the settings are; what seals the secrets
@@ -117,7 +118,7 @@ func isReservedVariable(name string) bool {
 	return false
 }
 
-// loadFlags reads the layer of the command line.
+// loadFlags reads the flags, the last layer.
 func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) error {
 	if set == nil {
 		return nil
@@ -129,7 +130,7 @@ func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) error {
 	}
 
 	layer := koanf.New(".")
-	// Without a koanf to compare with, the provider passes given flags only.
+	// Without a koanf to compare with (nil), only flags that were given are passed.
 	err := layer.Load(posflag.ProviderWithFlag(set, ".", nil, func(f *pflag.Flag) (string, any) {
 		return keys[f.Name], flagText(f)
 	}), nil)
@@ -141,8 +142,8 @@ func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) error {
 	return nil
 }
 
-// flagText is a flag's value as a variable would have it; lists print
-// themselves with brackets.
+// flagText is a flag's value in the form that variables have. A list is joined
+// here, because its String has brackets.
 func flagText(f *pflag.Flag) textValue {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		return textValue(strings.Join(list.GetSlice(), ","))

@@ -29,9 +29,9 @@ type Sources struct {
 	FlagKeys map[string]string // flag name to dotted key; other flags are no settings
 }
 
-// Load reads the settings: defaults, then the file, then variables, then
-// flags. The error names every setting that cannot be used, whichever layer
-// has it and whether or not a later layer replaces it; see Error.
+// Load reads the settings: defaults, then the file, then variables, then flags.
+// Its error joins an Error for each setting that cannot be used, in any layer,
+// whether or not a later layer replaces it.
 func Load(from Sources) (Config, error) {
 	content, err := from.readFile()
 	if err != nil {
@@ -42,8 +42,10 @@ func Load(from Sources) (Config, error) {
 
 func load(from Sources, content []byte) (Config, error) {
 	l := &loader{
-		types: settingTypes(), checks: checks(),
-		values: map[string]loadedValue{}, plans: map[string]bool{},
+		types:  settingTypes(),
+		checks: checks(),
+		values: map[string]loadedValue{},
+		plans:  map[string]bool{},
 	}
 
 	if err := l.loadFile(from.File, content); err != nil {
@@ -70,8 +72,8 @@ func load(from Sources, content []byte) (Config, error) {
 	return cfg, nil
 }
 
-// readFile returns the text of the file, without the mark that some editors put
-// in front of it.
+// readFile returns the text of the file, without the byte order mark that some
+// editors put in front of it.
 func (from Sources) readFile() ([]byte, error) {
 	if from.File == "" {
 		return nil, nil
@@ -94,7 +96,7 @@ func (from Sources) defaults() Config {
 
 	cfg := Default()
 	for _, variable := range from.Environ {
-		// systemd lists several directories with colons between them.
+		// systemd may list several directories, with colons between them.
 		if dirs, ok := strings.CutPrefix(variable, "STATE_DIRECTORY="); ok && dirs != "" {
 			cfg.DataDir, _, _ = strings.Cut(dirs, ":")
 		}
@@ -102,9 +104,9 @@ func (from Sources) defaults() Config {
 	return cfg
 }
 
-// loader collects the settings of all layers. Values are decoded layer by
-// layer, not after merging, so that each complaint knows where its value is
-// from; for the same reason koanf's own decoding, which forgets, is not used.
+// loader collects the settings of all layers. Values are decoded layer by layer,
+// not after merging, so that each error can name the origin of its value. koanf
+// only reads the layers: its own decoding does not keep the origin.
 type loader struct {
 	types    map[string]reflect.Type // by pattern
 	checks   map[string]check        // by pattern
@@ -113,14 +115,16 @@ type loader struct {
 	problems []error
 }
 
+// loadedValue is a setting as the last layer that has it gives it.
 type loadedValue struct {
 	value  any    // of the field's type
-	shown  string // as written
-	origin string
+	shown  string // as written, for errors
+	origin string // file, variable or flag
 }
 
-// readTable reads one layer's table. Sorted, so that the same mistakes are always
-// told in the same order.
+// readTable reads one table of a layer, and the tables in it. origin names where a
+// key of this layer comes from. Keys are sorted, so that the same mistakes are
+// always reported in the same order.
 func (l *loader) readTable(table map[string]any, prefix string, origin func(key string) string) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key, raw := prefix+name, table[name]
@@ -143,7 +147,7 @@ func (l *loader) readTable(table map[string]any, prefix string, origin func(key 
 	}
 }
 
-// set decodes and checks one value and keeps it.
+// set decodes one value, checks it and keeps it.
 func (l *loader) set(key string, raw any, origin string) {
 	to := l.types[pattern(key)]
 	shown := formatValue(raw)
@@ -164,7 +168,7 @@ func (l *loader) set(key string, raw any, origin string) {
 	l.values[key] = loadedValue{value, shown, origin}
 }
 
-// isSection says whether a key is a table of settings.
+// isSection reports whether a key is a table of settings, such as server.
 func (l *loader) isSection(key string) bool {
 	section := pattern(key) + "."
 	for known := range l.types {
@@ -175,7 +179,8 @@ func (l *loader) isSection(key string) bool {
 	return false
 }
 
-// addPlan remembers a plan: one whose table is empty exists all the same.
+// addPlan records a plan if the key is one's: a plan with an empty table exists,
+// too.
 func (l *loader) addPlan(key string) {
 	if name, ok := strings.CutPrefix(key, "plans."); ok && l.isSection(key) {
 		l.plans[name] = true
@@ -192,8 +197,8 @@ func (l *loader) addUnknownKey(key, origin string) {
 	l.addProblem(&Error{Key: key, Origin: origin, Problem: problem})
 }
 
-// build lays the collected values over the defaults and checks what only the
-// whole can show.
+// build applies the collected values to the defaults, and checks the rules
+// between settings.
 func (l *loader) build(cfg Config) (Config, error) {
 	l.applyValues(reflect.ValueOf(&cfg).Elem(), "")
 	cfg.Plans = l.buildPlans(cfg.Plans)
@@ -209,7 +214,8 @@ func (l *loader) build(cfg Config) (Config, error) {
 	return cfg, errors.Join(l.problems...)
 }
 
-// written finds what was written for a key, which a plan may have inherited.
+// written finds the value that a layer has for a key. A plan may have inherited it
+// from the self_hosted plan.
 func (l *loader) written(key string) (loadedValue, bool) {
 	if found, ok := l.values[key]; ok {
 		return found, true
@@ -218,6 +224,7 @@ func (l *loader) written(key string) (loadedValue, bool) {
 	return found, ok
 }
 
+// applyValues sets the fields of a settings struct to the collected values.
 func (l *loader) applyValues(v reflect.Value, prefix string) {
 	eachSetting(v, prefix, func(key string, field reflect.Value) {
 		if given, ok := l.values[key]; ok {

@@ -11,14 +11,14 @@ import (
 // hidden stands where a secret would be.
 const hidden = "[hidden]"
 
-// Secret is text that no log, error or dump shows. Only Reveal gives it away,
-// so that a search for Reveal finds every place where a secret leaves.
+// Secret is text that no log, error or dump shows. Only Reveal returns it, so that
+// a search for Reveal finds every place where a secret is used.
 type Secret string
 
 // Reveal returns the secret itself.
 func (s Secret) Reveal() string { return string(s) }
 
-// String tells a set secret from an unset one, and no more.
+// String only shows whether the secret is set.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
