@@ -62,7 +62,7 @@ func (s *store) providerAccounts(version string) (*jobs.Accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found {
+	if found { // a sandbox's directory
 		o.BaseURL, o.AppID, o.AppSecret = sandbox.SimulatorURL, sandbox.AppID, sandbox.AppSecret
 	}
 
@@ -139,7 +139,6 @@ func (e *env) accountsList() *cobra.Command {
 				}
 				return err
 			})
-
 			if err != nil {
 				return err
 			}
@@ -239,6 +238,7 @@ func (s *store) updateFromProvider(
 		return err
 	}
 
+	// It is read again, because the write may have changed any of its fields.
 	if a, err = s.findAccount(ctx, number); err != nil {
 		return err
 	}

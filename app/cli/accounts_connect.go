@@ -120,6 +120,7 @@ func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, e
 		return a, err
 	}
 
+	// The team of a customer's number is always the customer's.
 	a.OrganizationID = o.ID
 	if f.customer != "" {
 		c, err := rx.Customer(o.ID, f.customer)

@@ -75,10 +75,12 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 		return writeArchive(cmd.Context(), b, out, false)
 	}
 
+	// Checked before the work, too, which may take long.
 	if _, err := os.Lstat(file); err == nil {
 		return app.Manifest{}, fmt.Errorf("%s is there already, and stays as it is: name another file", file)
 	}
 
+	// A temporary file in the same directory can be linked to its final name.
 	b.Temp = filepath.Dir(file)
 	temp, err := os.CreateTemp(b.Temp, "."+filepath.Base(file)+"-*") // made with mode 0600
 	if err != nil {
@@ -136,6 +138,8 @@ func reportBackup(cmd *cobra.Command, file string, m app.Manifest, asJSON bool) 
 	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n",
 		file, formatCount(m.Messages), formatBytes(m.Database.Size), formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
 
+	// Such a backup is still worth keeping: a message without its file is better
+	// than none.
 	for _, problem := range []struct {
 		files []string
 		what  string

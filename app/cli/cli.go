@@ -120,6 +120,7 @@ func (e *env) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&e.configFile, "config", "",
 		"settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
 
+	// The first section is the first in the help, and so on.
 	section := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
 		for _, cmd := range commands {
@@ -169,13 +170,12 @@ func configureBuiltinCommands(root *cobra.Command) {
 	}
 }
 
-// group makes a command that only has subcommands. Its examples are the first
-// of each.
+// group makes a command that only has subcommands.
 func (e *env) group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: missingCommand, SuggestionsMinimumDistance: 1}
 	cmd.AddCommand(commands...)
 
-	var examples []string
+	var examples []string // the first of each subcommand
 	for _, sub := range commands {
 		first, _, _ := strings.Cut(sub.Example, "\n")
 		examples = append(examples, first)
@@ -230,7 +230,7 @@ func (e *env) sources(cmd *cobra.Command, flagKeys map[string]string) config.Sou
 	if from.File == "" {
 		from.File = os.Getenv("CONFAB_CONFIG")
 	}
-	if from.File == "" {
+	if from.File == "" { // nobody named a file, so it may be missing
 		from.File, from.FileRequired = defaultConfigFile, false
 	}
 

@@ -30,6 +30,7 @@ func (e *env) configCheck() *cobra.Command {
 				return err
 			}
 
+			// An unknown variable is no error: another release may know it.
 			for _, unknown := range c.UnknownVariables {
 				fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning:", unknown)
 			}

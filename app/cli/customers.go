@@ -78,7 +78,6 @@ func (e *env) customersRestore() *cobra.Command {
 				c, err = jobs.RestoreCustomer(tx, args[0])
 				return err
 			})
-
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no customer %s", args[0])
 			}

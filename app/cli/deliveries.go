@@ -93,6 +93,8 @@ func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage
 		return err
 	})
 
+	// Each organization gave up to limit of its newest; the newest of all of them
+	// are shown.
 	slices.SortStableFunc(all, func(a, b storage.Delivery) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
@@ -197,7 +199,7 @@ func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.At
 		return err
 	}
 
-	var pretty bytes.Buffer
+	var pretty bytes.Buffer // or the payload as it is, if it is no JSON
 	if json.Indent(&pretty, payload, "", "  ") != nil {
 		pretty.Write(payload)
 	}

@@ -74,7 +74,7 @@ func (e *env) deliveriesReplay() *cobra.Command {
 func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error {
 	var made []storage.Delivery
 	err := s.change(cmd.Context(), func(tx *storage.Tx) error {
-		made = made[:0]
+		made = made[:0] // this function may run twice, see storage.DB.Update
 		for _, id := range ids {
 			d, err := tx.DeliveryByID(id)
 			if err != nil {
@@ -93,7 +93,6 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 		}
 		return nil
 	})
-
 	if err != nil {
 		return err
 	}
@@ -158,11 +157,11 @@ func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 		return printJSON(cmd.OutOrStdout(), view)
 	}
 
-	words := "Replayed"
+	verb := "Replayed"
 	if o.dryRun {
-		words = "Would replay"
+		verb = "Would replay"
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s.\n", words, plural(view.Enqueued, "delivery", "deliveries"))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s.\n", verb, plural(view.Enqueued, "delivery", "deliveries"))
 	return err
 }
 
@@ -189,6 +188,7 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 			return done, err
 		}
 
+		// The subscription may have been disabled since the last batch.
 		var n int
 		err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 			if err := requireEnabled(&tx.Rx, f.SubscriptionID); err != nil {

@@ -45,6 +45,7 @@ func newTerminalFeed(sim *simulator.Server, out io.Writer) *feed {
 func newFeed(subscribe func(func(simulator.Activity)) (cancel func()), out io.Writer) *feed {
 	f := &feed{out: out, queue: make(chan simulator.Activity, feedBuffer), done: make(chan struct{})}
 
+	// The simulator calls this while it handles a request, so it never blocks.
 	f.cancel = subscribe(func(a simulator.Activity) {
 		select {
 		case f.queue <- a:

@@ -161,6 +161,7 @@ func (e *env) jobsCancel() *cobra.Command {
 		Example: "  confab jobs cancel 42",
 		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
+			// The transaction removes the job; the command interrupts a running one.
 			command := fmt.Sprintf("/jobs/%d/cancel", id)
 			workers := jobs.New(jobs.Options{DB: s.DB})
 			return s.changeAndNotify(cmd.Context(), command, func(tx *storage.Tx) error { return workers.Cancel(tx, id) })

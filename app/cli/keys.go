@@ -55,7 +55,6 @@ func (e *env) keysCreate() *cobra.Command {
 				secret, err = tx.InsertKey(&k)
 				return err
 			})
-
 			if err != nil {
 				return err
 			}

@@ -38,9 +38,9 @@ func (e *env) listen() *cobra.Command {
 		Short: "Print events as they happen, and post them on to a URL",
 		Long: "Print a line for each event as it happens, replays too, until interrupted. With --forward-to each is\n" +
 			"also posted to a URL, with the headers and the signature of a webhook: the secret is --secret,\n" +
-			"$" + webhookSecretVariable + ", or made up and printed. It needs no subscription and leaves none behind.\n\n" +
-			"A server must run on the data directory. Without --data-dir it is " + defaultSandboxDir + "'s where none runs on\n" +
-			"./confab-data.",
+			"$" + webhookSecretVariable + ", or generated and printed. It needs no subscription and creates none.\n\n" +
+			"A server must run on the data directory. Without --data-dir and without a server on ./confab-data it is\n" +
+			defaultSandboxDir + ".",
 		Example: "  confab listen\n" +
 			"  confab listen --forward-to http://localhost:3000/hooks --events message.received,message.status\n" +
 			"  confab listen --json | jq .payload",
@@ -52,7 +52,7 @@ func (e *env) listen() *cobra.Command {
 			return e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 				err := s.streamEvents(cmd, o)
 				if cmd.Context().Err() != nil {
-					return nil // the way to end it
+					return nil // an interrupt is the way to end it
 				}
 				return err
 			})(cmd, nil)

@@ -86,7 +86,7 @@ func (e *env) logs() *cobra.Command {
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			err := o.show(cmd, s)
 			if cmd.Context().Err() != nil {
-				return nil // the way to end --follow
+				return nil // an interrupt is the way to end --follow
 			}
 			return err
 		}),
@@ -123,6 +123,9 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 		calls []storage.Call
 		last  int64
 	)
+
+	// Both are read in one snapshot, so that --follow neither misses nor repeats a
+	// call.
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if last, err = rx.LastCall(); err != nil {
 			return err
@@ -137,7 +140,6 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	if o.asJSON && !o.follow {
 		return printCalls(out, calls)
 	}
-
 	if !o.asJSON {
 		fmt.Fprintf(out, lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
 	}
@@ -180,6 +182,7 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 		case <-tick.C:
 		}
 
+		// Page by page until one is not full.
 		s.flushCalls(cmd)
 		for more := true; more; {
 			var (

@@ -75,7 +75,6 @@ func (e *env) orgsCreate() *cobra.Command {
 				team, err = tx.InsertOrganization(&o)
 				return err
 			})
-
 			if err != nil {
 				return err
 			}

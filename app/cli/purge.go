@@ -92,6 +92,8 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		return v, err
 	}
 
+	// The counts of before are only the total of the progress line: the result has
+	// what was really deleted.
 	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)
 	v.Purged = storage.Purged{}
 	err = s.dir.Purge(ctx, s.DB, scope, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.Purged) {

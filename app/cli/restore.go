@@ -74,6 +74,7 @@ func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done 
 		raw, done = f, f.Close
 	}
 
+	// The first two bytes show whether it is gzip; its name does not matter.
 	buffered := bufio.NewReaderSize(raw, 1<<20)
 	if start, _ := buffered.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
 		return buffered, size, done, nil
@@ -96,6 +97,7 @@ func reportRestore(cmd *cobra.Command, dir string, out app.Restored, asJSON bool
 			"or set CONFAB_MASTER_KEY, before you start the server\n", dir)
 	}
 
+	// What was queued at the backup may have been sent after it by the old server.
 	if out.Queued > 0 {
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, "+
 			"and will be when the server starts;\n"+

@@ -104,6 +104,8 @@ func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 		return err
 	}
 
+	// A directory with a database but without sandbox.json may be a sandbox that
+	// lost its file: seed finds out. --fresh does not take the risk.
 	_, err := os.Stat(sandboxFile(dir))
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -125,6 +127,7 @@ func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 		return nil
 	}
 
+	// Only the content is removed: the directory itself may be a mount point.
 	entries, err := os.ReadDir(string(dir))
 	for _, entry := range entries {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(string(dir), entry.Name())))

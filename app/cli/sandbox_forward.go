@@ -30,7 +30,7 @@ func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 		switch {
 		case err != nil:
 			return err
-		case !found:
+		case !found: // the secret comes with the new subscription
 			description := "confab sandbox --forward-to"
 			sub = storage.Subscription{
 				OrganizationID: o.ID,

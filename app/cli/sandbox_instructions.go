@@ -81,11 +81,11 @@ func secretRow(secret string) [][]string {
 // triggerCommand is the command that lets a person write, with this program's
 // path as it was called.
 func triggerCommand(dir, usual string) string {
-	words := shellWord(os.Args[0]) + " trigger inbound"
+	command := shellWord(os.Args[0]) + " trigger inbound"
 	if filepath.Clean(dir) != filepath.Clean(usual) {
-		words += " --data-dir " + shellWord(dir)
+		command += " --data-dir " + shellWord(dir)
 	}
-	return words
+	return command
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)

@@ -43,6 +43,7 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 		return err
 	}
 
+	// The key is only stored as a hash: a lost or revoked one is replaced.
 	label := sandboxKeyLabel
 	s.APIKey, err = tx.InsertKey(&storage.Key{OrganizationID: o.ID, Label: &label})
 	return err
@@ -56,6 +57,7 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 		return storage.Organization{}, storage.Team{}, err
 	}
 
+	// Without a state file the organization is known by its name.
 	for _, o := range all {
 		if o.PublicID == s.OrganizationID || s.OrganizationID == "" && o.Name == sandboxOrganization {
 			teams, err := tx.Teams(o.ID)

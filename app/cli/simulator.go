@@ -192,6 +192,7 @@ func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token 
 		s.verifyWebhook(ctx, cmd, h)
 	}
 
+	// The feed starts last, so that its lines come after the instructions.
 	feed.start()
 	<-ctx.Done()
 	h.stop()
@@ -206,8 +207,9 @@ func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, 
 	defer cancel()
 
 	if err := h.VerifyWebhook(ctx); err != nil {
-		_, why, worded := strings.Cut(err.Error(), "following errors: ") // after the provider's preamble
-		if !worded {
+		// The cause follows the sentence with which the provider begins its error.
+		_, why, found := strings.Cut(err.Error(), "following errors: ")
+		if !found {
 			why = err.Error()
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not take the challenge: %s; "+

@@ -58,6 +58,7 @@ func findSimulatorAccess(ctx context.Context) (a simulatorAccess, found bool, er
 		return simulatorAccess{SimulatorURL: strings.TrimRight(at, "/")}, true, nil
 	}
 
+	// It may be a server's directory, without a simulator: then the search goes on.
 	if dir := os.Getenv("CONFAB_DATA_DIR"); dir != "" {
 		if a, found, err = readSimulatorAccess(dir); found || err != nil {
 			return a, found, err

@@ -36,10 +36,11 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		return nil, fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", c.DataDir)
 	}
 
+	// A running server has migrated the database; this command leaves its schema
+	// alone then.
 	if err := s.dir.Prepare(); err != nil {
 		return nil, err
 	}
-
 	served, err := s.dir.Served()
 	if err != nil {
 		return nil, err
@@ -66,6 +67,7 @@ func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*st
 		return err
 	}
 
+	// The transaction is committed: the error must not look as if it were not.
 	if err := s.dir.Tell(ctx, command); err != nil {
 		return fmt.Errorf("the change is stored, but %w", err)
 	}

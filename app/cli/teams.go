@@ -46,7 +46,6 @@ func (e *env) teamsCreate() *cobra.Command {
 				v = viewTeam(t, o)
 				return err
 			})
-
 			if err != nil {
 				return err
 			}
@@ -78,7 +77,6 @@ func (e *env) teamsList() *cobra.Command {
 				}
 				return err
 			})
-
 			if err != nil {
 				return err
 			}

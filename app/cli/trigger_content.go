@@ -138,6 +138,7 @@ func (m *content) buildBody(cmd *cobra.Command, c *simulatorClient) (map[string]
 		}
 	}
 
+	// Found here, and not by a maker, because any kind of message may be a reply.
 	repliedTo, err := m.repliedTo(cmd.Context(), c)
 	if err != nil {
 		return nil, err

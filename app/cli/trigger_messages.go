@@ -35,6 +35,7 @@ func (m message) summary() string {
 		}
 	}
 
+	// The body of an interactive message is an object.
 	if body, ok := content["body"].(map[string]any); ok {
 		text, _ := body["text"].(string)
 		return text

@@ -69,7 +69,6 @@ func (e *env) usersCreate() *cobra.Command {
 				v = viewUser(u, o)
 				return err
 			})
-
 			if err != nil {
 				return err
 			}
@@ -123,7 +122,6 @@ func (e *env) usersList() *cobra.Command {
 				}
 				return err
 			})
-
 			if err != nil {
 				return err
 			}

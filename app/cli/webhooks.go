@@ -148,6 +148,7 @@ func (e *env) webhooksVerify() *cobra.Command {
 				return usage("give the secret with --secret or $%s", webhookSecretVariable)
 			}
 
+			// The secret's line was taken from standard input; the body is the rest.
 			body, err := readBody(in.lines, args)
 			if err != nil {
 				return err

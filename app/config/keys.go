@@ -84,6 +84,7 @@ func editDistance(a, b string) int {
 		return 3
 	}
 
+	// row[j] is the distance between what was read of a and the first j bytes of b.
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -36,6 +36,7 @@ func (l *loader) loadFile(path string, content []byte) error {
 func syntaxError(path string, err error) error {
 	message, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "toml: "), ": strconv.")
 
+	// The error of the TOML parser satisfies this interface.
 	type positioned interface {
 		error
 		Position() (line, column int)
@@ -87,6 +88,7 @@ func (l *loader) keyOfVariable(name string) string {
 		}
 	}
 
+	// A name cannot be split into its parts: keys contain underscores, too.
 	for key := range l.types {
 		if variableName(key) == name && !strings.Contains(key, "*") {
 			return key

@@ -60,6 +60,7 @@ func load(from Sources, content []byte) (Config, error) {
 		return Config{}, err
 	}
 
+	// The rules between settings are checked only if each is valid by itself.
 	if len(l.problems) > 0 {
 		return Config{}, errors.Join(l.problems...)
 	}
@@ -205,6 +206,7 @@ func (l *loader) build(cfg Config) (Config, error) {
 	cfg.Server.PublicURL = strings.TrimRight(cfg.Server.PublicURL, "/")
 	cfg.Provider.BaseURL = strings.TrimRight(cfg.Provider.BaseURL, "/")
 
+	// problems sees only the merged values; here each error gets its origin.
 	for _, err := range cfg.problems() {
 		if given, ok := l.written(err.Key); ok {
 			err.Value, err.Origin = given.shown, given.origin
