@@ -21,17 +21,19 @@ var exampleConfig string
 // version is set by the build.
 var version = "dev"
 
-// collectLess lets the heap grow to five times what lives before it is collected.
-// What lives is small, a few megabytes, and almost all else dies with its request.
-// Measured on sends at 64 connections: 8 to 30 % more, in a few noisy rounds, for
-// some 30 MB under load. GOGC overrides it.
-const collectLess = 400
+// gcPercent lets the heap grow to five times its live size before a collection.
+// The live heap is small, a few megabytes, and almost everything else is garbage
+// when its request ends. Measured on sends at 64 connections: 8 to 30 % more
+// throughput, in a few noisy rounds, for some 30 MB under load. GOGC overrides it.
+const gcPercent = 400
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectLess)
+		debug.SetGCPercent(gcPercent)
 	}
+
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+
 	os.Exit(cli.Run(ctx, cli.Assets{Schema: schema, ExampleConfig: exampleConfig, Version: version}, os.Args[1:]))
 }

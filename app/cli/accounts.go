@@ -16,7 +16,7 @@ import (
 )
 
 func (e *env) accounts() *cobra.Command {
-	return e.group("accounts", "Connect business numbers, and see how they stand",
+	return e.group("accounts", "Connect, list, register and check business numbers",
 		e.accountsConnect(), e.accountsList(), e.accountsRegister(), e.accountsCheck(), e.accountsDisconnect())
 }
 
@@ -35,8 +35,8 @@ func parseProviderID(s string) (string, error) {
 	return s, nil
 }
 
-// readPIN reads a PIN that a flag gives, or says to read elsewhere; "" for none.
-func readPIN(from *secrets, value string) (string, error) {
+// readPIN reads the PIN of a flag as a secretReader does; "" for none.
+func readPIN(from *secretReader, value string) (string, error) {
 	pin, err := from.read("pin", value, pinVariable)
 	if err == nil && pin != "" && !pinDigits.MatchString(pin) {
 		err = usage("the PIN must have 6 digits")
@@ -44,20 +44,29 @@ func readPIN(from *secrets, value string) (string, error) {
 	return pin, err
 }
 
-// provider speaks to the provider that the settings name. In a sandbox's
-// directory that is the sandbox's, whatever the settings say.
-func (s *store) provider(version string) (*jobs.Accounts, error) {
+// providerAccounts calls the provider that the settings name. In a sandbox's
+// directory it calls the sandbox's simulator, whatever the settings say.
+func (s *store) providerAccounts(version string) (*jobs.Accounts, error) {
 	c := s.config.Provider
-	o := provider.Options{BaseURL: c.BaseURL, Version: c.Version, AppID: c.AppID, AppSecret: c.AppSecret.Reveal(), Timeout: c.Timeout, UserAgent: "confab/" + version}
-	var played sandboxState
-	found, err := readPrivate(sandboxFile(s.dir), &played)
+	o := provider.Options{
+		BaseURL:   c.BaseURL,
+		Version:   c.Version,
+		AppID:     c.AppID,
+		AppSecret: c.AppSecret.Reveal(),
+		Timeout:   c.Timeout,
+		UserAgent: "confab/" + version,
+	}
+
+	var sandbox sandboxState
+	found, err := readStateFile(sandboxFile(s.dir), &sandbox)
 	if err != nil {
 		return nil, err
 	}
-	if found {
-		o.BaseURL, o.AppID, o.AppSecret = played.SimulatorURL, played.AppID, played.AppSecret
+	if found { // a sandbox's directory
+		o.BaseURL, o.AppID, o.AppSecret = sandbox.SimulatorURL, sandbox.AppID, sandbox.AppSecret
 	}
-	s.asked = o.BaseURL
+
+	s.providerURL = o.BaseURL
 	client, err := provider.New(o)
 	if err != nil {
 		return nil, err
@@ -77,7 +86,7 @@ func account(rx *storage.Rx, number string) (storage.AccountDetail, error) {
 	return rx.AccountDetail(key.ID)
 }
 
-// findAccount is account for whoever has no transaction.
+// findAccount is account in a transaction of its own.
 func (s *store) findAccount(ctx context.Context, number string) (a storage.AccountDetail, err error) {
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		a, err = account(rx, number)
@@ -92,9 +101,16 @@ func printAccount(cmd *cobra.Command, asJSON bool, a storage.AccountDetail) erro
 	if a.Restricted {
 		restricted = "yes"
 	}
+
 	return printOne(cmd, asJSON, app.AccountView(a), [][]string{
-		{"id", a.PublicID}, {"phone number id", text(a.PhoneNumberID)}, {"number", text(a.PhoneNumber)}, {"name", text(a.Name)},
-		{"status", a.Status}, {"reason", text(a.StatusReason)}, {"at the provider", text(a.ProviderStatus)}, {"restricted", restricted},
+		{"id", a.PublicID},
+		{"phone number id", optionalText(a.PhoneNumberID)},
+		{"number", optionalText(a.PhoneNumber)},
+		{"name", optionalText(a.Name)},
+		{"status", a.Status},
+		{"reason", optionalText(a.StatusReason)},
+		{"at the provider", optionalText(a.ProviderStatus)},
+		{"restricted", restricted},
 	})
 }
 
@@ -108,13 +124,18 @@ func (e *env) accountsList() *cobra.Command {
 		Short:   "List business numbers, in whatever state",
 		Example: "  confab accounts list\n  confab accounts list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			views, rows := []any{}, [][]string{{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"}}
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			views := []any{}
+			rows := [][]string{{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"}}
+
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				all, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
 				for _, a := range all {
 					views = append(views, app.AccountView(a))
-					rows = append(rows, []string{text(a.PhoneNumberID), text(a.PhoneNumber), text(a.Name), a.Status, text(a.ProviderStatus), o.PublicID, a.CreatedAt.String()})
+					rows = append(rows, []string{
+						optionalText(a.PhoneNumberID), optionalText(a.PhoneNumber), optionalText(a.Name),
+						a.Status, optionalText(a.ProviderStatus), o.PublicID, a.CreatedAt.String(),
+					})
 				}
 				return err
 			})
@@ -124,6 +145,7 @@ func (e *env) accountsList() *cobra.Command {
 			return printOne(cmd, asJSON, views, rows)
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -143,23 +165,26 @@ func (e *env) accountsRegister() *cobra.Command {
 			"standard input, or by " + pinVariable + ".",
 		Example: "  confab accounts register 106540352242922 --pin 123456\n  confab accounts register 106540352242922 --pin - < pin.txt",
 		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
-			given, err := readPIN(newSecrets(cmd.InOrStdin()), pin)
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			given, err := readPIN(newSecretReader(cmd.InOrStdin()), pin)
 			if err == nil && given == "" {
 				err = usage("--pin is missing")
 			}
 			if err != nil {
 				return err
 			}
-			return s.ask(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
-				done, err := accounts.Register(ctx, a.ID, given)
+
+			register := func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
+				done, err := accounts.Register(cmd.Context(), id, given)
 				if err != nil {
 					return nil, err
 				}
 				return done.Store, nil
-			})
+			}
+			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, register)
 		}),
 	}
+
 	cmd.Flags().StringVar(&pin, "pin", "", "the number's `PIN`, 6 digits")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -169,58 +194,69 @@ func (e *env) accountsCheck() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check PHONE_NUMBER_ID",
-		Short: "Ask the provider how a number is, and keep what it says",
-		Long: "Ask the provider how a number is, and keep what it says: whether the token still opens it, its status,\n" +
-			"and whether it is restricted. A running server does that every hour by itself. A number that was\n" +
-			"disconnected, and is connected at the provider, is connected again.",
+		Short: "Ask the provider for the state of a number, and store it",
+		Long: "Ask the provider for the state of a number, and store it: whether its access token is still valid, its\n" +
+			"status, and whether it is restricted. A running server does that every hour by itself. A number that\n" +
+			"was disconnected, and is connected at the provider, is connected again.",
 		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
 		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.ask(cmd, e.Version, args[0], asJSON, func(ctx context.Context, accounts *jobs.Accounts, a storage.AccountDetail) (func(*storage.Tx) error, error) {
-				return accounts.Check(ctx, a.ID)
-			})
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			check := func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
+				return accounts.Check(cmd.Context(), id)
+			}
+			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, check)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// ask asks the provider something about an account, writes down what it says and
-// shows the account then.
-func (s *store) ask(cmd *cobra.Command, version, number string, asJSON bool, call func(context.Context, *jobs.Accounts, storage.AccountDetail) (func(*storage.Tx) error, error)) error {
+// updateFromProvider makes a call about an account to the provider, stores what
+// the call returned for writing, and prints the account as it is then.
+func (s *store) updateFromProvider(
+	cmd *cobra.Command, version, number string, asJSON bool,
+	call func(accounts *jobs.Accounts, id int64) (write func(*storage.Tx) error, err error),
+) error {
 	ctx := cmd.Context()
+
 	a, err := s.findAccount(ctx, number)
 	if err != nil {
 		return err
 	}
-	accounts, err := s.provider(version)
+	accounts, err := s.providerAccounts(version)
 	if err != nil {
 		return err
 	}
-	write, err := call(ctx, accounts, a)
+
+	// The call is outside of any transaction, because it may take seconds.
+	write, err := call(accounts, a.ID)
 	if err != nil {
-		return s.refused(ctx, err)
+		return s.reportRefusal(ctx, err)
 	}
 	if err := s.change(ctx, write); err != nil {
 		return err
 	}
+
+	// It is read again, because the write may have changed any of its fields.
 	if a, err = s.findAccount(ctx, number); err != nil {
 		return err
 	}
 	return printAccount(cmd, asJSON, a)
 }
 
-// refused passes a refusal of the provider on. What it means for the account is
-// stored already, and a running server must know.
-func (s *store) refused(ctx context.Context, err error) error {
-	return errors.Join(s.unanswered(err), s.dir.Tell(ctx, "/refresh"))
+// reportRefusal returns the error of a call to the provider. The call itself has
+// stored what it means for the account, such as a lost token, so a running
+// server is told to read the account again.
+func (s *store) reportRefusal(ctx context.Context, err error) error {
+	return errors.Join(s.explainNoAnswer(err), s.dir.Tell(ctx, "/refresh"))
 }
 
-// unanswered says of a call without an answer where it went, for the settings may
-// be at fault, and nothing was refused.
-func (s *store) unanswered(err error) error {
+// explainNoAnswer adds to the error of a call that got no answer which address
+// was called: the settings may be wrong.
+func (s *store) explainNoAnswer(err error) error {
 	if call, ok := errors.AsType[*provider.Error](err); ok && call.Status == 0 {
-		return fmt.Errorf("the provider does not answer at %s (%w): check provider.base_url and the network", s.asked, call)
+		return fmt.Errorf("the provider does not answer at %s (%w): check provider.base_url and the network", s.providerURL, call)
 	}
 	return err
 }
@@ -235,16 +271,19 @@ func (e *env) accountsDisconnect() *cobra.Command {
 			"server does that, or the next one that is started.",
 		Example: "  confab accounts disconnect 106540352242922\n  confab accounts disconnect 106540352242922 --purge",
 		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.change(cmd.Context(), func(tx *storage.Tx) error {
 				a, err := account(&tx.Rx, args[0])
 				if err != nil {
 					return err
 				}
+
 				const why = "Disconnected by the operator."
 				if !purge {
 					return tx.MarkAccount(a.ID, storage.AccountDisconnected, why)
 				}
+
+				// The number is removed here; a job deletes its rows, which may be many.
 				if err := tx.RemoveAccount(a.ID, why); err != nil {
 					return err
 				}
@@ -252,6 +291,7 @@ func (e *env) accountsDisconnect() *cobra.Command {
 			})
 		}),
 	}
+
 	cmd.Flags().BoolVar(&purge, "purge", false, "delete messages, contacts, media and events of the number too")
 	return cmd
 }

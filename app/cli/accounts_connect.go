@@ -31,10 +31,12 @@ func (e *env) accountsConnect() *cobra.Command {
 			"templates are read by the server at once, or when it starts. A number that lost its connection may be\n" +
 			"connected again, with another token. Secrets may be given as - for a line of standard input each, or by\n" +
 			accessTokenVariable + " and " + pinVariable + ".",
-		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token - < token.txt\n" +
-			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398 --access-token EAA… --pin 123456 --json",
+		Example: "  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398" +
+			" --access-token - < token.txt\n" +
+			"  confab accounts connect --org org_01J… --phone-number-id 106540352242922 --waba-id 102290129340398" +
+			" --access-token EAA… --pin 123456 --json",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			a, err := s.connect(cmd, f, e.Version)
 			if err != nil {
 				return err
@@ -42,50 +44,61 @@ func (e *env) accountsConnect() *cobra.Command {
 			return printNew(cmd, f.asJSON, a.PublicID, app.AccountView(a))
 		}),
 	}
+
 	requiredOrg(cmd, &f.org, "that the number belongs to")
-	parsed(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
-	parsed(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
+	parsedFlag(cmd, &f.number, "phone-number-id", "the provider's `id` of the number", parseProviderID)
+	parsedFlag(cmd, &f.waba, "waba-id", "the provider's `id` of the business account", parseProviderID)
 	cmd.MarkFlagRequired("phone-number-id")
 	cmd.MarkFlagRequired("waba-id")
-	cmd.Flags().StringVar(&f.token, "access-token", "", "the `token` that opens both")
-	parsed(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
-	parsed(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
+
+	cmd.Flags().StringVar(&f.token, "access-token", "", "the provider's access `token` for the number and the business account")
+	parsedFlag(cmd, &f.team, "team", "the `team` of the number (default: the customer's, or the organization's first)", parseText)
+	parsedFlag(cmd, &f.customer, "customer", "the end-`customer` that owns the number", parseText)
 	cmd.Flags().StringVar(&f.pin, "pin", "", "register the number with this `PIN`, 6 digits, unless it is connected at the provider")
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
 }
 
-// connect claims a number at the provider, and stores it.
+// connect checks a number and its token at the provider, and stores the account.
 func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a storage.AccountDetail, err error) {
-	claim, err := f.claim(newSecrets(cmd.InOrStdin()))
+	claim, err := f.readClaim(newSecretReader(cmd.InOrStdin()))
 	if err != nil {
 		return a, err
 	}
+
+	// The flags are checked before the provider is called. saveAccount checks them
+	// again in its transaction, because the database may have changed meanwhile.
 	ctx := cmd.Context()
-	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.place(rx); return err }); err != nil {
+	if err := s.View(ctx, func(rx *storage.Rx) error { _, err := f.resolveAccount(rx); return err }); err != nil {
 		return a, err
 	}
-	accounts, err := s.provider(version)
+
+	accounts, err := s.providerAccounts(version)
 	if err != nil {
 		return a, err
 	}
 	number, registered, err := accounts.Connect(ctx, claim)
 	if err != nil {
-		return a, s.unanswered(err)
+		return a, s.explainNoAnswer(err)
 	}
+
 	if !registered {
-		claim.PIN = "" // nobody has tried it
+		claim.PIN = "" // the provider has not checked it
 	}
+
+	// The app is subscribed now, and the number may be registered: an interrupt
+	// must not lose that.
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
-		a, err = f.store(tx, claim, number)
+		a, err = f.saveAccount(tx, claim, number)
 		return err
 	})
 	return a, err
 }
 
-// claim reads the secrets of the flags.
-func (f connectFlags) claim(from *secrets) (c jobs.Claim, err error) {
+// readClaim reads what the provider is asked for, with the secrets of the flags.
+func (f connectFlags) readClaim(from *secretReader) (c jobs.Claim, err error) {
 	c = jobs.Claim{PhoneNumberID: f.number, WABAID: f.waba}
+
 	token, err := from.read("access-token", f.token, accessTokenVariable)
 	switch {
 	case err != nil:
@@ -93,18 +106,21 @@ func (f connectFlags) claim(from *secrets) (c jobs.Claim, err error) {
 	case token == "":
 		return c, usage("--access-token is missing")
 	}
+
 	c.Token = provider.NewToken(token)
 	c.PIN, err = readPIN(from, f.pin)
 	return c, err
 }
 
-// place is the account that the flags mean: a new one, with its organization, team
-// and customer, or one that lost its connection.
-func (f connectFlags) place(rx *storage.Rx) (a storage.AccountDetail, err error) {
+// resolveAccount is the account that the flags mean: a new one (its ID is 0),
+// with its organization, team and customer, or one that lost its connection.
+func (f connectFlags) resolveAccount(rx *storage.Rx) (a storage.AccountDetail, err error) {
 	o, err := organization(rx, f.org)
 	if err != nil {
 		return a, err
 	}
+
+	// The team of a customer's number is always the customer's.
 	a.OrganizationID = o.ID
 	if f.customer != "" {
 		c, err := rx.Customer(o.ID, f.customer)
@@ -119,17 +135,20 @@ func (f connectFlags) place(rx *storage.Rx) (a storage.AccountDetail, err error)
 		}
 		a.CustomerID, f.team = &c.ID, c.TeamPublicID
 	}
+
 	team, err := chooseTeam(rx, o, f.team)
 	if err != nil {
 		return a, err
 	}
+
 	a.TeamID = team.ID
-	return f.claimed(rx, a)
+	return f.checkExisting(rx, a)
 }
 
-// claimed looks whether the number belongs to an account already. It may only be
-// one of the same owner that is not connected.
-func (f connectFlags) claimed(rx *storage.Rx, wanted storage.AccountDetail) (storage.AccountDetail, error) {
+// checkExisting returns the account that the number belongs to already, or else
+// the one that is wanted. An existing one must have the same owner and must not
+// be connected.
+func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail) (storage.AccountDetail, error) {
 	key, err := rx.AccountKey(f.number)
 	if errors.Is(err, storage.ErrNotFound) {
 		return wanted, nil
@@ -137,6 +156,7 @@ func (f connectFlags) claimed(rx *storage.Rx, wanted storage.AccountDetail) (sto
 	if err != nil {
 		return wanted, err
 	}
+
 	a, err := rx.AccountDetail(key.ID)
 	switch {
 	case err != nil:
@@ -145,20 +165,23 @@ func (f connectFlags) claimed(rx *storage.Rx, wanted storage.AccountDetail) (sto
 		return a, fmt.Errorf("number %s is connected already, by another organization", f.number)
 	case a.Status == storage.AccountConnected:
 		return a, fmt.Errorf("number %s is connected already", f.number)
-	case f.customer != "" && text(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
-		return a, fmt.Errorf("number %s belongs to another team or customer: remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
+	case f.customer != "" && optionalText(a.CustomerID) != f.customer, f.team != "" && a.TeamPublicID != f.team:
+		return a, fmt.Errorf("number %s belongs to another team or customer: "+
+			"remove it first, with 'confab accounts disconnect %s --purge'", f.number, f.number)
 	}
 	return a, nil
 }
 
-// store stores the account as the provider shows its number.
-func (f connectFlags) store(tx *storage.Tx, claim jobs.Claim, n provider.Number) (storage.AccountDetail, error) {
-	a, err := f.place(&tx.Rx)
+// saveAccount stores the account with what the provider says of its number.
+func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.Number) (storage.AccountDetail, error) {
+	a, err := f.resolveAccount(&tx.Rx)
 	if err != nil {
 		return a, err
 	}
+
 	a.PhoneNumberID, a.WABAID = &claim.PhoneNumberID, &claim.WABAID
 	a = jobs.Seen(a, n)
+
 	if a.ID == 0 {
 		if err := tx.InsertAccount(&a.Account, claim.Token.Reveal()); err != nil {
 			return a, err
@@ -166,6 +189,7 @@ func (f connectFlags) store(tx *storage.Tx, claim jobs.Claim, n provider.Number)
 	} else if err := tx.SetAccessToken(a.Account, claim.Token.Reveal()); err != nil {
 		return a, err
 	}
+
 	if err := tx.UpdateAccount(&a); err != nil {
 		return a, err
 	}
@@ -174,7 +198,8 @@ func (f connectFlags) store(tx *storage.Tx, claim jobs.Claim, n provider.Number)
 			return a, err
 		}
 	}
-	if err := jobs.EnqueueAccountCheck(tx, a.ID); err != nil { // which reads its templates
+
+	if err := jobs.EnqueueAccountCheck(tx, a.ID); err != nil { // this job fetches its templates too
 		return a, err
 	}
 	return tx.AccountDetail(a.ID)

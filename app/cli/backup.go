@@ -29,18 +29,27 @@ func (e *env) backup() *cobra.Command {
 			"The archive holds master.key, which opens every secret in it: keep it as you keep the key, or leave\n" +
 			"the key out with --without-key and keep that elsewhere. Without the key a backup cannot be used. The\n" +
 			"same goes for a standby, which needs the key too.",
-		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n  confab backup --without-key confab.tar\n  confab backup - | ssh vault 'cat > confab.tar'",
-		Args:    arguments("FILE"),
+		Example: "  confab backup /backups/confab-$(date +%F).tar.gz\n" +
+			"  confab backup --without-key confab.tar\n" +
+			"  confab backup - | ssh vault 'cat > confab.tar'",
+		Args: arguments("FILE"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			c, err := e.settings(cmd, nil)
 			if err != nil {
 				return err
 			}
-			line := newProgress(cmd.ErrOrStderr(), "", bytesOf)
-			b := app.Backup{Dir: app.DataDir(c.DataDir), WithoutKey: withoutKey, Version: e.Version, Progress: func(what string, done, total int64) {
-				line.what = what
-				line.step(done, total)
-			}}
+
+			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
+			b := app.Backup{
+				Dir:        app.DataDir(c.DataDir),
+				WithoutKey: withoutKey,
+				Version:    e.Version,
+				Progress: func(what string, done, total int64) {
+					line.what = what
+					line.step(done, total)
+				},
+			}
+
 			m, err := writeBackup(cmd, b, args[0])
 			line.end()
 			if err != nil {
@@ -49,34 +58,42 @@ func (e *env) backup() *cobra.Command {
 			return reportBackup(cmd, args[0], m, asJSON)
 		}),
 	}
+
 	cmd.Flags().BoolVar(&withoutKey, "without-key", false, "leave master.key out, which is in the backup otherwise")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// writeBackup writes a file that is there when it is whole, and not before, and
-// that never replaces another.
+// writeBackup writes the archive to a temporary file beside its final place, and
+// gives it its name when it is whole. It never replaces a file.
 func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, error) {
 	if file == "-" {
 		out := cmd.OutOrStdout()
 		if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 			return app.Manifest{}, errors.New("a backup is not for the terminal: name a file, or lead it into a pipe")
 		}
-		return packBackup(cmd.Context(), b, out, false)
+		return writeArchive(cmd.Context(), b, out, false)
 	}
+
+	// Checked before the work, too, which may take long.
 	if _, err := os.Lstat(file); err == nil {
 		return app.Manifest{}, fmt.Errorf("%s is there already, and stays as it is: name another file", file)
 	}
+
+	// A temporary file in the same directory can be linked to its final name.
 	b.Temp = filepath.Dir(file)
 	temp, err := os.CreateTemp(b.Temp, "."+filepath.Base(file)+"-*") // made with mode 0600
 	if err != nil {
 		return app.Manifest{}, err
 	}
 	defer os.Remove(temp.Name())
-	m, err := packBackup(cmd.Context(), b, temp, strings.HasSuffix(file, ".gz") || strings.HasSuffix(file, ".tgz"))
+
+	m, err := writeArchive(cmd.Context(), b, temp, strings.HasSuffix(file, ".gz") || strings.HasSuffix(file, ".tgz"))
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return m, err
 	}
+
+	// Unlike a rename, a link refuses to replace a file that has appeared.
 	err = os.Link(temp.Name(), file)
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%s has appeared meanwhile, and stays as it is: name another file", file)
@@ -84,42 +101,51 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 	return m, err
 }
 
-// packBackup writes the archive, compressed or not.
-func packBackup(ctx context.Context, b app.Backup, to io.Writer, compress bool) (m app.Manifest, err error) {
+// writeArchive writes the archive, compressed or not.
+func writeArchive(ctx context.Context, b app.Backup, to io.Writer, compress bool) (m app.Manifest, err error) {
 	buffered := bufio.NewWriterSize(to, 1<<20)
 	if !compress {
 		m, err = b.Write(ctx, buffered)
 		return m, errors.Join(err, buffered.Flush())
 	}
-	squeezed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // it shares the machine with the server
+
+	compressed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed) // the server needs the processor too
 	if err != nil {
 		return m, err
 	}
-	m, err = b.Write(ctx, squeezed)
-	return m, errors.Join(err, squeezed.Close(), buffered.Flush())
+
+	m, err = b.Write(ctx, compressed)
+	return m, errors.Join(err, compressed.Close(), buffered.Flush())
 }
 
-// reportBackup says what was written, where standard output is not the backup.
+// reportBackup says what was written: on standard output, or on standard error
+// where the backup itself went to standard output.
 func reportBackup(cmd *cobra.Command, file string, m app.Manifest, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	if file == "-" {
 		out = cmd.ErrOrStderr()
 	}
+
 	if asJSON {
 		return printJSON(out, m)
 	}
+
 	key := "Without master.key: keep that elsewhere, a backup is nothing without it."
 	if m.Key {
 		key = "With master.key: keep it as you keep the key itself."
 	}
-	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n", file, count(m.Messages), bytesOf(m.Database.Size),
-		count(m.Media.Files), bytesOf(m.Media.Size), key)
-	for _, trouble := range []struct {
-		sums []string
-		what string
+
+	fmt.Fprintf(out, "Wrote %s: %s messages, a database of %s, %s media files of %s. %s\n",
+		file, formatCount(m.Messages), formatBytes(m.Database.Size), formatCount(m.Media.Files), formatBytes(m.Media.Size), key)
+
+	// Such a backup is still worth keeping: a message without its file is better
+	// than none.
+	for _, problem := range []struct {
+		files []string
+		what  string
 	}{{m.Media.Missing, "are missing"}, {m.Media.Damaged, "are damaged"}} {
-		if n := len(trouble.sums); n > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files %s; see 'confab doctor'\n", count(int64(n)), trouble.what)
+		if n := len(problem.files); n > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s media files %s; see 'confab doctor'\n", formatCount(int64(n)), problem.what)
 		}
 	}
 	return nil

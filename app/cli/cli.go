@@ -1,4 +1,14 @@
-// Package cli is the command line: a file for each noun.
+// Package cli is the command line, with a file for each noun.
+//
+// Commands work on the data directory itself, whether a server runs on it or
+// not: they open the same SQLite file (see store), and after a write they tell a
+// running server over its socket, so that what it holds in memory is read again
+// before the command ends. The commands of 'confab trigger' are different: they
+// call the control API of a running simulator over HTTP (see simulatorClient).
+//
+// A command writes its result to standard output and everything else to standard
+// error. Its exit status is 0, 1 when it failed, 2 for wrong usage; 'sandbox
+// exec' passes on the status of the command that it ran.
 package cli
 
 import (
@@ -25,12 +35,13 @@ type Assets struct {
 
 // Exit statuses.
 const (
-	exitDone   = 0
+	exitOK     = 0
 	exitFailed = 1
 	exitUsage  = 2
 )
 
-// exitError is an exit status of a command's own choice, with words or without.
+// exitError is an exit status that a command chose itself; err, if any, is
+// printed.
 type exitError struct {
 	status int
 	err    error
@@ -38,10 +49,10 @@ type exitError struct {
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit status %d: %v", e.status, e.err) }
 
-// defaultConfigFile is read when it is there and nothing else is named.
+// defaultConfigFile is read if it exists and no other file is named.
 const defaultConfigFile = "confab.toml"
 
-// env is what commands share.
+// env is what all commands share: the embedded files and the global flags.
 type env struct {
 	Assets
 	dataDir    string
@@ -54,17 +65,21 @@ func Run(ctx context.Context, assets Assets, args []string) int {
 	e := &env{Assets: assets}
 	root := e.root()
 	root.SetArgs(args)
+
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
-		return exitDone
+		return exitOK
 	}
 	if exit, ok := errors.AsType[*exitError](err); ok {
 		if exit.err != nil {
-			complain(cmd.ErrOrStderr(), exit.err)
+			printError(cmd.ErrOrStderr(), exit.err)
 		}
 		return exit.status
 	}
-	complain(cmd.ErrOrStderr(), err)
+
+	// An error before the command's own code has begun is about its flags or
+	// arguments, which cobra has refused.
+	printError(cmd.ErrOrStderr(), err)
 	if _, wrong := errors.AsType[usageError](err); e.running && !wrong {
 		return exitFailed
 	}
@@ -72,9 +87,9 @@ func Run(ctx context.Context, assets Assets, args []string) int {
 	return exitUsage
 }
 
-// complain prints an error. One that joins several, such as all bad settings
-// of a file, has a line for each.
-func complain(w io.Writer, err error) {
+// printError prints an error, with the program's name before every line: an
+// error may join several, such as all bad settings of a file.
+func printError(w io.Writer, err error) {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintln(w, "confab:", strings.TrimRight(line, "\n"))
 	}
@@ -82,12 +97,12 @@ func complain(w io.Writer, err error) {
 
 // The sections of `confab --help`.
 const (
-	groupServer  = "server"
-	groupTry     = "try"
-	groupTenants = "tenants"
-	groupWork    = "work"
-	groupKeep    = "keep"
-	groupSetup   = "setup"
+	groupServer   = "server"
+	groupTry      = "try"
+	groupTenants  = "tenants"
+	groupWork     = "work"
+	groupMaintain = "keep"
+	groupSetup    = "setup"
 )
 
 func (e *env) root() *cobra.Command {
@@ -99,9 +114,13 @@ func (e *env) root() *cobra.Command {
 		"  confab keys create --org org_01J…   # its API key\n" +
 		"  confab serve                        # the server"
 	root.RunE, root.SilenceErrors, root.SilenceUsage = showHelp, true, true
-	root.PersistentFlags().StringVar(&e.dataDir, "data-dir", "", "`directory` that holds everything (default ./confab-data, or $STATE_DIRECTORY)")
-	root.PersistentFlags().StringVar(&e.configFile, "config", "", "settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
 
+	root.PersistentFlags().StringVar(&e.dataDir, "data-dir", "",
+		"`directory` that holds everything (default ./confab-data, or $STATE_DIRECTORY)")
+	root.PersistentFlags().StringVar(&e.configFile, "config", "",
+		"settings `file` (default $CONFAB_CONFIG, or ./"+defaultConfigFile+" if it is there)")
+
+	// The first section is the first in the help, and so on.
 	section := func(id, title string, commands ...*cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: id, Title: title})
 		for _, cmd := range commands {
@@ -109,22 +128,29 @@ func (e *env) root() *cobra.Command {
 		}
 		root.AddCommand(commands...)
 	}
+
 	section(groupServer, "Run it:", e.serve(), e.ready())
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
-	section(groupWork, "What it does:", e.accounts(), e.customers(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
-	section(groupKeep, "Look after it:", e.doctor(), e.backup(), e.restore(), e.purge())
+	section(groupWork, "What it does:",
+		e.accounts(), e.customers(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
+	section(groupMaintain, "Look after it:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
+
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
-	adopt(root)
+
+	configureBuiltinCommands(root)
 	return root
 }
 
-// adopt makes the commands that cobra adds behave as ours do.
-func adopt(root *cobra.Command) {
+// configureBuiltinCommands makes the commands that cobra adds, help and
+// completion, refuse wrong arguments as ours do. By themselves they print help
+// and succeed, which a script would not notice.
+func configureBuiltinCommands(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.InitDefaultHelpCmd()
+
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
 		case "completion":
@@ -144,32 +170,34 @@ func adopt(root *cobra.Command) {
 	}
 }
 
-// group makes a command that only has subcommands. Its examples are the first
-// of each.
+// group makes a command that only has subcommands.
 func (e *env) group(use, short string, commands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: unknownCommand, RunE: missingCommand, SuggestionsMinimumDistance: 1}
 	cmd.AddCommand(commands...)
-	var examples []string
+
+	var examples []string // the first of each subcommand
 	for _, sub := range commands {
 		first, _, _ := strings.Cut(sub.Example, "\n")
 		examples = append(examples, first)
 	}
+
 	cmd.Example = strings.Join(examples, "\n")
 	return cmd
 }
 
-// showHelp is what the name of the program alone does: somebody looks around.
+// showHelp is what the program does without a command.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// missingCommand refuses a noun without its verb, which a script must notice.
+// missingCommand refuses a command that only has subcommands, such as "keys"
+// alone. It is an error and not help, so that a script notices.
 func missingCommand(cmd *cobra.Command, _ []string) error {
-	var verbs []string
+	var names []string
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {
-			verbs = append(verbs, sub.Name())
+			names = append(names, sub.Name())
 		}
 	}
-	return fmt.Errorf("%q needs a command: %s", cmd.CommandPath(), strings.Join(verbs, ", "))
+	return fmt.Errorf("%q needs a command: %s", cmd.CommandPath(), strings.Join(names, ", "))
 }
 
 // unknownCommand refuses the arguments of a command that only has subcommands.
@@ -177,14 +205,16 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+
 	hint := ""
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = ", did you mean " + strings.Join(near, " or ") + "?"
 	}
+
 	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }
 
-// run makes a command's RunE out of its own code.
+// run makes a command's RunE of its own code, and records that it has begun.
 func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		e.running = true
@@ -192,16 +222,18 @@ func (e *env) run(f func(cmd *cobra.Command, args []string) error) func(*cobra.C
 	}
 }
 
-// sources is where a command's settings come from; flagKeys names the command's
-// own flags that are settings.
+// sources is where a command's settings come from. flagKeys has the command's
+// own flags that are settings, with the key that each sets.
 func (e *env) sources(cmd *cobra.Command, flagKeys map[string]string) config.Sources {
 	from := config.Sources{File: e.configFile, FileRequired: true, Environ: os.Environ(), Flags: cmd.Flags()}
+
 	if from.File == "" {
 		from.File = os.Getenv("CONFAB_CONFIG")
 	}
-	if from.File == "" {
+	if from.File == "" { // nobody named a file, so it may be missing
 		from.File, from.FileRequired = defaultConfigFile, false
 	}
+
 	from.FlagKeys = map[string]string{"data-dir": "data_dir"}
 	maps.Copy(from.FlagKeys, flagKeys)
 	return from
@@ -214,5 +246,12 @@ func (e *env) settings(cmd *cobra.Command, flagKeys map[string]string) (config.C
 
 // appOptions are what a server needs.
 func (e *env) appOptions(cmd *cobra.Command, c config.Config) app.Options {
-	return app.Options{Config: c, Schema: e.Schema, MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Version: e.Version, Log: app.NewLogger(cmd.ErrOrStderr(), c.Log), Supervisor: app.SupervisorFrom(os.Getenv)}
+	return app.Options{
+		Config:     c,
+		Schema:     e.Schema,
+		MasterKey:  os.Getenv("CONFAB_MASTER_KEY"),
+		Version:    e.Version,
+		Log:        app.NewLogger(cmd.ErrOrStderr(), c.Log),
+		Supervisor: app.SupervisorFrom(os.Getenv),
+	}
 }

@@ -59,7 +59,7 @@ func TestANounAloneIsWrongUsage(t *testing.T) {
 				t.Errorf("confab %s: exit status %d", strings.Join(line, " "), got)
 			}
 		}
-		if got := Run(t.Context(), Assets{}, append(args, "--help")); got != exitDone {
+		if got := Run(t.Context(), Assets{}, append(args, "--help")); got != exitOK {
 			t.Errorf("%s --help: exit status %d", cmd.CommandPath(), got)
 		}
 	}
@@ -105,15 +105,15 @@ func TestTheREADMENamesEveryCommand(t *testing.T) {
 }
 
 func TestParseStatuses(t *testing.T) {
-	for text, want := range map[string]statuses{
+	for text, want := range map[string]statusRange{
 		"5xx": {500, 599}, "4XX": {400, 499}, "404": {404, 404}, "100": {100, 100}, "599": {599, 599},
 		"": {}, "xx": {}, "0xx": {}, "6xx": {}, "50x": {}, "99": {}, "600": {}, "4xxx": {}, "-4xx": {},
 	} {
 		t.Run(text, func(t *testing.T) {
 			is := is.New(t)
-			got, err := parseStatuses(text)
+			got, err := parseStatusRange(text)
 			is.Equal(got, want)
-			is.Equal(err != nil, want == statuses{})
+			is.Equal(err != nil, want == statusRange{})
 		})
 	}
 }
@@ -187,10 +187,10 @@ func TestAskReady(t *testing.T) {
 			target, err := url.Parse(server.URL)
 			is.NoErr(err)
 			status.Store(http.StatusOK)
-			is.NoErr(askReady(t.Context(), target, ""))
+			is.NoErr(checkReady(t.Context(), target, ""))
 			for _, other := range []int32{http.StatusServiceUnavailable, http.StatusNoContent, http.StatusFound} {
 				status.Store(other)
-				is.True(askReady(t.Context(), target, "") != nil) // only 200 is ready
+				is.True(checkReady(t.Context(), target, "") != nil) // only 200 is ready
 			}
 		})
 	}

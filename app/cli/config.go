@@ -29,13 +29,17 @@ func (e *env) configCheck() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
+			// An unknown variable is no error: another release may know it.
 			for _, unknown := range c.UnknownVariables {
 				fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning:", unknown)
 			}
+
 			origin := "# From " + from.File + ", variables and defaults."
 			if _, err := os.Stat(from.File); errors.Is(err, fs.ErrNotExist) {
 				origin = "# From variables and defaults: there is no " + from.File + "."
 			}
+
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s", origin, c)
 			return err
 		}),

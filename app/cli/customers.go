@@ -15,7 +15,7 @@ func (e *env) customers() *cobra.Command {
 	return e.group("customers", "List end-customers, and restore archived ones", e.customersList(), e.customersRestore())
 }
 
-// customerView is a customer as the API shows it, and whose it is.
+// customerView is a customer as the API shows it, with its organization.
 type customerView struct {
 	event.CustomerData
 	OrganizationID string `json:"organization_id"`
@@ -36,7 +36,7 @@ func (e *env) customersList() *cobra.Command {
 		Short:   "List end-customers, newest first, archived ones too",
 		Example: "  confab customers list\n  confab customers list --org org_01J… --status archived --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []customerView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				found, _, err := rx.Customers(o.ID, filter, storage.First, limit-len(views))
@@ -48,14 +48,16 @@ func (e *env) customersList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "EMAIL", "STATUS", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v customerView) []string {
-				return []string{v.ID, v.Name, text(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
+				return []string{v.ID, v.Name, optionalText(v.Email), v.Status, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
-	parsed(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
+	parsedFlag(cmd, &filter.Status, "status", "only in this state: `pending|active|suspended|archived`",
 		parseChoice(storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended, storage.CustomerArchived))
 	limitFlag(cmd, &limit)
 	jsonFlag(cmd, &asJSON)
@@ -65,12 +67,12 @@ func (e *env) customersList() *cobra.Command {
 func (e *env) customersRestore() *cobra.Command {
 	return &cobra.Command{
 		Use:   "restore CUS",
-		Short: "Make an archived customer what it was before, and print that",
-		Long: "Make an archived customer what it was before: pending, active or suspended, which is printed. Its numbers send\n" +
-			"again, and its setup links work again. Subscribers hear of it (customer.updated).",
+		Short: "Restore an archived customer, and print its status",
+		Long: "Restore an archived customer to the status that it had before, pending, active or suspended, and print that.\n" +
+			"Its numbers send again, and its setup links work again. Webhook subscribers get customer.updated.",
 		Example: "  confab customers restore cus_01J…",
 		Args:    arguments("CUS"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var c storage.Customer
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 				c, err = jobs.RestoreCustomer(tx, args[0])
@@ -82,6 +84,7 @@ func (e *env) customersRestore() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), c.Status)
 			return err
 		}),

@@ -37,11 +37,12 @@ func (e *env) deliveriesList() *cobra.Command {
 		Short:   "List webhook deliveries, newest first",
 		Example: "  confab deliveries list --status dead\n  confab deliveries list --subscription wbs_01J… --since 1h --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			all, err := s.deliveries(cmd, o)
 			if err != nil {
 				return err
 			}
+
 			if o.asJSON {
 				views := make([]any, len(all))
 				for i, d := range all {
@@ -49,25 +50,30 @@ func (e *env) deliveriesList() *cobra.Command {
 				}
 				return printJSON(cmd.OutOrStdout(), views)
 			}
+
 			heading := []string{"ID", "CREATED", "SUBSCRIPTION", "EVENT", "STATUS", "ATTEMPTS", "ANSWER", "ERROR"}
 			return printList(cmd, false, all, heading, func(d storage.Delivery) []string {
-				return []string{d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status, strconv.Itoa(d.AttemptCount), number(d.ResponseStatus), text(d.ErrorCode)}
+				return []string{
+					d.ID, d.CreatedAt.String(), d.SubscriptionID, d.EventType, d.Status,
+					strconv.Itoa(d.AttemptCount), optionalNumber(d.ResponseStatus), optionalText(d.ErrorCode),
+				}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &o.org)
-	parsed(cmd, &o.filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
-	parsed(cmd, &o.filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
+	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "only to this `subscription`", parseText)
+	parsedFlag(cmd, &o.filter.Status, "status", "only in this state: `pending|succeeded|failed|dead`",
 		parseChoice(storage.DeliveryPending, storage.DeliverySucceeded, storage.DeliveryFailed, storage.DeliveryDead))
-	parsed(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
-	parsed(cmd, &o.filter.EventID, "event-id", "only of the event with this `id`, as X-Svc-Event-Id has it", parseText)
-	parsed(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
+	parsedFlag(cmd, &o.filter.EventID, "event-id", "only of the event with this `id`, as X-Svc-Event-Id has it", parseText)
+	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
 	limitFlag(cmd, &o.limit)
 	jsonFlag(cmd, &o.asJSON)
 	return cmd
 }
 
-// parseEventType takes the name of an event.
+// parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {
 	if !slices.Contains(app.EventTypes(), s) {
 		return "", fmt.Errorf("there is no event %q", s)
@@ -75,24 +81,28 @@ func parseEventType(s string) (string, error) {
 	return s, nil
 }
 
-// deliveries reads the newest ones of one organization, or of all.
+// deliveries reads the newest deliveries of one organization, or of all.
 func (s *store) deliveries(cmd *cobra.Command, o deliveryOptions) (all []storage.Delivery, err error) {
 	if o.since != 0 {
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
 	}
+
 	err = s.eachOrganization(cmd.Context(), o.org, func(rx *storage.Rx, found storage.Organization) error {
 		some, err := newestDeliveries(rx, found.ID, o)
 		all = append(all, some...)
 		return err
 	})
+
+	// Each organization gave up to limit of its newest; the newest of all of them
+	// are shown.
 	slices.SortStableFunc(all, func(a, b storage.Delivery) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	return all[:min(len(all), o.limit)], err
 }
 
-// newestDeliveries reads the newest ones of an organization, however long the
-// filter has to look for them.
+// newestDeliveries reads the newest deliveries of an organization. A page may end
+// early because its time is up; it reads on until the limit or the last row.
 func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (all []storage.Delivery, err error) {
 	for after := storage.First; after != storage.Last && len(all) < o.limit; {
 		var some []storage.Delivery
@@ -104,8 +114,8 @@ func newestDeliveries(rx *storage.Rx, organization int64, o deliveryOptions) (al
 	return all, nil
 }
 
-// number is an optional number as a table shows it.
-func number(n *int) string {
+// optionalNumber is an optional number as text; "" for none.
+func optionalNumber(n *int) string {
 	if n == nil {
 		return ""
 	}
@@ -119,15 +129,16 @@ func (e *env) deliveriesShow() *cobra.Command {
 		Short:   "Show one delivery, its attempts and what it carries",
 		Example: "  confab deliveries show wbd_01J…\n  confab deliveries show wbd_01J… --json",
 		Args:    arguments("WBD"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var (
 				d        storage.Delivery
 				payload  []byte
 				attempts []storage.Attempt
 			)
+
 			err := s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
 				if d, err = rx.DeliveryByID(args[0]); err != nil {
-					return noDelivery(err, args[0])
+					return deliveryNotFound(err, args[0])
 				}
 				if payload, err = rx.Payload(d); err != nil {
 					return err
@@ -138,49 +149,57 @@ func (e *env) deliveriesShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), app.DeliveryView(d, payload))
 			}
 			return printDelivery(cmd, d, attempts, payload)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// noDelivery words that a delivery does not exist.
-func noDelivery(err error, id string) error {
+// deliveryNotFound replaces storage.ErrNotFound by an error that names the
+// delivery.
+func deliveryNotFound(err error, id string) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return fmt.Errorf("there is no webhook delivery %s", id)
 	}
 	return err
 }
 
-// printDelivery shows a delivery to people: what it is, how it went, what it
-// carries.
+// printDelivery prints a delivery as text: its fields, its attempts, and the
+// payload.
 func printDelivery(cmd *cobra.Command, d storage.Delivery, attempts []storage.Attempt, payload []byte) error {
 	out := cmd.OutOrStdout()
-	err := align(out, [][]string{
+	err := printColumns(out, [][]string{
 		{"id", d.ID}, {"subscription", d.SubscriptionID}, {"event", d.EventType}, {"event id", d.EventID}, {"status", d.Status},
-		{"replay of", text(d.ReplayedFrom)}, {"created", d.CreatedAt.String()}, {"next attempt", d.NextAttemptAt.String()},
-		{"error", text(d.ErrorCode)}, {"answer", text(d.ResponseBodySnippet)},
+		{"replay of", optionalText(d.ReplayedFrom)}, {"created", d.CreatedAt.String()}, {"next attempt", d.NextAttemptAt.String()},
+		{"error", optionalText(d.ErrorCode)}, {"answer", optionalText(d.ResponseBodySnippet)},
 	})
 	if err != nil {
 		return err
 	}
+
 	rows := [][]string{{"ATTEMPT", "AT", "ANSWER", "TOOK", "ERROR"}}
 	for _, a := range attempts {
 		took := ""
 		if a.DurationMS != nil {
 			took = fmt.Sprintf("%dms", *a.DurationMS)
 		}
-		rows = append(rows, []string{strconv.Itoa(a.Attempt), a.AttemptedAt.String(), number(a.ResponseStatus), took, text(a.ErrorMessage)})
+		rows = append(rows, []string{
+			strconv.Itoa(a.Attempt), a.AttemptedAt.String(), optionalNumber(a.ResponseStatus), took, optionalText(a.ErrorMessage),
+		})
 	}
+
 	fmt.Fprintln(out)
-	if err := align(out, rows); err != nil {
+	if err := printColumns(out, rows); err != nil {
 		return err
 	}
-	var pretty bytes.Buffer
+
+	var pretty bytes.Buffer // or the payload as it is, if it is no JSON
 	if json.Indent(&pretty, payload, "", "  ") != nil {
 		pretty.Write(payload)
 	}

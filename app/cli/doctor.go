@@ -20,29 +20,38 @@ func (e *env) doctor() *cobra.Command {
 		Example: "  confab doctor\n  confab doctor --quick --json",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			o := doctor.Options{
+				Sources:   e.sources(cmd, nil),
+				MasterKey: os.Getenv("CONFAB_MASTER_KEY"),
+				Schema:    e.Schema,
+				Version:   e.Version,
+				Quick:     quick,
+			}
+
 			found := []doctor.Finding{}
-			doctor.Examine(cmd.Context(), doctor.Options{
-				Sources: e.sources(cmd, nil), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Schema: e.Schema, Version: e.Version, Quick: quick,
-			}, func(f doctor.Finding) {
+			doctor.Examine(cmd.Context(), o, func(f doctor.Finding) {
 				found = append(found, f)
 				if !asJSON {
 					printFinding(cmd, f)
 				}
 			})
+
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), found); err != nil {
 					return err
 				}
 			}
-			return sumUp(cmd, found, asJSON)
+			return printSummary(cmd, found, asJSON)
 		}),
 	}
+
 	cmd.Flags().BoolVar(&quick, "quick", false, "leave out what reads all of the data: the whole database and all media files")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// printFinding shows a finding as soon as there is one: some take a while.
+// printFinding prints one finding. It is called for each as it is made, because
+// some examinations take a while.
 func printFinding(cmd *cobra.Command, f doctor.Finding) {
 	fmt.Fprintf(cmd.OutOrStdout(), "%-8s %-15s %s\n", f.Status, f.Check, printable(f.Message))
 	if f.Advice != "" {
@@ -50,15 +59,19 @@ func printFinding(cmd *cobra.Command, f doctor.Finding) {
 	}
 }
 
-// sumUp sums up, and is the exit status.
-func sumUp(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error {
+// printSummary prints how many findings there are of each status. Its error is
+// the command's exit status.
+func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error {
 	counts := make(map[string]int)
 	for _, f := range found {
 		counts[f.Status]++
 	}
+
 	if !asJSON {
-		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n", counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
+		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n",
+			counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
 	}
+
 	if counts[doctor.Broken] > 0 {
 		return &exitError{status: exitFailed}
 	}

@@ -14,23 +14,27 @@ import (
 	"confab/app/simulator"
 )
 
-// feedRoom is how many activities may wait to be printed. A terminal is slower
-// than the simulator, which never waits for it.
-const feedRoom = 256
+// feedBuffer is how many activities may wait to be printed. The simulator never
+// waits for the terminal: what exceeds the buffer is only counted.
+const feedBuffer = 256
 
-// feed prints a line for each activity of a simulator.
+// feed prints a line on the terminal for each activity of a simulator.
+//
+// It subscribes when it is made, so that nothing is missed, but prints nothing
+// before start: until then the command prints its own text. A single goroutine
+// prints. stop unsubscribes, ends that goroutine and prints what is still queued.
+// A nil feed, for output that is no terminal, does nothing.
 type feed struct {
 	out     io.Writer
-	waiting chan simulator.Activity
-	missed  atomic.Int64 // while there was no room
+	queue   chan simulator.Activity
+	dropped atomic.Int64 // while there was no room
 	cancel  func()
 	done    chan struct{}
 	printer sync.WaitGroup
 }
 
-// watch collects activities for a terminal. Elsewhere there is no feed, and the
-// methods of none do nothing.
-func watch(sim *simulator.Server, out io.Writer) *feed {
+// newTerminalFeed makes a feed if out is a terminal, and else returns nil.
+func newTerminalFeed(sim *simulator.Server, out io.Writer) *feed {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return nil
@@ -39,27 +43,30 @@ func watch(sim *simulator.Server, out io.Writer) *feed {
 }
 
 func newFeed(subscribe func(func(simulator.Activity)) (cancel func()), out io.Writer) *feed {
-	f := &feed{out: out, waiting: make(chan simulator.Activity, feedRoom), done: make(chan struct{})}
+	f := &feed{out: out, queue: make(chan simulator.Activity, feedBuffer), done: make(chan struct{})}
+
+	// The simulator calls this while it handles a request, so it never blocks.
 	f.cancel = subscribe(func(a simulator.Activity) {
 		select {
-		case f.waiting <- a:
+		case f.queue <- a:
 		default:
-			f.missed.Add(1)
+			f.dropped.Add(1)
 		}
 	})
 	return f
 }
 
-// start prints what has been collected, and what is to come.
+// start begins to print: what is queued, then what comes.
 func (f *feed) start() {
 	if f == nil {
 		return
 	}
 	fmt.Fprintln(f.out)
+
 	f.printer.Go(func() {
 		for {
 			select {
-			case a := <-f.waiting:
+			case a := <-f.queue:
 				f.print(a)
 			case <-f.done:
 				return
@@ -73,29 +80,32 @@ func (f *feed) stop() {
 	if f == nil {
 		return
 	}
+
 	f.cancel()
 	close(f.done)
 	f.printer.Wait()
-	for range len(f.waiting) {
-		f.print(<-f.waiting)
+
+	for range len(f.queue) {
+		f.print(<-f.queue)
 	}
 }
 
 func (f *feed) print(a simulator.Activity) {
 	fmt.Fprintln(f.out, feedLine(a))
-	if n := f.missed.Swap(0); n > 0 {
+	if n := f.dropped.Swap(0); n > 0 {
 		fmt.Fprintf(f.out, "          … and %d more\n", n)
 	}
 }
 
-// feedLine is one activity: when, in which direction, whose, what.
+// feedLine is the line of one activity: time, direction, person, content.
+
 func feedLine(a simulator.Activity) string {
 	arrow, who, what := "·", a.Kind, a.String()
 	switch a.Kind {
 	case "inbound":
-		arrow, who, what = "←", party(a.Party), a.Type
+		arrow, who, what = "←", displayNumber(a.Party), a.Type
 	case "message", "echo":
-		arrow, who, what = "→", party(a.Party), a.Type
+		arrow, who, what = "→", displayNumber(a.Party), a.Type
 		if a.Kind == "echo" {
 			what += ", from the phone"
 		}
@@ -107,6 +117,7 @@ func feedLine(a simulator.Activity) string {
 	case "callback":
 		arrow, who, what = "⇢", "callback", callbackLine(a)
 	}
+
 	return fmt.Sprintf("%s  %s %-14s %s", a.Time.Format("15:04:05"), arrow, printable(who), printable(what))
 }
 
@@ -116,13 +127,14 @@ func callbackLine(a simulator.Activity) string {
 		what += fmt.Sprintf(" ×%d", a.Count)
 	}
 	if a.Err != nil {
-		return what + " not delivered: " + reason(a.Err)
+		return what + " not delivered: " + errorWithoutURL(a.Err)
 	}
 	return fmt.Sprintf("%s: %d", what, a.Status)
 }
 
-// reason leaves out of an error what the reader knows: which URL was called.
-func reason(err error) string {
+// errorWithoutURL is the text of an HTTP client's error without the URL, which
+// the reader knows.
+func errorWithoutURL(err error) string {
 	text := err.Error()
 	if u, ok := err.(*url.Error); ok {
 		text = u.Err.Error()
@@ -130,8 +142,8 @@ func reason(err error) string {
 	return text
 }
 
-// party is a person's number as people write it, or an id.
-func party(s string) string {
+// displayNumber puts the + before a phone number. A user id stays as it is.
+func displayNumber(s string) string {
 	if s != "" && strings.Trim(s, "0123456789") == "" {
 		return "+" + s
 	}

@@ -74,18 +74,18 @@ func TestFeedNeverHoldsTheSimulatorUp(t *testing.T) {
 	var p played
 	out := &stuck{released: make(chan struct{})}
 	f := newFeed(p.subscribe, out)
-	for range 3 * feedRoom {
+	for range 3 * feedBuffer {
 		p.tell(simulator.Activity{Kind: "inbound", Type: "text"}) // returns at once, or the test hangs
 	}
 	close(out.released)
 	f.start()
 	f.stop()
-	is.Equal(strings.Count(out.String(), "←"), feedRoom)
+	is.Equal(strings.Count(out.String(), "←"), feedBuffer)
 	is.True(strings.Contains(out.String(), "… and 512 more"))
 }
 
 func TestNoFeedIsFine(t *testing.T) {
-	f := watch(nil, &bytes.Buffer{}) // not a terminal
+	f := newTerminalFeed(nil, &bytes.Buffer{}) // not a terminal
 	f.start()
 	f.stop()
 	is.New(t).True(f == nil)

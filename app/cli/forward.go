@@ -16,35 +16,46 @@ import (
 	"confab/storage"
 )
 
-// forwarder posts events to a URL of the operator's, signed as webhooks are.
+// forwarder posts events to a URL, signed as webhooks are. A nil one does
+// nothing.
 type forwarder struct {
 	client webhook.Client
 	url    *url.URL
 	secret string
 }
 
-// forwarder makes one, if that is asked for, and says which secret it signs with.
+// forwarder makes one if --forward-to is given. A secret that it had to generate
+// is printed.
 func (o listenOptions) forwarder(cmd *cobra.Command, s *store) (*forwarder, error) {
 	if o.forwardTo == nil {
 		return nil, nil
 	}
-	secret, err := newSecrets(cmd.InOrStdin()).read("secret", o.secret, webhookSecretVariable)
+
+	secret, err := newSecretReader(cmd.InOrStdin()).read("secret", o.secret, webhookSecretVariable)
 	if err != nil {
 		return nil, err
 	}
+
 	if secret == "" {
 		random := make([]byte, 32)
 		rand.Read(random)
 		secret = storage.SecretPrefix + base64.StdEncoding.EncodeToString(random)
 		fmt.Fprintln(cmd.ErrOrStderr(), "Signing secret:", secret)
 	}
-	// Whoever types the URL may reach all that this machine reaches.
+
+	// Unlike the URL of a subscription, this one is typed by an operator, who may
+	// call every address that this machine can reach.
 	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
-	open := guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: s.config.Webhooks.Timeout})
-	return &forwarder{client: webhook.Client{Transport: guarded{open}, Timeout: s.config.Webhooks.Timeout}, url: o.forwardTo, secret: secret}, nil
+	timeout := s.config.Webhooks.Timeout
+	transport := guardedTransport{guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: timeout})}
+	return &forwarder{
+		client: webhook.Client{Transport: transport, Timeout: timeout},
+		url:    o.forwardTo,
+		secret: secret,
+	}, nil
 }
 
-// forwardView is what came of posting an event on.
+// forwardView is the result of forwarding an event.
 type forwardView struct {
 	Status     *int    `json:"response_status"`
 	ErrorCode  *string `json:"error_code"`
@@ -54,12 +65,13 @@ type forwardView struct {
 
 func (v forwardView) String() string {
 	if v.Status == nil {
-		return text(v.Message)
+		return optionalText(v.Message)
 	}
 	return fmt.Sprintf("%d %s (%dms)", *v.Status, http.StatusText(*v.Status), v.DurationMS)
 }
 
-// post sends an event once. Without a forwarder it does nothing.
+// post sends an event once. Where it has a delivery, that one's id is used, so
+// that both carry the same headers.
 func (f *forwarder) post(ctx context.Context, s *store, h storage.Happening) *forwardView {
 	if f == nil {
 		return nil
@@ -68,9 +80,19 @@ func (f *forwarder) post(ctx context.Context, s *store, h storage.Happening) *fo
 	if h.DeliveryID != nil {
 		id = *h.DeliveryID
 	}
+
 	out := f.client.Deliver(ctx, webhook.Delivery{
-		ID: id, Attempt: 1, Event: h.ID, EventID: h.EventID, Type: h.Type, Source: h.Source, Body: h.Payload, URL: f.url, Secrets: []string{f.secret},
+		ID:      id,
+		Attempt: 1,
+		Event:   h.ID,
+		EventID: h.EventID,
+		Type:    h.Type,
+		Source:  h.Source,
+		Body:    h.Payload,
+		URL:     f.url,
+		Secrets: []string{f.secret},
 	})
+
 	v := &forwardView{DurationMS: out.Took.Milliseconds()}
 	if out.Status != 0 {
 		v.Status = &out.Status

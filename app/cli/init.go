@@ -27,7 +27,10 @@ func (e *env) initialize() *cobra.Command {
 			"output for '-'. A file that is there already is never touched.\n\n" +
 			"With --systemd or --docker it prints a unit file or a container file instead, which says in its\n" +
 			"first lines how to use it.",
-		Example: "  confab init\n  confab init /etc/confab.toml\n  confab init -\n  confab init --systemd > /etc/systemd/system/confab.service\n" +
+		Example: "  confab init\n" +
+			"  confab init /etc/confab.toml\n" +
+			"  confab init -\n" +
+			"  confab init --systemd > /etc/systemd/system/confab.service\n" +
 			"  confab init --docker > Containerfile",
 		Args: arguments("[FILE]"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
@@ -42,6 +45,7 @@ func (e *env) initialize() *cobra.Command {
 			return e.writeSettings(cmd, args)
 		}),
 	}
+
 	cmd.Flags().BoolVar(&systemd, "systemd", false, "print a unit file for systemd")
 	cmd.Flags().BoolVar(&docker, "docker", false, "print a container file")
 	cmd.MarkFlagsMutuallyExclusive("systemd", "docker")
@@ -59,12 +63,15 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		file = args[0]
 	}
+
 	if file == "-" {
 		return printText(cmd, e.ExampleConfig)
 	}
+
 	if err := writeNew(file, e.ExampleConfig); err != nil {
 		return err
 	}
+
 	hint := "confab config check"
 	if file != defaultConfigFile {
 		hint += " --config " + file
@@ -73,8 +80,9 @@ func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// writeNew writes a private file, for it may come to hold secrets. It replaces
-// none, and leaves no half one.
+// writeNew writes a file that only its owner may read, because the owner may
+// write secrets into it. An existing file is not replaced, and a file that could
+// not be written whole is removed.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -83,6 +91,7 @@ func writeNew(path, text string) error {
 	if err != nil {
 		return err
 	}
+
 	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))

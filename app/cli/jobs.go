@@ -11,11 +11,8 @@ import (
 	"confab/storage"
 )
 
-// listLimit is how much a listing that may be long shows unless told.
-const listLimit = 100
-
 func (e *env) jobs() *cobra.Command {
-	return e.group("jobs", "Look at the queue, try its jobs again or cancel them",
+	return e.group("jobs", "List the jobs of the queue, retry or cancel them",
 		e.jobsList(), e.jobsShow(), e.jobsRetry(), e.jobsCancel())
 }
 
@@ -36,8 +33,20 @@ type jobView struct {
 }
 
 func viewJob(j storage.Job) jobView {
-	v := jobView{ID: j.ID, Object: "job", Kind: j.Kind, State: j.State, Args: j.Args, Runs: j.Runs, Failures: j.Failures,
-		LastError: j.LastError, DueAt: j.DueAt, LeasedUntil: j.LeasedUntil, CreatedAt: j.CreatedAt}
+	v := jobView{
+		ID:          j.ID,
+		Object:      "job",
+		Kind:        j.Kind,
+		State:       j.State,
+		Args:        j.Args,
+		Runs:        j.Runs,
+		Failures:    j.Failures,
+		LastError:   j.LastError,
+		DueAt:       j.DueAt,
+		LeasedUntil: j.LeasedUntil,
+		CreatedAt:   j.CreatedAt,
+	}
+
 	if j.Lane != "" {
 		v.Lane = &j.Lane
 	}
@@ -52,7 +61,7 @@ func (e *env) jobsList() *cobra.Command {
 		Short:   "List the jobs that wait, run or have failed, oldest first",
 		Example: "  confab jobs list\n  confab jobs list --state failed --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []jobView
 			err := s.View(cmd.Context(), func(rx *storage.Rx) error {
 				jobs, err := rx.Jobs(filter)
@@ -64,24 +73,21 @@ func (e *env) jobsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "KIND", "STATE", "LANE", "DUE", "RUNS", "FAILURES", "LAST ERROR"}
 			return printList(cmd, asJSON, views, heading, func(v jobView) []string {
-				return []string{strconv.FormatInt(v.ID, 10), v.Kind, v.State, text(v.Lane), v.DueAt.String(),
-					strconv.Itoa(v.Runs), strconv.Itoa(v.Failures), text(v.LastError)}
+				return []string{strconv.FormatInt(v.ID, 10), v.Kind, v.State, optionalText(v.Lane), v.DueAt.String(),
+					strconv.Itoa(v.Runs), strconv.Itoa(v.Failures), optionalText(v.LastError)}
 			})
 		}),
 	}
-	parsed(cmd, &filter.Kind, "kind", "only this `kind`", parseText)
-	parsed(cmd, &filter.State, "state", "only in this state: `due|held|running|failed`",
+
+	parsedFlag(cmd, &filter.Kind, "kind", "only this `kind`", parseText)
+	parsedFlag(cmd, &filter.State, "state", "only in this state: `due|held|running|failed`",
 		parseChoice(storage.JobDue, storage.JobHeld, storage.JobRunning, storage.JobFailed))
 	limitFlag(cmd, &filter.Limit)
 	jsonFlag(cmd, &asJSON)
 	return cmd
-}
-
-// limitFlag adds --limit to a listing that may be long.
-func limitFlag(cmd *cobra.Command, limit *int) {
-	parsed(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
 }
 
 func (e *env) jobsShow() *cobra.Command {
@@ -101,13 +107,23 @@ func (e *env) jobsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			return printOne(cmd, asJSON, v, [][]string{
-				{"id", strconv.FormatInt(v.ID, 10)}, {"kind", v.Kind}, {"state", v.State}, {"lane", text(v.Lane)}, {"args", string(v.Args)},
-				{"runs", strconv.Itoa(v.Runs)}, {"failures", strconv.Itoa(v.Failures)}, {"last error", text(v.LastError)},
-				{"due", v.DueAt.String()}, {"leased until", v.LeasedUntil.String()}, {"created", v.CreatedAt.String()},
+				{"id", strconv.FormatInt(v.ID, 10)},
+				{"kind", v.Kind},
+				{"state", v.State},
+				{"lane", optionalText(v.Lane)},
+				{"args", string(v.Args)},
+				{"runs", strconv.Itoa(v.Runs)},
+				{"failures", strconv.Itoa(v.Failures)},
+				{"last error", optionalText(v.LastError)},
+				{"due", v.DueAt.String()},
+				{"leased until", v.LeasedUntil.String()},
+				{"created", v.CreatedAt.String()},
 			})
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -138,28 +154,30 @@ func (e *env) jobsRetry() *cobra.Command {
 func (e *env) jobsCancel() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel ID",
-		Short: "Remove a job for good; a running one is broken off",
-		Long: "Remove a job for good; a running one is broken off. What waits for it ends as if it were out of attempts: a\n" +
-			"message fails, a delivery is dead and can be replayed, a message received goes out without its file. What\n" +
-			"the provider or an endpoint has by then arrives all the same.",
+		Short: "Remove a job for good; a running one is interrupted",
+		Long: "Remove a job for good; a running one is interrupted. What waits for it ends as if the job had failed for the\n" +
+			"last time: a message fails, a delivery is dead and can be replayed, the event of a received message goes out\n" +
+			"without its file. What was sent to the provider or an endpoint before that is not taken back.",
 		Example: "  confab jobs cancel 42",
 		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
+			// The transaction removes the job; the command interrupts a running one.
 			command := fmt.Sprintf("/jobs/%d/cancel", id)
 			workers := jobs.New(jobs.Options{DB: s.DB})
-			return s.changeAnd(cmd.Context(), command, func(tx *storage.Tx) error { return workers.Cancel(tx, id) })
+			return s.changeAndNotify(cmd.Context(), command, func(tx *storage.Tx) error { return workers.Cancel(tx, id) })
 		}),
 	}
 }
 
-// withJob runs the code of a command whose argument is a job's number.
+// withJob makes the RunE of a command whose argument is a job's id.
 func (e *env) withJob(f func(cmd *cobra.Command, id int64, s *store) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil {
 			return usage("ID %q must be a job's number", args[0])
 		}
-		err = e.with(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)
+
+		err = e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error { return f(cmd, id, s) })(cmd, args)
 		if errors.Is(err, storage.ErrNotFound) {
 			return fmt.Errorf("there is no job %d", id)
 		}

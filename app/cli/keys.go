@@ -14,7 +14,7 @@ func (e *env) keys() *cobra.Command {
 	return e.group("keys", "Issue, list and revoke API keys", e.keysCreate(), e.keysList(), e.keysRevoke())
 }
 
-// newKeyView is what a new key is shown as, once.
+// newKeyView is a new key with its secret, which is shown only once.
 type newKeyView struct {
 	ID             string       `json:"id"`
 	Key            string       `json:"key"`
@@ -36,7 +36,7 @@ func (e *env) keysCreate() *cobra.Command {
 		Example: "  confab keys create --org org_01J…\n" +
 			"  confab keys create --org org_01J… --label \"nightly export\" --expires-in 30d",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			k := storage.Key{}
 			if label != "" {
 				k.Label = &label
@@ -44,6 +44,7 @@ func (e *env) keysCreate() *cobra.Command {
 			if expiresIn != 0 {
 				k.ExpiresAt = storage.Now().Add(expiresIn)
 			}
+
 			var secret string
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
 				o, err := organization(&tx.Rx, org)
@@ -57,12 +58,21 @@ func (e *env) keysCreate() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printNew(cmd, asJSON, secret, newKeyView{ID: k.ID, Key: secret, Label: k.Label, Last4: k.Last4, OrganizationID: org, ExpiresAt: k.ExpiresAt})
+
+			return printNew(cmd, asJSON, secret, newKeyView{
+				ID:             k.ID,
+				Key:            secret,
+				Label:          k.Label,
+				Last4:          k.Last4,
+				OrganizationID: org,
+				ExpiresAt:      k.ExpiresAt,
+			})
 		}),
 	}
+
 	requiredOrg(cmd, &org, "that the key belongs to")
-	parsed(cmd, &label, "label", "what the key is for, a short `text`", parseName)
-	parsed(cmd, &expiresIn, "expires-in", "`age` at which the key ends, such as 720h or 30d (default: never)", parseAge)
+	parsedFlag(cmd, &label, "label", "what the key is for, a short `text`", parseName)
+	parsedFlag(cmd, &expiresIn, "expires-in", "`time` after which the key expires, such as 720h or 30d (default: never)", parseAge)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -82,8 +92,19 @@ type keyView struct {
 }
 
 func viewKey(k storage.Key, o storage.Organization) keyView {
-	v := keyView{ID: k.ID, Object: "api_key", Label: k.Label, Last4: k.Last4, OrganizationID: o.PublicID, Status: "active",
-		CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, LastUsedAt: k.LastUsedAt}
+	v := keyView{
+		ID:             k.ID,
+		Object:         "api_key",
+		Label:          k.Label,
+		Last4:          k.Last4,
+		OrganizationID: o.PublicID,
+		Status:         "active",
+		CreatedAt:      k.CreatedAt,
+		ExpiresAt:      k.ExpiresAt,
+		RevokedAt:      k.RevokedAt,
+		LastUsedAt:     k.LastUsedAt,
+	}
+
 	switch {
 	case k.RevokedAt != 0:
 		v.Status = "revoked"
@@ -103,8 +124,9 @@ func (e *env) keysList() *cobra.Command {
 		Short:   "List keys, revoked and expired ones too",
 		Example: "  confab keys list\n  confab keys list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
-			s.flushCalls(cmd) // which are uses of keys too
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			s.flushCalls(cmd) // stores when each key was used last, too
+
 			var views []keyView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				keys, err := rx.Keys(o.ID)
@@ -116,12 +138,17 @@ func (e *env) keysList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED"}
 			return printList(cmd, asJSON, views, heading, func(v keyView) []string {
-				return []string{v.ID, v.OrganizationID, "…" + v.Last4, text(v.Label), v.Status, v.CreatedAt.String(), v.LastUsedAt.String()}
+				return []string{
+					v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status,
+					v.CreatedAt.String(), v.LastUsedAt.String(),
+				}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -133,7 +160,7 @@ func (e *env) keysRevoke() *cobra.Command {
 		Short:   "Revoke a key for good; a running server refuses it at once",
 		Example: "  confab keys revoke key_01J…",
 		Args:    arguments("KEY_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.RevokeKey(args[0]) })
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no key %s", args[0])

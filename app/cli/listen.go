@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	// listenEvery is how often listen looks for what is new.
-	listenEvery = 100 * time.Millisecond
-	listenBatch = 100
+	listenInterval = 100 * time.Millisecond // between two reads of new events
+	listenBatch    = 100
 )
 
 // listenOptions are the flags of listen.
@@ -39,40 +38,42 @@ func (e *env) listen() *cobra.Command {
 		Short: "Print events as they happen, and post them on to a URL",
 		Long: "Print a line for each event as it happens, replays too, until interrupted. With --forward-to each is\n" +
 			"also posted to a URL, with the headers and the signature of a webhook: the secret is --secret,\n" +
-			"$" + webhookSecretVariable + ", or made up and printed. It needs no subscription and leaves none behind.\n\n" +
-			"A server must run on the data directory. Without --data-dir it is " + defaultSandboxDir + "'s where none runs on\n" +
-			"./confab-data.",
+			"$" + webhookSecretVariable + ", or generated and printed. It needs no subscription and creates none.\n\n" +
+			"A server must run on the data directory. Without --data-dir and without a server on ./confab-data it is\n" +
+			defaultSandboxDir + ".",
 		Example: "  confab listen\n" +
 			"  confab listen --forward-to http://localhost:3000/hooks --events message.received,message.status\n" +
 			"  confab listen --json | jq .payload",
 		Args: arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			if err := e.findServed(cmd); err != nil {
+			if err := e.requireServer(cmd); err != nil {
 				return err
 			}
-			return e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
-				err := s.listen(cmd, o)
+			return e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+				err := s.streamEvents(cmd, o)
 				if cmd.Context().Err() != nil {
-					return nil // the way to end it
+					return nil // an interrupt is the way to end it
 				}
 				return err
 			})(cmd, nil)
 		}),
 	}
+
 	optionalOrg(cmd, &o.org)
-	parsed(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
-	parsed(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
-	parsed(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
+	parsedFlag(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
+	parsedFlag(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
+	parsedFlag(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object a line")
 	return cmd
 }
 
-// parseEventTypes takes names of events; * means all.
+// parseEventTypes accepts names of event types; * is all, which is nil.
 func parseEventTypes(s string) ([]string, error) {
 	names := strings.Split(s, ",")
 	if slices.Contains(names, "*") {
 		return nil, nil
 	}
+
 	for _, name := range names {
 		if _, err := parseEventType(name); err != nil {
 			return nil, err
@@ -81,35 +82,43 @@ func parseEventTypes(s string) ([]string, error) {
 	return names, nil
 }
 
-// findServed makes sure that a server runs on the data directory; where none is
-// named, the sandbox's will do.
-func (e *env) findServed(cmd *cobra.Command) error {
+// requireServer makes sure that a server runs on the data directory: without one
+// there are no events to wait for. Where the directory is the default and has no
+// server, --data-dir is set to the sandbox's if that runs.
+func (e *env) requireServer(cmd *cobra.Command) error {
 	c, err := e.settings(cmd, nil)
 	if err != nil {
 		return err
 	}
+
 	served, err := app.DataDir(c.DataDir).Served()
 	if err != nil || served {
 		return err
 	}
+
 	if c.DataDir == config.Default().DataDir {
 		if sandbox, err := app.DataDir(defaultSandboxDir).Served(); err == nil && sandbox {
 			return cmd.Flags().Set("data-dir", defaultSandboxDir)
 		}
 	}
-	return fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', or choose its directory with --data-dir", c.DataDir)
+
+	return fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', "+
+		"or choose its directory with --data-dir", c.DataDir)
 }
 
-// listen prints and forwards until the command is interrupted.
-func (s *store) listen(cmd *cobra.Command, o listenOptions) error {
+// streamEvents prints and forwards every event that is stored from now on, until
+// the command is interrupted. It reads the database at short intervals: the
+// server runs in another process.
+func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	ctx := cmd.Context()
 	forward, err := o.forwarder(cmd, s)
 	if err != nil {
 		return err
 	}
+
 	var (
 		mark  storage.Mark
-		owner int64
+		owner int64 // organization; 0 is all
 	)
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if o.org != "" {
@@ -125,11 +134,13 @@ func (s *store) listen(cmd *cobra.Command, o listenOptions) error {
 	if err != nil {
 		return err
 	}
+
 	fmt.Fprintln(cmd.ErrOrStderr(), "Listening. Ctrl-C ends it.")
-	tick := time.NewTicker(listenEvery)
+	tick := time.NewTicker(listenInterval)
 	defer tick.Stop()
+
 	for {
-		if mark, err = s.hear(ctx, mark, owner, o, forward, cmd.OutOrStdout()); err != nil {
+		if mark, err = s.printNewEvents(ctx, mark, owner, o, forward, cmd.OutOrStdout()); err != nil {
 			return err
 		}
 		select {
@@ -140,8 +151,11 @@ func (s *store) listen(cmd *cobra.Command, o listenOptions) error {
 	}
 }
 
-// hear prints and forwards what happened since the mark, and returns the next.
-func (s *store) hear(ctx context.Context, mark storage.Mark, owner int64, o listenOptions, forward *forwarder, out io.Writer) (storage.Mark, error) {
+// printNewEvents prints and forwards the events after the mark, and returns the
+// mark of the last.
+func (s *store) printNewEvents(
+	ctx context.Context, mark storage.Mark, owner int64, o listenOptions, forward *forwarder, out io.Writer,
+) (storage.Mark, error) {
 	for {
 		var some []storage.Happening
 		err := s.View(ctx, func(rx *storage.Rx) (err error) {
@@ -151,6 +165,7 @@ func (s *store) hear(ctx context.Context, mark storage.Mark, owner int64, o list
 		if err != nil {
 			return mark, err
 		}
+
 		for _, h := range some {
 			if len(o.events) > 0 && !slices.Contains(o.events, h.Type) {
 				continue
@@ -159,14 +174,15 @@ func (s *store) hear(ctx context.Context, mark storage.Mark, owner int64, o list
 				return mark, err
 			}
 		}
+
 		if len(some) < listenBatch {
 			return mark, nil
 		}
 	}
 }
 
-// happeningView is an event as --json prints it.
-type happeningView struct {
+// eventView is an event as --json prints it.
+type eventView struct {
 	Object         string          `json:"object"`
 	ID             string          `json:"id"`
 	Type           string          `json:"type"`
@@ -180,16 +196,26 @@ type happeningView struct {
 	Payload        json.RawMessage `json:"payload"`
 }
 
-// print writes one line.
+// print writes the line of one event.
 func (o listenOptions) print(out io.Writer, h storage.Happening, forwarded *forwardView) error {
 	if o.asJSON {
 		line := json.NewEncoder(out)
 		line.SetEscapeHTML(false)
-		return line.Encode(happeningView{
-			Object: "event", ID: h.ID, Type: h.Type, Source: h.Source, EventID: h.EventID, OrganizationID: h.OrganizationPublicID,
-			DeliveryID: h.DeliveryID, ReplayedFrom: h.ReplayedFrom, CreatedAt: h.CreatedAt, Forwarded: forwarded, Payload: h.Payload,
+		return line.Encode(eventView{
+			Object:         "event",
+			ID:             h.ID,
+			Type:           h.Type,
+			Source:         h.Source,
+			EventID:        h.EventID,
+			OrganizationID: h.OrganizationPublicID,
+			DeliveryID:     h.DeliveryID,
+			ReplayedFrom:   h.ReplayedFrom,
+			CreatedAt:      h.CreatedAt,
+			Forwarded:      forwarded,
+			Payload:        h.Payload,
 		})
 	}
+
 	line := fmt.Sprintf("%s  %-28s  %s", h.CreatedAt.Std().Local().Format("15:04:05"), h.Type, printable(h.EventID))
 	if h.ReplayedFrom != nil {
 		line += "  replay of " + *h.ReplayedFrom

@@ -15,8 +15,8 @@ import (
 	"confab/storage"
 )
 
-// followEvery is how often --follow looks for new calls.
-const followEvery = time.Second
+// followInterval is how often --follow looks for new calls.
+const followInterval = time.Second
 
 // callView is one line of the API log.
 type callView struct {
@@ -33,31 +33,42 @@ type callView struct {
 }
 
 func viewCall(c storage.Call) callView {
-	return callView{Object: "api_call", RequestID: c.RequestID, Method: c.Method, Path: c.Path, Status: c.Status,
-		LatencyMS: float64(c.LatencyMicros) / 1000, IP: c.IP, OrganizationID: c.OrganizationPublicID, APIKeyID: c.KeyID, CreatedAt: c.CreatedAt}
+	return callView{
+		Object:         "api_call",
+		RequestID:      c.RequestID,
+		Method:         c.Method,
+		Path:           c.Path,
+		Status:         c.Status,
+		LatencyMS:      float64(c.LatencyMicros) / 1000,
+		IP:             c.IP,
+		OrganizationID: c.OrganizationPublicID,
+		APIKeyID:       c.KeyID,
+		CreatedAt:      c.CreatedAt,
+	}
 }
 
-// statuses is a range of HTTP statuses.
-type statuses struct{ min, max int }
+// statusRange is a range of HTTP statuses.
+type statusRange struct{ min, max int }
 
-// parseStatuses reads one status, or a class of them such as 5xx.
-func parseStatuses(s string) (statuses, error) {
+// parseStatusRange reads one status, or a class of them such as 5xx.
+func parseStatusRange(s string) (statusRange, error) {
 	number, isClass := strings.CutSuffix(strings.ToLower(s), "xx")
 	n, err := strconv.Atoi(number)
+
 	switch {
 	case err == nil && isClass && 1 <= n && n <= 5:
-		return statuses{n * 100, n*100 + 99}, nil
+		return statusRange{n * 100, n*100 + 99}, nil
 	case err == nil && !isClass && 100 <= n && n <= 599:
-		return statuses{n, n}, nil
+		return statusRange{n, n}, nil
 	}
-	return statuses{}, errors.New("must be a status such as 404, or a class such as 5xx")
+	return statusRange{}, errors.New("must be a status such as 404, or a class such as 5xx")
 }
 
 // logOptions are the flags of logs.
 type logOptions struct {
 	org    string
 	since  time.Duration
-	status statuses
+	status statusRange
 	limit  int
 	follow bool
 	asJSON bool
@@ -72,43 +83,49 @@ func (e *env) logs() *cobra.Command {
 			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
 			"  confab logs --follow --json",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			err := o.show(cmd, s)
 			if cmd.Context().Err() != nil {
-				return nil // the way to end --follow
+				return nil // an interrupt is the way to end --follow
 			}
 			return err
 		}),
 	}
+
 	optionalOrg(cmd, &o.org)
-	parsed(cmd, &o.since, "since", "only calls younger than this `age`, such as 1h or 7d", parseAge)
-	parsed(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatuses)
+	parsedFlag(cmd, &o.since, "since", "only calls younger than this `age`, such as 1h or 7d", parseAge)
+	parsedFlag(cmd, &o.status, "status", "only with this `status`, such as 404, or class, such as 5xx", parseStatusRange)
 	limitFlag(cmd, &o.limit)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "go on with new calls until interrupted")
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON; with --follow one object a line")
 	return cmd
 }
 
-// flushCalls makes a running server store the newest calls. It may be unable to,
-// and what is stored is worth reading then above all.
+// flushCalls makes a running server store the calls that it still has in memory.
+// A server that cannot is only warned about: its stored calls are needed all the
+// more then.
 func (s *store) flushCalls(cmd *cobra.Command) {
 	if err := s.dir.Tell(cmd.Context(), "/flush"); err != nil && cmd.Context().Err() == nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning: the newest calls may be missing:", err)
 	}
 }
 
-// show prints the calls that were, and with --follow those that come.
+// show prints the stored calls, and with --follow then the new ones.
 func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter, err := o.filter(ctx, s)
 	if err != nil {
 		return err
 	}
+
 	s.flushCalls(cmd)
 	var (
 		calls []storage.Call
 		last  int64
 	)
+
+	// Both are read in one snapshot, so that --follow neither misses nor repeats a
+	// call.
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if last, err = rx.LastCall(); err != nil {
 			return err
@@ -119,12 +136,14 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	if err != nil {
 		return err
 	}
+
 	if o.asJSON && !o.follow {
 		return printCalls(out, calls)
 	}
 	if !o.asJSON {
 		fmt.Fprintf(out, lineHeading, "TIME", "STATUS", "METHOD", "PATH", "TOOK", "ORGANIZATION", "IP", "REQUEST")
 	}
+
 	if err := o.printLines(out, calls); err != nil || !o.follow {
 		return err
 	}
@@ -136,9 +155,11 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 	if o.since != 0 {
 		f.Since = storage.Now().Add(-o.since)
 	}
+
 	if o.org == "" {
 		return f, nil
 	}
+
 	err := s.eachOrganization(ctx, o.org, func(_ *storage.Rx, found storage.Organization) error {
 		f.Organization = found.ID
 		return nil
@@ -146,11 +167,13 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 	return f, err
 }
 
-// tail prints calls as they come, all of them: the limit is for the past.
+// tail prints new calls until interrupted. --limit does not hold here: it is for
+// the stored ones.
 func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.CallFilter) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter.Limit = listLimit
-	tick := time.NewTicker(followEvery)
+
+	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -158,6 +181,8 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 			return nil
 		case <-tick.C:
 		}
+
+		// Page by page until one is not full.
 		s.flushCalls(cmd)
 		for more := true; more; {
 			var (
@@ -175,14 +200,15 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 	}
 }
 
-// nextCalls reads what was logged after the call with the id last, and returns
-// the id to go on from: past all that the filter refused, so that it is not
-// looked at again and again.
+// nextCalls reads a page of calls after the one with the id last, and returns the
+// id to continue after. Unless the page is full that is the newest call of all,
+// so that calls which the filter left out are not read again.
 func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFilter) (calls []storage.Call, next int64, err error) {
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
 		if calls, err = rx.CallsAfter(last, filter); err != nil {
 			return err
 		}
+
 		if len(calls) == filter.Limit {
 			next = calls[len(calls)-1].ID
 			return nil
@@ -193,7 +219,7 @@ func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFi
 	return calls, next, err
 }
 
-// printCalls prints a finished listing as JSON.
+// printCalls prints calls as one JSON array.
 func printCalls(out io.Writer, calls []storage.Call) error {
 	views := make([]callView, len(calls))
 	for i, c := range calls {
@@ -202,16 +228,18 @@ func printCalls(out io.Writer, calls []storage.Call) error {
 	return printJSON(out, views)
 }
 
-// The columns of the log have fixed widths: the lines to come are not known.
+// The columns have fixed widths, because with --follow the later lines are not
+// known when the first is printed.
 const (
 	lineHeading = "%-24s  %-6s  %-6s  %-40s  %9s  %-30s  %-15s  %s\n"
 	lineLayout  = "%-24s  %-6d  %-6s  %-40s  %7.1fms  %-30s  %-15s  %s\n"
 )
 
-// printLines prints a line for each call.
+// printLines prints a line for each call, as text or as a JSON object.
 func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
+
 	for _, c := range calls {
 		v := viewCall(c)
 		var err error
@@ -219,8 +247,9 @@ func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
 			err = lines.Encode(v)
 		} else {
 			_, err = fmt.Fprintf(out, lineLayout, v.CreatedAt, v.Status, printable(v.Method), printable(v.Path), v.LatencyMS,
-				printable(text(v.OrganizationID)), printable(v.IP), v.RequestID)
+				printable(optionalText(v.OrganizationID)), printable(v.IP), v.RequestID)
 		}
+
 		if err != nil {
 			return err
 		}

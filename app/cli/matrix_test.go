@@ -41,5 +41,5 @@ env CONFAB_PROVIDER__APP_SECRET=$SECRET
 			t.Fatal(err)
 		}
 	}
-	testscript.Run(t, testscript.Params{Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true, Cmds: words()})
+	testscript.Run(t, testscript.Params{Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true, Cmds: scriptCommands()})
 }

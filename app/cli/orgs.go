@@ -18,8 +18,8 @@ func (e *env) orgs() *cobra.Command {
 		e.orgsCreate(), e.orgsList(), e.orgsShow(), e.orgsSet(), e.orgsSuspend(), e.orgsResume())
 }
 
-// organizationView is an organization as GET /v1/me has it, and what only its
-// operator sees.
+// organizationView is an organization as GET /v1/me shows it, with what only an
+// operator may see.
 type organizationView struct {
 	ID           string       `json:"id"`
 	Object       string       `json:"object"`
@@ -29,12 +29,21 @@ type organizationView struct {
 	Subscription string       `json:"subscription"`
 	RequireOptIn bool         `json:"require_opt_in"`
 	CreatedAt    storage.Time `json:"created_at"`
-	Teams        []teamView   `json:"teams,omitempty"` // in a listing left out
+	Teams        []teamView   `json:"teams,omitempty"` // not in a listing
 }
 
 func viewOrganization(o storage.Organization, teams ...storage.Team) organizationView {
-	v := organizationView{ID: o.PublicID, Object: "organization", Name: o.Name, Plan: o.Plan, Status: o.Status(),
-		Subscription: o.Subscription, RequireOptIn: o.RequireOptIn, CreatedAt: o.CreatedAt}
+	v := organizationView{
+		ID:           o.PublicID,
+		Object:       "organization",
+		Name:         o.Name,
+		Plan:         o.Plan,
+		Status:       o.Status(),
+		Subscription: o.Subscription,
+		RequireOptIn: o.RequireOptIn,
+		CreatedAt:    o.CreatedAt,
+	}
+
 	for _, t := range teams {
 		v.Teams = append(v.Teams, viewTeam(t, o))
 	}
@@ -50,16 +59,17 @@ func (e *env) orgsCreate() *cobra.Command {
 		Use:     "create NAME",
 		Short:   "Make an organization and print its id; the first one makes the data directory",
 		Example: "  confab orgs create \"Acme\"\n  confab orgs create \"Acme\" --plan starter --json",
-		Args:    newName,
-		PreRunE: e.run(func(cmd *cobra.Command, _ []string) error { // before anything is made
+		Args:    nameArgument,
+		PreRunE: e.run(func(cmd *cobra.Command, _ []string) error { // before RunE creates the data directory
 			c, err := e.settings(cmd, nil)
 			if err != nil {
 				return err
 			}
 			return checkPlan(c, plan)
 		}),
-		RunE: e.with(true, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(true, func(cmd *cobra.Command, args []string, s *store) error {
 			o := storage.Organization{Name: args[0], Plan: plan}
+
 			var team storage.Team
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
 				team, err = tx.InsertOrganization(&o)
@@ -71,13 +81,14 @@ func (e *env) orgsCreate() *cobra.Command {
 			return printNew(cmd, asJSON, o.PublicID, viewOrganization(o, team))
 		}),
 	}
+
 	cmd.Flags().StringVar(&plan, "plan", config.SelfHosted, "what it may do: a `plan` of the settings")
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// checkPlan refuses a plan that the settings do not have: the server would take
-// it for the default one, which allows everything.
+// checkPlan refuses a plan that the settings do not have: the server would use
+// the default one instead, which allows everything.
 func checkPlan(c config.Config, name string) error {
 	if _, known := c.Plans[name]; known {
 		return nil
@@ -93,7 +104,7 @@ func (e *env) orgsList() *cobra.Command {
 		Short:   "List organizations",
 		Example: "  confab orgs list\n  confab orgs list --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []organizationView
 			err := s.eachOrganization(cmd.Context(), "", func(_ *storage.Rx, o storage.Organization) error {
 				views = append(views, viewOrganization(o))
@@ -102,12 +113,14 @@ func (e *env) orgsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "PLAN", "STATUS", "SUBSCRIPTION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v organizationView) []string {
 				return []string{v.ID, v.Name, v.Plan, v.Status, v.Subscription, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -119,7 +132,7 @@ func (e *env) orgsShow() *cobra.Command {
 		Short:   "Show one organization and its teams",
 		Example: "  confab orgs show org_01J…\n  confab orgs show org_01J… --json",
 		Args:    arguments("ORG"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var v organizationView
 			err := s.eachOrganization(cmd.Context(), args[0], func(rx *storage.Rx, o storage.Organization) error {
 				teams, err := rx.Teams(o.ID)
@@ -129,16 +142,19 @@ func (e *env) orgsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			fields := [][]string{
 				{"id", v.ID}, {"name", v.Name}, {"plan", v.Plan}, {"status", v.Status}, {"subscription", v.Subscription},
 				{"require opt-in", strconv.FormatBool(v.RequireOptIn)}, {"created", v.CreatedAt.String()},
 			}
+
 			for _, t := range v.Teams {
 				fields = append(fields, []string{"team", t.ID + "  " + t.Name})
 			}
 			return printOne(cmd, asJSON, v, fields)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -161,13 +177,14 @@ func (e *env) orgsSet() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			given := cmd.Flags().Changed
 			if given("plan") {
 				if err := checkPlan(s.config, plan); err != nil {
 					return err
 				}
 			}
+
 			return s.changeOrganization(cmd, args[0], func(tx *storage.Tx, o *storage.Organization) {
 				if given("name") {
 					o.Name = name
@@ -184,9 +201,11 @@ func (e *env) orgsSet() *cobra.Command {
 			})
 		}),
 	}
-	parsed(cmd, &name, "name", "what it is called, a short `text`", parseName)
+
+	parsedFlag(cmd, &name, "name", "what it is called, a short `text`", parseName)
 	cmd.Flags().StringVar(&plan, "plan", "", "what it may do: a `plan` of the settings")
-	parsed(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`", parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
+	parsedFlag(cmd, &subscription, "subscription", "whether it has paid: `active|inactive`",
+		parseChoice(storage.SubscriptionActive, storage.SubscriptionInactive))
 	cmd.Flags().BoolVar(&requireOptIn, "require-opt-in", false, "send templates only to people who agreed to it")
 	return cmd
 }
@@ -197,9 +216,9 @@ func (e *env) orgsSuspend() *cobra.Command {
 		Short:   "Lock an organization out; its calls are refused at once",
 		Example: "  confab orgs suspend org_01J…",
 		Args:    arguments("ORG"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.changeOrganization(cmd, args[0], func(tx *storage.Tx, o *storage.Organization) {
-				if o.SuspendedAt == 0 { // else it keeps the time since when
+				if o.SuspendedAt == 0 { // else the time of the first suspension stays
 					o.SuspendedAt = tx.Now
 				}
 			})
@@ -213,19 +232,20 @@ func (e *env) orgsResume() *cobra.Command {
 		Short:   "Let a suspended organization in again",
 		Example: "  confab orgs resume org_01J…",
 		Args:    arguments("ORG"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			return s.changeOrganization(cmd, args[0], func(_ *storage.Tx, o *storage.Organization) { o.SuspendedAt = 0 })
 		}),
 	}
 }
 
-// changeOrganization stores what edit makes of an organization.
+// changeOrganization reads an organization, lets edit change it, and stores it.
 func (s *store) changeOrganization(cmd *cobra.Command, id string, edit func(*storage.Tx, *storage.Organization)) error {
 	return s.change(cmd.Context(), func(tx *storage.Tx) error {
 		o, err := organization(&tx.Rx, id)
 		if err != nil {
 			return err
 		}
+
 		edit(tx, &o)
 		return tx.UpdateOrganization(&o)
 	})

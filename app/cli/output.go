@@ -24,7 +24,8 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// printNew shows what was made: the id alone, for scripts, or the whole as JSON.
+// printNew shows what was created: its id alone, for scripts, or all of it as
+// JSON.
 func printNew(cmd *cobra.Command, asJSON bool, id string, view any) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), view)
@@ -38,7 +39,7 @@ func printOne(cmd *cobra.Command, asJSON bool, view any, fields [][]string) erro
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), view)
 	}
-	return align(cmd.OutOrStdout(), fields)
+	return printColumns(cmd.OutOrStdout(), fields)
 }
 
 // printList shows a listing: one JSON array, or a table with a row for each.
@@ -49,15 +50,16 @@ func printList[V any](cmd *cobra.Command, asJSON bool, views []V, heading []stri
 		}
 		return printJSON(cmd.OutOrStdout(), views)
 	}
+
 	rows := [][]string{heading}
 	for _, v := range views {
 		rows = append(rows, row(v))
 	}
-	return align(cmd.OutOrStdout(), rows)
+	return printColumns(cmd.OutOrStdout(), rows)
 }
 
-// align prints rows in columns.
-func align(w io.Writer, rows [][]string) error {
+// printColumns prints rows in columns.
+func printColumns(w io.Writer, rows [][]string) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		cells := make([]string, len(row))
@@ -66,22 +68,26 @@ func align(w io.Writer, rows [][]string) error {
 		}
 		fmt.Fprintln(tab, strings.Join(cells, "\t"))
 	}
+
 	return tab.Flush()
 }
 
-// text is an optional text as a table shows it.
-func text(s *string) string {
+// optionalText is an optional text; "" for none.
+func optionalText(s *string) string {
 	if s == nil {
 		return ""
 	}
 	return *s
 }
 
-// printable keeps what others named from breaking or steering the terminal.
+// printable makes text from outside, such as names of contacts, safe to print:
+// without line breaks, escape sequences and marks that change the direction of
+// writing. An empty text is a dash, so that a table has no holes.
 func printable(cell string) string {
 	if cell == "" {
 		return "-"
 	}
+
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return '?'

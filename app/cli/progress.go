@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	progressWidth = 30
-	progressEvery = 100 * time.Millisecond
+	progressWidth    = 30
+	progressInterval = 100 * time.Millisecond
 )
 
 // progress is a line on the terminal that shows how far long work is. On
 // anything but a terminal it shows nothing.
 type progress struct {
-	w     io.Writer
-	what  string
-	show  func(n int64) string // an amount as people read it
-	drawn time.Time
-	shown bool
+	w       io.Writer
+	what    string
+	format  func(n int64) string // an amount as people read it
+	drawnAt time.Time
+	shown   bool
 }
 
 // newProgress makes the line, which appears with the first step.
@@ -30,16 +30,17 @@ func newProgress(w io.Writer, what string, show func(int64) string) *progress {
 	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		w = io.Discard
 	}
-	return &progress{w: w, what: what, show: show}
+	return &progress{w: w, what: what, format: show}
 }
 
 // step draws the line, unless it was drawn a moment ago.
 func (p *progress) step(done, total int64) {
-	if time.Since(p.drawn) < progressEvery {
+	if time.Since(p.drawnAt) < progressInterval {
 		return
 	}
-	p.drawn, p.shown = time.Now(), true
-	fmt.Fprintf(p.w, "\r%s\x1b[K", bar(p.what, done, total, p.show))
+
+	p.drawnAt, p.shown = time.Now(), true
+	fmt.Fprintf(p.w, "\r%s\x1b[K", progressBar(p.what, done, total, p.format))
 }
 
 // end takes the line away.
@@ -49,16 +50,18 @@ func (p *progress) end() {
 	}
 }
 
-// bar is the line's text. What grows while it is worked on never shows more
-// than all of it.
-func bar(what string, done, total int64, show func(int64) string) string {
+// progressBar is the line's text. The total may grow during the work, as a
+// database does: it is never shown as less than what is done.
+func progressBar(what string, done, total int64, format func(int64) string) string {
 	total = max(total, done, 1)
 	full := int(done * progressWidth / total)
-	return fmt.Sprintf("%s [%s%s] %3d%%  %s of %s", what, strings.Repeat("#", full), strings.Repeat(".", progressWidth-full), done*100/total, show(done), show(total))
+	bar := strings.Repeat("#", full) + strings.Repeat(".", progressWidth-full)
+
+	return fmt.Sprintf("%s [%s] %3d%%  %s of %s", what, bar, done*100/total, format(done), format(total))
 }
 
-// count is a number with its thousands apart.
-func count(n int64) string {
+// formatCount writes a number with commas between the thousands.
+func formatCount(n int64) string {
 	digits := fmt.Sprint(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -66,12 +69,13 @@ func count(n int64) string {
 	return digits
 }
 
-// bytesOf is a size in the unit that suits it.
-func bytesOf(n int64) string {
+// formatBytes writes a size in the largest unit in which it is at least 1.
+func formatBytes(n int64) string {
 	const unit = 1024
 	if n < unit {
 		return fmt.Sprintf("%d B", n)
 	}
+
 	size, units := float64(n), "KMGTPE"
 	for i := range units {
 		if size /= unit; size < unit || i == len(units)-1 {

@@ -12,7 +12,7 @@ import (
 	"confab/storage"
 )
 
-// purgeView is what a purge has deleted, or would delete.
+// purgeView is how many rows a purge has deleted, or would delete.
 type purgeView struct {
 	Object string       `json:"object"`
 	DryRun bool         `json:"dry_run"`
@@ -35,83 +35,100 @@ func (e *env) purge() *cobra.Command {
 		Short: "Delete messages, events and logs that are older than you want them",
 		Long: "Delete messages with the media that came with them, events with their deliveries, lines of the API\n" +
 			"log and raw callbacks that are older than an age, and give the space back. Contacts, conversations\n" +
-			"and the media library stay, as does what is still under way. It goes in small steps beside the\n" +
-			"server's work; where a server runs, that does it. Stop it at any time and run it again for the rest.\n\n" +
-			"What the settings say is deleted in time without this: retention_days of the plan for messages, of\n" +
-			"[webhooks] for events, and log.api_log_days.",
-		Example: "  confab purge --older-than 90d --dry-run\n  confab purge --older-than 90d --org org_01J…\n  confab purge --older-than 720h --account 106540352242922 --json",
-		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			"and the media library stay, as does what is still under way. A running server does the work, in small\n" +
+			"steps beside its own; otherwise this command does. Stop it at any time and run it again for the rest.\n\n" +
+			"The server deletes by itself what is older than the settings allow: retention_days of the plan for\n" +
+			"messages, retention_days of [webhooks] for events, and log.api_log_days.",
+		Example: "  confab purge --older-than 90d --dry-run\n" +
+			"  confab purge --older-than 90d --org org_01J…\n" +
+			"  confab purge --older-than 720h --account 106540352242922 --json",
+		Args: arguments(),
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			v, err := s.purge(cmd, f)
 			if err != nil {
 				return err
 			}
+
 			heading := "DELETED"
 			if f.dryRun {
 				heading = "WOULD DELETE"
 			}
-			return printOne(cmd, f.asJSON, v, [][]string{{"WHAT", heading},
-				{"messages", count(v.Messages)}, {"media", count(v.Media)}, {"events", count(v.Events)}, {"deliveries", count(v.Deliveries)},
-				{"API log", count(v.Calls)}, {"raw callbacks", count(v.RawCallbacks)}})
+			return printOne(cmd, f.asJSON, v, [][]string{
+				{"WHAT", heading},
+				{"messages", formatCount(v.Messages)},
+				{"media", formatCount(v.Media)},
+				{"events", formatCount(v.Events)},
+				{"deliveries", formatCount(v.Deliveries)},
+				{"API log", formatCount(v.Calls)},
+				{"raw callbacks", formatCount(v.RawCallbacks)},
+			})
 		}),
 	}
-	parsed(cmd, &f.age, "older-than", "delete what is older than this `age`, such as 90d or 720h", parseAge)
+
+	parsedFlag(cmd, &f.age, "older-than", "delete what is older than this `age`, such as 90d or 720h", parseAge)
 	cmd.MarkFlagRequired("older-than")
 	optionalOrg(cmd, &f.org)
-	parsed(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
+	parsedFlag(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count")
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
 }
 
-// purge counts, and deletes unless that is all that is wanted.
+// purge counts what there is to delete, and deletes it unless --dry-run is set.
 func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	ctx := cmd.Context()
-	what := storage.Purge{Before: storage.Now().Add(-f.age)}
+	scope := storage.Purge{Before: storage.Now().Add(-f.age)}
+
 	var found storage.Purged
 	err := s.View(ctx, func(rx *storage.Rx) (err error) {
-		if err := f.scope(rx, &what); err != nil {
+		if err := f.resolveScope(rx, &scope); err != nil {
 			return err
 		}
-		found, err = rx.PurgeCounts(what)
+		found, err = rx.PurgeCounts(scope)
 		return err
 	})
-	v := purgeView{Object: "purge", DryRun: f.dryRun, Before: what.Before, Purged: found}
+	v := purgeView{Object: "purge", DryRun: f.dryRun, Before: scope.Before, Purged: found}
 	if err != nil || f.dryRun {
 		return v, err
 	}
-	line := newProgress(cmd.ErrOrStderr(), "purging", count)
+
+	// The counts of before are only the total of the progress line: the result has
+	// what was really deleted.
+	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)
 	v.Purged = storage.Purged{}
-	err = s.dir.Purge(ctx, s.DB, what, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.Purged) {
+	err = s.dir.Purge(ctx, s.DB, scope, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.Purged) {
 		v.Purged = purged
 		line.step(purged.Total(), found.Total())
 	})
 	line.end()
+
 	if err != nil && v.Total() > 0 {
-		err = fmt.Errorf("%w (%s rows were deleted so far)", err, count(v.Total()))
+		err = fmt.Errorf("%w (%s rows were deleted so far)", err, formatCount(v.Total()))
 	}
 	if errors.Is(err, context.Canceled) {
-		err = fmt.Errorf("stopped after %s rows: run it again for the rest", count(v.Total()))
+		err = fmt.Errorf("stopped after %s rows: run it again for the rest", formatCount(v.Total()))
 	}
 	return v, err
 }
 
-// scope finds whose data the flags mean.
-func (f purgeFlags) scope(rx *storage.Rx, what *storage.Purge) error {
+// resolveScope puts the organization and the account of the flags into scope. An
+// account of another organization counts as unknown.
+func (f purgeFlags) resolveScope(rx *storage.Rx, scope *storage.Purge) error {
 	if f.org != "" {
 		o, err := organization(rx, f.org)
 		if err != nil {
 			return err
 		}
-		what.Organization = o.ID
+		scope.Organization = o.ID
 	}
 	if f.account == "" {
 		return nil
 	}
+
 	a, err := rx.AccountKey(f.account)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && what.Organization != 0 && a.OrganizationID != what.Organization {
+	if errors.Is(err, storage.ErrNotFound) || err == nil && scope.Organization != 0 && a.OrganizationID != scope.Organization {
 		return fmt.Errorf("there is no account with the phone number id %s", f.account)
 	}
-	what.Organization, what.Account = a.OrganizationID, a.ID
+	scope.Organization, scope.Account = a.OrganizationID, a.ID
 	return err
 }

@@ -15,7 +15,7 @@ import (
 	"confab/app"
 )
 
-// readyTimeout is how long a server may take to say that it is ready.
+// readyTimeout is how long the server may take to answer.
 const readyTimeout = 5 * time.Second
 
 func (e *env) ready() *cobra.Command {
@@ -28,7 +28,7 @@ func (e *env) ready() *cobra.Command {
 		Example: "  confab ready\n  confab ready --url http://127.0.0.1:8080",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			var serverName string
+			var serverName string // for the certificate
 			if target == nil {
 				c, err := e.settings(cmd, nil)
 				if err != nil {
@@ -41,22 +41,25 @@ func (e *env) ready() *cobra.Command {
 					serverName = c.Server.TLSDomains[0] // the server has no certificate for an address
 				}
 			}
-			if err := askReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {
+
+			if err := checkReady(cmd.Context(), target.JoinPath("readyz"), serverName); err != nil {
 				return err
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "ready")
 			return nil
 		}),
 	}
-	parsed(cmd, &target, "url", "ask the server at this `address` instead of the one of the data directory", parseURL)
+
+	parsedFlag(cmd, &target, "url", "ask the server at this `address` instead of the one of the data directory", parseURL)
 	return cmd
 }
 
-// askReady asks one URL. Certificates are not verified: nothing secret is sent,
-// and none is made out to a loopback address.
-func askReady(ctx context.Context, target *url.URL, serverName string) error {
+// checkReady asks the server's /readyz. Certificates are not verified: nothing
+// secret is sent, and no certificate is for a loopback address.
+func checkReady(ctx context.Context, target *url.URL, serverName string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
+
 	client := http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
@@ -64,6 +67,7 @@ func askReady(ctx context.Context, target *url.URL, serverName string) error {
 			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName},
 		},
 	}
+
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
 		return err
@@ -73,6 +77,7 @@ func askReady(ctx context.Context, target *url.URL, serverName string) error {
 		return fmt.Errorf("not ready: %w", err)
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 200))
 		return fmt.Errorf("not ready: %s answered %s: %s", target, res.Status, printable(strings.TrimSpace(string(text))))

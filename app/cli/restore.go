@@ -21,23 +21,31 @@ func (e *env) restore() *cobra.Command {
 		Long: "Unpack a backup ('-' is standard input) into the data directory, which must be empty; a master.key\n" +
 			"may lie there, for a backup that was made without it. Everything is verified before it is put into\n" +
 			"place: the archive, each file, and the whole database.",
-		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n  ssh vault cat confab.tar | confab restore -",
-		Args:    arguments("FILE"),
+		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n" +
+			"  ssh vault cat confab.tar | confab restore -",
+		Args: arguments("FILE"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			c, err := e.settings(cmd, nil)
 			if err != nil {
 				return err
 			}
+
 			from, size, closeFile, err := openBackup(cmd, args[0])
 			if err != nil {
 				return err
 			}
 			defer closeFile()
-			line := newProgress(cmd.ErrOrStderr(), "", bytesOf)
-			r := app.Restore{Dir: app.DataDir(c.DataDir), MasterKey: os.Getenv("CONFAB_MASTER_KEY"), Progress: func(what string, done int64) {
-				line.what = what
-				line.step(done, size)
-			}}
+
+			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
+			r := app.Restore{
+				Dir:       app.DataDir(c.DataDir),
+				MasterKey: os.Getenv("CONFAB_MASTER_KEY"),
+				Progress: func(what string, done int64) {
+					line.what = what
+					line.step(done, size)
+				},
+			}
+
 			out, err := r.Read(cmd.Context(), from)
 			line.end()
 			if err != nil {
@@ -46,11 +54,13 @@ func (e *env) restore() *cobra.Command {
 			return reportRestore(cmd, c.DataDir, out, asJSON)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// openBackup opens an archive, compressed or not, and says how large the file is.
+// openBackup opens an archive, compressed or not, and returns the size of the
+// file; 0 for standard input.
 func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done func() error, err error) {
 	raw, done := cmd.InOrStdin(), func() error { return nil }
 	if file != "-" {
@@ -63,25 +73,35 @@ func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done 
 		}
 		raw, done = f, f.Close
 	}
+
+	// The first two bytes show whether it is gzip; its name does not matter.
 	buffered := bufio.NewReaderSize(raw, 1<<20)
 	if start, _ := buffered.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
 		return buffered, size, done, nil
 	}
-	unsqueezed, err := gzip.NewReader(buffered)
-	return unsqueezed, size, done, err
+
+	uncompressed, err := gzip.NewReader(buffered)
+	return uncompressed, size, done, err
 }
 
 func reportRestore(cmd *cobra.Command, dir string, out app.Restored, asJSON bool) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n", dir, out.CreatedAt, count(out.Messages), count(out.Media.Files))
+
+	fmt.Fprintf(cmd.OutOrStdout(), "Restored %s as of %s: %s messages, %s media files. The database is sound.\n",
+		dir, out.CreatedAt, formatCount(out.Messages), formatCount(out.Media.Files))
+
 	if !out.KeyChecked {
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it into %s, or set CONFAB_MASTER_KEY, before you start the server\n", dir)
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the backup has no master.key: put it into %s, "+
+			"or set CONFAB_MASTER_KEY, before you start the server\n", dir)
 	}
+
+	// What was queued at the backup may have been sent after it by the old server.
 	if out.Queued > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, and will be when the server starts;\n"+
-			"confab: cancel those that went out since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", count(out.Queued))
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: %s messages were still to be sent when the backup was made, "+
+			"and will be when the server starts;\n"+
+			"confab: cancel those that went out since: 'confab jobs list --kind send', 'confab jobs cancel ID'\n", formatCount(out.Queued))
 	}
 	return nil
 }

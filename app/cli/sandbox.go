@@ -16,7 +16,7 @@ import (
 	"confab/app/config"
 )
 
-// defaultSandboxDir is apart from a server's own directory.
+// defaultSandboxDir is never a server's own directory.
 const defaultSandboxDir = "./confab-sandbox"
 
 func (e *env) sandbox() *cobra.Command {
@@ -33,55 +33,63 @@ func (e *env) sandbox() *cobra.Command {
 			"terminal then a line for each message and callback. Nothing leaves this machine.\n\n" +
 			"Everything is kept in the data directory, also the key; what a client needs is in its " + sandboxFileName + ".\n" +
 			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
-			"CONFAB_ variables. Where other machines can reach it, the simulator's control surface (/_sim) demands a token,\n" +
-			"made up or from $CONFAB_CONTROL_TOKEN.\n\n" +
-			"With --forward-to a URL, also one on this machine, is subscribed to all events and stays so; its signing\n" +
-			"secret is printed.",
-		Example: "  confab sandbox\n  confab sandbox --forward-to http://localhost:3000/hooks\n  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
-		Args:    arguments(),
+			"CONFAB_ variables. Where other machines can reach it, the simulator's control API (/_sim) demands a token,\n" +
+			"from $CONFAB_CONTROL_TOKEN or generated.\n\n" +
+			"With --forward-to a URL, also one on this machine, is subscribed to all events, also at later starts; its\n" +
+			"signing secret is printed.",
+		Example: "  confab sandbox\n" +
+			"  confab sandbox --forward-to http://localhost:3000/hooks\n" +
+			"  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
+		Args: arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			c, err := e.sandboxSettings(cmd)
 			if err != nil {
 				return err
 			}
-			if err := claimSandbox(app.DataDir(c.DataDir), fresh); err != nil {
+			if err := prepareSandboxDir(app.DataDir(c.DataDir), fresh); err != nil {
 				return err
 			}
-			box, err := e.openSandbox(cmd, c, simulatorAt)
+
+			b, err := e.openSandbox(cmd, c, simulatorAt)
 			if err != nil {
 				return err
 			}
-			if err := box.forward(cmd.Context(), forwardTo); err != nil {
-				return errors.Join(err, box.close())
+
+			if err := b.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
+				return errors.Join(err, b.close())
 			}
-			box.warn(cmd.ErrOrStderr())
-			lines := watch(box.provider.Server, cmd.OutOrStdout())
-			err = box.during(cmd.Context(), func(ctx context.Context) error {
-				box.greet(cmd.OutOrStdout())
-				lines.start()
+			b.warnIfExposed(cmd.ErrOrStderr())
+
+			feed := newTerminalFeed(b.simulator.Server, cmd.OutOrStdout())
+			err = b.serveWhile(cmd.Context(), func(ctx context.Context) error {
+				b.printInstructions(cmd.OutOrStdout())
+				feed.start()
 				<-ctx.Done()
 				return nil
 			})
-			lines.stop()
-			return errors.Join(err, box.close())
+			feed.stop()
+			return errors.Join(err, b.close())
 		}),
 	}
+
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSandboxDir+")")
 	cmd.Flags().String("listen", "", "`address` of the server (default 127.0.0.1:8080)")
-	parsedOr(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
+	parsedFlagWithDefault(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
+
 	cmd.AddCommand(e.sandboxExec(), e.sandboxEnv())
 	return cmd
 }
 
-// sandboxSettings are a server's, but for the defaults, and without the file
-// that lies about for a real one.
+// sandboxSettings are a server's, with other defaults. ./confab.toml is not read:
+// it is probably a real server's.
 func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	from := e.sources(cmd, map[string]string{"listen": "server.listen"})
 	if !from.FileRequired {
 		from.File = ""
 	}
+
 	defaults := config.Default()
 	defaults.DataDir = defaultSandboxDir
 	defaults.Log.Level, defaults.Log.Format = "warn", "text"
@@ -89,20 +97,24 @@ func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 	return config.Load(from)
 }
 
-// claimSandbox makes sure that nobody uses the directory, and that all in it is
-// a sandbox's, so that --fresh may remove it, now or later.
-func claimSandbox(dir app.DataDir, fresh bool) error {
-	if empty, err := isEmpty(string(dir)); err != nil || empty {
+// prepareSandboxDir makes sure that no server runs on the directory, and that it
+// is empty or a sandbox's: --fresh removes everything in it, now or later.
+func prepareSandboxDir(dir app.DataDir, fresh bool) error {
+	if empty, err := isEmptyDirectory(string(dir)); err != nil || empty {
 		return err
 	}
+
+	// A directory with a database but without sandbox.json may be a sandbox that
+	// lost its file: seed finds out. --fresh does not take the risk.
 	_, err := os.Stat(sandboxFile(dir))
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err != nil && (fresh || !dir.Exists()):
-		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: choose another directory with --data-dir, or empty it yourself",
-			string(dir), sandboxFileName)
+		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: "+
+			"choose another directory with --data-dir, or empty it yourself", string(dir), sandboxFileName)
 	}
+
 	served, err := dir.Served()
 	if err != nil {
 		return err
@@ -110,9 +122,12 @@ func claimSandbox(dir app.DataDir, fresh bool) error {
 	if served {
 		return fmt.Errorf("%s is in use: stop its server first", string(dir))
 	}
+
 	if !fresh {
 		return nil
 	}
+
+	// Only the content is removed: the directory itself may be a mount point.
 	entries, err := os.ReadDir(string(dir))
 	for _, entry := range entries {
 		err = errors.Join(err, os.RemoveAll(filepath.Join(string(dir), entry.Name())))
@@ -120,78 +135,102 @@ func claimSandbox(dir app.DataDir, fresh bool) error {
 	return err
 }
 
-// box is a sandbox: a server, the provider that it talks to, and what their
-// users need to know.
-type box struct {
-	dir      string
-	app      *app.App
-	provider *host
-	state    *sandboxState
-	token    string // that /_sim demands; empty where only this machine reaches it
+// sandbox is a server together with the simulator that is its provider, in one
+// process and one data directory.
+//
+// Its life: openSandbox opens both and creates in them what is missing (an
+// organization, a key, a number, templates), subscribeForwardURL may add a
+// webhook subscription, serveWhile serves both while a function runs, and close
+// saves and frees everything. The order matters:
+//
+//   - Both addresses are tried before anything is written, so that a start that
+//     fails for a taken port leaves nothing behind.
+//   - The server is opened before the simulator: it takes the lock of the data
+//     directory, and its database shows whether the directory is a sandbox's.
+//   - When serving ends, the server stops first, because its last work may still
+//     need the provider.
+//
+// What a client needs to know is in state, which is also written to sandbox.json.
+// That file is the only copy of the API key; where it is lost, the next start
+// finds its organization by name and issues another key.
+type sandbox struct {
+	dir       string
+	app       *app.App
+	simulator *simulatorHost
+	state     *sandboxState
+	token     string // demanded by /_sim; empty where only this machine reaches it
 
 	webhookSecret string // of the URL that events are forwarded to, if there is one
 }
 
-// openSandbox opens everything, and makes in it what is missing. Nothing is
-// written while an address is taken, and nothing into a directory that is not a
+// openSandbox opens everything, and creates in it what is missing. Nothing is
+// written if an address is taken, and nothing into a directory that is not a
 // sandbox's.
-func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string) (*box, error) {
-	l, err := listen(simulatorAt, "simulator-listen")
+func (e *env) openSandbox(cmd *cobra.Command, c config.Config, simulatorAt string) (*sandbox, error) {
+	l, err := openListener(simulatorAt, "simulator-listen")
 	if err != nil {
 		return nil, err
 	}
-	b := &box{dir: c.DataDir}
+
+	b := &sandbox{dir: c.DataDir}
 	if err := b.open(e, cmd, c, l); err != nil {
 		return nil, errors.Join(err, b.close(), closeListener(l))
 	}
 	return b, nil
 }
 
-// during serves, calls f once everything answers, and stops when f returns; its
-// context ends when ours does or when a part breaks.
-func (b *box) during(ctx context.Context, f func(context.Context) error) error {
+// serveWhile serves, calls f once everything answers, and stops when f returns.
+// The context of f ends with the caller's, or when the server or the simulator
+// fails.
+func (b *sandbox) serveWhile(ctx context.Context, f func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	part := func(serve func() error) <-chan error {
-		ended := make(chan error, 1)
+
+	start := func(serve func() error) (ended <-chan error) {
+		result := make(chan error, 1)
 		go func() {
-			ended <- serve()
-			stop() // one part down, all down
+			result <- serve()
+			stop() // when one has ended, the other must
 		}()
-		return ended
+		return result
 	}
-	played := part(b.provider.serve)
-	served := part(func() error { return b.app.Run(ctx) })
-	err := b.welcome(ctx)
+	simulatorEnded := start(b.simulator.serve)
+	serverEnded := start(func() error { return b.app.Run(ctx) })
+
+	err := b.waitUntilReady(ctx)
 	if err == nil {
 		err = f(ctx)
 	}
+
+	// The server ends first: its last work may still need the provider.
 	stop()
-	err = errors.Join(err, <-served) // its last work may still need the provider
-	b.provider.stop()
-	return errors.Join(err, <-played)
+	err = errors.Join(err, <-serverEnded)
+	b.simulator.stop()
+	return errors.Join(err, <-simulatorEnded)
 }
 
-// welcome waits for the server's first answer, and for a message to it.
-func (b *box) welcome(ctx context.Context) error {
+// waitUntilReady waits until the server answers, and lets the sample person write
+// to it.
+func (b *sandbox) waitUntilReady(ctx context.Context) error {
 	target, err := b.app.Config.Server.LocalURL()
 	if err == nil {
-		err = askReady(ctx, target.JoinPath("readyz"), "")
+		err = checkReady(ctx, target.JoinPath("readyz"), "")
 	}
+
 	if ctx.Err() != nil {
-		return nil // told to stop already
+		return nil // interrupted, which is no error
 	}
 	if err != nil {
 		return err
 	}
-	return openWindow(b.provider.Server, b.state.PhoneNumberID)
+	return openServiceWindow(b.simulator.Server, b.state.PhoneNumberID)
 }
 
-// close frees everything. It is safe on a box that is only half open.
-func (b *box) close() error {
+// close frees everything. It may be called after open has failed half-way.
+func (b *sandbox) close() error {
 	var errs []error
-	if b.provider != nil {
-		errs = append(errs, b.provider.close())
+	if b.simulator != nil {
+		errs = append(errs, b.simulator.close())
 	}
 	if b.app != nil {
 		errs = append(errs, b.app.Close())
@@ -199,11 +238,12 @@ func (b *box) close() error {
 	return errors.Join(errs...)
 }
 
-// controlToken is what the control surface demands: what the user has set or,
-// where other machines reach it, the one of the last time, or a new one.
-func controlToken(known string, open bool) string {
+// controlToken is the token that the control API demands: the one of the
+// variable or, where other machines reach it, that of the last start, or a new
+// one.
+func controlToken(known string, exposed bool) string {
 	set := os.Getenv(controlTokenVariable)
-	if set == "" && open {
+	if set == "" && exposed {
 		return cmp.Or(known, newControlToken())
 	}
 	return set

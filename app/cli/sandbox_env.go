@@ -22,14 +22,16 @@ func (e *env) sandboxEnv() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			var s sandboxState
-			found, err := readPrivate(sandboxFile(app.DataDir(c.DataDir)), &s)
+			found, err := readStateFile(sandboxFile(app.DataDir(c.DataDir)), &s)
 			if err != nil {
 				return err
 			}
 			if !found {
 				return fmt.Errorf("there is no sandbox in %s: start one with 'confab sandbox'", c.DataDir)
 			}
+
 			for _, variable := range s.environment() {
 				name, value, _ := strings.Cut(variable, "=")
 				fmt.Fprintf(cmd.OutOrStdout(), "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
@@ -39,7 +41,7 @@ func (e *env) sandboxEnv() *cobra.Command {
 	}
 }
 
-// environment is how a command finds the sandbox.
+// environment has the variables by which a command finds the sandbox.
 func (s *sandboxState) environment() []string {
 	return []string{
 		"CONFAB_BASE_URL=" + s.BaseURL,

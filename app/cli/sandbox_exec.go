@@ -33,7 +33,8 @@ func (e *env) sandboxExec() *cobra.Command {
 			"does so too. With --forward-to a URL gets all events, signed with CONFAB_WEBHOOK_SECRET. Signals are passed\n" +
 			"on, and the command's exit status is ours: 127 when it cannot be started, 128 and the signal's number when\n" +
 			"a signal ends it.",
-		Example: "  confab sandbox exec -- npm test\n  confab sandbox exec -- sh -c 'curl $CONFAB_BASE_URL/me -H \"Authorization: Bearer $CONFAB_API_KEY\"'",
+		Example: "  confab sandbox exec -- npm test\n" +
+			"  confab sandbox exec -- sh -c 'curl $CONFAB_BASE_URL/me -H \"Authorization: Bearer $CONFAB_API_KEY\"'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || args[0] == "" {
 				return errors.New("COMMAND is missing")
@@ -44,22 +45,25 @@ func (e *env) sandboxExec() *cobra.Command {
 			if cmd.Flags().Changed("data-dir") {
 				return usage("exec has a new directory of its own: leave --data-dir out")
 			}
-			status, err := e.execIn(cmd, args, forwardTo)
-			if status != exitDone {
+
+			status, err := e.runInSandbox(cmd, args, forwardTo)
+			if status != exitOK {
 				return &exitError{status, err}
 			}
 			return err
 		}),
 	}
+
 	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().SetInterspersed(false) // the command's flags are not ours
 	return cmd
 }
 
-// execIn runs a command with a sandbox in a temporary directory and returns its
-// exit status.
-func (e *env) execIn(cmd *cobra.Command, args []string, forwardTo *url.URL) (status int, err error) {
-	// From here on a signal is the command's: we end when it does.
+// runInSandbox runs a command with a sandbox in a temporary directory, and
+// returns its exit status.
+func (e *env) runInSandbox(cmd *cobra.Command, args []string, forwardTo *url.URL) (status int, err error) {
+	// From here on signals are passed on to the command, and no longer end this
+	// process: it ends when the command does.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	defer signal.Stop(signals)
@@ -67,32 +71,35 @@ func (e *env) execIn(cmd *cobra.Command, args []string, forwardTo *url.URL) (sta
 
 	c, err := e.sandboxSettings(cmd)
 	if err != nil {
-		return exitDone, err
+		return exitOK, err
 	}
 	if c.DataDir, err = os.MkdirTemp("", "confab-sandbox-"); err != nil {
-		return exitDone, err
+		return exitOK, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(c.DataDir)) }()
+
 	c.Server.Listen, c.Server.PublicURL, c.Server.MetricsListen = anyFreePort, "", ""
 	b, err := e.openSandbox(cmd, c, anyFreePort)
 	if err != nil {
-		return exitDone, err
+		return exitOK, err
 	}
-	if err := b.forward(cmd.Context(), forwardTo); err != nil {
-		return exitDone, errors.Join(err, b.close())
+	if err := b.subscribeForwardURL(cmd.Context(), forwardTo); err != nil {
+		return exitOK, errors.Join(err, b.close())
 	}
-	err = b.during(cmd.Context(), func(ctx context.Context) (err error) {
+
+	err = b.serveWhile(cmd.Context(), func(ctx context.Context) (err error) {
 		child := exec.Command(args[0], args[1:]...)
 		child.Stdin, child.Stdout, child.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 		child.Env = append(os.Environ(), b.environment()...)
-		status, err = accompany(ctx, child, signals)
+		status, err = runCommand(ctx, child, signals)
 		return err
 	})
 	return status, errors.Join(err, b.close())
 }
 
-// environment is how a command finds the sandbox, and checks its events.
-func (b *box) environment() []string {
+// environment has the variables by which a command finds the sandbox and verifies
+// its events.
+func (b *sandbox) environment() []string {
 	variables := b.state.environment()
 	if b.webhookSecret != "" {
 		variables = append(variables, webhookSecretVariable+"="+b.webhookSecret)
@@ -100,38 +107,41 @@ func (b *box) environment() []string {
 	return variables
 }
 
-// accompany runs a command, passes signals on to it, and returns its exit
-// status. When the sandbox breaks, the command is told to end.
-func accompany(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
+// runCommand runs a command, passes signals on to it, and returns its exit
+// status. When the context ends because the sandbox failed, the command gets a
+// SIGTERM.
+func runCommand(ctx context.Context, child *exec.Cmd, signals <-chan os.Signal) (status int, err error) {
 	if err := child.Start(); err != nil {
 		return exitNotStarted, fmt.Errorf("cannot start the command: %w", err)
 	}
+
 	ended := make(chan error, 1)
 	go func() { ended <- child.Wait() }()
-	broken := ctx.Done()
+
+	failed := ctx.Done()
 	for {
 		select {
 		case s := <-signals:
-			if !typed(s) {
+			if !sentByTerminal(s) {
 				child.Process.Signal(s)
 			}
-		case <-broken:
-			broken = nil
+		case <-failed:
+			failed = nil // only once
 			child.Process.Signal(syscall.SIGTERM)
 		case err := <-ended:
-			return statusOf(child.ProcessState, err)
+			return exitStatus(child.ProcessState, err)
 		}
 	}
 }
 
-// typed tells the signals that a terminal sends to every process in front of
-// it: the command has had them already.
-func typed(s os.Signal) bool {
+// sentByTerminal reports whether a signal comes from a key press. A terminal sends
+// it to every process in the foreground: the command has got it already.
+func sentByTerminal(s os.Signal) bool {
 	return (s == syscall.SIGINT || s == syscall.SIGQUIT) && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
-// statusOf is the exit status of an ended command, as a shell has it.
-func statusOf(state *os.ProcessState, err error) (int, error) {
+// exitStatus is the exit status of an ended command, as a shell reports it.
+func exitStatus(state *os.ProcessState, err error) (int, error) {
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		return exitFailed, err
 	}

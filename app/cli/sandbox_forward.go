@@ -11,12 +11,12 @@ import (
 
 // forwardFlag adds --forward-to to a sandbox.
 func forwardFlag(cmd *cobra.Command, to **url.URL) {
-	parsed(cmd, to, "forward-to", "subscribe this `URL` to all events, and show the secret that signs them", parseEndpoint)
+	parsedFlag(cmd, to, "forward-to", "subscribe this `URL` to all events, and show the secret that signs them", parseEndpoint)
 }
 
-// forward subscribes a URL to all events, unless it is already, and remembers
-// the secret that signs them.
-func (b *box) forward(ctx context.Context, to *url.URL) error {
+// subscribeForwardURL subscribes a URL to all events, unless an earlier start has
+// done so, and keeps the secret that signs them.
+func (b *sandbox) subscribeForwardURL(ctx context.Context, to *url.URL) error {
 	if to == nil {
 		return nil
 	}
@@ -25,13 +25,20 @@ func (b *box) forward(ctx context.Context, to *url.URL) error {
 		if err != nil {
 			return err
 		}
-		sub, found, err := forwarded(&tx.Rx, o.ID, to.String())
+
+		sub, found, err := findForwardSubscription(&tx.Rx, o.ID, to.String())
 		switch {
 		case err != nil:
 			return err
-		case !found:
+		case !found: // the secret comes with the new subscription
 			description := "confab sandbox --forward-to"
-			sub = storage.Subscription{OrganizationID: o.ID, URL: to.String(), Description: &description, Events: storage.Strings{"*"}, Status: storage.WebhookActive}
+			sub = storage.Subscription{
+				OrganizationID: o.ID,
+				URL:            to.String(),
+				Description:    &description,
+				Events:         storage.Strings{"*"},
+				Status:         storage.WebhookActive,
+			}
 			b.webhookSecret, err = tx.InsertSubscription(&sub)
 			return err
 		case sub.Status != storage.WebhookActive:
@@ -39,40 +46,46 @@ func (b *box) forward(ctx context.Context, to *url.URL) error {
 				return err
 			}
 		}
-		return b.recallSecret(tx, sub.ID)
+
+		return b.loadSecret(tx, sub.ID)
 	})
 }
 
-// forwarded finds the subscription of a URL to all events.
-func forwarded(rx *storage.Rx, organization int64, to string) (sub storage.Subscription, found bool, err error) {
+// findForwardSubscription finds the subscription of a URL to all events of all
+// numbers.
+func findForwardSubscription(rx *storage.Rx, organization int64, to string) (sub storage.Subscription, found bool, err error) {
 	for after := storage.First; ; {
 		page, err := rx.Subscriptions(organization, after, listLimit)
 		if err != nil {
 			return sub, false, err
 		}
+
 		for _, s := range page {
 			if s.URL == to && len(s.Events) == 1 && s.Events[0] == "*" && len(s.PhoneNumberIDs) == 0 {
 				return s, true, nil
 			}
 			after = storage.After{Key: s.CreatedAt, ID: s.ID}
 		}
+
 		if len(page) < listLimit {
 			return sub, false, nil
 		}
 	}
 }
 
-// recallSecret finds the secret of an earlier start, or makes one where all have
+// loadSecret reads the secret of an earlier start, or makes a new one if all have
 // expired.
-func (b *box) recallSecret(tx *storage.Tx, subscription string) error {
+func (b *sandbox) loadSecret(tx *storage.Tx, subscription string) error {
 	keys, err := tx.SigningKeys(subscription)
 	if err != nil {
 		return err
 	}
+
 	if len(keys) > 0 {
 		b.webhookSecret = keys[0]
 		return nil
 	}
+
 	_, b.webhookSecret, err = tx.InsertSecret(subscription, 0)
 	return err
 }

@@ -14,67 +14,80 @@ import (
 	"confab/storage"
 )
 
-// webhookPath is where the server takes the provider's callbacks.
+// webhookPath is where the server receives the provider's callbacks.
 const webhookPath = "/provider/webhook"
 
-// open opens the server, then the provider whose listener is given: the server
-// has the data directory's lock, and its database says whose directory it is.
-func (b *box) open(e *env, cmd *cobra.Command, c config.Config, l net.Listener) (err error) {
-	// The address is tried before there is anything on the disk.
-	if probe, err := listen(c.Server.Listen, "listen"); err != nil {
+// open opens the server, then the simulator on the listener given, and creates in
+// both what is missing. For the order see sandbox.
+func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listener) (err error) {
+	// app.New listens only after it has written to the disk, so the address is
+	// tried here.
+	if probe, err := openListener(c.Server.Listen, "listen"); err != nil {
 		return err
 	} else if err := probe.Close(); err != nil {
 		return err
 	}
+
 	dir := app.DataDir(b.dir)
 	if b.state, err = readSandbox(dir); err != nil {
 		return err
 	}
-	b.playedBy(&c, urlOf(l))
+	b.useSimulator(&c, localURL(l))
+
 	options := e.appOptions(cmd, c)
-	options.PlaySignup, options.AllowLocalURLs = b.signUp, true
+	options.PlaySignup, options.AllowLocalURLs = b.simulateSignup, true
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}
+
 	ctx := cmd.Context()
 	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.seed(tx) }); err != nil {
 		return err
 	}
-	if err := b.openProvider(l, options); err != nil {
+	if err := b.openSimulator(l, options); err != nil {
 		return err
 	}
-	n, err := settle(b.provider.Server, simulator.Number{
-		PhoneNumberID: b.state.PhoneNumberID, WABAID: b.state.WABAID,
-		DisplayPhoneNumber: sandboxNumber, VerifiedName: sandboxOrganization,
+
+	n, err := ensureNumber(b.simulator.Server, simulator.Number{
+		PhoneNumberID:      b.state.PhoneNumberID,
+		WABAID:             b.state.WABAID,
+		DisplayPhoneNumber: sandboxNumber,
+		VerifiedName:       sandboxOrganization,
 	})
 	if err != nil {
 		return err
 	}
-	templates, err := sampleRows(ctx, b.app.DB, b.provider.Server, n)
+
+	templates, err := addSampleTemplates(ctx, b.app.DB, b.simulator.Server, n)
 	if err != nil {
 		return err
 	}
-	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.connect(tx, n, templates) }); err != nil {
+	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.ensureAccount(tx, n, templates) }); err != nil {
 		return err
 	}
+
 	b.state.BaseURL, b.state.ConsoleURL = b.app.URL()+"/v1", b.app.URL()+"/console/"
-	return writePrivate(sandboxFile(dir), b.state)
+	return writeStateFile(sandboxFile(dir), b.state)
 }
 
-// playedBy makes the simulator the provider, whatever the settings say, and
-// opens what is guarded to this machine.
-func (b *box) playedBy(c *config.Config, simulatorURL string) {
+// useSimulator makes the simulator the provider, whatever the settings say, and
+// allows webhooks to addresses of this machine.
+func (b *sandbox) useSimulator(c *config.Config, simulatorURL string) {
 	b.state.SimulatorURL = simulatorURL
 	c.Provider.BaseURL, c.Provider.AppID = simulatorURL, b.state.AppID
 	c.Provider.AppSecret, c.Provider.VerifyToken = config.Secret(b.state.AppSecret), config.Secret(b.state.VerifyToken)
-	c.Security.AllowCIDRs = append(c.Security.AllowCIDRs, loopback()...)
+	c.Security.AllowCIDRs = append(c.Security.AllowCIDRs, loopbackPrefixes()...)
 }
 
-func (b *box) openProvider(l net.Listener, o app.Options) (err error) {
-	open := !isLoopback(l.Addr().String()) || !isLoopback(b.app.Config.Server.Listen)
-	b.token = controlToken(b.state.ControlToken, open)
+// openSimulator opens the simulator with the credentials that the server expects,
+// and lets it post its callbacks to the server.
+func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
+	exposed := !isLoopback(l.Addr().String()) || !isLoopback(b.app.Config.Server.Listen)
+	b.token = controlToken(b.state.ControlToken, exposed)
 	b.state.ControlToken = cmp.Or(b.token, b.state.ControlToken)
-	webhook := b.app.URL() // a certificate is made out to this name
+
+	// With TLS the public name is called, for which the certificate is.
+	webhook := b.app.URL()
 	if !b.app.Config.Server.TLS() {
 		local, err := b.app.Config.Server.LocalURL()
 		if err != nil {
@@ -82,38 +95,45 @@ func (b *box) openProvider(l net.Listener, o app.Options) (err error) {
 		}
 		webhook = local.String()
 	}
-	b.provider, err = newHost(l, b.dir, o.Log, simulator.Options{
-		Hosts: ownNames(o.Config.Server.PublicURL, open), ControlToken: b.token,
-		AppID: b.state.AppID, AppSecret: b.state.AppSecret, VerifyToken: b.state.VerifyToken, AccessToken: b.state.AccessToken,
-		WebhookURL: webhook + webhookPath,
+
+	b.simulator, err = newSimulatorHost(l, b.dir, o.Log, simulator.Options{
+		Hosts:        allowedHosts(o.Config.Server.PublicURL, exposed),
+		ControlToken: b.token,
+		AppID:        b.state.AppID,
+		AppSecret:    b.state.AppSecret,
+		VerifyToken:  b.state.VerifyToken,
+		AccessToken:  b.state.AccessToken,
+		WebhookURL:   webhook + webhookPath,
 	})
 	return err
 }
 
-// signUp plays a business that signs up at the provider. It has templates from
-// the start, with which it can write to people who have not written to it.
-func (b *box) signUp(name, phone string) (app.Signup, error) {
-	s, err := b.provider.Signup(name, phone)
+// simulateSignup signs a business up at the simulated provider, as its owner
+// would. It gets the sample templates, so that it can write first.
+func (b *sandbox) simulateSignup(name, phone string) (app.Signup, error) {
+	s, err := b.simulator.Signup(name, phone)
 	if err != nil {
 		return app.Signup{}, err
 	}
+
 	for _, t := range sampleTemplates() {
-		if _, err := b.provider.AddTemplate(s.WABAID, t); err != nil {
+		if _, err := b.simulator.AddTemplate(s.WABAID, t); err != nil {
 			return app.Signup{}, err
 		}
 	}
+
 	return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, nil
 }
 
-// warn tells who else can reach the sandbox.
-func (b *box) warn(w io.Writer) {
-	for what, address := range map[string]string{"sandbox": b.app.Config.Server.Listen, "simulator": b.provider.listener.Addr().String()} {
-		if !isLoopback(address) {
-			warnOpen(w, what, address)
-		}
-	}
+// warnIfExposed warns of each part that other machines can reach.
+func (b *sandbox) warnIfExposed(w io.Writer) {
+	warnIfExposed(w, "sandbox", b.app.Config.Server.Listen)
+	warnIfExposed(w, "simulator", b.simulator.listener.Addr().String())
 }
 
-func warnOpen(w io.Writer, what, address string) {
+func warnIfExposed(w io.Writer, what, address string) {
+	if isLoopback(address) {
+		return
+	}
 	fmt.Fprintf(w, "confab: warning: the %s listens on %s, where other machines reach it; it is made for this one only\n", what, address)
 }

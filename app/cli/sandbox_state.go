@@ -14,7 +14,7 @@ const sandboxFileName = "sandbox.json"
 // sandboxState is what a client needs to use the sandbox. Its file is the only
 // place where the key is kept.
 type sandboxState struct {
-	BaseURL        string `json:"base_url"` // with /v1, as the API's description has it
+	BaseURL        string `json:"base_url"` // with /v1
 	SimulatorURL   string `json:"simulator_url"`
 	ConsoleURL     string `json:"console_url"`
 	APIKey         string `json:"api_key"`
@@ -32,13 +32,14 @@ type sandboxState struct {
 
 func sandboxFile(dir app.DataDir) string { return filepath.Join(string(dir), sandboxFileName) }
 
-// readSandbox reads what an earlier start has written, and makes up the
+// readSandbox reads what an earlier start has written, and generates the
 // credentials of the provider's app where there are none yet.
 func readSandbox(dir app.DataDir) (*sandboxState, error) {
 	s := &sandboxState{}
-	if _, err := readPrivate(sandboxFile(dir), s); err != nil {
+	if _, err := readStateFile(sandboxFile(dir), s); err != nil {
 		return nil, err
 	}
+
 	s.AppID = cmp.Or(s.AppID, newAppID())
 	s.AppSecret = cmp.Or(s.AppSecret, rand.Text())
 	s.VerifyToken = cmp.Or(s.VerifyToken, "verify-"+rand.Text())
@@ -46,7 +47,7 @@ func readSandbox(dir app.DataDir) (*sandboxState, error) {
 	return s, nil
 }
 
-// newAppID makes up the id of an app: fifteen digits, as the provider's have.
+// newAppID generates the id of an app: fifteen digits, like the provider's.
 func newAppID() string {
 	const smallest, count = 1e14, 9e14
 	n, err := rand.Int(rand.Reader, big.NewInt(count))
@@ -56,7 +57,7 @@ func newAppID() string {
 	return n.Add(n, big.NewInt(smallest)).String()
 }
 
-// newAccessToken makes up a token that looks like the provider's but is short
+// newAccessToken generates a token that looks like the provider's but is short
 // enough to be copied.
 func newAccessToken() string { return "EAA" + rand.Text() }
 

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 // TestScripts types what an operator types, and looks at what it prints.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Cmds: words(),
+		Dir: "testdata/script", RequireExplicitExec: true, RequireUniqueNames: true, Cmds: scriptCommands(),
 	})
 }
 

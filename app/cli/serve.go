@@ -20,13 +20,16 @@ func (e *env) serve() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			a, err := app.New(e.appOptions(cmd, c))
 			if err != nil {
 				return err
 			}
+
 			return errors.Join(a.Run(cmd.Context()), a.Close())
 		}),
 	}
+
 	cmd.Flags().String("listen", "", "`address` to listen on (server.listen, default 127.0.0.1:8080)")
 	return cmd
 }

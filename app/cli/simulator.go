@@ -24,10 +24,11 @@ const (
 	defaultSimulatorDir = "./confab-simulator"
 	simulatorFileName   = "simulator.json"
 
-	challengeTimeout = 5 * time.Second
+	verifyTimeout = 5 * time.Second
 )
 
-// simulatorState is what a client of the simulator needs.
+// simulatorState is what a client of the simulator needs to know. It is kept in
+// simulator.json.
 type simulatorState struct {
 	SimulatorURL  string `json:"simulator_url"`
 	PhoneNumberID string `json:"phone_number_id"`
@@ -38,7 +39,7 @@ type simulatorState struct {
 	ControlToken string `json:"control_token,omitempty"`
 }
 
-// simulatorFlags are what the simulator is told.
+// simulatorFlags are the flags of simulator.
 type simulatorFlags struct {
 	listen                              string
 	webhook                             *url.URL
@@ -52,39 +53,43 @@ func (e *env) simulator() *cobra.Command {
 		Use:   "simulator",
 		Short: "Run the simulated provider alone, for apps that talk to it directly",
 		Long: "Run the simulated provider alone, for apps that talk to the provider's Cloud API directly: change the base\n" +
-			"URL, and any client of it works. On the first run it makes up an app, a number and three approved templates,\n" +
-			"and prints them; later runs keep them. 'confab trigger' plays the people on the other side.\n\n" +
-			"The app's secret and verify token and the access token are made up unless they are given: by a flag, by - for\n" +
+			"URL, and any client of it works. On the first run it creates an app, a number and three approved templates,\n" +
+			"and prints them; later runs keep them. 'confab trigger' lets people write to the number.\n\n" +
+			"The app's secret and verify token and the access token are generated unless they are given: by a flag, by - for\n" +
 			"a line of standard input, or by " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
 		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			return e.simulate(cmd, f)
+			return e.runSimulator(cmd, f)
 		}),
 	}
+
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSimulatorDir+")")
-	parsedOr(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
-	parsed(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: as before)", parseURL)
+	parsedFlagWithDefault(cmd, &f.listen, "listen", defaultSimulatorListen, "`address` to listen on", parseAddress)
+	parsedFlag(cmd, &f.webhook, "webhook-url", "`URL` of your app that callbacks are posted to (default: that of the last run)", parseURL)
 	cmd.Flags().StringVar(&f.appSecret, "app-secret", "", "`secret` that callbacks are signed with")
 	cmd.Flags().StringVar(&f.verifyToken, "verify-token", "", "`word` that your app expects in the webhook's challenge")
 	cmd.Flags().StringVar(&f.accessToken, "access-token", "", "`token` that your app sends")
-	parsed(cmd, &f.remember, "remember", "how `many` messages to remember, about 1 KB each (default 200000)", parseCount)
+	parsedFlag(cmd, &f.remember, "remember", "how `many` messages to remember, about 1 KB each (default 200000)", parseCount)
 	return cmd
 }
 
-// simulate serves the simulator until it is told to stop.
-func (e *env) simulate(cmd *cobra.Command, f simulatorFlags) error {
+// runSimulator serves the simulator until the command is interrupted.
+func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	o, err := f.options(cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
-	l, err := listen(f.listen, "listen")
+
+	// The listener comes first, so that nothing is written if its address is taken.
+	l, err := openListener(f.listen, "listen")
 	if err != nil {
 		return err
 	}
 	defer closeListener(l)
+
 	dir := cmp.Or(e.dataDir, defaultSimulatorDir)
-	if err := claimSimulator(dir); err != nil {
+	if err := prepareSimulatorDir(dir); err != nil {
 		return err
 	}
 	lock, err := lockDirectory(dir)
@@ -92,32 +97,34 @@ func (e *env) simulate(cmd *cobra.Command, f simulatorFlags) error {
 		return err
 	}
 	defer lock.Close()
+
 	state := &simulatorState{}
-	if _, err := readPrivate(filepath.Join(dir, simulatorFileName), state); err != nil {
+	if _, err := readStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
 		return err
 	}
-	open := !isLoopback(l.Addr().String())
+
+	exposed := !isLoopback(l.Addr().String())
 	o.AccessToken = cmp.Or(o.AccessToken, state.AccessToken, newAccessToken())
-	o.ControlToken, o.Hosts = controlToken(state.ControlToken, open), ownNames("", open)
-	h, err := newHost(l, dir, app.NewLogger(cmd.ErrOrStderr(), config.Log{Level: "warn", Format: "text"}), o)
+	o.ControlToken, o.Hosts = controlToken(state.ControlToken, exposed), allowedHosts("", exposed)
+	h, err := newSimulatorHost(l, dir, app.NewLogger(cmd.ErrOrStderr(), config.Log{Level: "warn", Format: "text"}), o)
 	if err != nil {
 		return err
 	}
-	if err := state.fill(h, o); err != nil {
+
+	if err := state.update(h, o); err != nil {
 		return errors.Join(err, h.close())
 	}
-	if err := writePrivate(filepath.Join(dir, simulatorFileName), state); err != nil {
+	if err := writeStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
 		return errors.Join(err, h.close())
 	}
-	if open {
-		warnOpen(cmd.ErrOrStderr(), "simulator", l.Addr().String())
-	}
+
+	warnIfExposed(cmd.ErrOrStderr(), "simulator", l.Addr().String())
 	return errors.Join(state.serve(cmd, h, dir, o.ControlToken), h.close())
 }
 
-// claimSimulator prepares the directory, unless something else is in it.
-func claimSimulator(dir string) error {
-	empty, err := isEmpty(dir)
+// prepareSimulatorDir creates the directory. It refuses one with other files.
+func prepareSimulatorDir(dir string) error {
+	empty, err := isEmptyDirectory(dir)
 	if err != nil {
 		return err
 	}
@@ -127,13 +134,14 @@ func claimSimulator(dir string) error {
 	return app.DataDir(dir).Prepare()
 }
 
-// options are what the flags and variables say of the app.
+// options are the simulator's options as flags and variables give them.
 func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error) {
 	if f.webhook != nil {
 		o.WebhookURL = f.webhook.String()
 	}
 	o.MaxMessages = f.remember
-	from := newSecrets(stdin)
+
+	from := newSecretReader(stdin)
 	for _, s := range []struct {
 		into                  *string
 		flag, value, variable string
@@ -142,6 +150,7 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 		{&o.VerifyToken, "verify-token", f.verifyToken, verifyTokenVariable},
 		{&o.AccessToken, "access-token", f.accessToken, accessTokenVariable},
 	} {
+
 		if *s.into, err = from.read(s.flag, s.value, s.variable); err != nil {
 			return o, err
 		}
@@ -149,13 +158,15 @@ func (f simulatorFlags) options(stdin io.Reader) (o simulator.Options, err error
 	return o, nil
 }
 
-// fill takes down what the simulator has, which on the first run is made here.
-func (s *simulatorState) fill(h *host, o simulator.Options) error {
-	n, err := settle(h.Server, simulator.Number{PhoneNumberID: s.PhoneNumberID, VerifiedName: "Test Business"})
+// update fills the state from the simulator. On the first run it creates the
+// number.
+func (s *simulatorState) update(h *simulatorHost, o simulator.Options) error {
+	n, err := ensureNumber(h.Server, simulator.Number{PhoneNumberID: s.PhoneNumberID, VerifiedName: "Test Business"})
 	if err != nil {
 		return err
 	}
-	s.SimulatorURL = urlOf(h.listener)
+
+	s.SimulatorURL = localURL(h.listener)
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
 	s.Credentials = h.Credentials()
 	s.WebhookURL = cmp.Or(o.WebhookURL, s.WebhookURL)
@@ -163,47 +174,55 @@ func (s *simulatorState) fill(h *host, o simulator.Options) error {
 	return nil
 }
 
-// serve serves until the command is told to stop.
-func (s *simulatorState) serve(cmd *cobra.Command, h *host, dir, token string) error {
+// serve serves until the command is interrupted or the listener fails.
+func (s *simulatorState) serve(cmd *cobra.Command, h *simulatorHost, dir, token string) error {
 	ctx, stop := context.WithCancel(cmd.Context())
 	defer stop()
-	lines := watch(h.Server, cmd.OutOrStdout())
-	defer lines.stop()
+	feed := newTerminalFeed(h.Server, cmd.OutOrStdout())
+	defer feed.stop()
+
 	ended := make(chan error, 1)
 	go func() {
 		ended <- h.serve()
 		stop()
 	}()
-	s.greet(cmd.OutOrStdout(), dir, token)
+
+	s.printInstructions(cmd.OutOrStdout(), dir, token)
 	if s.WebhookURL != "" {
-		s.challenge(ctx, cmd, h)
+		s.verifyWebhook(ctx, cmd, h)
 	}
-	lines.start()
+
+	// The feed starts last, so that its lines come after the instructions.
+	feed.start()
 	<-ctx.Done()
 	h.stop()
 	return <-ended
 }
 
-// challenge asks the webhook whether it knows the verify token. Callbacks are
-// posted to it whatever it answers: it may only be slower to start than we are.
-func (s *simulatorState) challenge(ctx context.Context, cmd *cobra.Command, h *host) {
-	ctx, cancel := context.WithTimeout(ctx, challengeTimeout)
+// verifyWebhook sends the provider's challenge with the verify token to the
+// webhook. Callbacks are posted to it whatever it answers: it may only start more
+// slowly than the simulator.
+func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, h *simulatorHost) {
+	ctx, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
+
 	if err := h.VerifyWebhook(ctx); err != nil {
-		_, why, worded := strings.Cut(err.Error(), "following errors: ") // after the provider's preamble
-		if !worded {
+		// The cause follows the sentence with which the provider begins its error.
+		_, why, found := strings.Cut(err.Error(), "following errors: ")
+		if !found {
 			why = err.Error()
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not take the challenge: %s; callbacks are posted to it all the same\n", s.WebhookURL, printable(why))
+		fmt.Fprintf(cmd.ErrOrStderr(), "confab: warning: the webhook %s did not take the challenge: %s; "+
+			"callbacks are posted to it all the same\n", s.WebhookURL, printable(why))
 		return
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "The webhook %s has taken the challenge.\n", s.WebhookURL)
 }
 
-// greet says how to make the first calls.
-func (s *simulatorState) greet(out io.Writer, dir, token string) {
+// printInstructions prints how to make the first calls.
+func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 	fmt.Fprintf(out, "The simulator plays the provider at %s\n\n", s.SimulatorURL)
-	align(out, append([][]string{
+	printColumns(out, append([][]string{
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  account", s.WABAID},
 		{"  app", s.AppID},
@@ -224,6 +243,7 @@ See what was sent, and let a person write:
 
 Ctrl-C stops it. All is kept for the next start.
 `,
-		curlSend(s.SimulatorURL+"/v23.0", s.PhoneNumberID, s.AccessToken, "whatsapp", `"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
+		curlSend(s.SimulatorURL+"/v23.0", s.PhoneNumberID, s.AccessToken, "whatsapp",
+			`"type": "template", "template": {"name": "hello_world", "language": {"code": "en_US"}}`),
 		curlMessages(s.SimulatorURL, token), triggerCommand(dir, defaultSimulatorDir))
 }

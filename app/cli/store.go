@@ -13,12 +13,14 @@ import (
 	"confab/storage"
 )
 
-// store is the data directory's database, opened for one command.
+// store is the data directory's database, opened for one command. A server may
+// run on the same directory: SQLite lets both processes write, and change tells
+// the server of what was written.
 type store struct {
 	*storage.DB
-	dir    app.DataDir
-	config config.Config
-	asked  string // the provider's address, once it is known
+	dir         app.DataDir
+	config      config.Config
+	providerURL string // where the provider is called, once providerAccounts was
 }
 
 // open opens the data directory. With create it may be new; otherwise a wrong
@@ -28,10 +30,14 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &store{dir: app.DataDir(c.DataDir), config: c}
 	if !create && !s.dir.Exists() {
 		return nil, fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", c.DataDir)
 	}
+
+	// A running server has migrated the database; this command leaves its schema
+	// alone then.
 	if err := s.dir.Prepare(); err != nil {
 		return nil, err
 	}
@@ -39,36 +45,44 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.DB, err = s.dir.Open(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, os.Getenv("CONFAB_MASTER_KEY"), served)
+
+	o := storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}
+	s.DB, err = s.dir.Open(o, os.Getenv("CONFAB_MASTER_KEY"), served)
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// change writes, and returns when the running server, if there is one, knows.
+// change writes in one transaction, and returns when the running server, if
+// there is one, has read again what it keeps in memory.
 func (s *store) change(ctx context.Context, fn func(*storage.Tx) error) error {
-	return s.changeAnd(ctx, "/refresh", fn)
+	return s.changeAndNotify(ctx, "/refresh", fn)
 }
 
-// changeAnd writes, and sends a command to the running server, if there is one.
-func (s *store) changeAnd(ctx context.Context, command string, fn func(*storage.Tx) error) error {
+// changeAndNotify writes in one transaction, and sends a command to the running
+// server, if there is one.
+func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*storage.Tx) error) error {
 	if err := s.Update(ctx, fn); err != nil {
 		return err
 	}
+
+	// The transaction is committed: the error must not look as if it were not.
 	if err := s.dir.Tell(ctx, command); err != nil {
 		return fmt.Errorf("the change is stored, but %w", err)
 	}
 	return nil
 }
 
-// with runs a command's code on the opened data directory.
-func (e *env) with(create bool, f func(cmd *cobra.Command, args []string, s *store) error) func(*cobra.Command, []string) error {
+// withStore makes a command's RunE of code that works on the data directory,
+// which is opened before and closed after it. For create see open.
+func (e *env) withStore(create bool, f func(cmd *cobra.Command, args []string, s *store) error) func(*cobra.Command, []string) error {
 	return e.run(func(cmd *cobra.Command, args []string) (err error) {
 		s, err := e.open(cmd, create)
 		if err != nil {
 			return err
 		}
+
 		defer func() {
 			if closing := s.Close(); err == nil {
 				err = closing
@@ -96,9 +110,11 @@ func (s *store) eachOrganization(ctx context.Context, id string, f func(*storage
 			one, err = organization(rx, id)
 			all = []storage.Organization{one}
 		}
+
 		if err != nil {
 			return err
 		}
+
 		for _, o := range all {
 			if err := f(rx, o); err != nil {
 				return err

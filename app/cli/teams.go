@@ -10,7 +10,7 @@ func (e *env) teams() *cobra.Command {
 	return e.group("teams", "Make and list the teams of organizations", e.teamsCreate(), e.teamsList())
 }
 
-// teamView is a team as GET /v1/me has it, and whose it is.
+// teamView is a team as GET /v1/me shows it, with its organization.
 type teamView struct {
 	ID             string       `json:"id"`
 	Object         string       `json:"object"`
@@ -32,14 +32,15 @@ func (e *env) teamsCreate() *cobra.Command {
 		Use:     "create NAME --org ORG",
 		Short:   "Make a team and print its id",
 		Example: "  confab teams create \"Support\" --org org_01J…",
-		Args:    newName,
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		Args:    nameArgument,
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var v teamView
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
 				o, err := organization(&tx.Rx, org)
 				if err != nil {
 					return err
 				}
+
 				t := storage.Team{OrganizationID: o.ID, Name: args[0]}
 				err = tx.InsertTeam(&t)
 				v = viewTeam(t, o)
@@ -51,6 +52,7 @@ func (e *env) teamsCreate() *cobra.Command {
 			return printNew(cmd, asJSON, v.ID, v)
 		}),
 	}
+
 	requiredOrg(cmd, &org, "that the team is part of")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -66,7 +68,7 @@ func (e *env) teamsList() *cobra.Command {
 		Short:   "List teams",
 		Example: "  confab teams list\n  confab teams list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []teamView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				teams, err := rx.Teams(o.ID)
@@ -78,12 +80,14 @@ func (e *env) teamsList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v teamView) []string {
 				return []string{v.ID, v.Name, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd

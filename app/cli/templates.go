@@ -10,39 +10,46 @@ import (
 )
 
 func (e *env) templates() *cobra.Command {
-	return e.group("templates", "Keep message templates in step with the provider", e.templatesSync())
+	return e.group("templates", "Synchronize message templates with the provider", e.templatesSync())
 }
 
 func (e *env) templatesSync() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "sync PHONE_NUMBER_ID",
-		Short:   "Take over the templates that a number has at the provider",
+		Short:   "Fetch the templates of a number from the provider",
 		Example: "  confab templates sync 106540352242922\n  confab templates sync 106540352242922 --json",
 		Args:    arguments("PHONE_NUMBER_ID"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			ctx := cmd.Context()
 			a, err := s.findAccount(ctx, args[0])
 			if err != nil {
 				return err
 			}
-			accounts, err := s.provider(e.Version)
+
+			accounts, err := s.providerAccounts(e.Version)
 			if err != nil {
 				return err
 			}
+
 			found, err := accounts.FetchTemplates(ctx, a.ID)
 			if err != nil {
-				return s.refused(ctx, err)
+				return s.reportRefusal(ctx, err)
 			}
+
 			if err := s.change(ctx, func(tx *storage.Tx) error { return found.Store(tx) }); err != nil {
 				return err
 			}
+
 			return printOne(cmd, asJSON, app.TemplateSyncView(found), [][]string{
-				{"created", strconv.Itoa(found.Created)}, {"updated", strconv.Itoa(found.Updated)},
-				{"deleted", strconv.Itoa(found.Deleted)}, {"at the provider", strconv.Itoa(found.Synced)},
+				{"created", strconv.Itoa(found.Created)},
+				{"updated", strconv.Itoa(found.Updated)},
+				{"deleted", strconv.Itoa(found.Deleted)},
+				{"at the provider", strconv.Itoa(found.Synced)},
 			})
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

@@ -9,43 +9,50 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// trigger is what its commands share: which simulator is meant.
+// trigger is what the commands of trigger share: the flags that say which
+// simulator to call.
 type trigger struct {
 	*env
-	at    *url.URL
-	token string
+	simulatorURL *url.URL
+	token        string
 }
 
 func (e *env) trigger() *cobra.Command {
 	t := &trigger{env: e}
-	cmd := e.group("trigger", "Play the people and the provider of a running sandbox",
+	cmd := e.group("trigger", "Simulate messages of people and answers of the provider in a running sandbox",
 		t.inbound(), t.status(), t.echo(), t.edit(), t.revoke(), t.templateReview(), t.preferences(), t.identity(),
 		t.fault(), t.settings(), t.messages(), t.numbers(), t.callback(), t.reset())
-	cmd.Long = "Play the people and the provider of a running sandbox: let somebody write, read or change their number, let\n" +
-		"sends fail, look at what was sent. Each does from the shell what the simulator's /_sim does over HTTP.\n\n" +
-		"The simulator is the one at --simulator-url, or of the data directory (its " + sandboxFileName + " or " + simulatorFileName + "\n" +
-		"says where it is), or at $" + simulatorURLVariable + ", or one that was started here."
+
+	cmd.Long = "Simulate people and the provider in a running sandbox: let a person write, read or change their number, let\n" +
+		"sends fail, list what was sent. Each command calls the simulator's control API (/_sim), which you can do too.\n\n" +
+		"The simulator is the one at --simulator-url, or of the data directory (its " + sandboxFileName + " or " + simulatorFileName +
+		"\nsays where it is), or at $" + simulatorURLVariable + ", or one that was started here."
+
 	flags := cmd.PersistentFlags()
 	dataDirFlag(flags, &e.dataDir, "of the sandbox or simulator (default "+defaultSandboxDir+", or "+defaultSimulatorDir+")")
+
 	flags.Func("simulator-url", "`address` of the simulator", func(s string) (err error) {
-		t.at, err = parseURL(s)
+		t.simulatorURL, err = parseURL(s)
 		return err
 	})
-	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control surface, or - for standard input (default: as in the data directory, or $"+controlTokenVariable+")")
+	flags.StringVar(&t.token, "control-token", "", "`token` of the simulator's control API, or - for standard input"+
+		" (default: as in the data directory, or $"+controlTokenVariable+")")
 	return cmd
 }
 
-// on runs a command's code on the simulator that is meant.
-func (t *trigger) on(f func(cmd *cobra.Command, args []string, c *control) error) func(*cobra.Command, []string) error {
+// withSimulator makes a command's RunE of code that calls the simulator.
+func (t *trigger) withSimulator(f func(cmd *cobra.Command, args []string, c *simulatorClient) error) func(*cobra.Command, []string) error {
 	return t.run(func(cmd *cobra.Command, args []string) error {
-		c, err := t.find(cmd.Context())
+		c, err := t.findSimulator(cmd.Context())
 		if err != nil {
 			return err
 		}
-		given, err := newSecrets(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
+
+		given, err := newSecretReader(cmd.InOrStdin()).read("control-token", t.token, controlTokenVariable)
 		if err != nil {
 			return err
 		}
+
 		if given != "" {
 			c.ControlToken = given
 		}
@@ -53,28 +60,30 @@ func (t *trigger) on(f func(cmd *cobra.Command, args []string, c *control) error
 	})
 }
 
-// find finds the simulator that is meant.
-func (t *trigger) find(ctx context.Context) (*control, error) {
+// findSimulator finds the simulator: the one of a flag, or else as
+// findSimulatorAccess does.
+func (t *trigger) findSimulator(ctx context.Context) (*simulatorClient, error) {
 	var (
-		c     = &control{}
+		c     = &simulatorClient{}
 		found = true
 		err   error
 	)
 	switch {
-	case t.at != nil:
-		c.SimulatorURL = strings.TrimRight(t.at.String(), "/")
+	case t.simulatorURL != nil:
+		c.SimulatorURL = strings.TrimRight(t.simulatorURL.String(), "/")
 	case t.dataDir != "":
-		c.world, found, err = readWorld(t.dataDir)
+		c.simulatorAccess, found, err = readSimulatorAccess(t.dataDir)
 	default:
-		c.world, found, err = findWorld(ctx)
+		c.simulatorAccess, found, err = findSimulatorAccess(ctx)
 	}
+
 	if err == nil && !found {
 		err = errors.New("no sandbox runs here: start one with 'confab sandbox', or say where it is with --data-dir or --simulator-url")
 	}
 	return c, err
 }
 
-// made is the simulator's answer to what was made.
-type made struct {
+// createdAnswer is the simulator's answer to a call that created something.
+type createdAnswer struct {
 	ID string `json:"id"`
 }

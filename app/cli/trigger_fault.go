@@ -11,7 +11,7 @@ import (
 	"confab/app/simulator"
 )
 
-// fault is something that goes wrong on purpose, as the control surface has it.
+// fault is a failure that the simulator injects, as its control API has it.
 type fault struct {
 	ID            string   `json:"id,omitempty"`
 	Kind          string   `json:"kind"`
@@ -36,7 +36,7 @@ func (t *trigger) fault() *cobra.Command {
 			"HTTP 500. The kinds of fault, and what each does with a call:\n\n" +
 			describeFaultKinds() + "\n" +
 			"The code is given with --code; with --async it is reported by callback, after a good answer.\n\n" +
-			"With --clear and the id of a FAULT only that one is taken back.",
+			"With --clear all faults are removed, with the id of a FAULT only that one.",
 		Example: "  confab trigger fault\n" +
 			"  confab trigger fault --code 131026 --async --to +15550001111\n" +
 			"  confab trigger fault --kind timeout --times 3\n" +
@@ -44,7 +44,7 @@ func (t *trigger) fault() *cobra.Command {
 			"  confab trigger fault --list\n" +
 			"  confab trigger fault --clear",
 		Args: arguments("[FAULT]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			switch {
 			case clear:
 				return c.do(cmd.Context(), "DELETE", "/_sim/faults?id="+url.QueryEscape(append(args, "")[0]), nil, nil)
@@ -53,22 +53,27 @@ func (t *trigger) fault() *cobra.Command {
 			case list:
 				return c.listFaults(cmd, asJSON)
 			}
+
 			if f.Kind == "" && f.Code != 0 {
 				f.Kind = simulator.FaultErrorCode
 			} else if f.Kind == "" {
 				f.Kind = simulator.FaultServerError
 			}
-			var answer made
+
+			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/faults", f, &answer); err != nil {
 				return err
 			}
+
 			f.ID = answer.ID
 			return printNew(cmd, asJSON, f.ID, f)
 		}),
 	}
-	f.flags(cmd)
-	cmd.Flags().BoolVar(&list, "list", false, "list the faults to come instead")
-	cmd.Flags().BoolVar(&clear, "clear", false, "take faults back instead")
+
+	f.addFlags(cmd)
+
+	cmd.Flags().BoolVar(&list, "list", false, "list the faults that are set instead")
+	cmd.Flags().BoolVar(&clear, "clear", false, "remove faults instead")
 	cmd.MarkFlagsMutuallyExclusive("list", "clear")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -83,42 +88,47 @@ func describeFaultKinds() string {
 	return b.String()
 }
 
-func (f *fault) flags(cmd *cobra.Command) {
+func (f *fault) addFlags(cmd *cobra.Command) {
 	var kinds []string
 	for _, kind := range simulator.FaultKinds() {
 		kinds = append(kinds, kind.Name)
 	}
 	endpoints := simulator.FaultEndpoints()
 
-	parsed(cmd, &f.Kind, "kind",
-		"`what` happens (default "+simulator.FaultServerError+", or "+simulator.FaultErrorCode+" with --code)",
+	parsedFlag(cmd, &f.Kind, "kind",
+		"`kind` of failure (default "+simulator.FaultServerError+", or "+simulator.FaultErrorCode+" with --code)",
 		parseChoice(kinds...))
-	parsed(cmd, &f.Endpoint, "endpoint",
-		"`calls` it happens to: "+strings.Join(endpoints, ", ")+" (default messages)",
+	parsedFlag(cmd, &f.Endpoint, "endpoint",
+		"`endpoint` whose calls fail: "+strings.Join(endpoints, ", ")+" (default messages)",
 		parseChoice(endpoints...))
-	parsed(cmd, &f.Times, "times", "how `often`; 0 is for ever (default 1, or for ever with --probability)", func(s string) (*int, error) {
+
+	const times = "`number` of calls that fail; 0 is for ever (default 1, or for ever with --probability)"
+	parsedFlag(cmd, &f.Times, "times", times, func(s string) (*int, error) {
 		n, err := strconv.Atoi(s)
 		return &n, err
 	})
-	parsed(cmd, &f.Probability, "probability", "`share` of the calls, from 0 to 1", func(s string) (*float64, error) {
+	parsedFlag(cmd, &f.Probability, "probability", "`share` of the calls that fail, from 0 to 1", func(s string) (*float64, error) {
 		share, err := strconv.ParseFloat(s, 64)
 		return &share, err
 	})
+
 	cmd.Flags().IntVar(&f.Code, "code", 0, "the provider's error `code`, such as 131047")
 	cmd.Flags().BoolVar(&f.Async, "async", false, "report the code by callback, after a good answer")
 	cmd.Flags().StringVar(&f.To, "to", "", "only sends to this `number`")
 	cmd.Flags().StringVar(&f.PhoneNumberID, "phone-number-id", "", "only calls for the business number with this `id`")
 }
 
-func (c *control) listFaults(cmd *cobra.Command, asJSON bool) error {
+func (c *simulatorClient) listFaults(cmd *cobra.Command, asJSON bool) error {
 	var answer struct {
 		Data []fault `json:"data"`
 	}
 	if err := c.do(cmd.Context(), "GET", "/_sim/faults", nil, &answer); err != nil {
 		return err
 	}
+
 	heading := []string{"ID", "KIND", "CODE", "ENDPOINT", "TIMES", "PROBABILITY", "TO"}
 	return printList(cmd, asJSON, answer.Data, heading, func(f fault) []string {
+
 		times, share, code := "for ever", "", ""
 		if f.Times != nil {
 			times = strconv.Itoa(*f.Times)
@@ -129,6 +139,7 @@ func (c *control) listFaults(cmd *cobra.Command, asJSON bool) error {
 		if f.Code != 0 {
 			code = strconv.Itoa(f.Code)
 		}
-		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, party(f.To)}
+
+		return []string{f.ID, f.Kind, code, f.Endpoint, times, share, displayNumber(f.To)}
 	})
 }

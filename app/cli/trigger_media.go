@@ -19,13 +19,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// maxMediaFile is the largest that the provider takes.
+// maxMediaFile is the largest size that the provider accepts.
 const maxMediaFile = 100 << 20
 
-// media words a file: by its link, or with its bytes. Without either it is a
-// sample.
-func (m *content) media(*cobra.Command, *control) (any, error) {
-	v := part{}
+// media makes the content of a message with a file: with its link, with its
+// bytes, or with the bytes of a sample.
+func (m *content) media(*cobra.Command, *simulatorClient) (any, error) {
+	v := jsonObject{}
 	switch {
 	case m.link != "" && m.file != "":
 		return nil, usage("--link and --file exclude each other")
@@ -46,9 +46,10 @@ func (m *content) media(*cobra.Command, *control) (any, error) {
 		v["data"] = base64.StdEncoding.EncodeToString(data)
 		m.filename = cmp.Or(m.filename, name)
 	}
-	lay(v, "mime_type", m.mimeType, "caption", m.caption)
+
+	setNonEmpty(v, "mime_type", m.mimeType, "caption", m.caption)
 	if m.kind == "document" {
-		lay(v, "filename", m.filename)
+		setNonEmpty(v, "filename", m.filename)
 	}
 	if m.kind == "audio" {
 		v["voice"] = m.voice
@@ -67,7 +68,7 @@ func readMedia(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// mediaKind is the kind of message that carries such a file.
+// mediaKind is the kind of message that fits the file or link.
 func (m *content) mediaKind() (string, error) {
 	kind := m.mimeType
 	switch {
@@ -85,6 +86,7 @@ func (m *content) mediaKind() (string, error) {
 		}
 		kind = cmp.Or(mime.TypeByExtension(path.Ext(u.Path)), "image/jpeg")
 	}
+
 	switch family, _, _ := strings.Cut(kind, "/"); {
 	case kind == "image/webp":
 		return "sticker", nil
@@ -99,13 +101,14 @@ func (m *content) mediaKind() (string, error) {
 const (
 	// smallestSticker is a picture of one pixel in the format of stickers.
 	smallestSticker = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00/\x00\x00\x00\x10\x07\x10\x11\x11\x88\x88\xfe\x07\x00"
-	// smallestVideo and smallestAudio are what such a file begins with: enough
-	// to be told apart, and nothing to see or hear.
+	// smallestVideo and smallestAudio are only the beginning of such a file: enough
+	// for its type to be detected.
 	smallestVideo = "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom\x00\x00\x00\x08mdat"
-	smallestAudio = "OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x13OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
+	smallestAudio = "OggS\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x13" +
+		"OpusHead\x01\x01\x38\x01\x80\xbb\x00\x00\x00\x00\x00"
 )
 
-// sampleMedia is a file to send where none is given.
+// sampleMedia is the file of a message for which none is given.
 func sampleMedia(kind string) (data []byte, name string, err error) {
 	switch kind {
 	case "image":
@@ -131,6 +134,7 @@ func samplePicture() ([]byte, error) {
 			picture.Set(x, y, color.RGBA{R: uint8(x * 4), G: 90, B: uint8(255 - y*4), A: 255})
 		}
 	}
+
 	var out bytes.Buffer
 	err := png.Encode(&out, picture)
 	return out.Bytes(), err

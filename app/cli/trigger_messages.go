@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// message is one that the simulator remembers.
+// message is a message that the simulator keeps. Request has its content: of a
+// send what the business posted, of an inbound message what the callback carried.
 type message struct {
 	ID            string         `json:"id"`
 	PhoneNumberID string         `json:"phone_number_id"`
@@ -22,34 +23,37 @@ type message struct {
 	CreatedAt     string         `json:"created_at"`
 }
 
-// inbound tells a person's message, which is as callbacks have it, from a send.
+// inbound reports whether a person wrote it: only callbacks have this field.
 func (m message) inbound() bool { return m.Request["from_user_id"] != nil }
 
-// summary is what a message says, in a few words.
+// summary is the most telling text of a message's content.
 func (m message) summary() string {
-	said, _ := m.Request[m.Type].(map[string]any)
+	content, _ := m.Request[m.Type].(map[string]any)
 	for _, key := range []string{"body", "name", "caption", "emoji", "filename", "link"} {
-		if text, ok := said[key].(string); ok {
+		if text, ok := content[key].(string); ok {
 			return text
 		}
 	}
-	if body, ok := said["body"].(map[string]any); ok {
+
+	// The body of an interactive message is an object.
+	if body, ok := content["body"].(map[string]any); ok {
 		text, _ := body["text"].(string)
 		return text
 	}
 	return ""
 }
 
-// eachMessage reads the remembered messages one by one, oldest first: there may
-// be very many.
-func (c *control) eachMessage(ctx context.Context, filters url.Values, f func(message)) error {
-	return c.call(ctx, "GET", "/_sim/messages?"+filters.Encode(), c.ControlToken, nil, func(body io.Reader) error {
+// eachMessage calls f for each message that the simulator keeps, oldest first. It
+// decodes them one by one, because there may be very many.
+func (c *simulatorClient) eachMessage(ctx context.Context, filters url.Values, f func(message)) error {
+	return c.request(ctx, "GET", "/_sim/messages?"+filters.Encode(), c.ControlToken, nil, func(body io.Reader) error {
 		in := json.NewDecoder(body)
-		for range 3 { // { "data" [
+		for range 3 { // the tokens { "data" [
 			if _, err := in.Token(); err != nil {
 				return err
 			}
 		}
+
 		for in.More() {
 			var m message
 			if err := in.Decode(&m); err != nil {
@@ -62,7 +66,7 @@ func (c *control) eachMessage(ctx context.Context, filters url.Values, f func(me
 }
 
 // latestSend is the last message that the business sent.
-func (c *control) latestSend(ctx context.Context) (latest message, found bool, err error) {
+func (c *simulatorClient) latestSend(ctx context.Context) (latest message, found bool, err error) {
 	err = c.eachMessage(ctx, nil, func(m message) {
 		if !m.inbound() {
 			latest, found = m, true
@@ -72,15 +76,17 @@ func (c *control) latestSend(ctx context.Context) (latest message, found bool, e
 }
 
 // orLatestInbound is the id given, or that of the last message of a person.
-func (c *control) orLatestInbound(ctx context.Context, id string) (string, error) {
+func (c *simulatorClient) orLatestInbound(ctx context.Context, id string) (string, error) {
 	if id != "" {
 		return id, nil
 	}
+
 	err := c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m message) {
 		if m.inbound() {
 			id = m.ID
 		}
 	})
+
 	if err == nil && id == "" {
 		err = errors.New("no message of a person is known: name one, with the id that 'confab trigger inbound' printed")
 	}
@@ -93,30 +99,38 @@ func (t *trigger) messages() *cobra.Command {
 		forget, asJSON           bool
 	)
 	cmd := &cobra.Command{
-		Use:     "messages",
-		Short:   "List what was sent, oldest first",
-		Example: "  confab trigger messages\n  confab trigger messages --to +15550001111 --type template --json\n  confab trigger messages --forget",
-		Args:    arguments(),
-		RunE: t.on(func(cmd *cobra.Command, _ []string, c *control) error {
+		Use:   "messages",
+		Short: "List what was sent, oldest first",
+		Example: "  confab trigger messages\n" +
+			"  confab trigger messages --to +15550001111 --type template --json\n" +
+			"  confab trigger messages --forget",
+		Args: arguments(),
+		RunE: t.withSimulator(func(cmd *cobra.Command, _ []string, c *simulatorClient) error {
 			if forget {
 				return c.do(cmd.Context(), "DELETE", "/_sim/messages", nil, nil)
 			}
+
 			filters := url.Values{}
-			for key, value := range map[string]string{"to": to, "phone_number_id": number, "type": kind, "biz_opaque_callback_data": opaque} {
+			for key, value := range map[string]string{
+				"to": to, "phone_number_id": number, "type": kind, "biz_opaque_callback_data": opaque,
+			} {
 				if value != "" {
 					filters.Set(key, value)
 				}
 			}
+
 			var all []message
 			if err := c.eachMessage(cmd.Context(), filters, func(m message) { all = append(all, m) }); err != nil {
 				return err
 			}
+
 			heading := []string{"CREATED", "TO", "TYPE", "STATUS", "CONTENT", "ID"}
 			return printList(cmd, asJSON, all, heading, func(m message) []string {
-				return []string{m.CreatedAt, party(m.To), m.Type, m.Status, shorten(m.summary()), m.ID}
+				return []string{m.CreatedAt, displayNumber(m.To), m.Type, m.Status, truncate(m.summary()), m.ID}
 			})
 		}),
 	}
+
 	flags := cmd.Flags()
 	flags.StringVar(&to, "to", "", "only to this `number` or BSUID")
 	flags.StringVar(&kind, "type", "", "only of this `type`")
@@ -127,8 +141,8 @@ func (t *trigger) messages() *cobra.Command {
 	return cmd
 }
 
-// shorten keeps a text within a column.
-func shorten(s string) string {
+// truncate shortens a text to the width of its column.
+func truncate(s string) string {
 	const most = 40
 	if letters := []rune(s); len(letters) > most {
 		return string(letters[:most-1]) + "…"
@@ -136,8 +150,9 @@ func shorten(s string) string {
 	return s
 }
 
-// acted is what a command that acts on a message prints as JSON.
-type acted struct {
+// actionView is the result of a command that changes the status of a message or
+// template.
+type actionView struct {
 	ID     string `json:"id"`
 	Status string `json:"status,omitempty"`
 }
@@ -155,8 +170,8 @@ func (t *trigger) status() *cobra.Command {
 			"id. MESSAGE is the provider's id (wamid.…); without it the latest send is meant.",
 		Example: "  confab trigger status --status read\n  confab trigger status wamid.HBgL… --status failed --code 131026",
 		Args:    arguments("[MESSAGE]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
-			done := acted{Status: cmp.Or(status, "read")}
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
+			done := actionView{Status: cmp.Or(status, "read")}
 			if len(args) > 0 {
 				done.ID = args[0]
 			} else if latest, found, err := c.latestSend(cmd.Context()); err != nil {
@@ -164,18 +179,21 @@ func (t *trigger) status() *cobra.Command {
 			} else if done.ID = latest.ID; !found {
 				return errors.New("nothing was sent yet")
 			}
+
 			body := map[string]any{"status": done.Status}
 			if code != 0 {
 				body["error_code"] = code
 				body["status"], done.Status = cmp.Or(status, "failed"), cmp.Or(status, "failed")
 			}
+
 			if err := c.do(cmd.Context(), "POST", "/_sim/messages/"+url.PathEscape(done.ID)+"/status", body, nil); err != nil {
 				return err
 			}
 			return printNew(cmd, asJSON, done.ID, done)
 		}),
 	}
-	parsed(cmd, &status, "status", "`word`: sent, delivered, read, played or failed (default read, or failed with --code)",
+
+	parsedFlag(cmd, &status, "status", "`status` to report: sent, delivered, read, played or failed (default read, or failed with --code)",
 		parseChoice("sent", "delivered", "read", "played", "failed"))
 	cmd.Flags().IntVar(&code, "code", 0, "provider's error `code` of a failure, such as 131026")
 	jsonFlag(cmd, &asJSON)
@@ -184,18 +202,19 @@ func (t *trigger) status() *cobra.Command {
 
 func (t *trigger) edit() *cobra.Command {
 	var text string
-	cmd := t.follow("edit", "Let a person change what they wrote", func() any { return map[string]any{"text": text} })
+	cmd := t.messageCommand("edit", "Let a person change what they wrote", func() any { return map[string]any{"text": text} })
 	cmd.Example += "\n  confab trigger edit wamid.HBgL… --text 'Tomorrow at ten'"
-	parsedOr(cmd, &text, "text", "I meant something else", "the new `text`", parseText)
+	parsedFlagWithDefault(cmd, &text, "text", "I meant something else", "the new `text`", parseText)
 	return cmd
 }
 
 func (t *trigger) revoke() *cobra.Command {
-	return t.follow("revoke", "Let a person delete what they wrote", func() any { return nil })
+	return t.messageCommand("revoke", "Let a person delete what they wrote", func() any { return nil })
 }
 
-// follow is a command about an earlier message.
-func (t *trigger) follow(verb, short string, body func() any) *cobra.Command {
+// messageCommand is a command by which a person edits or revokes an earlier
+// message. Its verb is also the last part of the path in the control API.
+func (t *trigger) messageCommand(verb, short string, body func() any) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   verb + " [MESSAGE]",
@@ -205,18 +224,20 @@ func (t *trigger) follow(verb, short string, body func() any) *cobra.Command {
 			"an echo, the business does so on its phone.",
 		Example: "  confab trigger " + verb,
 		Args:    arguments("[MESSAGE]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			id, err := c.orLatestInbound(cmd.Context(), append(args, "")[0])
 			if err != nil {
 				return err
 			}
-			var answer made
+
+			var answer createdAnswer
 			if err := c.do(cmd.Context(), "POST", "/_sim/messages/"+url.PathEscape(id)+"/"+verb, body(), &answer); err != nil {
 				return err
 			}
 			return printNew(cmd, asJSON, answer.ID, answer)
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// contactPath leads to a person of the simulator.
+// contactPath is the path of a person in the control API: the one of the argument,
+// or else the sample person.
 func contactPath(args []string, verb string) string {
 	return "/_sim/contacts/" + url.PathEscape(append(args, samplePerson)[0]) + "/" + verb
 }
@@ -23,15 +24,16 @@ func (t *trigger) preferences() *cobra.Command {
 			"(" + samplePerson + ") is meant. While stopped, marketing templates to them fail with 131050.",
 		Example: "  confab trigger preferences --marketing stop\n  confab trigger preferences +15550002222 --marketing resume",
 		Args:    arguments("[PERSON]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
-			wish := map[string]string{"marketing": marketing}
-			if err := c.do(cmd.Context(), "POST", contactPath(args, "preferences"), wish, nil); err != nil {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
+			preference := map[string]string{"marketing": marketing}
+			if err := c.do(cmd.Context(), "POST", contactPath(args, "preferences"), preference, nil); err != nil {
 				return err
 			}
-			return printNew(cmd, asJSON, marketing, wish)
+			return printNew(cmd, asJSON, marketing, preference)
 		}),
 	}
-	parsedOr(cmd, &marketing, "marketing", "stop", "`word`: stop or resume", parseChoice("stop", "resume"))
+
+	parsedFlagWithDefault(cmd, &marketing, "marketing", "stop", "what the person does: `stop|resume`", parseChoice("stop", "resume"))
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
@@ -48,9 +50,10 @@ func (t *trigger) identity() *cobra.Command {
 			"number or BSUID; without it " + samplePersonName + " (" + samplePerson + ") is meant.",
 		Example: "  confab trigger identity\n  confab trigger identity +15550001111 --phone-number +15550003333",
 		Args:    arguments("[PERSON]"),
-		RunE: t.on(func(cmd *cobra.Command, args []string, c *control) error {
+		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
 			body := map[string]any{}
-			lay(body, "bsuid", bsuid, "phone_number", phone)
+			setNonEmpty(body, "bsuid", bsuid, "phone_number", phone)
+
 			var now struct {
 				BSUID       string  `json:"bsuid"`
 				PhoneNumber *string `json:"phone_number"`
@@ -61,7 +64,8 @@ func (t *trigger) identity() *cobra.Command {
 			return printNew(cmd, asJSON, now.BSUID, now)
 		}),
 	}
-	cmd.Flags().StringVar(&bsuid, "bsuid", "", "the new user `id` (default: made up)")
+
+	cmd.Flags().StringVar(&bsuid, "bsuid", "", "the new user `id` (default: generated)")
 	cmd.Flags().StringVar(&phone, "phone-number", "", "the new `number`")
 	jsonFlag(cmd, &asJSON)
 	return cmd

@@ -13,7 +13,7 @@ func (e *env) users() *cobra.Command {
 	return e.group("users", "Add and list the people of organizations", e.usersCreate(), e.usersList())
 }
 
-// userView is a user as GET /v1/me has it, and whose it is.
+// userView is a user as GET /v1/me shows it, with its organization.
 type userView struct {
 	ID             string       `json:"id"`
 	Object         string       `json:"object"`
@@ -25,7 +25,15 @@ type userView struct {
 }
 
 func viewUser(u storage.User, o storage.Organization) userView {
-	return userView{ID: u.ID, Object: "user", Name: u.Name, Email: u.Email, TeamID: u.TeamPublicID, OrganizationID: o.PublicID, CreatedAt: u.CreatedAt}
+	return userView{
+		ID:             u.ID,
+		Object:         "user",
+		Name:           u.Name,
+		Email:          u.Email,
+		TeamID:         u.TeamPublicID,
+		OrganizationID: o.PublicID,
+		CreatedAt:      u.CreatedAt,
+	}
 }
 
 func (e *env) usersCreate() *cobra.Command {
@@ -39,21 +47,24 @@ func (e *env) usersCreate() *cobra.Command {
 		Example: "  confab users create --org org_01J… --name \"Ana\" --email ana@example.com\n" +
 			"  confab users create --org org_01J… --name \"Bo\" --team team_01J…",
 		Args: arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var v userView
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
 				o, err := organization(&tx.Rx, org)
 				if err != nil {
 					return err
 				}
+
 				t, err := chooseTeam(&tx.Rx, o, team)
 				if err != nil {
 					return err
 				}
+
 				u := storage.User{OrganizationID: o.ID, TeamID: t.ID, TeamPublicID: t.PublicID, Name: name}
 				if email != "" {
 					u.Email = &email
 				}
+
 				err = tx.InsertUser(&u)
 				v = viewUser(u, o)
 				return err
@@ -64,25 +75,27 @@ func (e *env) usersCreate() *cobra.Command {
 			return printNew(cmd, asJSON, v.ID, v)
 		}),
 	}
+
 	requiredOrg(cmd, &org, "that the person belongs to")
-	parsed(cmd, &name, "name", "what the person is called, a short `text`", parseName)
+	parsedFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
 	cmd.MarkFlagRequired("name")
-	parsed(cmd, &email, "email", "the person's `address`", parseEmail)
-	parsed(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
+	parsedFlag(cmd, &email, "email", "the person's `address`", parseEmail)
+	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// chooseTeam finds the team that a flag named, or the organization's first
-// where it named none.
+// chooseTeam finds the team of a flag, or the organization's first team if the
+// flag is not given.
 func chooseTeam(rx *storage.Rx, o storage.Organization, id string) (storage.Team, error) {
 	if id == "" {
 		teams, err := rx.Teams(o.ID)
 		if err != nil {
 			return storage.Team{}, err
 		}
-		return teams[0], nil // each organization is made with one
+		return teams[0], nil // every organization has one from the start
 	}
+
 	t, err := rx.Team(o.ID, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		err = fmt.Errorf("organization %s has no team %s", o.PublicID, id)
@@ -100,7 +113,7 @@ func (e *env) usersList() *cobra.Command {
 		Short:   "List people",
 		Example: "  confab users list\n  confab users list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			var views []userView
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				users, err := rx.Users(o.ID)
@@ -112,12 +125,14 @@ func (e *env) usersList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			heading := []string{"ID", "NAME", "EMAIL", "TEAM", "ORGANIZATION", "CREATED"}
 			return printList(cmd, asJSON, views, heading, func(v userView) []string {
-				return []string{v.ID, v.Name, text(v.Email), v.TeamID, v.OrganizationID, v.CreatedAt.String()}
+				return []string{v.ID, v.Name, optionalText(v.Email), v.TeamID, v.OrganizationID, v.CreatedAt.String()}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd

@@ -22,6 +22,7 @@ func (e *env) versionCommand() *cobra.Command {
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
 			v := versionView{Version: e.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), v)
 			}
@@ -29,6 +30,7 @@ func (e *env) versionCommand() *cobra.Command {
 			return nil
 		}),
 	}
+
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }

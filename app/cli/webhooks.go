@@ -25,8 +25,8 @@ func (e *env) webhooks() *cobra.Command {
 		e.webhooksList(), e.webhooksEnable(), e.webhooksVerify())
 }
 
-// subscribed is a subscription with its owner and its secrets.
-type subscribed struct {
+// ownedSubscription is a subscription with its organization and its secrets.
+type ownedSubscription struct {
 	storage.Subscription
 	organization string
 	secrets      []storage.Secret
@@ -42,11 +42,12 @@ func (e *env) webhooksList() *cobra.Command {
 		Short:   "List webhook subscriptions, newest first",
 		Example: "  confab webhooks list\n  confab webhooks list --org org_01J… --json",
 		Args:    arguments(),
-		RunE: e.with(false, func(cmd *cobra.Command, _ []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
 			all, err := s.subscriptions(cmd, org)
 			if err != nil {
 				return err
 			}
+
 			if asJSON {
 				views := make([]any, len(all))
 				for i, sub := range all {
@@ -54,35 +55,44 @@ func (e *env) webhooksList() *cobra.Command {
 				}
 				return printJSON(cmd.OutOrStdout(), views)
 			}
+
 			heading := []string{"ID", "ORGANIZATION", "STATUS", "REASON", "FAILURES", "URL", "EVENTS"}
-			return printList(cmd, false, all, heading, func(s subscribed) []string {
-				return []string{s.ID, s.organization, s.Status, text(s.DisabledReason), strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " ")}
+			return printList(cmd, false, all, heading, func(s ownedSubscription) []string {
+				return []string{
+					s.ID, s.organization, s.Status, optionalText(s.DisabledReason),
+					strconv.Itoa(s.ConsecutiveFailures), s.URL, strings.Join(s.Events, " "),
+				}
 			})
 		}),
 	}
+
 	optionalOrg(cmd, &org)
 	jsonFlag(cmd, &asJSON)
 	return cmd
 }
 
-// subscriptions reads those of one organization, or of all.
-func (s *store) subscriptions(cmd *cobra.Command, org string) (all []subscribed, err error) {
+// subscriptions reads the subscriptions of one organization, or of all.
+func (s *store) subscriptions(cmd *cobra.Command, org string) (all []ownedSubscription, err error) {
 	err = s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 		for after := storage.First; ; {
 			page, err := rx.Subscriptions(o.ID, after, listLimit)
 			if err != nil {
 				return err
 			}
+
 			secrets, err := rx.SecretsOf(page)
 			if err != nil {
 				return err
 			}
+
 			for _, sub := range page {
-				all = append(all, subscribed{sub, o.PublicID, secrets[sub.ID]})
+				all = append(all, ownedSubscription{sub, o.PublicID, secrets[sub.ID]})
 			}
+
 			if len(page) < listLimit {
 				return nil
 			}
+
 			last := page[len(page)-1]
 			after = storage.After{Key: last.CreatedAt, ID: last.ID}
 		}
@@ -98,15 +108,16 @@ func (e *env) webhooksEnable() *cobra.Command {
 			"those that are dead stay so: see 'confab deliveries replay'.",
 		Example: "  confab webhooks enable wbs_01J…",
 		Args:    arguments("WBS"),
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.ResumeSubscription(args[0]) })
-			return noSubscription(err, args[0])
+			return subscriptionNotFound(err, args[0])
 		}),
 	}
 }
 
-// noSubscription words that a subscription does not exist.
-func noSubscription(err error, id string) error {
+// subscriptionNotFound replaces storage.ErrNotFound by an error that names the
+// subscription.
+func subscriptionNotFound(err error, id string) error {
 	if errors.Is(err, storage.ErrNotFound) {
 		return fmt.Errorf("there is no webhook subscription %s", id)
 	}
@@ -128,7 +139,7 @@ func (e *env) webhooksVerify() *cobra.Command {
 			"  confab webhooks verify --signature \"$HEADER\" --any-age <body.json",
 		Args: arguments("[FILE]"),
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
-			in := newSecrets(cmd.InOrStdin())
+			in := newSecretReader(cmd.InOrStdin())
 			key, err := in.read("secret", secret, webhookSecretVariable)
 			if err != nil {
 				return err
@@ -136,25 +147,29 @@ func (e *env) webhooksVerify() *cobra.Command {
 			if key == "" {
 				return usage("give the secret with --secret or $%s", webhookSecretVariable)
 			}
+
+			// The secret's line was taken from standard input; the body is the rest.
 			body, err := readBody(in.lines, args)
 			if err != nil {
 				return err
 			}
+
 			if err := webhook.Verify(signature, body, time.Now(), key); err != nil && !(anyAge && errors.Is(err, webhook.ErrStale)) {
-				return verdict(err)
+				return explainSignatureError(err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), "The signature is good.")
 			return nil
 		}),
 	}
-	parsed(cmd, &secret, "secret", "the signing `secret`, whsec_…", parseText)
-	parsed(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
+
+	parsedFlag(cmd, &secret, "secret", "the signing `secret`, whsec_…", parseText)
+	parsedFlag(cmd, &signature, "signature", "the `value` of the header X-Svc-Signature", parseText)
 	cmd.MarkFlagRequired("signature")
-	cmd.Flags().BoolVar(&anyAge, "any-age", false, "accept a signature that is older than a receiver should")
+	cmd.Flags().BoolVar(&anyAge, "any-age", false, "accept an old signature too, which a receiver should refuse")
 	return cmd
 }
 
-// readBody reads the file that is named, or what is left of standard input.
+// readBody reads the file of the argument, or the rest of standard input.
 func readBody(in io.Reader, args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.ReadAll(in)
@@ -162,8 +177,8 @@ func readBody(in io.Reader, args []string) ([]byte, error) {
 	return os.ReadFile(args[0])
 }
 
-// verdict says what a signature's fault means to whoever looks for it.
-func verdict(err error) error {
+// explainSignatureError adds to an error the likely cause.
+func explainSignatureError(err error) error {
 	switch {
 	case errors.Is(err, webhook.ErrMismatch):
 		return fmt.Errorf("%w: it was made with another secret, or the body is not byte for byte what was sent", err)

@@ -148,9 +148,9 @@ func TestABadTextIsNamedWithTheVariableAndTheFlag(t *testing.T) {
 	} {
 		t.Run(test.key+"="+test.text, func(t *testing.T) {
 			is := is.New(t)
-			_, err := Load(Sources{Environ: []string{variable(test.key) + "=" + test.text}})
+			_, err := Load(Sources{Environ: []string{variableName(test.key) + "=" + test.text}})
 			is.True(err != nil)
-			is.True(strings.HasPrefix(err.Error(), variable(test.key)+": "+test.key+" = "+show(test.text)+": "))
+			is.True(strings.HasPrefix(err.Error(), variableName(test.key)+": "+test.key+" = "+formatValue(test.text)+": "))
 			is.True(strings.Contains(err.Error(), test.problem))
 
 			flags := pflag.NewFlagSet("test", pflag.ContinueOnError)

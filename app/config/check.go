@@ -32,44 +32,44 @@ var (
 	errDomain   = errors.New("must be a domain name in lower case, such as chat.example.com; no wildcard, no address")
 	errVersion  = errors.New("must be a version such as v23.0")
 	errPlanName = errors.New("a plan's name must be 1 to 50 of a-z, 0-9 and _")
-	errUnset    = errors.New("must not be empty")
+	errNoText   = errors.New("must not be empty")
 )
 
 // check says what is wrong with a decoded value.
 type check func(value any) error
 
-// checks has the rule for each setting by its pattern: the values that make
-// sense by themselves. What several settings must agree on is in problems.
+// checks has a rule for each setting, by its pattern, about its value alone. The
+// rules between several settings are in problems.
 func checks() map[string]check {
 	return map[string]check{
-		"data_dir": on(notEmpty),
+		"data_dir": checkOf(notEmpty),
 
-		"server.listen":          on(address),
+		"server.listen":          checkOf(address),
 		"server.public_url":      optional(webURL),
-		"server.cors_origins":    every(corsOrigin),
+		"server.cors_origins":    everyItem(corsOrigin),
 		"server.tls_cert":        anything,
 		"server.tls_key":         anything,
-		"server.tls_domains":     every(domain),
+		"server.tls_domains":     everyItem(domain),
 		"server.metrics_listen":  optional(address),
 		"server.trusted_proxies": anything,
 
 		"storage.synchronous": oneOf("full", "normal"),
 		"storage.readers":     between(0, 1000),
 
-		"provider.base_url":            on(webURL),
-		"provider.version":             on(version),
+		"provider.base_url":            checkOf(webURL),
+		"provider.version":             checkOf(version),
 		"provider.app_id":              anything,
 		"provider.app_secret":          anything,
 		"provider.verify_token":        anything,
 		"provider.signup_config_id":    anything,
-		"provider.timeout":             on(positive),
+		"provider.timeout":             checkOf(positive),
 		"provider.messages_per_second": atLeast(0.0),
 		"provider.pair_limit":          anything,
-		"provider.retry_schedule":      every(positive),
+		"provider.retry_schedule":      everyItem(positive),
 		"provider.reconcile_window":    atLeast(time.Duration(0)),
 
-		"webhooks.retry_schedule":         every(positive),
-		"webhooks.timeout":                on(positive),
+		"webhooks.retry_schedule":         everyItem(positive),
+		"webhooks.timeout":                checkOf(positive),
 		"webhooks.disable_after_failures": atLeast(1),
 		"webhooks.disable_min_age":        atLeast(time.Duration(0)),
 		"webhooks.per_subscription":       atLeast(1),
@@ -79,7 +79,7 @@ func checks() map[string]check {
 		"security.allow_cidrs":         anything,
 
 		"jobs.workers":       between(1, 100_000),
-		"jobs.poll_interval": on(positive),
+		"jobs.poll_interval": checkOf(positive),
 
 		"log.level":        oneOf("debug", "info", "warn", "error"),
 		"log.format":       oneOf("", "text", "json"),
@@ -94,8 +94,8 @@ func checks() map[string]check {
 	}
 }
 
-// Validate checks settings that were not loaded, or changed after it. The
-// error joins one Error for each bad setting.
+// Validate checks settings that were not loaded, or were changed since. The error
+// joins one Error for each bad setting.
 func (c Config) Validate() error {
 	var errs []error
 	for _, err := range c.problems() {
@@ -104,24 +104,26 @@ func (c Config) Validate() error {
 	return errors.Join(errs...)
 }
 
-// problems applies the rule of each setting, then those between settings, and
-// lists what is broken by key.
+// problems checks the rule of each setting, then those between settings, and
+// returns an Error for each that is broken, sorted by key.
 func (c Config) problems() []*Error {
 	var found []*Error
 	fail := func(key string, value any, problem string) {
-		found = append(found, &Error{Key: key, Value: show(value), Problem: problem})
+		found = append(found, &Error{Key: key, Value: formatValue(value), Problem: problem})
 	}
 	rules := checks()
-	each(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
+
+	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
 		rule, ok := rules[pattern(key)]
 		if !ok {
-			return // of a plan with a dot in its name, which is refused below
+			return // a plan with a dot in its name, which is refused below
 		}
 		if err := rule(field.Interface()); err != nil {
 			fail(key, field.Interface(), err.Error())
 		}
 	})
-	c.Server.agree(fail)
+
+	c.Server.checkTogether(fail)
 	for name, plan := range c.Plans {
 		key := "plans." + name
 		if !planName.MatchString(name) {
@@ -131,12 +133,13 @@ func (c Config) problems() []*Error {
 			fail(key+".burst", plan.Burst, "must be at least 1 unless rate_per_second is 0")
 		}
 	}
+
 	slices.SortStableFunc(found, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
 	return found
 }
 
-// agree has the rules between the settings of the server.
-func (s Server) agree(fail func(key string, value any, problem string)) {
+// checkTogether checks the rules between the settings of the server.
+func (s Server) checkTogether(fail func(key string, value any, problem string)) {
 	switch {
 	case s.TLSCert != "" && s.TLSKey == "":
 		fail("server.tls_cert", s.TLSCert, "needs server.tls_key beside it")
@@ -146,6 +149,7 @@ func (s Server) agree(fail func(key string, value any, problem string)) {
 		fail("server.tls_domains", s.TLSDomains,
 			"must be empty when server.tls_cert is set: a certificate is given or fetched, not both")
 	}
+
 	if s.MetricsListen != "" && s.MetricsListen == s.Listen && !strings.HasSuffix(s.Listen, ":0") {
 		fail("server.metrics_listen", s.MetricsListen, "must differ from server.listen")
 	}
@@ -153,13 +157,13 @@ func (s Server) agree(fail func(key string, value any, problem string)) {
 
 func anything(any) error { return nil }
 
-// on makes a check of a rule for one type.
-func on[T any](rule func(T) error) check {
+// checkOf makes a check of a rule for values of one type.
+func checkOf[T any](rule func(T) error) check {
 	return func(value any) error { return rule(value.(T)) }
 }
 
 func optional(rule func(string) error) check {
-	return on(func(s string) error {
+	return checkOf(func(s string) error {
 		if s == "" {
 			return nil
 		}
@@ -167,11 +171,11 @@ func optional(rule func(string) error) check {
 	})
 }
 
-func every[T any](rule func(T) error) check {
-	return on(func(items []T) error {
+func everyItem[T any](rule func(T) error) check {
+	return checkOf(func(items []T) error {
 		for _, item := range items {
 			if err := rule(item); err != nil {
-				return fmt.Errorf("item %s %w", show(item), err)
+				return fmt.Errorf("item %s %w", formatValue(item), err)
 			}
 		}
 		return nil
@@ -179,7 +183,7 @@ func every[T any](rule func(T) error) check {
 }
 
 func oneOf(allowed ...string) check {
-	return on(func(s string) error {
+	return checkOf(func(s string) error {
 		if slices.Contains(allowed, s) {
 			return nil
 		}
@@ -188,7 +192,7 @@ func oneOf(allowed ...string) check {
 }
 
 func atLeast[T cmp.Ordered](least T) check {
-	return on(func(n T) error {
+	return checkOf(func(n T) error {
 		if n >= least { // false for a NaN too
 			return nil
 		}
@@ -197,7 +201,7 @@ func atLeast[T cmp.Ordered](least T) check {
 }
 
 func between(least, most int) check {
-	return on(func(n int) error {
+	return checkOf(func(n int) error {
 		if least <= n && n <= most {
 			return nil
 		}
@@ -214,12 +218,13 @@ func positive(d time.Duration) error {
 
 func notEmpty(s string) error {
 	if strings.TrimSpace(s) == "" {
-		return errUnset
+		return errNoText
 	}
 	return nil
 }
 
-// address wants a port by number: what a name means differs between machines.
+// address accepts host:port. The port must be a number: what a service name means
+// differs between machines.
 func address(s string) error {
 	host, port, err := net.SplitHostPort(s)
 	if err != nil || !isPort(port) {
@@ -238,6 +243,7 @@ func isPort(s string) bool {
 
 func webURL(s string) error {
 	u, err := url.Parse(s)
+
 	switch {
 	case err != nil,
 		u.Scheme != "http" && u.Scheme != "https",
@@ -250,7 +256,7 @@ func webURL(s string) error {
 	return nil
 }
 
-// corsOrigin is strict about form because browsers send exactly this one.
+// corsOrigin accepts an origin in exactly the form that browsers send.
 func corsOrigin(s string) error {
 	if s == "*" {
 		return nil

@@ -1,6 +1,14 @@
-// Package config holds the settings: what they are called, what they default
-// to, and how a TOML file, CONFAB_ variables and flags change them, each layer
-// over the one before.
+// Package config holds the settings: their names, their defaults, and how a TOML
+// file, CONFAB_ variables and flags change them. Each of these is a layer; a later
+// layer replaces what an earlier one has set.
+//
+// Load decodes and checks the values of every layer by themselves, so that each
+// error can name the file, variable or flag that is wrong, and collects all errors
+// before it fails. Only then are the values applied to the defaults, and the rules
+// between settings checked (see Config.problems).
+//
+// A setting is known by its dotted key, such as server.listen. The settings of
+// plans, which users name, have a pattern in place of the name: plans.*.burst.
 //
 // The structs below are the whole list. Keys, variable names and types are
 // read from them, so a new setting is a field, a default, a rule in checks and
@@ -16,8 +24,8 @@ import (
 	"time"
 )
 
-// Config is every setting of a server. Printing or logging one is safe:
-// secrets hide themselves.
+// Config is every setting of a server. It may be printed and logged: a Secret
+// does not show its value.
 type Config struct {
 	DataDir  string          `koanf:"data_dir"`
 	Server   Server          `koanf:"server"`
@@ -29,12 +37,12 @@ type Config struct {
 	Log      Log             `koanf:"log"`
 	Plans    map[string]Plan `koanf:"plans"`
 
-	// UnknownVariables are CONFAB_ variables that set nothing. They stop no
+	// UnknownVariables are CONFAB_ variables that set nothing. They do not stop a
 	// start, because another release may know them; doctor shows them.
 	UnknownVariables []UnknownVariable `koanf:"-"`
 }
 
-// Server is how the world reaches us.
+// Server is where the server listens, and how clients reach it.
 type Server struct {
 	Listen         string         `koanf:"listen"`
 	PublicURL      string         `koanf:"public_url"` // as written; Config.PublicURL resolves it
@@ -46,7 +54,7 @@ type Server struct {
 	TrustedProxies []netip.Prefix `koanf:"trusted_proxies"`
 }
 
-// Storage is how the database is kept.
+// Storage is how the database is opened.
 type Storage struct {
 	Synchronous string `koanf:"synchronous"` // full or normal
 	Readers     int    `koanf:"readers"`     // 0: one for each core
@@ -77,7 +85,7 @@ type Webhooks struct {
 	RetentionDays        int             `koanf:"retention_days"`
 }
 
-// Security is which addresses of strangers we may call.
+// Security is which URLs given by API clients the server may call.
 type Security struct {
 	AllowInsecureURLs bool           `koanf:"allow_insecure_urls"`
 	AllowCIDRs        []netip.Prefix `koanf:"allow_cidrs"`
@@ -89,15 +97,15 @@ type Jobs struct {
 	PollInterval time.Duration `koanf:"poll_interval"`
 }
 
-// Log is what is written down, and how.
+// Log is what is logged, in which format, and how long API calls are kept.
 type Log struct {
 	Level      string `koanf:"level"`  // debug, info, warn or error
 	Format     string `koanf:"format"` // text, json, or empty: text on a terminal, json elsewhere
 	APILogDays int    `koanf:"api_log_days"`
 }
 
-// Default returns the settings of a server that was told nothing. The caller
-// owns the result: no two share a list or a map.
+// Default returns the settings of a server without file, variables and flags. The
+// caller owns the result: no two share a list or a map.
 func Default() Config {
 	return Config{
 		DataDir: "./confab-data",
@@ -129,9 +137,9 @@ func Default() Config {
 	}
 }
 
-// PublicURL is the address under which others reach this server, without a
-// final slash: server.public_url, or the listen address where that is unset.
-// It never comes from a request, which could name any host.
+// PublicURL is the URL by which clients reach this server, without a final slash:
+// server.public_url, or the listen address where that is unset. It never comes
+// from a request, which could name any host.
 //
 // A server that listens on a free port (port 0) must put the port it got into
 // Server.Listen first.
@@ -139,24 +147,28 @@ func (c Config) PublicURL() string {
 	if c.Server.PublicURL != "" {
 		return strings.TrimRight(c.Server.PublicURL, "/")
 	}
+
 	host, port, err := net.SplitHostPort(c.Server.Listen)
 	if err != nil {
 		return "http://" + c.Server.Listen
 	}
-	// A wildcard address can be listened on but not visited.
+
+	// A wildcard address can be listened on, but not connected to.
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
+
 	if !c.Server.TLS() {
 		return "http://" + net.JoinHostPort(host, port)
 	}
+
 	if len(c.Server.TLSDomains) > 0 {
 		host = c.Server.TLSDomains[0] // the certificate is for this name, not for the address
 	}
 	return strings.TrimSuffix("https://"+net.JoinHostPort(host, port), ":443")
 }
 
-// TLS says whether the server speaks https itself.
+// TLS reports whether the server speaks https itself.
 func (s Server) TLS() bool {
 	return s.TLSCert != "" || len(s.TLSDomains) > 0
 }
@@ -167,14 +179,17 @@ func (s Server) LocalURL() (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("server.listen: %w", err)
 	}
+
 	if port == "0" {
 		return nil, fmt.Errorf("server.listen is %s, which leaves the port open", s.Listen)
 	}
-	// Who listens on all addresses, [::] too, is reached by IPv4; containers mostly
+
+	// A server on all addresses, [::] included, is reached by IPv4: most containers
 	// have no ::1.
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
+
 	u := &url.URL{Scheme: "http", Host: net.JoinHostPort(host, port)}
 	if s.TLS() {
 		u.Scheme = "https"

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// text is the value of a variable or a flag. It is a type of its own because
-// such a value may mean a number or a list, while a quoted "5" in a file is a
-// mistake worth telling.
-type text string
+// textValue is the value of a variable or a flag. It is a type of its own because
+// such a value may be a number or a list, while a string "5" in a file, where a
+// number is expected, is an error.
+type textValue string
 
-// What each kind of value must look like, said to whoever wrote another.
+// What each type of value must look like, as errors say it.
 var (
 	errText     = errors.New("must be text in quotes")
 	errBool     = errors.New("must be true or false")
@@ -32,14 +32,16 @@ var (
 	errEmpty    = errors.New("must not have empty items")
 )
 
-// days are the leading days of an age; what follows them is Go's.
-var days = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d([0-9.].*)?$`)
+// daysPrefix matches the days at the beginning of an age; the rest is as
+// time.ParseDuration reads it.
+var daysPrefix = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?)d([0-9.].*)?$`)
 
 // decode turns a raw value of any layer into the type of its setting.
 func decode(raw any, to reflect.Type) (any, error) {
 	if to.Kind() == reflect.Slice {
 		return decodeList(raw, to)
 	}
+
 	switch reflect.Zero(to).Interface().(type) {
 	case string:
 		return decodeText(raw, errText, func(s string) (string, error) { return s, nil })
@@ -62,12 +64,12 @@ func decode(raw any, to reflect.Type) (any, error) {
 	panic("config: no decoder for " + to.String())
 }
 
-// decodeText reads what is written as text everywhere, also in a file.
+// decodeText reads a value that is text in every layer, also in a file.
 func decodeText[T any](raw any, wrong error, parse func(string) (T, error)) (any, error) {
 	switch v := raw.(type) {
 	case string:
 		return parse(v)
-	case text:
+	case textValue:
 		return parse(string(v))
 	}
 	return nil, wrong
@@ -77,11 +79,12 @@ func decodeBool(raw any) (any, error) {
 	switch v := raw.(type) {
 	case bool:
 		return v, nil
-	case text:
+	case textValue:
 		if b, err := strconv.ParseBool(string(v)); err == nil {
 			return b, nil
 		}
 	}
+
 	return nil, errBool
 }
 
@@ -91,11 +94,12 @@ func decodeInt(raw any) (any, error) {
 		if int64(int(v)) == v {
 			return int(v), nil
 		}
-	case text:
+	case textValue:
 		if n, err := strconv.Atoi(string(v)); err == nil {
 			return n, nil
 		}
 	}
+
 	return nil, errInt
 }
 
@@ -106,11 +110,12 @@ func decodeFloat(raw any) (any, error) {
 		number = v
 	case int64:
 		number = float64(v)
-	case text:
+	case textValue:
 		if n, err := strconv.ParseFloat(string(v), 64); err == nil {
 			number = n
 		}
 	}
+
 	if math.IsNaN(number) || math.IsInf(number, 0) {
 		return nil, errFloat
 	}
@@ -120,43 +125,48 @@ func decodeFloat(raw any) (any, error) {
 // decodeList reads an array of the file, or text with commas. An empty list
 // is nil, so that it equals an unset one.
 func decodeList(raw any, to reflect.Type) (any, error) {
-	items, err := split(raw)
+	items, err := splitList(raw)
 	if err != nil {
 		return nil, err
 	}
+
 	list := reflect.Zero(to)
 	for _, item := range items {
 		value, err := decode(item, to.Elem())
 		if err != nil {
-			return nil, fmt.Errorf("item %s %w", show(item), err)
+			return nil, fmt.Errorf("item %s %w", formatValue(item), err)
 		}
 		list = reflect.Append(list, reflect.ValueOf(value))
 	}
 	return list.Interface(), nil
 }
 
-func split(raw any) ([]any, error) {
+// splitList returns the items of a list, not yet decoded: those of a TOML array,
+// or the parts of a text with commas.
+func splitList(raw any) ([]any, error) {
 	var joined string
 	switch v := raw.(type) {
 	case []any:
 		return v, nil
 	case string:
 		joined = v // a single item, or the form that variables have
-	case text:
+	case textValue:
 		joined = string(v)
 	default:
 		return nil, errList
 	}
+
 	if strings.TrimSpace(joined) == "" {
 		return nil, nil
 	}
+
 	var items []any
 	for item := range strings.SplitSeq(joined, ",") {
 		item = strings.TrimSpace(item)
 		if item == "" {
 			return nil, errEmpty
 		}
-		items = append(items, text(item))
+		items = append(items, textValue(item))
 	}
 	return items, nil
 }
@@ -165,35 +175,42 @@ func split(raw any) ([]any, error) {
 // 90d, 1d12h, 0.5d. It is never negative.
 func ParseAge(s string) (time.Duration, error) {
 	number, rest := "0", s
-	if m := days.FindStringSubmatch(s); m != nil {
+	if m := daysPrefix.FindStringSubmatch(s); m != nil {
 		number, rest = m[1], cmp.Or(m[2], "0s")
 	}
+
 	part, err := time.ParseDuration(rest)
 	if err != nil {
 		return 0, errDuration
 	}
+
 	if part < 0 {
 		return 0, errNegative
 	}
+
 	whole, _ := strconv.ParseFloat(number, 64) // the pattern admits numbers only; a huge one is infinite
 	whole *= float64(24 * time.Hour)
 	if whole+float64(part) >= math.MaxInt64 {
 		return 0, errTooLong
 	}
+
 	return time.Duration(whole) + part, nil
 }
 
-// parsePrefix takes a bare address for the network that holds it alone. IPv4
-// in IPv6 clothes is undressed: a mapped prefix would match no IPv4 client.
+// parsePrefix reads a network, or an address, which is the network of only that
+// address. An IPv4 address mapped into IPv6 becomes IPv4 again: as a mapped prefix
+// it would match no IPv4 client.
 func parsePrefix(s string) (netip.Prefix, error) {
 	if ip, err := netip.ParseAddr(s); err == nil && ip.Zone() == "" {
 		ip = ip.Unmap()
 		return netip.PrefixFrom(ip, ip.BitLen()), nil
 	}
+
 	p, err := netip.ParsePrefix(s)
 	if err != nil {
 		return netip.Prefix{}, errPrefix
 	}
+
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
 	}

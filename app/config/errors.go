@@ -15,8 +15,8 @@ var (
 	userinfo = regexp.MustCompile(`//[^/\s]*@`)
 )
 
-// Error is a setting that cannot be used, said so that its author finds it.
-// Load joins one for every bad setting, so that a file is mended in one go.
+// Error is a setting that cannot be used, with its place. Load joins one for every
+// bad setting, so that all can be corrected at once.
 type Error struct {
 	Key     string // full dotted key
 	Value   string // as written, or hidden; empty for an unknown key
@@ -29,19 +29,21 @@ func (e *Error) Error() string {
 	if e.Origin != "" {
 		out.WriteString(e.Origin + ": ")
 	}
+
 	if bareKey.MatchString(e.Key) {
 		out.WriteString(e.Key)
 	} else {
 		out.WriteString(strconv.Quote(e.Key))
 	}
+
 	if e.Value != "" {
 		out.WriteString(" = " + e.Value)
 	}
 	return out.String() + ": " + e.Problem
 }
 
-// UnknownVariable is a CONFAB_ variable that sets nothing. Its value is not
-// kept: it may well be a misspelt secret.
+// UnknownVariable is a CONFAB_ variable that sets nothing. Its value is not kept:
+// the name may be a misspelt one of a secret.
 type UnknownVariable struct {
 	Name string
 	Near string // the variable that was probably meant, or empty
@@ -54,25 +56,26 @@ func (u UnknownVariable) String() string {
 	return u.Name + " is no setting, did you mean " + u.Near + "?"
 }
 
-// show writes a value as the file would have it, short enough for one line
-// and without the password that a URL may carry.
-func show(value any) string {
+// formatValue writes a value as in the file, short enough for one line and without
+// the password that a URL may contain.
+func formatValue(value any) string {
 	const most = 200
-	out := userinfo.ReplaceAllString(literal(value), "//"+hidden+"@")
+	out := userinfo.ReplaceAllString(formatLiteral(value), "//"+hidden+"@")
 	if len(out) > most {
 		out = strings.ToValidUTF8(out[:most], "") + "…"
 	}
 	return out
 }
 
-// literal writes what decode reads, and whatever else a TOML file can hold.
-func literal(value any) string {
+// formatLiteral writes a decoded value, or anything else that a TOML file can
+// contain, as TOML does.
+func formatLiteral(value any) string {
 	switch v := value.(type) {
 	case Secret:
 		return strconv.Quote(v.String())
 	case string:
 		return strconv.Quote(v)
-	case text:
+	case textValue:
 		return strconv.Quote(string(v))
 	case time.Duration:
 		return strconv.Quote(v.String())
@@ -81,13 +84,15 @@ func literal(value any) string {
 	case map[string]any:
 		return "{…}"
 	}
+
 	list := reflect.ValueOf(value)
 	if list.Kind() != reflect.Slice {
 		return fmt.Sprint(value)
 	}
+
 	var items []string
 	for i := range list.Len() {
-		items = append(items, literal(list.Index(i).Interface()))
+		items = append(items, formatLiteral(list.Index(i).Interface()))
 	}
 	return "[" + strings.Join(items, ", ") + "]"
 }

@@ -35,8 +35,8 @@ func TestTheExampleFileShowsEverySettingWithItsDefault(t *testing.T) {
 	is := is.New(t)
 	content := switchedOff.ReplaceAllString(exampleFile(t), "$1")
 
-	l := &loader{types: catalogue(), checks: checks(), values: map[string]setting{}, plans: map[string]bool{}}
-	is.NoErr(l.file("example", []byte(content)))
+	l := &loader{types: settingTypes(), checks: checks(), values: map[string]loadedValue{}, plans: map[string]bool{}}
+	is.NoErr(l.loadFile("example", []byte(content)))
 	is.Equal(slices.Sorted(maps.Keys(l.values)), slices.Sorted(maps.Keys(allSettings(Default())))) // every key is there
 
 	cfg, err := Load(Sources{File: writeFile(t, content)})

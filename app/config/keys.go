@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// each visits every setting of a settings struct under its dotted key, in the
-// order of the fields; plans come by name.
+// eachSetting calls visit for every setting of a settings struct, with its dotted
+// key, in the order of the fields; plans are sorted by name.
 //
-// Fields of the struct itself may be set through a visit; those of plans are
-// copies, because the values of a map cannot be.
-func each(v reflect.Value, prefix string, visit func(key string, field reflect.Value)) {
+// If v can be set, visit may set a field, but not one of a plan: plans are visited
+// as copies, because the values of a map cannot be set.
+func eachSetting(v reflect.Value, prefix string, visit func(key string, field reflect.Value)) {
 	for tag, field := range v.Fields() {
 		name := tag.Tag.Get("koanf")
 		switch {
 		case name == "-":
 		case field.Kind() == reflect.Struct:
-			each(field, prefix+name+".", visit)
+			eachSetting(field, prefix+name+".", visit)
 		case field.Kind() == reflect.Map:
 			plans := field.Interface().(map[string]Plan)
 			for _, plan := range slices.Sorted(maps.Keys(plans)) {
 				p := plans[plan]
-				each(reflect.ValueOf(&p).Elem(), prefix+name+"."+plan+".", visit)
+				eachSetting(reflect.ValueOf(&p).Elem(), prefix+name+"."+plan+".", visit)
 			}
 		default:
 			visit(prefix+name, field)
@@ -31,17 +31,17 @@ func each(v reflect.Value, prefix string, visit func(key string, field reflect.V
 	}
 }
 
-// catalogue is the type of every setting by its pattern.
-func catalogue() map[string]reflect.Type {
+// settingTypes has the type of every setting by its pattern.
+func settingTypes() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	all := Config{Plans: map[string]Plan{"*": {}}}
-	each(reflect.ValueOf(all), "", func(key string, field reflect.Value) {
+	eachSetting(reflect.ValueOf(all), "", func(key string, field reflect.Value) {
 		types[key] = field.Type()
 	})
 	return types
 }
 
-// pattern is the key with a plan's name taken out: all plans have the same
+// pattern is the key with * in place of a plan's name: all plans have the same
 // settings, described once as plans.*.burst and so on.
 func pattern(key string) string {
 	parts := strings.Split(key, ".")
@@ -51,10 +51,9 @@ func pattern(key string) string {
 	return strings.Join(parts, ".")
 }
 
-// near finds the known key that the author of an unknown one probably meant,
-// or nothing: the closest one within two slips, else the only one whose last
-// part is the whole of what was written.
-func near(unknown string, types map[string]reflect.Type) string {
+// closestKey is the known key that was probably meant by an unknown one, or empty:
+// the closest one within two edits, else the only one with the same last part.
+func closestKey(unknown string, types map[string]reflect.Type) string {
 	parts := strings.Split(unknown, ".")
 	leaf := "." + parts[len(parts)-1]
 
@@ -64,7 +63,7 @@ func near(unknown string, types map[string]reflect.Type) string {
 		if len(parts) > 2 {
 			key = strings.Replace(key, "*", parts[1], 1)
 		}
-		if d := edits(unknown, key); d < distance {
+		if d := editDistance(unknown, key); d < distance {
 			best, distance = key, d
 		}
 		if strings.HasSuffix(key, leaf) && !strings.Contains(key, "*") {
@@ -77,16 +76,20 @@ func near(unknown string, types map[string]reflect.Type) string {
 	return best
 }
 
-// edits is the Levenshtein distance, cut short for texts too unlike in length
-// to matter here, so that a huge key costs nothing.
-func edits(a, b string) int {
+// editDistance is the Levenshtein distance. For texts whose lengths differ by more
+// than two, which is too far for closestKey, it is just 3: a huge key must not
+// take long.
+func editDistance(a, b string) int {
 	if d := len(a) - len(b); d < -2 || d > 2 {
 		return 3
 	}
+
+	// row[j] is the distance between what was read of a and the first j bytes of b.
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
+
 	for i := range len(a) {
 		diagonal := row[0]
 		row[0] = i + 1

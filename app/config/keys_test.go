@@ -159,7 +159,7 @@ func TestSamplesCoverEverySetting(t *testing.T) {
 
 func TestEverySettingHasARuleAndADecoder(t *testing.T) {
 	is := is.New(t)
-	types := catalogue()
+	types := settingTypes()
 	is.Equal(slices.Sorted(maps.Keys(types)), slices.Sorted(maps.Keys(checks())))
 	is.Equal(len(types), len(allSettings(Default()))) // the walk forgets nothing
 	is.NoErr(Default().Validate())                    // each rule takes its setting's type
@@ -192,7 +192,7 @@ func TestEverySettingIsReadFromItsVariable(t *testing.T) {
 			name := "CONFAB_" + strings.ToUpper(strings.ReplaceAll(s.key, ".", "__"))
 			environ := []string{"HOME=/root", name + "=" + s.text}
 			if other := companion(s.key); other != "" {
-				environ = append(environ, variable(other)+"=x.pem")
+				environ = append(environ, variableName(other)+"=x.pem")
 			}
 			cfg, err := Load(Sources{Environ: environ})
 			is.NoErr(err)

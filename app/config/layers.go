@@ -17,28 +17,31 @@ import (
 
 const variablePrefix = "CONFAB_"
 
-// planVariable finds a plan's name, which may itself hold two underscores: the
-// last two part it from the key.
+// planVariable finds the plan's name in a variable. The name may contain two
+// underscores itself: the last two separate it from the setting.
 var planVariable = regexp.MustCompile(`^CONFAB_PLANS__([A-Z0-9_]{1,50})__([A-Z_]+)$`)
 
-// file reads the layer of the TOML file.
-func (l *loader) file(path string, content []byte) error {
+// loadFile reads the TOML file, the first layer.
+func (l *loader) loadFile(path string, content []byte) error {
 	layer := koanf.New(".")
 	if err := layer.Load(rawbytes.Provider(content), toml.Parser()); err != nil {
 		return syntaxError(path, err)
 	}
-	l.take(layer.Raw(), "", func(string) string { return path })
+	l.readTable(layer.Raw(), "", func(string) string { return path })
 	return nil
 }
 
-// syntaxError says where the file cannot be read. It shows none of the text
-// around that place, in which a secret may stand.
+// syntaxError says where the file cannot be parsed. It shows no text from the
+// file, because that may contain a secret.
 func syntaxError(path string, err error) error {
 	message, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "toml: "), ": strconv.")
+
+	// The error of the TOML parser satisfies this interface.
 	type positioned interface {
 		error
 		Position() (line, column int)
 	}
+
 	if at, ok := errors.AsType[positioned](err); ok {
 		line, column := at.Position()
 		return fmt.Errorf("%s: line %d, column %d: %s", path, line, column, message)
@@ -46,63 +49,68 @@ func syntaxError(path string, err error) error {
 	return fmt.Errorf("%s: %s", path, message)
 }
 
-// environment reads the layer of CONFAB_ variables and returns those that
-// mean nothing.
-func (l *loader) environment(environ []string) ([]UnknownVariable, error) {
+// loadEnvironment reads the CONFAB_ variables, the second layer, and returns those
+// that set nothing.
+func (l *loader) loadEnvironment(environ []string) ([]UnknownVariable, error) {
 	var unknown []UnknownVariable
 	layer := koanf.New(".")
+
 	err := layer.Load(env.Provider(".", env.Opt{
 		Prefix:      variablePrefix,
 		EnvironFunc: func() []string { return environ },
 		TransformFunc: func(name, value string) (string, any) {
-			key := l.keyOf(name)
-			if key == "" && !reserved(name) {
-				unknown = append(unknown, UnknownVariable{name, l.meant(name)})
+			key := l.keyOfVariable(name)
+			if key == "" && !isReservedVariable(name) {
+				unknown = append(unknown, UnknownVariable{name, l.closestVariable(name)})
 			}
-			return key, text(value)
+			return key, textValue(value)
 		},
 	}), nil)
 	if err != nil {
 		return nil, fmt.Errorf("read variables: %w", err)
 	}
-	l.take(layer.Raw(), "", variable)
+
+	l.readTable(layer.Raw(), "", variableName)
 	slices.SortFunc(unknown, func(a, b UnknownVariable) int { return strings.Compare(a.Name, b.Name) })
 	return unknown, nil
 }
 
-// variable is the name of the variable that sets a key.
-func variable(key string) string {
+// variableName is the name of the variable that sets a key.
+func variableName(key string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(key, ".", "__"))
 }
 
-// keyOf is the key that a variable sets, or empty.
-func (l *loader) keyOf(name string) string {
+// keyOfVariable is the key that a variable sets, or empty.
+func (l *loader) keyOfVariable(name string) string {
 	if m := planVariable.FindStringSubmatch(name); m != nil {
 		if leaf := strings.ToLower(m[2]); l.types["plans.*."+leaf] != nil {
 			return "plans." + strings.ToLower(m[1]) + "." + leaf
 		}
 	}
+
+	// A name cannot be split into its parts: keys contain underscores, too.
 	for key := range l.types {
-		if variable(key) == name && !strings.Contains(key, "*") {
+		if variableName(key) == name && !strings.Contains(key, "*") {
 			return key
 		}
 	}
 	return ""
 }
 
-// meant guesses the variable that the author of an unknown one had in mind.
-func (l *loader) meant(name string) string {
+// closestVariable is the variable that was probably meant by an unknown one, or
+// empty.
+func (l *loader) closestVariable(name string) string {
 	key := strings.TrimPrefix(name, variablePrefix)
 	key = strings.ReplaceAll(strings.ToLower(key), "__", ".")
-	if meant := near(key, l.types); meant != "" && !strings.Contains(meant, "*") {
-		return variable(meant)
+	if meant := closestKey(key, l.types); meant != "" && !strings.Contains(meant, "*") {
+		return variableName(meant)
 	}
 	return ""
 }
 
-// reserved are the variables that the product reads or sets for others, and
-// that are no settings.
-func reserved(name string) bool {
+// isReservedVariable reports whether a variable is no setting but known: commands
+// read it, or set it for others.
+func isReservedVariable(name string) bool {
 	switch strings.TrimPrefix(name, variablePrefix) {
 	case "CONFIG", "MASTER_KEY", // where the settings are; what seals the secrets
 		"BASE_URL", "API_KEY", "PHONE_NUMBER_ID", "SIMULATOR_URL", "WEBHOOK_SECRET", // what the sandbox tells a test suite
@@ -112,32 +120,35 @@ func reserved(name string) bool {
 	return false
 }
 
-// flags reads the layer of the command line.
-func (l *loader) flags(set *pflag.FlagSet, keys map[string]string) error {
+// loadFlags reads the flags, the last layer.
+func (l *loader) loadFlags(set *pflag.FlagSet, keys map[string]string) error {
 	if set == nil {
 		return nil
 	}
+
 	names := map[string]string{}
 	for name, key := range keys {
 		names[key] = "--" + name
 	}
+
 	layer := koanf.New(".")
-	// Without a koanf to compare with, the provider passes given flags only.
+	// Without a koanf to compare with (nil), only flags that were given are passed.
 	err := layer.Load(posflag.ProviderWithFlag(set, ".", nil, func(f *pflag.Flag) (string, any) {
 		return keys[f.Name], flagText(f)
 	}), nil)
 	if err != nil {
 		return fmt.Errorf("read flags: %w", err)
 	}
-	l.take(layer.Raw(), "", func(key string) string { return names[key] })
+
+	l.readTable(layer.Raw(), "", func(key string) string { return names[key] })
 	return nil
 }
 
-// flagText is a flag's value as a variable would have it; lists print
-// themselves with brackets.
-func flagText(f *pflag.Flag) text {
+// flagText is a flag's value in the form that variables have. A list is joined
+// here, because its String has brackets.
+func flagText(f *pflag.Flag) textValue {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return text(strings.Join(list.GetSlice(), ","))
+		return textValue(strings.Join(list.GetSlice(), ","))
 	}
-	return text(f.Value.String())
+	return textValue(f.Value.String())
 }

@@ -29,11 +29,11 @@ type Sources struct {
 	FlagKeys map[string]string // flag name to dotted key; other flags are no settings
 }
 
-// Load reads the settings: defaults, then the file, then variables, then
-// flags. The error names every setting that cannot be used, whichever layer
-// has it and whether or not a later layer replaces it; see Error.
+// Load reads the settings: defaults, then the file, then variables, then flags.
+// Its error joins an Error for each setting that cannot be used, in any layer,
+// whether or not a later layer replaces it.
 func Load(from Sources) (Config, error) {
-	content, err := from.read()
+	content, err := from.readFile()
 	if err != nil {
 		return Config{}, err
 	}
@@ -42,22 +42,29 @@ func Load(from Sources) (Config, error) {
 
 func load(from Sources, content []byte) (Config, error) {
 	l := &loader{
-		types: catalogue(), checks: checks(),
-		values: map[string]setting{}, plans: map[string]bool{},
+		types:  settingTypes(),
+		checks: checks(),
+		values: map[string]loadedValue{},
+		plans:  map[string]bool{},
 	}
-	if err := l.file(from.File, content); err != nil {
+
+	if err := l.loadFile(from.File, content); err != nil {
 		return Config{}, err
 	}
-	unknown, err := l.environment(from.Environ)
+
+	unknown, err := l.loadEnvironment(from.Environ)
 	if err != nil {
 		return Config{}, err
 	}
-	if err := l.flags(from.Flags, from.FlagKeys); err != nil {
+	if err := l.loadFlags(from.Flags, from.FlagKeys); err != nil {
 		return Config{}, err
 	}
+
+	// The rules between settings are checked only if each is valid by itself.
 	if len(l.problems) > 0 {
 		return Config{}, errors.Join(l.problems...)
 	}
+
 	cfg, err := l.build(from.defaults())
 	if err != nil {
 		return Config{}, err
@@ -66,12 +73,13 @@ func load(from Sources, content []byte) (Config, error) {
 	return cfg, nil
 }
 
-// read returns the text of the file, without the mark that some editors put
-// in front of it.
-func (from Sources) read() ([]byte, error) {
+// readFile returns the text of the file, without the byte order mark that some
+// editors put in front of it.
+func (from Sources) readFile() ([]byte, error) {
 	if from.File == "" {
 		return nil, nil
 	}
+
 	content, err := os.ReadFile(from.File)
 	if errors.Is(err, fs.ErrNotExist) && !from.FileRequired {
 		return nil, nil
@@ -86,9 +94,10 @@ func (from Sources) defaults() Config {
 	if from.Defaults != nil {
 		return *from.Defaults
 	}
+
 	cfg := Default()
 	for _, variable := range from.Environ {
-		// systemd lists several directories with colons between them.
+		// systemd may list several directories, with colons between them.
 		if dirs, ok := strings.CutPrefix(variable, "STATE_DIRECTORY="); ok && dirs != "" {
 			cfg.DataDir, _, _ = strings.Cut(dirs, ":")
 		}
@@ -96,66 +105,71 @@ func (from Sources) defaults() Config {
 	return cfg
 }
 
-// loader collects the settings of all layers. Values are decoded layer by
-// layer, not after merging, so that each complaint knows where its value is
-// from; for the same reason koanf's own decoding, which forgets, is not used.
+// loader collects the settings of all layers. Values are decoded layer by layer,
+// not after merging, so that each error can name the origin of its value. koanf
+// only reads the layers: its own decoding does not keep the origin.
 type loader struct {
 	types    map[string]reflect.Type // by pattern
 	checks   map[string]check        // by pattern
-	values   map[string]setting      // by key; a later layer replaces an earlier one's
+	values   map[string]loadedValue  // by key; a later layer replaces an earlier one's
 	plans    map[string]bool         // named in any layer, if only by an empty table
 	problems []error
 }
 
-type setting struct {
+// loadedValue is a setting as the last layer that has it gives it.
+type loadedValue struct {
 	value  any    // of the field's type
-	shown  string // as written
-	origin string
+	shown  string // as written, for errors
+	origin string // file, variable or flag
 }
 
-// take reads one layer's table. Sorted, so that the same mistakes are always
-// told in the same order.
-func (l *loader) take(table map[string]any, prefix string, origin func(key string) string) {
+// readTable reads one table of a layer, and the tables in it. origin names where a
+// key of this layer comes from. Keys are sorted, so that the same mistakes are
+// always reported in the same order.
+func (l *loader) readTable(table map[string]any, prefix string, origin func(key string) string) {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		key, raw := prefix+name, table[name]
 		sub, isTable := raw.(map[string]any)
 		switch {
 		case strings.Contains(name, "."): // in quotes, "server.listen" is not listen of server
-			l.problem(&Error{Key: key, Origin: origin(key), Problem: "unknown key, try it without the quotes"})
+			l.addProblem(&Error{Key: key, Origin: origin(key), Problem: "unknown key, try it without the quotes"})
 		case l.types[pattern(key)] != nil:
 			l.set(key, raw, origin(key))
 		case l.isSection(key) && !isTable:
-			l.problem(&Error{Key: key, Value: show(raw), Origin: origin(key), Problem: "must be a table, [" + key + "]"})
+			l.addProblem(&Error{Key: key, Value: formatValue(raw), Origin: origin(key), Problem: "must be a table, [" + key + "]"})
 		case strings.HasPrefix(key, "plans.") && l.isSection(key) && !planName.MatchString(name):
-			l.problem(&Error{Key: key, Origin: origin(key), Problem: errPlanName.Error()})
+			l.addProblem(&Error{Key: key, Origin: origin(key), Problem: errPlanName.Error()})
 		case isTable && (l.isSection(key) || len(sub) > 0):
-			l.enter(key)
-			l.take(sub, key+".", origin)
+			l.addPlan(key)
+			l.readTable(sub, key+".", origin)
 		default:
-			l.unknown(key, origin(key))
+			l.addUnknownKey(key, origin(key))
 		}
 	}
 }
 
-// set decodes and checks one value and keeps it.
+// set decodes one value, checks it and keeps it.
 func (l *loader) set(key string, raw any, origin string) {
 	to := l.types[pattern(key)]
-	shown := show(raw)
+	shown := formatValue(raw)
 	if to == reflect.TypeFor[Secret]() {
 		shown = hidden
 	}
+
 	value, err := decode(raw, to)
 	if err == nil {
 		err = l.checks[pattern(key)](value)
 	}
+
 	if err != nil {
-		l.problem(&Error{Key: key, Value: shown, Origin: origin, Problem: err.Error()})
+		l.addProblem(&Error{Key: key, Value: shown, Origin: origin, Problem: err.Error()})
 		return
 	}
-	l.values[key] = setting{value, shown, origin}
+
+	l.values[key] = loadedValue{value, shown, origin}
 }
 
-// isSection says whether a key is a table of settings.
+// isSection reports whether a key is a table of settings, such as server.
 func (l *loader) isSection(key string) bool {
 	section := pattern(key) + "."
 	for known := range l.types {
@@ -166,42 +180,45 @@ func (l *loader) isSection(key string) bool {
 	return false
 }
 
-// enter remembers a plan: one whose table is empty exists all the same.
-func (l *loader) enter(key string) {
+// addPlan records a plan if the key is one's: a plan with an empty table exists,
+// too.
+func (l *loader) addPlan(key string) {
 	if name, ok := strings.CutPrefix(key, "plans."); ok && l.isSection(key) {
 		l.plans[name] = true
 	}
 }
 
-func (l *loader) problem(err *Error) { l.problems = append(l.problems, err) }
+func (l *loader) addProblem(err *Error) { l.problems = append(l.problems, err) }
 
-func (l *loader) unknown(key, origin string) {
+func (l *loader) addUnknownKey(key, origin string) {
 	problem := "unknown key"
-	if meant := near(key, l.types); meant != "" {
+	if meant := closestKey(key, l.types); meant != "" {
 		problem += ", did you mean " + meant + "?"
 	}
-	l.problem(&Error{Key: key, Origin: origin, Problem: problem})
+	l.addProblem(&Error{Key: key, Origin: origin, Problem: problem})
 }
 
-// build lays the collected values over the defaults and checks what only the
-// whole can show.
+// build applies the collected values to the defaults, and checks the rules
+// between settings.
 func (l *loader) build(cfg Config) (Config, error) {
-	l.fill(reflect.ValueOf(&cfg).Elem(), "")
+	l.applyValues(reflect.ValueOf(&cfg).Elem(), "")
 	cfg.Plans = l.buildPlans(cfg.Plans)
 	cfg.Server.PublicURL = strings.TrimRight(cfg.Server.PublicURL, "/")
 	cfg.Provider.BaseURL = strings.TrimRight(cfg.Provider.BaseURL, "/")
 
+	// problems sees only the merged values; here each error gets its origin.
 	for _, err := range cfg.problems() {
-		if given, ok := l.given(err.Key); ok {
+		if given, ok := l.written(err.Key); ok {
 			err.Value, err.Origin = given.shown, given.origin
 		}
-		l.problem(err)
+		l.addProblem(err)
 	}
 	return cfg, errors.Join(l.problems...)
 }
 
-// given finds what was written for a key, which a plan may have inherited.
-func (l *loader) given(key string) (setting, bool) {
+// written finds the value that a layer has for a key. A plan may have inherited it
+// from the self_hosted plan.
+func (l *loader) written(key string) (loadedValue, bool) {
 	if found, ok := l.values[key]; ok {
 		return found, true
 	}
@@ -209,8 +226,9 @@ func (l *loader) given(key string) (setting, bool) {
 	return found, ok
 }
 
-func (l *loader) fill(v reflect.Value, prefix string) {
-	each(v, prefix, func(key string, field reflect.Value) {
+// applyValues sets the fields of a settings struct to the collected values.
+func (l *loader) applyValues(v reflect.Value, prefix string) {
+	eachSetting(v, prefix, func(key string, field reflect.Value) {
 		if given, ok := l.values[key]; ok {
 			field.Set(reflect.ValueOf(given.value))
 		}

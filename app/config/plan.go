@@ -8,7 +8,7 @@ import (
 // SelfHosted is the plan that a new organization and the sandbox have.
 const SelfHosted = "self_hosted"
 
-// planName keeps names such that every plan can be written as a variable.
+// planName matches names that can be part of a variable's name.
 var planName = regexp.MustCompile(`^[a-z0-9_]{1,50}$`)
 
 // Plan is what an organization may do.
@@ -25,24 +25,26 @@ func selfHosted() Plan {
 	return Plan{API: true, Customers: true, RatePerSecond: 1000, Burst: 2000}
 }
 
-// buildPlans makes the plans last, when self_hosted is known from all layers:
-// a plan of the file inherits what a variable changed in self_hosted.
+// buildPlans makes the plans when all layers are read, because every new plan
+// begins as a copy of self_hosted: a plan of the file inherits what a variable has
+// changed in self_hosted.
 func (l *loader) buildPlans(defaults map[string]Plan) map[string]Plan {
 	base, ok := defaults[SelfHosted]
 	if !ok {
 		base = selfHosted()
 	}
-	l.fill(reflect.ValueOf(&base).Elem(), "plans."+SelfHosted+".")
+	l.applyValues(reflect.ValueOf(&base).Elem(), "plans."+SelfHosted+".")
 
 	plans := map[string]Plan{}
 	for name, plan := range defaults {
-		l.fill(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
+		l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
 		plans[name] = plan
 	}
+
 	for name := range l.plans {
 		if _, known := plans[name]; !known {
 			plan := base
-			l.fill(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
+			l.applyValues(reflect.ValueOf(&plan).Elem(), "plans."+name+".")
 			plans[name] = plan
 		}
 	}

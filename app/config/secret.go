@@ -11,14 +11,14 @@ import (
 // hidden stands where a secret would be.
 const hidden = "[hidden]"
 
-// Secret is text that no log, error or dump shows. Only Reveal gives it away,
-// so that a search for Reveal finds every place where a secret leaves.
+// Secret is text that no log, error or dump shows. Only Reveal returns it, so that
+// a search for Reveal finds every place where a secret is used.
 type Secret string
 
 // Reveal returns the secret itself.
 func (s Secret) Reveal() string { return string(s) }
 
-// String tells a set secret from an unset one, and no more.
+// String only shows whether the secret is set.
 func (s Secret) String() string {
 	if s == "" {
 		return ""
@@ -39,8 +39,8 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 // String lists every setting, one a line, in the order of the example file.
 func (c Config) String() string {
 	var out strings.Builder
-	each(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
-		fmt.Fprintf(&out, "%s = %s\n", key, show(field.Interface()))
+	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
+		fmt.Fprintf(&out, "%s = %s\n", key, formatValue(field.Interface()))
 	})
 	return out.String()
 }
@@ -48,8 +48,8 @@ func (c Config) String() string {
 // LogValue logs every setting under its dotted key.
 func (c Config) LogValue() slog.Value {
 	var attrs []slog.Attr
-	each(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
-		attrs = append(attrs, slog.String(key, show(field.Interface())))
+	eachSetting(reflect.ValueOf(c), "", func(key string, field reflect.Value) {
+		attrs = append(attrs, slog.String(key, formatValue(field.Interface())))
 	})
 	return slog.GroupValue(attrs...)
 }

@@ -11,7 +11,7 @@ import (
 // neither.
 func FuzzVariables(f *testing.F) {
 	for _, s := range samples() {
-		f.Add(variable(s.key), s.text, s.key+" = "+s.file)
+		f.Add(variableName(s.key), s.text, s.key+" = "+s.file)
 	}
 	for name, value := range map[string]string{
 		"CONFAB_": "x", "CONFAB__": "", "CONFAB_SERVER": "x", "CONFAB_SERVER__": "x", "CONFAB_SERVER__LISTEN__X": "x", "CONFAB_PLANS__A__B__BURST": "1", "CONFAB_PLANS____BURST": "1",

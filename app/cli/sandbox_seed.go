@@ -13,22 +13,23 @@ import (
 )
 
 const (
-	// sandboxOrganization is the name by which a sandbox knows its own
-	// organization again should its file be lost.
+	// sandboxOrganization is the name by which a sandbox finds its organization if
+	// its file is lost.
 	sandboxOrganization = "Sandbox"
 	sandboxKeyLabel     = "sandbox"
 
-	// sandboxNumber is the business's, samplePerson's the customer's.
+	// sandboxNumber is the business's number, samplePerson the number of the one
+	// who writes to it.
 	sandboxNumber    = "+15550100200"
 	samplePerson     = "+15550001111"
 	samplePersonName = "Ana Ruiz"
 	sampleGreeting   = "hi"
 )
 
-// seed makes what is missing: the organization and a key that works. What an
-// earlier start made is kept.
+// seed creates what is missing: the organization, and a key if the stored one is
+// not valid. What an earlier start has created is kept.
 func (s *sandboxState) seed(tx *storage.Tx) error {
-	o, team, err := s.organization(tx)
+	o, team, err := s.ensureOrganization(tx)
 	if err != nil {
 		return err
 	}
@@ -41,18 +42,22 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 	case err != nil && !errors.Is(err, storage.ErrNotFound):
 		return err
 	}
+
+	// The key is only stored as a hash: a lost or revoked one is replaced.
 	label := sandboxKeyLabel
 	s.APIKey, err = tx.InsertKey(&storage.Key{OrganizationID: o.ID, Label: &label})
 	return err
 }
 
-// organization finds or makes the sandbox's own, with its first team. It makes
-// none beside those of an installation that is no sandbox.
-func (s *sandboxState) organization(tx *storage.Tx) (storage.Organization, storage.Team, error) {
+// ensureOrganization finds or creates the sandbox's organization, with its first
+// team. A database with other organizations only is refused: it is no sandbox's.
+func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization, storage.Team, error) {
 	all, err := tx.Organizations()
 	if err != nil {
 		return storage.Organization{}, storage.Team{}, err
 	}
+
+	// Without a state file the organization is known by its name.
 	for _, o := range all {
 		if o.PublicID == s.OrganizationID || s.OrganizationID == "" && o.Name == sandboxOrganization {
 			teams, err := tx.Teams(o.ID)
@@ -62,38 +67,52 @@ func (s *sandboxState) organization(tx *storage.Tx) (storage.Organization, stora
 			return o, teams[0], nil
 		}
 	}
+
 	if len(all) > 0 {
-		return storage.Organization{}, storage.Team{}, errors.New("the data directory belongs to a server and not to a sandbox: choose another with --data-dir")
+		return storage.Organization{}, storage.Team{},
+			errors.New("the data directory belongs to a server and not to a sandbox: choose another with --data-dir")
 	}
+
 	o := storage.Organization{Name: sandboxOrganization, Plan: config.SelfHosted}
 	team, err := tx.InsertOrganization(&o)
 	return o, team, err
 }
 
-// connect makes the simulator's number an account of the organization, with
-// templates to send.
-func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
+// ensureAccount makes the simulator's number an account of the organization, with
+// these templates, unless it is one already.
+func (s *sandboxState) ensureAccount(tx *storage.Tx, n simulator.Number, templates []storage.Template) error {
 	s.PhoneNumberID, s.PhoneNumber, s.WABAID = n.PhoneNumberID, "+"+n.Digits(), n.WABAID
+
 	a, err := tx.AccountByNumber(n.PhoneNumberID)
 	if err == nil {
-		s.AccessToken, err = tx.AccessToken(a) // another than ours where the file was lost
+		s.AccessToken, err = tx.AccessToken(a) // not the one of the state if its file was lost
 		return err
 	}
+
 	if !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
-	o, team, err := s.organization(tx)
+
+	o, team, err := s.ensureOrganization(tx)
 	if err != nil {
 		return err
 	}
+
 	account := storage.Account{
-		OrganizationID: o.ID, TeamID: team.ID, PhoneNumberID: &n.PhoneNumberID, WABAID: &n.WABAID,
-		PhoneNumber: &s.PhoneNumber, Name: &n.VerifiedName, Status: storage.AccountConnected,
-		ProviderStatus: &n.Status, OnboardedAt: tx.Now,
+		OrganizationID: o.ID,
+		TeamID:         team.ID,
+		PhoneNumberID:  &n.PhoneNumberID,
+		WABAID:         &n.WABAID,
+		PhoneNumber:    &s.PhoneNumber,
+		Name:           &n.VerifiedName,
+		Status:         storage.AccountConnected,
+		ProviderStatus: &n.Status,
+		OnboardedAt:    tx.Now,
 	}
 	if err := tx.InsertAccount(&account, s.AccessToken); err != nil {
 		return err
 	}
+
 	for _, t := range templates {
 		t.AccountID = account.ID
 		if err := tx.InsertTemplate(&t); err != nil {
@@ -103,43 +122,59 @@ func (s *sandboxState) connect(tx *storage.Tx, n simulator.Number, templates []s
 	return nil
 }
 
-// sampleRows are the simulator's templates as the server keeps them, for a number
-// that is not connected yet.
-func sampleRows(ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number) (rows []storage.Template, err error) {
+// addSampleTemplates adds the sample templates to the simulator, and returns them
+// as the server stores them. For a number that is an account already it does
+// nothing.
+func addSampleTemplates(
+	ctx context.Context, db *storage.DB, sim *simulator.Server, n simulator.Number,
+) (rows []storage.Template, err error) {
 	if _, err := db.AccountKey(ctx, n.PhoneNumberID); !errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
+
 	for _, t := range sampleTemplates() {
 		id, err := sim.AddTemplate(n.WABAID, t)
 		if err != nil {
 			return nil, err
 		}
+
 		components, err := json.Marshal(t.Components)
 		if err != nil {
 			return nil, err
 		}
+
 		rows = append(rows, storage.Template{
-			Name: t.Name, Language: t.Language, Status: storage.TemplateApproved, ProviderStatus: "APPROVED", ProviderTemplateID: id, Category: t.Category,
-			ParameterFormat: "POSITIONAL", Content: jobs.TemplateContent(components), Components: components,
+			Name:               t.Name,
+			Language:           t.Language,
+			Status:             storage.TemplateApproved,
+			ProviderStatus:     "APPROVED",
+			ProviderTemplateID: id,
+			Category:           t.Category,
+			ParameterFormat:    "POSITIONAL",
+			Content:            jobs.TemplateContent(components),
+			Components:         components,
 		})
 	}
 	return rows, nil
 }
 
-// settle returns the simulator's business number. A simulator without any gets
-// the one wanted, and templates to go with it.
-func settle(sim *simulator.Server, want simulator.Number) (simulator.Number, error) {
+// ensureNumber returns the simulator's business number: the one wanted, else the
+// first. A simulator without any gets the one wanted, with the sample templates.
+func ensureNumber(sim *simulator.Server, want simulator.Number) (simulator.Number, error) {
 	all := sim.Numbers()
 	if i := slices.IndexFunc(all, func(n simulator.Number) bool { return n.PhoneNumberID == want.PhoneNumberID }); i >= 0 {
 		return all[i], nil
 	}
+
 	if len(all) > 0 {
 		return all[0], nil
 	}
+
 	n, err := sim.AddNumber(want)
 	if err != nil {
 		return n, err
 	}
+
 	for _, t := range sampleTemplates() {
 		if _, err := sim.AddTemplate(n.WABAID, t); err != nil {
 			return n, err
@@ -148,29 +183,29 @@ func settle(sim *simulator.Server, want simulator.Number) (simulator.Number, err
 	return n, nil
 }
 
-// part is a component of a template in the provider's words.
-type part = map[string]any
+// jsonObject is a JSON object in the provider's format.
+type jsonObject = map[string]any
 
 // sampleTemplates are approved from the start: one without variables, one with,
 // and one for marketing.
 func sampleTemplates() []simulator.Template {
 	return []simulator.Template{
-		{Name: "hello_world", Language: "en_US", Category: "UTILITY", Components: []part{
+		{Name: "hello_world", Language: "en_US", Category: "UTILITY", Components: []jsonObject{
 			{"type": "HEADER", "format": "TEXT", "text": "Hello World"},
 			{"type": "BODY", "text": "Welcome! This is the simplest template there is: nothing needs to be filled in."},
 			{"type": "FOOTER", "text": "Sent from a sandbox"},
 		}},
-		{Name: "order_update", Language: "en_US", Category: "UTILITY", Components: []part{
+		{Name: "order_update", Language: "en_US", Category: "UTILITY", Components: []jsonObject{
 			{"type": "BODY", "text": "Hi {{1}}, your order {{2}} is on its way and should arrive tomorrow.",
-				"example": part{"body_text": [][]string{{"Ana", "A-1042"}}}},
-			{"type": "BUTTONS", "buttons": []part{{"type": "QUICK_REPLY", "text": "Where is it?"}}},
+				"example": jsonObject{"body_text": [][]string{{"Ana", "A-1042"}}}},
+			{"type": "BUTTONS", "buttons": []jsonObject{{"type": "QUICK_REPLY", "text": "Where is it?"}}},
 		}},
-		{Name: "spring_offer", Language: "en_US", Category: "MARKETING", Components: []part{
+		{Name: "spring_offer", Language: "en_US", Category: "MARKETING", Components: []jsonObject{
 			{"type": "HEADER", "format": "TEXT", "text": "Spring is here"},
 			{"type": "BODY", "text": "Hi {{1}}, everything that grows is 20 percent off until Sunday.",
-				"example": part{"body_text": [][]string{{"Ana"}}}},
+				"example": jsonObject{"body_text": [][]string{{"Ana"}}}},
 			{"type": "FOOTER", "text": "Tap Stop to get no more offers"},
-			{"type": "BUTTONS", "buttons": []part{
+			{"type": "BUTTONS", "buttons": []jsonObject{
 				{"type": "URL", "text": "See the offers", "url": "https://example.com/spring"},
 				{"type": "QUICK_REPLY", "text": "Stop"},
 			}},
@@ -178,9 +213,9 @@ func sampleTemplates() []simulator.Template {
 	}
 }
 
-// openWindow lets the sample person write, unless that was within the last day:
-// then free text may be sent to them.
-func openWindow(sim *simulator.Server, phoneNumberID string) error {
+// openServiceWindow lets the sample person write, unless they did in the last 24
+// hours: within that time free text may be sent to them.
+func openServiceWindow(sim *simulator.Server, phoneNumberID string) error {
 	if sim.WindowOpen(phoneNumberID, samplePerson) {
 		return nil
 	}

@@ -9,18 +9,19 @@ import (
 	"strings"
 )
 
-// greet says how to make the first calls, in words that can be copied into a
-// shell.
-func (b *box) greet(out io.Writer) {
+// printInstructions prints how to make the first calls, as commands that can be
+// copied into a shell.
+func (b *sandbox) printInstructions(out io.Writer) {
 	s := b.state
 	fmt.Fprint(out, "The sandbox is ready.\n\n")
-	align(out, append([][]string{
+	printColumns(out, append([][]string{
 		{"  base URL", s.BaseURL},
 		{"  API key", s.APIKey},
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  simulator", s.SimulatorURL + " (plays the provider)"},
 		{"  all of this", filepath.Join(b.dir, sandboxFileName)},
 	}, append(tokenRow(b.token), secretRow(b.webhookSecret)...)...))
+
 	fmt.Fprintf(out, `
 %s (%s) wrote %q to the number. Answer her:
 
@@ -43,8 +44,8 @@ Ctrl-C stops it. All is kept for the next start, the key too; --fresh starts ove
 		s.BaseURL, s.APIKey)
 }
 
-// curlSend sends a message to the sample person, through our API or through the
-// provider's.
+// curlSend is the command that sends a message to the sample person, through our
+// API or through the provider's.
 func curlSend(baseURL, phoneNumberID, key, product, content string) string {
 	return fmt.Sprintf(`  curl %s/%s/messages \
     -H 'Authorization: Bearer %s' \
@@ -53,7 +54,7 @@ func curlSend(baseURL, phoneNumberID, key, product, content string) string {
 `, baseURL, phoneNumberID, key, product, strings.TrimPrefix(samplePerson, "+"), content)
 }
 
-// curlMessages lists what was sent.
+// curlMessages is the command that lists what was sent.
 func curlMessages(simulatorURL, controlToken string) string {
 	if controlToken == "" {
 		return fmt.Sprintf("  curl %s/_sim/messages", simulatorURL)
@@ -61,7 +62,7 @@ func curlMessages(simulatorURL, controlToken string) string {
 	return fmt.Sprintf("  curl %s/_sim/messages \\\n    -H 'Authorization: Bearer %s'", simulatorURL, controlToken)
 }
 
-// tokenRow shows the token of the control surface where one is demanded.
+// tokenRow shows the token of the control API where one is demanded.
 func tokenRow(token string) [][]string {
 	if token == "" {
 		return nil
@@ -77,18 +78,19 @@ func secretRow(secret string) [][]string {
 	return [][]string{{"  webhook secret", secret}}
 }
 
-// triggerCommand is how this program, as it was called, plays the other side.
+// triggerCommand is the command that lets a person write, with this program's
+// path as it was called.
 func triggerCommand(dir, usual string) string {
-	words := shellWord(os.Args[0]) + " trigger inbound"
+	command := shellWord(os.Args[0]) + " trigger inbound"
 	if filepath.Clean(dir) != filepath.Clean(usual) {
-		words += " --data-dir " + shellWord(dir)
+		command += " --data-dir " + shellWord(dir)
 	}
-	return words
+	return command
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
 
-// shellWord quotes a word where a shell would not take it as it is.
+// shellWord quotes a word for a shell, if it needs that.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Variables by which the commands that try things out may be told what is no
-// setting of a server.
+// Variables that 'confab sandbox', 'simulator', 'trigger' and 'accounts' read.
+// They are no settings of a server.
 const (
 	simulatorURLVariable = "CONFAB_SIMULATOR_URL"
 	controlTokenVariable = "CONFAB_CONTROL_TOKEN"
@@ -19,14 +19,15 @@ const (
 	accessTokenVariable  = "CONFAB_ACCESS_TOKEN"
 )
 
-// secrets reads what should not be seen on a command line: a flag may say - for
-// a line of standard input, or leave it to a variable.
-type secrets struct{ lines *bufio.Reader }
+// secretReader reads secrets, which should not be seen on a command line: a flag
+// may be - for a line of standard input, or absent in favour of a variable. One
+// reader serves all flags of a command, which take their lines in turn.
+type secretReader struct{ lines *bufio.Reader }
 
-func newSecrets(in io.Reader) *secrets { return &secrets{bufio.NewReader(in)} }
+func newSecretReader(in io.Reader) *secretReader { return &secretReader{bufio.NewReader(in)} }
 
-// read returns a flag's secret.
-func (s *secrets) read(flag, value, variable string) (string, error) {
+// read returns the secret of a flag with this value; empty if there is none.
+func (s *secretReader) read(flag, value, variable string) (string, error) {
 	switch value {
 	case "":
 		return os.Getenv(variable), nil
@@ -41,5 +42,6 @@ func (s *secrets) read(flag, value, variable string) (string, error) {
 		}
 		return line, nil
 	}
+
 	return value, nil
 }

@@ -28,12 +28,12 @@ import (
 // eventuallyLimit is how long a script waits for what takes a moment.
 const eventuallyLimit = 15 * time.Second
 
-type word = func(ts *testscript.TestScript, neg bool, args []string)
+type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 
-// words are the commands that scripts have beside the usual ones.
-func words() map[string]word {
+// scriptCommands are the commands that scripts have beside the usual ones.
+func scriptCommands() map[string]scriptCommand {
 	free := &freePorts{taken: make(map[int]bool)}
-	return map[string]word{
+	return map[string]scriptCommand{
 		"exits":       exits,
 		"eventually":  eventually,
 		"keep":        keep,

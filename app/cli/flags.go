@@ -24,14 +24,19 @@ const (
 	maxEmail = 254 // what a mail server takes
 )
 
-// usageError is wrong usage that only a command's own code can notice.
+// listLimit is how many rows a listing shows without --limit, and how many a
+// command reads at a time.
+const listLimit = 100
+
+// usageError is wrong usage that only a command's own code can notice. Its exit
+// status is that of wrong flags.
 type usageError struct{ error }
 
-// usage says how the command line was wrong.
+// usage makes a usageError.
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// arguments wants the arguments named, and says which one is missing. The last
-// may be left out if its name is in brackets.
+// arguments checks that a command has these arguments, and none is empty. The
+// last may be left out if its name is in brackets.
 func arguments(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -47,8 +52,8 @@ func arguments(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// newName wants one argument that can be a name.
-func newName(cmd *cobra.Command, args []string) error {
+// nameArgument checks that a command has one argument, which can be a name.
+func nameArgument(cmd *cobra.Command, args []string) error {
 	if err := arguments("NAME")(cmd, args); err != nil {
 		return err
 	}
@@ -58,39 +63,44 @@ func newName(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// parsed adds a flag that is read by parse: what that refuses is wrong usage,
-// found before the command does anything.
-func parsed[T any](cmd *cobra.Command, into *T, name, usage string, parse func(string) (T, error)) {
+// parsedFlag adds a flag that is read by parse. A value that parse refuses is
+// wrong usage, found before the command does anything.
+func parsedFlag[T any](cmd *cobra.Command, into *T, name, usage string, parse func(string) (T, error)) {
 	cmd.Flags().Func(name, usage, func(s string) (err error) {
 		*into, err = parse(s)
 		return err
 	})
 }
 
-// parsedOr is parsed for a flag that has a default.
-func parsedOr[T any](cmd *cobra.Command, into *T, name, value, usage string, parse func(string) (T, error)) {
+// parsedFlagWithDefault is parsed for a flag that has a default.
+func parsedFlagWithDefault[T any](cmd *cobra.Command, into *T, name, value, usage string, parse func(string) (T, error)) {
 	*into, _ = parse(value)
-	parsed(cmd, into, name, usage+" (default "+value+")", parse)
+	parsedFlag(cmd, into, name, usage+" (default "+value+")", parse)
 }
 
-// dataDirFlag is --data-dir of a command whose default is not a server's.
+// dataDirFlag adds --data-dir to a command whose default is not a server's.
 func dataDirFlag(flags *pflag.FlagSet, into *string, usage string) {
 	flags.StringVar(into, "data-dir", "", "`directory` "+usage)
 }
 
 // requiredOrg adds the flag that names the organization to work on.
 func requiredOrg(cmd *cobra.Command, org *string, usage string) {
-	parsed(cmd, org, "org", "`organization` "+usage, parseText)
+	parsedFlag(cmd, org, "org", "`organization` "+usage, parseText)
 	cmd.MarkFlagRequired("org")
 }
 
 // optionalOrg adds the flag that narrows a listing to an organization.
 func optionalOrg(cmd *cobra.Command, org *string) {
-	parsed(cmd, org, "org", "only this `organization`'s", parseText)
+	parsedFlag(cmd, org, "org", "only this `organization`'s", parseText)
 }
 
-// parseText refuses the empty text, which is an unset shell variable more often
-// than a wish.
+// limitFlag adds --limit to a listing that may be long.
+func limitFlag(cmd *cobra.Command, limit *int) {
+	parsedFlag(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)
+}
+
+// parseText refuses an empty text, which is more often an unset shell variable
+// than intended.
 func parseText(s string) (string, error) {
 	if s == "" {
 		return "", errors.New("must not be empty")
@@ -108,7 +118,7 @@ func parseName(s string) (string, error) {
 	return s, nil
 }
 
-// parseEmail takes a bare address, without a name before it.
+// parseEmail accepts an address without a name before it.
 func parseEmail(s string) (string, error) {
 	if a, err := mail.ParseAddress(s); err != nil || a.Address != s || len(s) > maxEmail {
 		return "", errors.New("must be an address such as ana@example.com")
@@ -140,7 +150,7 @@ func parseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// parseEndpoint takes a URL that webhooks can be posted to.
+// parseEndpoint accepts a URL that webhooks can be posted to.
 func parseEndpoint(s string) (*url.URL, error) {
 	u, err := parseURL(s)
 	if err == nil && u.User != nil {
@@ -149,7 +159,7 @@ func parseEndpoint(s string) (*url.URL, error) {
 	return u, err
 }
 
-// parseAddress takes an address to listen on.
+// parseAddress accepts an address to listen on.
 func parseAddress(s string) (string, error) {
 	_, port, err := net.SplitHostPort(s)
 	if err == nil {
@@ -161,7 +171,7 @@ func parseAddress(s string) (string, error) {
 	return s, nil
 }
 
-// parseChoice takes one of a few words.
+// parseChoice accepts one of a few words.
 func parseChoice(allowed ...string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		if !slices.Contains(allowed, s) {

@@ -13,7 +13,7 @@ import (
 )
 
 // remembering is a simulator that has only messages.
-func remembering(t *testing.T, sends, inbound string) *control {
+func remembering(t *testing.T, sends, inbound string) *simulatorClient {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		list := sends
 		if r.URL.Query().Get("direction") == "inbound" {
@@ -22,7 +22,7 @@ func remembering(t *testing.T, sends, inbound string) *control {
 		fmt.Fprintf(w, `{"data":[%s]}`, list)
 	}))
 	t.Cleanup(server.Close)
-	return &control{world: world{SimulatorURL: server.URL}}
+	return &simulatorClient{simulatorAccess: simulatorAccess{SimulatorURL: server.URL}}
 }
 
 const (
@@ -61,7 +61,7 @@ func TestWhatIsNoSimulatorIsRecognized(t *testing.T) {
 		is := is.New(t)
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
 		defer server.Close()
-		c := &control{world: world{SimulatorURL: server.URL}}
+		c := &simulatorClient{simulatorAccess: simulatorAccess{SimulatorURL: server.URL}}
 		_, _, err := c.latestSend(t.Context())
 		is.True(err != nil && strings.Contains(err.Error(), "does not answer as a simulator does"))
 	}
@@ -81,27 +81,27 @@ func TestSummary(t *testing.T) {
 	said := func(kind string, content map[string]any) string {
 		return message{Type: kind, Request: map[string]any{kind: content}}.summary()
 	}
-	is.Equal(said("text", part{"body": "hi"}), "hi")
-	is.Equal(said("template", part{"name": "hello_world"}), "hello_world")
-	is.Equal(said("interactive", part{"body": part{"text": "Choose"}}), "Choose")
-	is.Equal(said("location", part{"latitude": 1.0}), "")
-	is.Equal(shorten(strings.Repeat("ü", 41)), strings.Repeat("ü", 39)+"…")
+	is.Equal(said("text", jsonObject{"body": "hi"}), "hi")
+	is.Equal(said("template", jsonObject{"name": "hello_world"}), "hello_world")
+	is.Equal(said("interactive", jsonObject{"body": jsonObject{"text": "Choose"}}), "Choose")
+	is.Equal(said("location", jsonObject{"latitude": 1.0}), "")
+	is.Equal(truncate(strings.Repeat("ü", 41)), strings.Repeat("ü", 39)+"…")
 }
 
 func TestSampleTemplatesAndNumberAreAccepted(t *testing.T) {
 	is := is.New(t)
 	sim := newSimulator(t)
-	n, err := settle(sim, wanted("1234567890"))
+	n, err := ensureNumber(sim, wanted("1234567890"))
 	is.NoErr(err)
 	is.Equal(n.PhoneNumberID, "1234567890") // as it was before the simulator's state was lost
-	again, err := settle(sim, wanted("1234567890"))
+	again, err := ensureNumber(sim, wanted("1234567890"))
 	is.NoErr(err)
 	is.Equal(again, n)
-	other, err := settle(sim, wanted("")) // the file was lost
+	other, err := ensureNumber(sim, wanted("")) // the file was lost
 	is.NoErr(err)
 	is.Equal(other, n)
 	is.True(!sim.WindowOpen(n.PhoneNumberID, samplePerson))
-	is.NoErr(openWindow(sim, n.PhoneNumberID))
+	is.NoErr(openServiceWindow(sim, n.PhoneNumberID))
 	is.True(sim.WindowOpen(n.PhoneNumberID, samplePerson))
 }
 

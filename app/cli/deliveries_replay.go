@@ -20,12 +20,12 @@ type replayOptions struct {
 	asJSON bool
 }
 
-// bulk tells whether many are meant, and not those that are named.
+// bulk reports whether a filter chooses the deliveries, and not their ids.
 func (o replayOptions) bulk() bool { return o.filter.SubscriptionID != "" }
 
 func (e *env) deliveriesReplay() *cobra.Command {
 	o := replayOptions{filter: storage.ReplayFilter{Status: storage.DeliveryDead}}
-	var narrowed []string
+	var filterFlags []string // flags given that only a bulk replay has
 	cmd := &cobra.Command{
 		Use:   "replay WBD… | --subscription WBS",
 		Short: "Deliver again: certain deliveries, or all that are dead",
@@ -38,30 +38,33 @@ func (e *env) deliveriesReplay() *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"status", "event-type", "since", "dry-run"} {
 				if cmd.Flags().Changed(name) {
-					narrowed = append(narrowed, "--"+name)
+					filterFlags = append(filterFlags, "--"+name)
 				}
 			}
+
 			switch {
 			case len(args) == 0 && !o.bulk():
 				return errors.New("WBD or --subscription is missing")
 			case len(args) > 0 && o.bulk():
 				return errors.New("name deliveries or a --subscription, not both")
-			case len(args) > 0 && len(narrowed) > 0:
-				return fmt.Errorf("%s goes with --subscription", narrowed[0])
+			case len(args) > 0 && len(filterFlags) > 0:
+				return fmt.Errorf("%s goes with --subscription", filterFlags[0])
 			}
 			return nil
 		},
-		RunE: e.with(false, func(cmd *cobra.Command, args []string, s *store) error {
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			if o.bulk() {
-				return s.replayMany(cmd, o)
+				return s.replayBulk(cmd, o)
 			}
 			return s.replayNamed(cmd, args, o.asJSON)
 		}),
 	}
-	parsed(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
-	parsed(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)", parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
-	parsed(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
-	parsed(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
+
+	parsedFlag(cmd, &o.filter.SubscriptionID, "subscription", "all of this `subscription`", parseText)
+	parsedFlag(cmd, &o.filter.Status, "status", "in this state: `dead|failed` (default dead)",
+		parseChoice(storage.DeliveryDead, storage.DeliveryFailed))
+	parsedFlag(cmd, &o.filter.EventType, "event-type", "only of events of this `type`", parseEventType)
+	parsedFlag(cmd, &o.since, "since", "only those younger than this `age`, such as 1h or 7d", parseAge)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "only count")
 	jsonFlag(cmd, &o.asJSON)
 	return cmd
@@ -71,15 +74,17 @@ func (e *env) deliveriesReplay() *cobra.Command {
 func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error {
 	var made []storage.Delivery
 	err := s.change(cmd.Context(), func(tx *storage.Tx) error {
-		made = made[:0]
+		made = made[:0] // this function may run twice, see storage.DB.Update
 		for _, id := range ids {
 			d, err := tx.DeliveryByID(id)
 			if err != nil {
-				return noDelivery(err, id)
+				return deliveryNotFound(err, id)
 			}
-			if err := enabled(&tx.Rx, d.SubscriptionID); err != nil {
+
+			if err := requireEnabled(&tx.Rx, d.SubscriptionID); err != nil {
 				return err
 			}
+
 			again, err := tx.ReplayDelivery(d)
 			if err != nil {
 				return err
@@ -91,6 +96,7 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 	if err != nil {
 		return err
 	}
+
 	if asJSON {
 		views := make([]any, len(made))
 		for i, d := range made {
@@ -98,17 +104,19 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 		}
 		return printJSON(cmd.OutOrStdout(), views)
 	}
+
 	for _, d := range made {
 		fmt.Fprintln(cmd.OutOrStdout(), d.ID)
 	}
 	return nil
 }
 
-// enabled wants a subscription that takes deliveries, now or once it is resumed.
-func enabled(rx *storage.Rx, id string) error {
+// requireEnabled refuses a disabled subscription. To a paused one deliveries may
+// be added: they go out when it is resumed.
+func requireEnabled(rx *storage.Rx, id string) error {
 	sub, err := rx.Endpoint(id)
 	if err != nil {
-		return noSubscription(err, id)
+		return subscriptionNotFound(err, id)
 	}
 	if sub.Status == storage.WebhookDisabled {
 		return fmt.Errorf("webhook subscription %s is disabled: enable it with 'confab webhooks enable %s' first", id, id)
@@ -123,40 +131,44 @@ type replayView struct {
 	Enqueued int    `json:"enqueued"`
 }
 
-// replayMany replays what the filter chooses, some at a time. What dies again
-// meanwhile is not taken a second time.
-func (s *store) replayMany(cmd *cobra.Command, o replayOptions) error {
+// replayBulk replays what the filter chooses, in batches. Deliveries created from
+// now on are left out, so that a replay which fails is not replayed once more.
+func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	ctx := cmd.Context()
 	o.filter.CreatedBefore = storage.Now() + 1
 	if o.since != 0 {
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
 	}
-	total, err := s.replayable(ctx, o.filter)
+
+	total, err := s.countReplayable(ctx, o.filter)
 	if err != nil {
 		return err
 	}
+
 	view := replayView{Object: "webhook_bulk_replay", DryRun: o.dryRun, Enqueued: total}
 	if !o.dryRun {
-		view.Enqueued, err = s.replayAll(cmd, o.filter, total)
+		view.Enqueued, err = s.replayInBatches(cmd, o.filter, total)
 		if err != nil {
-			return fmt.Errorf("%w (%s were replayed: run it again for the rest)", err, count(int64(view.Enqueued)))
+			return fmt.Errorf("%w (%s were replayed: run it again for the rest)", err, formatCount(int64(view.Enqueued)))
 		}
 	}
+
 	if o.asJSON {
 		return printJSON(cmd.OutOrStdout(), view)
 	}
-	words := "Replayed"
+
+	verb := "Replayed"
 	if o.dryRun {
-		words = "Would replay"
+		verb = "Would replay"
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s.\n", words, plural(view.Enqueued, "delivery", "deliveries"))
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s.\n", verb, plural(view.Enqueued, "delivery", "deliveries"))
 	return err
 }
 
-// replayable counts what there is to replay of a subscription that is enabled.
-func (s *store) replayable(ctx context.Context, f storage.ReplayFilter) (n int, err error) {
+// countReplayable counts what there is to replay of an enabled subscription.
+func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (n int, err error) {
 	err = s.View(ctx, func(rx *storage.Rx) error {
-		if err := enabled(rx, f.SubscriptionID); err != nil {
+		if err := requireEnabled(rx, f.SubscriptionID); err != nil {
 			return err
 		}
 		n, err = rx.CountReplayable(f, -1)
@@ -165,17 +177,21 @@ func (s *store) replayable(ctx context.Context, f storage.ReplayFilter) (n int, 
 	return n, err
 }
 
-// replayAll replays until nothing is left, and shows how far it is.
-func (s *store) replayAll(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
-	line := newProgress(cmd.ErrOrStderr(), "replaying", count)
+// replayInBatches replays a batch in each transaction until nothing is left, and
+// shows its progress. It returns how many were replayed, also with an error.
+func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
+	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()
+
 	for more := true; more; {
 		if err := cmd.Context().Err(); err != nil {
 			return done, err
 		}
+
+		// The subscription may have been disabled since the last batch.
 		var n int
 		err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-			if err := enabled(&tx.Rx, f.SubscriptionID); err != nil {
+			if err := requireEnabled(&tx.Rx, f.SubscriptionID); err != nil {
 				return err
 			}
 			n, more, err = tx.ReplayDeliveries(f)
@@ -184,6 +200,7 @@ func (s *store) replayAll(cmd *cobra.Command, f storage.ReplayFilter, total int)
 		if err != nil {
 			return done, err
 		}
+
 		done += n
 		line.step(int64(done), int64(total))
 	}
@@ -194,5 +211,5 @@ func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return count(int64(n)) + " " + many
+	return formatCount(int64(n)) + " " + many
 }

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	controlTimeout = 30 * time.Second // the simulator may have to fetch a link before it answers
+	probeTimeout   = time.Second
+)
+
+// simulatorClient calls the control API (/_sim) of a simulator.
+type simulatorClient struct {
+	simulatorAccess
+	client http.Client
+}
+
+// simulatorAccess is what is needed to call a simulator: the fields that
+// sandbox.json and simulator.json have in common.
+type simulatorAccess struct {
+	SimulatorURL string `json:"simulator_url"`
+	WABAID       string `json:"waba_id"`
+	AccessToken  string `json:"access_token"`
+	ControlToken string `json:"control_token"`
+}
+
+// readSimulatorAccess reads the file that a sandbox or a simulator has written
+// into its data directory.
+func readSimulatorAccess(dir string) (a simulatorAccess, found bool, err error) {
+	for _, name := range []string{sandboxFileName, simulatorFileName} {
+		found, err := readStateFile(filepath.Join(dir, name), &a)
+		if err != nil || found && a.SimulatorURL != "" {
+			return a, found, err
+		}
+	}
+	return a, false, nil
+}
+
+// findSimulatorAccess finds the simulator where no flag names it: by the variable
+// that 'sandbox exec' sets, in $CONFAB_DATA_DIR, or in one of the two default
+// directories. Where both of these have a file, the simulator that is running is
+// taken.
+func findSimulatorAccess(ctx context.Context) (a simulatorAccess, found bool, err error) {
+	if at := os.Getenv(simulatorURLVariable); at != "" {
+		return simulatorAccess{SimulatorURL: strings.TrimRight(at, "/")}, true, nil
+	}
+
+	// It may be a server's directory, without a simulator: then the search goes on.
+	if dir := os.Getenv("CONFAB_DATA_DIR"); dir != "" {
+		if a, found, err = readSimulatorAccess(dir); found || err != nil {
+			return a, found, err
+		}
+	}
+
+	a, found, err = readSimulatorAccess(defaultSandboxDir)
+	if err != nil || found && a.isReachable(ctx) {
+		return a, found, err
+	}
+	if other, ok, err := readSimulatorAccess(defaultSimulatorDir); err != nil || ok && (!found || other.isReachable(ctx)) {
+		return other, ok, err
+	}
+
+	return a, found, nil
+}
+
+// isReachable reports whether something listens at the simulator's address.
+func (a simulatorAccess) isReachable(ctx context.Context) bool {
+	u, err := url.Parse(a.SimulatorURL)
+	if err != nil {
+		return false
+	}
+
+	conn, err := (&net.Dialer{Timeout: probeTimeout}).DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return false
+	}
+
+	conn.Close()
+	return true
+}
+
+// do calls the simulator and decodes its answer into out. With a nil out the
+// answer must be JSON, and is dropped.
+func (c *simulatorClient) do(ctx context.Context, method, path string, in, out any) error {
+	return c.request(ctx, method, path, c.ControlToken, in, func(body io.Reader) error {
+		if out == nil {
+			out = &map[string]any{}
+		}
+		return json.NewDecoder(body).Decode(out)
+	})
+}
+
+// request makes one request with a token, and passes the body of a 200 to read.
+func (c *simulatorClient) request(ctx context.Context, method, path, token string, in any, read func(io.Reader) error) error {
+	var body io.Reader
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+
+	req, err := http.NewRequestWithContext(ctx, method, c.SimulatorURL+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+
+	res, err := c.client.Do(req)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("no sandbox runs at %s: start one with 'confab sandbox'", c.SimulatorURL)
+	}
+	if err != nil {
+		return fmt.Errorf("the simulator did not answer: %w", err)
+	}
+	defer res.Body.Close()
+
+	if res.StatusCode != http.StatusOK {
+		return c.refusalError(res)
+	}
+	if err := read(res.Body); err != nil {
+		return c.notASimulator(res)
+	}
+	return nil
+}
+
+// refusalError is the error of an answer that is not a 200.
+func (c *simulatorClient) refusalError(res *http.Response) error {
+	var answer struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+
+	err := json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&answer)
+	switch {
+	case err != nil || answer.Error.Message == "":
+		return c.notASimulator(res)
+	case res.StatusCode == http.StatusUnauthorized:
+		return errors.New("the simulator wants its control token: give it with --control-token or " + controlTokenVariable)
+	}
+	return fmt.Errorf("the simulator refuses: %s", printable(answer.Error.Message))
+}
+
+// notASimulator is the error of an answer that no simulator would give.
+func (c *simulatorClient) notASimulator(res *http.Response) error {
+	return fmt.Errorf("%s does not answer as a simulator does (%s): check --simulator-url", c.SimulatorURL, res.Status)
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"confab/app/simulator"
+	"confab/jobs/guard"
+)
+
+const (
+	defaultSimulatorListen = "127.0.0.1:8081"
+
+	// shutdownTimeout is short: the server stops before the simulator and may take
+	// ten seconds, and both together should take less than fifteen.
+	shutdownTimeout = 2 * time.Second
+
+	fetchTimeout = 20 * time.Second // of a link in a message
+)
+
+// loopbackPrefixes are the addresses of this machine, which a sandbox may call
+// beside public ones.
+func loopbackPrefixes() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+}
+
+// simulatorHost serves a simulator on a listener of its own. After serve and stop,
+// or without them, close saves its state.
+type simulatorHost struct {
+	*simulator.Server
+	listener   net.Listener
+	linkClient *guard.Client
+	http       *http.Server
+}
+
+// newSimulatorHost makes a simulator that keeps its state under dir.
+func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.Options) (*simulatorHost, error) {
+	o.StateFile = filepath.Join(dir, "simulator", "state")
+	o.Listen = l.Addr().String()
+	o.PublicURL = localURL(l)
+	o.Log = log.With("part", "simulator")
+
+	// Links in messages are fetched, as the provider does; here they may point to
+	// this machine, too.
+	links := guard.New(guard.Options{
+		Allow:         loopbackPrefixes(),
+		AllowInsecure: true,
+		Redirects:     guard.MaxRedirects,
+		Timeout:       fetchTimeout,
+	})
+	o.Fetch = &http.Client{Transport: guardedTransport{links}}
+
+	sim, err := simulator.New(o)
+	if err != nil {
+		return nil, err
+	}
+
+	h := &simulatorHost{Server: sim, listener: l, linkClient: links}
+	h.http = &http.Server{
+		Handler:           sim,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+	return h, nil
+}
+
+// guardedTransport makes an http.RoundTripper of a guard.Client.
+type guardedTransport struct{ *guard.Client }
+
+func (g guardedTransport) RoundTrip(req *http.Request) (*http.Response, error) { return g.Do(req) }
+
+// serve serves until stop.
+func (h *simulatorHost) serve() error {
+	if err := h.http.Serve(h.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("simulator: %w", err)
+	}
+	return nil
+}
+
+// stop ends serving when the requests in flight are answered, or after
+// shutdownTimeout.
+func (h *simulatorHost) stop() {
+	grace, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+	defer cancel()
+
+	if h.http.Shutdown(grace) != nil {
+		h.http.Close()
+	}
+}
+
+// close saves the state and frees everything.
+func (h *simulatorHost) close() error {
+	h.linkClient.Close()
+	return errors.Join(closeListener(h.listener), h.Server.Close())
+}
