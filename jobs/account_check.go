@@ -47,6 +47,7 @@ func enqueueAccountCheck(tx *storage.Tx, args accountCheckArgs) error {
 // sweepAccounts makes a job for each account that was not checked lately, so that
 // one's trouble is no other's.
 func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+
 	since, last := storage.Now().Add(-accountSweepEvery/2), int64(0)
 	for {
 		var ids []int64
@@ -57,6 +58,7 @@ func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commi
 		if err != nil || len(ids) == 0 {
 			return nil, err
 		}
+
 		last = ids[len(ids)-1]
 		err = w.DB.Update(ctx, func(tx *storage.Tx) error {
 			for _, id := range ids {
@@ -78,6 +80,7 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Comm
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
+
 	checked, err := w.Accounts.Check(ctx, args.Account)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -88,11 +91,13 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Comm
 		w.Log.Warn("an account could not be checked", "account", args.Account, "error", err)
 		return nil, nil // what is to be known of it is known
 	}
+
 	synced, err := w.Accounts.FetchTemplates(ctx, args.Account)
 	if err != nil {
 		w.Log.Warn("an account's templates could not be read", "account", args.Account, "error", err)
 		return checked, nil
 	}
+
 	return func(tx *storage.Tx) error {
 		if err := checked(tx); err != nil {
 			return err

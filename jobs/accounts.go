@@ -54,7 +54,7 @@ type credentials struct {
 }
 
 // open loads an account with its token.
-func (a *Accounts) open(ctx context.Context, account int64) (c credentials, err error) {
+func (a *Accounts) credentials(ctx context.Context, account int64) (c credentials, err error) {
 	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
 		if c.AccountDetail, err = rx.AccountDetail(account); err != nil {
 			return err
@@ -72,11 +72,12 @@ func (a *Accounts) open(ctx context.Context, account int64) (c credentials, err 
 // noted records what a refusal means for the account, and returns it. A call
 // that only manages, such as one about templates, may lack a permission that
 // sending does not need: there only the token itself counts.
-func (a *Accounts) noted(ctx context.Context, account int64, failed error, managing bool) error {
+func (a *Accounts) recordRefusal(ctx context.Context, account int64, failed error, managing bool) error {
 	class := provider.ClassOf(failed)
 	if class.Effect == provider.NoEffect || class.Effect == provider.Degraded && managing && class.Code != authExpired {
 		return failed
 	}
+
 	ctx = context.WithoutCancel(ctx) // it is so, whoever still wants to hear of it
 	err := a.db.Update(ctx, func(tx *storage.Tx) error {
 		return markAccount(tx, account, class.Effect, failureOf(failed).text)
@@ -105,6 +106,7 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 	if !a.beginRegistering(account) {
 		return nil, ErrRegistering
 	}
+
 	done, err := a.register(ctx, account, pin)
 	if err != nil {
 		a.endRegistering(account)
@@ -117,22 +119,26 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 // register is Register for the only one who does. A number that is used in the
 // phone app too is never registered, only asked about.
 func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Registered, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil || c.Status == storage.AccountConnected {
 		return &Registered{account: c.AccountDetail, idle: true}, err
 	}
+
 	number, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID)
 	if err != nil {
-		return nil, a.noted(ctx, account, err, false)
+		return nil, a.recordRefusal(ctx, account, err, false)
 	}
+
 	if number.Coexists() {
-		c.see(number)
+		c.applyNumber(number)
 		return &Registered{account: c.AccountDetail, display: c.display}, nil
 	}
+
 	if err := registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &number); err != nil {
-		return nil, a.noted(ctx, account, err, true) // terms that nobody accepted yet are refused like a permission
+		return nil, a.recordRefusal(ctx, account, err, true) // terms that nobody accepted yet are refused like a permission
 	}
-	c.see(number)
+
+	c.applyNumber(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil // the provider's word on the call itself
 	return &Registered{account: c.AccountDetail, display: c.display, pin: pin}, nil
 }
@@ -140,6 +146,7 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 func (a *Accounts) beginRegistering(account int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	if a.registering[account] {
 		return false
 	}
@@ -158,6 +165,7 @@ func (r *Registered) Store(tx *storage.Tx) error {
 	if r.idle {
 		return nil
 	}
+
 	if r.pin != "" {
 		if err := tx.SetPIN(r.account.Account, r.pin); err != nil {
 			return err
@@ -172,27 +180,31 @@ func updateAccount(tx *storage.Tx, a *storage.AccountDetail, display string) err
 	if err := tx.UpdateAccount(a); err != nil || a.Status != storage.AccountConnected || a.CustomerID == nil {
 		return err
 	}
-	return welcomeLate(tx, a.Account, display)
+	return completeLateSignup(tx, a.Account, display)
 }
 
 // Check asks the provider how a number is, and returns what to write. What an
 // account lost its access for is written at once, and returned as an error.
 func (a *Accounts) Check(ctx context.Context, account int64) (queue.Commit, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return nil, err
 	}
+
 	before := c.UpdatedAt
 	number, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID)
 	if err != nil {
-		return nil, a.noted(ctx, account, err, false)
+		return nil, a.recordRefusal(ctx, account, err, false)
 	}
-	c.see(number)
+
+	c.applyNumber(number)
 	return func(tx *storage.Tx) error {
+
 		now, err := tx.AccountDetail(account)
 		if err != nil {
 			return ignoreMissing(err)
 		}
+
 		if err := tx.MarkAccountChecked(account); err != nil || now.UpdatedAt != before {
 			return err // something newer was told meanwhile
 		}
@@ -203,10 +215,11 @@ func (a *Accounts) Check(ctx context.Context, account int64) (queue.Commit, erro
 // see takes over what the provider shows of a number. Only a connected one can
 // send; one that was never set up is waited for, and one that was disconnected
 // is not half connected again.
-func (c *credentials) see(n provider.Number) {
+func (c *credentials) applyNumber(n provider.Number) {
 	c.ProviderStatus, c.display = &n.Status, n.DisplayPhoneNumber
 	c.Name = cmp.Or(nonEmpty(n.VerifiedName), c.Name)
 	c.PhoneNumber = cmp.Or(PhoneOf(n), c.PhoneNumber)
+
 	switch {
 	case n.Status == numberConnected:
 		c.Status, c.StatusReason = storage.AccountConnected, nil
@@ -214,6 +227,7 @@ func (c *credentials) see(n provider.Number) {
 	case c.Status == storage.AccountConnected || c.Status == storage.AccountDegraded:
 		c.Status, c.StatusReason = storage.AccountDegraded, nonEmpty("The provider's status of the number is "+n.Status+".")
 	}
+
 	if n.Status == "RESTRICTED" || n.Status == "BANNED" {
 		c.Restricted = true
 	}
@@ -225,6 +239,7 @@ func restricted(n provider.Number, before bool) bool {
 	var health struct {
 		CanSend string `json:"can_send_message"`
 	}
+
 	if json.Unmarshal(n.Health, &health) != nil || health.CanSend == "" {
 		return before
 	}
@@ -241,6 +256,7 @@ func PhoneOf(n provider.Number) *string {
 		}
 		return -1
 	}, n.DisplayPhoneNumber)
+
 	if !e164.MatchString(phone) {
 		return nil
 	}

@@ -17,9 +17,11 @@ func (w *Workers) Cancel(tx *storage.Tx, id int64) error {
 	if err != nil {
 		return err
 	}
+
 	if err := tx.CancelJob(id); err != nil {
 		return err
 	}
+
 	for _, k := range w.Kinds() {
 		if k.Name == j.Kind && k.GiveUp != nil {
 			return k.GiveUp(j, errCancelled)(tx)

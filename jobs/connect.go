@@ -30,10 +30,12 @@ func (a *Accounts) Verify(ctx context.Context, c Claim) (provider.Number, error)
 	if err != nil {
 		return number, fmt.Errorf("the token does not open the number: %w", err)
 	}
+
 	all, err := a.provider.Numbers(ctx, c.Token, c.WABAID)
 	if err != nil {
 		return number, fmt.Errorf("the token does not open the business account: %w", err)
 	}
+
 	if !slices.ContainsFunc(all, func(n provider.Number) bool { return string(n.ID) == c.PhoneNumberID }) {
 		return number, ErrOtherAccount
 	}
@@ -48,12 +50,15 @@ func (a *Accounts) Connect(ctx context.Context, c Claim) (number provider.Number
 	if number, err = a.Verify(ctx, c); err != nil {
 		return number, false, err
 	}
+
 	if err := a.provider.Subscribe(ctx, c.Token, c.WABAID); err != nil {
 		return number, false, fmt.Errorf("the app cannot receive what happens to the business account: %w", err)
 	}
+
 	if c.PIN == "" || number.Coexists() || number.Status == numberConnected {
 		return number, false, nil
 	}
+
 	if err := registerNumber(ctx, a.provider, c.Token, c.PhoneNumberID, c.PIN, &number); err != nil {
 		return number, false, fmt.Errorf("the number cannot be registered: %w", err)
 	}
@@ -77,6 +82,6 @@ func registerNumber(ctx context.Context, client *provider.Client, token provider
 func Seen(a storage.AccountDetail, n provider.Number) storage.AccountDetail {
 	c := credentials{AccountDetail: a}
 	c.Status, c.StatusReason = storage.AccountOnboarding, nil
-	c.see(n)
+	c.applyNumber(n)
 	return c.AccountDetail
 }

@@ -17,6 +17,7 @@ func RestoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
 	if c.Status != storage.CustomerArchived {
 		return c, fmt.Errorf("customer %s is not archived, it is %s", c.ID, c.Status)
 	}
+
 	if err := tx.RestoreCustomer(&c); err != nil {
 		return c, err
 	}

@@ -38,6 +38,7 @@ var active = []string{"text/html", "text/xml", "image/svg+xml"}
 func FileType(head []byte) string {
 	found := mimetype.Detect(head)
 	kind := BareType(found.String())
+
 	for up := found; up != nil; up = up.Parent() {
 		switch name := BareType(up.String()); {
 		case slices.Contains(active, name):
@@ -46,9 +47,11 @@ func FileType(head []byte) string {
 			return name
 		}
 	}
+
 	if kind == "application/octet-stream" {
 		kind = BareType(http.DetectContentType(head))
 	}
+
 	if name, ok := sameType[kind]; ok {
 		return name
 	}
@@ -74,9 +77,11 @@ func Unpack(container, filename string, declared ...string) string {
 	if !ok {
 		return container
 	}
+
 	if kind, ok := family[strings.ToLower(path.Ext(filename))]; ok {
 		return kind
 	}
+
 	for _, kind := range family {
 		if slices.Contains(declared, kind) {
 			return kind
@@ -105,11 +110,13 @@ func FileName(name string) *string {
 		}
 		return c
 	}, name))
+
 	for utf8.RuneCountInString(name) > MaxFileName {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
 	}
 	name = strings.TrimSpace(name) // of what was before the end
+
 	if strings.Trim(name, ".") == "" {
 		return nil
 	}

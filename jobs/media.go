@@ -43,9 +43,11 @@ func (h Host) LinkOf(m storage.Message) string {
 	if m.MediaToken != nil {
 		return string(h) + storage.MediaPath(*m.MediaToken, m.MediaFilename)
 	}
+
 	var c struct {
 		Link string `json:"link"`
 	}
+
 	if m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) && json.Unmarshal(m.Content, &c) == nil {
 		return c.Link
 	}
@@ -62,15 +64,17 @@ func (w *Workers) prepareMedia(ctx context.Context, job storage.Job, out outgoin
 	if !bytes.Contains(content, []byte(`"`+storage.PrefixMedia)) {
 		return content, nil // as almost always
 	}
+
 	var tree any
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.UseNumber() // a number stays as it was written
 	if err := d.Decode(&tree); err != nil {
 		return nil, err
 	}
+
 	prepares := false
 	err := eachFile(out.message.Type, tree, func(file map[string]any, id string) (err error) {
-		known, err := w.uploadedBefore(ctx, out, id)
+		known, err := w.uploadedID(ctx, out, id)
 		if err != nil || known != "" {
 			file["id"] = known
 			return err
@@ -81,15 +85,17 @@ func (w *Workers) prepareMedia(ctx context.Context, job storage.Job, out outgoin
 				return err
 			}
 		}
-		file["id"], err = w.uploaded(ctx, out, id)
+		file["id"], err = w.ensureUploaded(ctx, out, id)
 		return err
 	})
+
 	if err == nil && prepares {
 		err = w.markPreparing(ctx, job, false)
 	}
 	if err != nil {
 		return nil, err
 	}
+
 	return json.Marshal(tree)
 }
 
@@ -112,6 +118,7 @@ func eachFile(name string, v any, fn func(file map[string]any, id string) error)
 		if slices.Contains([]string{"image", "video", "audio", "document", "gif"}, name) && storage.ValidID(storage.PrefixMedia, id) {
 			return fn(v, id)
 		}
+
 		for key, value := range v {
 			if err := eachFile(key, value, fn); err != nil {
 				return err
@@ -122,7 +129,7 @@ func eachFile(name string, v any, fn func(file map[string]any, id string) error)
 }
 
 // uploadedBefore returns the provider's id of a file, or "" if it must be uploaded.
-func (w *Workers) uploadedBefore(ctx context.Context, out outgoing, id string) (string, error) {
+func (w *Workers) uploadedID(ctx context.Context, out outgoing, id string) (string, error) {
 	m, err := w.mediaToSend(ctx, out, id)
 	if err != nil || m.ProviderID == nil || storage.Now() >= m.ExpiresAt {
 		return "", err
@@ -144,24 +151,28 @@ func (w *Workers) mediaToSend(ctx context.Context, out outgoing, id string) (m s
 
 // uploaded returns the provider's id of a file, uploading it if the provider has
 // it no longer. Of many messages of a number with one file only the first does so.
-func (w *Workers) uploaded(ctx context.Context, out outgoing, id string) (string, error) {
-	unlock, err := w.uploads.lock(ctx, upload{out.message.AccountID, id})
+func (w *Workers) ensureUploaded(ctx context.Context, out outgoing, id string) (string, error) {
+	unlock, err := w.uploads.lock(ctx, uploadKey{out.message.AccountID, id})
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
-	if known, err := w.uploadedBefore(ctx, out, id); err != nil || known != "" {
+
+	if known, err := w.uploadedID(ctx, out, id); err != nil || known != "" {
 		return known, err
 	}
+
 	m, err := w.mediaToSend(ctx, out, id)
 	if err != nil {
 		return "", err
 	}
+
 	expires := storage.Now().Add(providerKeeps)
 	given, err := w.upload(ctx, out, m.Media)
 	if err != nil {
 		return "", err
 	}
+
 	return given, w.DB.Update(ctx, func(tx *storage.Tx) error { return tx.MarkMediaUploaded(out.message.AccountID, m.ID, given, expires) })
 }
 
@@ -172,53 +183,60 @@ func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (st
 		w.Log.Error("a file is missing", "media", m.ID, "sha256", m.SHA256)
 		return "", errNoMedia
 	}
+
 	if err != nil {
 		return "", fmt.Errorf("open media %s: %w", m.ID, err)
 	}
 	defer file.Close()
-	name := cmp.Or(text(m.Filename), "file")
+
+	name := cmp.Or(orEmpty(m.Filename), "file")
 	return w.Provider.UploadMedia(ctx, out.token, *out.sender.PhoneNumberID, provider.File{Name: name, MIME: m.MIMEType, Size: m.Size, Content: file})
 }
 
 // notPrepared decides what becomes of a message whose media could not be handed
 // over. What the provider says of the account, or says for now, counts as in a
 // send; any other refusal is about the file.
-func (w *Workers) notPrepared(ctx context.Context, job storage.Job, out outgoing, err error) (queue.Commit, error) {
+func (w *Workers) prepareFailed(ctx context.Context, job storage.Job, out outgoing, err error) (queue.Commit, error) {
 	if ctx.Err() != nil {
 		return nil, queue.Postpone(0) // stopped, and nothing was sent
 	}
+
 	if errors.Is(err, errNoMedia) {
-		return failing(out, failure{code: mediaUploadFailed, text: "The media was deleted before it could be sent.", own: true}), nil
+		return failMessage(out, failure{code: mediaUploadFailed, text: "The media was deleted before it could be sent.", own: true}), nil
 	}
+
 	if _, answered := errors.AsType[*provider.Error](err); !answered {
 		return nil, err // our own trouble, which passes
 	}
+
 	if class := provider.ClassOf(err); !class.Transient && class.Code == UpstreamError {
 		f := failureOf(err)
 		f.code = mediaUploadFailed
-		return failing(out, f), nil
+		return failMessage(out, f), nil
 	}
-	return w.sent(job, out, provider.Sent{}, err)
+
+	return w.sendOutcome(job, out, provider.Sent{}, err)
 }
 
 // uploads are the files on their way to the provider.
-type uploads struct {
+type uploadLocks struct {
 	mu   sync.Mutex
-	busy map[upload]chan struct{}
+	busy map[uploadKey]chan struct{}
 }
 
 // upload is a file that a number hands over.
-type upload struct {
+type uploadKey struct {
 	account int64
 	media   string
 }
 
-func newUploads() *uploads { return &uploads{busy: make(map[upload]chan struct{})} }
+func newUploadLocks() *uploadLocks { return &uploadLocks{busy: make(map[uploadKey]chan struct{})} }
 
 // lock waits until nobody else uploads a file.
-func (u *uploads) lock(ctx context.Context, id upload) (unlock func(), err error) {
+func (u *uploadLocks) lock(ctx context.Context, id uploadKey) (unlock func(), err error) {
 	for {
 		u.mu.Lock()
+
 		other, busy := u.busy[id]
 		if !busy {
 			mine := make(chan struct{})
@@ -231,6 +249,7 @@ func (u *uploads) lock(ctx context.Context, id upload) (unlock func(), err error
 				close(mine)
 			}, nil
 		}
+
 		u.mu.Unlock()
 		select {
 		case <-other:
@@ -262,6 +281,7 @@ func (w *Workers) removeMedia(ctx context.Context, job storage.Job) (queue.Commi
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
+
 	needed := false
 	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		needed, err = rx.JobNames(kindSend, args.Media)
@@ -270,13 +290,16 @@ func (w *Workers) removeMedia(ctx context.Context, job storage.Job) (queue.Commi
 	if err != nil {
 		return nil, err
 	}
+
 	if needed {
 		return nil, queue.Postpone(mediaGrace)
 	}
+
 	detach := func(tx *storage.Tx, limit int) (int64, error) { return tx.DetachMedia(args.Media, limit) }
-	if err := newGentle(w.DB).repeat(ctx, detach); err != nil {
+	if err := newBatchWriter(w.DB).repeat(ctx, detach); err != nil {
 		return nil, err
 	}
+
 	return func(tx *storage.Tx) error {
 		if err := tx.DeleteMedia(args.Account, args.Media); err != nil {
 			return err
@@ -293,6 +316,7 @@ func (w *Workers) removeUnused(tx *storage.Tx, sum string) error {
 	if err != nil || used {
 		return err
 	}
+
 	since := tx.Now.Add(-mediaGrace).Std()
 	tx.AfterCommit(func() {
 		if err := w.Files.Remove(sum, since); err != nil {
@@ -305,6 +329,7 @@ func (w *Workers) removeUnused(tx *storage.Tx, sum string) error {
 // sweepMedia removes the files that a crash left without a row.
 func (w *Workers) sweepMedia(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	return nil, w.Files.Each(time.Now().Add(-mediaGrace), func(sums []string) error {
+
 		var unused []string
 		err := w.DB.View(ctx, func(rx *storage.Rx) error {
 			for _, sum := range sums {
@@ -318,6 +343,7 @@ func (w *Workers) sweepMedia(ctx context.Context, _ storage.Job) (queue.Commit, 
 			}
 			return nil
 		})
+
 		for _, sum := range unused {
 			err = errors.Join(err, w.DB.Update(ctx, func(tx *storage.Tx) error { return w.removeUnused(tx, sum) }))
 		}

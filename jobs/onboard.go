@@ -25,35 +25,41 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, e
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
+
 	if !w.Accounts.beginRegistering(args.Account) {
 		return nil, queue.Postpone(onboardRetries[0]) // through the API
 	}
 	defer w.Accounts.endRegistering(args.Account)
-	c, err := w.Accounts.open(ctx, args.Account)
+
+	c, err := w.Accounts.credentials(ctx, args.Account)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil // removed meanwhile
 	}
+
 	var number provider.Number
 	if err == nil {
-		number, err = w.signUp(ctx, c)
+		number, err = w.subscribeAndRegister(ctx, c)
 	}
 	if err != nil {
-		return w.notOnboarded(job, args, err)
+		return w.onboardFailed(job, args, err)
 	}
-	c.see(number)
+
+	c.applyNumber(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil // the provider's word on the call itself
 	return func(tx *storage.Tx) error { return connectSignup(tx, args, c.AccountDetail, number.DisplayPhoneNumber) }, nil
 }
 
 // signUp makes the calls, and returns the number as it is then. A number that is
 // used in the phone app too, or is connected already, is not registered.
-func (w *Workers) signUp(ctx context.Context, c credentials) (n provider.Number, err error) {
+func (w *Workers) subscribeAndRegister(ctx context.Context, c credentials) (n provider.Number, err error) {
 	if err := w.Provider.Subscribe(ctx, c.token, *c.WABAID); err != nil {
 		return n, err
 	}
+
 	if n, err = w.Provider.Number(ctx, c.token, *c.PhoneNumberID); err != nil || n.Coexists() || n.Status == numberConnected {
 		return n, err
 	}
+
 	var pin string
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		pin, err = rx.PIN(c.Account)
@@ -62,21 +68,24 @@ func (w *Workers) signUp(ctx context.Context, c credentials) (n provider.Number,
 	if err != nil {
 		return n, err
 	}
+
 	err = registerNumber(ctx, w.Provider, c.token, *c.PhoneNumberID, pin, &n)
 	return n, err
 }
 
 // notOnboarded tries again what may pass, and otherwise ends the signup.
-func (w *Workers) notOnboarded(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
+func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
 	_, answered := errors.AsType[*provider.Error](failed)
 	if (provider.Transient(failed) || !answered && !errors.Is(failed, ErrToken)) && job.Attempt() <= len(onboardRetries) {
 		return nil, queue.RetryAfter(onboardRetries[job.Attempt()-1], failed)
 	}
+
 	w.Log.Warn("a number could not be connected", "setup_link", args.Link, "account", args.Account, "error", failed)
 	reason := storage.ReasonProvider
 	if provider.Code(failed) == registrationFailed {
 		reason = storage.ReasonVerification
 	}
+
 	return func(tx *storage.Tx) error { return failSignup(tx, args, reason, failureOf(failed).text) }, nil
 }
 
@@ -99,9 +108,11 @@ func giveUpOnboard(job storage.Job, failed error) queue.Commit {
 // stays, so that it can be registered with its own PIN; any other that this
 // signup brought goes again.
 func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) error {
+
 	if err := tx.FailOnboarding(args.Link, reason); err != nil {
 		return ignoreMissing(err)
 	}
+
 	a, err := tx.AccountDetail(args.Account)
 	switch {
 	case err != nil:
@@ -113,6 +124,7 @@ func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) e
 	case args.Before != nil:
 		return tx.MarkAccount(a.ID, args.Before.Status, args.Before.Reason)
 	}
+
 	if err := tx.RemoveAccount(a.ID, text); err != nil {
 		return err
 	}
@@ -126,41 +138,46 @@ func connectSignup(tx *storage.Tx, args storage.OnboardArgs, a storage.AccountDe
 	if err != nil {
 		return err
 	}
+
 	switch reason := i.Unusable(tx.Now); reason {
 	case "", storage.ReasonLinkExpired: // it was used in time
 	default:
 		return failSignup(tx, args, reason, "The setup link could not be used any more.")
 	}
+
 	if err := tx.UpdateAccount(&a); err != nil {
 		return err
 	}
 	if err := EnqueueAccountCheck(tx, a.ID); err != nil { // which reads its templates
 		return err
 	}
-	return welcome(tx, i, a.Account, display)
+
+	return completeSignup(tx, i, a.Account, display)
 }
 
 // welcomeLate ends the signup of a number that was connected in the end by other
 // means: registered through the API, or found to be well. A link that expired or
 // was revoked meanwhile stays what it is, and so does its customer: nothing is
 // told of the one without the other.
-func welcomeLate(tx *storage.Tx, a storage.Account, display string) error {
+func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error {
 	i, err := tx.UsedInvitation(a.ID)
 	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
 		return ignoreMissing(err)
 	}
-	return welcome(tx, i, a, display)
+	return completeSignup(tx, i, a, display)
 }
 
 // welcome ends the link, and tells that the customer has a number of its own.
-func welcome(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
+func completeSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
 	if err := tx.ConsumeSetupLink(&i.SetupLink); err != nil {
 		return err
 	}
+
 	c, err := tx.Customer(i.OrganizationID, i.CustomerID)
 	if err != nil {
 		return err
 	}
+
 	if err := event.SetupLinkConsumed(c, i.SetupLink, a).Emit(tx); err != nil {
 		return err
 	}

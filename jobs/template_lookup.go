@@ -35,6 +35,7 @@ func (a *Accounts) LookUpTemplates(ctx context.Context, account int64) error {
 			return ctx.Err()
 		}
 	}
+
 	l.err = a.syncTemplates(ctx, account)
 	a.endLookup(account, l)
 	return l.err
@@ -45,10 +46,12 @@ func (a *Accounts) LookUpTemplates(ctx context.Context, account int64) error {
 func (a *Accounts) beginLookup(account int64) (l *lookup, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	l = a.lookups[account]
 	if l != nil && (l.ended == 0 || storage.Now() < l.ended.Add(lookupPause)) {
 		return l, false
 	}
+
 	l = &lookup{done: make(chan struct{})}
 	a.lookups[account] = l
 	return l, true
@@ -69,6 +72,7 @@ func (a *Accounts) endLookup(account int64, l *lookup) {
 func (a *Accounts) syncTemplates(ctx context.Context, account int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTime)
 	defer cancel()
+
 	s, err := a.FetchTemplates(ctx, account)
 	if err != nil {
 		return err

@@ -47,9 +47,11 @@ func TemplateContent(components []byte) string {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
+
 	if json.Unmarshal(components, &parts) != nil {
 		return ""
 	}
+
 	for _, p := range parts {
 		if strings.EqualFold(p.Type, "BODY") {
 			return p.Text
@@ -64,10 +66,12 @@ func templateOf(account int64, t provider.Template) storage.Template {
 	if components == nil {
 		components = storage.JSON("[]")
 	}
+
 	format := "POSITIONAL"
 	if strings.EqualFold(t.ParameterFormat, "NAMED") {
 		format = "NAMED"
 	}
+
 	return storage.Template{
 		AccountID: account, Name: t.Name, Language: TemplateLanguage(t.Language), Status: TemplateStatus(t.Status), ProviderStatus: t.Status,
 		ProviderTemplateID: string(t.ID), Category: strings.ToUpper(t.Category), ParameterFormat: format,
@@ -95,6 +99,7 @@ func Reviewed(t storage.Template, u provider.TemplateUpdate) storage.Template {
 // came before it could be stored: a review may take no time at all.
 func ReviewedMeanwhile(rx *storage.Rx, t storage.Template, since storage.Time) (storage.Template, error) {
 	early, err := rx.RawCallbacksSince(since, reviewField, UnknownTemplate)
+
 	for _, c := range early {
 		if u, unreadable := provider.Read[provider.TemplateUpdate](c.Payload); unreadable == nil && string(u.ID) == t.ProviderTemplateID {
 			t = Reviewed(t, u)
@@ -117,10 +122,11 @@ type TemplateSync struct {
 //
 // Ours are read first: one that is made meanwhile is not taken for deleted.
 func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*TemplateSync, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return nil, err
 	}
+
 	var ours []storage.Template
 	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
 		ours, err = rx.AllTemplates(account)
@@ -129,17 +135,20 @@ func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*Template
 	if err != nil {
 		return nil, err
 	}
+
 	s := &TemplateSync{account: account}
-	if err := s.compare(ours, a.provider.Templates(ctx, c.token, text(c.WABAID), provider.TemplateFilter{})); err != nil {
-		return nil, a.noted(ctx, account, err, true)
+	if err := s.compare(ours, a.provider.Templates(ctx, c.token, orEmpty(c.WABAID), provider.TemplateFilter{})); err != nil {
+		return nil, a.recordRefusal(ctx, account, err, true)
 	}
+
 	for len(s.changes) > templateBatch {
 		batch := s.changes[:templateBatch]
-		if err := a.db.Update(ctx, func(tx *storage.Tx) error { return inOrder(tx, batch) }); err != nil {
+		if err := a.db.Update(ctx, func(tx *storage.Tx) error { return applyChanges(tx, batch) }); err != nil {
 			return nil, err
 		}
 		s.changes = s.changes[templateBatch:]
 	}
+
 	return s, nil
 }
 
@@ -150,11 +159,13 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 	for _, t := range ours {
 		left[key{t.Name, t.Language}] = t
 	}
+
 	seen := make(map[key]bool)
 	for found, err := range theirs {
 		if err != nil {
 			return err
 		}
+
 		t := templateOf(s.account, found)
 		k := key{t.Name, t.Language}
 		if seen[k] {
@@ -162,6 +173,7 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 		}
 		seen[k] = true
 		s.Synced++
+
 		old, known := left[k]
 		delete(left, k)
 		switch {
@@ -172,8 +184,10 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 		default:
 			continue
 		}
+
 		s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, old, t) })
 	}
+
 	for _, gone := range left {
 		s.Deleted++
 		s.changes = append(s.changes, func(tx *storage.Tx) error { return ignoreMissing(tx.DeleteTemplate(s.account, gone.ID)) })
@@ -183,13 +197,13 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 
 // Store writes what is left to write.
 func (s *TemplateSync) Store(tx *storage.Tx) error {
-	if err := inOrder(tx, s.changes); err != nil {
+	if err := applyChanges(tx, s.changes); err != nil {
 		return err
 	}
 	return ignoreMissing(tx.MarkTemplatesSynced(s.account))
 }
 
-func inOrder(tx *storage.Tx, changes []func(*storage.Tx) error) error {
+func applyChanges(tx *storage.Tx, changes []func(*storage.Tx) error) error {
 	for _, change := range changes {
 		if err := change(tx); err != nil {
 			return err
@@ -211,6 +225,7 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	case now.ID != before.ID, now.UpdatedAt != before.UpdatedAt, now.ReviewedAt != before.ReviewedAt:
 		return nil
 	}
+
 	t.ID, t.CreatedAt = now.ID, now.CreatedAt
 	return tx.UpdateTemplate(&t)
 }
@@ -218,6 +233,7 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 // sameTemplate tells whether a look at the provider brings nothing new.
 func sameTemplate(old, found storage.Template) bool {
 	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt
+
 	if sameJSON(old.Components, found.Components) {
 		found.Components = old.Components
 	}
@@ -229,6 +245,7 @@ func sameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
+
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
@@ -236,13 +253,14 @@ func sameJSON(a, b []byte) bool {
 // FindTemplate looks for one template at the provider; storage.ErrNotFound if it
 // has none.
 func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, language string) (storage.Template, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return storage.Template{}, err
 	}
-	for t, err := range a.provider.Templates(ctx, c.token, text(c.WABAID), provider.TemplateFilter{Name: name}) {
+
+	for t, err := range a.provider.Templates(ctx, c.token, orEmpty(c.WABAID), provider.TemplateFilter{Name: name}) {
 		if err != nil {
-			return storage.Template{}, a.noted(ctx, account, err, true)
+			return storage.Template{}, a.recordRefusal(ctx, account, err, true)
 		}
 		if t.Name == name && TemplateLanguage(t.Language) == language {
 			return templateOf(account, t), nil
@@ -254,14 +272,16 @@ func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, langua
 // CreateTemplate submits a template for review, and completes it with the id, the
 // status and the category that the provider gives it.
 func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body []byte) (storage.Template, error) {
-	c, err := a.open(ctx, t.AccountID)
+	c, err := a.credentials(ctx, t.AccountID)
 	if err != nil {
 		return t, err
 	}
-	made, err := a.provider.CreateTemplate(ctx, c.token, text(c.WABAID), body)
+
+	made, err := a.provider.CreateTemplate(ctx, c.token, orEmpty(c.WABAID), body)
 	if err != nil {
-		return t, a.noted(ctx, t.AccountID, err, true)
+		return t, a.recordRefusal(ctx, t.AccountID, err, true)
 	}
+
 	t.ProviderTemplateID, t.ProviderStatus = string(made.ID), cmp.Or(made.Status, "PENDING")
 	t.Status, t.Category = TemplateStatus(t.ProviderStatus), cmp.Or(strings.ToUpper(made.Category), t.Category)
 	return t, nil
@@ -269,19 +289,20 @@ func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body 
 
 // EditTemplate changes a template at the provider, which reviews it again.
 func (a *Accounts) EditTemplate(ctx context.Context, t storage.Template, body []byte) error {
-	c, err := a.open(ctx, t.AccountID)
+	c, err := a.credentials(ctx, t.AccountID)
 	if err != nil {
 		return err
 	}
-	return a.noted(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
+	return a.recordRefusal(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
 }
 
 // UploadExample uploads the example of a template's header and returns its handle.
 func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (string, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return "", err
 	}
+
 	handle, err := a.provider.UploadHandle(ctx, c.token, f)
-	return handle, a.noted(ctx, account, err, true)
+	return handle, a.recordRefusal(ctx, account, err, true)
 }
