@@ -7,8 +7,8 @@ import (
 	"confab/storage"
 )
 
-// RestoreCustomer makes an archived customer what it was before, and tells of
-// it.
+// RestoreCustomer gives an archived customer its earlier status back, and emits
+// customer.updated.
 func RestoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
 	c, err := tx.AnyCustomer(id)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"confab/storage"
 )
 
-// onboardRetries are the pauses after a failure of the provider that passes.
-// Somebody is looking at the page: they are short, and soon over.
+// onboardRetries are the pauses after transient errors. They are short and few,
+// because somebody waits in front of the page.
 var onboardRetries = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 
-// onboard connects a number that was signed up: it subscribes to its callbacks,
-// registers it, and ends the setup link. Each step can be done again, so that a
-// crash between any two costs nothing but time.
+// onboard connects the number of a signup: it subscribes to its callbacks,
+// registers it, and marks the setup link as consumed. Each step can be repeated, so
+// that a run after a crash simply begins again.
 func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	var args storage.OnboardArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
@@ -27,7 +27,7 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, e
 	}
 
 	if !w.Accounts.beginRegistering(args.Account) {
-		return nil, queue.Postpone(onboardRetries[0]) // through the API
+		return nil, queue.Postpone(onboardRetries[0]) // a request is registering it
 	}
 	defer w.Accounts.endRegistering(args.Account)
 
@@ -44,18 +44,19 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, e
 		return w.onboardFailed(job, args, err)
 	}
 
+	// The calls succeeded, so it is connected, even if its status still lags behind.
 	c.applyNumber(number)
-	c.Status, c.StatusReason = storage.AccountConnected, nil // the provider's word on the call itself
+	c.Status, c.StatusReason = storage.AccountConnected, nil
 	return func(tx *storage.Tx) error { return connectSignup(tx, args, c.AccountDetail, number.DisplayPhoneNumber) }, nil
 }
 
-// signUp makes the calls, and returns the number as it is then. A number that is
-// used in the phone app too, or is connected already, is not registered.
+// subscribeAndRegister makes the calls of a signup and returns the number's state
+// after them. A number that is also used in the phone app, or that is connected
+// already, is not registered.
 func (w *Workers) subscribeAndRegister(ctx context.Context, c credentials) (n provider.Number, err error) {
 	if err := w.Provider.Subscribe(ctx, c.token, *c.WABAID); err != nil {
 		return n, err
 	}
-
 	if n, err = w.Provider.Number(ctx, c.token, *c.PhoneNumberID); err != nil || n.Coexists() || n.Status == numberConnected {
 		return n, err
 	}
@@ -73,10 +74,12 @@ func (w *Workers) subscribeAndRegister(ctx context.Context, c credentials) (n pr
 	return n, err
 }
 
-// notOnboarded tries again what may pass, and otherwise ends the signup.
+// onboardFailed tries a signup again after errors that may pass, and otherwise
+// records that it failed.
 func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
-	_, answered := errors.AsType[*provider.Error](failed)
-	if (provider.Transient(failed) || !answered && !errors.Is(failed, ErrToken)) && job.Attempt() <= len(onboardRetries) {
+	_, ofProvider := errors.AsType[*provider.Error](failed)
+	mayPass := provider.Transient(failed) || !ofProvider && !errors.Is(failed, ErrToken)
+	if mayPass && job.Attempt() <= len(onboardRetries) {
 		return nil, queue.RetryAfter(onboardRetries[job.Attempt()-1], failed)
 	}
 
@@ -85,14 +88,13 @@ func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, faile
 	if provider.Code(failed) == registrationFailed {
 		reason = storage.ReasonVerification
 	}
-
 	return func(tx *storage.Tx) error { return failSignup(tx, args, reason, failureOf(failed).text) }, nil
 }
 
-// registrationFailed is the code of what the provider has against a registration.
+// registrationFailed is the error.code of a registration that the provider refuses.
 const registrationFailed = "whatsapp_registration_failed"
 
-// giveUpOnboard ends the signup of a job that failed for reasons of our own.
+// giveUpOnboard ends the signup of a job that failed because of our own errors.
 func giveUpOnboard(job storage.Job, failed error) queue.Commit {
 	return func(tx *storage.Tx) error {
 		var args storage.OnboardArgs
@@ -103,12 +105,10 @@ func giveUpOnboard(job storage.Job, failed error) queue.Commit {
 	}
 }
 
-// failSignup records why a signup came to nothing. A number that was there before
-// is again what it was. One that only its registration stands in the way of
-// stays, so that it can be registered with its own PIN; any other that this
-// signup brought goes again.
+// failSignup records why a signup failed. An account that existed before the
+// signup gets its earlier status back. A new one stays if only its registration
+// failed, so that it can be registered with its PIN; otherwise it is removed.
 func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) error {
-
 	if err := tx.FailOnboarding(args.Link, reason); err != nil {
 		return ignoreMissing(err)
 	}
@@ -118,7 +118,7 @@ func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) e
 	case err != nil:
 		return ignoreMissing(err)
 	case a.Status != storage.AccountOnboarding:
-		return nil // somebody else has told of it meanwhile
+		return nil // something else has changed it meanwhile
 	case reason == storage.ReasonVerification && (args.Before == nil || args.Before.Status == a.Status):
 		return tx.MarkAccount(a.ID, a.Status, text)
 	case args.Before != nil:
@@ -131,8 +131,8 @@ func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) e
 	return EnqueuePurge(tx, a.Account)
 }
 
-// connectSignup writes the end of a signup, unless its link was revoked or its
-// customer archived meanwhile.
+// connectSignup stores the account of a successful signup and completes it. If its
+// link was revoked or its customer archived meanwhile, the signup fails.
 func connectSignup(tx *storage.Tx, args storage.OnboardArgs, a storage.AccountDetail, display string) error {
 	i, err := tx.LinkInvitation(args.Link)
 	if err != nil {
@@ -151,14 +151,13 @@ func connectSignup(tx *storage.Tx, args storage.OnboardArgs, a storage.AccountDe
 	if err := EnqueueAccountCheck(tx, a.ID); err != nil { // which reads its templates
 		return err
 	}
-
 	return completeSignup(tx, i, a.Account, display)
 }
 
-// welcomeLate ends the signup of a number that was connected in the end by other
-// means: registered through the API, or found to be well. A link that expired or
-// was revoked meanwhile stays what it is, and so does its customer: nothing is
-// told of the one without the other.
+// completeLateSignup completes the signup of a number that was connected later by
+// other means: registered through the API, or found to be connected by a check. If
+// its link has expired or was revoked, the link and the customer stay as they are
+// and no event is emitted.
 func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error {
 	i, err := tx.UsedInvitation(a.ID)
 	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
@@ -167,7 +166,8 @@ func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error
 	return completeSignup(tx, i, a, display)
 }
 
-// welcome ends the link, and tells that the customer has a number of its own.
+// completeSignup marks the link as consumed, and emits the events that it is and
+// that the customer has a number.
 func completeSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
 	if err := tx.ConsumeSetupLink(&i.SetupLink); err != nil {
 		return err

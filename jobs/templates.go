@@ -28,11 +28,11 @@ func TemplateStatus(theirs string) string {
 	}
 }
 
-// TemplateLanguage writes a language as most of the provider's answers do: its
-// callbacks also say en-US.
+// TemplateLanguage is a language code in the form of most of the provider's
+// answers, en_US. Its callbacks also have en-US.
 func TemplateLanguage(code string) string { return strings.ReplaceAll(code, "-", "_") }
 
-// TemplateReason is why a template is not approved; the provider says NONE for no
+// TemplateReason is why a template is not approved. The provider writes NONE for no
 // reason.
 func TemplateReason(theirs string) string {
 	if theirs == "NONE" {
@@ -47,7 +47,6 @@ func TemplateContent(components []byte) string {
 		Type string `json:"type"`
 		Text string `json:"text"`
 	}
-
 	if json.Unmarshal(components, &parts) != nil {
 		return ""
 	}
@@ -60,7 +59,7 @@ func TemplateContent(components []byte) string {
 	return ""
 }
 
-// templateOf is the provider's template as we keep it.
+// templateOf is the row of a template of the provider.
 func templateOf(account int64, t provider.Template) storage.Template {
 	components := storage.JSON(t.Components)
 	if components == nil {
@@ -73,20 +72,28 @@ func templateOf(account int64, t provider.Template) storage.Template {
 	}
 
 	return storage.Template{
-		AccountID: account, Name: t.Name, Language: TemplateLanguage(t.Language), Status: TemplateStatus(t.Status), ProviderStatus: t.Status,
-		ProviderTemplateID: string(t.ID), Category: strings.ToUpper(t.Category), ParameterFormat: format,
-		Content: TemplateContent(components), Components: components, Reason: TemplateReason(t.RejectedReason),
+		AccountID:          account,
+		Name:               t.Name,
+		Language:           TemplateLanguage(t.Language),
+		Status:             TemplateStatus(t.Status),
+		ProviderStatus:     t.Status,
+		ProviderTemplateID: string(t.ID),
+		Category:           strings.ToUpper(t.Category),
+		ParameterFormat:    format,
+		Content:            TemplateContent(components),
+		Components:         components,
+		Reason:             TemplateReason(t.RejectedReason),
 	}
 }
 
-// UnknownTemplate is why a callback about a template is kept as it came.
+// UnknownTemplate is the reason for which a callback about a template that is not
+// known here is stored unprocessed.
 const UnknownTemplate = "unknown template"
 
 // reviewField is the field of callbacks about reviews.
 const reviewField = "message_template_status_update"
 
-// Reviewed is a template after what a callback tells of it: what became of it,
-// and why.
+// Reviewed is a template after a callback about its review.
 func Reviewed(t storage.Template, u provider.TemplateUpdate) storage.Template {
 	t.ProviderStatus, t.Status = u.Event, TemplateStatus(u.Event)
 	t.Reason = cmp.Or(TemplateReason(u.Reason), u.Other.Title)
@@ -95,32 +102,35 @@ func Reviewed(t storage.Template, u provider.TemplateUpdate) storage.Template {
 	return t
 }
 
-// ReviewedMeanwhile is a template that was just submitted, after callbacks that
-// came before it could be stored: a review may take no time at all.
+// ReviewedMeanwhile is a template that was just submitted, after the callbacks
+// about its review that came before it was stored: a review may take no time.
 func ReviewedMeanwhile(rx *storage.Rx, t storage.Template, since storage.Time) (storage.Template, error) {
 	early, err := rx.RawCallbacksSince(since, reviewField, UnknownTemplate)
-
 	for _, c := range early {
-		if u, unreadable := provider.Read[provider.TemplateUpdate](c.Payload); unreadable == nil && string(u.ID) == t.ProviderTemplateID {
+		u, unreadable := provider.Read[provider.TemplateUpdate](c.Payload)
+		if unreadable == nil && string(u.ID) == t.ProviderTemplateID {
 			t = Reviewed(t, u)
 		}
 	}
 	return t, err
 }
 
-// TemplateSync is what a look at the provider's templates changes here.
+// TemplateSync is the difference between an account's templates here and at the
+// provider.
 type TemplateSync struct {
 	Created, Updated, Deleted int
 	Synced                    int // templates that the provider has
 
 	account int64
-	changes []func(*storage.Tx) error
+	changes []func(*storage.Tx) error // that are not stored yet
 }
 
-// FetchTemplates compares an account's templates with the provider's. What is
-// different is left for Store; of very much, the most is stored already.
+// FetchTemplates compares an account's templates with the provider's. The changes
+// are written by Store; of many changes, all but the last batch are written here,
+// so that no transaction gets long.
 //
-// Ours are read first: one that is made meanwhile is not taken for deleted.
+// Ours are read first, so that a template that is created meanwhile does not look
+// as if the provider had deleted it.
 func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*TemplateSync, error) {
 	c, err := a.credentials(ctx, account)
 	if err != nil {
@@ -148,11 +158,11 @@ func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*Template
 		}
 		s.changes = s.changes[templateBatch:]
 	}
-
 	return s, nil
 }
 
-// compare finds out what is new, different or gone.
+// compare finds the templates that are new, different or deleted. The provider may
+// list one twice; the first counts.
 func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provider.Template, error]) error {
 	type key struct{ name, language string }
 	left := make(map[key]storage.Template, len(ours))
@@ -184,7 +194,6 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 		default:
 			continue
 		}
-
 		s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, old, t) })
 	}
 
@@ -195,7 +204,7 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 	return nil
 }
 
-// Store writes what is left to write.
+// Store writes the changes that are not written yet.
 func (s *TemplateSync) Store(tx *storage.Tx) error {
 	if err := applyChanges(tx, s.changes); err != nil {
 		return err
@@ -212,9 +221,9 @@ func applyChanges(tx *storage.Tx, changes []func(*storage.Tx) error) error {
 	return nil
 }
 
-// saveTemplate stores a template as the provider has it, under the id that its
-// name and language have here. One that is no longer as it was when the provider
-// was asked, because of a callback or an edit, is left alone: that is newer.
+// saveTemplate stores the provider's template t under our id. before is our row as
+// it was when the provider was asked: a row that has changed since then, by a
+// callback or an edit, is newer than t and left alone.
 func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	now, err := tx.Template(t.AccountID, t.Name, t.Language)
 	switch {
@@ -230,17 +239,17 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	return tx.UpdateTemplate(&t)
 }
 
-// sameTemplate tells whether a look at the provider brings nothing new.
+// sameTemplate tells whether a row and a template of the provider are equal, apart
+// from what only the row has.
 func sameTemplate(old, found storage.Template) bool {
 	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt
-
 	if sameJSON(old.Components, found.Components) {
 		found.Components = old.Components
 	}
 	return reflect.DeepEqual(old, found)
 }
 
-// sameJSON compares what two texts say, not how they are written.
+// sameJSON compares the values of two JSON texts, not how they are written.
 func sameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
@@ -250,8 +259,8 @@ func sameJSON(a, b []byte) bool {
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// FindTemplate looks for one template at the provider; storage.ErrNotFound if it
-// has none.
+// FindTemplate reads one template from the provider. The error is
+// storage.ErrNotFound if there is none.
 func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, language string) (storage.Template, error) {
 	c, err := a.credentials(ctx, account)
 	if err != nil {
@@ -269,8 +278,8 @@ func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, langua
 	return storage.Template{}, storage.ErrNotFound
 }
 
-// CreateTemplate submits a template for review, and completes it with the id, the
-// status and the category that the provider gives it.
+// CreateTemplate submits a template for review, and returns it with the id, the
+// status and the category that the provider gave it.
 func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body []byte) (storage.Template, error) {
 	c, err := a.credentials(ctx, t.AccountID)
 	if err != nil {
@@ -287,7 +296,7 @@ func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body 
 	return t, nil
 }
 
-// EditTemplate changes a template at the provider, which reviews it again.
+// EditTemplate edits a template at the provider, which reviews it again.
 func (a *Accounts) EditTemplate(ctx context.Context, t storage.Template, body []byte) error {
 	c, err := a.credentials(ctx, t.AccountID)
 	if err != nil {
@@ -296,7 +305,8 @@ func (a *Accounts) EditTemplate(ctx context.Context, t storage.Template, body []
 	return a.recordRefusal(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
 }
 
-// UploadExample uploads the example of a template's header and returns its handle.
+// UploadExample uploads an example file for a template's header and returns its
+// handle.
 func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (string, error) {
 	c, err := a.credentials(ctx, account)
 	if err != nil {
