@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
 )
@@ -115,11 +114,15 @@ func FileName(name string) *string {
 		return c
 	}, name))
 
-	for utf8.RuneCountInString(name) > MaxFileName {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
+	// In one pass: a name may be as long as the header or the body that it came in.
+	count := 0
+	for end := range name {
+		if count == MaxFileName {
+			name = strings.TrimSpace(name[:end])
+			break
+		}
+		count++
 	}
-	name = strings.TrimSpace(name) // of what was before the end
 
 	if strings.Trim(name, ".") == "" {
 		return nil
