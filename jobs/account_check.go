@@ -21,20 +21,21 @@ const (
 	accountSweepBatch = 100
 	accountCheckLease = 5 * time.Minute
 
-	// accountChecks is how many run at once: nobody waits for them.
+	// accountChecks is how many checks run at once: few, because nobody waits for
+	// them.
 	accountChecks = 4
-	// sweptAttempts is how often a check of the sweep is tried before it is left
-	// to the next one.
+	// sweptAttempts is how often a check of the sweep is tried. After that the next
+	// sweep tries it again.
 	sweptAttempts = 3
 )
 
 type accountCheckArgs struct {
 	Account int64 `json:"account"`
-	Swept   bool  `json:"swept,omitempty"` // another one follows within the hour
+	Swept   bool  `json:"swept,omitempty"` // made by the sweep: another one follows within the hour
 }
 
-// EnqueueAccountCheck stores the job that asks the provider how an account is,
-// and what has become of its templates.
+// EnqueueAccountCheck stores the job that asks the provider for the state of an
+// account and of its templates.
 func EnqueueAccountCheck(tx *storage.Tx, account int64) error {
 	return enqueueAccountCheck(tx, accountCheckArgs{Account: account})
 }
@@ -44,8 +45,8 @@ func enqueueAccountCheck(tx *storage.Tx, args accountCheckArgs) error {
 	return err
 }
 
-// sweepAccounts makes a job for each account that was not checked lately, so that
-// one's trouble is no other's.
+// sweepAccounts enqueues a check of each account that was not checked lately. Each
+// is a job of its own, so that errors of one account do not affect the others.
 func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	since, last := storage.Now().Add(-accountSweepEvery/2), int64(0)
 	for {
@@ -57,6 +58,7 @@ func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commi
 		if err != nil || len(ids) == 0 {
 			return nil, err
 		}
+
 		last = ids[len(ids)-1]
 		err = w.DB.Update(ctx, func(tx *storage.Tx) error {
 			for _, id := range ids {
@@ -78,6 +80,7 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Comm
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
+
 	checked, err := w.Accounts.Check(ctx, args.Account)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -86,13 +89,15 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Comm
 		return nil, err
 	case err != nil:
 		w.Log.Warn("an account could not be checked", "account", args.Account, "error", err)
-		return nil, nil // what is to be known of it is known
+		return nil, nil // Check has stored what the error means for the account
 	}
+
 	synced, err := w.Accounts.FetchTemplates(ctx, args.Account)
 	if err != nil {
 		w.Log.Warn("an account's templates could not be read", "account", args.Account, "error", err)
 		return checked, nil
 	}
+
 	return func(tx *storage.Tx) error {
 		if err := checked(tx); err != nil {
 			return err

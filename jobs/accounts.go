@@ -16,49 +16,55 @@ import (
 )
 
 const (
-	// numberConnected is the one status in which the provider lets a number send.
+	// numberConnected is the only status in which the provider lets a number send.
 	numberConnected = "CONNECTED"
 
-	// authExpired is the error.code of a token that is no good.
+	// authExpired is the error.code of a token that is not valid.
 	authExpired = "auth_expired"
 )
 
-// Accounts keeps accounts and their templates in step with the provider, for
-// jobs, requests and commands alike. It makes the calls; what they bring is
-// returned for the caller to write in a transaction of its own.
+// Accounts keeps accounts and their templates in sync with the provider, for jobs,
+// requests and commands alike. It makes the calls and returns what changed; the
+// caller writes that in its own transaction.
 type Accounts struct {
 	db       *storage.DB
 	provider *provider.Client
 
 	mu          sync.Mutex
-	registering map[int64]bool
+	registering map[int64]bool    // accounts whose registration is under way
 	lookups     map[int64]*lookup // of templates, by account
 }
 
-// NewAccounts makes what speaks to the provider about accounts.
+// NewAccounts makes an Accounts.
 func NewAccounts(db *storage.DB, client *provider.Client) *Accounts {
-	return &Accounts{db: db, provider: client, registering: make(map[int64]bool), lookups: make(map[int64]*lookup)}
+	return &Accounts{
+		db:          db,
+		provider:    client,
+		registering: make(map[int64]bool),
+		lookups:     make(map[int64]*lookup),
+	}
 }
 
 // ErrRegistering means that a number is being registered already.
 var ErrRegistering = errors.New("a registration of this number is under way")
 
-// ErrToken means that an account's token is there and cannot be opened.
+// ErrToken means that an account has a token that cannot be decrypted.
 var ErrToken = errors.New("access token")
 
-// credentials are an account and what it takes to speak for it.
+// credentials are an account and the token for calls about it.
 type credentials struct {
 	storage.AccountDetail
 	token   provider.Token
-	display string // the number as people read it, once it was seen
+	display string // the number as people read it; set by applyNumber
 }
 
-// open loads an account with its token.
-func (a *Accounts) open(ctx context.Context, account int64) (c credentials, err error) {
+// credentials loads an account with its token.
+func (a *Accounts) credentials(ctx context.Context, account int64) (c credentials, err error) {
 	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
 		if c.AccountDetail, err = rx.AccountDetail(account); err != nil {
 			return err
 		}
+
 		plain, err := rx.AccessToken(c.Account)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrToken, err)
@@ -69,42 +75,46 @@ func (a *Accounts) open(ctx context.Context, account int64) (c credentials, err 
 	return c, err
 }
 
-// noted records what a refusal means for the account, and returns it. A call
-// that only manages, such as one about templates, may lack a permission that
-// sending does not need: there only the token itself counts.
-func (a *Accounts) noted(ctx context.Context, account int64, failed error, managing bool) error {
+// recordRefusal stores what an error of the provider means for the account, and
+// returns the error. A call for management, such as one about templates, may lack
+// a permission that sending does not need: its errors degrade the account only if
+// the token itself is not valid.
+func (a *Accounts) recordRefusal(ctx context.Context, account int64, failed error, managing bool) error {
 	class := provider.ClassOf(failed)
 	if class.Effect == provider.NoEffect || class.Effect == provider.Degraded && managing && class.Code != authExpired {
 		return failed
 	}
-	ctx = context.WithoutCancel(ctx) // it is so, whoever still wants to hear of it
+
+	// The account changes even if the caller has gone away.
+	ctx = context.WithoutCancel(ctx)
 	err := a.db.Update(ctx, func(tx *storage.Tx) error {
 		return markAccount(tx, account, class.Effect, failureOf(failed).text)
 	})
 	return errors.Join(failed, err)
 }
 
-// Registered is what became of a registration.
+// Registered is the result of a registration, to be stored by the caller.
 type Registered struct {
-	// Release lets others register the number; call it once all is stored.
+	// Release lets others register the number. Call it after Store has committed.
 	Release func()
 
 	account storage.AccountDetail
 	display string // the number as people read it
-	pin     string // "" where none was needed
-	idle    bool   // there was nothing to do
+	pin     string // "" if none was needed
+	idle    bool   // nothing was to be done
 }
 
-// Account is the account as Store leaves it.
+// Account is the account after Store.
 func (r *Registered) Account() storage.AccountDetail { return r.account }
 
-// Register makes a number able to send: its PIN must match where it has one, and
-// becomes its PIN where it has none. A connected number is left alone. Until the
-// outcome is stored and released, nobody else can register the number.
+// Register registers a number with the provider, so that it can send. The pin must
+// be the number's PIN if it has one, and becomes it if not. A connected number is
+// left alone. Until Release is called, nobody else can register the number.
 func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registered, error) {
 	if !a.beginRegistering(account) {
 		return nil, ErrRegistering
 	}
+
 	done, err := a.register(ctx, account, pin)
 	if err != nil {
 		a.endRegistering(account)
@@ -114,32 +124,40 @@ func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Re
 	return done, nil
 }
 
-// register is Register for the only one who does. A number that is used in the
-// phone app too is never registered, only asked about.
+// register is Register after the number was reserved. A number that is also used
+// in the phone app is never registered, only its state is read.
 func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Registered, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil || c.Status == storage.AccountConnected {
 		return &Registered{account: c.AccountDetail, idle: true}, err
 	}
+
 	number, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID)
 	if err != nil {
-		return nil, a.noted(ctx, account, err, false)
+		return nil, a.recordRefusal(ctx, account, err, false)
 	}
+
 	if number.Coexists() {
-		c.see(number)
+		c.applyNumber(number)
 		return &Registered{account: c.AccountDetail, display: c.display}, nil
 	}
+
+	// As management, because terms of use that nobody has accepted yet are refused
+	// with the code of a missing permission.
 	if err := registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &number); err != nil {
-		return nil, a.noted(ctx, account, err, true) // terms that nobody accepted yet are refused like a permission
+		return nil, a.recordRefusal(ctx, account, err, true)
 	}
-	c.see(number)
-	c.Status, c.StatusReason = storage.AccountConnected, nil // the provider's word on the call itself
+
+	// The call succeeded, so it is connected, even if its status still lags behind.
+	c.applyNumber(number)
+	c.Status, c.StatusReason = storage.AccountConnected, nil
 	return &Registered{account: c.AccountDetail, display: c.display, pin: pin}, nil
 }
 
 func (a *Accounts) beginRegistering(account int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	if a.registering[account] {
 		return false
 	}
@@ -158,6 +176,7 @@ func (r *Registered) Store(tx *storage.Tx) error {
 	if r.idle {
 		return nil
 	}
+
 	if r.pin != "" {
 		if err := tx.SetPIN(r.account.Account, r.pin); err != nil {
 			return err
@@ -166,47 +185,52 @@ func (r *Registered) Store(tx *storage.Tx) error {
 	return updateAccount(tx, &r.account, r.display)
 }
 
-// updateAccount stores what the provider tells of a number. One that can send
-// now may be what somebody signed up for.
+// updateAccount stores what the provider reports about a number. If the number can
+// send now, that may complete a customer's signup.
 func updateAccount(tx *storage.Tx, a *storage.AccountDetail, display string) error {
 	if err := tx.UpdateAccount(a); err != nil || a.Status != storage.AccountConnected || a.CustomerID == nil {
 		return err
 	}
-	return welcomeLate(tx, a.Account, display)
+	return completeLateSignup(tx, a.Account, display)
 }
 
-// Check asks the provider how a number is, and returns what to write. What an
-// account lost its access for is written at once, and returned as an error.
+// Check asks the provider for a number's state and returns what to write. If the
+// account has lost its access, that is written at once, and the error returned.
 func (a *Accounts) Check(ctx context.Context, account int64) (queue.Commit, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return nil, err
 	}
+
 	before := c.UpdatedAt
 	number, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID)
 	if err != nil {
-		return nil, a.noted(ctx, account, err, false)
+		return nil, a.recordRefusal(ctx, account, err, false)
 	}
-	c.see(number)
+
+	c.applyNumber(number)
 	return func(tx *storage.Tx) error {
 		now, err := tx.AccountDetail(account)
 		if err != nil {
 			return ignoreMissing(err)
 		}
+
+		// What changed the account after it was read is newer than the answer.
 		if err := tx.MarkAccountChecked(account); err != nil || now.UpdatedAt != before {
-			return err // something newer was told meanwhile
+			return err
 		}
 		return updateAccount(tx, &c.AccountDetail, c.display)
 	}, nil
 }
 
-// see takes over what the provider shows of a number. Only a connected one can
-// send; one that was never set up is waited for, and one that was disconnected
-// is not half connected again.
-func (c *credentials) see(n provider.Number) {
+// applyNumber takes over the provider's state of a number. A number that is not
+// connected degrades an account that was; one that is being onboarded goes on
+// waiting, and one that is disconnected stays so.
+func (c *credentials) applyNumber(n provider.Number) {
 	c.ProviderStatus, c.display = &n.Status, n.DisplayPhoneNumber
 	c.Name = cmp.Or(nonEmpty(n.VerifiedName), c.Name)
 	c.PhoneNumber = cmp.Or(PhoneOf(n), c.PhoneNumber)
+
 	switch {
 	case n.Status == numberConnected:
 		c.Status, c.StatusReason = storage.AccountConnected, nil
@@ -214,13 +238,14 @@ func (c *credentials) see(n provider.Number) {
 	case c.Status == storage.AccountConnected || c.Status == storage.AccountDegraded:
 		c.Status, c.StatusReason = storage.AccountDegraded, nonEmpty("The provider's status of the number is "+n.Status+".")
 	}
+
 	if n.Status == "RESTRICTED" || n.Status == "BANNED" {
 		c.Restricted = true
 	}
 }
 
-// restricted tells whether the provider keeps a connected number from sending.
-// Where it does not say, it is as before.
+// restricted tells whether the provider blocks a connected number from sending. If
+// the answer does not say, it is as before.
 func restricted(n provider.Number, before bool) bool {
 	var health struct {
 		CanSend string `json:"can_send_message"`
@@ -233,7 +258,7 @@ func restricted(n provider.Number, before bool) bool {
 
 var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
 
-// PhoneOf is a number in E.164, nil where the provider shows something else.
+// PhoneOf is a number in E.164, or nil if its displayed form is not such a number.
 func PhoneOf(n provider.Number) *string {
 	phone := "+" + strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
@@ -241,6 +266,7 @@ func PhoneOf(n provider.Number) *string {
 		}
 		return -1
 	}, n.DisplayPhoneNumber)
+
 	if !e164.MatchString(phone) {
 		return nil
 	}

@@ -6,12 +6,13 @@ import (
 	"confab/storage"
 )
 
-// errCancelled is why what waited for a job ended that a person took away.
+// errCancelled is the reason given for what depended on a job that a person
+// cancelled.
 var errCancelled = errors.New("its job was cancelled")
 
-// Cancel removes a job for good, in whatever state it is, and ends what waits for
-// it as if the job were out of attempts: a message would be pending for ever, and
-// the event of an inbound file never told.
+// Cancel deletes a job in whatever state it is, and ends what depends on it as if
+// the job were out of attempts. Otherwise a message would stay pending for ever,
+// and the event of an inbound file would never be emitted.
 func (w *Workers) Cancel(tx *storage.Tx, id int64) error {
 	j, err := tx.Job(id)
 	if err != nil {
@@ -20,6 +21,7 @@ func (w *Workers) Cancel(tx *storage.Tx, id int64) error {
 	if err := tx.CancelJob(id); err != nil {
 		return err
 	}
+
 	for _, k := range w.Kinds() {
 		if k.Name == j.Kind && k.GiveUp != nil {
 			return k.GiveUp(j, errCancelled)(tx)

@@ -7,12 +7,12 @@ import (
 	"confab/storage"
 )
 
-// Change is an edit or a deletion of a message, as the provider reports it, and
-// as it is parked while its message is not there.
+// Change is an edit or a deletion of a message, as a callback reports it. It is
+// stored in this form while its message is not there yet.
 type Change struct {
 	ID        string       `json:"id"`             // the provider's, of the change itself
 	Original  string       `json:"original"`       // the provider's id of the message
-	Direction string       `json:"direction"`      // people change what they wrote, the business what it wrote
+	Direction string       `json:"direction"`      // of the message: everybody changes only their own
 	At        storage.Time `json:"at"`             // when it happened
 	Edit      *Edit        `json:"edit,omitempty"` // nil for a deletion
 }
@@ -24,12 +24,13 @@ type Edit struct {
 	Body    *string      `json:"body"`
 }
 
-// parkedChange sets a change off from the envelope that a parked status is.
+// parkedChange distinguishes a parked change from a parked status, which is an
+// envelope of the provider.
 type parkedChange struct {
 	Change *Change `json:"change"`
 }
 
-// Park keeps the change until its message turns up.
+// Park stores the change until its message arrives.
 func (c Change) Park(tx *storage.Tx, account int64) error {
 	payload, err := json.Marshal(parkedChange{&c})
 	if err != nil {
@@ -39,12 +40,13 @@ func (c Change) Park(tx *storage.Tx, account int64) error {
 	return err
 }
 
-// Apply makes the change, once, and tells of it if a person made it: what the
-// business does on its phone is only recorded.
+// Apply makes the change, unless it was made before, and emits its event if the
+// contact made it. What the business changes on its phone is only recorded.
 func (c Change) Apply(tx *storage.Tx, a storage.Account, m *storage.Message) error {
 	if c.Edit != nil {
 		return c.edit(tx, a, m)
 	}
+
 	first, err := tx.MarkRevoked(m)
 	if err != nil || !first || c.Direction != storage.Inbound {
 		return err
@@ -52,18 +54,26 @@ func (c Change) Apply(tx *storage.Tx, a storage.Account, m *storage.Message) err
 	return event.MessageRevoked(SubjectOf(a), *m, c.At).Emit(tx)
 }
 
-// edit gives the message another content and keeps the one before.
+// edit gives the message its new content and stores the version before.
 func (c Change) edit(tx *storage.Tx, a storage.Account, m *storage.Message) error {
 	earlier, err := tx.MessageEdits(m.ID)
 	if err != nil {
 		return err
 	}
+
 	for _, version := range earlier {
 		if version.ProviderID == c.ID {
-			return nil // it came before
+			return nil // the callback was repeated
 		}
 	}
-	before := storage.MessageEdit{Version: len(earlier) + 1, Content: m.Content, Body: m.Body, EditedAt: c.At, ProviderID: c.ID}
+
+	before := storage.MessageEdit{
+		Version:    len(earlier) + 1,
+		Content:    m.Content,
+		Body:       m.Body,
+		EditedAt:   c.At,
+		ProviderID: c.ID,
+	}
 	m.Type, m.Content, m.Body = c.Edit.Type, c.Edit.Content, c.Edit.Body
 	if err := tx.EditMessage(m, before); err != nil || c.Direction != storage.Inbound {
 		return err
@@ -71,16 +81,18 @@ func (c Change) edit(tx *storage.Tx, a storage.Account, m *storage.Message) erro
 	return event.MessageEdited(SubjectOf(a), *m, append(earlier, before)).Emit(tx)
 }
 
-// ApplyParked applies the callbacks about a message that came before it was here,
-// or before the provider's id of it was known.
+// ApplyParked applies callbacks that arrived before their message was stored, or
+// before the provider's id of it was known.
 func ApplyParked(tx *storage.Tx, a storage.Account, m *storage.Message) error {
 	parked, err := tx.TakeParkedStatuses(m.AccountID, *m.ProviderID)
 	if err != nil || len(parked) == 0 {
 		return err // as almost always
 	}
+
 	if *m, err = tx.Message(m.AccountID, m.ID); err != nil {
 		return err
 	}
+
 	for _, payload := range parked {
 		if err := applyParked(tx, a, m, payload); err != nil {
 			return err
@@ -89,7 +101,8 @@ func ApplyParked(tx *storage.Tx, a storage.Account, m *storage.Message) error {
 	return nil
 }
 
-// applyParked applies one of them, unless it cannot be about such a message.
+// applyParked applies one parked callback. One that does not fit the direction of
+// the message is dropped.
 func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload storage.JSON) error {
 	var parked parkedChange
 	if err := json.Unmarshal(payload, &parked); err == nil && parked.Change != nil {
@@ -98,9 +111,10 @@ func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload 
 		}
 		return parked.Change.Apply(tx, a, m)
 	}
-	status, ok := statusIn(payload)
+
+	status, ok := parseStatus(payload)
 	if !ok || m.Direction != storage.Outbound {
-		return nil // only what was read before is ever parked
+		return nil // unreadable ones do not happen: they were read before they were parked
 	}
 	return ApplyStatus(tx, a, m, status, payload)
 }

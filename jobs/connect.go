@@ -10,8 +10,8 @@ import (
 	"confab/storage"
 )
 
-// Claim is a number that somebody wants to connect, and the token that proves it
-// to be theirs.
+// Claim is a number that somebody wants to connect, and the token that proves that
+// they may.
 type Claim struct {
 	PhoneNumberID string
 	WABAID        string
@@ -23,27 +23,29 @@ type Claim struct {
 // named with it.
 var ErrOtherAccount = errors.New("the business account does not have this number")
 
-// Verify asks the provider whether the claim's token speaks for its number and
-// its business account.
+// Verify asks the provider whether the claim's token has access to its number and
+// its business account, and whether the one belongs to the other.
 func (a *Accounts) Verify(ctx context.Context, c Claim) (provider.Number, error) {
 	number, err := a.provider.Number(ctx, c.Token, c.PhoneNumberID)
 	if err != nil {
 		return number, fmt.Errorf("the token does not open the number: %w", err)
 	}
+
 	all, err := a.provider.Numbers(ctx, c.Token, c.WABAID)
 	if err != nil {
 		return number, fmt.Errorf("the token does not open the business account: %w", err)
 	}
+
 	if !slices.ContainsFunc(all, func(n provider.Number) bool { return string(n.ID) == c.PhoneNumberID }) {
 		return number, ErrOtherAccount
 	}
 	return number, nil
 }
 
-// Connect verifies a claim, makes our app receive what happens to the business
+// Connect verifies a claim, subscribes our app to the callbacks of the business
 // account, and registers the number if a PIN is given and it cannot send yet. It
-// returns what the provider shows of the number then, and whether the PIN was
-// needed; nothing is stored.
+// returns the number's state after that, and whether it was registered. Nothing is
+// stored.
 func (a *Accounts) Connect(ctx context.Context, c Claim) (number provider.Number, registered bool, err error) {
 	if number, err = a.Verify(ctx, c); err != nil {
 		return number, false, err
@@ -51,6 +53,7 @@ func (a *Accounts) Connect(ctx context.Context, c Claim) (number provider.Number
 	if err := a.provider.Subscribe(ctx, c.Token, c.WABAID); err != nil {
 		return number, false, fmt.Errorf("the app cannot receive what happens to the business account: %w", err)
 	}
+
 	if c.PIN == "" || number.Coexists() || number.Status == numberConnected {
 		return number, false, nil
 	}
@@ -60,23 +63,24 @@ func (a *Accounts) Connect(ctx context.Context, c Claim) (number provider.Number
 	return number, true, nil
 }
 
-// registerNumber registers a number and brings what is known of it up to date.
+// registerNumber registers a number and updates n with its state after that.
 func registerNumber(ctx context.Context, client *provider.Client, token provider.Token, id, pin string, n *provider.Number) error {
 	if err := client.Register(ctx, token, id, pin); err != nil {
 		return err
 	}
-	n.Status = numberConnected // as the registration said
+
+	n.Status = numberConnected // also if it cannot be read again
 	if after, err := client.Number(ctx, token, id); err == nil {
 		*n = after
 	}
 	return nil
 }
 
-// Seen is an account as the provider shows its number: connected, or waiting for
-// its registration.
+// Seen is an account with the provider's state of its number: connected, or
+// waiting for its registration.
 func Seen(a storage.AccountDetail, n provider.Number) storage.AccountDetail {
 	c := credentials{AccountDetail: a}
 	c.Status, c.StatusReason = storage.AccountOnboarding, nil
-	c.see(n)
+	c.applyNumber(n)
 	return c.AccountDetail
 }

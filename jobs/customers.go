@@ -7,8 +7,8 @@ import (
 	"confab/storage"
 )
 
-// RestoreCustomer makes an archived customer what it was before, and tells of
-// it.
+// RestoreCustomer gives an archived customer its earlier status back, and emits
+// customer.updated.
 func RestoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
 	c, err := tx.AnyCustomer(id)
 	if err != nil {
@@ -17,6 +17,7 @@ func RestoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
 	if c.Status != storage.CustomerArchived {
 		return c, fmt.Errorf("customer %s is not archived, it is %s", c.ID, c.Status)
 	}
+
 	if err := tx.RestoreCustomer(&c); err != nil {
 		return c, err
 	}

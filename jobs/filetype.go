@@ -7,45 +7,48 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
 )
 
 const (
-	// FileHead is how much of a file is looked at to tell its type.
+	// FileHead is how many bytes of a file FileType needs.
 	FileHead = 3072
 	// MaxFileName is the longest name of a file, in characters.
 	MaxFileName = 255
-	// MaxFileSize is the size of the largest file that the provider passes on.
+	// MaxFileSize is the size of the largest file that the provider accepts.
 	MaxFileSize = 100 << 20
 
 	office = "application/vnd.openxmlformats-officedocument."
 )
 
-// sameType are names for what the provider knows under another.
+// sameType maps types to the names that the provider has for them.
 var sameType = map[string]string{
 	"audio/x-m4a": "audio/mp4",
 	"video/x-m4v": "video/mp4",
 	"image/apng":  "image/png",
 }
 
-// active are the texts that a browser would run something in.
+// active are the types of text in which a browser may run scripts.
 var active = []string{"text/html", "text/xml", "image/svg+xml"}
 
-// FileType tells the type of a file from its beginning, in the provider's words
-// where it has some. What anybody said of it is not believed.
+// FileType detects the media type of a file from its beginning, in the provider's
+// terms. It never relies on what the sender said about the file.
 func FileType(head []byte) string {
 	found := mimetype.Detect(head)
 	kind := BareType(found.String())
+
+	// The provider knows the many sorts of text only as text/plain. Those that are
+	// active keep their own type, so that nothing serves them as harmless.
 	for up := found; up != nil; up = up.Parent() {
 		switch name := BareType(up.String()); {
 		case slices.Contains(active, name):
 			return kind
-		case name == "text/plain": // what descends from it is a text to the provider
+		case name == "text/plain":
 			return name
 		}
 	}
+
 	if kind == "application/octet-stream" {
 		kind = BareType(http.DetectContentType(head))
 	}
@@ -55,25 +58,30 @@ func FileType(head []byte) string {
 	return kind
 }
 
-// containers hold one of several sorts of document, which the beginning of a
-// file does not always tell apart. Within its container, and only there, what it
-// was said to be counts.
+// containers are formats that hold one of several sorts of document, which the
+// beginning of a file does not always tell apart. To choose among those of one
+// container, and only for that, the name and the declared type are trusted.
 var containers = map[string]map[string]string{
 	"application/zip": {
-		".docx": office + "wordprocessingml.document", ".xlsx": office + "spreadsheetml.sheet", ".pptx": office + "presentationml.presentation",
+		".docx": office + "wordprocessingml.document",
+		".xlsx": office + "spreadsheetml.sheet",
+		".pptx": office + "presentationml.presentation",
 	},
 	"application/x-ole-storage": {
-		".doc": "application/msword", ".xls": "application/vnd.ms-excel", ".ppt": "application/vnd.ms-powerpoint",
+		".doc": "application/msword",
+		".xls": "application/vnd.ms-excel",
+		".ppt": "application/vnd.ms-powerpoint",
 	},
 }
 
-// Unpack tells what is in a container by the name of the file or by the types
-// that it was said to have.
+// Unpack returns the type of the document in a container, by the name of the file
+// or its declared types. Other types are returned as they are.
 func Unpack(container, filename string, declared ...string) string {
 	family, ok := containers[container]
 	if !ok {
 		return container
 	}
+
 	if kind, ok := family[strings.ToLower(path.Ext(filename))]; ok {
 		return kind
 	}
@@ -85,7 +93,7 @@ func Unpack(container, filename string, declared ...string) string {
 	return container
 }
 
-// BareType is a type without its parameters.
+// BareType is a media type without its parameters.
 func BareType(mimeType string) string {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
@@ -94,8 +102,8 @@ func BareType(mimeType string) string {
 	return kind
 }
 
-// FileName makes a name out of what a stranger called a file: without a path,
-// without what would break a header or a terminal, and nil when nothing is left.
+// FileName cleans the name that somebody gave a file: without a path, and without
+// characters that would break a header or a terminal. It is nil if nothing is left.
 func FileName(name string) *string {
 	name = strings.ReplaceAll(strings.ToValidUTF8(name, "\uFFFD"), `\`, "/")
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -105,11 +113,17 @@ func FileName(name string) *string {
 		}
 		return c
 	}, name))
-	for utf8.RuneCountInString(name) > MaxFileName {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
+
+	// In one pass: a name may be as long as the header or the body that it came in.
+	count := 0
+	for end := range name {
+		if count == MaxFileName {
+			name = strings.TrimSpace(name[:end])
+			break
+		}
+		count++
 	}
-	name = strings.TrimSpace(name) // of what was before the end
+
 	if strings.Trim(name, ".") == "" {
 		return nil
 	}

@@ -6,14 +6,16 @@ import (
 	"confab/storage"
 )
 
-// ForgetMessages deletes what was said with a contact, step by step, so that
-// DeleteContact has little left to do.
+// ForgetMessages deletes the messages of a contact in small transactions, so that
+// DeleteContact has little left to do in its one.
 func ForgetMessages(ctx context.Context, db *storage.DB, contact string) error {
-	return newGentle(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) { return forgetMessages(tx, contact, limit) })
+	return newBatchWriter(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		return forgetMessages(tx, contact, limit)
+	})
 }
 
-// DeleteContact deletes a contact with its conversation, its messages and the
-// media that came with them. Messages that are still to be sent end unsent.
+// DeleteContact deletes a contact with its conversation, its messages and their
+// media. Messages that wait to be sent are not sent any more.
 func DeleteContact(tx *storage.Tx, account int64, contact string) error {
 	for {
 		n, err := forgetMessages(tx, contact, maxBatch)
@@ -26,13 +28,14 @@ func DeleteContact(tx *storage.Tx, account int64, contact string) error {
 	}
 }
 
-// forgetMessages deletes up to limit messages of a contact and takes their media
-// away from everybody; the files go later, when no row needs them.
+// forgetMessages deletes up to limit messages of a contact and marks their media
+// as deleted; the files are removed later, when no row uses them.
 func forgetMessages(tx *storage.Tx, contact string, limit int) (int64, error) {
 	n, media, err := tx.ForgetMessages(contact, limit)
 	if err != nil {
 		return 0, err
 	}
+
 	for _, m := range media {
 		if err := tx.MarkMediaDeleted(m.AccountID, m.ID); err != nil {
 			return 0, err
@@ -41,22 +44,25 @@ func forgetMessages(tx *storage.Tx, contact string, limit int) (int64, error) {
 			return 0, err
 		}
 	}
+
 	return n, nil
 }
 
-// DetachLabel takes a label off all that has it, step by step, so that deleting
-// it is quick.
+// DetachLabel removes a label from all that has it, in small transactions, so that
+// deleting the label itself is quick.
 func DetachLabel(ctx context.Context, db *storage.DB, organization int64, label string) error {
-	return newGentle(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) { return tx.DetachLabel(organization, label, limit) })
+	return newBatchWriter(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		return tx.DetachLabel(organization, label, limit)
+	})
 }
 
-// TouchLabeled counts the conversations that have a label as updated, step by
-// step, because they show what it is called.
+// TouchLabeled marks the conversations that have a label as updated, in small
+// transactions, because they show its name.
 func TouchLabeled(ctx context.Context, db *storage.DB, label string) error {
-	g := newGentle(db)
-	return g.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+	b := newBatchWriter(db)
+	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.LabeledConversations(label, after, limit)
 	}, func(rows []storage.Row) error {
-		return g.step(ctx, func(tx *storage.Tx) error { return tx.TouchConversations(rows) })
+		return b.step(ctx, func(tx *storage.Tx) error { return tx.TouchConversations(rows) })
 	})
 }

@@ -74,6 +74,15 @@ func FuzzFileType(f *testing.F) {
 	})
 }
 
+// A name may be as long as a form's header. Cut character by character, this one
+// would take hours, and its caller may hold the database's writer.
+func TestAVeryLongFileNameIsCutQuickly(t *testing.T) {
+	name := FileName(strings.Repeat("ä", 4<<20))
+	if name == nil || *name != strings.Repeat("ä", MaxFileName) {
+		t.Fatal("the name was not cut to its limit")
+	}
+}
+
 // FuzzPhoneOf lets the provider show a number in any way: it becomes E.164 with
 // the same digits, or nothing.
 func FuzzPhoneOf(f *testing.F) {

@@ -8,29 +8,30 @@ import (
 )
 
 const (
-	// holdFor is how long one step of bulk work should hold the writer.
-	holdFor = 1500 * time.Microsecond
-	// restFor is how many times as long the writer is left to others after a step.
-	restFor = 3
+	// maxHold is how long one step of bulk work should occupy the writer.
+	maxHold = 1500 * time.Microsecond
+	// restFactor is how many times as long the writer is left to others after a
+	// step.
+	restFactor = 3
 
 	firstBatch = 50
 	maxBatch   = 2000
 )
 
-// gentle does bulk work in steps that each hold the writer for a moment only,
-// and leaves it to others for several times as long after each. The size of a
-// step follows how long the last one took.
-type gentle struct {
+// batchWriter does bulk work in steps. Each step is a transaction that occupies
+// the writer briefly, and is followed by a rest of several times its length, so
+// that others can write. The size of a step follows how long the last one took.
+type batchWriter struct {
 	db   *storage.DB
-	size int
+	size int // rows of the next step
 }
 
-func newGentle(db *storage.DB) *gentle { return &gentle{db: db, size: firstBatch} }
+func newBatchWriter(db *storage.DB) *batchWriter { return &batchWriter{db: db, size: firstBatch} }
 
-// step runs fn in a transaction.
-func (g *gentle) step(ctx context.Context, fn func(*storage.Tx) error) error {
+// step runs fn in a transaction, adapts the size to the time it took, and rests.
+func (b *batchWriter) step(ctx context.Context, fn func(*storage.Tx) error) error {
 	var held time.Duration
-	err := g.db.Update(ctx, func(tx *storage.Tx) error {
+	err := b.db.Update(ctx, func(tx *storage.Tx) error {
 		began := time.Now()
 		defer func() { held = time.Since(began) }()
 		return fn(tx)
@@ -38,54 +39,87 @@ func (g *gentle) step(ctx context.Context, fn func(*storage.Tx) error) error {
 	if err != nil {
 		return err
 	}
+
 	switch {
-	case held > holdFor:
-		g.size = max(1, g.size/2)
-	case held < holdFor/3:
-		g.size = min(maxBatch, g.size*2)
+	case held > maxHold:
+		b.size = max(1, b.size/2)
+	case held < maxHold/3:
+		b.size = min(maxBatch, b.size*2)
 	}
+
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(restFor * held):
+	case <-time.After(restFactor * held):
 		return nil
 	}
 }
 
-// repeat runs a delete of up to so many rows until it finds fewer.
-func (g *gentle) repeat(ctx context.Context, delete func(tx *storage.Tx, limit int) (int64, error)) error {
+// repeat calls change, which changes up to limit rows and returns how many they
+// were, until it finds fewer than limit.
+func (b *batchWriter) repeat(ctx context.Context, change func(tx *storage.Tx, limit int) (int64, error)) error {
 	for {
-		limit, n := g.size, int64(0)
-		err := g.step(ctx, func(tx *storage.Tx) (err error) {
-			n, err = delete(tx, limit)
+		limit, n := b.size, int64(0)
+		err := b.step(ctx, func(tx *storage.Tx) (err error) {
+			n, err = change(tx, limit)
 			return err
 		})
+
 		if err != nil || n < int64(limit) {
 			return err
 		}
 	}
 }
 
-// walk reads the places of rows from the oldest on, and hands them to delete,
-// which takes a step.
-func (g *gentle) walk(ctx context.Context, read func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error), delete func([]storage.Row) error) error {
+// readRows reads up to limit rows that follow after.
+type readRows func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error)
+
+// walk reads rows from the oldest on, outside of the writer, and hands each batch
+// to change, which takes a step.
+func (b *batchWriter) walk(ctx context.Context, read readRows, change func([]storage.Row) error) error {
 	var after storage.Row
 	for {
 		var rows []storage.Row
-		limit := g.size
-		err := g.db.View(ctx, func(rx *storage.Rx) (err error) {
+		limit := b.size
+		err := b.db.View(ctx, func(rx *storage.Rx) (err error) {
 			rows, err = read(rx, after, limit)
 			return err
 		})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
-		if err := delete(rows); err != nil {
+
+		if err := change(rows); err != nil {
 			return err
 		}
 		if len(rows) < limit {
 			return nil
 		}
 		after = rows[len(rows)-1]
+	}
+}
+
+// changeFound changes rows that only a slow read finds: find looks for them
+// outside of the writer, and returns none when there are no more after an id.
+func (b *batchWriter) changeFound(
+	ctx context.Context,
+	find func(rx *storage.Rx, after int64) ([]int64, error),
+	change func(*storage.Tx, []int64) error,
+) error {
+	var after int64
+	for {
+		var ids []int64
+		err := b.db.View(ctx, func(rx *storage.Rx) (err error) {
+			ids, err = find(rx, after)
+			return err
+		})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+
+		if err := b.step(ctx, func(tx *storage.Tx) error { return change(tx, ids) }); err != nil {
+			return err
+		}
+		after = ids[len(ids)-1]
 	}
 }

@@ -1,5 +1,10 @@
-// Package jobs is each thing that is done from the queue. Package queue runs
-// them; what they need is in Workers.
+// Package jobs has a handler for each kind of job, and the steps that jobs share
+// with requests, callbacks and commands.
+//
+// A handler does its slow work outside of any transaction and returns what to
+// write; package queue runs it and writes that together with the job's end. So
+// our own effects happen once, and outside calls at least once: a handler must
+// bear that its call is repeated after a crash. Kinds lists all of them.
 package jobs
 
 import (
@@ -23,31 +28,36 @@ type Options struct {
 	MessagesPerSecond float64 // of each number; 0 for no limit
 	PairLimit         bool
 	SendRetries       []time.Duration
-	// ReconcileWindow is how long a send whose outcome a dead process left
-	// unknown waits for a callback to settle it.
+	// ReconcileWindow is how long a send whose outcome is unknown, for example
+	// after a crash, waits for a callback that tells it.
 	ReconcileWindow time.Duration
 
 	Webhooks Webhooks
 
-	// OnDropped is told how many callbacks were dropped that matched no message.
+	// OnDropped is called with how many callbacks were dropped because they
+	// matched no message.
 	OnDropped func(n int64)
 }
 
-// Workers does the jobs.
+// Workers handles the jobs.
 type Workers struct {
 	Options
-	Accounts *Accounts // what speaks to the provider about accounts, for requests too
-	pace     *pace
-	uploads  *uploads
-	traffic  *traffic
+	Accounts *Accounts // calls the provider about accounts, for requests too
+	sends    *sendLimiter
+	uploads  *uploadLocks
+	attempts *attemptLimiter
 	started  storage.Time
 }
 
 // New makes workers.
 func New(o Options) *Workers {
 	return &Workers{
-		Options: o, Accounts: NewAccounts(o.DB, o.Provider), pace: newPace(o.MessagesPerSecond, o.PairLimit), uploads: newUploads(),
-		traffic: newTraffic(o.Webhooks.PerSubscription, deliveriesAtOnce), started: storage.Now(),
+		Options:  o,
+		Accounts: NewAccounts(o.DB, o.Provider),
+		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
+		uploads:  newUploadLocks(),
+		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
+		started:  storage.Now(),
 	}
 }
 
@@ -55,7 +65,7 @@ func New(o Options) *Workers {
 // throughput at the provider's usual latency.
 const sendsAtOnce = 64
 
-// sendLease is the time limit of a send, with the upload of its media.
+// sendLease is the time limit of a send, including the upload of its media.
 const sendLease = 10 * time.Minute
 
 // Kinds lists every kind of job, the most urgent first.
@@ -63,7 +73,11 @@ func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
 		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
 		{Name: kindReceipt, Handle: w.receipt, Lane: func(string) int { return receiptsAtOnce }},
-		{Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Own: true, Workers: deliveriesAtOnce, Lane: w.traffic.allowed, Opened: w.traffic.resumed, Ahead: deliveriesAhead, Prepare: w.parcels, Lease: w.Webhooks.lease()},
+		{
+			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Lease: w.Webhooks.lease(),
+			Own: true, Workers: deliveriesAtOnce, Lane: w.attempts.limit, Opened: w.attempts.resumed,
+			Ahead: deliveriesAhead, Prepare: w.preloadDeliveries,
+		},
 		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard},
 		{Name: kindFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, Lane: func(string) int { return fetchesAtOnce }},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
@@ -71,10 +85,10 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Lease: accountCheckLease},
 		{Name: kindAccountSweep, Handle: w.sweepAccounts, Workers: 1, Every: accountSweepEvery, Lease: accountSweepLease},
 		{Name: kindMediaRemoval, Handle: w.removeMedia},
-		{Name: storage.KindBury, Handle: w.buryDeliveries, Workers: 1, Lease: subscriptionLease},
-		{Name: storage.KindUproot, Handle: w.uprootSubscription, Workers: 1, Lease: subscriptionLease},
+		{Name: storage.KindBury, Handle: w.failDeliveries, Workers: 1, Lease: subscriptionLease},
+		{Name: storage.KindUproot, Handle: w.deleteSubscription, Workers: 1, Lease: subscriptionLease},
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
-		{Name: kindHousekeeping, Handle: w.keepHouse, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
-		{Name: kindRetention, Handle: w.retain, Workers: 1, Every: retentionEvery, Lease: retentionLease},
+		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
+		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Every: retentionEvery, Lease: retentionLease},
 	}
 }

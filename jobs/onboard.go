@@ -13,47 +13,54 @@ import (
 	"confab/storage"
 )
 
-// onboardRetries are the pauses after a failure of the provider that passes.
-// Somebody is looking at the page: they are short, and soon over.
+// onboardRetries are the pauses after transient errors. They are short and few,
+// because somebody waits in front of the page.
 var onboardRetries = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
 
-// onboard connects a number that was signed up: it subscribes to its callbacks,
-// registers it, and ends the setup link. Each step can be done again, so that a
-// crash between any two costs nothing but time.
+// onboard connects the number of a signup: it subscribes to its callbacks,
+// registers it, and marks the setup link as consumed. Each step can be repeated, so
+// that a run after a crash simply begins again.
 func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	var args storage.OnboardArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
+
 	if !w.Accounts.beginRegistering(args.Account) {
-		return nil, queue.Postpone(onboardRetries[0]) // through the API
+		return nil, queue.Postpone(onboardRetries[0]) // a request is registering it
 	}
 	defer w.Accounts.endRegistering(args.Account)
-	c, err := w.Accounts.open(ctx, args.Account)
+
+	c, err := w.Accounts.credentials(ctx, args.Account)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil // removed meanwhile
 	}
+
 	var number provider.Number
 	if err == nil {
-		number, err = w.signUp(ctx, c)
+		number, err = w.subscribeAndRegister(ctx, c)
 	}
 	if err != nil {
-		return w.notOnboarded(job, args, err)
+		return w.onboardFailed(job, args, err)
 	}
-	c.see(number)
-	c.Status, c.StatusReason = storage.AccountConnected, nil // the provider's word on the call itself
+
+	// The calls succeeded, so it is connected, even if its status still lags behind.
+	c.applyNumber(number)
+	c.Status, c.StatusReason = storage.AccountConnected, nil
 	return func(tx *storage.Tx) error { return connectSignup(tx, args, c.AccountDetail, number.DisplayPhoneNumber) }, nil
 }
 
-// signUp makes the calls, and returns the number as it is then. A number that is
-// used in the phone app too, or is connected already, is not registered.
-func (w *Workers) signUp(ctx context.Context, c credentials) (n provider.Number, err error) {
+// subscribeAndRegister makes the calls of a signup and returns the number's state
+// after them. A number that is also used in the phone app, or that is connected
+// already, is not registered.
+func (w *Workers) subscribeAndRegister(ctx context.Context, c credentials) (n provider.Number, err error) {
 	if err := w.Provider.Subscribe(ctx, c.token, *c.WABAID); err != nil {
 		return n, err
 	}
 	if n, err = w.Provider.Number(ctx, c.token, *c.PhoneNumberID); err != nil || n.Coexists() || n.Status == numberConnected {
 		return n, err
 	}
+
 	var pin string
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		pin, err = rx.PIN(c.Account)
@@ -62,16 +69,20 @@ func (w *Workers) signUp(ctx context.Context, c credentials) (n provider.Number,
 	if err != nil {
 		return n, err
 	}
+
 	err = registerNumber(ctx, w.Provider, c.token, *c.PhoneNumberID, pin, &n)
 	return n, err
 }
 
-// notOnboarded tries again what may pass, and otherwise ends the signup.
-func (w *Workers) notOnboarded(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
-	_, answered := errors.AsType[*provider.Error](failed)
-	if (provider.Transient(failed) || !answered && !errors.Is(failed, ErrToken)) && job.Attempt() <= len(onboardRetries) {
+// onboardFailed tries a signup again after errors that may pass, and otherwise
+// records that it failed.
+func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
+	_, ofProvider := errors.AsType[*provider.Error](failed)
+	mayPass := provider.Transient(failed) || !ofProvider && !errors.Is(failed, ErrToken)
+	if mayPass && job.Attempt() <= len(onboardRetries) {
 		return nil, queue.RetryAfter(onboardRetries[job.Attempt()-1], failed)
 	}
+
 	w.Log.Warn("a number could not be connected", "setup_link", args.Link, "account", args.Account, "error", failed)
 	reason := storage.ReasonProvider
 	if provider.Code(failed) == registrationFailed {
@@ -80,10 +91,10 @@ func (w *Workers) notOnboarded(job storage.Job, args storage.OnboardArgs, failed
 	return func(tx *storage.Tx) error { return failSignup(tx, args, reason, failureOf(failed).text) }, nil
 }
 
-// registrationFailed is the code of what the provider has against a registration.
+// registrationFailed is the error.code of a registration that the provider refuses.
 const registrationFailed = "whatsapp_registration_failed"
 
-// giveUpOnboard ends the signup of a job that failed for reasons of our own.
+// giveUpOnboard ends the signup of a job that failed because of our own errors.
 func giveUpOnboard(job storage.Job, failed error) queue.Commit {
 	return func(tx *storage.Tx) error {
 		var args storage.OnboardArgs
@@ -94,73 +105,79 @@ func giveUpOnboard(job storage.Job, failed error) queue.Commit {
 	}
 }
 
-// failSignup records why a signup came to nothing. A number that was there before
-// is again what it was. One that only its registration stands in the way of
-// stays, so that it can be registered with its own PIN; any other that this
-// signup brought goes again.
+// failSignup records why a signup failed. An account that existed before the
+// signup gets its earlier status back. A new one stays if only its registration
+// failed, so that it can be registered with its PIN; otherwise it is removed.
 func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) error {
 	if err := tx.FailOnboarding(args.Link, reason); err != nil {
 		return ignoreMissing(err)
 	}
+
 	a, err := tx.AccountDetail(args.Account)
 	switch {
 	case err != nil:
 		return ignoreMissing(err)
 	case a.Status != storage.AccountOnboarding:
-		return nil // somebody else has told of it meanwhile
+		return nil // something else has changed it meanwhile
 	case reason == storage.ReasonVerification && (args.Before == nil || args.Before.Status == a.Status):
 		return tx.MarkAccount(a.ID, a.Status, text)
 	case args.Before != nil:
 		return tx.MarkAccount(a.ID, args.Before.Status, args.Before.Reason)
 	}
+
 	if err := tx.RemoveAccount(a.ID, text); err != nil {
 		return err
 	}
 	return EnqueuePurge(tx, a.Account)
 }
 
-// connectSignup writes the end of a signup, unless its link was revoked or its
-// customer archived meanwhile.
+// connectSignup stores the account of a successful signup and completes it. If its
+// link was revoked or its customer archived meanwhile, the signup fails.
 func connectSignup(tx *storage.Tx, args storage.OnboardArgs, a storage.AccountDetail, display string) error {
 	i, err := tx.LinkInvitation(args.Link)
 	if err != nil {
 		return err
 	}
+
 	switch reason := i.Unusable(tx.Now); reason {
 	case "", storage.ReasonLinkExpired: // it was used in time
 	default:
 		return failSignup(tx, args, reason, "The setup link could not be used any more.")
 	}
+
 	if err := tx.UpdateAccount(&a); err != nil {
 		return err
 	}
 	if err := EnqueueAccountCheck(tx, a.ID); err != nil { // which reads its templates
 		return err
 	}
-	return welcome(tx, i, a.Account, display)
+	return completeSignup(tx, i, a.Account, display)
 }
 
-// welcomeLate ends the signup of a number that was connected in the end by other
-// means: registered through the API, or found to be well. A link that expired or
-// was revoked meanwhile stays what it is, and so does its customer: nothing is
-// told of the one without the other.
-func welcomeLate(tx *storage.Tx, a storage.Account, display string) error {
+// completeLateSignup completes the signup of a number that was connected later by
+// other means: registered through the API, or found to be connected by a check. If
+// its link has expired or was revoked, the link and the customer stay as they are
+// and no event is emitted.
+func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error {
 	i, err := tx.UsedInvitation(a.ID)
 	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
 		return ignoreMissing(err)
 	}
-	return welcome(tx, i, a, display)
+	return completeSignup(tx, i, a, display)
 }
 
-// welcome ends the link, and tells that the customer has a number of its own.
-func welcome(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
+// completeSignup marks the link as consumed, and emits the events that it is and
+// that the customer has a number.
+func completeSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
 	if err := tx.ConsumeSetupLink(&i.SetupLink); err != nil {
 		return err
 	}
+
 	c, err := tx.Customer(i.OrganizationID, i.CustomerID)
 	if err != nil {
 		return err
 	}
+
 	if err := event.SetupLinkConsumed(c, i.SetupLink, a).Emit(tx); err != nil {
 		return err
 	}

@@ -9,113 +9,125 @@ import (
 	"confab/storage"
 )
 
-// The provider's limit for one person: a message each six seconds, with a burst
-// that is borrowed from the future.
+// The provider's limit for one recipient: a message every six seconds, with a
+// burst that is borrowed from the future.
 const (
 	pairEvery = 6 * time.Second
 	pairBurst = 45
-	// pairsKept bounds the memory of people written to; it is cleared when full,
-	// which at worst lets one burst too many through.
+	// pairsKept bounds the recipients that are remembered. The memory is cleared
+	// when it is full, which at worst lets one burst too many through.
 	pairsKept = 100_000
-	// turnKept is how long a turn that has come waits for its message.
-	turnKept = time.Minute
+	// reservationKept is how long a reservation is kept after its time has come.
+	reservationKept = time.Minute
 )
 
-// pair is a business number and a person.
+// pair is a business number and a recipient.
 type pair struct {
 	account int64
 	contact string
 }
 
-// turn is a message's place in a limiter.
-type turn struct {
+// reservation is a message's place in a limiter.
+type reservation struct {
 	limiter *rate.Limiter
 	message string
 }
 
-// pace spreads messages as the provider wants them.
-type pace struct {
+// sendLimiter keeps messages below the provider's limits: those of a business
+// number, and those of a number and one recipient.
+type sendLimiter struct {
 	perSecond float64
 	pairs     bool
 
 	mu       sync.Mutex
 	accounts map[int64]*rate.Limiter
 	contacts map[pair]*rate.Limiter
-	taken    map[turn]time.Time // by messages that wait in the queue
-	sweepAt  int                // when so many were taken
+	reserved map[reservation]time.Time // of messages that wait in the queue
+	sweepAt  int                       // size of reserved at which old ones are deleted
 }
 
-func newPace(perSecond float64, pairs bool) *pace {
-	return &pace{
-		perSecond: perSecond, pairs: pairs,
-		accounts: make(map[int64]*rate.Limiter), contacts: make(map[pair]*rate.Limiter), taken: make(map[turn]time.Time), sweepAt: pairsKept,
+func newSendLimiter(perSecond float64, pairs bool) *sendLimiter {
+	return &sendLimiter{
+		perSecond: perSecond,
+		pairs:     pairs,
+		accounts:  make(map[int64]*rate.Limiter),
+		contacts:  make(map[pair]*rate.Limiter),
+		reserved:  make(map[reservation]time.Time),
+		sweepAt:   pairsKept,
 	}
 }
 
-// take takes a turn for a message and returns how long it must wait for it. A
-// message whose turn is further away than patience goes back to the queue and
-// asks again when it has come: its turn is kept, so that each waits once and
-// nobody overtakes. The person's comes first, so that whoever waits for a person
-// takes nothing from others.
-func (p *pace) take(m storage.Message, patience time.Duration) time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// reserve reserves a message's place and returns how long it must wait for it. A
+// message that must wait longer than maxWait goes back to the queue and asks again
+// then: its reservation is kept, so that it waits once and no other overtakes it.
+//
+// The limiter of the recipient comes first: a message that must wait for its
+// recipient takes no place from others of its number meanwhile.
+func (s *sendLimiter) reserve(m storage.Message, maxWait time.Duration) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
 	var limiters []*rate.Limiter
-	if p.pairs {
-		limiters = append(limiters, p.person(pair{m.AccountID, m.ContactID}))
+	if s.pairs {
+		limiters = append(limiters, s.ofPair(pair{m.AccountID, m.ContactID}))
 	}
-	if p.perSecond > 0 {
-		limiters = append(limiters, p.number(m.AccountID))
+	if s.perSecond > 0 {
+		limiters = append(limiters, s.ofAccount(m.AccountID))
 	}
+
 	now := time.Now()
 	var wait time.Duration
 	for _, l := range limiters {
-		at, had := p.taken[turn{l, m.ID}]
+		at, had := s.reserved[reservation{l, m.ID}]
 		if !had {
 			at = now.Add(l.ReserveN(now, 1).DelayFrom(now))
-			p.keep(turn{l, m.ID}, at, now)
+			s.keep(reservation{l, m.ID}, at, now)
 		}
-		if wait = max(wait, at.Sub(now)); wait > patience {
+		if wait = max(wait, at.Sub(now)); wait > maxWait {
 			return wait
 		}
 	}
+
+	// It is sent now: its reservations are used up.
 	for _, l := range limiters {
-		delete(p.taken, turn{l, m.ID})
+		delete(s.reserved, reservation{l, m.ID})
 	}
 	return wait
 }
 
-// keep remembers a turn. Those that nobody came back for are forgotten when
-// there are many.
-func (p *pace) keep(t turn, at, now time.Time) {
-	if len(p.taken) >= p.sweepAt {
-		for t, at := range p.taken {
-			if at.Before(now.Add(-turnKept)) {
-				delete(p.taken, t)
+// keep keeps a reservation. When there are many, those are deleted whose message
+// did not come back for them.
+func (s *sendLimiter) keep(r reservation, at, now time.Time) {
+	if len(s.reserved) >= s.sweepAt {
+		for old, at := range s.reserved {
+			if at.Before(now.Add(-reservationKept)) {
+				delete(s.reserved, old)
 			}
 		}
-		p.sweepAt = max(pairsKept, 2*len(p.taken))
+		s.sweepAt = max(pairsKept, 2*len(s.reserved))
 	}
-	p.taken[t] = at
+
+	s.reserved[r] = at
 }
 
-func (p *pace) number(account int64) *rate.Limiter {
-	l := p.accounts[account]
+func (s *sendLimiter) ofAccount(account int64) *rate.Limiter {
+	l := s.accounts[account]
 	if l == nil {
-		l = rate.NewLimiter(rate.Limit(p.perSecond), max(1, int(p.perSecond/10))) // a tenth of a second at once
-		p.accounts[account] = l
+		l = rate.NewLimiter(rate.Limit(s.perSecond), max(1, int(s.perSecond/10))) // a burst is a tenth of a second
+		s.accounts[account] = l
 	}
 	return l
 }
 
-func (p *pace) person(who pair) *rate.Limiter {
-	l := p.contacts[who]
+func (s *sendLimiter) ofPair(p pair) *rate.Limiter {
+	l := s.contacts[p]
 	if l == nil {
-		if len(p.contacts) >= pairsKept {
-			clear(p.contacts)
+		if len(s.contacts) >= pairsKept {
+			clear(s.contacts)
 		}
+
 		l = rate.NewLimiter(rate.Every(pairEvery), pairBurst)
-		p.contacts[who] = l
+		s.contacts[p] = l
 	}
 	return l
 }

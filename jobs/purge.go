@@ -12,26 +12,28 @@ import (
 const (
 	kindRetention  = "retention"
 	retentionEvery = time.Hour
-	// retentionLease is enough for tens of millions of rows; what is left then
-	// goes in the next run.
+	// retentionLease is long enough for tens of millions of rows; the next run
+	// deletes the rest.
 	retentionLease = 12 * time.Hour
 
-	// keptPages is what stays of the file's empty space for the rows to come.
+	// keptPages is how many empty pages stay in the file for new rows.
 	keptPages = 256
 )
 
-// Retention is how many days each sort of data is kept. 0 is for ever.
+// Retention is how many days each sort of data is kept; 0 means for ever.
 type Retention struct {
 	Plans  map[string]int // messages and their media, by plan
 	Events int            // events and deliveries
 	Calls  int            // the API log and raw callbacks
 }
 
-// days is so many days before a time.
-func days(now storage.Time, n int) storage.Time { return now.Add(-time.Duration(n) * 24 * time.Hour) }
+func daysBefore(now storage.Time, n int) storage.Time {
+	return now.Add(-time.Duration(n) * 24 * time.Hour)
+}
 
-// retain deletes what has been kept long enough, and shrinks the file.
-func (w *Workers) retain(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+// applyRetention deletes what is older than the settings allow, and shrinks the
+// file. What fails does not keep the other sorts of data from being deleted.
+func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	var orgs []storage.Organization
 	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		orgs, err = rx.Organizations()
@@ -40,34 +42,39 @@ func (w *Workers) retain(ctx context.Context, _ storage.Job) (queue.Commit, erro
 	if err != nil {
 		return nil, err
 	}
+
+	// Nothing is deleted for a plan that the settings do not have.
 	now := storage.Now()
-	p := &purge{gentle: newGentle(w.DB), w: w}
+	p := &purge{batchWriter: newBatchWriter(w.DB), w: w}
 	for _, o := range orgs {
-		// A plan that the settings do not have says nothing about deleting.
 		if keep := w.Retention.Plans[o.Plan]; keep > 0 {
-			err = errors.Join(err, p.messages(ctx, storage.Purge{Before: days(now, keep), Organization: o.ID}))
+			err = errors.Join(err, p.messages(ctx, storage.Purge{Before: daysBefore(now, keep), Organization: o.ID}))
 		}
 	}
+
 	if keep := w.Retention.Events; keep > 0 {
-		err = errors.Join(err, p.events(ctx, storage.Purge{Before: days(now, keep)}, true))
+		err = errors.Join(err, p.events(ctx, storage.Purge{Before: daysBefore(now, keep)}, true))
 	}
 	if keep := w.Retention.Calls; keep > 0 {
-		old := storage.Purge{Before: days(now, keep)}
+		old := storage.Purge{Before: daysBefore(now, keep)}
 		err = errors.Join(err, p.calls(ctx, old), p.rawCallbacks(ctx, old))
 	}
+
 	err = errors.Join(err, p.returnSpace(ctx))
 	if n := p.purged; n.Total() > 0 {
-		w.Log.Info("deleted what was kept long enough", "messages", n.Messages, "media", n.Media, "events", n.Events, "deliveries", n.Deliveries,
+		w.Log.Info("deleted what was kept long enough",
+			"messages", n.Messages, "media", n.Media, "events", n.Events, "deliveries", n.Deliveries,
 			"calls", n.Calls, "raw_callbacks", n.RawCallbacks)
 	}
 	return nil, err
 }
 
-// Purge deletes what is older than an administrator wants it, and shrinks the
-// file. What is still under way, messages and deliveries, stays. report hears
-// of the counts so far after each step.
+// Purge deletes what an administrator chose by age, and shrinks the file. Messages
+// and deliveries that are still under way stay. report is called after each step
+// with the counts so far.
 func (w *Workers) Purge(ctx context.Context, what storage.Purge, report func(storage.Purged)) error {
-	p := &purge{gentle: newGentle(w.DB), w: w, report: report}
+	p := &purge{batchWriter: newBatchWriter(w.DB), w: w, report: report}
+
 	for _, part := range []func(context.Context, storage.Purge) error{
 		p.messages,
 		func(ctx context.Context, what storage.Purge) error { return p.events(ctx, what, false) },
@@ -78,27 +85,32 @@ func (w *Workers) Purge(ctx context.Context, what storage.Purge, report func(sto
 			return err
 		}
 	}
+
 	return p.returnSpace(ctx)
 }
 
-// purge is one run of deleting, and what it has deleted so far.
+// purge is one run of deleting by age, and what it has deleted so far.
 type purge struct {
-	*gentle
+	*batchWriter
 	w      *Workers
 	purged storage.Purged
 	unused []string             // files that lost their last row in this step
 	report func(storage.Purged) // nil for nobody
 }
 
-// rows walks rows in the order of their age, deletes them and tells how far it
-// is. Files go after the step: they must not take the writer's time.
-func (p *purge) rows(ctx context.Context, read func(*storage.Rx, storage.Row, int) ([]storage.Row, error), delete func(*storage.Tx, []storage.Row) (storage.Purged, error)) error {
+// deleteRows deletes rows and returns what went with them.
+type deleteRows func(*storage.Tx, []storage.Row) (storage.Purged, error)
+
+// rows deletes rows, the oldest first, and reports its progress. Files are removed
+// after each step, so that they do not take the writer's time.
+func (p *purge) rows(ctx context.Context, read readRows, remove deleteRows) error {
 	return p.walk(ctx, read, func(rows []storage.Row) error {
 		err := p.step(ctx, func(tx *storage.Tx) error {
-			n, err := delete(tx, rows)
+			n, err := remove(tx, rows)
 			tx.AfterCommit(func() { p.purged.Add(n) })
 			return err
 		})
+
 		p.removeFiles()
 		if p.report != nil {
 			p.report(p.purged)
@@ -107,9 +119,9 @@ func (p *purge) rows(ctx context.Context, read func(*storage.Rx, storage.Row, in
 	})
 }
 
-// removeFiles removes what the last step left without a row. A crash before
-// that leaves it to the sweep; a row that came since has put its file there
-// anew, and a young file is left alone.
+// removeFiles removes the files that the last step left without a row. After a
+// crash before that, sweepMedia finds them. A new row for the same content has
+// stored its file again: young files are left alone.
 func (p *purge) removeFiles() {
 	since := time.Now().Add(-mediaGrace)
 	for _, sum := range p.unused {
@@ -126,24 +138,29 @@ func (p *purge) messages(ctx context.Context, what storage.Purge) error {
 		accounts, err = rx.PurgedAccounts(what)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+
 	for _, account := range accounts {
-		if err != nil {
+		read := func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+			return rx.OldMessages(account, what.Before, after, limit)
+		}
+		if err := p.rows(ctx, read, p.deleteMessages); err != nil {
 			return err
 		}
-		err = p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-			return rx.OldMessages(account, what.Before, after, limit)
-		}, p.deleteMessages)
 	}
-	return err
+	return nil
 }
 
-// deleteMessages deletes messages with their media, and notes the files that are
-// then nobody's.
+// deleteMessages deletes messages with their media, and collects the files that
+// no row uses any more.
 func (p *purge) deleteMessages(tx *storage.Tx, rows []storage.Row) (n storage.Purged, err error) {
 	var sums []string
 	if n.Messages, n.Media, sums, err = tx.DeleteMessages(rows); err != nil {
 		return n, err
 	}
+
 	for _, sum := range sums {
 		used, err := tx.MediaUses(sum)
 		if err != nil {
@@ -194,6 +211,7 @@ func (p *purge) returnSpace(ctx context.Context) error {
 		if err != nil || free <= keptPages {
 			return err
 		}
+
 		if err := p.step(ctx, func(tx *storage.Tx) error { return tx.ReturnSpace(p.size) }); err != nil {
 			return err
 		}

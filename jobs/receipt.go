@@ -16,10 +16,10 @@ import (
 const kindReceipt = "receipt"
 
 const (
-	// receiptRetry is the pause after a receipt that did not get through.
+	// receiptRetry is the pause after a receipt that failed.
 	receiptRetry = 5 * time.Second
-	// typingLife is how long the provider shows a typing indicator: later it
-	// would tell of somebody who has long stopped typing.
+	// typingLife is how long the provider shows a typing indicator. Sent later, it
+	// would show somebody typing who has long stopped.
 	typingLife = 25 * time.Second
 	// receiptLife is how long a plain receipt is tried.
 	receiptLife = time.Hour
@@ -36,28 +36,33 @@ type receiptArgs struct {
 // EnqueueReceipt stores the job that shows a sender that a message was read.
 func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing bool) error {
 	_, err := tx.Enqueue(storage.NewJob{
-		Kind: kindReceipt, Lane: "receipt:" + strconv.FormatInt(account, 10), Args: receiptArgs{account, providerID, typing},
+		Kind: kindReceipt,
+		Lane: "receipt:" + strconv.FormatInt(account, 10),
+		Args: receiptArgs{account, providerID, typing},
 	})
 	return err
 }
 
-// receipt sends a read receipt. One that fails for good changes nothing here, so
-// it is only logged. One that waited for too long, while we were down, goes out
+// receipt sends a read receipt. One that fails for good changes no data, so it is
+// only logged. One that waited too long, because the process was down, is sent
 // without its typing indicator.
 func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	var args receiptArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
-	sender, token, err := w.sender(ctx, args.Account)
+
+	sender, token, err := w.loadSender(ctx, args.Account)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil, nil // removed meanwhile
 	}
 	if err != nil {
 		return nil, err
 	}
+
 	typing := args.Typing && storage.Now() < job.CreatedAt.Add(typingLife)
 	err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, typing)
+
 	life := receiptLife
 	if args.Typing {
 		life = typingLife
@@ -68,6 +73,7 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 	case provider.Transient(err) && storage.Now().Add(receiptRetry) < job.CreatedAt.Add(life):
 		return nil, queue.RetryAfter(receiptRetry, err)
 	}
+
 	w.Log.Warn("a read receipt was not delivered", "account", sender.PublicID, "job", job.ID, "error", err)
 	return nil, nil
 }

@@ -17,38 +17,43 @@ import (
 const kindSend = "send"
 
 const (
-	// turnPatience is how long a worker waits for a message's turn. Longer waits
-	// are spent in the queue: after a crash, a lease must mean that a call may
-	// have begun, and nothing else waits for callbacks then.
-	turnPatience = 20 * time.Millisecond
-	// maxCooldown is how long a message waits for an account that cools down.
+	// maxTurnWait is how long a worker itself waits for a rate limit. Longer waits
+	// are spent in the queue: after a crash, every leased send counts as a call
+	// that may have begun, so none should be leased only to wait.
+	maxTurnWait = 20 * time.Millisecond
+	// maxCooldown is how long an account cools down after it met a rate limit of
+	// the provider, and how long a message waits for that.
 	maxCooldown = 15 * time.Minute
-	// maxSendPause is how long the provider may put off a message that it did
-	// not take: a message that comes out of the blue hours later helps nobody.
+	// maxSendPause is the longest Retry-After of the provider that is obeyed: a
+	// message that arrives hours late helps nobody.
 	maxSendPause = 15 * time.Minute
 )
 
 type sendArgs struct {
 	Message string          `json:"message"`
-	Content json.RawMessage `json:"content"` // with the fields that the provider knows and no others
+	Content json.RawMessage `json:"content"` // only with fields that the provider knows
 }
 
 // EnqueueSend stores the job that hands a message to the provider.
 func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
 	args := sendArgs{m.ID, content}
 	_, err := tx.Enqueue(storage.NewJob{
-		Kind: kindSend, Lane: "send:" + strconv.FormatInt(m.AccountID, 10), Args: args, Memory: accepted{args, m},
+		Kind:   kindSend,
+		Lane:   "send:" + strconv.FormatInt(m.AccountID, 10),
+		Args:   args,
+		Memory: accepted{args, m},
 	})
 	return err
 }
 
-// accepted is a message that was accepted just now, for a job that follows at once.
+// accepted is a message that the API accepted just now. It is the Memory of a job
+// that runs at once, which need not read the message again.
 type accepted struct {
 	args    sendArgs
 	message storage.Message
 }
 
-// outgoing is a message with what it takes to send it.
+// outgoing is a message with the account and the token that send it.
 type outgoing struct {
 	message storage.Message
 	sender  storage.Sender
@@ -57,53 +62,61 @@ type outgoing struct {
 
 // send hands a queued message to the provider.
 //
-// The call is at least once: the provider knows no idempotency key. What may
-// have been accepted is therefore not repeated before a status callback, which
-// carries the message's id, has had time to tell.
+// The call is at least once: the provider has no idempotency key. So a call whose
+// outcome is unknown is not repeated before a status callback, which carries our
+// id of the message, has had time to arrive.
 func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	args, out, err := w.outgoing(ctx, job)
+	args, out, err := w.loadOutgoing(ctx, job)
 	switch {
 	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
 		return giveUpMessage(out.message.ID, "The account was removed."), nil
 	case errors.Is(err, ErrToken):
-		return failing(out, failure{code: authExpired, text: "The account's access token cannot be read.", own: true, effect: provider.Degraded}), nil
+		unreadable := failure{code: authExpired, text: "The account's access token cannot be read.", own: true, effect: provider.Degraded}
+		return failMessage(out, unreadable), nil
 	case err != nil:
 		return nil, err
 	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
-		return nil, nil // settled by a callback
+		return nil, nil // a callback has told how it ended
 	}
-	if wait := w.reconciling(job); wait > 0 {
+
+	// The last retry may have ended with an unknown outcome too. When no callback
+	// came within the window, the message has failed.
+	if wait := w.reconcileWait(job); wait > 0 {
 		return nil, queue.Postpone(wait)
 	}
 	if job.Attempt() > len(w.SendRetries)+1 {
-		return failing(out, failure{code: UpstreamError, text: unreachable}), nil // the last call's outcome stayed unknown
+		return failMessage(out, failure{code: UpstreamError, text: unreachable}), nil
 	}
-	if refused := refusedNow(job, out); refused != nil {
-		return failing(out, failure{code: refused.Code, text: refused.Text, own: true}), nil
+
+	if refused := refusalNow(job, out); refused != nil {
+		return failMessage(out, failure{code: refused.Code, text: refused.Text, own: true}), nil
 	}
 	if err := w.awaitTurn(ctx, job, out); err != nil {
 		return nil, err
 	}
+
 	content, err := w.prepareMedia(ctx, job, out, args.Content)
 	if err != nil {
-		return w.notPrepared(ctx, job, out, err)
+		return w.prepareFailed(ctx, job, out, err)
 	}
 	body, err := wireBody(out.message, content)
 	if err != nil {
 		return nil, err
 	}
+
 	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
 	if ctx.Err() != nil && provider.Transient(err) {
-		return nil, brokenOff(err)
+		return nil, interrupted(err)
 	}
-	return w.sent(job, out, sent, err)
+	return w.sendOutcome(job, out, sent, err)
 }
 
-// brokenOff is a call that a stop cut short: as good as not begun, if nothing left
-// us, and otherwise something that only a callback can tell.
-func brokenOff(err error) error {
+// interrupted is the error of a call that was stopped with its context. If
+// nothing was sent, it is as if the run had not begun; otherwise only a callback
+// can tell the outcome.
+func interrupted(err error) error {
 	if provider.OutcomeOf(err) == provider.NotSent {
 		return queue.Postpone(0)
 	}
@@ -119,24 +132,26 @@ func giveUpSend(job storage.Job, failure error) queue.Commit {
 	return giveUpMessage(args.Message, "The message could not be sent: "+failure.Error())
 }
 
-// outgoing is a job's message and its sender. A message that was accepted just
-// now has not changed since then: nobody else has touched it, and no callback
-// can be about it before the first call. Its sender may have.
-func (w *Workers) outgoing(ctx context.Context, job storage.Job) (args sendArgs, out outgoing, err error) {
+// loadOutgoing loads a job's message and its sender. A message that was accepted
+// just now cannot have changed: no callback can be about it before the first call.
+// Its sender can, and is always loaded.
+func (w *Workers) loadOutgoing(ctx context.Context, job storage.Job) (args sendArgs, out outgoing, err error) {
 	if just, ok := job.Memory.(accepted); ok {
 		args, out.message = just.args, just.message
-	} else if args, out.message, err = w.queued(ctx, job); err != nil {
+	} else if args, out.message, err = w.loadQueued(ctx, job); err != nil {
 		return args, out, err
 	}
-	out.sender, out.token, err = w.sender(ctx, out.message.AccountID)
+
+	out.sender, out.token, err = w.loadSender(ctx, out.message.AccountID)
 	return args, out, err
 }
 
-// queued reads the message of a job that has waited in the queue.
-func (w *Workers) queued(ctx context.Context, job storage.Job) (args sendArgs, m storage.Message, err error) {
+// loadQueued reads the message of a job that has waited in the queue.
+func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArgs, m storage.Message, err error) {
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return args, m, fmt.Errorf("arguments: %w", err)
 	}
+
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		m, err = rx.OutboundMessage(args.Message)
 		return err
@@ -144,11 +159,13 @@ func (w *Workers) queued(ctx context.Context, job storage.Job) (args sendArgs, m
 	return args, m, err
 }
 
-// sender finds an account and its token.
-func (w *Workers) sender(ctx context.Context, account int64) (s storage.Sender, token provider.Token, err error) {
+// loadSender finds an account and its token. The error is ErrToken if there is a
+// token that cannot be decrypted.
+func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Sender, token provider.Token, err error) {
 	if s, err = w.DB.Sender(ctx, account); err != nil {
 		return s, token, err
 	}
+
 	plain, err := w.DB.AccessToken(ctx, s.Account)
 	if err != nil {
 		return s, token, fmt.Errorf("%w: %w", ErrToken, err)
@@ -156,43 +173,47 @@ func (w *Workers) sender(ctx context.Context, account int64) (s storage.Sender, 
 	return s, provider.NewToken(plain), nil
 }
 
-// reconciling is how long a job whose call may have had its effect still waits
-// for a callback. While we were down none could come, so it counts from our start.
-func (w *Workers) reconciling(job storage.Job) time.Duration {
+// reconcileWait is how long a job whose call may have had its effect still waits
+// for a callback. None could arrive while the process was down, so the time counts
+// from its start at the earliest.
+func (w *Workers) reconcileWait(job storage.Job) time.Duration {
 	if job.CallBegunAt == 0 {
 		return 0
 	}
 	return max(job.CallBegunAt, w.started).Add(w.ReconcileWindow).Sub(storage.Now())
 }
 
-// refusedNow tells why a message must not be sent any more, or nil: what its
-// account may not do, or has had to wait for too long.
-func refusedNow(job storage.Job, out outgoing) *Refusal {
-	if cooling(job, out) && storage.Now() >= out.message.CreatedAt.Add(maxCooldown) {
+// refusalNow tells why a message must not be sent any more, or nil: its account
+// may not send, or the message has waited too long for the account's cooldown.
+func refusalNow(job storage.Job, out outgoing) *Refusal {
+	if inCooldown(job, out) && storage.Now() >= out.message.CreatedAt.Add(maxCooldown) {
 		return &Refusal{AccountRateLimited, "The account was rate limited for too long."}
 	}
 	return Refused(out.sender)
 }
 
-// cooling tells whether a message waits for its account to cool down. One that
-// was tried does not: it has a schedule of its own, and finds out whether the
-// account is well again.
-func cooling(job storage.Job, out outgoing) bool {
+// inCooldown tells whether a message must wait for its account to cool down. Only
+// a first try waits: retries have their own schedule, and find out whether the
+// limit still holds.
+func inCooldown(job storage.Job, out outgoing) bool {
 	return job.Attempt() == 1 && storage.Now() < out.sender.CooldownUntil
 }
 
-// awaitTurn waits for what must pass before the call: the account's cooldown and
-// the rates.
+// awaitTurn waits for the account's cooldown and for the rate limits. It returns
+// what postpones the job if that takes long.
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
-	if cooling(job, out) {
+	if inCooldown(job, out) {
 		return queue.PostponeUntil(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(maxCooldown)))
 	}
-	wait := w.pace.take(out.message, turnPatience)
-	if wait > turnPatience {
+
+	wait := w.sends.reserve(out.message, maxTurnWait)
+	if wait > maxTurnWait {
 		return queue.Postpone(wait)
 	}
+
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+
 	select {
 	case <-timer.C:
 		return nil
@@ -201,48 +222,55 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 	}
 }
 
-// sent decides what becomes of a message after its call.
-func (w *Workers) sent(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
+// sendOutcome decides what becomes of a message after its call: accepted, tried
+// again, or failed.
+func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
-		return func(tx *storage.Tx) error { return w.Host.settle(tx, out.sender.Account, out.message, sent.ID) }, nil
+		return func(tx *storage.Tx) error { return w.Host.markAccepted(tx, out.sender.Account, out.message, sent.ID) }, nil
 	}
+
 	tried := func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) }
 	class := provider.ClassOf(err)
 	retries := len(w.SendRetries)
 	if class.Retries > 0 {
 		retries = min(retries, class.Retries)
 	}
+
 	if class.Transient && job.Attempt() <= retries {
 		delay := max(jitter(w.SendRetries[job.Attempt()-1]), min(provider.RetryAfter(err), maxSendPause))
 		return tried, queue.RetryAfter(delay, err)
 	}
+
+	// Out of retries: one more run, which looks whether a callback came meanwhile.
 	if class.Transient && provider.OutcomeOf(err) == provider.Unknown {
-		return tried, queue.RetryAfter(w.ReconcileWindow, err) // a callback may still tell
+		return tried, queue.RetryAfter(w.ReconcileWindow, err)
 	}
-	return failing(out, failureOf(err)), nil
+	return failMessage(out, failureOf(err)), nil
 }
 
-// markTried records a try that failed for now.
+// markTried records a failed try that is followed by another one.
 func markTried(tx *storage.Tx, job storage.Job, m storage.Message, failed error) error {
 	if provider.EffectOf(failed) == provider.Cooldown {
 		if err := tx.CoolDown(m.AccountID, tx.Now.Add(maxCooldown)); err != nil {
 			return err
 		}
 	}
+
 	if provider.OutcomeOf(failed) == provider.Unknown {
 		if err := tx.MarkCallBegun(job); err != nil {
 			return err
 		}
 	}
+
 	return tx.MarkPending(m.ID)
 }
 
-// jitter spreads a delay by a tenth both ways.
+// jitter changes a delay by up to 10 % at random.
 func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
 }
 
-// wireMessage is a message around its content, in our own dialect.
+// wireMessage is the provider's message without its content, in our own words.
 type wireMessage struct {
 	MessagingProduct string       `json:"messaging_product"`
 	RecipientType    string       `json:"recipient_type"`
@@ -253,19 +281,28 @@ type wireMessage struct {
 	Tag              string       `json:"biz_opaque_callback_data"`
 }
 
-// wireBody is the message as the provider takes it, with our id along so that
-// every status callback names it.
+// wireBody is the request body of a send. It carries our id of the message, which
+// comes back with every status callback.
 func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
 	around := wireMessage{
-		MessagingProduct: "chat", RecipientType: "individual", Recipient: m.Recipient, Context: m.Context, Type: m.Type, Tag: m.ID,
+		MessagingProduct: "chat",
+		RecipientType:    "individual",
+		Recipient:        m.Recipient,
+		Context:          m.Context,
+		Type:             m.Type,
+		Tag:              m.ID,
 	}
 	if m.Recipient == nil {
 		around.To = m.PhoneNumber
 	}
+
 	body, err := json.Marshal(around)
 	if err != nil {
 		return nil, err
 	}
-	body = append(body[:len(body)-1], `,"`+m.Type+`":`...) // a type is one of our own words
+
+	// The content stands under the name of its type, which needs no escaping: it is
+	// one of a fixed list.
+	body = append(body[:len(body)-1], `,"`+m.Type+`":`...)
 	return provider.ToProvider(append(append(body, content...), '}'))
 }

@@ -8,23 +8,24 @@ import (
 )
 
 const (
-	// lookupPause is how long an account's templates are believed to be complete
-	// before one that is not among them is looked for again.
+	// lookupPause is how long an account's templates count as complete after a
+	// lookup: an unknown template does not cause another one so soon.
 	lookupPause = time.Minute
-	// lookupTime is what a look at all of an account's templates may take.
+	// lookupTime is how long one lookup may take.
 	lookupTime = 30 * time.Second
 )
 
-// lookup is a look at the provider for templates that are not known here.
+// lookup is one sync of an account's templates that was caused by an unknown one.
+// Its fields are guarded by Accounts.mu until done is closed.
 type lookup struct {
 	done  chan struct{}
-	err   error        // once it is done
+	err   error        // valid once done is closed
 	ended storage.Time // 0 while it is under way
 }
 
-// LookUpTemplates looks at the provider for templates that are not known here:
-// at most once a minute, and once for all who ask at the same time. A failure is
-// no answer, so whoever asks after it makes another try.
+// LookUpTemplates syncs an account's templates because one is not known here: at
+// most once a minute, and once for all who ask at the same time. A failed lookup
+// does not count: the next caller tries again.
 func (a *Accounts) LookUpTemplates(ctx context.Context, account int64) error {
 	l, first := a.beginLookup(account)
 	if !first {
@@ -35,20 +36,23 @@ func (a *Accounts) LookUpTemplates(ctx context.Context, account int64) error {
 			return ctx.Err()
 		}
 	}
+
 	l.err = a.syncTemplates(ctx, account)
 	a.endLookup(account, l)
 	return l.err
 }
 
-// beginLookup returns the lookup that answers for now, or a new one for the
-// caller to make.
+// beginLookup returns the lookup that is under way or still counts. If there is
+// none, first is true and the caller makes the new one that is returned.
 func (a *Accounts) beginLookup(account int64) (l *lookup, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	l = a.lookups[account]
 	if l != nil && (l.ended == 0 || storage.Now() < l.ended.Add(lookupPause)) {
 		return l, false
 	}
+
 	l = &lookup{done: make(chan struct{})}
 	a.lookups[account] = l
 	return l, true
@@ -57,6 +61,7 @@ func (a *Accounts) beginLookup(account int64) (l *lookup, first bool) {
 func (a *Accounts) endLookup(account int64, l *lookup) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	l.ended = storage.Now()
 	if l.err != nil {
 		delete(a.lookups, account)
@@ -64,11 +69,12 @@ func (a *Accounts) endLookup(account int64, l *lookup) {
 	close(l.done)
 }
 
-// syncTemplates fetches and stores, also when the one who asked first leaves:
-// others wait for it.
+// syncTemplates fetches and stores templates. It goes on when the first caller has
+// gone away, because others may wait for it.
 func (a *Accounts) syncTemplates(ctx context.Context, account int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTime)
 	defer cancel()
+
 	s, err := a.FetchTemplates(ctx, account)
 	if err != nil {
 		return err

@@ -28,11 +28,11 @@ func TemplateStatus(theirs string) string {
 	}
 }
 
-// TemplateLanguage writes a language as most of the provider's answers do: its
-// callbacks also say en-US.
+// TemplateLanguage is a language code in the form of most of the provider's
+// answers, en_US. Its callbacks also have en-US.
 func TemplateLanguage(code string) string { return strings.ReplaceAll(code, "-", "_") }
 
-// TemplateReason is why a template is not approved; the provider says NONE for no
+// TemplateReason is why a template is not approved. The provider writes NONE for no
 // reason.
 func TemplateReason(theirs string) string {
 	if theirs == "NONE" {
@@ -50,6 +50,7 @@ func TemplateContent(components []byte) string {
 	if json.Unmarshal(components, &parts) != nil {
 		return ""
 	}
+
 	for _, p := range parts {
 		if strings.EqualFold(p.Type, "BODY") {
 			return p.Text
@@ -58,31 +59,41 @@ func TemplateContent(components []byte) string {
 	return ""
 }
 
-// templateOf is the provider's template as we keep it.
+// templateOf is the row of a template of the provider.
 func templateOf(account int64, t provider.Template) storage.Template {
 	components := storage.JSON(t.Components)
 	if components == nil {
 		components = storage.JSON("[]")
 	}
+
 	format := "POSITIONAL"
 	if strings.EqualFold(t.ParameterFormat, "NAMED") {
 		format = "NAMED"
 	}
+
 	return storage.Template{
-		AccountID: account, Name: t.Name, Language: TemplateLanguage(t.Language), Status: TemplateStatus(t.Status), ProviderStatus: t.Status,
-		ProviderTemplateID: string(t.ID), Category: strings.ToUpper(t.Category), ParameterFormat: format,
-		Content: TemplateContent(components), Components: components, Reason: TemplateReason(t.RejectedReason),
+		AccountID:          account,
+		Name:               t.Name,
+		Language:           TemplateLanguage(t.Language),
+		Status:             TemplateStatus(t.Status),
+		ProviderStatus:     t.Status,
+		ProviderTemplateID: string(t.ID),
+		Category:           strings.ToUpper(t.Category),
+		ParameterFormat:    format,
+		Content:            TemplateContent(components),
+		Components:         components,
+		Reason:             TemplateReason(t.RejectedReason),
 	}
 }
 
-// UnknownTemplate is why a callback about a template is kept as it came.
+// UnknownTemplate is the reason for which a callback about a template that is not
+// known here is stored unprocessed.
 const UnknownTemplate = "unknown template"
 
 // reviewField is the field of callbacks about reviews.
 const reviewField = "message_template_status_update"
 
-// Reviewed is a template after what a callback tells of it: what became of it,
-// and why.
+// Reviewed is a template after a callback about its review.
 func Reviewed(t storage.Template, u provider.TemplateUpdate) storage.Template {
 	t.ProviderStatus, t.Status = u.Event, TemplateStatus(u.Event)
 	t.Reason = cmp.Or(TemplateReason(u.Reason), u.Other.Title)
@@ -91,36 +102,41 @@ func Reviewed(t storage.Template, u provider.TemplateUpdate) storage.Template {
 	return t
 }
 
-// ReviewedMeanwhile is a template that was just submitted, after callbacks that
-// came before it could be stored: a review may take no time at all.
+// ReviewedMeanwhile is a template that was just submitted, after the callbacks
+// about its review that came before it was stored: a review may take no time.
 func ReviewedMeanwhile(rx *storage.Rx, t storage.Template, since storage.Time) (storage.Template, error) {
 	early, err := rx.RawCallbacksSince(since, reviewField, UnknownTemplate)
 	for _, c := range early {
-		if u, unreadable := provider.Read[provider.TemplateUpdate](c.Payload); unreadable == nil && string(u.ID) == t.ProviderTemplateID {
+		u, unreadable := provider.Read[provider.TemplateUpdate](c.Payload)
+		if unreadable == nil && string(u.ID) == t.ProviderTemplateID {
 			t = Reviewed(t, u)
 		}
 	}
 	return t, err
 }
 
-// TemplateSync is what a look at the provider's templates changes here.
+// TemplateSync is the difference between an account's templates here and at the
+// provider.
 type TemplateSync struct {
 	Created, Updated, Deleted int
 	Synced                    int // templates that the provider has
 
 	account int64
-	changes []func(*storage.Tx) error
+	changes []func(*storage.Tx) error // that are not stored yet
 }
 
-// FetchTemplates compares an account's templates with the provider's. What is
-// different is left for Store; of very much, the most is stored already.
+// FetchTemplates compares an account's templates with the provider's. The changes
+// are written by Store; of many changes, all but the last batch are written here,
+// so that no transaction gets long.
 //
-// Ours are read first: one that is made meanwhile is not taken for deleted.
+// Ours are read first, so that a template that is created meanwhile does not look
+// as if the provider had deleted it.
 func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*TemplateSync, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return nil, err
 	}
+
 	var ours []storage.Template
 	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
 		ours, err = rx.AllTemplates(account)
@@ -129,13 +145,15 @@ func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*Template
 	if err != nil {
 		return nil, err
 	}
+
 	s := &TemplateSync{account: account}
-	if err := s.compare(ours, a.provider.Templates(ctx, c.token, text(c.WABAID), provider.TemplateFilter{})); err != nil {
-		return nil, a.noted(ctx, account, err, true)
+	if err := s.compare(ours, a.provider.Templates(ctx, c.token, orEmpty(c.WABAID), provider.TemplateFilter{})); err != nil {
+		return nil, a.recordRefusal(ctx, account, err, true)
 	}
+
 	for len(s.changes) > templateBatch {
 		batch := s.changes[:templateBatch]
-		if err := a.db.Update(ctx, func(tx *storage.Tx) error { return inOrder(tx, batch) }); err != nil {
+		if err := a.db.Update(ctx, func(tx *storage.Tx) error { return applyChanges(tx, batch) }); err != nil {
 			return nil, err
 		}
 		s.changes = s.changes[templateBatch:]
@@ -143,18 +161,21 @@ func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*Template
 	return s, nil
 }
 
-// compare finds out what is new, different or gone.
+// compare finds the templates that are new, different or deleted. The provider may
+// list one twice; the first counts.
 func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provider.Template, error]) error {
 	type key struct{ name, language string }
 	left := make(map[key]storage.Template, len(ours))
 	for _, t := range ours {
 		left[key{t.Name, t.Language}] = t
 	}
+
 	seen := make(map[key]bool)
 	for found, err := range theirs {
 		if err != nil {
 			return err
 		}
+
 		t := templateOf(s.account, found)
 		k := key{t.Name, t.Language}
 		if seen[k] {
@@ -162,6 +183,7 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 		}
 		seen[k] = true
 		s.Synced++
+
 		old, known := left[k]
 		delete(left, k)
 		switch {
@@ -174,6 +196,7 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 		}
 		s.changes = append(s.changes, func(tx *storage.Tx) error { return saveTemplate(tx, old, t) })
 	}
+
 	for _, gone := range left {
 		s.Deleted++
 		s.changes = append(s.changes, func(tx *storage.Tx) error { return ignoreMissing(tx.DeleteTemplate(s.account, gone.ID)) })
@@ -181,15 +204,15 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 	return nil
 }
 
-// Store writes what is left to write.
+// Store writes the changes that are not written yet.
 func (s *TemplateSync) Store(tx *storage.Tx) error {
-	if err := inOrder(tx, s.changes); err != nil {
+	if err := applyChanges(tx, s.changes); err != nil {
 		return err
 	}
 	return ignoreMissing(tx.MarkTemplatesSynced(s.account))
 }
 
-func inOrder(tx *storage.Tx, changes []func(*storage.Tx) error) error {
+func applyChanges(tx *storage.Tx, changes []func(*storage.Tx) error) error {
 	for _, change := range changes {
 		if err := change(tx); err != nil {
 			return err
@@ -198,9 +221,9 @@ func inOrder(tx *storage.Tx, changes []func(*storage.Tx) error) error {
 	return nil
 }
 
-// saveTemplate stores a template as the provider has it, under the id that its
-// name and language have here. One that is no longer as it was when the provider
-// was asked, because of a callback or an edit, is left alone: that is newer.
+// saveTemplate stores the provider's template t under our id. before is our row as
+// it was when the provider was asked: a row that has changed since then, by a
+// callback or an edit, is newer than t and left alone.
 func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	now, err := tx.Template(t.AccountID, t.Name, t.Language)
 	switch {
@@ -211,11 +234,13 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	case now.ID != before.ID, now.UpdatedAt != before.UpdatedAt, now.ReviewedAt != before.ReviewedAt:
 		return nil
 	}
+
 	t.ID, t.CreatedAt = now.ID, now.CreatedAt
 	return tx.UpdateTemplate(&t)
 }
 
-// sameTemplate tells whether a look at the provider brings nothing new.
+// sameTemplate tells whether a row and a template of the provider are equal, apart
+// from what only the row has.
 func sameTemplate(old, found storage.Template) bool {
 	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt
 	if sameJSON(old.Components, found.Components) {
@@ -224,25 +249,27 @@ func sameTemplate(old, found storage.Template) bool {
 	return reflect.DeepEqual(old, found)
 }
 
-// sameJSON compares what two texts say, not how they are written.
+// sameJSON compares the values of two JSON texts, not how they are written.
 func sameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
+
 	var x, y any
 	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
-// FindTemplate looks for one template at the provider; storage.ErrNotFound if it
-// has none.
+// FindTemplate reads one template from the provider. The error is
+// storage.ErrNotFound if there is none.
 func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, language string) (storage.Template, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return storage.Template{}, err
 	}
-	for t, err := range a.provider.Templates(ctx, c.token, text(c.WABAID), provider.TemplateFilter{Name: name}) {
+
+	for t, err := range a.provider.Templates(ctx, c.token, orEmpty(c.WABAID), provider.TemplateFilter{Name: name}) {
 		if err != nil {
-			return storage.Template{}, a.noted(ctx, account, err, true)
+			return storage.Template{}, a.recordRefusal(ctx, account, err, true)
 		}
 		if t.Name == name && TemplateLanguage(t.Language) == language {
 			return templateOf(account, t), nil
@@ -251,37 +278,41 @@ func (a *Accounts) FindTemplate(ctx context.Context, account int64, name, langua
 	return storage.Template{}, storage.ErrNotFound
 }
 
-// CreateTemplate submits a template for review, and completes it with the id, the
-// status and the category that the provider gives it.
+// CreateTemplate submits a template for review, and returns it with the id, the
+// status and the category that the provider gave it.
 func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body []byte) (storage.Template, error) {
-	c, err := a.open(ctx, t.AccountID)
+	c, err := a.credentials(ctx, t.AccountID)
 	if err != nil {
 		return t, err
 	}
-	made, err := a.provider.CreateTemplate(ctx, c.token, text(c.WABAID), body)
+
+	made, err := a.provider.CreateTemplate(ctx, c.token, orEmpty(c.WABAID), body)
 	if err != nil {
-		return t, a.noted(ctx, t.AccountID, err, true)
+		return t, a.recordRefusal(ctx, t.AccountID, err, true)
 	}
+
 	t.ProviderTemplateID, t.ProviderStatus = string(made.ID), cmp.Or(made.Status, "PENDING")
 	t.Status, t.Category = TemplateStatus(t.ProviderStatus), cmp.Or(strings.ToUpper(made.Category), t.Category)
 	return t, nil
 }
 
-// EditTemplate changes a template at the provider, which reviews it again.
+// EditTemplate edits a template at the provider, which reviews it again.
 func (a *Accounts) EditTemplate(ctx context.Context, t storage.Template, body []byte) error {
-	c, err := a.open(ctx, t.AccountID)
+	c, err := a.credentials(ctx, t.AccountID)
 	if err != nil {
 		return err
 	}
-	return a.noted(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
+	return a.recordRefusal(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
 }
 
-// UploadExample uploads the example of a template's header and returns its handle.
+// UploadExample uploads an example file for a template's header and returns its
+// handle.
 func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (string, error) {
-	c, err := a.open(ctx, account)
+	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return "", err
 	}
+
 	handle, err := a.provider.UploadHandle(ctx, c.token, f)
-	return handle, a.noted(ctx, account, err, true)
+	return handle, a.recordRefusal(ctx, account, err, true)
 }

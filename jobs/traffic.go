@@ -8,119 +8,131 @@ import (
 
 const (
 	// deliveriesAtOnce is how many attempts may be under way to all endpoints
-	// together: what they hold of memory is bounded by it.
+	// together, which bounds the memory that they use.
 	deliveriesAtOnce = 2048
-	// proof is how many deliveries an endpoint takes one by one before it gets
-	// several at once; each further one that it takes adds another.
-	proof = 3
-	// waitedInOrder is how many go out one by one from a subscription that was resumed,
-	// so that what waited arrives in the order in which it happened.
-	waitedInOrder = 250
-	// slow is how long an attempt may take before its endpoint seems to hang.
-	slow = time.Second
-	// beside is how many an endpoint gets all the same while it seems to hang:
-	// more than one, so that an event that it chokes on does not stop the others.
-	beside = 2
+	// probation is how many deliveries an endpoint must accept one by one before
+	// it gets several at once; each further one that it accepts adds another.
+	probation = 3
+	// orderedAfterResume is how many deliveries go out one by one after a
+	// subscription was resumed, so that the backlog arrives in order.
+	orderedAfterResume = 250
+	// hangsAfter is how long an attempt may take before its endpoint counts as
+	// hanging.
+	hangsAfter = time.Second
+	// minWhileHanging is how many attempts a hanging endpoint may have: more than
+	// one, so that a single event that it cannot process does not stop the others.
+	minWhileHanging = 2
 )
 
-// traffic decides how many attempts each subscription may have under way.
+// attemptLimiter decides how many attempts each subscription may have under way.
 //
-// Workers wait for endpoints, so those of a few endpoints that hang could come
-// to hold them all. Three things prevent that. An endpoint gets several attempts
-// at once only by taking what it is sent, and loses them by failing. None gets
-// more than the settings allow. And while half of the workers are out, those
-// that fail or seem to hang get none at all: the other half is for the rest.
-// What an endpoint gets one by one, it also gets in order.
-type traffic struct {
-	most int // attempts under way to one subscription
-	pool int // attempts under way to all of them
+// Workers wait for endpoints, so a few endpoints that hang could occupy them all.
+// Three rules prevent that. An endpoint gets several attempts at once only by
+// accepting deliveries, and loses them by failing. None gets more than the
+// settings allow. And while half of the workers are busy, endpoints that fail or
+// hang get none at all: the other half is for the rest. While an endpoint gets
+// one attempt at a time, its deliveries arrive in order.
+type attemptLimiter struct {
+	perEndpoint int // most attempts under way to one subscription
+	total       int // most attempts under way to all of them
 
-	mu    sync.Mutex
-	busy  int
-	flows map[string]*flow // by lane
+	mu        sync.Mutex
+	underWay  int
+	endpoints map[string]*endpointState // by lane
 }
 
-// flow is what is known of one endpoint.
-type flow struct {
-	credit  int  // what it took lately
-	failing bool // its last attempt failed
-	begun   []time.Time
+// endpointState is what the latest attempts say about one endpoint.
+type endpointState struct {
+	credit  int         // grows with deliveries that it accepted, and falls with failures
+	failing bool        // its last attempt failed
+	begun   []time.Time // of the attempts under way
 }
 
-func newTraffic(most, pool int) *traffic {
-	return &traffic{most: most, pool: pool, flows: make(map[string]*flow)}
+func newAttemptLimiter(perEndpoint, total int) *attemptLimiter {
+	return &attemptLimiter{perEndpoint: perEndpoint, total: total, endpoints: make(map[string]*endpointState)}
 }
 
-// allowed is how many attempts of a lane may be under way now.
-func (t *traffic) allowed(lane string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.flows[lane]
-	if f == nil {
-		return min(1, t.most)
+// limit is how many attempts of a lane may be under way now.
+func (a *attemptLimiter) limit(lane string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	e := a.endpoints[lane]
+	if e == nil {
+		return min(1, a.perEndpoint)
 	}
-	hangs := len(f.begun) > 0 && time.Since(slices.MinFunc(f.begun, time.Time.Compare)) >= slow
-	if t.busy > t.pool/2 && (hangs || f.failing) {
+
+	hangs := len(e.begun) > 0 && time.Since(slices.MinFunc(e.begun, time.Time.Compare)) >= hangsAfter
+	if a.underWay > a.total/2 && (hangs || e.failing) {
 		return 0
 	}
+
 	least := 1
 	if hangs {
-		least = beside
+		least = minWhileHanging
 	}
-	return min(max(f.credit-proof, least), t.most)
+	return min(max(e.credit-probation, least), a.perEndpoint)
 }
 
-// resumed makes an endpoint prove itself anew, and get what waited in order.
-func (t *traffic) resumed(lane string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.flow(lane).credit = proof - waitedInOrder
+// resumed puts an endpoint back on probation, for long enough that the deliveries
+// that waited arrive in order.
+func (a *attemptLimiter) resumed(lane string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.endpoint(lane).credit = probation - orderedAfterResume
 }
 
-// flow finds or makes what is known of an endpoint. The caller holds mu.
-func (t *traffic) flow(lane string) *flow {
-	f := t.flows[lane]
-	if f == nil {
-		f = &flow{}
-		t.flows[lane] = f
+// endpoint finds or makes the state of an endpoint. The caller holds mu.
+func (a *attemptLimiter) endpoint(lane string) *endpointState {
+	e := a.endpoints[lane]
+	if e == nil {
+		e = &endpointState{}
+		a.endpoints[lane] = e
 	}
-	return f
+	return e
 }
 
-// begin notes that an attempt is under way, and returns how to note its end.
-func (t *traffic) begin(lane string) (end func(succeeded bool)) {
+// begin records that an attempt is under way, and returns what records its end.
+func (a *attemptLimiter) begin(lane string) (end func(succeeded bool)) {
 	began := time.Now()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f := t.flow(lane)
-	f.begun = append(f.begun, began)
-	t.busy++
+
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	e := a.endpoint(lane)
+	e.begun = append(e.begun, began)
+	a.underWay++
+
 	return func(succeeded bool) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.busy--
-		i := slices.IndexFunc(f.begun, began.Equal)
-		f.begun = slices.Delete(f.begun, i, i+1)
-		f.failing = !succeeded
+		a.mu.Lock()
+		defer a.mu.Unlock()
+
+		a.underWay--
+		i := slices.IndexFunc(e.begun, began.Equal)
+		e.begun = slices.Delete(e.begun, i, i+1)
+		e.failing = !succeeded
+
+		// min, because a failure must not raise the negative credit of an endpoint
+		// that was resumed.
 		switch {
 		case succeeded:
-			f.credit = min(f.credit+1, t.most+proof)
-		case time.Since(began) >= slow:
-			f.credit = min(f.credit, 0) // a failure earns no way out of the order
+			e.credit = min(e.credit+1, a.perEndpoint+probation)
+		case time.Since(began) >= hangsAfter:
+			e.credit = min(e.credit, 0)
 		default:
-			f.credit = min(f.credit, f.credit/2)
+			e.credit = min(e.credit, e.credit/2)
 		}
 	}
 }
 
-// forget drops what is known of lanes whose subscription is gone, by keeping
-// only those that something is under way to.
-func (t *traffic) forget() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for lane, f := range t.flows {
-		if len(f.begun) == 0 {
-			delete(t.flows, lane)
+// forgetIdle drops the state of endpoints without an attempt under way, among
+// them those whose subscription is gone.
+func (a *attemptLimiter) forgetIdle() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	for lane, e := range a.endpoints {
+		if len(e.begun) == 0 {
+			delete(a.endpoints, lane)
 		}
 	}
 }

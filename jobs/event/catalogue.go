@@ -22,7 +22,7 @@ const (
 	TypeSetupLinkConsumed      = "customer.setup_link.consumed"
 )
 
-// All stands for every event in a subscription, also for those to come.
+// All stands for every type of event in a subscription, also for future ones.
 const All = "*"
 
 // types are the whole catalogue, in its order.

@@ -2,7 +2,7 @@ package event
 
 import "confab/storage"
 
-// changedData is what events say of a message that is no longer as it came.
+// changedData is what the events of an edited or revoked message have in common.
 type changedData struct {
 	MessageID          string  `json:"message_id"`
 	ProviderID         *string `json:"provider_id"`
@@ -13,10 +13,15 @@ type changedData struct {
 	DisplayPhoneNumber *string `json:"display_phone_number"`
 }
 
-func changed(s Subject, m storage.Message) changedData {
+func changedOf(s Subject, m storage.Message) changedData {
 	return changedData{
-		MessageID: m.ID, ProviderID: m.ProviderID, ConversationID: m.ConversationID, ContactID: m.ContactID, ContactPhoneNumber: m.ContactPhone,
-		PhoneNumberID: s.PhoneNumberID, DisplayPhoneNumber: m.AccountPhone,
+		MessageID:          m.ID,
+		ProviderID:         m.ProviderID,
+		ConversationID:     m.ConversationID,
+		ContactID:          m.ContactID,
+		ContactPhoneNumber: m.ContactPhone,
+		PhoneNumberID:      s.PhoneNumberID,
+		DisplayPhoneNumber: m.AccountPhone,
 	}
 }
 
@@ -25,9 +30,9 @@ type messageRevoked struct {
 	RevokedAt storage.Time `json:"revoked_at"`
 }
 
-// MessageRevoked tells that a person deleted a message for everyone.
+// MessageRevoked says that a person deleted a message for everyone.
 func MessageRevoked(s Subject, m storage.Message, at storage.Time) Event {
-	return Event{subject: s, kind: TypeMessageRevoked, source: sourceNative, data: messageRevoked{changed(s, m), at}}
+	return Event{subject: s, kind: TypeMessageRevoked, source: sourceNative, data: messageRevoked{changedOf(s, m), at}}
 }
 
 type messageEdited struct {
@@ -43,21 +48,29 @@ type editData struct {
 	EditedAt storage.Time `json:"edited_at"`
 }
 
-// MessageEdited tells that a person changed a message, which has had at least
-// one earlier version. The history holds what each edit made of it.
+// MessageEdited says that a person edited a message. earlier are its versions
+// before the current one, oldest first, and at least one; each has the time of
+// the edit that replaced it. The history holds the content after each edit.
 func MessageEdited(s Subject, m storage.Message, earlier []storage.MessageEdit) Event {
-	data := messageEdited{changedData: changed(s, m), NewContent: text(m.Body), OriginalContent: text(earlier[0].Body), EditedAt: m.EditedAt}
+	data := messageEdited{
+		changedData:     changedOf(s, m),
+		NewContent:      orEmpty(m.Body),
+		OriginalContent: orEmpty(earlier[0].Body),
+		EditedAt:        m.EditedAt,
+	}
+
 	for i, version := range earlier {
 		next := m.Body
 		if i+1 < len(earlier) {
 			next = earlier[i+1].Body
 		}
-		data.EditHistory = append(data.EditHistory, editData{text(next), version.EditedAt})
+		data.EditHistory = append(data.EditHistory, editData{orEmpty(next), version.EditedAt})
 	}
+
 	return Event{subject: s, kind: TypeMessageEdited, source: sourceNative, data: data}
 }
 
-func text(s *string) string {
+func orEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -69,12 +82,12 @@ type contactUpdated struct {
 	Fields  []string    `json:"changed_fields"`
 }
 
-// ContactUpdated tells that fields of a contact changed.
+// ContactUpdated says that fields of a contact changed.
 func ContactUpdated(s Subject, c storage.Contact, fields []string) Event {
 	return Event{subject: s, kind: TypeContactUpdated, source: sourceNative, data: contactUpdated{contactOf(s, c), fields}}
 }
 
-// Why a contact has another identity.
+// Reasons for a contact's new identity.
 const (
 	BSUIDRotated       = "bsuid_rotated"
 	PhoneNumberChanged = "phone_number_changed"
@@ -100,13 +113,17 @@ func identityOf(c storage.Contact) identityData {
 	return identityData{c.BSUID, c.ParentBSUID, c.PhoneNumber, c.Username}
 }
 
-// ContactIdentityUpdated tells that a person is known by another number or id.
+// ContactIdentityUpdated says that a contact has another phone number or BSUID.
 func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at storage.Time) Event {
+	moved := orEmpty(previous.PhoneNumber) != orEmpty(current.PhoneNumber)
+	rotated := orEmpty(previous.BSUID) != orEmpty(current.BSUID)
+
+	// A number that becomes known together with a new BSUID did not change.
 	reason := BSUIDRotated
-	moved, rotated := text(previous.PhoneNumber) != text(current.PhoneNumber), text(previous.BSUID) != text(current.BSUID)
-	if moved && (previous.PhoneNumber != nil || !rotated) { // to learn a number is no change if there is one of the id
+	if moved && (previous.PhoneNumber != nil || !rotated) {
 		reason = PhoneNumberChanged
 	}
+
 	return Event{subject: s, kind: TypeContactIdentityUpdated, source: sourceNative, data: identityUpdated{
 		contactOf(s, current), identityOf(previous), identityOf(current), reason, s.PhoneNumberID, at,
 	}}

@@ -16,10 +16,20 @@ type CustomerData struct {
 	UpdatedAt  storage.Time `json:"updated_at"`
 }
 
-// ViewCustomer shows a customer.
+// ViewCustomer is a customer's public form.
 func ViewCustomer(c storage.Customer) CustomerData {
-	return CustomerData{ID: c.ID, Object: "customer", Name: c.Name, Email: c.Email, Status: c.Status, Metadata: c.Metadata,
-		ArchivedAt: c.ArchivedAt, TeamID: c.TeamPublicID, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt}
+	return CustomerData{
+		ID:         c.ID,
+		Object:     "customer",
+		Name:       c.Name,
+		Email:      c.Email,
+		Status:     c.Status,
+		Metadata:   c.Metadata,
+		ArchivedAt: c.ArchivedAt,
+		TeamID:     c.TeamPublicID,
+		CreatedAt:  c.CreatedAt,
+		UpdatedAt:  c.UpdatedAt,
+	}
 }
 
 // SetupLinkData is a setup link as the API and its events show it: never with
@@ -37,45 +47,54 @@ type SetupLinkData struct {
 	CreatedAt          storage.Time `json:"created_at"`
 }
 
-// ViewSetupLink shows a link as it is at a time.
+// ViewSetupLink is a link's public form. Its status depends on now: a link expires.
 func ViewSetupLink(l storage.SetupLink, now storage.Time) SetupLinkData {
-	return SetupLinkData{ID: l.ID, Object: "customer_setup_link", CustomerID: l.CustomerID, Status: l.State(now), TokenLast4: l.TokenLast4,
-		ExpiresAt: l.ExpiresAt, ConsumedAt: l.ConsumedAt, SuccessRedirectURL: l.SuccessRedirectURL, FailureRedirectURL: l.FailureRedirectURL,
-		CreatedAt: l.CreatedAt}
+	return SetupLinkData{
+		ID:                 l.ID,
+		Object:             "customer_setup_link",
+		CustomerID:         l.CustomerID,
+		Status:             l.State(now),
+		TokenLast4:         l.TokenLast4,
+		ExpiresAt:          l.ExpiresAt,
+		ConsumedAt:         l.ConsumedAt,
+		SuccessRedirectURL: l.SuccessRedirectURL,
+		FailureRedirectURL: l.FailureRedirectURL,
+		CreatedAt:          l.CreatedAt,
+	}
 }
 
 type customerChanged struct {
 	Customer CustomerData `json:"customer"`
 }
 
-func aboutCustomer(kind string, c storage.Customer) Event {
+func customerEvent(kind string, c storage.Customer) Event {
 	return Event{subject: Subject{Organization: c.OrganizationID}, kind: kind, source: sourceNative, data: customerChanged{ViewCustomer(c)}}
 }
 
-// CustomerCreated tells of a new customer.
-func CustomerCreated(c storage.Customer) Event { return aboutCustomer(TypeCustomerCreated, c) }
+// CustomerCreated says that there is a new customer.
+func CustomerCreated(c storage.Customer) Event { return customerEvent(TypeCustomerCreated, c) }
 
-// CustomerUpdated tells that something of a customer changed.
-func CustomerUpdated(c storage.Customer) Event { return aboutCustomer(TypeCustomerUpdated, c) }
+// CustomerUpdated says that a field of a customer changed.
+func CustomerUpdated(c storage.Customer) Event { return customerEvent(TypeCustomerUpdated, c) }
 
-// CustomerArchived tells that a customer was put away.
-func CustomerArchived(c storage.Customer) Event { return aboutCustomer(TypeCustomerArchived, c) }
+// CustomerArchived says that a customer was archived.
+func CustomerArchived(c storage.Customer) Event { return customerEvent(TypeCustomerArchived, c) }
 
 type setupLinkCreated struct {
 	CustomerID string        `json:"customer_id"`
 	SetupLink  SetupLinkData `json:"setup_link"`
 }
 
-// SetupLinkCreated tells of a new link of a customer.
+// SetupLinkCreated says that a customer has a new setup link.
 func SetupLinkCreated(c storage.Customer, l storage.SetupLink) Event {
 	return Event{subject: Subject{Organization: c.OrganizationID}, kind: TypeSetupLinkCreated, source: sourceNative,
 		data: setupLinkCreated{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.CreatedAt)}}
 }
 
-// connected is whom the events of a finished signup concern. They are the
-// customer's, so a filter by number lets them pass; but what they tell is about
-// the account, and goes when it is purged.
-func connected(c storage.Customer, a storage.Account) Subject {
+// signupSubject is the subject of events about a finished signup. They have no
+// phone number, because they are the customer's and a filter by number must not
+// stop them. They have the account, so that they are purged with it.
+func signupSubject(c storage.Customer, a storage.Account) Subject {
 	return Subject{Organization: c.OrganizationID, Account: a.ID}
 }
 
@@ -85,9 +104,9 @@ type setupLinkConsumed struct {
 	AccountID  string        `json:"account_id"`
 }
 
-// SetupLinkConsumed tells that a link has connected an account.
+// SetupLinkConsumed says that an account was connected through a setup link.
 func SetupLinkConsumed(c storage.Customer, l storage.SetupLink, a storage.Account) Event {
-	return Event{subject: connected(c, a), kind: TypeSetupLinkConsumed, source: sourceNative,
+	return Event{subject: signupSubject(c, a), kind: TypeSetupLinkConsumed, source: sourceNative,
 		data: setupLinkConsumed{CustomerID: c.ID, SetupLink: ViewSetupLink(l, l.ConsumedAt), AccountID: a.PublicID}}
 }
 
@@ -98,9 +117,9 @@ type customerOnboarded struct {
 	PhoneNumber   string `json:"phone_number"`
 }
 
-// CustomerOnboarded tells that a customer has a number of its own; display is
-// the number as people read it.
+// CustomerOnboarded says that a customer has a connected number. display is the
+// number as people read it.
 func CustomerOnboarded(c storage.Customer, a storage.Account, display string) Event {
-	return Event{subject: connected(c, a), kind: TypeCustomerOnboarded, source: sourceNative,
+	return Event{subject: signupSubject(c, a), kind: TypeCustomerOnboarded, source: sourceNative,
 		data: customerOnboarded{CustomerID: c.ID, AccountID: a.PublicID, PhoneNumberID: *a.PhoneNumberID, PhoneNumber: display}}
 }

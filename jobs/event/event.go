@@ -1,5 +1,9 @@
 // Package event is the catalogue of public events: what each looks like, and how
-// it is stored and fanned out.
+// it is stored and passed on to subscriptions.
+//
+// An event is rendered once, when it is emitted: every attempt, retry and replay
+// sends the same bytes under the same id. Native events have an envelope of our
+// own; those of source "provider" have the provider's, as its callback brought it.
 package event
 
 import (
@@ -9,13 +13,13 @@ import (
 	"confab/storage"
 )
 
-// Where an event comes from.
+// Sources of events.
 const (
 	sourceProvider = "provider"
 	sourceNative   = "svc"
 )
 
-// Subject is whom an event concerns: an organization, and of it an account.
+// Subject is whom an event is about: an organization, and one of its accounts.
 type Subject struct {
 	Organization  int64
 	Account       int64  // 0 for an event that belongs to no number
@@ -32,8 +36,8 @@ type Event struct {
 	envelope []byte // of the provider, ready to be sent
 }
 
-// Emit renders the event, stores it with the rest of the transaction and puts a
-// delivery for each subscription that wants it into the outbox.
+// Emit renders the event and stores it with the rest of the transaction, with a
+// delivery and its job for each subscription that wants it.
 func (e Event) Emit(tx *storage.Tx) error {
 	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
 	if err != nil {
@@ -42,8 +46,8 @@ func (e Event) Emit(tx *storage.Tx) error {
 	return tx.InsertEvent(row, e.subject.PhoneNumberID)
 }
 
-// EmitTo stores the event for one subscription alone, whatever that wants, and
-// returns its delivery.
+// EmitTo stores the event for one subscription only, even if that does not want
+// such events, and returns its delivery.
 func (e Event) EmitTo(tx *storage.Tx, subscription string) (storage.Delivery, error) {
 	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
 	if err != nil {
@@ -52,15 +56,23 @@ func (e Event) EmitTo(tx *storage.Tx, subscription string) (storage.Delivery, er
 	return tx.InsertEventFor(row, subscription)
 }
 
-// render makes the row of the event: its bytes, once and for all.
+// render makes the row of the event, with the bytes that are sent.
 func (e Event) render(id string, now storage.Time) (storage.Event, error) {
-	row := storage.Event{ID: id, OrganizationID: e.subject.Organization, Type: e.kind, Source: e.source, EventID: e.eventID, Payload: e.envelope}
+	row := storage.Event{
+		ID:             id,
+		OrganizationID: e.subject.Organization,
+		Type:           e.kind,
+		Source:         e.source,
+		EventID:        e.eventID,
+		Payload:        e.envelope,
+	}
 	if e.subject.Account != 0 {
 		row.AccountID = &e.subject.Account
 	}
 	if row.EventID == "" {
 		row.EventID = row.ID
 	}
+
 	var err error
 	if e.source == sourceNative {
 		row.Payload, err = encode(nativeEnvelope{ID: row.EventID, Type: e.kind, CreatedAt: now, Data: e.data})
@@ -68,11 +80,12 @@ func (e Event) render(id string, now storage.Time) (storage.Event, error) {
 	return row, err
 }
 
-// encode writes JSON without the escapes that only matter inside of HTML.
+// encode writes JSON without the escapes for HTML.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
+
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}

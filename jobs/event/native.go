@@ -37,7 +37,7 @@ func contactOf(s Subject, c storage.Contact) contactData {
 	}
 }
 
-// ContactCreated tells of a new contact, however it came to be.
+// ContactCreated says that there is a new contact, by whatever way.
 func ContactCreated(s Subject, c storage.Contact) Event {
 	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: contactCreated{contactOf(s, c)}}
 }
@@ -66,7 +66,7 @@ type sentMessage struct {
 	*sentMedia
 }
 
-// sentMedia is what a message with media says besides. The file itself stands
+// sentMedia are the additional fields of a message with media. The file stands
 // under the name of its type.
 type sentMedia struct {
 	URL      *string   `json:"media_url"`
@@ -100,7 +100,7 @@ type sentProvider struct {
 	Provider           string  `json:"provider"`
 }
 
-// Sent is what message.sent says beside the message itself.
+// Sent is what MessageSent needs beside the message itself.
 type Sent struct {
 	At                 storage.Time
 	Body               *string // text, caption, or rendered text
@@ -108,13 +108,24 @@ type Sent struct {
 	MediaURL           string // "" without media
 }
 
-// MessageSent tells that the provider took a message.
+// MessageSent says that the provider accepted a message.
 func MessageSent(s Subject, m storage.Message, sent Sent) Event {
 	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: m.ID + ":sent", data: messageSent{
-		Session: s.PhoneNumberID, Direction: storage.Outbound, FromMe: true, Timestamp: sent.At,
+		Session:   s.PhoneNumberID,
+		Direction: storage.Outbound,
+		FromMe:    true,
+		Timestamp: sent.At,
 		Message: sentMessage{
-			ID: m.ID, ProviderID: m.ProviderID, Type: m.Type, Body: sent.Body, From: m.AccountPhone, To: m.To(),
-			Status: m.Status, Source: m.Source, ReplyTo: replyTo(m.Context), sentMedia: mediaOf(m, sent.MediaURL),
+			ID:         m.ID,
+			ProviderID: m.ProviderID,
+			Type:       m.Type,
+			Body:       sent.Body,
+			From:       m.AccountPhone,
+			To:         m.To(),
+			Status:     m.Status,
+			Source:     m.Source,
+			ReplyTo:    replyTo(m.Context),
+			sentMedia:  mediaOf(m, sent.MediaURL),
 		},
 		Conversation: sentConversation{ID: m.ConversationID, Status: sent.ConversationStatus},
 		Contact:      sentContact{ID: m.ContactID, PhoneNumber: m.ContactPhone, Name: m.ContactName},
@@ -122,16 +133,17 @@ func MessageSent(s Subject, m storage.Message, sent Sent) Event {
 	}}
 }
 
-// mediaOf is what message.sent says of a message's media, nil without any.
+// mediaOf are the media fields of message.sent, nil for a message without media.
 func mediaOf(m storage.Message, url string) *sentMedia {
 	media := &sentMedia{}
 	switch {
 	case url != "":
 		ready := storage.MediaReady
 		media.URL, media.Status = &url, &ready
-	case m.MediaStatus == nil: // otherwise of an echo, which could not be had
+	case m.MediaStatus == nil: // otherwise it is an echo whose file could not be fetched
 		return nil
 	}
+
 	file := &sentFile{Link: media.URL, Caption: caption(m.Content)}
 	switch m.Type {
 	case "image":
@@ -145,14 +157,16 @@ func mediaOf(m storage.Message, url string) *sentMedia {
 	case "sticker":
 		media.Sticker = file
 	}
+
 	return media
 }
 
-// replyTo is the provider id of the message that another one answers.
+// replyTo is the provider's id of the message that this one is a reply to.
 func replyTo(context storage.JSON) *string {
 	var c struct {
 		MessageID *string `json:"message_id"`
 	}
+
 	if context == nil || json.Unmarshal(context, &c) != nil {
 		return nil
 	}

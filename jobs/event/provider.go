@@ -6,35 +6,45 @@ import (
 	"confab/storage"
 )
 
-// MessageStatus passes a delivery callback on, in the provider's envelope: ready
-// bytes, narrowed to one status and in our own dialect.
+// MessageStatus passes a delivery status on. The envelope is the provider's
+// callback, reduced to this one status and in our own words, ready to be sent.
 func MessageStatus(s Subject, providerID string, envelope []byte) Event {
 	return Event{subject: s, kind: TypeMessageStatus, source: sourceProvider, eventID: providerID, envelope: envelope}
 }
 
-// Failure is why a message did not get through to the provider.
+// Failure is why a message was not accepted by the provider.
 type Failure struct {
 	Code    int // the provider's, or -1 for a refusal of our own
 	Title   string
 	Message string
 	Details string
 	At      storage.Time
-	// What the provider may have said besides.
+	// Further details, if the provider gave them.
 	Subcode       int
 	TraceID, Href string
 	// WABAID and Phone (digits) are of the account.
 	WABAID, Phone string
 }
 
-// MessageFailed tells of a failure that no callback reports. It has the shape of
-// one, with the message's own id because the provider gave it none.
+// MessageFailed reports a failure about which no callback will come. It has the
+// form of a callback, with our own id of the message because the provider gave it
+// none.
 func MessageFailed(s Subject, m storage.Message, f Failure) (Event, error) {
 	status := statusData{
-		ID: m.ID, Status: storage.MessageFailed, Timestamp: strconv.FormatInt(f.At.Std().Unix(), 10),
+		ID:        m.ID,
+		Status:    storage.MessageFailed,
+		Timestamp: strconv.FormatInt(f.At.Std().Unix(), 10),
 		Errors: []faultData{{
-			Code: f.Code, Title: f.Title, Message: f.Message, Data: detailsData{f.Details}, Subcode: f.Subcode, TraceID: f.TraceID, Href: f.Href,
+			Code:    f.Code,
+			Title:   f.Title,
+			Message: f.Message,
+			Data:    detailsData{f.Details},
+			Subcode: f.Subcode,
+			TraceID: f.TraceID,
+			Href:    f.Href,
 		}},
 	}
+
 	if to := m.To(); to != nil {
 		status.RecipientID = (*to)[1:]
 	}
@@ -44,6 +54,7 @@ func MessageFailed(s Subject, m storage.Message, f Failure) (Event, error) {
 	if m.ContactParentBSUID != nil {
 		status.RecipientParentUserID = *m.ContactParentBSUID
 	}
+
 	envelope, err := encode(envelopeData{
 		Object: "chat_business_account",
 		Entry: []entryData{{ID: f.WABAID, Changes: []changeData{{Field: "messages", Value: valueData{

@@ -6,7 +6,7 @@ import (
 	"confab/storage"
 )
 
-// Received is what message.received tells beside the provider's own words.
+// Received is what message.received adds to the provider's envelope.
 type Received struct {
 	Message  storage.Message
 	Thread   storage.Thread
@@ -36,12 +36,18 @@ type personData struct {
 	PhoneNumber *string `json:"phone_number"`
 }
 
-// MessageReceived passes a message on, in the provider's envelope: ready bytes,
-// narrowed to it and in our own dialect, to which svc is added.
+// MessageReceived passes an inbound message on. The envelope is the provider's
+// callback, reduced to this one message and in our own words; what we know
+// besides is added under "svc".
 func MessageReceived(s Subject, r Received, envelope []byte) (Event, error) {
 	svc := receivedData{
-		ConversationID: r.Thread.ConversationID, ContactID: r.Thread.ID, MessageID: r.Message.ID, PhoneNumberID: s.PhoneNumberID, Labels: r.Labels,
-		Conversation: threadData{r.Thread.Status, r.Thread.AssigneeID}, Contact: personData{r.Thread.Name, r.Thread.PhoneNumber},
+		ConversationID: r.Thread.ConversationID,
+		ContactID:      r.Thread.ID,
+		MessageID:      r.Message.ID,
+		PhoneNumberID:  s.PhoneNumberID,
+		Labels:         r.Labels,
+		Conversation:   threadData{r.Thread.Status, r.Thread.AssigneeID},
+		Contact:        personData{r.Thread.Name, r.Thread.PhoneNumber},
 	}
 	if svc.Labels == nil {
 		svc.Labels = []storage.Attached{}
@@ -50,10 +56,13 @@ func MessageReceived(s Subject, r Received, envelope []byte) (Event, error) {
 		ready := storage.MediaReady
 		svc.MediaURL, svc.MediaStatus = &r.MediaURL, &ready
 	}
+
 	text, err := encode(svc)
 	if err != nil {
 		return Event{}, err
 	}
+
+	// The bytes are joined, not decoded, so that the envelope stays as it is.
 	open := bytes.TrimSuffix(bytes.TrimSpace(envelope), []byte("}"))
 	whole := make([]byte, 0, len(open)+len(text)+10)
 	whole = append(append(append(append(whole, open...), `,"svc":`...), text...), '}')

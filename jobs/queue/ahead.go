@@ -6,53 +6,58 @@ import (
 	"confab/storage"
 )
 
-// stock is how many jobs of a lane may be leased before their turn. It shrinks
-// with the lane: one that is slow or closed has none. The caller holds mu.
-func (r *Runner) stock(l *laneState, lane string) int {
+// aheadLimit is how many jobs of a lane may be leased ahead. It shrinks with the
+// lane's limit; a closed lane has 0. The caller holds mu.
+func (r *Runner) aheadLimit(l *laneState, lane string) int {
 	if l.kind.Ahead == 0 || l.kind.Lane == nil || r.DB.LaneClosed(lane) {
 		return 0
 	}
 	return max(0, l.kind.Lane(lane)) * l.kind.Ahead
 }
 
-// low tells whether it is time to claim for the lane again. The caller holds mu.
-func (r *Runner) low(l *laneState, lane string) bool {
-	return 2*(len(l.ready)+l.coming) <= r.stock(l, lane)
+// shouldRefill tells whether at most half of the jobs that may be leased ahead
+// are there, so that it is time to claim more. The caller holds mu.
+func (r *Runner) shouldRefill(l *laneState, lane string) bool {
+	return 2*(len(l.ready)+l.leasing) <= r.aheadLimit(l, lane)
 }
 
-// stockUp notes that a claim has leased jobs before their turn, and forgets it
-// should it be undone. The caller does not hold mu.
-func (r *Runner) stockUp(tx *storage.Tx, l *laneState, n int) {
+// countLeasing counts jobs that a claim leases ahead, and takes them off again
+// if the transaction is undone. The caller does not hold mu.
+func (r *Runner) countLeasing(tx *storage.Tx, l *laneState, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	l.coming += n
+
+	l.leasing += n
 	tx.OnUndo(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		l.coming -= n
+		l.leasing -= n
 	})
 }
 
-// arrive takes in jobs that were leased before their turn, now that this is
-// durable, and returns those whose turn has come meanwhile.
-func (r *Runner) arrive(k *kindState, jobs []storage.Job) (next []storage.Job) {
+// addReady adds jobs whose lease ahead is durable now, and returns those that can
+// start at once.
+func (r *Runner) addReady(k *kindState, jobs []storage.Job) (next []storage.Job) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for _, j := range jobs {
 		l := r.lane(k, j.Lane)
-		l.coming--
+		l.leasing--
 		l.ready = append(l.ready, j)
 	}
+
 	for _, j := range jobs {
-		next = append(next, r.turn(k, j.Lane)...)
+		next = append(next, r.takeReady(k, j.Lane)...)
 	}
 	return next
 }
 
-// turn takes the jobs of a lane whose turn has come, and reserves a worker for
-// each. The caller holds mu, and starts them when it does no longer.
-func (r *Runner) turn(k *kindState, lane string) (next []storage.Job) {
+// takeReady takes the ready jobs that a lane has room for, and reserves a worker
+// for each. The caller holds mu, and starts them after it has unlocked it.
+func (r *Runner) takeReady(k *kindState, lane string) (next []storage.Job) {
 	l := r.lanes[laneKey{k.Name, lane}]
+
 	for l != nil && len(l.ready) > 0 && r.accepting && r.laneRoom(l, lane) > 0 {
 		if r.room(k) <= 0 {
 			r.starved = true
@@ -65,58 +70,62 @@ func (r *Runner) turn(k *kindState, lane string) (next []storage.Job) {
 	return next
 }
 
-// takeTurns starts the jobs of a kind whose turn has come without anybody having
-// noticed, and puts those back that were leased for a lane that has become slow
-// or was closed: their lease would be over before their turn.
-func (r *Runner) takeTurns(ctx context.Context, k *kindState) error {
+// startReady starts ready jobs whose lane has got room other than by the end of a
+// run. Ready jobs beyond the limit of a lane that became slow or was closed are
+// held again: their lease would expire before their turn.
+func (r *Runner) startReady(ctx context.Context, k *kindState) error {
 	if k.Ahead == 0 {
 		return nil
 	}
+
 	var next, back []storage.Job
+
 	r.mu.Lock()
 	for key, l := range r.lanes {
 		if l.kind != k || len(l.ready) == 0 {
 			continue
 		}
-		next = append(next, r.turn(k, key.lane)...)
-		if keep := r.stock(l, key.lane); len(l.ready) > keep {
+		next = append(next, r.takeReady(k, key.lane)...)
+		if keep := r.aheadLimit(l, key.lane); len(l.ready) > keep {
 			back = append(back, l.ready[keep:]...)
 			l.ready, l.held = l.ready[:keep], true
 		}
 	}
 	r.mu.Unlock()
+
 	for _, j := range next {
 		r.start(k, j)
 	}
-	return r.putBack(ctx, back)
+	return r.holdJobs(ctx, back)
 }
 
-// putBack makes jobs held again that were leased before their turn.
-func (r *Runner) putBack(ctx context.Context, jobs []storage.Job) error {
+// holdJobs makes jobs that were leased ahead held again.
+func (r *Runner) holdJobs(ctx context.Context, jobs []storage.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
 	return r.DB.Update(ctx, func(tx *storage.Tx) error { return tx.HoldJobs(jobs) })
 }
 
-// putAllBack makes every job held again whose turn has not come: the runner is
-// stopping.
-func (r *Runner) putAllBack() {
+// holdAllReady makes all ready jobs held again, because the runner stops.
+func (r *Runner) holdAllReady() {
 	var back []storage.Job
+
 	r.mu.Lock()
 	for _, l := range r.lanes {
 		back = append(back, l.ready...)
 		l.ready = nil
 	}
 	r.mu.Unlock()
-	if err := r.putBack(context.Background(), back); err != nil {
+
+	if err := r.holdJobs(context.Background(), back); err != nil {
 		r.Log.Warn("put jobs back", "error", err) // the next start frees them
 	}
 }
 
-// drop forgets a job that was to have its turn, if there is such a one. The
-// caller holds mu.
-func (r *Runner) drop(id int64) {
+// dropReady removes a job from the ready ones, if it is among them. The caller
+// holds mu.
+func (r *Runner) dropReady(id int64) {
 	for _, l := range r.lanes {
 		for i, j := range l.ready {
 			if j.ID == id {

@@ -2,41 +2,44 @@ package queue
 
 import "context"
 
-// idleHands is how many goroutines a crew keeps that have nothing to do.
-const idleHands = 64
+// maxIdle is how many idle goroutines a pool keeps.
+const maxIdle = 64
 
-// crew runs functions side by side on goroutines that are used again, because a
-// new one would have to let its stack grow on the way to the network each time.
-type crew struct {
+// goroutinePool runs functions concurrently and uses its goroutines again: a new
+// one would have to grow its stack for each network call. It does not limit how
+// many run at once.
+type goroutinePool struct {
 	tasks chan func()
-	idle  chan struct{} // holds a token of each that waits for a task
+	idle  chan struct{} // holds a token for each goroutine that waits for a task
 }
 
-func newCrew() crew {
-	return crew{tasks: make(chan func()), idle: make(chan struct{}, idleHands)}
+func newGoroutinePool() goroutinePool {
+	return goroutinePool{tasks: make(chan func()), idle: make(chan struct{}, maxIdle)}
 }
 
-// run runs a task on a goroutine that waits for one, or else on a new one, which
-// stays until ctx ends.
-func (c crew) run(ctx context.Context, task func()) {
+// run runs a task on an idle goroutine, or else on a new one. Idle goroutines
+// stay until ctx ends.
+func (p goroutinePool) run(ctx context.Context, task func()) {
 	select {
-	case c.tasks <- task:
+	case p.tasks <- task:
 	default:
-		go c.work(ctx, task)
+		go p.work(ctx, task)
 	}
 }
 
-func (c crew) work(ctx context.Context, task func()) {
+func (p goroutinePool) work(ctx context.Context, task func()) {
 	for {
 		task()
+
 		select {
-		case c.idle <- struct{}{}:
+		case p.idle <- struct{}{}:
 		default:
-			return // enough of them wait
+			return // enough of them are idle
 		}
+
 		select {
-		case task = <-c.tasks:
-			<-c.idle
+		case task = <-p.tasks:
+			<-p.idle
 		case <-ctx.Done():
 			return
 		}

@@ -16,12 +16,12 @@ func goroutine() string {
 	return string(text[:len("goroutine 00000")])
 }
 
-func TestACrewUsesItsGoroutinesAgain(t *testing.T) {
+func TestAPoolUsesItsGoroutinesAgain(t *testing.T) {
 	is := is.New(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
-		c := newCrew()
+		c := newGoroutinePool()
 		var seen []string
 		for range 3 {
 			c.run(ctx, func() { seen = append(seen, goroutine()) })
@@ -33,24 +33,24 @@ func TestACrewUsesItsGoroutinesAgain(t *testing.T) {
 	})
 }
 
-func TestACrewRunsAllAtOnceAndKeepsSome(t *testing.T) {
+func TestAPoolRunsAllAtOnceAndKeepsSome(t *testing.T) {
 	is := is.New(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
-		c := newCrew()
-		begun, letGo := make(chan struct{}, 3*idleHands), make(chan struct{})
-		for range 3 * idleHands {
+		c := newGoroutinePool()
+		begun, letGo := make(chan struct{}, 3*maxIdle), make(chan struct{})
+		for range 3 * maxIdle {
 			c.run(ctx, func() {
 				begun <- struct{}{}
 				<-letGo
 			})
 		}
-		for range 3 * idleHands {
+		for range 3 * maxIdle {
 			<-begun // none waits for another
 		}
 		close(letGo)
 		synctest.Wait()
-		is.Equal(len(c.idle), idleHands)
+		is.Equal(len(c.idle), maxIdle)
 		end() // they go home, or the test would wait for them for ever
 	})
 }

@@ -9,39 +9,41 @@ import (
 // kindState is a kind and what it is doing.
 type kindState struct {
 	Kind
-	running int
-	// waiting says that due jobs may lie in the database that nobody has claimed.
+	running int // workers that are reserved for it or run its jobs
+	// waiting says that the database may have due jobs that nobody has claimed.
 	// It is set by Admit and cleared by a claim, both on the writer, so that it
-	// is exact: new jobs queue up behind those that wait, and only then.
+	// is exact: a new job is stored as due if others wait, and only then.
 	waiting bool
-	nextRun storage.Time // of a periodic kind
+	nextRun storage.Time // of a periodic kind; only the loop uses it
 }
 
-// laneKey names a lane: those of two kinds have nothing to do with each other.
+// laneKey names a lane. Lanes of two kinds are independent of each other.
 type laneKey struct{ kind, lane string }
 
-// laneState is a lane that has something running or held.
+// laneState is a lane that has running, ready or held jobs.
 type laneState struct {
 	kind    *kindState
 	running int
-	held    bool          // jobs lie in the database waiting for a place; exact as waiting is
-	ready   []storage.Job // leased before their turn, which comes in this order
-	coming  int           // will be ready once their lease is durable
+	held    bool          // the database has held jobs of the lane; exact as waiting is
+	ready   []storage.Job // leased ahead, in the order in which they start
+	leasing int           // will be ready once their lease is durable
 	closed  bool          // when last looked at
 }
 
-// idle tells that there is nothing to remember of the lane.
+// idle tells whether the lane has no jobs of any sort.
 func (l *laneState) idle() bool {
-	return l.running == 0 && !l.held && len(l.ready) == 0 && l.coming == 0
+	return l.running == 0 && !l.held && len(l.ready) == 0 && l.leasing == 0
 }
 
-// laneRoom is how many more jobs the lane takes. The caller holds mu.
+// laneRoom is how many more jobs of the lane may run. It calls Kind.Opened when
+// it finds that the lane was opened. The caller holds mu.
 func (r *Runner) laneRoom(l *laneState, lane string) int {
 	closed := r.DB.LaneClosed(lane)
 	if l.closed && !closed && l.kind.Opened != nil {
 		l.kind.Opened(lane)
 	}
 	l.closed = closed
+
 	switch {
 	case closed:
 		return 0
@@ -52,23 +54,26 @@ func (r *Runner) laneRoom(l *laneState, lane string) int {
 	}
 }
 
-// Admit implements storage.Dispatcher. A job behind held ones is held too, so
-// that a lane stays in order.
+// Admit implements storage.Dispatcher. It is called on the writer. A job is held
+// behind held ones of its lane, and due behind due ones of its kind, so that both
+// stay in order.
 func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	k := r.kinds[kind]
 	if k == nil {
 		return storage.AdmitLater, 0
 	}
-	if lane != "" && r.accepting && !r.admits(k, lane) {
+	if lane != "" && r.accepting && !r.admitToLane(k, lane) {
 		return storage.AdmitHeld, 0
 	}
 	if !r.accepting || r.room(k) <= 0 || k.waiting {
 		k.waiting = true
-		r.forget(k, lane)
+		r.forgetIfIdle(k, lane)
 		return storage.AdmitLater, 0
 	}
+
 	r.reserve(k, lane)
 	return storage.AdmitNow, k.Lease
 }
@@ -86,43 +91,47 @@ func (r *Runner) withdraw(k *kindState, lane string) {
 	r.group.Done()
 }
 
-// admits tells whether a lane has room for another job; if not, that one is held
-// behind those that wait already. The caller holds mu.
-func (r *Runner) admits(k *kindState, lane string) bool {
+// admitToLane tells whether a lane has room for another job and no other waits
+// for it. If not, the caller holds the job, and the lane counts as having held
+// jobs from now on. The caller holds mu.
+func (r *Runner) admitToLane(k *kindState, lane string) bool {
 	l := r.lane(k, lane)
-	l.held = l.held || len(l.ready) > 0 || l.coming > 0 || r.laneRoom(l, lane) <= 0
+	l.held = l.held || len(l.ready) > 0 || l.leasing > 0 || r.laneRoom(l, lane) <= 0
 	return !l.held
 }
 
-// Wait implements storage.Dispatcher.
+// Wait implements storage.Dispatcher: the job was stored as due or held.
 func (r *Runner) Wait(j storage.Job) {
 	if j.Memory != nil {
-		r.memories.keep(j)
+		r.memory.keep(j)
 	}
-	r.wakeUp()
+	r.signal()
 }
 
-// Look implements storage.Dispatcher.
-func (r *Runner) Look() { r.wakeUp() }
+// Look implements storage.Dispatcher: a lane was opened.
+func (r *Runner) Look() { r.signal() }
 
-// Stored implements storage.Dispatcher.
+// Stored implements storage.Dispatcher: a job was stored or put back as due
+// without Admit.
 func (r *Runner) Stored(kind string, due storage.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	k := r.kinds[kind]
 	if k == nil {
 		return
 	}
+
 	if due <= storage.Now() {
 		k.waiting = true
 	} else {
 		r.nextDue = earlier(r.nextDue, due)
 	}
-	r.wakeUp()
+	r.signal()
 }
 
-// reserve takes a worker and a place in the lane, and makes drain wait for what
-// comes of it. The caller holds mu.
+// reserve takes a worker and a place in the lane, and makes drain wait for the
+// run. The caller holds mu.
 func (r *Runner) reserve(k *kindState, lane string) {
 	r.group.Add(1)
 	if !k.Own {
@@ -134,23 +143,26 @@ func (r *Runner) reserve(k *kindState, lane string) {
 	}
 }
 
-// release gives back what reserve took. The caller holds mu.
+// release gives back the worker and the place that reserve took, and wakes the
+// loop if jobs wait for them. The caller holds mu.
 func (r *Runner) release(k *kindState, lane string) {
 	if !k.Own {
 		r.free++
 	}
 	k.running--
+
 	if lane != "" {
 		l := r.lane(k, lane)
 		l.running--
-		if l.held && r.low(l, lane) {
+		if l.held && r.shouldRefill(l, lane) {
 			r.starved = true
 		}
-		r.forget(k, lane)
+		r.forgetIfIdle(k, lane)
 	}
+
 	if r.starved {
 		r.starved = false
-		r.wakeUp()
+		r.signal()
 	}
 }
 
@@ -165,18 +177,10 @@ func (r *Runner) lane(k *kindState, lane string) *laneState {
 	return l
 }
 
-// forget drops a lane that has nothing to remember. The caller holds mu.
-func (r *Runner) forget(k *kindState, lane string) {
+// forgetIfIdle deletes the state of a lane without jobs. The caller holds mu.
+func (r *Runner) forgetIfIdle(k *kindState, lane string) {
 	key := laneKey{k.Name, lane}
 	if l := r.lanes[key]; l != nil && l.idle() {
 		delete(r.lanes, key)
 	}
-}
-
-// earlier is the earlier of two times, either of which may be "never".
-func earlier(a, b storage.Time) storage.Time {
-	if a == 0 || (b != 0 && b < a) {
-		return b
-	}
-	return a
 }

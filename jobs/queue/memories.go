@@ -8,36 +8,39 @@ import (
 )
 
 const (
-	// memoryLife is how long a job may wait and still run from memory. After a
-	// longer wait it must look at what has changed.
+	// memoryLife is how long a job may wait and still get its Memory back. After
+	// that it may be out of date, and the job reads the database.
 	memoryLife = time.Second
-	// memoriesKept bounds the jobs that wait with their memory.
-	memoriesKept = 4096
+	// maxMemories bounds the jobs whose Memory is kept.
+	maxMemories = 4096
 )
 
-// memories are what jobs that wait for a place in their lane remember. Under
-// load most of them wait, though not for long.
-type memories struct {
+// memoryCache keeps the Memory of jobs that wait for a place in their lane or for
+// a worker. Under load most jobs wait, though not for long.
+type memoryCache struct {
 	mu  sync.Mutex
 	all map[int64]storage.Job
 }
 
-func newMemories() *memories { return &memories{all: make(map[int64]storage.Job)} }
+func newMemoryCache() *memoryCache { return &memoryCache{all: make(map[int64]storage.Job)} }
 
-// keep remembers what a job knows until it runs.
-func (m *memories) keep(j storage.Job) {
+// keep keeps the Memory of a job until it runs.
+func (m *memoryCache) keep(j storage.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(m.all) >= memoriesKept {
-		clear(m.all) // most of them wait for long, or were cancelled
+
+	// So many are the sign of long waits, after which none of them is of use.
+	if len(m.all) >= maxMemories {
+		clear(m.all)
 	}
 	m.all[j.ID] = j
 }
 
-// give gives a job back what it knew, if that is still worth something.
-func (m *memories) give(j *storage.Job) {
+// restore gives a job its Memory back for its first run, if it is not too old.
+func (m *memoryCache) restore(j *storage.Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+
 	kept, ok := m.all[j.ID]
 	delete(m.all, j.ID)
 	if ok && j.Runs == 1 && storage.Now() < kept.CreatedAt.Add(memoryLife) {

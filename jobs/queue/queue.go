@@ -1,5 +1,3 @@
-// Package queue runs durable jobs: it claims what is due, hands it to handlers
-// and settles the outcome in the same transaction as the handler's own results.
 package queue
 
 import (
@@ -27,8 +25,8 @@ type Handler func(context.Context, storage.Job) (Commit, error)
 type Kind struct {
 	Name    string
 	Handle  Handler
-	Workers int           // at most so many at once; 0 for all workers
-	Own     bool          // Workers are its own, beside those that kinds share
+	Workers int           // how many run at once at most; 0 for all workers
+	Own     bool          // Workers are reserved for it, beside those that kinds share
 	Lease   time.Duration // the time limit of one run; 0 for a minute
 	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
 	Attempts int
@@ -37,15 +35,15 @@ type Kind struct {
 	// is called often and must be quick. Nil means no limit.
 	Lane func(lane string) int
 	// Ahead is how many held jobs are leased before their turn, for each that a
-	// lane may run at once: a lane that works off a backlog need not wait for a
-	// claim after each job. It is not for kinds to which a lease means that the
-	// job has begun.
+	// lane may run at once: a lane with a backlog need not wait for a claim after
+	// each job. It must be 0 for kinds to which a lease means that the job's
+	// outside call may have begun.
 	Ahead int
-	// Opened is told of a lane that had jobs waiting because it was closed, and
-	// is so no more, before the first of them goes. It must be quick.
+	// Opened is called when a closed lane with waiting jobs is open again, before
+	// the first of them starts. It must be quick.
 	Opened func(lane string)
-	// Prepare reads at once what many jobs that were claimed together need, and
-	// puts it into their Memory. What it leaves out a run reads by itself.
+	// Prepare reads in one go what jobs that were claimed together need, and puts
+	// it into their Memory. A job whose Memory stays nil reads for itself.
 	Prepare func(context.Context, []storage.Job)
 	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
 	// for a person to look at.
@@ -74,19 +72,19 @@ func RetryAfter(delay time.Duration, cause error) error {
 	return &retryError{delay: delay, cause: cause}
 }
 
-// postponed is no failure: the job's time has not come.
+// postponed is the error of a run that must wait. It does not count as a failure.
 type postponed struct{ until storage.Time }
 
 func (e *postponed) Error() string { return fmt.Sprintf("postponed until %s", e.until) }
 
 // Postpone makes the runner put the job back until the delay has passed, without
-// counting the run: a rate limit or a wait is not the job's fault. It also says
-// that the run has had no effect outside, so that a job which is stopped before
-// its call goes on at once when there is a runner again.
+// counting the run as a failure. It also says that the run has had no outside
+// effect: a job that is stopped before its call returns Postpone(0), and runs
+// again as soon as there is a runner.
 func Postpone(delay time.Duration) error { return PostponeUntil(storage.Now().Add(delay)) }
 
-// PostponeUntil is Postpone to a time. Jobs that were given times in some order
-// go on in that order, however long it took to put them back.
+// PostponeUntil is Postpone with a time instead of a delay. Jobs run again in the
+// order of their times, however long it took to put each of them back.
 func PostponeUntil(at storage.Time) error { return &postponed{until: at} }
 
 // backoff is the delay after a failed attempt whose handler chose none: one
@@ -97,18 +95,20 @@ func backoff(attempt int) time.Duration {
 	return time.Duration(float64(min(d, time.Hour)) * (0.8 + 0.4*rand.Float64()))
 }
 
-// verdict says what becomes of a job whose run failed.
-func (k *Kind) verdict(j storage.Job, err error) (retry bool, delay time.Duration) {
+// shouldRetry tells whether a job whose run failed is tried again, and after how
+// long.
+func (k *Kind) shouldRetry(j storage.Job, err error) (retry bool, delay time.Duration) {
 	if chosen, ok := errors.AsType[*retryError](err); ok {
 		return true, chosen.delay
 	}
+
 	if j.Attempt() >= k.Attempts {
 		return false, 0
 	}
 	return true, backoff(j.Attempt())
 }
 
-// Finish tells an observer about one run.
+// Finish describes one run that ended, for Options.OnFinish.
 type Finish struct {
 	Kind    string
 	Outcome string // "done", "retry", "failed", "postponed", "released" or "lost"

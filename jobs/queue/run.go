@@ -17,16 +17,22 @@ func (r *Runner) Start(j storage.Job) {
 
 // start runs a job for which a worker was reserved.
 func (r *Runner) start(k *kindState, j storage.Job) {
-	ctx, cancel := context.WithDeadlineCause(r.base, j.LeasedUntil.Std(), errLapsed)
+	ctx, cancel := context.WithDeadlineCause(r.base, j.LeasedUntil.Std(), errLeaseExpired)
 	current := &run{job: j, cancel: cancel}
+
 	r.mu.Lock()
 	r.running[j.ID] = current
 	r.mu.Unlock()
-	r.crew.run(r.base, func() {
+
+	r.pool.run(r.base, func() {
 		defer r.group.Done()
 		defer cancel()
+
 		began := time.Now()
 		commit, err := r.handle(ctx, k, j)
+
+		// A run whose lease expired was settled by expireLeases: its results are
+		// not written.
 		if !r.finish(current, k) {
 			r.observe(k, "lost", began)
 			return
@@ -42,36 +48,42 @@ func (r *Runner) handle(ctx context.Context, k *kindState, j storage.Job) (commi
 			commit, err = nil, &storage.PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
+
 	if j.Crashes > maxCrashes {
 		return nil, fmt.Errorf("the process ended %d times while it ran", j.Crashes)
 	}
 	return k.Handle(ctx, j)
 }
 
-// finish frees the worker at the handler's answer, not at the commit, for the
-// next one in the lane if that is there already. It is false for a run whose lease lapsed: its worker was freed then.
+// finish frees the worker as soon as the handler has returned, without waiting
+// for the commit, and starts the next ready job of the lane. It returns false for
+// a run whose lease expired: its worker was freed then.
 func (r *Runner) finish(current *run, k *kindState) bool {
+	var next []storage.Job
+
 	r.mu.Lock()
 	mine := r.running[current.job.ID] == current
-	var next []storage.Job
 	if mine {
 		delete(r.running, current.job.ID)
 		r.release(k, current.job.Lane)
-		next = r.turn(k, current.job.Lane)
+		next = r.takeReady(k, current.job.Lane)
 	}
 	r.mu.Unlock()
+
 	for _, j := range next {
 		r.start(k, j)
 	}
 	return mine
 }
 
-// settle writes a run's outcome and returns its name. It insists: while the
-// database cannot write, it tries again until the process ends.
+// settle writes a run's outcome and returns its name. While the database cannot
+// write, it tries again until the process ends. A commit that fails makes the run
+// a failed one, and is not tried again here.
 func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure error) string {
-	if commit == nil { // else the handler knows of the failure, and writes it down
-		r.report(j, failure)
+	if commit == nil { // a handler that returns both has logged its failure itself
+		r.logFailure(j, failure)
 	}
+
 	for {
 		outcome, write := r.outcome(k, j, commit, failure)
 		err := r.DB.Update(context.Background(), write)
@@ -86,7 +98,7 @@ func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure erro
 			}
 		case commit != nil || failure == nil:
 			commit, failure = nil, &commitError{err}
-			r.report(j, failure)
+			r.logFailure(j, failure)
 		default:
 			r.Log.Error("settle a job", "job", j.ID, "kind", j.Kind, "error", err)
 			return "lost"
@@ -94,7 +106,7 @@ func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure erro
 	}
 }
 
-// outcome decides what becomes of a job, and how to write it.
+// outcome decides how a run ends. It returns the name of that, and what writes it.
 func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure error) (string, func(*storage.Tx) error) {
 	if failure == nil {
 		return "done", func(tx *storage.Tx) error {
@@ -104,13 +116,18 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 			return commit(tx)
 		}
 	}
+
 	if later, ok := errors.AsType[*postponed](failure); ok {
 		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, later.until) }
 	}
+
+	// We stopped the run, so its failure does not count. An outside call may have
+	// had its effect or not, which BreakOffJob records.
 	if r.base.Err() != nil && commit == nil {
 		return "released", func(tx *storage.Tx) error { return tx.BreakOffJob(j) }
 	}
-	if retry, delay := k.verdict(j, failure); retry && j.Crashes <= maxCrashes {
+
+	if retry, delay := k.shouldRetry(j, failure); retry && j.Crashes <= maxCrashes {
 		return "retry", func(tx *storage.Tx) error {
 			if err := r.retry(tx, j, delay, failure); err != nil || commit == nil {
 				return err
@@ -118,11 +135,12 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 			return commit(tx)
 		}
 	}
+
 	return "failed", func(tx *storage.Tx) error { return giveUp(tx, k, j, failure) }
 }
 
-// retry puts a job back. What could not be committed was done outside all the
-// same, and the handler must know that nobody remembers it.
+// retry puts a job back for another run. If its results could not be committed,
+// its outside call had its effect all the same, and the next run must know.
 func (r *Runner) retry(tx *storage.Tx, j storage.Job, delay time.Duration, failure error) error {
 	if err := tx.RetryJob(j, tx.Now.Add(delay), failure.Error()); err != nil {
 		return err
@@ -151,11 +169,12 @@ type commitError struct{ cause error }
 func (e *commitError) Error() string { return "commit: " + e.cause.Error() }
 func (e *commitError) Unwrap() error { return e.cause }
 
-// report logs a run that failed; waiting and being stopped are no failures.
-func (r *Runner) report(j storage.Job, failure error) {
+// logFailure logs a run that failed. Being postponed or stopped is no failure.
+func (r *Runner) logFailure(j storage.Job, failure error) {
 	if _, waits := errors.AsType[*postponed](failure); failure == nil || waits || r.base.Err() != nil {
 		return
 	}
+
 	attrs := []any{"job", j.ID, "kind", j.Kind, "attempt", j.Attempt(), "error", failure}
 	if p, ok := errors.AsType[*storage.PanicError](failure); ok {
 		r.Log.Error("job panicked", append(attrs, "stack", string(p.Stack))...)
@@ -164,26 +183,28 @@ func (r *Runner) report(j storage.Job, failure error) {
 	r.Log.Warn("job failed", attrs...)
 }
 
-// errLapsed is the cause that a handler's context gives when its lease is over.
-var errLapsed = errors.New("the job's lease is over")
+// errLeaseExpired is the cause of a handler's context that ends with its lease.
+var errLeaseExpired = errors.New("the job's lease is over")
 
-// lapse takes jobs away from handlers that did not return when their lease was
-// over. What such a handler does later is fenced off.
-func (r *Runner) lapse() {
+// expireLeases takes jobs away from handlers that did not return at the end of
+// their lease. What such a handler returns later is not written.
+func (r *Runner) expireLeases() {
+	var expired []*run
+
 	r.mu.Lock()
 	now := storage.Now()
-	var lapsed []*run
 	for id, current := range r.running {
 		if current.job.LeasedUntil <= now {
-			lapsed = append(lapsed, current)
+			expired = append(expired, current)
 			delete(r.running, id)
 			r.release(r.kinds[current.job.Kind], current.job.Lane)
 		}
 	}
 	r.mu.Unlock()
-	for _, current := range lapsed {
+
+	for _, current := range expired {
 		k := r.kinds[current.job.Kind]
-		r.group.Go(func() { r.settle(k, current.job, nil, errLapsed) })
+		r.group.Go(func() { r.settle(k, current.job, nil, errLeaseExpired) })
 	}
 }
 
@@ -197,6 +218,7 @@ func (r *Runner) observe(k *kindState, outcome string, began time.Time) {
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
+
 	select {
 	case <-timer.C:
 		return true

@@ -15,7 +15,7 @@ const (
 	maxClaim = 128
 	// maxCrashes stops a job that takes the process down each time it runs.
 	maxCrashes = 10
-	// pauseAfterFault is how long the runner waits when the database fails it.
+	// pauseAfterFault is how long the runner waits after an error of the database.
 	pauseAfterFault = time.Second
 )
 
@@ -23,36 +23,37 @@ const (
 type Options struct {
 	DB       *storage.DB
 	Kinds    []Kind
-	Workers  int           // jobs running at once, of all kinds that have none of their own
-	Poll     time.Duration // how often to look, should a wake-up be missed
+	Workers  int           // jobs running at once, of all kinds without workers of their own
+	Poll     time.Duration // how often to look for jobs, should a wake-up be missed
 	Grace    time.Duration // how long to let jobs finish when stopping
 	Log      *slog.Logger
 	OnFinish func(Finish)
 }
 
-// Runner works the jobs table.
+// Runner claims jobs and runs them. The package comment describes how.
 type Runner struct {
 	Options
-	order    []*kindState // by priority
-	kinds    map[string]*kindState
-	wake     chan struct{}
-	memories *memories
-	crew     crew
-	group    sync.WaitGroup  // runs and their settling
-	base     context.Context // of all runs; ends when the grace time is over
-	stop     context.CancelFunc
+	order  []*kindState // by priority
+	kinds  map[string]*kindState
+	wake   chan struct{} // has one slot: a signal that is not read yet is enough
+	memory *memoryCache
+	pool   goroutinePool
+	group  sync.WaitGroup  // reservations, runs and their settling
+	base   context.Context // of all runs; ends when the grace time is over
+	stop   context.CancelFunc
 
-	mu        sync.Mutex
-	accepting bool
-	free      int
-	lanes     map[laneKey]*laneState
-	running   map[int64]*run
-	nextDue   storage.Time
-	starved   bool // something waits for the next free worker
-	stale     bool // which lanes are closed must be found out anew
+	// mu guards what follows, and the fields of kinds and lanes.
+	mu         sync.Mutex
+	accepting  bool
+	free       int // workers that kinds share
+	lanes      map[laneKey]*laneState
+	running    map[int64]*run // by job
+	nextDue    storage.Time   // of jobs that were stored since the last look; 0 for none
+	starved    bool           // jobs wait for the next free worker
+	lanesStale bool           // the closed lanes must be loaded again
 }
 
-// run is one job being worked on.
+// run is a job whose handler was started and has not returned.
 type run struct {
 	job    storage.Job
 	cancel context.CancelFunc
@@ -62,17 +63,18 @@ type run struct {
 func New(o Options) *Runner {
 	base, stop := context.WithCancel(context.Background())
 	r := &Runner{
-		Options:  o,
-		base:     base,
-		stop:     stop,
-		kinds:    make(map[string]*kindState),
-		wake:     make(chan struct{}, 1),
-		memories: newMemories(),
-		crew:     newCrew(),
-		free:     o.Workers,
-		lanes:    make(map[laneKey]*laneState),
-		running:  make(map[int64]*run),
+		Options: o,
+		base:    base,
+		stop:    stop,
+		kinds:   make(map[string]*kindState),
+		wake:    make(chan struct{}, 1),
+		memory:  newMemoryCache(),
+		pool:    newGoroutinePool(),
+		free:    o.Workers,
+		lanes:   make(map[laneKey]*laneState),
+		running: make(map[int64]*run),
 	}
+
 	for _, k := range o.Kinds {
 		if k.Workers <= 0 || (k.Workers > o.Workers && !k.Own) {
 			k.Workers = o.Workers
@@ -83,10 +85,13 @@ func New(o Options) *Runner {
 		if k.Attempts <= 0 {
 			k.Attempts = defaultAttempts
 		}
+
+		// Waiting, because jobs may have been stored before the runner existed.
 		state := &kindState{Kind: k, waiting: true}
 		r.order = append(r.order, state)
 		r.kinds[k.Name] = state
 	}
+
 	return r
 }
 
@@ -94,13 +99,15 @@ func New(o Options) *Runner {
 // do not within the grace time, and returns.
 func (r *Runner) Run(ctx context.Context) error {
 	defer r.stop()
-	if err := r.recover(ctx); err != nil {
+
+	if err := r.recoverState(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil // told to stop before it began
+			return nil // stopped before it began
 		}
 		return err
 	}
 	r.DB.SetDispatcher(r)
+
 	for ctx.Err() == nil {
 		next, err := r.pass(ctx)
 		if err != nil && ctx.Err() == nil {
@@ -109,16 +116,18 @@ func (r *Runner) Run(ctx context.Context) error {
 		}
 		r.wait(ctx, next)
 	}
+
 	r.drain()
 	return nil
 }
 
-// recover frees what a process that died had leased, and finds the lanes that
-// are closed or held.
-func (r *Runner) recover(ctx context.Context) error {
+// recoverState frees the leases of the process before, which died with them, and
+// finds the lanes that are closed or have held jobs.
+func (r *Runner) recoverState(ctx context.Context) error {
 	if err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes); err != nil {
 		return err
 	}
+
 	var (
 		leased []int64
 		held   []storage.HeldLane
@@ -133,6 +142,7 @@ func (r *Runner) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	for len(leased) > 0 {
 		batch := leased[:min(maxClaim, len(leased))]
 		leased = leased[len(batch):]
@@ -148,8 +158,10 @@ func (r *Runner) recover(ctx context.Context) error {
 			return err
 		}
 	}
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	for _, h := range held {
 		if k := r.kinds[h.Kind]; k != nil {
 			r.lane(k, h.Lane).held = true
@@ -159,21 +171,24 @@ func (r *Runner) recover(ctx context.Context) error {
 	return nil
 }
 
-// pass claims all that can start now, starts it, and returns when to look again.
+// pass is one turn of the loop: it claims and starts all that can start now, and
+// returns when the next job is due.
 func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
-	r.lapse()
-	if r.takeStale() {
+	r.expireLeases()
+
+	if r.takeLanesStale() {
 		if err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes); err != nil {
 			return 0, err
 		}
 	}
+
 	if err := r.enqueuePeriodic(ctx); err != nil {
 		return 0, err
 	}
 	if err := r.claimAll(ctx); err != nil {
 		return 0, err
 	}
-	return r.lookAhead(ctx)
+	return r.findNextDue(ctx)
 }
 
 // claimAll claims for the kinds that share workers in order, and at the same time
@@ -183,6 +198,7 @@ func (r *Runner) claimAll(ctx context.Context) error {
 	var shared []*kindState
 	var group sync.WaitGroup
 	errs := make([]error, len(r.order)+1)
+
 	for i, k := range r.order {
 		if !k.Own {
 			shared = append(shared, k)
@@ -190,15 +206,17 @@ func (r *Runner) claimAll(ctx context.Context) error {
 		}
 		group.Go(func() { errs[i] = r.claim(ctx, k) })
 	}
+
 	errs[len(r.order)] = r.claim(ctx, shared...)
 	group.Wait()
 	return errors.Join(errs...)
 }
 
-// claim starts what can start now of kinds, the first of them first.
+// claim starts what can start now of kinds, in their order. Within a kind, jobs
+// that are leased already go before held ones, and those before new ones.
 func (r *Runner) claim(ctx context.Context, kinds ...*kindState) error {
 	for _, k := range kinds {
-		if err := r.takeTurns(ctx, k); err != nil {
+		if err := r.startReady(ctx, k); err != nil {
 			return err
 		}
 		if err := r.claimHeld(ctx, k); err != nil {
@@ -211,152 +229,67 @@ func (r *Runner) claim(ctx context.Context, kinds ...*kindState) error {
 	return nil
 }
 
-// enqueuePeriodic puts the periodic kinds on the queue whose time has come.
-func (r *Runner) enqueuePeriodic(ctx context.Context) error {
-	for _, k := range r.order {
-		if k.Every == 0 || storage.Now() < k.nextRun {
-			continue
-		}
-		if r.busy(k) { // its last job is still at it: leave this turn out
-			k.nextRun = storage.Now().Add(k.Every)
-			continue
-		}
-		var last storage.Time
-		err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
-			last, err = rx.PeriodicRun(k.Name)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if due := last.Add(k.Every); last != 0 && last <= storage.Now() && due > storage.Now() {
-			k.nextRun = due
-			continue
-		}
-		if err := r.DB.Update(ctx, func(tx *storage.Tx) error { return tx.EnqueuePeriodic(k.Name) }); err != nil {
-			return err
-		}
-		k.nextRun = storage.Now().Add(k.Every)
-	}
-	return nil
-}
-
-// busy tells whether a job of the kind is running.
-func (r *Runner) busy(k *kindState) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return k.running > 0
-}
-
-// lookAhead finds when the next waiting job is due, and notes which kinds have
-// one due already that no wake-up told of.
-func (r *Runner) lookAhead(ctx context.Context) (storage.Time, error) {
-	var next storage.Time
-	due := make(map[*kindState]storage.Time, len(r.order))
-	r.mu.Lock()
-	r.nextDue = 0 // whoever stores one after this look sets it again
-	r.mu.Unlock()
-	err := r.DB.View(ctx, func(rx *storage.Rx) error {
-		for _, k := range r.order {
-			at, err := rx.NextDue(k.Name)
-			if err != nil {
-				return err
-			}
-			due[k] = at
-			if k.Every > 0 {
-				next = earlier(next, k.nextRun)
-			}
-		}
-		return nil
-	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := storage.Now()
-	for k, at := range due {
-		switch {
-		case at == 0:
-		case at <= now:
-			if !k.waiting {
-				k.waiting = true
-				r.wakeUp()
-			}
-		default:
-			next = earlier(next, at)
-		}
-	}
-	return next, err
-}
-
-// wait sleeps until a wake-up, the next due job, or the next poll.
-func (r *Runner) wait(ctx context.Context, next storage.Time) {
-	r.mu.Lock()
-	next = earlier(next, r.nextDue)
-	r.mu.Unlock()
-	pause := r.Poll
-	if next != 0 {
-		pause = max(0, min(pause, next.Sub(storage.Now())))
-	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-r.wake:
-	case <-timer.C:
-	}
-}
-
-// Wake makes the runner look at everything again: another process may have
-// changed the queue.
+// Wake makes the runner look at the whole queue and at the closed lanes again,
+// because another process may have changed them.
 func (r *Runner) Wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stale = true
+
+	r.lanesStale = true
 	for _, k := range r.order {
 		k.waiting = true
 	}
-	r.wakeUp()
+	r.signal()
 }
 
-// takeStale tells, once, whether the closed lanes must be loaded again.
-func (r *Runner) takeStale() bool {
+// takeLanesStale tells whether the closed lanes must be loaded again, and clears
+// the flag.
+func (r *Runner) takeLanesStale() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	stale := r.stale
-	r.stale = false
+
+	stale := r.lanesStale
+	r.lanesStale = false
 	return stale
 }
 
-// wakeUp nudges the loop without waiting for it.
-func (r *Runner) wakeUp() {
+// signal wakes the loop. It does not block.
+func (r *Runner) signal() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Cancel stops a job that is running; its row must be gone already.
+// Cancel stops a job that is running or leased ahead. Its row must be deleted
+// before, so that its run cannot be settled.
 func (r *Runner) Cancel(id int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+
 	if run := r.running[id]; run != nil {
 		run.cancel()
 		return
 	}
-	r.drop(id)
+	r.dropReady(id)
 }
 
-// drain stops claiming and waits for what runs.
+// drain admits no more jobs, and waits for those that run: for the grace time as
+// they are, and then for a second after cancelling them.
 func (r *Runner) drain() {
 	defer r.DB.SetDispatcher(nil)
+
 	r.mu.Lock()
 	r.accepting = false
 	r.mu.Unlock()
-	r.putAllBack()
+	r.holdAllReady()
+
 	done := make(chan struct{})
 	go func() {
 		r.group.Wait()
 		close(done)
 	}()
+
 	grace := time.NewTimer(r.Grace)
 	defer grace.Stop()
 	select {
@@ -364,7 +297,9 @@ func (r *Runner) drain() {
 		return
 	case <-grace.C:
 	}
+
 	r.stop()
+
 	last := time.NewTimer(time.Second)
 	defer last.Stop()
 	select {

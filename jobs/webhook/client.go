@@ -53,7 +53,7 @@ type Delivery struct {
 	Body    []byte
 
 	URL     *url.URL
-	Headers map[string]string // of the subscription's own
+	Headers map[string]string // what the subscription adds
 	Secrets []string
 }
 
@@ -71,11 +71,12 @@ type Outcome struct {
 // Succeeded tells whether the endpoint took the delivery.
 func (o Outcome) Succeeded() bool { return o.Code == "" }
 
-// Deliver makes one attempt. It fails only in its outcome.
+// Deliver makes one attempt. A failure is reported in the outcome.
 func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
 	limit := cmp.Or(c.Timeout, defaultTimeout)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+
 	out := Outcome{At: time.Now()}
 	res, err := c.Transport.RoundTrip(d.request(ctx, out.At))
 	if err != nil {
@@ -84,25 +85,32 @@ func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
 		return out
 	}
 	defer res.Body.Close()
-	// A 2xx is a promise that the event was taken, whatever becomes of the rest.
+
+	// A 2xx says that the event was taken, even if the body cannot be read.
 	body, _ := guard.ReadBody(res.Body, answerLimit)
 	out.Took, out.Status, out.Snippet = time.Since(out.At), res.StatusCode, snippet(body)
+
 	if res.StatusCode/100 != 2 {
-		out.Code, out.Message = HTTPError, fmt.Sprintf("the endpoint answered %s", describe(res.StatusCode))
+		out.Code, out.Message = HTTPError, fmt.Sprintf("the endpoint answered %s", statusText(res.StatusCode))
 	}
 	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable {
 		out.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 	}
+
 	return out
 }
 
 // request is the signed POST of a delivery.
 func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
 	signature := Sign(at, d.Body, d.Secrets...)
+
 	header := make(http.Header, 16+len(d.Headers))
 	for name, value := range d.Headers {
 		header.Set(name, value)
 	}
+
+	// After the subscription's own headers, which cannot replace ours. All names
+	// are in canonical form.
 	for _, h := range [...]struct{ name, value string }{
 		{"User-Agent", userAgent},
 		{"Content-Type", "application/json"},
@@ -119,17 +127,26 @@ func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
 	} {
 		header[h.name] = []string{h.value}
 	}
-	// Present and empty, it is not sent: it tells the transport to try another
-	// connection when the endpoint had hung up the one that was kept alive. One
-	// of the subscription's own tells it as well.
+
+	// This header tells the transport that it may repeat the request on another
+	// connection when the endpoint has closed the one that was kept alive. With
+	// nil it is not sent. A key that the subscription adds has the same effect.
 	if _, own := header["Idempotency-Key"]; !own {
 		header["Idempotency-Key"] = nil
 	}
+
 	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(d.Body)), nil }
 	first, _ := body()
 	r := &http.Request{
-		Method: http.MethodPost, URL: d.URL, Host: d.URL.Host, Header: header, ProtoMajor: 1, ProtoMinor: 1,
-		Body: first, GetBody: body, ContentLength: int64(len(d.Body)),
+		Method:        http.MethodPost,
+		URL:           d.URL,
+		Host:          d.URL.Host,
+		Header:        header,
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		Body:          first,
+		GetBody:       body,
+		ContentLength: int64(len(d.Body)),
 	}
 	return r.WithContext(ctx)
 }
@@ -146,22 +163,22 @@ func explain(err error, limit time.Duration) string {
 	case guard.AddressBlocked:
 		return "the endpoint's address is not public"
 	case guard.TLSFailure:
-		return cut("no secure connection: "+inner(err).Error(), messageLimit)
+		return cut("no secure connection: "+withoutAddress(err).Error(), messageLimit)
 	default:
 		return "the connection to the endpoint broke"
 	}
 }
 
-// inner is an error without the addresses that package net puts before it.
-func inner(err error) error {
+// withoutAddress is an error without the addresses that package net puts before it.
+func withoutAddress(err error) error {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Err != nil {
 		return op.Err
 	}
 	return err
 }
 
-// describe names a status.
-func describe(status int) string {
+// statusText is a status as people read it: its number and its name.
+func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
@@ -170,7 +187,7 @@ func snippet(body []byte) string {
 	return cut(strings.ToValidUTF8(string(body[:min(len(body), snippetLimit+utf8.UTFMax)]), "\uFFFD"), snippetLimit)
 }
 
-// cut shortens a valid text to so many bytes, never within a character.
+// cut shortens valid UTF-8 to at most limit bytes, never within a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -181,10 +198,11 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// retryAfter reads the header of that name: seconds, or a date. More seconds
-// than can be counted are as many as can be.
+// retryAfter reads the Retry-After header: seconds, or a date. A number that is
+// too large becomes the largest that ParseUint returns.
 func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) && isNumber(value) {
+	seconds, err := strconv.ParseUint(value, 10, 31)
+	if err == nil || errors.Is(err, strconv.ErrRange) && isNumber(value) {
 		return time.Duration(seconds) * time.Second
 	}
 	if date, err := http.ParseTime(value); err == nil {
@@ -193,6 +211,6 @@ func retryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// isNumber tells whether there are only digits: what is too large is not read to
-// its end.
+// isNumber tells whether a value has only digits. ParseUint does not say so: it
+// stops reading where the number becomes too large.
 func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }

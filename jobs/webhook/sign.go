@@ -1,5 +1,5 @@
-// Package webhook signs deliveries and makes them: one signed POST to an address
-// that a stranger gave us.
+// Package webhook signs deliveries and makes them: each is one signed POST to an
+// address that a customer gave us, so it goes through package guard.
 package webhook
 
 import (
@@ -36,12 +36,14 @@ var (
 // HMAC-SHA256 of time, dot and body, keyed by the whole secret's bytes.
 func Sign(at time.Time, body []byte, secrets ...string) string {
 	t := strconv.FormatInt(at.Unix(), 10)
+
 	b := make([]byte, 0, len("t=,")+len(t)+len(secrets)*len(",v1=")+len(secrets)*hex.EncodedLen(sha256.Size))
 	b = append(append(b, "t="...), t...)
 	for _, secret := range secrets {
 		b = append(b, ",v1="...)
 		b = hex.AppendEncode(b, digest([]byte(secret), body, t, "."))
 	}
+
 	return string(b)
 }
 
@@ -54,21 +56,23 @@ func SignStandard(id string, at time.Time, body []byte, secrets ...string) strin
 	for _, secret := range secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, SecretPrefix))
 		if err != nil {
-			continue // not one of ours, and nothing that such a library would take
+			continue // not one of our secrets; a Standard Webhooks library would refuse it too
 		}
+
 		if b != nil {
 			b = append(b, ' ')
 		}
 		b = append(b, "v1,"...)
 		b = base64.StdEncoding.AppendEncode(b, digest(key, body, id, ".", t, "."))
 	}
+
 	return string(b)
 }
 
-// digest is the HMAC of the body with something before it.
-func digest(key, body []byte, before ...string) []byte {
+// digest is the HMAC-SHA256 of a body with a prefix.
+func digest(key, body []byte, prefix ...string) []byte {
 	mac := hmac.New(sha256.New, key)
-	for _, part := range before {
+	for _, part := range prefix {
 		mac.Write([]byte(part))
 	}
 	mac.Write(body)
@@ -76,14 +80,15 @@ func digest(key, body []byte, before ...string) []byte {
 }
 
 // Verify checks the value of X-Svc-Signature against the raw bytes of a body, as
-// a receiver should: any segment may match any secret, which makes rotation
-// possible, the comparison takes the same time for all, and what is older than
-// Tolerance is refused, so that nobody can play an old delivery back.
+// a receiver should. Any segment may match any secret, so that secrets can be
+// rotated; the comparison takes constant time; and what is older than Tolerance
+// is refused, so that nobody can replay an old delivery.
 func Verify(header string, body []byte, now time.Time, secrets ...string) error {
 	t, given, err := parseSignature(header)
 	if err != nil {
 		return err
 	}
+
 	matches := false
 	for _, secret := range secrets {
 		want := digest([]byte(secret), body, t.text, ".")
@@ -91,6 +96,7 @@ func Verify(header string, body []byte, now time.Time, secrets ...string) error 
 			matches = hmac.Equal(mac, want) || matches
 		}
 	}
+
 	switch {
 	case !matches:
 		return ErrMismatch
@@ -100,22 +106,23 @@ func Verify(header string, body []byte, now time.Time, secrets ...string) error 
 	return nil
 }
 
-// signatureTime is the time of a signature, also as it was written: that is
-// what was signed.
+// signatureTime is the time of a signature, parsed and as it was written: the
+// text is what was signed.
 type signatureTime struct {
 	text string
 	at   time.Time
 }
 
-// maxSegments bounds what a stranger can make us compare.
+// maxSegments bounds the comparisons that one header can cause.
 const maxSegments = 32
 
-// parseSignature reads t=…,v1=…[,v1=…]. Segments of other names are left aside:
+// parseSignature reads t=…,v1=…[,v1=…]. Segments with other names are ignored:
 // another version of the scheme may add some.
 func parseSignature(header string) (t signatureTime, macs [][]byte, err error) {
 	if strings.Count(header, ",") >= maxSegments {
 		return t, nil, fmt.Errorf("%w: it has too many parts", ErrMalformed)
 	}
+
 	for segment := range strings.SplitSeq(header, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(segment), "=")
 		switch name {
@@ -136,6 +143,7 @@ func parseSignature(header string) (t signatureTime, macs [][]byte, err error) {
 			macs = append(macs, mac)
 		}
 	}
+
 	if t.text == "" || len(macs) == 0 {
 		return t, nil, fmt.Errorf("%w: it needs t and v1", ErrMalformed)
 	}
