@@ -80,6 +80,9 @@ func sources(t *testing.T) (all []source) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(all) < 200 {
+		t.Fatalf("only %d files were found", len(all))
+	}
 	return all
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"confab/storage/storagetest"
 )
 
 // marked finds the blocks of the README that are commands to be run.
@@ -52,7 +54,7 @@ func TestTheREADMEsCommandsRunAsPrinted(t *testing.T) {
 		}
 	}
 	tools := t.TempDir()
-	is.NoErr(os.WriteFile(filepath.Join(tools, "curl"), []byte(strings.Replace(strictCurl, "%s", curl, 1)), 0o700))
+	is.NoErr(os.WriteFile(filepath.Join(tools, "curl"), []byte(storagetest.Swap(t, strictCurl, "%s", curl)), 0o700))
 
 	in := func(name string, args ...string) *exec.Cmd {
 		cmd := exec.Command(name, args...)

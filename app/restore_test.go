@@ -12,6 +12,7 @@ import (
 
 	"confab/app"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // TestRestoreRefusesWhatIsNotWhole changes each part of a sound archive, and
@@ -45,7 +46,7 @@ func TestRestoreRefusesWhatIsNotWhole(t *testing.T) {
 		"a changed file":       {change(2, flip(1)), damaged},
 		"a file of other name": {change(2, func(e *entry) { e.name = sound[3].name }), "twice"},
 		"a longer file":        {change(2, func(e *entry) { e.content += "x" }), damaged},
-		"a newer format":       {change(4, func(e *entry) { e.content = strings.Replace(e.content, `"format": 1`, `"format": 2`, 1) }), "has format 2 and this build knows only 1"},
+		"a newer format":       {change(4, func(e *entry) { e.content = storagetest.Swap(t, e.content, `"format": 1`, `"format": 2`) }), "has format 2 and this build knows only 1"},
 		"a manifest of text":   {change(4, func(e *entry) { e.content = "hello" }), foreign},
 		"a way out":            {change(2, func(e *entry) { e.name = "media/../../../out" }), foreign},
 		"an absolute name":     {change(2, func(e *entry) { e.name = "/tmp/out" }), foreign},

@@ -171,6 +171,7 @@ func TestMessagesThatWaitTooLongForTheirAccountFail(t *testing.T) {
 		w.is.Equal(about, later)
 		w.is.Equal(told, -1)
 		time.Sleep(time.Hour)
+		w.is.True(len(w.provider.calls()) > 1)
 		for _, c := range w.provider.calls() {
 			w.is.Equal(c.tag(), first) // nothing else was tried
 		}

@@ -287,7 +287,7 @@ func TestDeletedMediaStaysForWhatWaitsLonger(t *testing.T) {
 				kind := map[bool]string{true: "image", false: "interactive"}[name == "itself"]
 				w.text()
 				synctest.Wait()
-				id := w.queue("+15550001111", kind, strings.Replace(content, "MEDIA", m.ID, 1))
+				id := w.queue("+15550001111", kind, storagetest.Swap(t, content, "MEDIA", m.ID))
 				synctest.Wait()
 				w.remove(m)
 				time.Sleep(2 * time.Hour)

@@ -255,8 +255,10 @@ func (h *heap) retain(r jobs.Retention) {
 		if k.Name == "retention" {
 			_, err := k.Handle(context.Background(), storage.Job{})
 			h.is.NoErr(err)
+			return
 		}
 	}
+	h.t.Fatal("there is no job of retention")
 }
 
 func TestRetentionIsThePlansAndTheSettings(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +48,7 @@ func TestASyncCountsWhatItDoes(t *testing.T) {
 		list[7] = template("t7", "PAUSED", "UTILITY", "Hi")
 		list = list[:240]
 		w.is.Equal(sync(), "0 1 10 240")
-		list[7] = strings.Replace(list[7], `"type":"BODY","text":"Hi"`, `"text" : "Hi",  "type":"BODY"`, 1) // the same, written otherwise
+		list[7] = storagetest.Swap(t, list[7], `"type":"BODY","text":"Hi"`, `"text" : "Hi",  "type":"BODY"`) // the same, written otherwise
 		w.is.Equal(sync(), "0 0 0 240")
 		list = append(list, list[3]) // a page that repeats one
 		w.is.Equal(sync(), "0 0 0 240")

@@ -76,6 +76,9 @@ func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
 			plans, err := tx.Plans(func() error { return run(tx) })
+			if len(plans) == 0 {
+				t.Errorf("%s asked nothing", name)
+			}
 			for query, plan := range plans {
 				if scan.MatchString(plan) {
 					t.Errorf("%s: %s\n%s", name, query, plan)

@@ -32,7 +32,7 @@ func TestOnlyAWholeKeyInTheBearerHeaderIsTaken(t *testing.T) {
 		{"basic with the key itself", "/me", []string{"Authorization: Basic " + secret}, "401 invalid_api_key"},
 		{"the key without a scheme", "/me", []string{"Authorization: " + secret}, "401 invalid_api_key"},
 		{"the scheme alone", "/me", []string{"Authorization: Bearer"}, "401 invalid_api_key"},
-		{"another prefix", "/me", []string{"Authorization: Bearer " + strings.Replace(secret, "svc_live_", "svc_test_", 1)}, "401 invalid_api_key"},
+		{"another prefix", "/me", []string{"Authorization: Bearer " + storagetest.Swap(t, secret, "svc_live_", "svc_test_")}, "401 invalid_api_key"},
 		{"a character less", "/me", []string{"Authorization: Bearer " + secret[:len(secret)-1]}, "401 invalid_api_key"},
 		{"a character more", "/me", []string{"Authorization: Bearer " + secret + "A"}, "401 invalid_api_key"},
 		{"two spaces", "/me", []string{"Authorization: Bearer  " + secret}, "401 invalid_api_key"},

@@ -174,7 +174,7 @@ func (f *fixture) busy(keep []string, label string) (stop func()) {
 			made := f.call("POST", contacts, fmt.Sprintf(`{"phone_number":"+49170%07d"}`, i)).text("data.id")
 			f.call("PATCH", contacts+"/"+keep[i%len(keep)], fmt.Sprintf(`{"name":"Name %d"}`, i))
 			f.call("POST", contacts+"/"+keep[(7*i)%len(keep)]+"/labels", `{"label_id":"`+label+`"}`)
-			f.call("POST", messages, strings.Replace(hello, "+15551234567", fmt.Sprintf("+49170%07d", i), 1))
+			f.call("POST", messages, storagetest.Swap(f.t, hello, "+15551234567", fmt.Sprintf("+49170%07d", i)))
 			if i%2 == 0 {
 				f.call("DELETE", contacts+"/"+made, "")
 			}

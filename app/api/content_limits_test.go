@@ -105,14 +105,24 @@ func (l limit) long(n int) string {
 	return `"` + text + `👍"`
 }
 
+// around is the content before and after the place of the text.
+func (l limit) around() (before, after string) {
+	before, after, found := strings.Cut(l.content, "§")
+	if !found {
+		panic("no place for a text in " + l.content)
+	}
+	return before, after
+}
+
 // with puts a value in the place of the text.
 func (l limit) with(value string) string {
-	return message(l.kind, strings.Replace(l.content, "§", value, 1))
+	before, after := l.around()
+	return message(l.kind, before+value+after)
 }
 
 // without leaves the text out.
 func (l limit) without() string {
-	before, after, _ := strings.Cut(l.content, "§")
+	before, after := l.around()
 	at := strings.LastIndex(strings.TrimSuffix(before, `":`), `"`)
 	return message(l.kind, before[:at]+`"absent":0`+after)
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"confab/storage/storagetest"
 )
 
 func TestTemplateNamesAreTrimmedAndChecked(t *testing.T) {
@@ -105,7 +107,7 @@ func TestEachPartTakesItsParameters(t *testing.T) {
 				}
 				is.Equal(judge(t, message("template", fillFrame+open+`"parameters":[`+parameter+`]}]}`)), want)
 				if want == "" {
-					absent := strings.Replace(parameter, `"`+kind+`":`, `"absent":`, 1)
+					absent := storagetest.Swap(t, parameter, `"`+kind+`":`, `"absent":`)
 					is.Equal(judge(t, message("template", fillFrame+open+`"parameters":[`+absent+`]}]}`)), "missing_required_field template.components[0].parameters[0]."+kind)
 				}
 			})

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/matryer/is"
+
+	"confab/storage/storagetest"
 )
 
 // readMessage takes a body the way that a request does.
@@ -189,7 +191,7 @@ func TestContentMustBeThereAndBeAnObject(t *testing.T) {
 	for _, kind := range messageTypes {
 		is := is.New(t)
 		is.Equal(judge(t, message(kind, `null`)), "missing_required_field "+kind)
-		is.Equal(judge(t, strings.Replace(message(kind, `{}`), `"`+kind+`":{`, `"other":{`, 1)), "missing_required_field "+kind)
+		is.Equal(judge(t, storagetest.Swap(t, message(kind, `{}`), `"`+kind+`":{`, `"other":{`)), "missing_required_field "+kind)
 		for _, wrong := range []string{`"x"`, `[]`, `5`, `true`, `""`} {
 			is.Equal(judge(t, message(kind, wrong)), "invalid_field_value "+kind)
 		}

@@ -244,7 +244,7 @@ func TestAnUnchangedListOfConversationsIsNotSentAgain(t *testing.T) {
 		"assignee": func() { f.call("PATCH", conversations+"/"+all[1], `{"assigned_to":"`+user.ID+`"}`) },
 		"label":    func() { f.call("POST", conversations+"/"+all[2]+"/labels", attach(label)) },
 		"name":     func() { f.call("PATCH", contacts+"/"+people[3], `{"name":"Ana"}`) },
-		"message":  func() { f.call("POST", messages, strings.Replace(hello, "+15551234567", "+15550000004", 1)) },
+		"message":  func() { f.call("POST", messages, storagetest.Swap(t, hello, "+15551234567", "+15550000004")) },
 		"unread":   func() { f.exec(`UPDATE conversations SET unread_count = 7 WHERE id = ?`, all[4]) },
 		"another":  func() { f.call("POST", messages, hello) },
 	} {

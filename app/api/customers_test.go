@@ -256,9 +256,9 @@ func TestOrganizationsCannotSeeEachOthersCustomers(t *testing.T) {
 	for _, c := range platform(mine, link) {
 		foreign := f.callAs(other.Secret, c[0], c[1], c[2])
 		is.Equal(foreign.code(), "404 resource_not_found")
-		gone := strings.NewReplacer(mine, "/customers/"+f.db.NewID(storage.PrefixCustomer)).Replace(c[1])
+		gone := storagetest.Swap(t, c[1], mine, "/customers/"+f.db.NewID(storage.PrefixCustomer))
 		is.Equal(plainBody(f.callAs(other.Secret, c[0], gone, c[2])), plainBody(foreign)) // nothing tells them apart
-		malformed := strings.NewReplacer(mine, "/customers/cus_1").Replace(c[1])
+		malformed := storagetest.Swap(t, c[1], mine, "/customers/cus_1")
 		is.Equal(f.call(c[0], malformed, c[2]).code(), "404 resource_not_found")
 	}
 	is.Equal(f.callAs(other.Secret, "GET", "/customers?status=all", "").get("data"), []any{})

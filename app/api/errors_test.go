@@ -72,7 +72,7 @@ var provocations = map[Code]func(*fixture) answer{
 	},
 	InvalidPhoneNumber: func(f *fixture) answer {
 		f.connect(f.tenant, number)
-		return f.call("POST", messages, strings.Replace(hello, "+1555", "+0555", 1))
+		return f.call("POST", messages, storagetest.Swap(f.t, hello, "+1555", "+0555"))
 	},
 	ContactAlreadyExists: func(f *fixture) answer {
 		f.contact(f.connect(f.tenant, number), "+15551234567")
@@ -101,7 +101,7 @@ var provocations = map[Code]func(*fixture) answer{
 	},
 	TemplateAlreadyExists: func(f *fixture) answer {
 		f.connect(f.tenant, number)
-		return f.call("POST", templatesPath, strings.NewReplacer("order_ready", "notice", "en_US", "en").Replace(orderReady))
+		return f.call("POST", templatesPath, storagetest.Swap(f.t, storagetest.Swap(f.t, orderReady, "order_ready", "notice"), "en_US", "en"))
 	},
 	RegistrationFailed:  registered(400, `{"error":{"code":133005,"message":"(#133005) Two step verification PIN Mismatch"}}`),
 	ProviderUnavailable: registered(500, "<html>"),

@@ -56,6 +56,7 @@ func TestNoRouteReachesAnotherOrganization(t *testing.T) {
 func TestNoBodyReachesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
 	before := ours.shows(t, f)
+	tried := 0
 	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
 		if rt.method != "POST" && rt.method != "PATCH" {
 			return
@@ -67,6 +68,7 @@ func TestNoBodyReachesAnotherOrganization(t *testing.T) {
 				if foreign == body {
 					continue
 				}
+				tried++
 				got := f.callAs(theirs.Secret, rt.method, path, foreign)
 				skipped := got.status == 200 && strings.HasSuffix(rt.path, "/bulk_label") && counts(got) == "0 0 1 0"
 				if got.status < 400 && !skipped {
@@ -75,7 +77,9 @@ func TestNoBodyReachesAnotherOrganization(t *testing.T) {
 			}
 		}
 	})
+	is.New(t).True(tried >= 5)
 	after := ours.shows(t, f)
+	is.New(t).True(len(before) >= 20)
 	for path, data := range before {
 		if !reflect.DeepEqual(after[path], data) {
 			t.Errorf("%s was changed:\n%v\nwas:\n%v", path, after[path], data)
@@ -102,10 +106,12 @@ var idPattern = regexp.MustCompile(`^\^([a-z]+_)`)
 // nothing.
 func TestNoListReachesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
+	lists, filters := 0, 0
 	f.everyRoute(t, func(t *testing.T, f *fixture, rt route) {
 		if rt.method != "GET" {
 			return
 		}
+		lists++
 		path := theirs.path(t, rt, nil)
 		got := f.callAs(theirs.Secret, "GET", path, "")
 		for place, id := range ours.has {
@@ -119,6 +125,7 @@ func TestNoListReachesAnotherOrganization(t *testing.T) {
 			if p.In != "query" || kind == nil {
 				continue
 			}
+			filters++
 			for _, id := range []string{ours.own(kind[1] + "01JQ0Z8M4T9V2X3W5Y6A7B8C9D"), f.db.NewID(kind[1])} {
 				got := f.callAs(theirs.Secret, "GET", path+"?"+p.Name+"="+id, "")
 				if list, ok := got.get("data").([]any); got.status != 200 || !ok || len(list) > 0 {
@@ -127,6 +134,7 @@ func TestNoListReachesAnotherOrganization(t *testing.T) {
 			}
 		}
 	})
+	is.New(t).True(lists >= 20 && filters >= 5)
 }
 
 // An id that is none, or of nothing, is missing in every place of every path,

@@ -48,7 +48,7 @@ func TestMediaThatIsNotInTheLibraryIsNotSent(t *testing.T) {
 	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.InsertTeam(&team) })
 	f.connect(storagetest.Tenant{Organization: f.tenant.Organization, Team: team}, "206540352242922")
 	id := f.upload(picture()).text("data.id")
-	elsewhere := strings.Replace(messages, number, "206540352242922", 1)
+	elsewhere := storagetest.Swap(t, messages, number, "206540352242922")
 	is.Equal(f.call("POST", elsewhere, sending("image", id)).code(), "422 media_not_found image.id") // another team's
 	for _, missing := range []string{"x", "1013859600285441", f.db.NewID(storage.PrefixMedia), strings.ToLower(id)} {
 		for _, kind := range mediaTypes {
@@ -57,10 +57,10 @@ func TestMediaThatIsNotInTheLibraryIsNotSent(t *testing.T) {
 	}
 	header := `{"messaging_product":"chat","to":"+15551234567","type":"interactive","interactive":{"type":"reply_buttons","header":{"type":"image","image":{"id":"ID"}},` +
 		`"body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}}`
-	is.Equal(f.call("POST", messages, strings.Replace(header, "ID", "med_x", 1)).code(), "422 media_not_found interactive.header.image.id")
+	is.Equal(f.call("POST", messages, storagetest.Swap(t, header, "ID", "med_x")).code(), "422 media_not_found interactive.header.image.id")
 	is.Equal(f.events(), nil) // nobody became a contact by it
 
-	got := f.call("POST", messages, strings.Replace(header, "ID", id, 1))
+	got := f.call("POST", messages, storagetest.Swap(t, header, "ID", id))
 	is.Equal(got.status, 200)
 	is.Equal(got.get("data.media"), nil) // a header is not the message's media
 }
@@ -70,7 +70,7 @@ func TestMediaIsSentFromAnotherNumberOfTheTeam(t *testing.T) {
 	f, _ := serveLibrary(t)
 	f.connect(f.tenant, "206540352242922")
 	file := f.upload(picture())
-	sister := strings.Replace(messages, number, "206540352242922", 1)
+	sister := storagetest.Swap(t, messages, number, "206540352242922")
 	sent := f.call("POST", sister, sending("image", file.text("data.id")))
 	is.Equal(sent.status, 200)
 	is.Equal(sent.get("data.media.url"), file.get("data.url"))

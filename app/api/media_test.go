@@ -105,7 +105,7 @@ func TestAFileIsTakenShownAndDeleted(t *testing.T) {
 	made := f.upload(picture())
 	is.Equal(made.status, 201)
 	token := strings.Split(made.text("data.url"), "/")[4]
-	golden(t, "media", strings.Replace(made.body, token, "c29tZSByYW5kb20gdHdlbnR5LWZvdXIgYnl0", 1))
+	golden(t, "media", storagetest.Swap(t, made.body, token, "c29tZSByYW5kb20gdHdlbnR5LWZvdXIgYnl0"))
 	id := made.text("data.id")
 	is.True(storage.ValidID(storage.PrefixMedia, id))
 	is.Equal(made.text("data.sha256"), f.kept()[0])
@@ -365,7 +365,7 @@ func TestMediaIsThatOfItsNumber(t *testing.T) {
 	for _, method := range []string{"GET", "DELETE"} {
 		is.Equal(f.call(method, "/206540352242922/media/"+id, "").code(), "404 resource_not_found")
 		is.Equal(f.callAs(other.Secret, method, library+"/"+id, "").code(), "404 resource_not_found")
-		for _, odd := range []string{"x", strings.ToLower(id), "med_", strings.Replace(id, "med_", "msg_", 1)} {
+		for _, odd := range []string{"x", strings.ToLower(id), "med_", storagetest.Swap(t, id, "med_", "msg_")} {
 			is.Equal(f.call(method, library+"/"+odd, "").code(), "404 resource_not_found")
 		}
 	}

@@ -130,17 +130,21 @@ func TestAMalformedMessageIdIsMissing(t *testing.T) {
 func TestMediaByLinkIsWhereTheLinkSays(t *testing.T) {
 	f, account := serveNumber(t)
 	f.template(account, storage.Template{Name: "hi", Category: "UTILITY", Components: storage.JSON(`[{"type":"BODY","text":"Hi {{1}}!"}]`)})
+	linked := 0
 	for name, body := range sends {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			f := f.in(t)
-			path := messages + "/" + f.call("POST", messages, body).text("data.id") + "/media"
+			sent := f.call("POST", messages, body)
+			is.Equal(sent.status, 200) // else there is nothing at its path anyway
+			path := messages + "/" + sent.text("data.id") + "/media"
 			_, rest, found := strings.Cut(body, `"link":"`)
 			link, _, _ := strings.Cut(rest, `"`)
 			if !found || strings.Contains(body, `"interactive"`) {
 				is.Equal(f.call("GET", path, "").code(), "404 resource_not_found")
 				return
 			}
+			linked++
 			for _, method := range []string{"GET", "HEAD"} {
 				got := f.call(method, path, "")
 				is.Equal(got.status, 302)
@@ -149,7 +153,11 @@ func TestMediaByLinkIsWhereTheLinkSays(t *testing.T) {
 			}
 		})
 	}
-	is.New(t).Equal(f.call("GET", messages+"/"+f.call("POST", messages, hello).text("data.id")+"/media", "").code(), "404 resource_not_found")
+	is := is.New(t)
+	is.Equal(linked, 4) // an image, a document, a video and a sound
+	sent := f.call("POST", messages, hello)
+	is.Equal(sent.status, 200)
+	is.Equal(f.call("GET", messages+"/"+sent.text("data.id")+"/media", "").code(), "404 resource_not_found")
 }
 
 func TestALinkInAHeaderIsASCII(t *testing.T) {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -19,64 +18,71 @@ func (f *fixture) customer(status string) {
 	f.exec(`UPDATE accounts SET customer_id = ? WHERE phone_number_id = ?`, id, number)
 }
 
-// refusals are the states in which a send is refused, and how.
-var refusals = []struct {
+// refusal is a state in which a send is refused, and how.
+type refusal struct {
 	name  string
 	state func(*fixture, storage.Account)
 	body  string
 	want  string
-}{
-	{"the customer is suspended", func(f *fixture, _ storage.Account) { f.customer("suspended") }, hello, "422 customer_suspended"},
-	{"the customer is archived", func(f *fixture, _ storage.Account) { f.customer("archived") }, hello, "422 customer_suspended"},
-	{"the customer is active", func(f *fixture, _ storage.Account) { f.customer("active") }, hello, "200"},
-	{"the customer is pending", func(f *fixture, _ storage.Account) { f.customer("pending") }, hello, "200"},
-	{"the account is restricted", restrict, hello, "422 account_restricted"},
-	{"the number is being set up", mark(storage.AccountOnboarding), hello, "422 whatsapp_number_not_verified"},
-	{"the account is disconnected", mark(storage.AccountDisconnected), hello, "422 upstream_error"},
-	{"the account is degraded", mark(storage.AccountDegraded), hello, "422 upstream_error"},
-	{"marketing to one who opted out", optOut, promo, "422 marketing_opted_out"},
-	{"no marketing to one who opted out", optOut, notice, "200"},
-	{"a text to one who opted out", optOut, hello, "200"},
-	{"a template to one who did not opt in", demandOptIn, notice, "422 consent_required"},
-	{"a template to a stranger", func(f *fixture, _ storage.Account) { demandOptInOf(f) }, notice, "422 consent_required"},
-	{"a text to one who did not opt in", demandOptIn, hello, "200"},
-	{"a template to one who opted in", func(f *fixture, a storage.Account) {
-		demandOptIn(f, a)
-		f.exec(`UPDATE contacts SET opted_in = 1`)
-	}, notice, "200"},
-	{"no subscription", func(f *fixture, _ storage.Account) {
-		f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
-	}, hello, "402 subscription_inactive"},
-	{"the quota is used up", func(f *fixture, _ storage.Account) {
-		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
-		f.count(2)
-	}, hello, "402 quota_exceeded"},
-	{"one is left", func(f *fixture, _ storage.Account) {
-		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
-		f.count(1)
-	}, hello, "200"},
-	{"last month was busy", func(f *fixture, _ storage.Account) {
-		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
-		f.exec(`INSERT INTO usage (organization_id, month, messages) VALUES (?, 202001, 1000)`, f.tenant.Organization.ID)
-	}, hello, "200"},
-	{"another organization is busy", func(f *fixture, _ storage.Account) {
-		f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
-		f.tenant = storagetest.Seed(f.t, f.db, "Busy")
-		f.count(1000)
-	}, hello, "200"},
-	{"a file that is not in the library", nothing, message("image", `{"id":"med_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}`), "422 media_not_found image.id"},
-	{"a file that is none", nothing, message("document", `{"id":"x"}`), "422 media_not_found document.id"},
-	{"a header that is not in the library", nothing, message("interactive", `{"type":"button","header":{"type":"video","video":{"id":"med_x"}},"body":{"text":"b"},`+
-		`"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`), "422 media_not_found interactive.header.video.id"},
-	{"an unknown template", nothing, strings.Replace(notice, "notice", "nope", 1), "400 invalid_template_name template.name"},
-	{"an unknown language", nothing, strings.Replace(notice, `"en"`, `"de"`, 1), "400 invalid_template_name template.name"},
-	{"a name that no template can have", nothing, strings.Replace(notice, "notice", "No!", 1), "400 invalid_template_name template.name"},
-	{"a parameter too many", nothing, strings.Replace(notice, `"en"`, `"en","components":[{"type":"body","parameters":[{"type":"text","text":"x"}]}]`, 1),
-		"400 invalid_field_value template.components[0].parameters"},
-	{"a number that is none", nothing, strings.Replace(hello, "+1555", "+0555", 1), "400 invalid_phone_number to"},
-	{"nothing at all", nothing, `{}`, "400 missing_required_field type"},
-	{"no JSON", nothing, `{`, "400 invalid_json"},
-	{"a receipt for what nobody received", nothing, `{"status":"read","message_id":"wamid.x"}`, "404 resource_not_found"},
+}
+
+// refusals are the states in which a send is refused, with some beside them in
+// which it is not.
+func refusals(t testing.TB) []refusal {
+	t.Helper()
+	return []refusal{
+		{"the customer is suspended", func(f *fixture, _ storage.Account) { f.customer("suspended") }, hello, "422 customer_suspended"},
+		{"the customer is archived", func(f *fixture, _ storage.Account) { f.customer("archived") }, hello, "422 customer_suspended"},
+		{"the customer is active", func(f *fixture, _ storage.Account) { f.customer("active") }, hello, "200"},
+		{"the customer is pending", func(f *fixture, _ storage.Account) { f.customer("pending") }, hello, "200"},
+		{"the account is restricted", restrict, hello, "422 account_restricted"},
+		{"the number is being set up", mark(storage.AccountOnboarding), hello, "422 whatsapp_number_not_verified"},
+		{"the account is disconnected", mark(storage.AccountDisconnected), hello, "422 upstream_error"},
+		{"the account is degraded", mark(storage.AccountDegraded), hello, "422 upstream_error"},
+		{"marketing to one who opted out", optOut, promo, "422 marketing_opted_out"},
+		{"no marketing to one who opted out", optOut, notice, "200"},
+		{"a text to one who opted out", optOut, hello, "200"},
+		{"a template to one who did not opt in", demandOptIn, notice, "422 consent_required"},
+		{"a template to a stranger", func(f *fixture, _ storage.Account) { demandOptInOf(f) }, notice, "422 consent_required"},
+		{"a text to one who did not opt in", demandOptIn, hello, "200"},
+		{"a template to one who opted in", func(f *fixture, a storage.Account) {
+			demandOptIn(f, a)
+			f.exec(`UPDATE contacts SET opted_in = 1`)
+		}, notice, "200"},
+		{"no subscription", func(f *fixture, _ storage.Account) {
+			f.change(f.tenant, func(o *storage.Organization) { o.Subscription = storage.SubscriptionInactive })
+		}, hello, "402 subscription_inactive"},
+		{"the quota is used up", func(f *fixture, _ storage.Account) {
+			f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
+			f.count(2)
+		}, hello, "402 quota_exceeded"},
+		{"one is left", func(f *fixture, _ storage.Account) {
+			f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
+			f.count(1)
+		}, hello, "200"},
+		{"last month was busy", func(f *fixture, _ storage.Account) {
+			f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
+			f.exec(`INSERT INTO usage (organization_id, month, messages) VALUES (?, 202001, 1000)`, f.tenant.Organization.ID)
+		}, hello, "200"},
+		{"another organization is busy", func(f *fixture, _ storage.Account) {
+			f.change(f.tenant, func(o *storage.Organization) { o.Plan = "two" })
+			f.tenant = storagetest.Seed(f.t, f.db, "Busy")
+			f.count(1000)
+		}, hello, "200"},
+		{"a file that is not in the library", nothing, message("image", `{"id":"med_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"}`), "422 media_not_found image.id"},
+		{"a file that is none", nothing, message("document", `{"id":"x"}`), "422 media_not_found document.id"},
+		{"a header that is not in the library", nothing, message("interactive", `{"type":"button","header":{"type":"video","video":{"id":"med_x"}},"body":{"text":"b"},`+
+			`"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`), "422 media_not_found interactive.header.video.id"},
+		{"an unknown template", nothing, storagetest.Swap(t, notice, "notice", "nope"), "400 invalid_template_name template.name"},
+		{"an unknown language", nothing, storagetest.Swap(t, notice, `"en"`, `"de"`), "400 invalid_template_name template.name"},
+		{"a name that no template can have", nothing, storagetest.Swap(t, notice, "notice", "No!"), "400 invalid_template_name template.name"},
+		{"a parameter too many", nothing, storagetest.Swap(t, notice, `"en"`, `"en","components":[{"type":"body","parameters":[{"type":"text","text":"x"}]}]`),
+			"400 invalid_field_value template.components[0].parameters"},
+		{"a number that is none", nothing, storagetest.Swap(t, hello, "+1555", "+0555"), "400 invalid_phone_number to"},
+		{"nothing at all", nothing, `{}`, "400 missing_required_field type"},
+		{"no JSON", nothing, `{`, "400 invalid_json"},
+		{"a receipt for what nobody received", nothing, `{"status":"read","message_id":"wamid.x"}`, "404 resource_not_found"},
+	}
 }
 
 func nothing(*fixture, storage.Account) {}
@@ -120,18 +126,19 @@ func quota(o *Options) { o.Plans["two"] = Plan{API: true, MonthlyMessages: 2} }
 func refused(name string) func(*fixture) answer {
 	return func(f *fixture) answer {
 		account := f.connect(f.tenant, number)
-		for _, r := range refusals {
+		for _, r := range refusals(f.t) {
 			if r.name == name {
 				r.state(f, account)
 				return f.call("POST", messages, r.body)
 			}
 		}
+		f.t.Fatalf("no refusal is called %q", name)
 		return answer{}
 	}
 }
 
 func TestARefusedSendLeavesNothingBehind(t *testing.T) {
-	for _, tt := range refusals {
+	for _, tt := range refusals(t) {
 		t.Run(tt.name, func(t *testing.T) {
 			is := is.New(t)
 			f, account := serveNumber(t, quota)
@@ -173,10 +180,10 @@ func TestTheFirstRefusalInTheContractsOrderIsTold(t *testing.T) {
 	restrict(f, account)
 	mark(storage.AccountDisconnected)(f, account)
 	optOut(f, account)
-	bad := strings.Replace(promo, "promo", "nope", 1)
+	bad := storagetest.Swap(t, promo, "promo", "nope")
 	is.Equal(f.call("POST", "/1065403522429/messages", `{`).code(), "404 resource_not_found")
 	is.Equal(f.call("POST", messages, `{`).code(), "400 invalid_json")
-	is.Equal(f.call("POST", messages, strings.Replace(bad, "+1555", "x", 1)).code(), "400 invalid_phone_number to")
+	is.Equal(f.call("POST", messages, storagetest.Swap(t, bad, "+1555", "x")).code(), "400 invalid_phone_number to")
 	is.Equal(f.call("POST", messages, bad).code(), "400 invalid_template_name template.name")
 	is.Equal(f.call("POST", messages, promo).code(), "402 subscription_inactive")
 	f.exec(`UPDATE organizations SET subscription = 'active'`)

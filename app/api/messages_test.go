@@ -34,7 +34,7 @@ func TestAnAcceptedSendMakesAContactAConversationAndAJob(t *testing.T) {
 	is.Equal(f.effects(), "map[contacts:1 conversations:1 events:1 jobs:1 messages:1 usage:1]")
 	is.Equal(f.events(), []string{"contact.created"})
 
-	second := f.call("POST", messages, strings.Replace(hello, `"+1555`, `"1555`, 1)) // the + may be left out
+	second := f.call("POST", messages, storagetest.Swap(t, hello, `"+1555`, `"1555`)) // the + may be left out
 	is.Equal(second.status, 200)
 	is.Equal(f.effects(), "map[contacts:1 conversations:1 events:1 jobs:2 messages:2 usage:2]")
 	for _, same := range []string{"data.contact_id", "data.conversation_id", "data.to"} {
@@ -43,7 +43,7 @@ func TestAnAcceptedSendMakesAContactAConversationAndAJob(t *testing.T) {
 	is.True(second.text("data.id") > first.text("data.id"))
 	is.Equal(f.call("GET", messages+"/"+first.text("data.id"), "").get("data"), first.get("data")) // the answer is what is stored
 
-	other := f.call("POST", messages, strings.Replace(hello, "4567", "4568", 1))
+	other := f.call("POST", messages, storagetest.Swap(t, hello, "4567", "4568"))
 	is.True(other.text("data.contact_id") != first.text("data.contact_id"))
 	is.True(other.text("data.conversation_id") != first.text("data.conversation_id"))
 	is.Equal(f.effects(), "map[contacts:2 conversations:2 events:2 jobs:3 messages:3 usage:3]")
@@ -89,11 +89,11 @@ func TestARecipientMayBeAddressedByTheParentBSUID(t *testing.T) {
 	is.Equal(known.get("data.contact_id"), got.get("data.contact_id"))
 	is.Equal(known.get("data.bsuid"), "US.7")
 	is.Equal(known.get("data.to"), "+15559999999")
-	is.Equal(f.call("POST", messages, strings.Replace(body, "US.ENT.1349", "US.7", 1)).get("data.contact_id"), got.get("data.contact_id"))
+	is.Equal(f.call("POST", messages, storagetest.Swap(t, body, "US.ENT.1349", "US.7")).get("data.contact_id"), got.get("data.contact_id"))
 
 	other := storage.Contact{AccountID: account.ID, ParentBSUID: new("US.ENT.8")}
 	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.InsertContact(&other) })
-	is.Equal(f.call("POST", messages, strings.Replace(body, "1349", "8", 1)).get("data.contact_id"), other.ID)
+	is.Equal(f.call("POST", messages, storagetest.Swap(t, body, "1349", "8")).get("data.contact_id"), other.ID)
 }
 
 func TestARecipientWithoutANumberIsAddressedByBSUID(t *testing.T) {
@@ -113,19 +113,19 @@ func TestARecipientWithoutANumberIsAddressedByBSUID(t *testing.T) {
 	is.Equal(known.get("data.username"), "ada")
 	is.Equal(f.call("GET", messages+"/"+got.text("data.id"), "").get("data.to"), "+15559999999")
 
-	both := strings.Replace(body, `"recipient"`, `"to":"+15551234567","recipient"`, 1)
+	both := storagetest.Swap(t, body, `"recipient"`, `"to":"+15551234567","recipient"`)
 	is.Equal(f.call("POST", messages, both).get("data.to"), "+15551234567") // to wins
 	f.template(account, storage.Template{Name: "otp", Category: "AUTHENTICATION",
 		Components: storage.JSON(`[{"type":"BODY"},{"type":"BUTTONS","buttons":[{"type":"OTP"}]}]`)})
-	code := strings.Replace(notice, `"notice","language":"en"`, `"otp","language":"en","components":[{"type":"body","parameters":[{"type":"text","text":"1"}]},{"type":"button","sub_type":"url","index":0,"parameters":[{"type":"text","text":"1"}]}]`, 1)
+	code := storagetest.Swap(t, notice, `"notice","language":"en"`, `"otp","language":"en","components":[{"type":"body","parameters":[{"type":"text","text":"1"}]},{"type":"button","sub_type":"url","index":0,"parameters":[{"type":"text","text":"1"}]}]`)
 	is.Equal(f.call("POST", messages, code).status, 200)
-	is.Equal(f.call("POST", messages, strings.Replace(code, `"to":"+15551234567"`, `"recipient":"US.1349"`, 1)).code(), "400 invalid_field_value recipient")
+	is.Equal(f.call("POST", messages, storagetest.Swap(t, code, `"to":"+15551234567"`, `"recipient":"US.1349"`)).code(), "400 invalid_field_value recipient")
 }
 
 func TestAReplyShowsWhatItRepliesTo(t *testing.T) {
 	is := is.New(t)
 	f, _ := serveNumber(t)
-	got := f.call("POST", messages, strings.Replace(hello, `"type"`, `"context":{"message_id":"wamid.\"x","more":1},"type"`, 1))
+	got := f.call("POST", messages, storagetest.Swap(t, hello, `"type"`, `"context":{"message_id":"wamid.\"x","more":1},"type"`))
 	is.Equal(got.get("data.context"), map[string]any{"message_id": `wamid."x`})
 	is.Equal(f.call("POST", messages, hello).get("data.context"), nil)
 }

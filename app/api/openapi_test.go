@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -113,14 +114,17 @@ func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
 	slices.Sort(sent)
 	is.Equal(named, sent)
 
+	shown := make(map[string]bool)
 	for name, response := range doc.Components.Responses {
 		for code, example := range response.Value.Content["application/json"].Examples {
 			body := example.Value.Value.(map[string]any)["error"].(map[string]any)
 			is.Equal(body["code"], code)
 			is.Equal(fmt.Sprint(codeNamed(code).status), statusOf[name]) // the code stands under its status
 			is.Equal(body["type"], string(codeNamed(code).errorType))
+			shown[code] = true
 		}
 	}
+	is.Equal(slices.Sorted(maps.Keys(shown)), sent) // each has an example
 }
 
 func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
@@ -131,6 +135,7 @@ func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 	for _, content := range append(slices.Clone(messageTypes), "unsupported", "location", "contacts", "button", "sticker", "order") {
 		optional = append(optional, "Message."+content)
 	}
+	var fields []string
 	var walk func(path string, schema *openapi3.Schema)
 	walk = func(path string, schema *openapi3.Schema) {
 		if open := schema.AdditionalProperties.Has; open != nil && *open {
@@ -138,6 +143,7 @@ func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 		}
 		for name, property := range schema.Properties {
 			field := path + "." + name
+			fields = append(fields, field)
 			if slices.Contains(schema.Required, name) == slices.Contains(optional, field) {
 				t.Errorf("%s: is it required or not?", field)
 			}
@@ -149,6 +155,11 @@ func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 	for name, schema := range described().doc.Components.Schemas {
 		if !isBody(name) {
 			walk(name, schema.Value)
+		}
+	}
+	for _, field := range optional {
+		if !slices.Contains(fields, field) {
+			t.Errorf("there is no %s that may be left out", field)
 		}
 	}
 }

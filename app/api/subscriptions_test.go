@@ -273,6 +273,7 @@ func TestOrganizationsCannotSeeEachOthersSubscriptions(t *testing.T) {
 	made := f.call("POST", hooks, hook)
 	id := made.text("data.id")
 	delivery := f.call("POST", hooks+"/"+id+"/test", "").text("data.id")
+	is.True(id != "" && delivery != "")
 	secret := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
 	for _, tt := range []struct{ method, path, body string }{
 		{"GET", hooks + "/" + id, ""}, {"PATCH", hooks + "/" + id, `{"status":"paused"}`}, {"PATCH", hooks + "/" + id, `{`}, {"DELETE", hooks + "/" + id, ""},
@@ -283,9 +284,12 @@ func TestOrganizationsCannotSeeEachOthersSubscriptions(t *testing.T) {
 	} {
 		foreign := f.callAs(other.Secret, tt.method, tt.path, tt.body)
 		is.Equal(foreign.code(), "404 resource_not_found")
-		missing := f.callAs(other.Secret, tt.method, strings.NewReplacer(id, f.db.NewID("wbs_"), delivery, f.db.NewID("wbd_")).Replace(tt.path), strings.ReplaceAll(tt.body, id, f.db.NewID("wbs_")))
+		is.True(strings.Contains(tt.path+tt.body, id) || strings.Contains(tt.path, delivery)) // so that it can be left out
+		gone := strings.NewReplacer(id, f.db.NewID("wbs_"), delivery, f.db.NewID("wbd_"))
+		missing := f.callAs(other.Secret, tt.method, gone.Replace(tt.path), gone.Replace(tt.body))
 		is.Equal(plainBody(foreign), plainBody(missing)) // nothing tells them apart
-		malformed := f.callAs(other.Secret, tt.method, strings.NewReplacer(id, "wbs_1", delivery, "wbd_1").Replace(tt.path), strings.ReplaceAll(tt.body, id, "wbs_1"))
+		bad := strings.NewReplacer(id, "wbs_1", delivery, "wbd_1")
+		malformed := f.callAs(other.Secret, tt.method, bad.Replace(tt.path), bad.Replace(tt.body))
 		is.Equal(plainBody(foreign), plainBody(malformed))
 	}
 	is.Equal(len(f.callAs(other.Secret, "GET", hooks, "").ids()), 0)

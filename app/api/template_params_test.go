@@ -8,6 +8,8 @@ import (
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
+
+	"confab/storage/storagetest"
 )
 
 // storedTemplates need something each.
@@ -124,11 +126,11 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 		{"cards in any order", "cards", []string{cardsOf(second, first), bodyOf(textA)}, ""},
 		{"no cards", "cards", []string{bodyOf(textA)}, "components"},
 		{"one card of two", "cards", []string{bodyOf(textA), cardsOf(first)}, "components[1].cards"},
-		{"no such card", "cards", []string{bodyOf(textA), cardsOf(first, strings.Replace(second, ":1", ":7", 1))}, "components[1].cards[1].card_index"},
+		{"no such card", "cards", []string{bodyOf(textA), cardsOf(first, storagetest.Swap(t, second, ":1", ":7"))}, "components[1].cards[1].card_index"},
 		{"a card without its file", "cards", []string{bodyOf(textA), cardsOf(first, `{"card_index":1}`)}, "components[1].cards[1].components"},
-		{"a card with a wrong file", "cards", []string{bodyOf(textA), cardsOf(first, strings.Replace(second, videoX, imageX, 1))}, "components[1].cards[1].components[0].parameters[0].type"},
-		{"a card without its link", "cards", []string{bodyOf(textA), cardsOf(strings.Replace(first, ","+url0, "", 1), second)}, "components[1].cards[0].components"},
-		{"a card with too much text", "cards", []string{bodyOf(textA), cardsOf(strings.Replace(first, textA, textA+","+textB, 1), second)}, "components[1].cards[0].components[1].parameters"},
+		{"a card with a wrong file", "cards", []string{bodyOf(textA), cardsOf(first, storagetest.Swap(t, second, videoX, imageX))}, "components[1].cards[1].components[0].parameters[0].type"},
+		{"a card without its link", "cards", []string{bodyOf(textA), cardsOf(storagetest.Swap(t, first, ","+url0, ""), second)}, "components[1].cards[0].components"},
+		{"a card with too much text", "cards", []string{bodyOf(textA), cardsOf(storagetest.Swap(t, first, textA, textA+","+textB), second)}, "components[1].cards[0].components[1].parameters"},
 
 		{"offer", "offer", []string{until}, ""},
 		{"offer without end", "offer", nil, "components"},
@@ -140,7 +142,7 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 		{"button alone", "otp", []string{url0}, "components"},
 		{"code as synced", "code", []string{bodyOf(textA), url0}, ""},
 		{"two codes", "code", []string{bodyOf(textA, textB), url0}, "components[0].parameters"},
-		{"code by another button", "code", []string{bodyOf(textA), strings.Replace(code3, `"3"`, `0`, 1)}, "components[1].sub_type"},
+		{"code by another button", "code", []string{bodyOf(textA), storagetest.Swap(t, code3, `"3"`, `0`)}, "components[1].sub_type"},
 
 		{"two payloads", "buttons", []string{`{"type":"button","sub_type":"quick_reply","index":0,"parameters":[{"type":"payload","payload":"p"},{"type":"payload","payload":"q"}]}`}, "components[0].parameters"},
 		{"body that is not there", "bare", []string{headerOf(textA), bodyOf(textA)}, "components[1].parameters"},

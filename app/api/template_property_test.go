@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"confab/app/simulator"
+	"confab/storage/storagetest"
 )
 
 // reviewer is a simulator that judges templates. Each account of its takes only so
@@ -95,7 +96,7 @@ func TestTheValidatorAndTheSimulatorTakeTheSameTemplates(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			again := strings.Replace(string(wire), fmt.Sprintf(`"name":"t%d"`, serial), fmt.Sprintf(`"name":"w%d"`, serial), 1)
+			again := storagetest.Swap(t, string(wire), fmt.Sprintf(`"name":"t%d"`, serial), fmt.Sprintf(`"name":"w%d"`, serial))
 			if taken, said := simulated.takes([]byte(again)); !taken { // what is left of it is still one
 				rt.Fatalf("the simulator refuses what is made of it: %s\n%s", said, again)
 			}

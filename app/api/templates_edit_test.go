@@ -90,7 +90,7 @@ func TestAnEditIsRefused(t *testing.T) {
 	is.Equal(after.Status, "approved")
 
 	is.Equal(u.call("PATCH", readyPath, otherText).status, 200)
-	got := u.call("PATCH", readyPath, strings.Replace(otherText, "Dear", "Beloved", 1)) // while it is reviewed
+	got := u.call("PATCH", readyPath, storagetest.Swap(t, otherText, "Dear", "Beloved")) // while it is reviewed
 	is.Equal(got.code(), "400 invalid_field_value")
 	is.True(strings.Contains(got.text("error.message"), "cannot be edited"))
 }
@@ -210,7 +210,7 @@ func TestASendLooksForATemplateThatIsNotKnownHere(t *testing.T) {
 		is.Equal(u.call("POST", messages, sendOf("nope")).code(), "400 invalid_template_name template.name")
 	}
 	is.Equal(u.asked.count("message_templates"), 1) // once a minute
-	is.Equal(u.call("POST", messages, strings.Replace(sendOf("fresh"), `"language":"en"`, `"language":"en","components":[{"type":"body","parameters":[{"type":"text","text":"x"}]}]`, 1)).code(),
+	is.Equal(u.call("POST", messages, storagetest.Swap(t, sendOf("fresh"), `"language":"en"`, `"language":"en","components":[{"type":"body","parameters":[{"type":"text","text":"x"}]}]`)).code(),
 		"400 invalid_field_value template.components[0].parameters")
 }
 
@@ -300,7 +300,7 @@ func TestAHeadersFileIsFetchedAndUploaded(t *testing.T) {
 func TestCardsThatShareAFileUploadItOnce(t *testing.T) {
 	is := is.New(t)
 	u := serveFetching(t)
-	card := strings.Replace(imageCard, "4::a", elsewhere(t)+"/menu.png", 1)
+	card := storagetest.Swap(t, imageCard, "4::a", elsewhere(t)+"/menu.png")
 	is.Equal(u.call("POST", templatesPath, draft("MARKETING", "", greeting, carousel(card, card, imageCard))).status, 201)
 	is.Equal(u.asked.count("/uploads"), 1)
 }
@@ -332,7 +332,7 @@ func TestAHeadersFileThatWillNotDoIsNamed(t *testing.T) {
 	t.Run("in a card", func(t *testing.T) {
 		is := is.New(t)
 		u := serveFetching(t)
-		card := strings.Replace(imageCard, "4::a", at+"/nope.png", 1)
+		card := storagetest.Swap(t, imageCard, "4::a", at+"/nope.png")
 		is.Equal(u.call("POST", templatesPath, draft("MARKETING", "", greeting, carousel(imageCard, card))).code(),
 			"400 invalid_field_value components[1].cards[1].components[0].example.header_handle[0]")
 	})

@@ -136,7 +136,7 @@ func TestASubmittedTemplateIsPending(t *testing.T) {
 	got := u.call("POST", templatesPath, orderReady)
 	is.Equal(got.status, 201)
 	id := got.text("data.provider_template_id")
-	golden(t, "template_created", strings.Replace(got.body, id, "594425479261596", 1))
+	golden(t, "template_created", storagetest.Swap(t, got.body, id, "594425479261596"))
 	there := u.simulate("GET", "/"+id, "")
 	is.Equal(there["name"], "order_ready")
 	is.Equal(there["status"], "PENDING")
@@ -147,7 +147,7 @@ func TestASubmittedTemplateIsPending(t *testing.T) {
 
 	is.Equal(u.call("POST", templatesPath, orderReady).code(), "409 template_already_exists name")
 	is.Equal(u.asked.count("POST"), 1) // which nobody had to be asked for
-	again := u.call("POST", templatesPath, strings.Replace(orderReady, "en_US", "de", 1))
+	again := u.call("POST", templatesPath, storagetest.Swap(t, orderReady, "en_US", "de"))
 	is.Equal(again.status, 201)                                                         // another language is another template
 	is.Equal(u.call("POST", templatesPath+"/sync", "").get("data.updated"), float64(0)) // it is kept as the provider has it
 }
@@ -155,7 +155,7 @@ func TestASubmittedTemplateIsPending(t *testing.T) {
 func TestATemplateOfEachKindIsSubmitted(t *testing.T) {
 	u := serveUpstream(t, simulator.Number{})
 	n := 0
-	for _, c := range templateRules {
+	for _, c := range templateRules(t) {
 		if c.want != "" || strings.Contains(c.body, "https://example.com/a.png") {
 			continue
 		}
@@ -179,7 +179,7 @@ func TestATemplateOfEachKindIsSubmitted(t *testing.T) {
 
 func TestABadTemplateIsRefusedBeforeAnybodyIsAsked(t *testing.T) {
 	u := serveUpstream(t, simulator.Number{})
-	for _, c := range templateRules {
+	for _, c := range templateRules(t) {
 		if c.want == "" {
 			continue
 		}
@@ -223,11 +223,11 @@ func TestAnotherTemplateOfThatNameIsNotAdopted(t *testing.T) {
 	u := serveUpstream(t, simulator.Number{})
 	u.simulate("POST", "/"+u.number.WABAID+"/message_templates", orderReady)
 	for name, other := range map[string]string{
-		"another text":   strings.Replace(orderReady, "is ready", "was ready", 1),
-		"another button": strings.Replace(orderReady, "Thanks", "Nice", 1),
-		"another link":   strings.Replace(orderReady, "example.com/{{1}}", "example.org/{{1}}", 1),
+		"another text":   storagetest.Swap(t, orderReady, "is ready", "was ready"),
+		"another button": storagetest.Swap(t, orderReady, "Thanks", "Nice"),
+		"another link":   storagetest.Swap(t, orderReady, "example.com/{{1}}", "example.org/{{1}}"),
 		"no buttons":     draft("UTILITY", "", `{"type":"body","text":"Hi {{1}}, your order {{2}} is ready.","example":{"body_text":[["Ana","A-1042"]]}}`),
-		"a footer":       strings.Replace(orderReady, `"components":[`, `"components":[{"type":"FOOTER","text":"x"},`, 1),
+		"a footer":       storagetest.Swap(t, orderReady, `"components":[`, `"components":[{"type":"FOOTER","text":"x"},`),
 	} {
 		if got := u.call("POST", templatesPath, other).code(); got != "409 template_already_exists name" {
 			t.Errorf("%s: %s", name, got)
@@ -243,7 +243,7 @@ func TestWhatTheProviderHasAgainstATemplateIsTold(t *testing.T) {
 	is := is.New(t)
 	u := serveUpstream(t, simulator.Number{})
 	is.Equal(u.call("POST", templatesPath, orderReady).status, 201)
-	got := u.call("POST", templatesPath, strings.NewReplacer("en_US", "de", "UTILITY", "MARKETING").Replace(orderReady))
+	got := u.call("POST", templatesPath, storagetest.Swap(t, storagetest.Swap(t, orderReady, "en_US", "de"), "UTILITY", "MARKETING"))
 	is.Equal(got.code(), "400 invalid_field_value category")
 	is.Equal(got.text("error.message"), "The provider refuses the template: The category MARKETING doesn't match the one already associated with this template, UTILITY.")
 
@@ -291,7 +291,7 @@ func TestFailuresOfTheProviderAreA502(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			u := serveUpstream(t, simulator.Number{})
-			is.Equal(u.call("POST", templatesPath, strings.Replace(orderReady, "order_ready", "old", 1)).status, 201)
+			is.Equal(u.call("POST", templatesPath, storagetest.Swap(t, orderReady, "order_ready", "old")).status, 201)
 			before, _ := u.stored("old", "en_US")
 			for _, call := range []string{"POST " + templatesPath, "POST " + templatesPath + "/sync", "PATCH " + templatesPath + "/old"} {
 				u.control("DELETE", "/faults", "")

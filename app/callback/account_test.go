@@ -160,7 +160,9 @@ func TestNewsOfANumberThatIsNotConnectedHereMovesNoOther(t *testing.T) {
 		l.news(field, value)
 		l.is.Equal(l.stand(l.account), untouched)
 	}
-	for _, raw := range kept(t, l.server) {
+	all := kept(t, l.server)
+	l.is.Equal(len(all), 3)
+	for _, raw := range all {
 		l.is.Equal(raw.Reason, "unknown account")
 	}
 }

@@ -214,6 +214,6 @@ func TestAnEchoThatCannotBeReadIsKept(t *testing.T) {
 	l.hearEchoes(`null`, `{}`, `{"id":"wamid.1","type":"text","text":{"body":"to nobody"}}`, echo("wamid.2", "text", `"text":7`), echo("wamid.3", "text", `"text":{"body":"fine"}`))
 	l.is.Equal(l.kept(), []string{"unreadable message", "unreadable message", "unknown recipient", "unreadable message"})
 	l.is.Equal(len(l.said()), 1)
-	l.post(`{"field":"smb_message_echoes","value":{}}`, strings.Replace(news("smb_message_echoes", "message_echoes", "", echo("wamid.4", "text", `"text":{"body":"x"}`)), ourNumber, "404", 1))
+	l.post(`{"field":"smb_message_echoes","value":{}}`, storagetest.Swap(t, news("smb_message_echoes", "message_echoes", "", echo("wamid.4", "text", `"text":{"body":"x"}`)), ourNumber, "404"))
 	l.is.Equal(l.kept()[4:], []string{"unreadable", "unknown number"})
 }

@@ -189,9 +189,9 @@ func TestHostileCallbacksAreTakenAndLeaveNothingHalfDone(t *testing.T) {
 		"missing fields":       envelope(news("messages", "messages", anasProfile, written("wamid.a", "text", ""), written("wamid.b", "image", ""), written("wamid.c", "interactive", ""), written("", "text", `"text":{"body":"x"}`), written("wamid.d", "", `"text":{"body":"x"}`))),
 		"values that are not":  envelope(`{"field":"messages","value":7}`, `{"field":"messages","value":[]}`, `{"field":"messages","value":{"messages":{}}}`, `{"field":"smb_message_echoes","value":null}`, `{"field":"user_id_update","value":{"user_id_update":[[]]}}`, `{"field":"user_preferences","value":{"user_preferences":["x"]}}`, `{"field":7,"value":{}}`, `7`, `null`),
 		"entries that are not": `{"object":"whatsapp_business_account","entry":[7,null,[],{"changes":{}},{"changes":null},{"id":{},"time":"x","changes":[` + news("messages", "messages", anasProfile, hello("wamid.odd", "hi")) + `]}]}`,
-		"many keys":            envelope(news("messages", "messages", anasProfile, strings.Replace(hello("wamid.dup", "one"), `"id":`, `"id":"wamid.other","id":`, 1))),
+		"many keys":            envelope(news("messages", "messages", anasProfile, storagetest.Swap(t, hello("wamid.dup", "one"), `"id":`, `"id":"wamid.other","id":`))),
 		"a thousand":           envelope(news("messages", "messages", anasProfile, thousand()...)),
-		"SQL":                  envelope(news("messages", "messages", strings.Replace(anasProfile, "Ana Ruiz", "'; DROP TABLE messages; --", 1), hello("wamid.'; DROP TABLE events; --", "x"))),
+		"SQL":                  envelope(news("messages", "messages", storagetest.Swap(t, anasProfile, "Ana Ruiz", "'; DROP TABLE messages; --"), hello("wamid.'; DROP TABLE events; --", "x"))),
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, refused := post(t, l.server, body, sign(body))

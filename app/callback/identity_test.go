@@ -67,7 +67,7 @@ func TestASenderMayBeNamedOnlyInTheProfile(t *testing.T) {
 	l := newLine(t)
 	l.post(news("messages", "messages", anasProfile, `{"id":"wamid.1","timestamp":"1750030073","type":"text","text":{"body":"hi"}}`))
 	l.is.Equal(*l.thread("+15550001111").Name, "Ana Ruiz")
-	l.post(news("messages", "messages", anasProfile+","+strings.ReplaceAll(anasProfile, "1111", "2222"), `{"id":"wamid.2","timestamp":"1750030073","type":"text","text":{"body":"hi"}}`))
+	l.post(news("messages", "messages", anasProfile+","+storagetest.Swap(t, anasProfile, "1111", "2222"), `{"id":"wamid.2","timestamp":"1750030073","type":"text","text":{"body":"hi"}}`))
 	l.post(news("messages", "messages", "", `{"id":"wamid.3","timestamp":"1750030073","type":"text","text":{"body":"hi"}}`))
 	l.post(news("messages", "messages", "", `{"from":"0","from_user_id":"7","id":"wamid.4","timestamp":"1750030073","type":"text","text":{"body":"hi"}}`))
 	l.is.Equal(l.kept(), []string{"unknown sender", "unknown sender", "unknown sender"})
@@ -76,7 +76,7 @@ func TestASenderMayBeNamedOnlyInTheProfile(t *testing.T) {
 
 func TestTheNameFollowsTheProfileUnlessItIsOurs(t *testing.T) {
 	l := newLine(t)
-	named := func(name string) string { return strings.Replace(anasProfile, "Ana Ruiz", name, 1) }
+	named := func(name string) string { return storagetest.Swap(t, anasProfile, "Ana Ruiz", name) }
 	l.from(ana, named("Ana"), "wamid.1")
 	l.from(ana, named("Ana Ruiz"), "wamid.2")
 	l.from(ana, named("Ana Ruiz"), "wamid.3")
@@ -382,7 +382,7 @@ func TestMarketingIsStoppedAndResumed(t *testing.T) {
 		l.is.Equal(l.thread("+15550001111").MarketingOptedOut, step.out)
 	}
 	l.is.Equal(l.kinds(), []string{"contact.created", "message.received"}) // no event tells of it
-	l.prefer(wish(byNumber, "later"), `{}`, `null`, strings.Replace(wish(byNumber, "stop"), "marketing_messages", "calls", 1))
+	l.prefer(wish(byNumber, "later"), `{}`, `null`, storagetest.Swap(t, wish(byNumber, "stop"), "marketing_messages", "calls"))
 	l.is.Equal(len(l.kept()), 4)
 	l.is.True(!l.thread("+15550001111").MarketingOptedOut)
 }

@@ -84,7 +84,7 @@ func TestAConversationKnowsWhenSomebodyLastWrote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLine(t)
 		at := func(wamid, kind, content string, when time.Time) string {
-			return strings.Replace(written(wamid, kind, content), "1750030073", fmt.Sprint(when.Unix()), 1)
+			return storagetest.Swap(t, written(wamid, kind, content), "1750030073", fmt.Sprint(when.Unix()))
 		}
 		began := storage.Now()
 		l.hear(at("wamid.1", "text", `"text":{"body":"hi"}`, time.Now()))
@@ -171,7 +171,7 @@ func TestStatusesMessagesAndErrorsMayShareAChange(t *testing.T) {
 func TestEntriesAndChangesAreAllTaken(t *testing.T) {
 	l := newLine(t)
 	other := storagetest.Connect(t, l.server.DB, l.tenant, "999888777")
-	theirs := strings.Replace(news("messages", "messages", anasProfile, hello("wamid.3", "c")), ourNumber, "999888777", 1)
+	theirs := storagetest.Swap(t, news("messages", "messages", anasProfile, hello("wamid.3", "c")), ourNumber, "999888777")
 	l.postBody(`{"object":"whatsapp_business_account","entry":[{"id":"waba-1","changes":[` +
 		news("messages", "messages", anasProfile, hello("wamid.1", "a")) + `,` + news("messages", "messages", anasProfile, hello("wamid.2", "b")) + `]},
 		{"id":"waba-2","changes":[` + theirs + `]},{"id":"waba-3"},{}]}`)
@@ -190,7 +190,7 @@ func TestAMessageForANumberThatNobodyHasIsKept(t *testing.T) {
 	l := newLine(t)
 	var counted []string
 	l.server.OnKept = func(field, reason string) { counted = append(counted, field+": "+reason) }
-	l.post(strings.Replace(news("messages", "messages", anasProfile, hello("wamid.1", "a")), ourNumber, "404", 1))
+	l.post(storagetest.Swap(t, news("messages", "messages", anasProfile, hello("wamid.1", "a")), ourNumber, "404"))
 	l.is.Equal(l.kept(), []string{"unknown number"})
 	l.is.Equal(counted, []string{"messages: unknown number"})
 	storagetest.Exec(t, l.dir, `UPDATE accounts SET deleted_at = 1`)

@@ -291,7 +291,7 @@ func TestAnEventHoldsItsStatusAndNobodyElses(t *testing.T) {
 	l.post(`{"field":"messages","value":{"messaging_product":"whatsapp","metadata":{"display_phone_number":"15551","phone_number_id":"` + ourNumber + `"},
 		"future":{"a":[1]},"contacts":[{"profile":{"name":"whatsapp"},"wa_id":"15550001111"},{"profile":{"name":"Other"},"wa_id":"15550002222"},7],
 		"statuses":[` + status("wamid.1", "failed", tagged(id)+`,"new_key":{"x":"<&>"},"errors":[{"code":131026,"error_data":{"messaging_product":"whatsapp","details":"whatsapp"}}]`) + `,
-		` + strings.Replace(status("wamid.2", "read", ""), "15550001111", "15550002222", 1) + `]}}`)
+		` + storagetest.Swap(t, status("wamid.2", "read", ""), "15550001111", "15550002222") + `]}}`)
 	value := valueOf(l, l.events()[0].Payload)
 	l.is.Equal(value["messaging_product"], "chat")
 	l.is.Equal(value["future"], map[string]any{"a": []any{1.0}})

@@ -39,15 +39,16 @@ func runnable(t *testing.T, line []string) {
 
 func TestTheUnitFileIsOneThatSystemdTakes(t *testing.T) {
 	is := is.New(t)
-	var start string
+	starts := 0
 	for _, line := range linesOf(systemdUnit) {
-		start, _ = strings.CutPrefix(line, "ExecStart=/usr/local/bin/confab ")
-		if start != line {
+		if start, found := strings.CutPrefix(line, "ExecStart=/usr/local/bin/confab "); found {
 			runnable(t, strings.Fields(start))
+			starts++
 		}
 		// A filter of @resources would refuse prlimit64, which Go calls at the start.
 		is.True(!regexp.MustCompile(`SystemCallFilter=~.*@resources`).MatchString(line))
 	}
+	is.Equal(starts, 1)
 	is.True(strings.Contains(systemdUnit, "Type=notify"))
 
 	program, err := exec.LookPath("systemd-analyze")

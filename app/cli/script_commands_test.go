@@ -106,6 +106,9 @@ func isJSON(ts *testscript.TestScript, _ bool, args []string) {
 		var v map[string]any
 		ts.Check(json.Unmarshal([]byte(text), &v))
 	case "lines":
+		if text == "" {
+			ts.Fatalf("there is no line")
+		}
 		for line := range strings.Lines(text) {
 			var v map[string]any
 			ts.Check(json.Unmarshal([]byte(line), &v))

@@ -161,12 +161,23 @@ func TestEverySettingHasARuleAndADecoder(t *testing.T) {
 	is := is.New(t)
 	types := settingTypes()
 	is.Equal(slices.Sorted(maps.Keys(types)), slices.Sorted(maps.Keys(checks())))
-	is.Equal(len(types), len(allSettings(Default()))) // the walk forgets nothing
-	is.NoErr(Default().Validate())                    // each rule takes its setting's type
-	for key, typ := range types {
+	var keys []string
+	for key := range allSettings(Default()) {
+		keys = append(keys, pattern(key))
+	}
+	is.Equal(slices.Sorted(maps.Keys(types)), slices.Sorted(slices.Values(keys))) // the walk forgets nothing
+	is.NoErr(Default().Validate())                                                // each rule takes its setting's type
+
+	for _, typ := range types {
 		_, err := decode(struct{}{}, typ)
 		is.True(err != nil) // nonsense is refused, without a panic
-		is.True(key != "")
+	}
+	for _, s := range samples() {
+		typ := types[pattern(s.key)]
+		is.True(typ != nil)
+		value, err := decode(textValue(s.text), typ)
+		is.NoErr(err)
+		is.Equal(reflect.TypeOf(value), typ) // what is decoded fits into its setting
 	}
 }
 

@@ -98,6 +98,7 @@ func TestDeliveriesOfAPausedSubscriptionWaitAndGoOldestFirst(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		is.Equal(len(p.gone()), 0)
+		is.Equal(len(waiting(t, db)), 3)
 		for _, j := range waiting(t, db) {
 			is.Equal(j.State, storage.JobHeld) // out of the way of every claim
 		}

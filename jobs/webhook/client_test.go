@@ -295,6 +295,7 @@ func TestConnectionsAreKeptAlive(t *testing.T) {
 	for range 4 {
 		client.Deliver(t.Context(), sample(t, to))
 	}
+	is.Equal(len(peers), 4)
 	is.Equal(len(slices.Compact(peers)), 1)
 }
 
