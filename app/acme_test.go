@@ -99,16 +99,16 @@ func TestPebbleIssuesACertificate(t *testing.T) {
 	})
 	insecure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // its own certificate is the test's
 	var text []byte
-	for range 200 {
+	is.True(until(func() bool {
 		res, err := insecure.Get("https://" + management + "/roots/0")
-		if err == nil {
-			text, err = io.ReadAll(res.Body)
-			res.Body.Close()
-			is.NoErr(err)
-			break
+		if err != nil {
+			return false
 		}
-		time.Sleep(25 * time.Millisecond) // nothing tells when it is up
-	}
+		defer res.Body.Close()
+		text, err = io.ReadAll(res.Body)
+		is.NoErr(err)
+		return true
+	}))
 	block, _ := pem.Decode(text)
 	is.True(block != nil)
 	root, err := x509.ParseCertificate(block.Bytes)

@@ -35,7 +35,7 @@ func moody(w http.ResponseWriter, _ *http.Request) {
 // insistently retries quickly, and gives up late.
 var insistently = []string{
 	"CONFAB_SECURITY__ALLOW_INSECURE_URLS=true", "CONFAB_SECURITY__ALLOW_CIDRS=127.0.0.0/8", "CONFAB_WEBHOOKS__TIMEOUT=300ms",
-	"CONFAB_WEBHOOKS__DISABLE_AFTER_FAILURES=1000000", "CONFAB_WEBHOOKS__RETRY_SCHEDULE=" + strings.Repeat("50ms,", 30) + "50ms",
+	"CONFAB_WEBHOOKS__DISABLE_AFTER_FAILURES=1000000", "CONFAB_WEBHOOKS__RETRY_SCHEDULE=" + strings.Repeat("50ms,", 100) + "50ms",
 }
 
 // TestKillingTheServerLosesNoEvent storms a server with messages, kills it in
@@ -115,14 +115,13 @@ func checkBytes(t *testing.T, had []hooked, events map[string]storage.Event, del
 func (s *server) awaitDelivered(subscription string, events int) {
 	s.t.Helper()
 	var stats map[string]any
-	for range 900 {
+	delivered := within(3*patience, func() bool {
 		stats = s.mustSend("GET", "/v1/webhook_subscriptions/"+subscription+"/stats", "").body["data"].(map[string]any)
-		if stats["succeeded"] == float64(events) {
-			return
-		}
-		time.Sleep(100 * time.Millisecond) // nothing tells that there is nothing more to tell
+		return stats["succeeded"] == float64(events)
+	})
+	if !delivered {
+		s.t.Fatalf("%d events were to be delivered: %v: %s", events, stats, s.output)
 	}
-	s.t.Fatalf("%d events were to be delivered: %v: %s", events, stats, s.output)
 }
 
 // outbox reads what happened and what became of it, in a directory that nobody

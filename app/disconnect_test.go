@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -102,24 +101,21 @@ func (s *stage) busy(name, phone, person string) client {
 	s.list("/v1/"+number+"/contacts", &people)
 	s.call("POST", fmt.Sprintf("%s/v1/%s/contacts/%s/labels", s.app.URL(), number, people.Data[0]["id"]), `{"label_id":"`+label+`"}`)
 	c.template = s.call("POST", s.app.URL()+"/v1/"+number+"/templates", `{"name":"ready","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"It is ready."}]}`)["id"].(string)
-	for s.call("GET", s.app.URL()+"/v1/"+number+"/templates/ready", "")["status"] != "approved" {
-		time.Sleep(20 * time.Millisecond) // the provider reviews it
-	}
+	s.becomes("/"+number+"/templates/ready", "status", "approved")
 	return c
 }
 
 // quiet waits until no job is left but those that come by the clock.
 func (s *stage) quiet() {
 	s.t.Helper()
-	for range 1000 {
-		var left []storage.Job
+	var left []storage.Job
+	done := until(func() bool {
 		storagetest.View(s.t, s.app.DB, func(rx *storage.Rx) (err error) { left, err = rx.Jobs(storage.JobFilter{Limit: 1000}); return err })
-		if len(left) == 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond) // nothing tells of the last job's end
+		return len(left) == 0
+	})
+	if !done {
+		s.t.Fatalf("there are still jobs: %+v", left)
 	}
-	s.t.Fatal("there are still jobs")
 }
 
 func (s *stage) files() (names []string) {

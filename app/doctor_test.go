@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -210,9 +211,7 @@ func otherClock(p *patient) {
 		w.Header().Set("Content-Type", res.Header.Get("Content-Type"))
 		w.Header().Set("Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))
 		w.WriteHeader(res.StatusCode)
-		text := make([]byte, 1<<20)
-		n, _ := res.Body.Read(text)
-		w.Write(text[:n])
+		io.Copy(w, res.Body)
 	}))
 	p.t.Cleanup(played.Close)
 	p.env = append(p.env, "CONFAB_PROVIDER__BASE_URL="+played.URL)

@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -93,10 +92,8 @@ func TestTheLogShowsNeitherSetupTokensNorMediaNames(t *testing.T) {
 		ask(t, "GET", p.app.URL()+path, nil)
 	}
 	for _, route := range []string{"path=/onboard/:token", "path=/media/:token", "path=/docs", "path=/console/", `path=""`} {
-		for asked := time.Now(); !strings.Contains(p.log.read(), route); time.Sleep(5 * time.Millisecond) { // it may be written after the answer
-			if time.Since(asked) > time.Minute {
-				t.Fatalf("no line with %s", route)
-			}
+		if !until(func() bool { return strings.Contains(p.log.read(), route) }) { // it may be written after the answer
+			t.Fatalf("no line with %s", route)
 		}
 	}
 	is.True(!strings.Contains(p.log.read(), "secret"))

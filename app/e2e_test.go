@@ -50,14 +50,14 @@ func (s *stage) list(path string, out any) {
 func (s *stage) settled(id, status string) map[string]any {
 	s.t.Helper()
 	var d map[string]any
-	for range 1000 {
-		if d = s.call("GET", s.app.URL()+"/v1/webhook_deliveries/"+id, ""); d["status"] == status {
-			return d
-		}
-		time.Sleep(10 * time.Millisecond) // the receiver knows before the sender has written it down
+	became := until(func() bool { // the receiver knows before the sender has written it down
+		d = s.call("GET", s.app.URL()+"/v1/webhook_deliveries/"+id, "")
+		return d["status"] == status
+	})
+	if !became {
+		s.t.Fatalf("%s is still %v", id, d)
 	}
-	s.t.Fatalf("%s is still %v", id, d)
-	return nil
+	return d
 }
 
 // told is what an event says, in a few words.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 )
@@ -102,16 +101,17 @@ func TestMetricsAreForThisMachineOnly(t *testing.T) {
 // metrics reads /metrics once a line is there that appears a moment after the start.
 func (s *server) metrics(line string) string {
 	s.t.Helper()
-	for range 200 {
-		status, text, _ := s.fetch("GET", "/metrics")
+	var text string
+	there := until(func() bool {
+		status, body, _ := s.fetch("GET", "/metrics")
 		if status != 200 {
 			s.t.Fatalf("/metrics answered %d", status)
 		}
-		if strings.Contains(text, line) {
-			return text
-		}
-		time.Sleep(20 * time.Millisecond) // a scrape is the only way to know
+		text = body
+		return strings.Contains(text, line)
+	})
+	if !there {
+		s.t.Fatalf("/metrics has no %s", line)
 	}
-	s.t.Fatalf("/metrics has no %s", line)
-	return ""
+	return text
 }

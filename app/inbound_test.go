@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,21 +44,23 @@ func (s *stage) play(method, path, body string) string {
 // awaitEvent waits for an event of a type that a test picks.
 func (s *stage) awaitEvent(kind string, wanted func(storage.Event) bool) storage.Event {
 	s.t.Helper()
-	for range 2000 {
+	var found storage.Event
+	came := until(func() bool {
 		var events []storage.Event
 		storagetest.View(s.t, s.app.DB, func(rx *storage.Rx) (err error) {
 			events, err = rx.Events(s.tenant.Organization.ID, 100_000)
 			return err
 		})
-		for _, e := range events {
-			if e.Type == kind && wanted(e) {
-				return e
-			}
+		i := slices.IndexFunc(events, func(e storage.Event) bool { return e.Type == kind && wanted(e) })
+		if i >= 0 {
+			found = events[i]
 		}
-		time.Sleep(10 * time.Millisecond) // nothing tells a client without webhooks
+		return i >= 0
+	})
+	if !came {
+		s.t.Fatalf("no %s came", kind)
 	}
-	s.t.Fatalf("no %s came", kind)
-	return storage.Event{}
+	return found
 }
 
 // byID picks the event with an id.
@@ -230,13 +233,13 @@ func (s *stage) refusal(number, to, template string) string {
 func (s *stage) awaitRefusal(number, to, template, want string) {
 	s.t.Helper()
 	got := ""
-	for range 500 {
-		if got = s.refusal(number, to, template); got == want {
-			return
-		}
-		time.Sleep(10 * time.Millisecond) // no event tells of a preference
+	became := until(func() bool { // no event tells of a preference
+		got = s.refusal(number, to, template)
+		return got == want
+	})
+	if !became {
+		s.t.Fatalf("%s to %s: %q, not %q", template, to, got, want)
 	}
-	s.t.Fatalf("%s to %s: %q, not %q", template, to, got, want)
 }
 
 // store gives a number a template of a category.

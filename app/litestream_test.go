@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -32,12 +31,10 @@ func TestLitestreamKeepsAStandby(t *testing.T) {
 	replicate.Stdout, replicate.Stderr = &log, &log
 	is.NoErr(replicate.Start())
 	t.Cleanup(func() { replicate.Process.Kill() })
-	for range 600 {
-		if _, err := os.Stat(dir); err == nil {
-			break
-		}
-		time.Sleep(50 * time.Millisecond) // nothing else tells that the first copy is there
-	}
+	is.True(until(func() bool { // nothing else tells that the first copy is there
+		_, err := os.Stat(dir)
+		return err == nil
+	}))
 
 	sent := make(map[string]bool)
 	for n := range 300 {

@@ -301,15 +301,13 @@ func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
 }
 
 func TestASignupUnderWayIsFollowedInABrowser(t *testing.T) {
-	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 2 * time.Second })
+	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 8 * time.Second })
 	o := newOnlooker(t, s)
 	_, link := s.invite("Bakery Nord", `{}`)
-	s.fault(`{"kind":"timeout","endpoint":"register"}`) // once, which takes two seconds and a retry
+	s.fault(`{"kind":"timeout","endpoint":"register"}`) // once: the browser has eight seconds, and a second until the retry
 	answer := make(chan seen, 1)
 	go func() { answer <- ask(t, "POST", link, connecting("", "")) }()
-	for s.working() == 0 {
-		time.Sleep(10 * time.Millisecond) // nothing tells of it
-	}
+	o.is.True(until(func() bool { return s.working() > 0 }))
 	o.Visit(link) // in another window meanwhile
 	o.heading("Connecting your number")
 	o.shoot("working")

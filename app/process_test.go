@@ -6,14 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"confab/app/rig/rigtest"
 )
@@ -84,17 +82,6 @@ func prepareServer(t testing.TB) *server {
 	return s
 }
 
-// freeAddress is an address that nobody listens on now.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
 // start starts the process and waits until it answers.
 func (s *server) start() {
 	s.t.Helper()
@@ -105,21 +92,30 @@ func (s *server) start() {
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	cmd, ended := s.cmd, s.ended
-	go func() { ended <- cmd.Wait() }()
-	s.t.Cleanup(func() { cmd.Process.Kill() })
-	for range 200 {
-		if res, err := http.Get("http://" + s.address + "/readyz"); err == nil {
-			res.Body.Close()
-			return
-		}
+	cmd, ended, gone := s.cmd, s.ended, make(chan struct{})
+	go func() {
+		ended <- cmd.Wait()
+		close(gone)
+	}()
+	s.t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-gone // or it may still write to the directory while that is removed
+	})
+	answered := until(func() bool {
 		select {
 		case err := <-s.ended:
 			s.t.Fatalf("the server ended: %v: %s", err, s.output)
-		case <-time.After(25 * time.Millisecond):
+		default:
 		}
+		res, err := http.Get("http://" + s.address + "/readyz")
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
+	if !answered {
+		s.t.Fatal("the server did not answer")
 	}
-	s.t.Fatal("the server did not answer")
 }
 
 // kill ends the process without giving it a chance.

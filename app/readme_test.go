@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
@@ -121,18 +120,21 @@ func startSandbox(t *testing.T, dir string, cmd *exec.Cmd) {
 		cmd.Process.Signal(syscall.SIGTERM)
 		cmd.Wait()
 	})
-	for range 600 {
+	started := until(func() bool {
 		var left struct {
 			BaseURL string `json:"base_url"`
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "confab-sandbox", "sandbox.json"))
-		if err == nil && json.Unmarshal(text, &left) == nil {
-			if res, err := http.Get(left.BaseURL + "/health"); err == nil {
-				res.Body.Close()
-				return
-			}
+		if err != nil || json.Unmarshal(text, &left) != nil {
+			return false
 		}
-		time.Sleep(50 * time.Millisecond) // nothing tells when it is up
+		res, err := http.Get(left.BaseURL + "/health")
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
+	if !started {
+		t.Fatal("the sandbox did not start")
 	}
-	t.Fatal("the sandbox did not start")
 }

@@ -72,7 +72,7 @@ func (r *receiver) next() hooked {
 	select {
 	case h := <-r.came:
 		return h
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		r.t.Fatal("no delivery came")
 		return hooked{}
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 )
@@ -14,13 +13,13 @@ import (
 func (s *stage) becomes(path, field, want string) {
 	s.t.Helper()
 	var got any
-	for range 1000 {
-		if got = s.call("GET", s.app.URL()+"/v1"+path, "")[field]; got == want {
-			return
-		}
-		time.Sleep(10 * time.Millisecond) // nothing tells a client of it
+	became := until(func() bool {
+		got = s.call("GET", s.app.URL()+"/v1"+path, "")[field]
+		return got == want
+	})
+	if !became {
+		s.t.Fatalf("%s of %s is still %v, not %s", field, path, got, want)
 	}
-	s.t.Fatalf("%s of %s is still %v, not %s", field, path, got, want)
 }
 
 // account finds the account of a number in the list of all.
@@ -80,13 +79,13 @@ func TestAnAccountFollowsTheProvidersNews(t *testing.T) {
 	stands := func(want string) {
 		t.Helper()
 		got := ""
-		for range 1000 {
-			if got = s.standing(number); strings.HasPrefix(got, want) {
-				return
-			}
-			time.Sleep(10 * time.Millisecond) // a check is a job
+		became := until(func() bool { // a check is a job
+			got = s.standing(number)
+			return strings.HasPrefix(got, want)
+		})
+		if !became {
+			t.Fatalf("it is %s, not %s", got, want)
 		}
-		t.Fatalf("it is %s, not %s", got, want)
 	}
 	stands("connected restricted=false")
 	news(`{"event":"ACCOUNT_RESTRICTION","restriction_info":[{"restriction_type":"RESTRICTED_BIZ_INITIATED_MESSAGING"}]}`)

@@ -3,11 +3,11 @@ package app_test
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 )
 
 // slowRequest is a POST whose body is sent at the test's command.
@@ -28,7 +28,7 @@ func (s *server) beginPost(path, body string) *slowRequest {
 	s.t.Cleanup(func() { conn.Close() })
 	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: confab\r\nAuthorization: Bearer %s\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", path, s.key, len(body))
 	line := make([]byte, len("HTTP/1.1 100 Continue\r\n\r\n"))
-	if _, err := conn.Read(line); err != nil || !strings.Contains(string(line), "100 Continue") {
+	if _, err := io.ReadFull(conn, line); err != nil || !strings.Contains(string(line), "100 Continue") {
 		s.t.Fatalf("the server did not ask for the body: %v: %s", err, line)
 	}
 	return &slowRequest{t: s.t, conn: conn, body: body}
@@ -49,13 +49,14 @@ func (r *slowRequest) finish() int {
 // awaitDraining returns when the server no longer takes connections.
 func (s *server) awaitDraining() {
 	s.t.Helper()
-	for range 500 {
+	drains := until(func() bool {
 		conn, err := net.Dial("tcp", s.address)
-		if err != nil {
-			return
+		if err == nil {
+			conn.Close()
 		}
-		conn.Close()
-		time.Sleep(10 * time.Millisecond) // nothing else tells from outside
+		return err != nil
+	})
+	if !drains {
+		s.t.Fatal("the server still takes connections")
 	}
-	s.t.Fatal("the server still takes connections")
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"confab/app"
 	"confab/app/config"
@@ -152,14 +151,14 @@ func (s *stage) send(number, to, content string) string {
 func (s *stage) await(number, id string, wanted func(m map[string]any) bool) map[string]any {
 	s.t.Helper()
 	var m map[string]any
-	for range 1000 {
-		if m = s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+id, ""); wanted(m) {
-			return m
-		}
-		time.Sleep(10 * time.Millisecond) // nothing tells a client without webhooks
+	became := until(func() bool {
+		m = s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+id, "")
+		return wanted(m)
+	})
+	if !became {
+		s.t.Fatalf("%s is still %v", id, m)
 	}
-	s.t.Fatalf("%s is still %v", id, m)
-	return nil
+	return m
 }
 
 // isStatus waits for a status.

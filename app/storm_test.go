@@ -44,12 +44,15 @@ func simulate(t testing.TB, s *server) *simulated {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for range 200 {
-		if res, err := http.Get("http://" + sim.address + "/_sim/settings"); err == nil {
+	answered := until(func() bool {
+		res, err := http.Get("http://" + sim.address + "/_sim/settings")
+		if err == nil {
 			res.Body.Close()
-			break
 		}
-		time.Sleep(25 * time.Millisecond) // nothing tells when it is up
+		return err == nil
+	})
+	if !answered {
+		t.Fatal("the simulator did not answer")
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "simulator.json"))
 	if err == nil {
@@ -126,8 +129,9 @@ func (sim *simulated) connect(s *server) {
 	s.env = []string{
 		"CONFAB_PROVIDER__BASE_URL=http://" + sim.address, "CONFAB_PROVIDER__APP_SECRET=" + stormSecret, "CONFAB_PROVIDER__VERIFY_TOKEN=v",
 		"CONFAB_PROVIDER__MESSAGES_PER_SECOND=0", "CONFAB_PROVIDER__PAIR_LIMIT=false",
-		// A callback that failed three times comes again four seconds later.
-		"CONFAB_PROVIDER__RECONCILE_WINDOW=5s",
+		// A callback that failed for seven seconds, while the server was down, comes
+		// again eight seconds later.
+		"CONFAB_PROVIDER__RECONCILE_WINDOW=10s",
 	}
 }
 
@@ -202,17 +206,16 @@ func insistOnMessage(t *testing.T, s *server, number, key, to string) string {
 func (s *server) awaitNone(number string, states ...string) {
 	s.t.Helper()
 	for _, state := range states {
-		left := 1
-		for tries := 0; left > 0 && tries < 300; tries++ {
-			left = len(s.mustSend("GET", "/v1/"+number+"/messages?limit=1&status="+state, "").body["data"].([]any))
-			if left > 0 {
-				time.Sleep(100 * time.Millisecond) // nothing tells a client without webhooks
-			}
-		}
-		if left > 0 {
+		if !until(func() bool { return !s.hasMessage(number, state) }) {
 			s.t.Fatalf("messages are still %s: %s", state, s.output)
 		}
 	}
+}
+
+// hasMessage tells whether a message is in a state.
+func (s *server) hasMessage(number, state string) bool {
+	s.t.Helper()
+	return len(s.mustSend("GET", "/v1/"+number+"/messages?limit=1&status="+state, "").body["data"].([]any)) > 0
 }
 
 // TestAKillDelaysOnlyWhatMayHaveBeenSent kills a server while messages wait for
@@ -228,13 +231,13 @@ func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
 			s := prepareServer(t)
 			sim := simulate(t, s)
 			sim.connect(s)
-			s.env = append(s.env, "CONFAB_PROVIDER__MESSAGES_PER_SECOND=0.2", "CONFAB_PROVIDER__RECONCILE_WINDOW=1h")
+			s.env = append(s.env, "CONFAB_PROVIDER__MESSAGES_PER_SECOND=0.1", "CONFAB_PROVIDER__RECONCILE_WINDOW=1h")
 			s.start()
 			ids := make(map[string]bool)
 			for n := range 2 {
 				ids[insistOnMessage(t, s, sim.Number, fmt.Sprint("message ", n), fmt.Sprintf("+1555000%04d", n))] = true
 			}
-			s.awaitSome(sim.Number, "sent") // the first; the others wait for seconds
+			s.awaitSome(sim.Number, "sent") // the first; the other waits for ten seconds, in which it all must happen
 			s.awaitNoLease()
 			end(s)
 			s.start()
@@ -252,23 +255,18 @@ func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
 // awaitNoLease waits until every send has been put off until its turn.
 func (s *server) awaitNoLease() {
 	s.t.Helper()
-	for range 300 {
-		if storagetest.Select[int](s.t, s.dir, `SELECT count(*) FROM jobs WHERE kind = 'send' AND state = 'running'`)[0] == 0 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond) // nothing tells
+	free := until(func() bool {
+		return storagetest.Select[int](s.t, s.dir, `SELECT count(*) FROM jobs WHERE kind = 'send' AND state = 'running'`)[0] == 0
+	})
+	if !free {
+		s.t.Fatalf("sends are leased all the time: %s", s.output)
 	}
-	s.t.Fatalf("sends are leased all the time: %s", s.output)
 }
 
 // awaitSome waits until a message is in a state.
 func (s *server) awaitSome(number, state string) {
 	s.t.Helper()
-	for range 300 {
-		if len(s.mustSend("GET", "/v1/"+number+"/messages?limit=1&status="+state, "").body["data"].([]any)) > 0 {
-			return
-		}
-		time.Sleep(100 * time.Millisecond) // nothing tells a client without webhooks
+	if !until(func() bool { return s.hasMessage(number, state) }) {
+		s.t.Fatalf("no message is %s: %s", state, s.output)
 	}
-	s.t.Fatalf("no message is %s: %s", state, s.output)
 }

@@ -123,17 +123,16 @@ func shown(t *testing.T, address string) int64 {
 // awaitShown waits for a certificate, whatever comes before it must be one of those that were.
 func awaitShown(t *testing.T, address string, before, want int64) {
 	t.Helper()
-	for range 500 {
-		switch got := shown(t, address); got {
-		case want:
-			return
-		case before:
-			time.Sleep(20 * time.Millisecond) // nothing but a handshake shows it
-		default:
+	changed := until(func() bool {
+		got := shown(t, address)
+		if got != before && got != want {
 			t.Fatalf("certificate %d is shown", got)
 		}
+		return got == want
+	})
+	if !changed {
+		t.Fatalf("certificate %d is not shown", want)
 	}
-	t.Fatalf("certificate %d is not shown", want)
 }
 
 func TestACertificateIsReadAgainWhenItChanges(t *testing.T) {
@@ -165,9 +164,10 @@ func TestACertificateIsReadAgainWhenItChanges(t *testing.T) {
 
 	// A file that is half written changes nothing, and is told once.
 	is.NoErr(os.WriteFile(c.Server.TLSKey, []byte("-----BEGIN PRI"), 0o600))
-	for !strings.Contains(log.String(), "cannot be used: the last one stays") {
+	is.True(until(func() bool {
 		is.Equal(shown(t, address), int64(2))
-	}
+		return strings.Contains(log.String(), "cannot be used: the last one stays")
+	}))
 	is.NoErr(os.Remove(c.Server.TLSKey))
 	is.Equal(shown(t, address), int64(2))
 	issue(t, dir, 3, soon, "127.0.0.1")

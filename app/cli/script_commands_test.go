@@ -26,7 +26,7 @@ import (
 )
 
 // eventuallyLimit is how long a script waits for what takes a moment.
-const eventuallyLimit = 15 * time.Second
+const eventuallyLimit = time.Minute
 
 type scriptCommand = func(ts *testscript.TestScript, neg bool, args []string)
 

@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long a test waits for something that should come at once.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // hook is one update of a callback, as a receiver saw it.
 type hook struct {

@@ -247,7 +247,11 @@ func TestEachStageThatFailsHasItsReason(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			is := is.New(t)
-			c := open(t, Options{AllowInsecure: true, Allow: loopback, Timeout: 200 * time.Millisecond, ConnectTimeout: 150 * time.Millisecond})
+			o := Options{AllowInsecure: true, Allow: loopback, Timeout: time.Minute, ConnectTimeout: time.Minute}
+			if test.reason == Timeout { // others may take as long as a busy machine needs
+				o.Timeout, o.ConnectTimeout = 200*time.Millisecond, 150*time.Millisecond
+			}
+			c := open(t, o)
 			res, err := c.Get(t.Context(), test.url)
 			if err == nil {
 				_, err = ReadBody(res.Body, 100)
