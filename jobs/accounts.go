@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -256,18 +255,17 @@ func restricted(n provider.Number, before bool) bool {
 	return health.CanSend == "BLOCKED"
 }
 
-var e164 = regexp.MustCompile(`^\+[1-9][0-9]{6,14}$`)
-
 // PhoneOf is a number in E.164, or nil if its displayed form is not such a number.
 func PhoneOf(n provider.Number) *string {
-	phone := "+" + strings.Map(func(r rune) rune {
+	digits := strings.Map(func(r rune) rune {
 		if '0' <= r && r <= '9' {
 			return r
 		}
 		return -1
 	}, n.DisplayPhoneNumber)
 
-	if !e164.MatchString(phone) {
+	phone, ok := provider.ParsePhone(digits)
+	if !ok {
 		return nil
 	}
 	return &phone

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -243,20 +242,10 @@ func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 // from what only the row has.
 func sameTemplate(old, found storage.Template) bool {
 	found.ID, found.ReviewedAt, found.CreatedAt, found.UpdatedAt = old.ID, old.ReviewedAt, old.CreatedAt, old.UpdatedAt
-	if sameJSON(old.Components, found.Components) {
+	if old.Components.Equal(found.Components) {
 		found.Components = old.Components
 	}
 	return reflect.DeepEqual(old, found)
-}
-
-// sameJSON compares the values of two JSON texts, not how they are written.
-func sameJSON(a, b []byte) bool {
-	if bytes.Equal(a, b) {
-		return true
-	}
-
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // FindTemplate reads one template from the provider. The error is

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
@@ -49,6 +50,33 @@ func (j *JSON) UnmarshalJSON(b []byte) error {
 	}
 	*j = append(JSON(nil), b...)
 	return nil
+}
+
+// Equal tells whether two texts, either of which may be absent, mean the same: the
+// order of keys and the space between them do not matter, the way a number is
+// written does.
+func (j JSON) Equal(other JSON) bool {
+	if j == nil || other == nil {
+		return j == nil && other == nil
+	}
+	return bytes.Equal(j, other) || bytes.Equal(j.canonical(), other.canonical())
+}
+
+// canonical writes a valid text with its keys in order and its numbers as they
+// are.
+func (j JSON) canonical() []byte {
+	d := json.NewDecoder(bytes.NewReader(j))
+	d.UseNumber()
+
+	var v any
+	if d.Decode(&v) != nil {
+		return j
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return j
+	}
+	return text
 }
 
 // Strings is a list that is stored as a JSON array; nil is the empty list.

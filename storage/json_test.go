@@ -64,3 +64,23 @@ func TestJSONScannedFromBytesIsACopy(t *testing.T) {
 	b[1] = '2'
 	is.Equal(string(j), `[1]`)
 }
+
+func TestJSONIsEqualByWhatItMeans(t *testing.T) {
+	for _, test := range []struct {
+		a, b storage.JSON
+		want bool
+	}{
+		{nil, nil, true},
+		{nil, storage.JSON(`null`), false},
+		{storage.JSON(`{"a":1,"b":[2]}`), storage.JSON(`{ "b": [2], "a": 1 }`), true},
+		{storage.JSON(`[1,2]`), storage.JSON(`[2,1]`), false},
+		{storage.JSON(`{"id":12345678901234567890}`), storage.JSON(`{"id":12345678901234567891}`), false}, // the same as floats
+		{storage.JSON(`{"a":"é"}`), storage.JSON(`{"a":"\u00e9"}`), true},
+	} {
+		t.Run(string(test.a)+" "+string(test.b), func(t *testing.T) {
+			is := is.New(t)
+			is.Equal(test.a.Equal(test.b), test.want)
+			is.Equal(test.b.Equal(test.a), test.want)
+		})
+	}
+}

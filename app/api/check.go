@@ -1,7 +1,7 @@
 package api
 
 import (
-	"net/mail"
+	"confab/storage"
 	"strconv"
 	"unicode/utf8"
 )
@@ -17,15 +17,7 @@ func lengthRule(min, max int) string {
 	return "must have " + strconv.Itoa(min) + " to " + strconv.Itoa(max) + " characters"
 }
 
-const maxEmail = 255
-
-// isEmail tells whether s is a bare address, without a name before it.
-func isEmail(s string) bool {
-	a, err := mail.ParseAddress(s)
-	return err == nil && a.Address == s && len(s) <= maxEmail
-}
-
 // errEmail reports an invalid address.
 func errEmail() *Error {
-	return invalid("email", "must be an address such as ana@example.com, of at most "+strconv.Itoa(maxEmail)+" characters")
+	return invalid("email", "must be an address such as ana@example.com, of at most "+strconv.Itoa(storage.MaxEmail)+" characters")
 }

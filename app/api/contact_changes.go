@@ -31,7 +31,7 @@ func (c *contactChanges) validate() error {
 		return invalid("name", lengthRule(1, maxContactName))
 	case c.Username.given() && !between(c.Username.Value, 1, maxContactUsername):
 		return invalid("username", lengthRule(1, maxContactUsername))
-	case c.Email.given() && c.Email.Value != "" && !isEmail(c.Email.Value):
+	case c.Email.given() && c.Email.Value != "" && !storage.ValidEmail(c.Email.Value):
 		return errEmail()
 	case c.OptedIn.Null:
 		return invalid("opted_in", "cannot be null")
@@ -81,7 +81,7 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 	}{
 		{"name", sameText(before.Name, c.Name)},
 		{"email", sameText(before.Email, c.Email)},
-		{"metadata", sameJSON(before.Metadata, c.Metadata)},
+		{"metadata", before.Metadata.Equal(c.Metadata)},
 	} {
 		if !field.same {
 			reported = append(reported, field.name)

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -17,9 +17,6 @@ const (
 	maxContactUsername = 100
 	maxSearch          = 200
 )
-
-// contactBSUID is the pattern of a contact's own business-scoped user id.
-var contactBSUID = regexp.MustCompile(`^[A-Z]{2}[.][A-Za-z0-9]{1,128}$`)
 
 // contactView is the public shape of a contact.
 type contactView struct {
@@ -90,9 +87,9 @@ func contactFilters(r *request) (storage.ContactFilter, error) {
 	q := filters{values: r.query()}
 	f := storage.ContactFilter{
 		PhoneNumber:  q.phone("phone_number", "phone"),
-		BSUID:        q.matching("bsuid", bsuid, "must be a business-scoped user id"),
+		BSUID:        q.matching("bsuid", provider.BSUID, "must be a business-scoped user id"),
 		Username:     q.text("username", maxContactUsername),
-		Email:        q.text("email", maxEmail),
+		Email:        q.text("email", storage.MaxEmail),
 		LabelID:      q.id("label_id", storage.PrefixLabel),
 		Search:       q.text("search", maxSearch),
 		UpdatedSince: q.after("updated_since"),
@@ -146,13 +143,13 @@ func (c *newContact) validate() error {
 		return &Error{Code: MissingRequiredField, Param: "phone_number", Message: "Give phone_number, bsuid or both."}
 	case c.PhoneNumber != nil && !isPhone(*c.PhoneNumber):
 		return errPhone("phone_number")
-	case c.BSUID != nil && !contactBSUID.MatchString(*c.BSUID):
+	case c.BSUID != nil && !isOwnBSUID(*c.BSUID):
 		return invalid("bsuid", "must be a country code of two letters, a dot and 1 to 128 letters and digits")
 	case c.Username != nil && !between(*c.Username, 1, maxContactUsername):
 		return invalid("username", lengthRule(1, maxContactUsername))
 	case c.Name != nil && !between(*c.Name, 1, maxContactName):
 		return invalid("name", lengthRule(1, maxContactName))
-	case c.Email != nil && !isEmail(*c.Email):
+	case c.Email != nil && !storage.ValidEmail(*c.Email):
 		return errEmail()
 	case c.Metadata != nil:
 		return checkMetadata(*c.Metadata)
@@ -173,7 +170,7 @@ func (c *newContact) contact(account int64) storage.Contact {
 	}
 
 	if c.PhoneNumber != nil {
-		phone, _ := e164(*c.PhoneNumber)
+		phone, _ := provider.ParsePhone(*c.PhoneNumber)
 		made.PhoneNumber = &phone
 	}
 	if c.Metadata != nil {

@@ -3,19 +3,11 @@ package api
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
-	"strings"
 
+	"confab/jobs/provider"
 	"confab/storage"
 )
-
-// bsuid is the pattern of business-scoped user ids, parents' included.
-var bsuid = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
-
-// isParent tells whether a business-scoped user id is that of a parent portfolio, not
-// a person's own.
-func isParent(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }
 
 // messageTypes are the contents that can be sent.
 var messageTypes = []string{"text", "image", "document", "video", "audio", "template", "interactive", "reaction"}
@@ -106,7 +98,7 @@ func (b *messageBody) checkRecipient() error {
 		return missing("to")
 	case b.To != nil && !isPhone(*b.To):
 		return errPhone("to")
-	case b.Recipient != nil && !bsuid.MatchString(*b.Recipient):
+	case b.Recipient != nil && !provider.BSUID.MatchString(*b.Recipient):
 		return invalid("recipient", "must be a business-scoped user id")
 	}
 	return nil
@@ -194,7 +186,7 @@ func (b *messageBody) outgoing() outgoingMessage {
 	s.Content, _ = b.contentByType()
 
 	if b.To != nil {
-		s.To, _ = e164(*b.To)
+		s.To, _ = provider.ParsePhone(*b.To)
 	} else {
 		s.Recipient = *b.Recipient
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"confab/jobs/guard"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -173,7 +174,7 @@ func readObject(name string, raw json.RawMessage, in any) error {
 		return missing(name)
 	case raw[0] != '{':
 		return invalid(name, "must be an object")
-	case depth(raw) > maxDepth:
+	case provider.JSONDepth(raw) > maxDepth:
 		return invalid(name, "must not be nested more than "+strconv.Itoa(maxDepth)+" deep")
 	}
 	return within(name, unmarshal(raw, in))
@@ -182,26 +183,6 @@ func readObject(name string, raw json.RawMessage, in any) error {
 // maxDepth bounds the nesting of JSON that is stored: SQLite does not accept JSON of a
 // thousand levels.
 const maxDepth = 500
-
-// depth is the nesting of valid JSON.
-func depth(raw json.RawMessage) (most int) {
-	level, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted && c == '\\':
-			i++ // whatever is escaped
-		case quoted:
-		case c == '{' || c == '[':
-			level++
-			most = max(most, level)
-		case c == '}' || c == ']':
-			level--
-		}
-	}
-	return most
-}
 
 // looseNumber is a number that may come as a string: the provider accepts both.
 type looseNumber[T int64 | float64] struct{ value T }

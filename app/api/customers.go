@@ -40,7 +40,7 @@ func customerFilters(r *request) (storage.CustomerFilter, error) {
 	f := storage.CustomerFilter{
 		Status: q.oneOf("status", storage.CustomerPending, storage.CustomerActive, storage.CustomerSuspended,
 			storage.CustomerArchived, "all"),
-		Email:  q.text("email", maxEmail),
+		Email:  q.text("email", storage.MaxEmail),
 		Search: q.text("search", 200),
 	}
 
@@ -87,7 +87,7 @@ func (c *newCustomer) validate() error {
 		return missing("name")
 	case !between(*c.Name, 1, maxCustomerName):
 		return invalid("name", lengthRule(1, maxCustomerName))
-	case c.Email != nil && !isEmail(*c.Email):
+	case c.Email != nil && !storage.ValidEmail(*c.Email):
 		return errEmail()
 	case c.TeamID != nil && *c.TeamID == "":
 		return invalid("team_id", "must not be empty")
@@ -178,7 +178,7 @@ func (c *customerChanges) validate() error {
 		return invalid("name", "cannot be null")
 	case c.Name.Set && !between(c.Name.Value, 1, maxCustomerName):
 		return invalid("name", lengthRule(1, maxCustomerName))
-	case c.Email.given() && !isEmail(c.Email.Value):
+	case c.Email.given() && !storage.ValidEmail(c.Email.Value):
 		return errEmail()
 	case c.Status.Set:
 		switch c.Status.Value {
@@ -215,7 +215,7 @@ func (c *customerChanges) apply(to *storage.Customer) bool {
 	}
 
 	return before.Name != to.Name || before.Status != to.Status ||
-		!sameText(before.Email, to.Email) || !sameJSON(before.Metadata, to.Metadata)
+		!sameText(before.Email, to.Email) || !before.Metadata.Equal(to.Metadata)
 }
 
 // updateCustomer handles PATCH /v1/customers/:id.

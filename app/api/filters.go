@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -73,7 +74,7 @@ func (f *filters) phone(names ...string) string {
 			continue
 		}
 
-		number, ok := e164(strings.TrimPrefix(f.values.Get(name), " "))
+		number, ok := provider.ParsePhone(strings.TrimPrefix(f.values.Get(name), " "))
 		if !ok && f.err == nil {
 			f.err = errPhone(name)
 		}

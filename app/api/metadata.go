@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"confab/jobs/provider"
 	"encoding/json"
 	"strconv"
 )
@@ -24,7 +25,7 @@ func checkMetadata(raw json.RawMessage) error {
 		return invalid("metadata", "must have at most "+strconv.Itoa(maxMetadataKeys)+" keys")
 	case len(compact(raw)) > maxMetadataSize:
 		return invalid("metadata", "must have at most 16 KB")
-	case nesting(raw) > maxMetadataDepth:
+	case provider.JSONDepth(raw) > maxMetadataDepth:
 		return invalid("metadata", "must not be nested deeper than "+strconv.Itoa(maxMetadataDepth)+" levels")
 	}
 	return nil
@@ -37,50 +38,4 @@ func compact(raw json.RawMessage) []byte {
 		return raw // it is valid
 	}
 	return b.Bytes()
-}
-
-// nesting counts how many objects and arrays of a valid text stand within each
-// other.
-func nesting(raw []byte) (deepest int) {
-	open, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			open++
-			deepest = max(deepest, open)
-		case c == '}' || c == ']':
-			open--
-		}
-	}
-	return deepest
-}
-
-// sameJSON tells whether two texts, either of which may be absent, mean the same.
-func sameJSON(a, b []byte) bool {
-	if a == nil || b == nil {
-		return a == nil && b == nil
-	}
-	return bytes.Equal(canonical(a), canonical(b))
-}
-
-// canonical writes a valid text with its keys in order and its numbers as they
-// are.
-func canonical(raw []byte) []byte {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return raw
-	}
-
-	text, err := json.Marshal(v)
-	if err != nil {
-		return raw
-	}
-	return text
 }

@@ -1,14 +1,10 @@
 package api
 
 import (
-	"regexp"
-
 	"confab/jobs/event"
+	"confab/jobs/provider"
 	"confab/storage"
 )
-
-// phoneNumberID is the pattern of the provider's number ids in paths.
-var phoneNumberID = regexp.MustCompile(`^[0-9]{6,20}$`)
 
 // findNumber finds the account of the number in the path. A number of another
 // organization counts as missing.
@@ -17,7 +13,7 @@ func (s *Server) findNumber(r *request) error {
 	if number == "" {
 		return nil
 	}
-	if !phoneNumberID.MatchString(number) {
+	if !provider.PhoneNumberID.MatchString(number) {
 		return notFound()
 	}
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"confab/jobs/guard"
+	"confab/jobs/provider"
 )
 
 // FuzzPhone reads any text as a phone number: it is E.164 with the very digits
@@ -17,7 +18,7 @@ func FuzzPhone(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		number, ok := e164(text)
+		number, ok := provider.ParsePhone(text)
 		if ok != isPhone(text) {
 			t.Fatalf("%q is a phone number, and is not", text)
 		}
@@ -26,7 +27,7 @@ func FuzzPhone(f *testing.F) {
 		if ok != genuine {
 			t.Fatalf("%q is taken, or is not", text)
 		}
-		if again, still := e164(number); ok && (!still || again != number || number != "+"+digits) {
+		if again, still := provider.ParsePhone(number); ok && (!still || again != number || number != "+"+digits) {
 			t.Fatalf("%q became %q, then %q", text, number, again)
 		}
 		list := filters{values: url.Values{"phone_number": {text}}}
@@ -43,8 +44,8 @@ func FuzzBSUID(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, id string) {
-		recipient, own := bsuid.MatchString(id), contactBSUID.MatchString(id)
-		if own != (recipient && !isParent(id)) {
+		recipient, own := provider.BSUID.MatchString(id), isOwnBSUID(id)
+		if own != (recipient && !provider.IsParentBSUID(id)) {
 			t.Fatalf("%q: a recipient %t, a contact %t", id, recipient, own)
 		}
 		if recipient && (len(id) < 4 || len(id) > 135 || strings.ContainsFunc(id, func(c rune) bool { return c <= ' ' || c > '~' })) {

@@ -1,26 +1,16 @@
 package api
 
-import (
-	"regexp"
-	"strings"
-)
+import "confab/jobs/provider"
 
-// phoneDigits are the digits of a number in E.164: a country code, which never begins
-// with 0, and the rest.
-var phoneDigits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
-
-// e164 writes a phone number in E.164. The leading + may be missing. Spaces and other
-// separators are refused, because they would have to be guessed at.
-func e164(number string) (string, bool) {
-	digits := strings.TrimPrefix(number, "+")
-	return "+" + digits, phoneDigits.MatchString(digits)
-}
-
-// isPhone tells whether e164 accepts the number.
+// isPhone tells whether a text is a phone number that can be written in E.164.
 func isPhone(number string) bool {
-	_, ok := e164(number)
+	_, ok := provider.ParsePhone(number)
 	return ok
 }
+
+// isOwnBSUID tells whether a text is a person's own business-scoped user id, not one
+// of a parent portfolio.
+func isOwnBSUID(id string) bool { return provider.BSUID.MatchString(id) && !provider.IsParentBSUID(id) }
 
 // errPhone reports an invalid phone number.
 func errPhone(param string) *Error {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"confab/jobs/provider"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 func TestPhoneNumbersAreSevenToFifteenDigitsWithOrWithoutPlus(t *testing.T) {
 	is := is.New(t)
 	for _, good := range []string{"1234567", "+1234567", "123456789012345", "+123456789012345", "+1999000131026"} {
-		number, ok := e164(good)
+		number, ok := provider.ParsePhone(good)
 		is.True(ok)
 		is.Equal(number, "+"+strings.TrimPrefix(good, "+"))
 	}
@@ -26,12 +27,12 @@ func TestPhoneNumbersAreSevenToFifteenDigitsWithOrWithoutPlus(t *testing.T) {
 func TestANumberThatWasWrittenInFullStaysAsItIs(t *testing.T) {
 	numbers := 0
 	rapid.Check(t, func(t *rapid.T) {
-		once, ok := e164(rapid.OneOf(rapid.StringMatching(`\+?[0-9]{5,17}`), rapid.String()).Draw(t, "number"))
+		once, ok := provider.ParsePhone(rapid.OneOf(rapid.StringMatching(`\+?[0-9]{5,17}`), rapid.String()).Draw(t, "number"))
 		if !ok {
 			return
 		}
 		numbers++
-		if twice, ok := e164(once); !ok || twice != once || once[0] != '+' {
+		if twice, ok := provider.ParsePhone(once); !ok || twice != once || once[0] != '+' {
 			t.Fatalf("%q became %q", once, twice)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"confab/jobs"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -14,7 +15,7 @@ func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to stora
 	switch {
 	case out.To != "":
 		to, err = tx.RecipientByPhone(account, out.To)
-	case isParent(out.Recipient):
+	case provider.IsParentBSUID(out.Recipient):
 		to, err = tx.RecipientByParent(account, out.Recipient)
 	default:
 		to, err = tx.RecipientByBSUID(account, out.Recipient)
@@ -26,7 +27,7 @@ func findRecipient(tx *storage.Tx, account int64, out outgoingMessage) (to stora
 	switch {
 	case out.To != "":
 		to.PhoneNumber = &out.To
-	case isParent(out.Recipient):
+	case provider.IsParentBSUID(out.Recipient):
 		to.ParentBSUID = &out.Recipient
 	default:
 		to.BSUID = &out.Recipient

@@ -10,6 +10,7 @@ import (
 
 	"confab/jobs/event"
 	"confab/jobs/guard"
+	"confab/jobs/provider"
 	"confab/storage"
 )
 
@@ -239,7 +240,7 @@ func checkWebhookStatus(status *string) error {
 // checkNumbers checks the form of number ids.
 func checkNumbers(numbers []string) error {
 	for i, number := range numbers {
-		if !phoneNumberID.MatchString(number) {
+		if !provider.PhoneNumberID.MatchString(number) {
 			return errForeignNumber(i)
 		}
 	}

@@ -3,7 +3,6 @@ package callback
 import (
 	"cmp"
 	"errors"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,24 +27,19 @@ type person struct {
 	wrote    bool // a message to us, which counts as opt-in
 }
 
-var (
-	phonePattern = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
-	bsuidPattern = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
-)
-
 // The longest names that our API allows, in characters.
 const maxName, maxUsername = 200, 100
 
 // newPerson makes a person of a number and ids. Those of another form are left
 // out.
 func newPerson(phone, id, parent string) (p person) {
-	if number := strings.TrimPrefix(phone, "+"); phonePattern.MatchString(number) {
-		p.phone = "+" + number
+	if number, ok := provider.ParsePhone(phone); ok {
+		p.phone = number
 	}
-	if bsuidPattern.MatchString(id) {
+	if provider.BSUID.MatchString(id) {
 		p.bsuid = id
 	}
-	if bsuidPattern.MatchString(parent) {
+	if provider.BSUID.MatchString(parent) {
 		p.parent = parent
 	}
 	return p

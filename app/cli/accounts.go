@@ -23,13 +23,10 @@ func (e *env) accounts() *cobra.Command {
 // pinVariable is for a PIN that should not be seen on a command line.
 const pinVariable = "CONFAB_PIN"
 
-var (
-	providerID = regexp.MustCompile(`^[0-9]{6,20}$`)
-	pinDigits  = regexp.MustCompile(`^[0-9]{6}$`)
-)
+var pinDigits = regexp.MustCompile(`^[0-9]{6}$`)
 
 func parseProviderID(s string) (string, error) {
-	if !providerID.MatchString(s) {
+	if !provider.PhoneNumberID.MatchString(s) {
 		return "", errors.New("must be an id of the provider, 6 to 20 digits")
 	}
 	return s, nil

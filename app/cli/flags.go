@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/mail"
 	"net/url"
 	"slices"
 	"strconv"
@@ -17,12 +16,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"confab/app/config"
+	"confab/storage"
 )
 
-const (
-	maxName  = 200
-	maxEmail = 254 // what a mail server takes
-)
+const maxName = 200
 
 // listLimit is how many rows a listing shows without --limit, and how many a
 // command reads at a time.
@@ -120,7 +117,7 @@ func parseName(s string) (string, error) {
 
 // parseEmail accepts an address without a name before it.
 func parseEmail(s string) (string, error) {
-	if a, err := mail.ParseAddress(s); err != nil || a.Address != s || len(s) > maxEmail {
+	if !storage.ValidEmail(s) {
 		return "", errors.New("must be an address such as ana@example.com")
 	}
 	return s, nil

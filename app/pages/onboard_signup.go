@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -92,16 +91,16 @@ func (v *visit) signup() (Signup, fields) {
 }
 
 // punctuation is what people write between the digits of a number.
-var (
-	punctuation = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "", "/", "")
-	phoneDigits = regexp.MustCompile(`^\+?[1-9][0-9]{6,14}$`)
-	providerID  = regexp.MustCompile(`^[0-9]{1,32}$`)
-)
+var punctuation = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "", "/", "")
 
 // phoneOf reads a number as people write it; an empty one is fine.
 func phoneOf(text string) (string, bool) {
 	phone := punctuation.Replace(text)
-	return phone, phone == "" || phoneDigits.MatchString(phone)
+	if phone == "" {
+		return "", true
+	}
+	_, ok := provider.ParsePhone(phone)
+	return phone, ok
 }
 
 // notConnected is a signup that came to nothing, and why.
@@ -190,7 +189,7 @@ func (v *visit) verify(ctx context.Context, token provider.Token, s Signup) (a s
 		}
 		s.WABAID = granted[0]
 	}
-	if !providerID.MatchString(s.WABAID) || s.PhoneNumberID != "" && !providerID.MatchString(s.PhoneNumberID) {
+	if !provider.PhoneNumberID.MatchString(s.WABAID) || s.PhoneNumberID != "" && !provider.PhoneNumberID.MatchString(s.PhoneNumberID) {
 		return refuse(storage.ReasonProvider, errors.New("the ids are none of the provider's"))
 	}
 	numbers, err := v.Provider.Numbers(ctx, token, s.WABAID)

@@ -57,7 +57,7 @@ func ParseCallback(body []byte) ([]News, error) {
 		return nil, fmt.Errorf("read callback: %w", errNoEntries)
 	}
 
-	deep := depth(body) > maxDepth
+	deep := JSONDepth(body) > maxDepth
 	var all []News
 	for _, entry := range elementSpans(body, entries) {
 		for _, n := range readEntry(entry.of(body)) {
@@ -194,7 +194,7 @@ func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage
 }
 
 // TooDeep reports whether a part of the change is nested deeper than maxDepth.
-func (n News) TooDeep(part json.RawMessage) bool { return n.deep && depth(part) > maxDepth }
+func (n News) TooDeep(part json.RawMessage) bool { return n.deep && JSONDepth(part) > maxDepth }
 
 // appendList writes an array of raw values.
 func appendList(doc []byte, all []json.RawMessage) []byte {
@@ -303,8 +303,8 @@ func elementSpans(doc []byte, array span) (all []span) {
 	return all
 }
 
-// depth is how deep a document is nested: 1 for an object without another.
-func depth(doc []byte) (deepest int) {
+// JSONDepth is how deep a valid document is nested: 1 for an object without another.
+func JSONDepth(doc []byte) (deepest int) {
 	s := scanner{doc: doc}
 
 	for level := 0; s.pos < len(doc); {

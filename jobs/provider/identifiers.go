@@ -1,0 +1,30 @@
+package provider
+
+import (
+	"regexp"
+	"strings"
+)
+
+// The forms of the names that the provider gives to people and things. Requests,
+// callbacks, commands and setup pages all ask here, so that what one of them
+// accepts the others accept too.
+var (
+	// PhoneNumberID is the id of a business number, and of a business account.
+	PhoneNumberID = regexp.MustCompile(`^[0-9]{6,20}$`)
+	// BSUID is a business-scoped user id, a parent portfolio's included.
+	BSUID = regexp.MustCompile(`^[A-Z]{2}[.](ENT[.])?[A-Za-z0-9]{1,128}$`)
+
+	// phoneDigits are the digits of a number in E.164: a country code, which never
+	// begins with 0, and the rest.
+	phoneDigits = regexp.MustCompile(`^[1-9][0-9]{6,14}$`)
+)
+
+// ParsePhone writes a phone number in E.164. The leading + may be missing. Spaces
+// and other separators are refused, because they would have to be guessed at.
+func ParsePhone(number string) (e164 string, ok bool) {
+	digits := strings.TrimPrefix(number, "+")
+	return "+" + digits, phoneDigits.MatchString(digits)
+}
+
+// IsParentBSUID tells whether a valid BSUID is one of a parent portfolio.
+func IsParentBSUID(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }
