@@ -45,9 +45,9 @@ func (p Program) output(env []string, args ...string) (string, error) {
 
 // Process is a process that was started.
 type Process struct {
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended
-	exitError   error         // it ended
+	cmd       *exec.Cmd
+	ended     chan struct{} // closed when it has ended
+	exitError error         // it ended
 }
 
 // Start starts a prepared command. Its standard error goes to ours, unless the command

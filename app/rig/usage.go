@@ -15,7 +15,7 @@ func (p *Process) Memory() (int64, error) { return p.readSize("VmRSS:") }
 // PeakMemory returns the largest resident size that the process has had, in bytes.
 func (p *Process) PeakMemory() (int64, error) { return p.readSize("VmHWM:") }
 
-// readSize reads a size out of what the kernel tells of the process.
+// readSize reads a size out of /proc/PID/status.
 func (p *Process) readSize(name string) (int64, error) {
 	text, err := os.ReadFile(p.file("status"))
 	if err != nil {
@@ -24,8 +24,8 @@ func (p *Process) readSize(name string) (int64, error) {
 	return parseSize(text, name)
 }
 
-func parseSize(readSize []byte, name string) (int64, error) {
-	for line := range bytes.SplitSeq(readSize, []byte("\n")) {
+func parseSize(status []byte, name string) (int64, error) {
+	for line := range bytes.SplitSeq(status, []byte("\n")) {
 		if value, ok := bytes.CutPrefix(line, []byte(name)); ok {
 			if fields := bytes.Fields(value); len(fields) > 0 {
 				kb, err := strconv.ParseInt(string(fields[0]), 10, 64)

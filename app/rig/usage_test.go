@@ -6,13 +6,13 @@ import (
 )
 
 func TestSizeIn(t *testing.T) {
-	readSize := []byte("Name:\tconfab\nVmHWM:\t   20480 kB\nVmRSS:\t   10240 kB\n")
+	status := []byte("Name:\tconfab\nVmHWM:\t   20480 kB\nVmRSS:\t   10240 kB\n")
 	for name, want := range map[string]int64{"VmRSS:": 10 << 20, "VmHWM:": 20 << 20} {
-		if got, err := parseSize(readSize, name); err != nil || got != want {
+		if got, err := parseSize(status, name); err != nil || got != want {
 			t.Errorf("%s is %d, %v; want %d", name, got, err, want)
 		}
 	}
-	if _, err := parseSize(readSize, "VmSwap:"); err == nil {
+	if _, err := parseSize(status, "VmSwap:"); err == nil {
 		t.Error("a size that is not there was found")
 	}
 }
