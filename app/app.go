@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
-	"time"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
@@ -26,12 +24,6 @@ import (
 	"confab/storage"
 )
 
-const (
-	// httpGrace and jobGrace keep a stop within fifteen seconds.
-	httpGrace = 10 * time.Second
-	jobGrace  = 9 * time.Second
-)
-
 // Options are what New needs beside the settings.
 type Options struct {
 	Config    config.Config
@@ -41,25 +33,50 @@ type Options struct {
 	Log       *slog.Logger
 	// AllowLocalURLs admits http for URLs of this machine, and is for the sandbox.
 	AllowLocalURLs bool
-	// PlaySignup stands in for the provider's signup on the pages of setup links,
-	// for a name and a number that may be empty. Only a sandbox has it: no setting
-	// may bring a form that makes numbers up.
+	// PlaySignup replaces the provider's signup on the pages of setup links. The
+	// name and the number may be empty. Only a sandbox sets it, and no setting
+	// can: a real server must never show a form that invents numbers.
 	PlaySignup func(name, phone string) (Signup, error)
-	// Supervisor hears how the server is; the zero value is nobody.
+	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
-	// ACME is who issues certificates for server.tls_domains; nil is Let's Encrypt.
+	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.
 	ACME *acme.Client
 }
 
-// App is a server that is ready to run.
+// App is a server: New opens it, Run serves with it, Close frees it.
+//
+// New opens the parts in an order in which each finds what it needs:
+//
+//  1. The data directory and its lock. Opening the database may migrate it, and
+//     the job runner frees the leases of a process that died: only one process
+//     at a time may do either.
+//  2. The metrics, because the database reports its commits to them.
+//  3. The database, and the directory of the media files that its rows name.
+//  4. The listeners. They come after the database: while a long migration runs,
+//     clients are refused at once and are not left waiting. They come before all
+//     that follows, because only the listener knows the port if the settings ask
+//     for port 0, and the parts below copy the URL when they are made.
+//  5. TLS, which listens for plain HTTP beside the port of https.
+//  6. The workers of the jobs; the API, which shares their client of the
+//     provider; the pages, which share the API's view of client addresses; the
+//     callbacks; and the job runner, which is given the kinds of the workers.
+//
+// Nothing is answered before Run. If a step fails, New closes what was opened.
+//
+// Run ends as soon as its context or any part of it ends. Then all parts drain at
+// the same time: requests are answered, jobs finish or are released.
+//
+// Close goes the other way where it matters. The API comes first: it still writes
+// the rest of its log into the database. The lock comes last: whoever gets it may
+// open the database. Close expects that Run has returned or was never called.
 type App struct {
 	Options
 	DB              *storage.DB
 	dir             DataDir
-	lock            *os.File
+	lock            *os.File // exclusive, on the data directory
 	files           *storage.Files
-	fetch           *guard.Client
-	endpoints       *guard.Client
+	fetch           *guard.Client // for media that API clients name by URL
+	endpoints       *guard.Client // for webhook deliveries
 	media           *pages.Media
 	docs            *pages.Docs
 	onboard         *pages.Onboard
@@ -74,11 +91,11 @@ type App struct {
 	plainListener   net.Listener // nil unless http is redirected to https
 	tls             *tls.Config  // nil for http
 	certificates    *autocert.Manager
-	draining        chan struct{}
+	draining        chan struct{} // closed when the server begins to stop
 }
 
-// New takes the data directory, opens the database and the listener, and
-// refuses with a reason whatever it cannot vouch for.
+// New locks the data directory and opens the database, the listeners and
+// everything that serves. Its errors say what the administrator can do.
 func New(o Options) (*App, error) {
 	a := &App{Options: o, dir: DataDir(o.Config.DataDir), draining: make(chan struct{})}
 	if err := a.open(); err != nil {
@@ -87,91 +104,165 @@ func New(o Options) (*App, error) {
 	return a, nil
 }
 
-func (a *App) open() (err error) {
+// open opens the parts of the server in the order that App explains.
+func (a *App) open() error {
+	if err := a.openData(); err != nil {
+		return err
+	}
+	if err := a.openListeners(); err != nil {
+		return err
+	}
+
+	if err := a.warnAboutUnknownPlans(); err != nil {
+		return err
+	}
+	return a.openServices()
+}
+
+// openData locks the data directory and opens what is stored in it.
+func (a *App) openData() (err error) {
 	if err := a.dir.Prepare(); err != nil {
 		return err
 	}
 	if a.lock, err = a.dir.lock(); err != nil {
-		return a.dir.inUse(err)
+		return a.dir.lockError(err)
 	}
+
 	a.metrics = newMetrics()
 	a.DB, err = a.dir.Open(storage.Options{
 		Schema:      a.Schema,
 		Synchronous: a.Config.Storage.Synchronous,
 		Readers:     a.Config.Storage.Readers,
-		OnCommit:    a.metrics.commit,
+		OnCommit:    a.metrics.observeCommit,
 	}, a.MasterKey, false)
 	if err != nil {
 		return err
 	}
-	a.metrics.watch(a.DB)
-	if err := a.openMedia(); err != nil {
-		return err
-	}
+	a.metrics.watchDatabase(a.DB)
+
+	return a.openMedia()
+}
+
+// openListeners binds the addresses in the settings. Connections wait there, and
+// are answered once Run serves.
+func (a *App) openListeners() (err error) {
 	if a.listener, err = net.Listen("tcp", a.Config.Server.Listen); err != nil {
 		return fmt.Errorf("server.listen: %w", err)
 	}
-	a.Config.Server.Listen = a.listener.Addr().String()
+	a.Config.Server.Listen = a.listener.Addr().String() // from here on URL is right
+
 	if address := a.Config.Server.MetricsListen; address != "" {
 		if a.metricsListener, err = net.Listen("tcp", address); err != nil {
 			return fmt.Errorf("server.metrics_listen: %w", err)
 		}
 	}
-	if err := a.openTLS(); err != nil {
-		return err
-	}
-	if err := a.warnOfPlans(); err != nil {
-		return err
-	}
-	if a.work, err = a.workers(); err != nil {
+
+	return a.openTLS()
+}
+
+// openServices makes everything that answers requests or does jobs.
+func (a *App) openServices() (err error) {
+	if a.work, err = a.newWorkers(); err != nil {
 		return err
 	}
 	a.api = api.New(a.apiOptions(a.work.Accounts))
-	a.docs = pages.NewDocs(pages.DocsOptions{Description: api.Description(), BaseURL: a.URL() + "/v1", Refuse: a.refusePage})
+
+	a.docs = pages.NewDocs(pages.DocsOptions{
+		Description: api.Description(),
+		BaseURL:     a.URL() + "/v1",
+		Refuse:      a.refusePage,
+	})
 	a.hosts = a.findHosts()
 	a.openOnboard()
+
 	a.callback = callback.New(callback.Options{
-		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
-		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,
+		DB:          a.DB,
+		AppSecret:   a.Config.Provider.AppSecret.Reveal(),
+		VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
+		Log:         a.Log,
+		Host:        jobs.Host(a.URL()),
+		Refuse:      a.refuseCallback,
+		OnKept:      a.metrics.countKept,
 	})
+
 	a.runner = queue.New(queue.Options{
-		DB: a.DB, Kinds: a.work.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
-		Grace: jobGrace, Log: a.Log, OnFinish: a.metrics.job,
+		DB:       a.DB,
+		Kinds:    a.work.Kinds(),
+		Workers:  a.Config.Jobs.Workers,
+		Poll:     a.Config.Jobs.PollInterval,
+		Grace:    jobGrace,
+		Log:      a.Log,
+		OnFinish: a.metrics.observeJob,
 	})
 	return nil
 }
 
-// workers are what does the jobs, with the provider that the settings name.
-func (a *App) workers() (*jobs.Workers, error) {
+// newWorkers makes what does the jobs, with a client of the provider that the
+// settings name.
+func (a *App) newWorkers() (*jobs.Workers, error) {
 	c := a.Config.Provider
+
 	client, err := provider.New(provider.Options{
-		BaseURL: c.BaseURL, Version: c.Version, AppID: c.AppID, AppSecret: c.AppSecret.Reveal(), Timeout: c.Timeout, UserAgent: "confab/" + a.Version,
+		BaseURL:   c.BaseURL,
+		Version:   c.Version,
+		AppID:     c.AppID,
+		AppSecret: c.AppSecret.Reveal(),
+		Timeout:   c.Timeout,
+		UserAgent: "confab/" + a.Version,
 	})
 	if err != nil {
 		return nil, err
 	}
+
 	return jobs.New(jobs.Options{
-		DB: a.DB, Provider: client, Files: a.files, Host: jobs.Host(a.URL()), Log: a.Log, Retention: retention(a.Config),
-		MessagesPerSecond: c.MessagesPerSecond, PairLimit: c.PairLimit, SendRetries: c.RetrySchedule, ReconcileWindow: c.ReconcileWindow,
-		Webhooks: a.webhooks(), OnDropped: a.metrics.drop,
+		DB:                a.DB,
+		Provider:          client,
+		Files:             a.files,
+		Host:              jobs.Host(a.URL()),
+		Log:               a.Log,
+		Retention:         retention(a.Config),
+		MessagesPerSecond: c.MessagesPerSecond,
+		PairLimit:         c.PairLimit,
+		SendRetries:       c.RetrySchedule,
+		ReconcileWindow:   c.ReconcileWindow,
+		Webhooks:          a.newWebhooks(),
+		OnDropped:         a.metrics.countDropped,
 	}), nil
 }
 
 func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
 	plans := make(map[string]api.Plan)
 	for name, p := range a.Config.Plans {
-		plans[name] = api.Plan{API: p.API, Customers: p.Customers, MonthlyMessages: p.MonthlyMessages, RatePerSecond: p.RatePerSecond, Burst: p.Burst}
+		plans[name] = api.Plan{
+			API:             p.API,
+			Customers:       p.Customers,
+			MonthlyMessages: p.MonthlyMessages,
+			RatePerSecond:   p.RatePerSecond,
+			Burst:           p.Burst,
+		}
 	}
+
 	return api.Options{
-		DB: a.DB, Version: a.Version, Plans: plans, DefaultPlan: config.SelfHosted,
-		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies, AllowInsecureURLs: a.Config.Security.AllowInsecureURLs, AllowLocalURLs: a.AllowLocalURLs,
-		Files: a.files, Host: jobs.Host(a.URL()), Fetch: a.fetch, Accounts: accounts, Log: a.Log, OnRequest: a.metrics.request,
+		DB:                a.DB,
+		Version:           a.Version,
+		Plans:             plans,
+		DefaultPlan:       config.SelfHosted,
+		CORSOrigins:       a.Config.Server.CORSOrigins,
+		TrustedProxies:    a.Config.Server.TrustedProxies,
+		AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
+		AllowLocalURLs:    a.AllowLocalURLs,
+		Files:             a.files,
+		Host:              jobs.Host(a.URL()),
+		Fetch:             a.fetch,
+		Accounts:          accounts,
+		Log:               a.Log,
+		OnRequest:         a.metrics.observeRequest,
 	}
 }
 
-// warnOfPlans names the organizations whose plan the settings no longer have:
-// they are served as self_hosted rather than cut off.
-func (a *App) warnOfPlans() error {
+// warnAboutUnknownPlans logs the organizations whose plan is not in the settings
+// any more. They are served as self_hosted rather than cut off.
+func (a *App) warnAboutUnknownPlans() error {
 	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
 		all, err := rx.Organizations()
 		for _, o := range all {
@@ -183,7 +274,8 @@ func (a *App) warnOfPlans() error {
 	})
 }
 
-// URL is where the API is reached from this machine.
+// URL is the public URL of the server: the one in the settings, or else one made
+// from the address of the listener.
 func (a *App) URL() string { return a.Config.PublicURL() }
 
 // Run serves until ctx ends, then drains: what was accepted is answered, jobs
@@ -191,7 +283,10 @@ func (a *App) URL() string { return a.Config.PublicURL() }
 func (a *App) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	parts := []func(context.Context) error{a.serveHTTP, a.servePlain, a.serveControl, a.serveMetrics, a.runner.Run, a.keepAlive}
+
+	parts := []func(context.Context) error{
+		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.runner.Run, a.pingWatchdog,
+	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {
 		go func() {
@@ -200,11 +295,17 @@ func (a *App) Run(ctx context.Context) error {
 			ended <- err
 		}()
 	}
-	a.tellSupervisor("READY=1\nSTATUS=serving " + a.URL())
+
+	a.notifySupervisor("READY=1\nSTATUS=serving " + a.URL())
+
 	<-ctx.Done()
-	a.tellSupervisor("STOPPING=1")
+	a.notifySupervisor("STOPPING=1")
 	a.Log.Info("stopping")
+
+	// From here on /readyz answers 503, so that a proxy sends nothing new, and
+	// purges for other commands are broken off.
 	close(a.draining)
+
 	var errs []error
 	for range parts {
 		errs = append(errs, <-ended)
@@ -217,6 +318,7 @@ func (a *App) Close() error {
 	if a.api != nil {
 		a.api.Close()
 	}
+
 	var errs []error
 	for _, l := range []net.Listener{a.listener, a.metricsListener, a.plainListener} {
 		if l == nil {
@@ -226,68 +328,17 @@ func (a *App) Close() error {
 			errs = append(errs, err)
 		}
 	}
+
 	if a.DB != nil {
 		errs = append(errs, a.DB.Close())
 	}
+
 	a.closeWebhooks()
 	errs = append(errs, a.closeMedia())
+
+	// Last of all: whoever gets the lock may open the database.
 	if a.lock != nil {
 		errs = append(errs, a.lock.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// serveHTTP serves the public listener until ctx ends and its requests are answered.
-func (a *App) serveHTTP(ctx context.Context) error {
-	a.Log.Info("serving", "url", a.URL(), "data_dir", string(a.dir), "version", a.Version)
-	return serveUntil(ctx, newHTTPServer(a.handler(), a.Log), a.serveListener)
-}
-
-// serveListener speaks TLS where the settings want it.
-func (a *App) serveListener(server *http.Server) error {
-	if a.tls == nil {
-		return server.Serve(a.listener)
-	}
-	server.TLSConfig = a.tls
-	return server.ServeTLS(a.listener, "", "")
-}
-
-// servePlain serves the port of http beside that of https, if there is one.
-func (a *App) servePlain(ctx context.Context) error {
-	if a.plainListener == nil {
-		<-ctx.Done()
-		return nil
-	}
-	return serveUntil(ctx, newHTTPServer(a.plainHandler(), a.Log), func(server *http.Server) error { return server.Serve(a.plainListener) })
-}
-
-// serveUntil runs a server until ctx ends, and then lets its requests finish
-// for a while before it cuts the connections.
-func serveUntil(ctx context.Context, server *http.Server, serve func(*http.Server) error) error {
-	failed := make(chan error, 1)
-	go func() { failed <- serve(server) }()
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	grace, cancel := context.WithTimeout(context.Background(), httpGrace)
-	defer cancel()
-	if err := server.Shutdown(grace); err != nil {
-		return server.Close()
-	}
-	return nil
-}
-
-// newHTTPServer limits what a slow or hostile client can hold.
-func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
-	return &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       60 * time.Second,
-		WriteTimeout:      120 * time.Second,
-		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // A backup is one tar archive of a data directory: confab.db, master.key unless
-// it was left out, media/xx/HASH for each file, and last the manifest, so that an
-// archive without one is not whole.
+// it was left out, media/xx/HASH for each file, and last the manifest. An archive
+// without a manifest was cut short.
 const (
 	archiveFormat   = 1
 	archiveDatabase = "confab.db"
@@ -18,8 +18,8 @@ const (
 	archiveMedia    = storage.MediaDir + "/"
 	archiveManifest = "manifest.json"
 
-	// maxSmallEntry is more than a key or a manifest has. The manifest of a
-	// damaged directory lists its files.
+	// maxSmallEntry limits the key and the manifest. It leaves room because a
+	// manifest lists every media file that is missing or damaged.
 	maxSmallEntry = 64 << 20
 )
 
@@ -27,7 +27,7 @@ const (
 type Manifest struct {
 	Object        string        `json:"object"`
 	Format        int           `json:"format"`
-	CreatedAt     storage.Time  `json:"created_at"` // everything acknowledged by then is in it
+	CreatedAt     storage.Time  `json:"created_at"` // everything acknowledged before this is in it
 	Version       string        `json:"version"`    // of the confab that made it
 	SchemaVersion int           `json:"schema_version"`
 	Messages      int64         `json:"messages"`
@@ -37,7 +37,7 @@ type Manifest struct {
 	Key           bool          `json:"key"` // master.key is in it
 }
 
-// ArchivedFile is a file as it must come out again.
+// ArchivedFile is the size and hash that a file of the archive must have.
 type ArchivedFile struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
@@ -47,19 +47,20 @@ type ArchivedFile struct {
 type ArchivedMedia struct {
 	Files   int64    `json:"files"`
 	Size    int64    `json:"size"`
-	Missing []string `json:"missing,omitempty"` // named by the database, but not there
-	Damaged []string `json:"damaged,omitempty"` // there, but not what their name says
+	Missing []string `json:"missing,omitempty"` // named by the database, but not on disk
+	Damaged []string `json:"damaged,omitempty"` // on disk, but their hash is not their name
 }
 
 // mediaEntry is the name of a media file in an archive.
 func mediaEntry(sum string) string { return archiveMedia + sum[:2] + "/" + sum }
 
-// mediaSum reads the hash out of the name of a media file. A name of any other
-// form is no such file.
+// mediaSum reads the hash out of the name of a media file, and refuses any other
+// name.
 func mediaSum(name string) (string, error) {
 	sum := path.Base(name)
 	if !storage.ValidSum(sum) || name != mediaEntry(sum) {
 		return "", fmt.Errorf("this is no backup of confab: it holds %q", strings.ToValidUTF8(name, "?"))
 	}
+
 	return sum, nil
 }

@@ -16,7 +16,7 @@ import (
 	"confab/storage"
 )
 
-// Backup is how a data directory is backed up.
+// Backup writes an archive of a data directory.
 type Backup struct {
 	Dir        DataDir
 	Temp       string // directory for a copy of the database while it is made
@@ -26,33 +26,40 @@ type Backup struct {
 }
 
 // Write writes an archive of the directory to w, whether or not a server runs on
-// it. The copy of the database comes first; the files that it names are never
-// changed, and those that went since were deleted on purpose.
+// it. It copies the database first, and then the media files that the copy names.
+// Media files never change; one that is gone by then was deleted on purpose.
 func (b Backup) Write(ctx context.Context, w io.Writer) (Manifest, error) {
 	m := Manifest{Object: "backup", Format: archiveFormat, CreatedAt: storage.Now(), Version: b.Version}
 	if !b.Dir.Exists() {
 		return m, fmt.Errorf("there is no confab database in %s: check --data-dir", string(b.Dir))
 	}
+
+	// The copy may be as large as the database, so it is made where the caller
+	// has room, not in the system's temporary directory.
 	temp, err := os.MkdirTemp(b.Temp, ".confab-backup-*") // made with mode 0700
 	if err != nil {
 		return m, err
 	}
 	defer os.RemoveAll(temp)
-	copied := filepath.Join(temp, archiveDatabase)
-	if err := os.WriteFile(copied, nil, 0o600); err != nil {
+
+	copyPath := filepath.Join(temp, archiveDatabase)
+	if err := os.WriteFile(copyPath, nil, 0o600); err != nil {
 		return m, err
 	}
-	err = storage.CopyDatabase(ctx, storage.DatabaseFile(string(b.Dir)), copied, func(done, total int64) { b.Progress("copying the database", done, total) })
+	progress := func(done, total int64) { b.Progress("copying the database", done, total) }
+	err = storage.CopyDatabase(ctx, storage.DatabaseFile(string(b.Dir)), copyPath, progress)
 	if err != nil {
 		return m, fmt.Errorf("copy the database: %w", err)
 	}
-	facts, err := storage.ReadCopy(copied, nil)
+
+	facts, err := storage.ReadCopy(copyPath, nil)
 	if err != nil {
 		return m, fmt.Errorf("read the copy: %w", err)
 	}
 	m.SchemaVersion, m.Messages, m.Queued = facts.SchemaVersion, facts.Messages, facts.Queued
+
 	a := &archiver{Backup: b, tar: tar.NewWriter(w), manifest: &m, total: facts.FileBytes}
-	if err := a.write(ctx, copied); err != nil {
+	if err := a.write(ctx, copyPath); err != nil {
 		return m, err
 	}
 	return m, a.tar.Close()
@@ -66,24 +73,31 @@ type archiver struct {
 	done, total int64
 }
 
-func (a *archiver) write(ctx context.Context, copied string) error {
-	info, err := os.Stat(copied)
+// write writes all entries: the database, the key, the media files, the manifest.
+func (a *archiver) write(ctx context.Context, copyPath string) error {
+	info, err := os.Stat(copyPath)
 	if err != nil {
 		return err
 	}
+
 	a.total += info.Size()
-	if a.manifest.Database, err = a.add(ctx, archiveDatabase, copied); err != nil {
+	if a.manifest.Database, err = a.add(ctx, archiveDatabase, copyPath); err != nil {
 		return err
 	}
+
 	if !a.WithoutKey {
 		if err := a.addKey(ctx); err != nil {
 			return err
 		}
 	}
-	_, err = storage.ReadCopy(copied, func(sum string) error { return a.addMedia(ctx, sum) })
+
+	// The list of files is read from the copy, so that it fits the database in
+	// the archive whatever happens to the original meanwhile.
+	_, err = storage.ReadCopy(copyPath, func(sum string) error { return a.addMedia(ctx, sum) })
 	if err != nil {
 		return err
 	}
+
 	text, err := json.MarshalIndent(a.manifest, "", "  ")
 	if err != nil {
 		return err
@@ -95,7 +109,8 @@ func (a *archiver) write(ctx context.Context, copied string) error {
 	return err
 }
 
-// addKey adds the key's file. There is none where the key is in a variable.
+// addKey adds the file of the master key, if there is one: the key may be in a
+// variable instead.
 func (a *archiver) addKey(ctx context.Context) error {
 	_, err := a.add(ctx, archiveKey, a.Dir.file(storage.MasterKeyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,10 +120,11 @@ func (a *archiver) addKey(ctx context.Context) error {
 	return err
 }
 
-// addMedia adds a file of media, and notes one that is missing or damaged: the
-// rest is worth keeping all the same.
+// addMedia adds a media file. One that is missing or damaged is listed in the
+// manifest and does not stop the backup.
 func (a *archiver) addMedia(ctx context.Context, sum string) error {
 	added, err := a.add(ctx, mediaEntry(sum), a.Dir.file(mediaEntry(sum)))
+
 	m := &a.manifest.Media
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -117,18 +133,20 @@ func (a *archiver) addMedia(ctx context.Context, sum string) error {
 	case err == nil && added.SHA256 != sum:
 		m.Damaged = append(m.Damaged, sum)
 	}
+
 	m.Files++
 	m.Size += added.Size
 	return err
 }
 
-// add adds a file under a name and says what it was.
+// add adds a file under a name and returns its size and hash.
 func (a *archiver) add(ctx context.Context, name, path string) (ArchivedFile, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return ArchivedFile{}, err
 	}
 	defer f.Close()
+
 	info, err := f.Stat()
 	if err != nil {
 		return ArchivedFile{}, err
@@ -136,8 +154,9 @@ func (a *archiver) add(ctx context.Context, name, path string) (ArchivedFile, er
 	if err := a.tar.WriteHeader(a.header(name, info.Size())); err != nil {
 		return ArchivedFile{}, err
 	}
+
 	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(a.tar, hash, a), &reader{ctx, f})
+	n, err := io.Copy(io.MultiWriter(a.tar, hash, a), &contextReader{ctx, f})
 	if err == nil && n != info.Size() {
 		err = fmt.Errorf("%s changed while it was read", path)
 	}
@@ -145,23 +164,30 @@ func (a *archiver) add(ctx context.Context, name, path string) (ArchivedFile, er
 }
 
 func (a *archiver) header(name string, size int64) *tar.Header {
-	return &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.manifest.CreatedAt.Std(), Format: tar.FormatPAX}
+	return &tar.Header{
+		Typeflag: tar.TypeReg,
+		Name:     name,
+		Size:     size,
+		Mode:     0o600,
+		ModTime:  a.manifest.CreatedAt.Std(),
+		Format:   tar.FormatPAX,
+	}
 }
 
-// Write counts what was written.
+// Write implements io.Writer and reports progress.
 func (a *archiver) Write(p []byte) (int, error) {
 	a.done += int64(len(p))
 	a.Progress("writing", a.done, a.total)
 	return len(p), nil
 }
 
-// reader stops when its context ends.
-type reader struct {
+// contextReader fails once its context ends.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (r *reader) Read(p []byte) (int, error) {
+func (r *contextReader) Read(p []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}

@@ -14,54 +14,55 @@ import (
 	"confab/storage"
 )
 
-// handler leads each path of the public listener to what serves it.
+// handler routes the requests of the public listener.
 func (a *App) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS != nil {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
+
 		if path := r.URL.Path; path == "/v1" || strings.HasPrefix(path, "/v1/") {
 			a.api.ServeHTTP(w, r)
 			return
 		}
-		a.serveOutside(w, r)
+		a.serveOutsideAPI(w, r)
 	})
 }
 
-// place is something outside of /v1.
-type place struct {
-	route string // how it appears in logs and metrics: paths may hold tokens and names
-	quiet bool   // machines ask it all the time: not worth a line
-	serve http.HandlerFunc
+// route is what serves a path outside of /v1.
+type route struct {
+	pattern string // for logs and metrics, because paths may hold tokens and names; "" if nothing is there
+	quiet   bool   // probes call it all the time: logged at debug level only
+	serve   http.HandlerFunc
 }
 
-// outside finds what is at a path outside of /v1.
-func (a *App) outside(r *http.Request) place {
+// findRoute finds what is at a path outside of /v1.
+func (a *App) findRoute(r *http.Request) route {
 	path := r.URL.Path
 	switch {
 	case path == "/provider/webhook":
-		return place{route: path, serve: a.callback.ServeHTTP}
+		return route{pattern: path, serve: a.callback.ServeHTTP}
 	case strings.HasPrefix(path, "/media/"):
-		return place{route: "/media/:token", serve: a.media.ServeHTTP}
+		return route{pattern: "/media/:token", serve: a.media.ServeHTTP}
 	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
-		return place{route: pages.DocsPath, serve: a.hosts.Guard(a.docs.ServeHTTP)}
+		return route{pattern: pages.DocsPath, serve: a.hosts.Guard(a.docs.ServeHTTP)}
 	case strings.HasPrefix(path, pages.OnboardPath):
-		return place{route: pages.OnboardPath + ":token", serve: a.onboard.ServeHTTP}
+		return route{pattern: pages.OnboardPath + ":token", serve: a.onboard.ServeHTTP}
 	case path == "/console" || strings.HasPrefix(path, "/console/"):
-		return place{route: "/console/", serve: a.hosts.Guard(a.readOnly(a.redirectConsole))}
+		return route{pattern: "/console/", serve: a.hosts.Guard(a.readOnly(a.redirectConsole))}
 	case path == "/livez":
-		return place{route: path, quiet: true, serve: a.readOnly(serveLive)}
+		return route{pattern: path, quiet: true, serve: a.readOnly(serveLive)}
 	case path == "/readyz":
-		return place{route: path, quiet: true, serve: a.readOnly(a.serveReady)}
-	case path == "/metrics" && fromHere(r):
-		return place{route: path, quiet: true, serve: a.readOnly(a.metrics.handler.ServeHTTP)}
+		return route{pattern: path, quiet: true, serve: a.readOnly(a.serveReady)}
+	case path == "/metrics" && isLocalRequest(r):
+		return route{pattern: path, quiet: true, serve: a.readOnly(a.metrics.handler.ServeHTTP)}
 	}
-	return place{serve: func(w http.ResponseWriter, r *http.Request) {
+	return route{serve: func(w http.ResponseWriter, r *http.Request) {
 		a.api.Refuse(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 	}}
 }
 
-// readOnly refuses what would change something at a place that only shows.
+// readOnly refuses every method but GET and HEAD.
 func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -75,16 +76,20 @@ func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 // serveLive says that the process runs, whatever else may be wrong.
 func serveLive(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }
 
-// redirectConsole leads to what there is instead of a console.
+// redirectConsole redirects to the API reference, because there is no console.
 func (a *App) redirectConsole(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, pages.DocsPath, http.StatusFound)
 }
 
-// refuseCallback answers the provider, or who pretends to be it.
+// refuseCallback answers a callback that was not accepted, in the form of the API's
+// errors.
 func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, callback.ErrUnauthorized):
-		err = &api.Error{Code: api.InvalidSignature, Message: "The signature or the verify token does not match, or the server has none set."}
+		err = &api.Error{
+			Code:    api.InvalidSignature,
+			Message: "The signature or the verify token does not match, or the server has none set.",
+		}
 	case errors.Is(err, callback.ErrTooLarge):
 		err = &api.Error{Code: api.RequestTooLarge, Message: "The body has more than 4 MiB."}
 	case errors.Is(err, callback.ErrUnreadable):
@@ -104,31 +109,37 @@ func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
 		return
 	default:
 	}
+
 	if err := a.DB.View(r.Context(), (*storage.Rx).Ping); err != nil {
 		a.Log.Error("not ready", "error", err)
 		http.Error(w, "the database cannot be read", http.StatusServiceUnavailable)
 		return
 	}
+
 	io.WriteString(w, "ready\n")
 }
 
-// forwarding are the headers that show a proxy at work, beside all of
-// X-Forwarded-*: then the peer's address says nothing about who is asking.
-var forwarding = []string{"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Original-For", "X-Original-Forwarded-For", "X-Cluster-Client-Ip",
-	"True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Envoy-External-Address"}
-
-// forwarded tells whether a header, in its canonical form, is one of those.
-func forwarded(name string) bool {
-	return strings.HasPrefix(name, "X-Forwarded-") || slices.Contains(forwarding, name)
+// proxyHeaders are headers that a proxy adds, beside all of X-Forwarded-*. A request
+// with one of them comes from the proxy, and its peer address is not the client's.
+var proxyHeaders = []string{
+	"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "X-Original-For", "X-Original-Forwarded-For", "X-Cluster-Client-Ip",
+	"True-Client-Ip", "Cf-Connecting-Ip", "Fastly-Client-Ip", "X-Envoy-External-Address",
 }
 
-// fromHere tells whether a request comes from this machine itself.
-func fromHere(r *http.Request) bool {
+// isProxyHeader reports whether a header, in its canonical form, is one of those.
+func isProxyHeader(name string) bool {
+	return strings.HasPrefix(name, "X-Forwarded-") || slices.Contains(proxyHeaders, name)
+}
+
+// isLocalRequest reports whether a request comes from this machine, and not through a
+// proxy on it.
+func isLocalRequest(r *http.Request) bool {
 	for name := range r.Header {
-		if forwarded(name) {
+		if isProxyHeader(name) {
 			return false
 		}
 	}
+
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && peer.Addr().Unmap().IsLoopback()
 }

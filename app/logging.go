@@ -18,8 +18,10 @@ func NewLogger(w io.Writer, c config.Log) *slog.Logger {
 	if err := level.UnmarshalText([]byte(c.Level)); err != nil {
 		level = slog.LevelInfo // the settings were validated; this is for tests
 	}
+
 	file, isFile := w.(*os.File)
 	terminal := isFile && term.IsTerminal(int(file.Fd()))
+
 	switch {
 	case c.Format == "json" || (c.Format == "" && !terminal):
 		return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))

@@ -11,33 +11,41 @@ import (
 	"confab/storage"
 )
 
-// fetchTime is what a link into the media library may take to be fetched.
-const fetchTime = 60 * time.Second
+// fetchTimeout limits the download of a file that an API client names by URL.
+const fetchTimeout = 60 * time.Second
 
-// openMedia opens the directory of files and what serves and fills it.
+// openMedia opens the directory of media files, and makes what serves them and what
+// downloads them.
 func (a *App) openMedia() (err error) {
 	if a.files, err = storage.OpenFiles(a.dir.file(storage.MediaDir)); err != nil {
 		return err
 	}
+
 	a.fetch = guard.New(guard.Options{
-		Allow: a.Config.Security.AllowCIDRs, AllowInsecure: a.Config.Security.AllowInsecureURLs, AllowLocal: a.AllowLocalURLs, Redirects: guard.MaxRedirects, Timeout: fetchTime,
+		Allow:         a.Config.Security.AllowCIDRs,
+		AllowInsecure: a.Config.Security.AllowInsecureURLs,
+		AllowLocal:    a.AllowLocalURLs,
+		Redirects:     guard.MaxRedirects,
+		Timeout:       fetchTimeout,
 	})
 	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, Refuse: a.refusePage})
 	return nil
 }
 
-// closeMedia lets go of what openMedia opened, as far as it got.
+// closeMedia closes what openMedia opened, which may be only a part of it.
 func (a *App) closeMedia() error {
 	if a.fetch != nil {
 		a.fetch.Close()
 	}
+
 	if a.files == nil {
 		return nil
 	}
 	return a.files.Close()
 }
 
-// refusePage answers whoever asks for a page or a file that is not there.
+// refusePage answers a request for a page or a file that cannot be shown, in the form
+// of the API's errors.
 func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, pages.ErrMethod):

@@ -34,54 +34,92 @@ type metrics struct {
 
 func newMetrics() *metrics {
 	fast := prometheus.ExponentialBuckets(0.0001, 3, 11) // 0.1 ms to 6 s
+	slow := prometheus.ExponentialBuckets(0.001, 3, 10)  // 1 ms to 20 s
 	m := &metrics{
-		registry:   prometheus.NewRegistry(),
-		requests:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_requests_total", Help: "Calls of the API."}, []string{"method", "route", "status"}),
-		latency:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_request_seconds", Help: "How long calls of the API took.", Buckets: fast}, []string{"method", "route"}),
-		batch:      prometheus.NewHistogram(prometheus.HistogramOpts{Name: "confab_writer_batch_size", Help: "Writes that shared one commit.", Buckets: prometheus.ExponentialBuckets(1, 2, 9)}),
-		writerWait: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "confab_writer_wait_seconds", Help: "How long the first write of a commit had waited.", Buckets: fast}),
-		jobs:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_jobs_total", Help: "Runs of jobs by how they ended; webhook deliveries are the kind deliver."}, []string{"kind", "outcome"}),
-		jobTime:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_job_seconds", Help: "How long runs of jobs took.", Buckets: prometheus.ExponentialBuckets(0.001, 3, 10)}, []string{"kind"}),
-		attempts:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "confab_webhook_attempt_seconds", Help: "How long attempts of webhook deliveries took, by how they ended.", Buckets: prometheus.ExponentialBuckets(0.001, 3, 10)}, []string{"result"}),
-		kept:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "confab_callbacks_kept_total", Help: "Changes in callbacks of the provider that were only kept, by their field and why."}, []string{"field", "reason"}),
-		dropped:    prometheus.NewCounter(prometheus.CounterOpts{Name: "confab_callbacks_dropped_total", Help: "Callbacks of the provider that were dropped because no message of theirs turned up within a day."}),
+		registry: prometheus.NewRegistry(),
+
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "confab_requests_total",
+			Help: "Calls of the API.",
+		}, []string{"method", "route", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "confab_request_seconds",
+			Help:    "How long calls of the API took.",
+			Buckets: fast,
+		}, []string{"method", "route"}),
+
+		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "confab_writer_batch_size",
+			Help:    "Writes that shared one commit.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 9),
+		}),
+		writerWait: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "confab_writer_wait_seconds",
+			Help:    "How long the first write of a commit had waited.",
+			Buckets: fast,
+		}),
+
+		jobs: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "confab_jobs_total",
+			Help: "Runs of jobs by how they ended; webhook deliveries are the kind deliver.",
+		}, []string{"kind", "outcome"}),
+		jobTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "confab_job_seconds",
+			Help:    "How long runs of jobs took.",
+			Buckets: slow,
+		}, []string{"kind"}),
+		attempts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "confab_webhook_attempt_seconds",
+			Help:    "How long attempts of webhook deliveries took, by how they ended.",
+			Buckets: slow,
+		}, []string{"result"}),
+
+		kept: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "confab_callbacks_kept_total",
+			Help: "Changes in callbacks of the provider that were only kept, by their field and why.",
+		}, []string{"field", "reason"}),
+		dropped: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "confab_callbacks_dropped_total",
+			Help: "Callbacks of the provider that were dropped because no message of theirs turned up within a day.",
+		}),
 	}
+
 	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts, m.kept, m.dropped,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
 }
 
-// watch adds what is read from the database when somebody asks.
-func (m *metrics) watch(db *storage.DB) {
+// watchDatabase adds the metrics that are read from the database at each scrape.
+func (m *metrics) watchDatabase(db *storage.DB) {
 	m.registry.MustRegister(&queueCollector{db: db}, prometheus.NewGaugeFunc(
 		prometheus.GaugeOpts{Name: "confab_database_bytes", Help: "Size of the database and its log on disk."},
 		func() float64 { return float64(db.Size()) }))
 }
 
-func (m *metrics) request(o api.Observation) {
+func (m *metrics) observeRequest(o api.Observation) {
 	if o.Route == "" {
-		o.Method = "" // a stranger's word: it could be anything
+		o.Method = "" // a client may send any word, and each would be a new label
 	}
 	m.requests.WithLabelValues(o.Method, o.Route, strconv.Itoa(o.Status)).Inc()
 	m.latency.WithLabelValues(o.Method, o.Route).Observe(o.Took.Seconds())
 }
 
-func (m *metrics) commit(c storage.Commit) {
+func (m *metrics) observeCommit(c storage.Commit) {
 	m.batch.Observe(float64(c.Writes))
 	m.writerWait.Observe(c.Waited.Seconds())
 }
 
-func (m *metrics) job(f queue.Finish) {
+func (m *metrics) observeJob(f queue.Finish) {
 	m.jobs.WithLabelValues(f.Kind, f.Outcome).Inc()
 	m.jobTime.WithLabelValues(f.Kind).Observe(f.Took.Seconds())
 }
 
-func (m *metrics) keep(field, reason string) { m.kept.WithLabelValues(field, reason).Inc() }
+func (m *metrics) countKept(field, reason string) { m.kept.WithLabelValues(field, reason).Inc() }
 
-func (m *metrics) drop(n int64) { m.dropped.Add(float64(n)) }
+func (m *metrics) countDropped(n int64) { m.dropped.Add(float64(n)) }
 
-func (m *metrics) attempt(result string, took time.Duration) {
+func (m *metrics) observeAttempt(result string, took time.Duration) {
 	m.attempts.WithLabelValues(result).Observe(took.Seconds())
 }
 
@@ -96,7 +134,8 @@ func (c *queueCollector) depth() *prometheus.Desc {
 }
 
 func (c *queueCollector) age() *prometheus.Desc {
-	return prometheus.NewDesc("confab_queue_age_seconds", "How long the oldest job of a kind and state has been due.", []string{"kind", "state"}, nil)
+	return prometheus.NewDesc("confab_queue_age_seconds", "How long the oldest job of a kind and state has been due.",
+		[]string{"kind", "state"}, nil)
 }
 
 // Describe implements prometheus.Collector.
@@ -109,6 +148,7 @@ func (c *queueCollector) Describe(ch chan<- *prometheus.Desc) {
 func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), collectTimeout)
 	defer cancel()
+
 	var counts []storage.JobCount
 	err := c.db.View(ctx, func(rx *storage.Rx) (err error) {
 		counts, err = rx.JobCounts()
@@ -118,6 +158,7 @@ func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.NewInvalidMetric(c.depth(), err)
 		return
 	}
+
 	now := storage.Now()
 	for _, n := range counts {
 		ch <- prometheus.MustNewConstMetric(c.depth(), prometheus.GaugeValue, float64(n.Count), n.Kind, n.State)
@@ -125,14 +166,17 @@ func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// serveMetrics serves server.metrics_listen, if it is set: to anyone who can
-// reach it.
+// serveMetrics serves the metrics on server.metrics_listen, if it is set, to anyone
+// who can reach it.
 func (a *App) serveMetrics(ctx context.Context) error {
 	if a.metricsListener == nil {
 		<-ctx.Done()
 		return nil
 	}
+
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.handler)
-	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(a.metricsListener) })
+	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error {
+		return server.Serve(a.metricsListener)
+	})
 }

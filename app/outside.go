@@ -10,90 +10,103 @@ import (
 	"confab/app/api"
 )
 
-// serveOutside answers a request outside of /v1 and writes its one line in the
+// serveOutsideAPI answers a request outside of /v1 and writes its one line in the
 // log, under its route.
-func (a *App) serveOutside(w http.ResponseWriter, r *http.Request) {
-	began, seen := time.Now(), &watchedWriter{ResponseWriter: w, status: http.StatusOK}
+func (a *App) serveOutsideAPI(w http.ResponseWriter, r *http.Request) {
+	began, seen := time.Now(), &recordingWriter{ResponseWriter: w, status: http.StatusOK}
 	id := a.api.Identify(w)
-	// Whatever it is, it runs nothing and shows nothing within others, unless it says so itself.
+
+	// By default no answer may run scripts or be framed by other pages. A handler
+	// that shows a page replaces these headers.
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
-	p := a.outside(r)
-	aborted := a.guarded(seen, r, p.serve)
-	a.logOutside(r, p, seen, id, time.Since(began))
+
+	found := a.findRoute(r)
+	aborted := a.serveWithRecovery(seen, r, found.serve)
+	a.logRequest(r, found, seen, id, time.Since(began))
+
 	if aborted {
 		panic(http.ErrAbortHandler) // closes the connection, so that the client notices
 	}
 }
 
-// logOutside counts a request and writes its line.
-func (a *App) logOutside(r *http.Request, p place, seen *watchedWriter, id string, took time.Duration) {
-	a.metrics.request(api.Observation{Method: r.Method, Route: p.route, Status: seen.status, Took: took})
+// logRequest counts a request in the metrics and writes its line in the log.
+func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id string, took time.Duration) {
+	a.metrics.observeRequest(api.Observation{Method: r.Method, Route: found.pattern, Status: seen.status, Took: took})
+
 	level := slog.LevelInfo
 	switch {
 	case seen.status >= 500:
 		level = slog.LevelError
-	case p.quiet:
+	case found.quiet:
 		level = slog.LevelDebug
 	}
 	if !a.Log.Enabled(r.Context(), level) {
 		return
 	}
-	attrs := []slog.Attr{slog.String("request_id", id), slog.String("method", r.Method), slog.String("path", p.route), slog.Int("status", seen.status),
-		slog.Duration("took", took), slog.String("ip", a.api.ClientIP(r))}
+
+	attrs := []slog.Attr{
+		slog.String("request_id", id),
+		slog.String("method", r.Method),
+		slog.String("path", found.pattern),
+		slog.Int("status", seen.status),
+		slog.Duration("took", took),
+		slog.String("ip", a.api.ClientIP(r)),
+	}
 	if seen.status >= 500 && seen.failure != nil {
 		attrs = append(attrs, slog.Any("error", seen.failure))
 	}
 	a.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// guarded keeps a panic to its request. aborted says that the answer had begun
-// and cannot be made good.
-func (a *App) guarded(w *watchedWriter, r *http.Request, serve http.HandlerFunc) (aborted bool) {
+// serveWithRecovery serves a request and answers a panic with 500. aborted says that
+// the answer had begun, so that it can only be cut off.
+func (a *App) serveWithRecovery(w *recordingWriter, r *http.Request, serve http.HandlerFunc) (aborted bool) {
 	defer func() {
 		p := recover()
 		switch {
 		case p == nil:
 		case p == http.ErrAbortHandler:
 			aborted = true
-		case w.began:
-			w.status, w.failure, aborted = http.StatusInternalServerError, panicked(p), true
+		case w.wroteHeader:
+			w.status, w.failure, aborted = http.StatusInternalServerError, panicError(p), true
 		default:
-			a.api.Refuse(w, r, panicked(p))
+			a.api.Refuse(w, r, panicError(p))
 		}
 	}()
+
 	serve(w, r)
 	return false
 }
 
-func panicked(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
+func panicError(p any) error { return fmt.Errorf("panic: %v\n%s", p, debug.Stack()) }
 
-// watchedWriter notes what the log wants to know.
-type watchedWriter struct {
+// recordingWriter records what the log shows of an answer.
+type recordingWriter struct {
 	http.ResponseWriter
-	status  int
-	began   bool
-	failure error
+	status      int
+	wroteHeader bool
+	failure     error
 }
 
 // Note implements api.Noter.
-func (w *watchedWriter) Note(failure error) { w.failure = failure }
+func (w *recordingWriter) Note(failure error) { w.failure = failure }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *watchedWriter) WriteHeader(status int) {
-	if !w.began {
-		w.status, w.began = status, status >= 200
+func (w *recordingWriter) WriteHeader(status int) {
+	if !w.wroteHeader {
+		w.status, w.wroteHeader = status, status >= 200
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (w *watchedWriter) Write(p []byte) (int, error) {
-	w.began = true
+func (w *recordingWriter) Write(p []byte) (int, error) {
+	w.wroteHeader = true
 	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *recordingWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -55,10 +55,10 @@ func TestEachRequestOutsideOfTheAPIHasOneLineWithoutItsPath(t *testing.T) {
 func TestAPanicOutsideOfTheAPIStaysWithItsRequest(t *testing.T) {
 	is := is.New(t)
 	a, _ := newOutside(t)
-	visit := func(serve http.HandlerFunc) (rec *httptest.ResponseRecorder, seen *watchedWriter, aborted bool) {
+	visit := func(serve http.HandlerFunc) (rec *httptest.ResponseRecorder, seen *recordingWriter, aborted bool) {
 		rec = httptest.NewRecorder()
-		seen = &watchedWriter{ResponseWriter: rec, status: http.StatusOK}
-		return rec, seen, a.guarded(seen, httptest.NewRequest("GET", "/x", nil), serve)
+		seen = &recordingWriter{ResponseWriter: rec, status: http.StatusOK}
+		return rec, seen, a.serveWithRecovery(seen, httptest.NewRequest("GET", "/x", nil), serve)
 	}
 	rec, seen, aborted := visit(func(http.ResponseWriter, *http.Request) { panic("torn wire") })
 	is.True(!aborted)

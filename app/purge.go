@@ -16,10 +16,10 @@ import (
 	"confab/storage"
 )
 
-// purgeReportEvery is how often a purge in the server says how far it is.
-const purgeReportEvery = 100 * time.Millisecond
+// purgeReportInterval is how often a purge in the server reports its progress.
+const purgeReportInterval = 100 * time.Millisecond
 
-// retention is how long the settings want data to be kept.
+// retention returns how long the settings keep data.
 func retention(c config.Config) jobs.Retention {
 	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays}
 	for name, plan := range c.Plans {
@@ -28,54 +28,63 @@ func retention(c config.Config) jobs.Retention {
 	return r
 }
 
-// Purge deletes what is old in the directory, whose database is open. Where a
-// server runs, that does the work; one that is starting or stopping has the time
-// to answer or to be gone. report hears of the counts so far.
+// Purge deletes old data of the directory, whose database is open as db. If a server
+// runs, the server does the work, with its own writer. While one starts or stops, Purge
+// tries again until the server answers or is gone. report is called with the counts so
+// far.
 func (d DataDir) Purge(ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged)) error {
-	for giveUp := time.Now().Add(tellTimeout); ; {
-		lock, err := d.share()
+	for giveUp := time.Now().Add(controlTimeout); ; {
+		lock, err := d.lockShared()
 		if err == nil {
 			defer lock.Close()
-			return d.purgeAlone(ctx, db, what, log, report)
+			return d.purgeWithoutServer(ctx, db, what, log, report)
 		}
 		if !errors.Is(err, errLocked) {
 			return err
 		}
-		err = d.followPurge(ctx, what, report)
-		if !betweenTimes(err) || time.Now().After(giveUp) {
+
+		err = d.purgeThroughServer(ctx, what, report)
+		if !notListening(err) || time.Now().After(giveUp) {
 			return err
 		}
+
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(tellPause):
+		case <-time.After(controlRetryPause):
 		}
 	}
 }
 
-// purgeAlone purges without a server, which the caller keeps away meanwhile.
-func (d DataDir) purgeAlone(ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged)) error {
+// purgeWithoutServer purges in this process. The caller holds a lock that keeps servers
+// from starting meanwhile.
+func (d DataDir) purgeWithoutServer(
+	ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged),
+) error {
 	files, err := storage.OpenFiles(d.file(storage.MediaDir))
 	if err != nil {
 		return err
 	}
 	defer files.Close()
+
 	return jobs.New(jobs.Options{DB: db, Files: files, Log: log}).Purge(ctx, what, report)
 }
 
-// purgeLine is what the server says about a purge, one a line: how far it is,
-// and in the last line how it ended.
+// purgeLine is one line of the server's answer to /purge: the counts so far, and in
+// the last line how the purge ended.
 type purgeLine struct {
 	Purged storage.Purged `json:"purged"`
 	Ended  bool           `json:"ended"`
 	Error  string         `json:"error,omitempty"`
 }
 
-// servePurge purges for a command, which follows. The purge ends with the
-// command or with the server; what was deleted stays deleted.
+// servePurge purges for a command and streams the progress to it. The purge ends when
+// the command or the server ends; what was deleted stays deleted.
 func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 	var what storage.Purge
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<10)) // to its end: from there on the server notices who leaves
+	// The body is read to its end: only then net/http notices that a client leaves,
+	// and ends the context of the request.
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<10))
 	if err == nil {
 		err = json.Unmarshal(text, &what)
 	}
@@ -83,6 +92,7 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not a purge", http.StatusBadRequest)
 		return
 	}
+
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	go func() {
@@ -92,35 +102,45 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 		case <-ctx.Done():
 		}
 	}()
+
 	connection := http.NewResponseController(w)
-	_ = connection.SetWriteDeadline(time.Time{}) // it takes as long as it takes
-	say := func(line purgeLine) {
-		_ = json.NewEncoder(w).Encode(line) // nobody may listen any more
+	_ = connection.SetWriteDeadline(time.Time{}) // a purge may take longer than any answer
+	send := func(line purgeLine) {
+		_ = json.NewEncoder(w).Encode(line) // the command may have left
 		_ = connection.Flush()
 	}
+
 	var last purgeLine
-	var said time.Time
+	var sentAt time.Time
 	err = a.work.Purge(ctx, what, func(purged storage.Purged) {
 		last.Purged = purged
-		if time.Since(said) >= purgeReportEvery {
-			said = time.Now()
-			say(last)
+		if time.Since(sentAt) >= purgeReportInterval {
+			sentAt = time.Now()
+			send(last)
 		}
 	})
+
 	last.Ended = true
 	if err != nil {
 		last.Error = err.Error()
 	}
-	a.Log.Info("purge", "before", what.Before.String(), "organization", what.Organization, "account", what.Account, "deleted", last.Purged.Total(), "error", last.Error)
-	say(last)
+
+	a.Log.Info("purge",
+		"before", what.Before.String(),
+		"organization", what.Organization,
+		"account", what.Account,
+		"deleted", last.Purged.Total(),
+		"error", last.Error)
+	send(last)
 }
 
-// followPurge has the running server purge.
-func (d DataDir) followPurge(ctx context.Context, what storage.Purge, report func(storage.Purged)) error {
+// purgeThroughServer makes the running server purge, and reports its progress.
+func (d DataDir) purgeThroughServer(ctx context.Context, what storage.Purge, report func(storage.Purged)) error {
 	body, err := json.Marshal(what)
 	if err != nil {
 		return err
 	}
+
 	return d.post(ctx, "/purge", bytes.NewReader(body), func(answer io.Reader) error {
 		lines := json.NewDecoder(answer)
 		for {
@@ -128,6 +148,7 @@ func (d DataDir) followPurge(ctx context.Context, what storage.Purge, report fun
 			if err := lines.Decode(&line); err != nil {
 				return cmp.Or(ctx.Err(), errors.New("the server stopped before the purge was done: run it again for the rest"))
 			}
+
 			report(line.Purged)
 			switch {
 			case line.Error != "":

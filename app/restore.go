@@ -20,7 +20,7 @@ import (
 	"confab/storage"
 )
 
-// Restore is how a backup becomes a data directory.
+// Restore makes a data directory out of a backup.
 type Restore struct {
 	Dir       DataDir
 	MasterKey string // CONFAB_MASTER_KEY, if set
@@ -30,46 +30,58 @@ type Restore struct {
 // Restored is what came out of a backup.
 type Restored struct {
 	Manifest
-	KeyChecked bool `json:"key_checked"` // there is a master key, and it fits
+	KeyChecked bool `json:"key_checked"` // there is a master key, and it opens the secrets in the database
 }
 
-// errNoBackup is about a file that is something else, or cut short.
+// errNoBackup means that a file is something else than a backup, or was cut short.
 var errNoBackup = errors.New("this is no backup of confab, or not a whole one")
 
 // Read restores the archive in r into the directory, which must be empty but for
-// a master.key. Everything is unpacked and verified beside its place first, so
-// that a backup that is not sound leaves nothing behind.
+// a master.key.
+//
+// Everything is unpacked into a temporary directory and verified there. Only then it
+// is moved into place, the database last, so that a damaged backup or a crash leaves
+// no installation behind that looks whole.
 func (r Restore) Read(ctx context.Context, archive io.Reader) (out Restored, err error) {
 	if err := r.Dir.Prepare(); err != nil {
 		return out, err
 	}
+
 	lock, err := r.Dir.lock()
 	if err != nil {
-		return out, r.Dir.inUse(err)
+		return out, r.Dir.lockError(err)
 	}
 	defer lock.Close()
+
 	if err := r.Dir.mustBeEmpty(); err != nil {
 		return out, err
 	}
+
+	// A directory within the target, so that the last step is a rename on the
+	// same file system.
 	temp, err := os.MkdirTemp(string(r.Dir), ".restore-*")
 	if err != nil {
 		return out, r.Dir.notWritable(err)
 	}
 	defer os.RemoveAll(temp)
+
 	root, err := os.OpenRoot(temp)
 	if err != nil {
 		return out, err
 	}
 	defer root.Close()
+
 	u := &unpacker{Restore: r, root: root}
 	if out.Manifest, err = u.unpack(ctx, tar.NewReader(archive)); err != nil {
 		return out, err
 	}
+
 	r.Progress("checking the database", 0)
-	if out.KeyChecked, err = r.check(temp); err != nil {
+	if out.KeyChecked, err = r.checkDatabase(temp); err != nil {
 		return out, err
 	}
-	return out, r.putInPlace(temp)
+
+	return out, r.moveIntoPlace(temp)
 }
 
 // mustBeEmpty allows what Prepare and lock make, and a key that was put there.
@@ -78,9 +90,11 @@ func (d DataDir) mustBeEmpty() error {
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
+
 	for _, e := range entries {
 		if !slices.Contains([]string{".gitignore", "lost+found", lockFile, storage.MasterKeyFile}, e.Name()) {
-			return fmt.Errorf("%s is not empty (it holds %s): restore into an empty directory, and nothing is overwritten", string(d), e.Name())
+			return fmt.Errorf("%s is not empty (it holds %s): restore into an empty directory, and nothing is overwritten",
+				string(d), e.Name())
 		}
 	}
 	return nil
@@ -91,43 +105,45 @@ type unpacker struct {
 	Restore
 	root    *os.Root
 	found   Manifest // what was unpacked
-	damaged []string // files that are not what their name says
+	damaged []string // media files whose hash is not their name
 	done    int64
 }
 
-// unpack writes every entry and holds them against the manifest, which is the last.
+// unpack writes every entry and compares them with the manifest, which is the last.
 func (u *unpacker) unpack(ctx context.Context, archive *tar.Reader) (m Manifest, err error) {
 	for {
 		h, err := archive.Next()
-		if err != nil { // io.EOF too: there was no manifest
+		if err != nil { // io.EOF too: the manifest is missing
 			return m, fmt.Errorf("%w (%w)", errNoBackup, err)
 		}
 		if h.Typeflag != tar.TypeReg {
 			return m, fmt.Errorf("%w: %q is no file", errNoBackup, h.Name)
 		}
-		content := &reader{ctx, archive}
+
+		content := &contextReader{ctx, archive}
 		switch h.Name {
 		case archiveManifest:
-			if err := readSmall(content, &m); err != nil {
+			if err := readSmallJSON(content, &m); err != nil {
 				return m, fmt.Errorf("%w: manifest: %w", errNoBackup, err)
 			}
-			return m, u.compare(m)
+			return m, u.checkManifest(m)
 		case archiveDatabase:
 			u.found.Database, err = u.extract(h.Name, content)
 		case archiveKey:
 			u.found.Key = true
 			_, err = u.extract(h.Name, io.LimitReader(content, maxSmallEntry))
 		default:
-			err = u.media(h.Name, content)
+			err = u.extractMedia(h.Name, content)
 		}
+
 		if err != nil {
 			return m, err
 		}
 	}
 }
 
-// readSmall reads JSON that cannot be large.
-func readSmall(r io.Reader, v any) error {
+// readSmallJSON reads JSON of at most maxSmallEntry bytes.
+func readSmallJSON(r io.Reader, v any) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxSmallEntry))
 	if err != nil {
 		return err
@@ -135,28 +151,33 @@ func readSmall(r io.Reader, v any) error {
 	return json.Unmarshal(text, v)
 }
 
-func (u *unpacker) media(name string, content io.Reader) error {
+// extractMedia writes a media file and checks its hash against its name.
+func (u *unpacker) extractMedia(name string, content io.Reader) error {
 	sum, err := mediaSum(name)
 	if err != nil {
 		return err
 	}
+
 	file, err := u.extract(name, content)
 	if err != nil {
 		return err
 	}
+
 	if file.SHA256 != sum {
 		u.damaged = append(u.damaged, sum)
 	}
+
 	u.found.Media.Files++
 	u.found.Media.Size += file.Size
 	return nil
 }
 
-// extract writes one file, which must be new.
+// extract writes one file, which must not exist yet.
 func (u *unpacker) extract(name string, content io.Reader) (ArchivedFile, error) {
 	if err := u.root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return ArchivedFile{}, u.Dir.notWritable(err)
 	}
+
 	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return ArchivedFile{}, fmt.Errorf("%w: it holds %s twice", errNoBackup, name)
@@ -164,6 +185,7 @@ func (u *unpacker) extract(name string, content io.Reader) (ArchivedFile, error)
 	if err != nil {
 		return ArchivedFile{}, u.Dir.notWritable(err)
 	}
+
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, hash, u), content)
 	if err := errors.Join(err, f.Close()); err != nil {
@@ -172,33 +194,37 @@ func (u *unpacker) extract(name string, content io.Reader) (ArchivedFile, error)
 	return ArchivedFile{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
-// Write counts what was written.
+// Write implements io.Writer and reports progress.
 func (u *unpacker) Write(p []byte) (int, error) {
 	u.done += int64(len(p))
 	u.Progress("unpacking", u.done)
 	return len(p), nil
 }
 
-// compare holds what was unpacked against the manifest. A file that was damaged
-// when the backup was made is no fault of the backup.
-func (u *unpacker) compare(m Manifest) error {
+// checkManifest compares what was unpacked with the manifest. A media file that was
+// damaged already when the backup was made is no fault of the backup.
+func (u *unpacker) checkManifest(m Manifest) error {
 	damaged := slices.ContainsFunc(u.damaged, func(sum string) bool { return !slices.Contains(m.Media.Damaged, sum) })
+
 	switch {
 	case m.Format != archiveFormat:
-		return fmt.Errorf("the backup has format %d and this build knows only %d: restore it with the release that made it (%s), or a later one", m.Format, archiveFormat, m.Version)
-	case u.found.Database != m.Database, u.found.Key != m.Key, u.found.Media.Files != m.Media.Files, u.found.Media.Size != m.Media.Size, damaged:
+		return fmt.Errorf("the backup has format %d and this build knows only %d: "+
+			"restore it with the release that made it (%s), or a later one", m.Format, archiveFormat, m.Version)
+	case u.found.Database != m.Database, u.found.Key != m.Key, damaged,
+		u.found.Media.Files != m.Media.Files, u.found.Media.Size != m.Media.Size:
 		return fmt.Errorf("the backup is damaged: what it holds is not what its manifest says; use another one")
 	}
 	return nil
 }
 
-// check reads the whole database, and tries the key: the archive's, the one that
-// lies there, or the one in the variable.
-func (r Restore) check(temp string) (keyChecked bool, err error) {
+// checkDatabase verifies the whole database, and that the master key belongs to it: the
+// key in the variable or in the target directory, or else the one in the archive.
+func (r Restore) checkDatabase(temp string) (keyChecked bool, err error) {
 	archived, err := storage.ReadMasterKey(temp, "")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
+
 	key, err := storage.ReadMasterKey(string(r.Dir), r.MasterKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		key, err = archived, nil
@@ -206,25 +232,30 @@ func (r Restore) check(temp string) (keyChecked bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	return key != nil, storage.CheckDatabase(filepath.Join(temp, archiveDatabase), key)
 }
 
-// putInPlace moves what was verified to where it belongs, the database last:
+// moveIntoPlace moves the verified files to where they belong, the database last:
 // without it the directory is no installation.
-func (r Restore) putInPlace(temp string) error {
-	unix.Sync() // everything at once, which is much faster than file by file
+func (r Restore) moveIntoPlace(temp string) error {
+	unix.Sync() // everything at once is much faster than file by file
+
 	for _, name := range []string{storage.MediaDir, archiveKey, archiveDatabase} {
 		from, to := filepath.Join(temp, name), r.Dir.file(name)
+
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if _, err := os.Lstat(to); err == nil {
-			continue // the key that lies there, which fits
+			continue // the key that was there already, which checkDatabase tried
 		}
+
 		if err := os.Rename(from, to); err != nil {
 			return r.Dir.notWritable(err)
 		}
 	}
+
 	unix.Sync()
 	return nil
 }

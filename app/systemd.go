@@ -10,16 +10,17 @@ import (
 	"confab/storage"
 )
 
-// Supervisor is who started the process, such as systemd, and wants to hear how
-// it is. The zero value is nobody.
+// Supervisor is the program that started this process and wants to be notified of its
+// state, such as systemd. The zero value is none.
 type Supervisor struct {
 	Socket   string        // NOTIFY_SOCKET
-	Watchdog time.Duration // it restarts the process that was silent for so long; 0 if it does not
+	Watchdog time.Duration // a process that is silent for so long is restarted; 0 for never
 }
 
 // SupervisorFrom reads the variables that systemd sets.
 func SupervisorFrom(getenv func(string) string) Supervisor {
 	s := Supervisor{Socket: getenv("NOTIFY_SOCKET")}
+
 	micros, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
 	if pid := getenv("WATCHDOG_PID"); err == nil && (pid == "" || pid == strconv.Itoa(os.Getpid())) {
 		s.Watchdog = time.Duration(micros) * time.Microsecond
@@ -27,44 +28,52 @@ func SupervisorFrom(getenv func(string) string) Supervisor {
 	return s
 }
 
-// tell sends a message, in the words of sd_notify(3).
-func (s Supervisor) tell(state string) error {
+// notify sends a message, in the format of sd_notify(3).
+func (s Supervisor) notify(state string) error {
 	if s.Socket == "" {
 		return nil
 	}
-	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.Socket, Net: "unixgram"}) // a leading @ is an abstract one
+
+	// A name with a leading @ is an abstract socket, which net understands.
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.Socket, Net: "unixgram"})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+
 	_, err = conn.Write([]byte(state))
 	return err
 }
 
-// tellSupervisor says what has become of the server.
-func (a *App) tellSupervisor(state string) {
-	if err := a.Supervisor.tell(state); err != nil {
+// notifySupervisor sends the state of the server to the supervisor, if there is one.
+func (a *App) notifySupervisor(state string) {
+	if err := a.Supervisor.notify(state); err != nil {
 		a.Log.Warn("tell the supervisor", "state", state, "error", err)
 	}
 }
 
-// keepAlive tells the supervisor again and again that the server lives: that a
-// read and a write come back, however they end. One that hangs says no more.
-func (a *App) keepAlive(ctx context.Context) error {
+// pingWatchdog notifies the supervisor regularly that the server is alive: that a read
+// and a write of the database return. A server that hangs sends nothing and is restarted.
+func (a *App) pingWatchdog(ctx context.Context) error {
 	if a.Supervisor.Socket == "" || a.Supervisor.Watchdog <= 0 {
 		<-ctx.Done()
 		return nil
 	}
+
 	tick := time.NewTicker(a.Supervisor.Watchdog / 3)
 	defer tick.Stop()
+
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
+
+		// The results do not matter: a database that refuses quickly is not a
+		// process that hangs.
 		_ = a.DB.View(ctx, (*storage.Rx).Ping)
 		_ = a.DB.Update(ctx, func(*storage.Tx) error { return nil })
-		a.tellSupervisor("WATCHDOG=1")
+		a.notifySupervisor("WATCHDOG=1")
 	}
 }

@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// certificateEvery is how often a handshake looks whether the files changed.
-	certificateEvery = time.Second
+	// certificateCheckInterval is the least time between two looks at the files of
+	// the certificate; handshakes in between use what is loaded.
+	certificateCheckInterval = time.Second
 
 	httpPort  = "80"
 	httpsPort = "443"
 )
 
-// openTLS prepares what the settings say about https: a certificate in files,
-// one that is fetched for the domains they name, or none.
+// openTLS prepares https as the settings have it: with a certificate in files, with
+// certificates that are fetched for the named domains, or not at all.
 func (a *App) openTLS() error {
 	c := a.Config.Server
 	switch {
@@ -43,28 +44,30 @@ func (a *App) openTLS() error {
 	default:
 		return nil
 	}
+
 	a.tls.MinVersion = tls.VersionTLS12
-	a.openPlain()
+	a.openPlainHTTP()
 	return nil
 }
 
-// openPlain listens on the port of http beside that of https, where others lead
-// people who type no scheme, and where certificates may be proven. It is no more
-// than a service: where the port is not to be had, it is done without.
-func (a *App) openPlain() {
+// openPlainHTTP listens on port 80 if https is on port 443. Browsers go there if no
+// scheme is typed, and so does the certificate authority with its challenges. The
+// server works without it, so a port that cannot be bound is only a warning.
+func (a *App) openPlainHTTP() {
 	host, port, err := net.SplitHostPort(a.Config.Server.Listen)
 	if err != nil || port != httpsPort {
 		return
 	}
+
 	if a.plainListener, err = net.Listen("tcp", net.JoinHostPort(host, httpPort)); err != nil {
 		a.plainListener = nil
 		a.Log.Warn("http is not redirected to https", "error", err)
 	}
 }
 
-// plainHandler leads to https. The way there is taken from the settings, never
-// from the request. What is not merely read has been sent in the open already:
-// that must not go unnoticed.
+// plainHandler redirects to https. The host comes from the settings, never from the
+// request. Only GET and HEAD are redirected: another request has sent its body and its
+// key unencrypted already, and its sender must notice.
 func (a *App) plainHandler() http.Handler {
 	redirect := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -73,50 +76,53 @@ func (a *App) plainHandler() http.Handler {
 		}
 		http.Redirect(w, r, a.URL()+r.URL.RequestURI(), http.StatusMovedPermanently)
 	})
+
 	if a.certificates != nil {
 		return a.certificates.HTTPHandler(redirect)
 	}
 	return redirect
 }
 
-// certificate is a certificate in files, read again when they have changed.
+// certificate is a certificate in two files, which are read again when they change. mu
+// guards everything below it.
 type certificate struct {
 	cert, key string
 	log       *slog.Logger
 
-	mu      sync.Mutex
-	loaded  *tls.Certificate
-	stamps  [2]stamp
-	looked  time.Time
-	trouble string // with the files as they are now, told once
+	mu        sync.Mutex
+	loaded    *tls.Certificate
+	versions  [2]fileVersion
+	checkedAt time.Time
+	lastError string // logged for the files as they are now; "" if they can be used
 }
 
-// stamp tells one content of a file from the next without reading it.
-type stamp struct {
+// fileVersion changes when the content of a file does, and is cheap to read.
+type fileVersion struct {
 	modified time.Time
 	size     int64
 }
 
-func stampOf(path string) (stamp, error) {
-	info, err := os.Stat(path) // through links, which some tools swap
+func statVersion(path string) (fileVersion, error) {
+	info, err := os.Stat(path) // follows links: some tools renew by changing a link
 	if err != nil {
-		return stamp{}, err
+		return fileVersion{}, err
 	}
-	return stamp{info.ModTime(), info.Size()}, nil
+	return fileVersion{info.ModTime(), info.Size()}, nil
 }
 
-// load reads the files, if they have changed since.
+// load reads the files, if they have changed since the last time.
 func (c *certificate) load() error {
-	var stamps [2]stamp
+	var versions [2]fileVersion
 	for i, path := range []string{c.cert, c.key} {
 		var err error
-		if stamps[i], err = stampOf(path); err != nil {
+		if versions[i], err = statVersion(path); err != nil {
 			return err
 		}
 	}
-	if c.loaded != nil && stamps == c.stamps {
+	if c.loaded != nil && versions == c.versions {
 		return nil
 	}
+
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 	if err != nil {
 		return err
@@ -124,7 +130,8 @@ func (c *certificate) load() error {
 	if c.loaded != nil {
 		c.log.Info("read the certificate again", "file", c.cert, "expires", pair.Leaf.NotAfter)
 	}
-	c.loaded, c.stamps = &pair, stamps
+
+	c.loaded, c.versions = &pair, versions
 	return nil
 }
 
@@ -132,23 +139,26 @@ func (c *certificate) load() error {
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if time.Since(c.looked) >= certificateEvery {
-		c.looked = time.Now()
-		c.refresh()
+
+	if time.Since(c.checkedAt) >= certificateCheckInterval {
+		c.checkedAt = time.Now()
+		c.reload()
 	}
+
 	return c.loaded, nil
 }
 
-// refresh reads the files if they have changed, and keeps the last certificate
+// reload reads the files if they have changed, and keeps the last certificate
 // while they cannot be used: they may be half written.
-func (c *certificate) refresh() {
+func (c *certificate) reload() {
 	err := c.load()
 	if err == nil {
-		c.trouble = ""
+		c.lastError = ""
 		return
 	}
-	if c.trouble != err.Error() {
-		c.trouble = err.Error()
+
+	if c.lastError != err.Error() {
+		c.lastError = err.Error()
 		c.log.Error("the certificate has changed and cannot be used: the last one stays", "file", c.cert, "error", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"confab/storage"
 )
 
-// answer is a message as GET shows it: as many fields, of the same kinds.
+// answer has the shape of the API's answer to GET message: as many fields, of the same
+// types.
 type answer struct {
 	Data      message `json:"data"`
 	RequestID string  `json:"request_id"`
@@ -45,13 +46,27 @@ type message struct {
 func sampleMessage(id string) message {
 	from, to, wamid := "+15550000000", "+15551000000", "wamid.bench"
 	now := time.Now()
-	return message{ID: id, Object: "message", Direction: "outbound", From: &from, To: &to, ContactID: id, ConversationID: id, MessageID: &wamid, Type: "text", Status: "sent", Source: "api",
-		CreatedAt: now, UpdatedAt: now, Text: map[string]string{"body": "a message of the past"}}
+
+	return message{
+		ID:             id,
+		Object:         "message",
+		Direction:      "outbound",
+		From:           &from,
+		To:             &to,
+		ContactID:      id,
+		ConversationID: id,
+		MessageID:      &wamid,
+		Type:           "text",
+		Status:         "sent",
+		Source:         "api",
+		CreatedAt:      now,
+		UpdatedAt:      now,
+		Text:           map[string]string{"body": "a message of the past"},
+	}
 }
 
-// ceiling serves the least that answers as confab does: a router, the check of a
-// key, and the JSON of a message. What it reaches is what HTTP allows on this
-// machine.
+// ceiling serves GET message without a database: a router, the check of a key, and the
+// JSON of a message. Its rate is the most that HTTP allows on this machine.
 func ceiling(args []string) error {
 	flags := flag.NewFlagSet("ceiling", flag.ContinueOnError)
 	listen := flags.String("listen", "", "address to listen on")
@@ -59,23 +74,29 @@ func ceiling(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+
 	keys := map[[32]byte]bool{storage.KeyHash(*key): true}
+
 	router := httprouter.New()
 	router.GET("/", func(http.ResponseWriter, *http.Request, httprouter.Params) {})
+
 	router.GET("/v1/:number/messages/:id", func(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !keys[storage.KeyHash(token)] {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
+
 		body, err := json.Marshal(answer{Data: sampleMessage(p.ByName("id")), RequestID: "req_bench"})
 		if err != nil {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
+
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 		w.Write(body)
 	})
+
 	return (&http.Server{Addr: *listen, Handler: router}).ListenAndServe()
 }

@@ -7,52 +7,53 @@ import (
 	"time"
 )
 
-// worker is a process whose processor time is counted.
-type worker struct {
+// process is a process whose processor time is counted.
+type process struct {
 	name string
 	used func() (time.Duration, error)
 }
 
-// generator is this process, which makes the load on the same cores.
-var generator = worker{"load generator", func() (time.Duration, error) {
+// loadGenerator is this process, which runs on the same cores as what it measures.
+var loadGenerator = process{"load generator", func() (time.Duration, error) {
 	var r syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &r)
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano()), err
 }}
 
-// meter tells what a thing costs those who work on it, in processor time: a busy
-// machine distorts that far less than it does the time on the clock.
+// meter measures how much processor time one request, delivery or job costs each of the
+// processes. A busy machine distorts that far less than the time on the clock.
 type meter struct {
-	workers []worker
-	before  []time.Duration
-	micros  [][]float64 // per thing, of each worker, round by round
+	processes []process
+	before    []time.Duration
+	micros    [][]float64 // for one of them, by process and round
 }
 
-func newMeter(workers ...worker) *meter {
-	return &meter{workers: workers, micros: make([][]float64, len(workers))}
+func newMeter(processes ...process) *meter {
+	return &meter{processes: processes, micros: make([][]float64, len(processes))}
 }
 
-// begin notes where everybody stands before a round.
+// begin reads the processor times before a round.
 func (m *meter) begin() (err error) {
 	m.before, err = m.read()
 	return err
 }
 
-// end shares what was used since among the things that were done.
-func (m *meter) end(things int) error {
+// end divides the processor time since begin by how many were done in the round.
+func (m *meter) end(count int) error {
 	after, err := m.read()
 	if err != nil {
 		return err
 	}
-	for i := range m.workers {
-		m.micros[i] = append(m.micros[i], float64((after[i]-m.before[i]).Microseconds())/float64(max(1, things)))
+
+	for i := range m.processes {
+		m.micros[i] = append(m.micros[i], float64((after[i]-m.before[i]).Microseconds())/float64(max(1, count)))
 	}
 	return nil
 }
 
 func (m *meter) read() ([]time.Duration, error) {
-	all := make([]time.Duration, len(m.workers))
-	for i, w := range m.workers {
+	all := make([]time.Duration, len(m.processes))
+	for i, w := range m.processes {
 		var err error
 		if all[i], err = w.used(); err != nil {
 			return nil, err
@@ -61,25 +62,27 @@ func (m *meter) read() ([]time.Duration, error) {
 	return all, nil
 }
 
-// sum is what the thing costs in all, in microseconds, without the load generator.
+// sum returns the cost in all processes but the load generator, in microseconds.
 func (m *meter) sum() (micros float64) {
-	for i, w := range m.workers {
-		if w.name != generator.name {
+	for i, w := range m.processes {
+		if w.name != loadGenerator.name {
 			micros += median(m.micros[i])
 		}
 	}
 	return micros
 }
 
-// String is what the thing costs each of them.
+// String lists the cost in each process.
 func (m *meter) String() string {
 	var b strings.Builder
 	b.WriteString("µs of processor each: ")
-	for i, w := range m.workers {
+
+	for i, w := range m.processes {
 		if i > 0 {
 			b.WriteString(", ")
 		}
 		fmt.Fprintf(&b, "%s %.0f", w.name, median(m.micros[i]))
 	}
+
 	return b.String()
 }

@@ -9,8 +9,8 @@ import (
 func TestMeterSharesProcessorTime(t *testing.T) {
 	var server, load time.Duration
 	m := newMeter(
-		worker{"server", func() (time.Duration, error) { return server, nil }},
-		worker{generator.name, func() (time.Duration, error) { return load, nil }})
+		process{"server", func() (time.Duration, error) { return server, nil }},
+		process{loadGenerator.name, func() (time.Duration, error) { return load, nil }})
 	for _, used := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 2 * time.Millisecond} {
 		if err := m.begin(); err != nil {
 			t.Fatal(err)
@@ -31,19 +31,19 @@ func TestMeterSharesProcessorTime(t *testing.T) {
 
 func TestMeterTellsWhoCannotBeMeasured(t *testing.T) {
 	gone := errors.New("gone")
-	m := newMeter(worker{"server", func() (time.Duration, error) { return 0, gone }})
+	m := newMeter(process{"server", func() (time.Duration, error) { return 0, gone }})
 	if err := m.begin(); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }
 
 func TestGeneratorUsesProcessorTime(t *testing.T) {
-	before, err := generator.used()
+	before, err := loadGenerator.used()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for after := before; after <= before; {
-		if after, err = generator.used(); err != nil {
+		if after, err = loadGenerator.used(); err != nil {
 			t.Fatal(err)
 		}
 	}

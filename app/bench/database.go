@@ -25,6 +25,7 @@ func (b *bench) newScratch() (*scratch, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	key, err := storage.LoadMasterKey(dir, "")
 	if err != nil {
 		return nil, err
@@ -33,6 +34,7 @@ func (b *bench) newScratch() (*scratch, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &scratch{DB: db, dir: dir, org: storage.Organization{Name: "Bench", Plan: "self_hosted"}}
 	return s, db.Update(context.Background(), func(tx *storage.Tx) (err error) {
 		s.team, err = tx.InsertOrganization(&s.org)
@@ -48,24 +50,31 @@ func (s *scratch) remove() {
 // insert is the write that is measured: one small row.
 func (s *scratch) insert(ctx context.Context) error {
 	return s.Update(ctx, func(tx *storage.Tx) error {
-		return tx.InsertLabel(&storage.Label{OrganizationID: s.org.ID, TeamID: s.team.ID, Name: fmt.Sprint("label ", s.seq.Add(1)), Color: "gray"})
+		return tx.InsertLabel(&storage.Label{
+			OrganizationID: s.org.ID,
+			TeamID:         s.team.ID,
+			Name:           fmt.Sprint("label ", s.seq.Add(1)),
+			Color:          "gray",
+		})
 	})
 }
 
-// groupCommit compares callers that share commits with callers that each have
-// their own: the same code, one at a time.
+// groupCommit compares callers that share commits with callers that each have a commit
+// of their own. For the latter a mutex lets the same code run one at a time.
 func (b *bench) groupCommit(ctx context.Context) error {
 	s, err := b.newScratch()
 	if err != nil {
 		return err
 	}
 	defer s.remove()
+
 	for _, callers := range []int{1, 8, 64} {
 		var alone sync.Mutex
+
 		medians, err := b.interleave(ctx,
-			func() (float64, error) { return hammer(ctx, callers, b.length, s.insert) },
+			func() (float64, error) { return measureRate(ctx, callers, b.length, s.insert) },
 			func() (float64, error) {
-				return hammer(ctx, callers, b.length, func(ctx context.Context) error {
+				return measureRate(ctx, callers, b.length, func(ctx context.Context) error {
 					alone.Lock()
 					defer alone.Unlock()
 					return s.insert(ctx)
@@ -74,19 +83,24 @@ func (b *bench) groupCommit(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		b.table.add(row{what: fmt.Sprintf("durable insert, group commit, callers: %d", callers), figure: perSecond(medians[0]),
-			detail: fmt.Sprintf("%.1f× a transaction per caller (%s)", medians[0]/medians[1], perSecond(medians[1]))})
+
+		b.table.add(row{
+			what:   fmt.Sprintf("durable insert, group commit, callers: %d", callers),
+			figure: perSecond(medians[0]),
+			detail: fmt.Sprintf("%.1f× a transaction per caller (%s)", medians[0]/medians[1], perSecond(medians[1])),
+		})
 	}
 	return nil
 }
 
-// hammer calls f from so many goroutines for so long, and returns calls per second.
-func hammer(ctx context.Context, callers int, length time.Duration, f func(context.Context) error) (float64, error) {
+// measureRate calls f from several goroutines for a time, and returns calls per second.
+func measureRate(ctx context.Context, callers int, length time.Duration, f func(context.Context) error) (float64, error) {
 	var (
 		group sync.WaitGroup
 		done  atomic.Int64
 		fault atomic.Pointer[error]
 	)
+
 	began := time.Now()
 	for range callers {
 		group.Go(func() {
@@ -99,9 +113,11 @@ func hammer(ctx context.Context, callers int, length time.Duration, f func(conte
 			}
 		})
 	}
+
 	group.Wait()
 	if err := fault.Load(); err != nil {
 		return 0, *err
 	}
+
 	return float64(done.Load()) / time.Since(began).Seconds(), nil
 }

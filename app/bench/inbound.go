@@ -7,38 +7,43 @@ import (
 	"time"
 )
 
-// inOneCallback is how many messages a large callback holds.
-const inOneCallback = 50
+// messagesPerCallback is how many messages a large callback holds.
+const messagesPerCallback = 50
 
-// inbound measures messages from the provider's POST to their being stored with
-// their events, which is when it is answered.
+// inbound measures callbacks of the provider with messages of people. They are answered
+// when the messages are stored with their events.
 func (b *bench) inbound(ctx context.Context) error {
-	o, _, err := b.openOffice(ctx, 0)
+	o, _, err := b.openInstallation(ctx, 0)
 	if err != nil {
 		return err
 	}
 	defer o.close()
+
 	var n atomic.Int64
 	for _, connections := range []int{1, 16, 64} {
-		if err := b.heard(ctx, o, connections, 1, &n); err != nil {
+		if err := b.measureCallbacks(ctx, o, connections, 1, &n); err != nil {
 			return err
 		}
 	}
-	if err := b.heard(ctx, o, 4, inOneCallback, &n); err != nil {
+
+	if err := b.measureCallbacks(ctx, o, 4, messagesPerCallback, &n); err != nil {
 		return err
 	}
-	return allThere(ctx, o, n.Load())
+
+	return checkStored(ctx, o, n.Load())
 }
 
-// heard measures callbacks with so many messages each.
-func (b *bench) heard(ctx context.Context, o *office, connections, each int, n *atomic.Int64) error {
+// measureCallbacks measures callbacks with each messages in one of them.
+func (b *bench) measureCallbacks(ctx context.Context, o *installation, connections, each int, n *atomic.Int64) error {
 	var waits []time.Duration
-	cost := newMeter(worker{"server", o.Processor}, generator)
+
+	cost := newMeter(process{"server", o.Processor}, loadGenerator)
 	medians, err := b.interleave(ctx, func() (float64, error) {
 		if err := cost.begin(); err != nil {
 			return 0, err
 		}
-		l, err := drive(ctx, o.Address, connections, b.length, 200, func() []byte { return o.callback(n.Add(int64(each)), each) })
+
+		l, err := runLoad(ctx, o.Address, connections, b.length, 200, func() []byte { return o.callback(n.Add(int64(each)), each) })
 		if err != nil {
 			return 0, err
 		}
@@ -48,7 +53,12 @@ func (b *bench) heard(ctx context.Context, o *office, connections, each int, n *
 	if err != nil {
 		return err
 	}
-	b.table.add(row{what: fmt.Sprintf("texts of people stored with their events, %d a callback, %s", each, over(connections)), callbacks: callbacksOff, figure: perSecond(medians[0]),
-		detail: fmt.Sprintf("%s; %s", waiting(waits), cost)})
+
+	b.table.add(row{
+		what:      fmt.Sprintf("texts of people stored with their events, %d a callback, %s", each, connectionsText(connections)),
+		callbacks: callbacksOff,
+		figure:    perSecond(medians[0]),
+		detail:    fmt.Sprintf("%s; %s", latencyText(waits), cost),
+	})
 	return nil
 }

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// limits measures what the machine itself allows. The others of its limits stand
-// beside what they limit: the HTTP ceiling beside GET, the client ceiling beside
-// the backlog.
+// limits measures how fast the disk syncs. The other limits of the machine are measured
+// beside what they limit: HTTP in the part reading, the delivering client in drain.
 func (b *bench) limits(ctx context.Context) error {
 	f, err := os.Create(filepath.Join(b.dir, "synced"))
 	if err != nil {
@@ -17,8 +16,10 @@ func (b *bench) limits(ctx context.Context) error {
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
+
 	page := make([]byte, 4096)
 	var waits []time.Duration
+
 	medians, err := b.interleave(ctx, func() (float64, error) {
 		began, n := time.Now(), 0
 		for ; time.Since(began) < b.length; n++ {
@@ -36,6 +37,11 @@ func (b *bench) limits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.add(row{what: "machine: 4 KB appended and synced to the disk", figure: perSecond(medians[0]), detail: waiting(waits)})
+
+	b.table.add(row{
+		what:   "machine: 4 KB appended and synced to the disk",
+		figure: perSecond(medians[0]),
+		detail: latencyText(waits),
+	})
 	return nil
 }

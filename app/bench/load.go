@@ -13,45 +13,50 @@ import (
 	"time"
 )
 
-// load is what a measurement over HTTP found.
+// load is the result of runLoad.
 type load struct {
 	perSecond float64
 	waits     []time.Duration
 }
 
-// drive keeps so many connections busy for so long. request makes the bytes
-// of the next request; every answer must have the wanted status. The client is
-// hand-made because the standard one costs more than the server it measures.
-func drive(ctx context.Context, address string, connections int, length time.Duration, want int, request func() []byte) (load, error) {
+// runLoad keeps connections busy for a time. request returns the bytes of the next
+// request; every answer must have the wanted status. It does not use net/http, whose
+// client would cost more processor time than the server that is measured.
+func runLoad(ctx context.Context, address string, connections int, length time.Duration, want int, request func() []byte) (load, error) {
 	var (
 		group sync.WaitGroup
 		mu    sync.Mutex
 		out   load
 		fault error
 	)
+
 	began := time.Now()
 	for range connections {
 		group.Go(func() {
-			waits, err := converse(ctx, address, began, length, want, request)
+			waits, err := sendRequests(ctx, address, began, length, want, request)
 			mu.Lock()
 			defer mu.Unlock()
 			out.waits = append(out.waits, waits...)
 			fault = errors.Join(fault, err)
 		})
 	}
+
 	group.Wait()
 	out.perSecond = float64(len(out.waits)) / time.Since(began).Seconds()
 	return out, errors.Join(fault, ctx.Err())
 }
 
-// converse sends requests over one connection, at least one, each after the answer
-// to the last.
-func converse(ctx context.Context, address string, began time.Time, length time.Duration, want int, request func() []byte) ([]time.Duration, error) {
+// sendRequests sends requests over one connection, each after the answer to the one
+// before, and at least one. It returns how long each took.
+func sendRequests(
+	ctx context.Context, address string, began time.Time, length time.Duration, want int, request func() []byte,
+) ([]time.Duration, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
+
 	reader := bufio.NewReaderSize(conn, 16<<10)
 	var waits []time.Duration
 	for len(waits) == 0 || time.Since(began) < length && ctx.Err() == nil {
@@ -59,6 +64,7 @@ func converse(ctx context.Context, address string, began time.Time, length time.
 		if _, err := conn.Write(request()); err != nil {
 			return waits, err
 		}
+
 		status, err := readAnswer(reader)
 		if err != nil {
 			return waits, err
@@ -66,6 +72,7 @@ func converse(ctx context.Context, address string, began time.Time, length time.
 		if status != want {
 			return waits, fmt.Errorf("answered %d, not %d", status, want)
 		}
+
 		waits = append(waits, time.Since(sent))
 	}
 	return waits, nil
@@ -83,6 +90,7 @@ func readAnswer(r *bufio.Reader) (status int, err error) {
 	if status, err = strconv.Atoi(string(line[9:12])); err != nil {
 		return 0, err
 	}
+
 	length := 0
 	for {
 		if line, err = r.ReadSlice('\n'); err != nil {
@@ -97,6 +105,7 @@ func readAnswer(r *bufio.Reader) (status int, err error) {
 			}
 		}
 	}
+
 	_, err = io.CopyN(io.Discard, r, int64(length))
 	return status, err
 }

@@ -42,19 +42,19 @@ func TestDriveCountsWhatWasAnswered(t *testing.T) {
 	defer s.Close()
 	address := strings.TrimPrefix(s.URL, "http://")
 	request := func() []byte { return []byte("GET / HTTP/1.1\r\nHost: " + address + "\r\n\r\n") }
-	l, err := drive(t.Context(), address, 4, 5*time.Millisecond, 200, request)
+	l, err := runLoad(t.Context(), address, 4, 5*time.Millisecond, 200, request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := int64(len(l.waits)); n < 4 || n != seen.Load() || l.perSecond <= 0 {
 		t.Errorf("%d answers, %d requests, %f/s", n, seen.Load(), l.perSecond)
 	}
-	if _, err := drive(t.Context(), address, 1, time.Millisecond, 201, request); err == nil {
+	if _, err := runLoad(t.Context(), address, 1, time.Millisecond, 201, request); err == nil {
 		t.Error("a wrong status was taken")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := drive(ctx, address, 1, time.Hour, 200, request); err == nil {
+	if _, err := runLoad(ctx, address, 1, time.Hour, 200, request); err == nil {
 		t.Error("an interrupted measurement counts")
 	}
 }

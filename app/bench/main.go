@@ -1,5 +1,5 @@
-// Command bench measures confab on this machine and prints one table: figures,
-// ratios, and what was aimed for.
+// Command bench measures confab on this machine and prints one table: figures, ratios,
+// and goals.
 //
 // Absolute figures depend on the machine; the ratios, taken within one run from
 // interleaved rounds, are what to compare. The machine's own limits are measured
@@ -22,10 +22,10 @@ import (
 // bench is one run of all measurements.
 type bench struct {
 	confab   rig.Program
-	self     rig.Program // this program, for the other parts that it plays
+	self     rig.Program // this program, which also runs as the roles below
 	schema   string      // text of schema.sql
-	dir      string      // of everything that is written
-	only     string      // one part's name, or all
+	dir      string      // directory of everything that is written
+	only     string      // name of the only part to measure; "" for all
 	rounds   int
 	length   time.Duration // of one measurement in one round
 	messages int           // the most that are stored before something is measured
@@ -34,36 +34,43 @@ type bench struct {
 
 func main() {
 	if len(os.Args) > 1 {
-		if play, ok := roles[os.Args[1]]; ok {
-			fatal(play(os.Args[2:]))
+		if run, ok := roles[os.Args[1]]; ok {
+			fatal(run(os.Args[2:]))
 			return
 		}
 	}
+
 	b := &bench{}
 	flag.StringVar(&b.confab.Path, "confab", "bin/confab", "the binary to measure")
 	flag.StringVar(&b.only, "only", "", "measure one part: "+partNames())
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
-	flag.IntVar(&b.messages, "messages", 10_000_000, "messages to store for growth, and at most for a purge (600 bytes of disk each); 0 leaves both out")
+	flag.IntVar(&b.messages, "messages", 10_000_000,
+		"messages to store for growth, and at most for a purge (600 bytes of disk each); 0 leaves both out")
 	quick := flag.Bool("quick", false, "a rough look in a few minutes: short rounds, and growth to 100,000 messages")
 	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
+
 	flag.Parse()
 	if *quick {
 		b.length, b.messages = 200*time.Millisecond, 100_000
 	}
+
 	schema, err := os.ReadFile("schema.sql")
 	fatal(err) // run it from the top of the repository
 	b.schema = string(schema)
 	b.self.Path, err = os.Executable()
 	fatal(err)
+
 	if *profile != "" {
 		f, err := os.Create(*profile)
 		fatal(err)
 		fatal(pprof.StartCPUProfile(f))
 		defer pprof.StopCPUProfile()
 	}
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+
 	err = b.run(ctx)
 	fmt.Print(b.table.String())
 	fatal(err)
@@ -76,10 +83,11 @@ func fatal(err error) {
 	}
 }
 
-// roles are what this program is when it is started as somebody else.
+// roles are what this program does in processes of its own: it starts itself with one of
+// these words as the first argument.
 var roles = map[string]func([]string) error{"receive": receive, "ceiling": ceiling}
 
-// part is a group of measurements that share what they are made on.
+// part is a group of measurements that share an installation.
 type part struct {
 	name    string
 	measure func(*bench, context.Context) error
@@ -110,17 +118,19 @@ func partNames() (names string) {
 	return names
 }
 
-// run measures every part that was asked for. What it wrote is gone afterwards.
+// run measures the chosen parts and removes everything that they wrote.
 func (b *bench) run(ctx context.Context) (err error) {
 	if b.dir, err = os.MkdirTemp("", "confab-bench-*"); err != nil {
 		return err
 	}
 	defer os.RemoveAll(b.dir)
+
 	found := false
 	for _, p := range parts {
 		if b.only != "" && b.only != p.name {
 			continue
 		}
+
 		found = true
 		fmt.Fprintf(os.Stderr, "%-9s", p.name)
 		began := time.Now()
@@ -130,6 +140,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 		}
 		fmt.Fprintf(os.Stderr, "%6.0f s\n", time.Since(began).Seconds())
 	}
+
 	if !found {
 		return fmt.Errorf("there is no part %q: choose one of %s", b.only, partNames())
 	}

@@ -16,7 +16,7 @@ func TestAnOfficeThatCannotOpenSaysWhy(t *testing.T) {
 			b := newBench(t)
 			b.dir = t.TempDir()
 			spoil(b, filepath.Join(b.dir, "nothing"))
-			if o, _, err := b.openOffice(t.Context(), 0); o != nil || !errors.Is(err, fs.ErrNotExist) {
+			if o, _, err := b.openInstallation(t.Context(), 0); o != nil || !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%v, %v", o, err)
 			}
 		})

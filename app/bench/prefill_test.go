@@ -54,10 +54,10 @@ func TestPrefillStops(t *testing.T) {
 }
 
 func TestPersonComesAgain(t *testing.T) {
-	if person(0) != person(people) || person(0) == person(1) {
-		t.Error(person(0), person(1), person(people))
+	if personPhone(0) != personPhone(people) || personPhone(0) == personPhone(1) {
+		t.Error(personPhone(0), personPhone(1), personPhone(people))
 	}
-	if a, b := providerID(person(1), 1), providerID(person(1), 2); a == b || a[:20] != b[:20] || !strings.HasPrefix(a, "wamid.") {
+	if a, b := providerID(personPhone(1), 1), providerID(personPhone(1), 2); a == b || a[:20] != b[:20] || !strings.HasPrefix(a, "wamid.") {
 		t.Error(a, b)
 	}
 }

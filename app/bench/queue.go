@@ -18,9 +18,14 @@ func (b *bench) queue(ctx context.Context) error {
 		return err
 	}
 	defer s.remove()
+
 	picked := make(chan time.Time, 1024)
 	runner := queue.New(queue.Options{
-		DB: s.DB, Workers: 16, Poll: time.Second, Grace: time.Second, Log: slog.New(slog.DiscardHandler),
+		DB:      s.DB,
+		Workers: 16,
+		Poll:    time.Second,
+		Grace:   time.Second,
+		Log:     slog.New(slog.DiscardHandler),
 		Kinds: []queue.Kind{
 			{Name: "nothing", Handle: func(context.Context, storage.Job) (queue.Commit, error) { return nil, nil }},
 			{Name: "watched", Handle: func(context.Context, storage.Job) (queue.Commit, error) {
@@ -29,29 +34,38 @@ func (b *bench) queue(ctx context.Context) error {
 			}},
 		},
 	})
+
 	running, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(running) }()
 	defer func() { stop(); <-ended }()
 
-	cost := newMeter(worker{"one process", generator.used})
-	medians, err := b.interleave(ctx, func() (float64, error) { return throughput(ctx, s, b.length, cost) })
+	cost := newMeter(process{"one process", loadGenerator.used})
+	medians, err := b.interleave(ctx, func() (float64, error) { return measureThroughput(ctx, s, b.length, cost) })
 	if err != nil {
 		return err
 	}
-	b.table.add(row{id: "P7", what: "jobs enqueued and completed, 16 + 16", figure: perSecond(medians[0]), detail: cost.String()})
-	return b.pickUp(ctx, s, picked)
+
+	b.table.add(row{
+		id:     "P7",
+		what:   "jobs enqueued and completed, 16 + 16",
+		figure: perSecond(medians[0]),
+		detail: cost.String(),
+	})
+	return b.measurePickUp(ctx, s, picked)
 }
 
-// throughput enqueues for a while and counts until the last job is done, in jobs
-// per second.
-func throughput(ctx context.Context, s *scratch, length time.Duration, cost *meter) (float64, error) {
+// measureThroughput enqueues jobs for a time and waits until the last one is done. It
+// returns jobs per second.
+func measureThroughput(ctx context.Context, s *scratch, length time.Duration, cost *meter) (float64, error) {
 	if err := cost.begin(); err != nil {
 		return 0, err
 	}
 	began := time.Now()
+
 	var enqueued atomic.Int64
-	_, err := hammer(ctx, 16, length, func(ctx context.Context) error {
+
+	_, err := measureRate(ctx, 16, length, func(ctx context.Context) error {
 		err := s.Update(ctx, func(tx *storage.Tx) error {
 			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: struct{}{}})
 			return err
@@ -62,6 +76,7 @@ func throughput(ctx context.Context, s *scratch, length time.Duration, cost *met
 	if err != nil {
 		return 0, err
 	}
+
 	for {
 		var left []storage.JobCount
 		err := s.View(ctx, func(rx *storage.Rx) (err error) { left, err = rx.JobCounts(); return err })
@@ -76,8 +91,8 @@ func throughput(ctx context.Context, s *scratch, length time.Duration, cost *met
 	}
 }
 
-// pickUp measures the time from calling Update to the handler's first line.
-func (b *bench) pickUp(ctx context.Context, s *scratch, picked <-chan time.Time) error {
+// measurePickUp measures the time from calling Update to the first line of the handler.
+func (b *bench) measurePickUp(ctx context.Context, s *scratch, picked <-chan time.Time) error {
 	var waits []time.Duration
 	for range 200 * b.rounds {
 		began := time.Now()
@@ -91,6 +106,11 @@ func (b *bench) pickUp(ctx context.Context, s *scratch, picked <-chan time.Time)
 		waits = append(waits, (<-picked).Sub(began))
 		time.Sleep(time.Millisecond) // idle in between: this is latency, not load
 	}
-	b.table.add(row{what: "job picked up after enqueueing began, idle", figure: fmt.Sprintf("%.2f ms", ms(percentile(waits, 50))), detail: waiting(waits)})
+
+	b.table.add(row{
+		what:   "job picked up after enqueueing began, idle",
+		figure: fmt.Sprintf("%.2f ms", ms(percentile(waits, 50))),
+		detail: latencyText(waits),
+	})
 	return nil
 }

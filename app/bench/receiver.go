@@ -26,21 +26,22 @@ func (b *bench) startReceiver() (*receiver, error) {
 	return &receiver{s}, nil
 }
 
-// tally is what a receiver tells of what it got.
+// tally is what a receiver has counted.
 type tally struct {
 	Count   int             `json:"count"`
-	Hanging int             `json:"hanging"` // were left without an answer
+	Hanging int             `json:"hanging"` // deliveries that were left without an answer
 	Waits   []time.Duration `json:"waits"`
 }
 
-// await waits until so many deliveries have come since the last call, takes them
-// off the count, and returns how long each had taken.
+// await waits until n deliveries have come since the last call, and returns how long
+// each took. The next call counts from zero.
 func (r *receiver) await(n int) (t tally, err error) {
 	res, err := http.Get(r.URL + "/await?n=" + strconv.Itoa(n))
 	if err != nil {
 		return t, err
 	}
 	defer res.Body.Close()
+
 	if err := json.NewDecoder(res.Body).Decode(&t); err != nil {
 		return t, err
 	}
@@ -50,11 +51,14 @@ func (r *receiver) await(n int) (t tally, err error) {
 	return t, nil
 }
 
-// mark begins the moment at which an event was caused, in its text.
-const mark = "caused="
+// timestampMark stands in the text of a message before the time at which it was written,
+// so that the receiver can tell how long its event took.
+const timestampMark = "caused="
 
-// marked is a text that tells when it was written.
-func marked() string { return mark + strconv.FormatInt(time.Now().UnixNano(), 10) + "." }
+// timestampedText returns a text that contains the current time.
+func timestampedText() string {
+	return timestampMark + strconv.FormatInt(time.Now().UnixNano(), 10) + "."
+}
 
 // endpoint counts deliveries.
 type endpoint struct {
@@ -63,8 +67,7 @@ type endpoint struct {
 	tally tally
 }
 
-// receive serves /hook, which takes everything, and /hang, which answers nothing
-// for as long as anybody waits.
+// receive serves /hook, which accepts everything, and /hang, which never answers.
 func receive(args []string) error {
 	flags := flag.NewFlagSet("receive", flag.ContinueOnError)
 	listen := flags.String("listen", "", "address to listen on")
@@ -74,7 +77,7 @@ func receive(args []string) error {
 	return (&http.Server{Addr: *listen, Handler: newEndpoint()}).ListenAndServe()
 }
 
-// newEndpoint serves an endpoint, and tells of what it got.
+// newEndpoint makes the handler of an endpoint, with /await to read what it has counted.
 func newEndpoint() http.Handler {
 	e := &endpoint{}
 	e.more = sync.NewCond(&e.mu)
@@ -88,9 +91,11 @@ func newEndpoint() http.Handler {
 
 func (e *endpoint) hang(_ http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
+
 	e.mu.Lock()
 	e.tally.Hanging++
 	e.mu.Unlock()
+
 	<-r.Context().Done()
 }
 
@@ -99,31 +104,37 @@ func (e *endpoint) hook(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tally.Count++
-	if _, rest, ok := bytes.Cut(body, []byte(mark)); ok {
+
+	if _, rest, ok := bytes.Cut(body, []byte(timestampMark)); ok {
 		stamp, _, _ := bytes.Cut(rest, []byte("."))
 		if at, err := strconv.ParseInt(string(stamp), 10, 64); err == nil {
 			e.tally.Waits = append(e.tally.Waits, time.Since(time.Unix(0, at)))
 		}
 	}
+
 	e.more.Broadcast()
 }
 
-// patience is how long deliveries may take before they count as lost.
-const patience = 2 * time.Minute
+// deliveryTimeout is how long deliveries may take before they count as lost.
+const deliveryTimeout = 2 * time.Minute
 
 func (e *endpoint) await(w http.ResponseWriter, r *http.Request) {
 	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
-	late := time.AfterFunc(patience, e.more.Broadcast)
+
+	late := time.AfterFunc(deliveryTimeout, e.more.Broadcast)
 	defer late.Stop()
 	began := time.Now()
+
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for e.tally.Count < n && time.Since(began) < patience {
+	for e.tally.Count < n && time.Since(began) < deliveryTimeout {
 		e.more.Wait()
 	}
+
 	json.NewEncoder(w).Encode(e.tally)
 	e.tally = tally{}
 }

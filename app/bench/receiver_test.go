@@ -21,7 +21,7 @@ func TestReceiverCountsEachDeliveryOnce(t *testing.T) {
 		}
 		res.Body.Close()
 	}
-	post(`{"text":"` + marked() + `"}`)
+	post(`{"text":"` + timestampedText() + `"}`)
 	post(`{"text":"says not when"}`)
 	got, err := r.await(2)
 	if err != nil || got.Count != 2 || len(got.Waits) != 1 || got.Waits[0] < 0 {

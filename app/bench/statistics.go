@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// interleave runs each measurement once a round, so that a slow moment of the
-// machine hits all of them, and returns each one's median.
+// interleave runs each measurement once a round, so that a slow moment of the machine
+// affects all of them, and returns the median of each.
 func (b *bench) interleave(ctx context.Context, measure ...func() (float64, error)) ([]float64, error) {
 	samples := make([][]float64, len(measure))
+
 	for range b.rounds {
 		for i, m := range measure {
 			if err := ctx.Err(); err != nil {
@@ -23,6 +24,7 @@ func (b *bench) interleave(ctx context.Context, measure ...func() (float64, erro
 			samples[i] = append(samples[i], v)
 		}
 	}
+
 	medians := make([]float64, len(measure))
 	for i, s := range samples {
 		medians[i] = median(s)
@@ -47,13 +49,13 @@ func perSecond(v float64) string { return fmt.Sprintf("%.0f/s", v) }
 
 func megabytes(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// waiting is how long most waited, and how long hardly anybody did.
-func waiting(waits []time.Duration) string {
+// latencyText returns the median and the 99th percentile as text.
+func latencyText(waits []time.Duration) string {
 	return fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", ms(percentile(waits, 50)), ms(percentile(waits, 99)))
 }
 
-// over says how many connections there were.
-func over(connections int) string {
+// connectionsText returns a number of connections as text.
+func connectionsText(connections int) string {
 	if connections == 1 {
 		return "1 connection"
 	}

@@ -36,13 +36,13 @@ func TestPercentile(t *testing.T) {
 }
 
 func TestWaiting(t *testing.T) {
-	if got := waiting([]time.Duration{3 * time.Millisecond, time.Millisecond, 2 * time.Millisecond}); got != "p50 2.00 ms, p99 3.00 ms" {
+	if got := latencyText([]time.Duration{3 * time.Millisecond, time.Millisecond, 2 * time.Millisecond}); got != "p50 2.00 ms, p99 3.00 ms" {
 		t.Error(got)
 	}
 }
 
 func TestOver(t *testing.T) {
-	if one, many := over(1), over(64); one != "1 connection" || many != "64 connections" {
+	if one, many := connectionsText(1), connectionsText(64); one != "1 connection" || many != "64 connections" {
 		t.Error(one, many)
 	}
 }

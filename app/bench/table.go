@@ -8,7 +8,7 @@ import (
 
 // row is one line of the result.
 type row struct {
-	id        string // of the aim, where it has one: P3
+	id        string // of the goal, such as P3, if it has one
 	what      string
 	callbacks callbacks
 	figure    string
@@ -16,8 +16,8 @@ type row struct {
 	goal      *goal  // nil where the figure only informs
 }
 
-// callbacks tell whether the played provider reported back what became of its
-// messages. Where no provider takes part there is nothing to tell.
+// callbacks says whether the simulator reported sent and delivered during a measurement.
+// It is "" if no provider took part.
 type callbacks string
 
 const (
@@ -25,7 +25,7 @@ const (
 	callbacksOn  callbacks = "on"
 )
 
-// goal is what a figure is held against.
+// goal is what a figure should reach.
 type goal struct {
 	text string
 	met  bool
@@ -46,11 +46,12 @@ type table struct{ rows []row }
 
 func (t *table) add(r row) { t.rows = append(t.rows, r) }
 
-// String is the table as it is printed, with what became of the goals below.
+// String returns the table as it is printed, and below it how many goals were met.
 func (t *table) String() string {
 	var b strings.Builder
 	tab := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tab, "\tWHAT\tCALLBACKS\tFIGURE\tGOAL\tVERDICT\tDETAIL")
+
 	met, missed := 0, []string(nil)
 	for _, r := range t.rows {
 		aim, verdict := "", ""
@@ -63,9 +64,11 @@ func (t *table) String() string {
 				missed = append(missed, r.id)
 			}
 		}
+
 		fmt.Fprintf(tab, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.id, r.what, r.callbacks, r.figure, aim, verdict, r.detail)
 	}
 	tab.Flush()
+
 	fmt.Fprintf(&b, "\nGoals met: %d of %d.", met, met+len(missed))
 	if len(missed) > 0 {
 		fmt.Fprintf(&b, " Missed: %s.", strings.Join(missed, ", "))

@@ -12,34 +12,39 @@ import (
 	"time"
 )
 
-// renewBy is when a certificate should have been renewed.
-const renewBy = 14 * 24 * time.Hour
+// renewalMargin is how long before its end a certificate should have been renewed.
+const renewalMargin = 14 * 24 * time.Hour
 
-// certificate looks at the certificate that the settings name or have fetched.
-func (e *examination) certificate(ctx context.Context) {
+// checkCertificate checks the certificate in the files that the settings name, or those
+// that the server fetches for the domains in the settings.
+func (e *examination) checkCertificate(ctx context.Context) {
 	s := e.config.Server
 	switch {
 	case s.TLSCert != "":
-		e.certificateFile(s.TLSCert, s.TLSKey)
+		e.checkCertificateFile(s.TLSCert, s.TLSKey)
 	case len(s.TLSDomains) > 0:
-		e.domains(ctx, s.TLSDomains)
+		e.checkDomains(ctx, s.TLSDomains)
 	}
 }
 
-func (e *examination) certificateFile(cert, key string) {
+func (e *examination) checkCertificateFile(cert, key string) {
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	if err != nil {
-		e.broken("certificate", "Put a certificate chain and its private key, both in PEM, where server.tls_cert and server.tls_key point.", "%v.", err)
+		e.broken("certificate", "Put a certificate chain and its private key, both in PEM, where server.tls_cert and server.tls_key point.",
+			"%v.", err)
 		return
 	}
+
 	if info, err := os.Stat(key); err == nil && info.Mode().Perm()&0o077 != 0 {
 		e.warn("certificate", "Run: chmod go= "+key, "Others on this machine may read the private key %s.", key)
 	}
+
 	host := ""
 	if u, err := url.Parse(e.config.PublicURL()); err == nil {
 		host = u.Hostname()
 	}
-	if e.age(pair.Leaf, "Renew "+cert+"; the server reads it again by itself.") {
+
+	if e.checkExpiry(pair.Leaf, "Renew "+cert+"; the server reads it again by itself.") {
 		if err := pair.Leaf.VerifyHostname(host); err != nil && !isLoopbackHost(host) {
 			e.broken("certificate", "Get a certificate for "+host+", or correct server.public_url.", "%s: %v.", cert, err)
 			return
@@ -48,15 +53,16 @@ func (e *examination) certificateFile(cert, key string) {
 	}
 }
 
-// age looks at a certificate's time.
-func (e *examination) age(leaf *x509.Certificate, advice string) bool {
+// checkExpiry reports whether a certificate is valid now and for a while to come.
+func (e *examination) checkExpiry(leaf *x509.Certificate, advice string) bool {
 	left := time.Until(leaf.NotAfter)
 	switch {
 	case left < 0:
 		e.broken("certificate", advice, "The certificate has expired on %s.", leaf.NotAfter.Format(time.DateOnly))
 	case time.Now().Before(leaf.NotBefore):
-		e.broken("certificate", "Check this machine's clock.", "The certificate is not valid before %s.", leaf.NotBefore.Format(time.RFC3339))
-	case left < renewBy:
+		e.broken("certificate", "Check this machine's clock.",
+			"The certificate is not valid before %s.", leaf.NotBefore.Format(time.RFC3339))
+	case left < renewalMargin:
 		e.warn("certificate", advice, "The certificate expires on %s.", leaf.NotAfter.Format(time.DateOnly))
 	default:
 		return true
@@ -64,24 +70,30 @@ func (e *examination) age(leaf *x509.Certificate, advice string) bool {
 	return false
 }
 
-// domains looks at what is needed to fetch certificates, and at those that were.
-func (e *examination) domains(ctx context.Context, domains []string) {
+// checkDomains checks what is needed to fetch certificates, and those that were fetched.
+func (e *examination) checkDomains(ctx context.Context, domains []string) {
 	if _, port, err := net.SplitHostPort(e.config.Server.Listen); err == nil && port != "443" {
-		e.warn("certificate", "Listen on port 443, or have it led here: that is where Let's Encrypt looks.", "The server listens on port %s.", port)
+		e.warn("certificate", "Listen on port 443, or have it led here: that is where Let's Encrypt looks.",
+			"The server listens on port %s.", port)
 	}
+
 	for _, domain := range domains {
 		found, err := net.DefaultResolver.LookupHost(ctx, domain)
 		if err != nil {
-			e.broken("certificate", "Add an A or AAAA record for "+domain+" that points to this machine.", "%s cannot be resolved: %v.", domain, err)
+			e.broken("certificate", "Add an A or AAAA record for "+domain+" that points to this machine.",
+				"%s cannot be resolved: %v.", domain, err)
 			continue
 		}
+
 		text, _ := os.ReadFile(e.path(filepath.Join("certificates", domain)))
 		leaf := firstCertificate(text)
 		if leaf == nil {
-			e.warn("certificate", "It is fetched when somebody first visits https://"+domain+". Then run this again.", "There is no certificate for %s yet (it leads to %s).", domain, found[0])
+			e.warn("certificate", "It is fetched when somebody first visits https://"+domain+". Then run this again.",
+				"There is no certificate for %s yet (it leads to %s).", domain, found[0])
 			continue
 		}
-		if e.age(leaf, "The server renews it by itself; look into its log, and whether port 443 of "+domain+" leads here.") {
+
+		if e.checkExpiry(leaf, "The server renews it by itself; look into its log, and whether port 443 of "+domain+" leads here.") {
 			e.ok("certificate", "That of %s is good until %s.", domain, leaf.NotAfter.Format(time.DateOnly))
 		}
 	}
@@ -101,6 +113,7 @@ func firstCertificate(text []byte) *x509.Certificate {
 			}
 			return leaf
 		}
+
 		text = rest
 	}
 }

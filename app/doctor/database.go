@@ -10,32 +10,36 @@ import (
 )
 
 const (
-	// longLog is more than a log grows to unless somebody keeps it from being
-	// folded into the database.
-	longLog = 512 << 20
-	// fromTheFuture is how much newer than now the newest row may be.
-	fromTheFuture = time.Minute
+	// maxWALSize is more than the write-ahead log grows to, unless a reader that
+	// never ends keeps it from being checkpointed.
+	maxWALSize = 512 << 20
+	// maxClockLead is how far ahead of this machine's clock the newest row may be.
+	maxClockLead = time.Minute
 )
 
-// database looks at the file, whole unless in a hurry, and opens it.
+// checkDatabase verifies the file, unless Quick, and opens it for the checks that
+// follow. It returns whether it is open.
 //
-// The look comes before SQLite has the file open here: closing it afterwards
-// would drop the locks that SQLite holds.
-func (e *examination) database(ctx context.Context) bool {
+// CheckDatabase comes before Open: it closes the file again, and on POSIX systems that
+// drops every lock that this process has on it, those of an open database too.
+func (e *examination) checkDatabase(ctx context.Context) bool {
 	file := storage.DatabaseFile(string(e.dir))
 	key, err := storage.ReadMasterKey(string(e.dir), e.MasterKey)
 	if err != nil {
-		key = nil // told already
+		key = nil // checkMasterKey has reported it
 	}
+
 	if !e.Quick {
 		if err := storage.CheckDatabase(file, key); err != nil && !errors.Is(err, storage.ErrMasterKey) {
 			e.broken("database", "Stop the server, move the data directory away and restore the latest backup: confab restore.", "%v.", err)
 			return false
 		}
 	}
+
 	if key == nil {
 		return false
 	}
+
 	e.db, err = e.dir.Open(storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true}, e.MasterKey, true)
 	switch {
 	case errors.Is(err, storage.ErrMasterKey):
@@ -45,10 +49,12 @@ func (e *examination) database(ctx context.Context) bool {
 		e.broken("database", "Restore the latest backup (confab restore), or use the release that fits.", "%v.", err)
 		return false
 	}
-	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > longLog {
+
+	if log, err := os.Stat(file + "-wal"); err == nil && log.Size() > maxWALSize {
 		e.warn("database", "Look for a program that keeps the database open, such as a backup that hangs; a restart folds the log.",
 			"The write-ahead log has %d MiB.", log.Size()>>20)
 	}
+
 	size := e.db.Size() >> 20
 	if e.Quick {
 		e.ok("database", "It can be opened, and has %d MiB.", size)
@@ -58,8 +64,8 @@ func (e *examination) database(ctx context.Context) bool {
 	return true
 }
 
-// clock looks whether time has gone backwards since the newest row.
-func (e *examination) clock(ctx context.Context) {
+// checkClock checks that no row is newer than the clock of this machine.
+func (e *examination) checkClock(ctx context.Context) {
 	var newest storage.Time
 	if !e.view(ctx, "clock", func(rx *storage.Rx) (err error) {
 		newest, err = rx.NewestRow()
@@ -67,7 +73,8 @@ func (e *examination) clock(ctx context.Context) {
 	}) {
 		return
 	}
-	if ahead := newest.Sub(storage.Now()); ahead > fromTheFuture {
+
+	if ahead := newest.Sub(storage.Now()); ahead > maxClockLead {
 		e.broken("clock", "Set the clock (timedatectl set-ntp true). Ids, windows and signatures depend on it.",
 			"The newest row is %s ahead of this machine's clock.", ahead.Round(time.Second))
 		return
@@ -75,8 +82,8 @@ func (e *examination) clock(ctx context.Context) {
 	e.ok("clock", "No row is from the future.")
 }
 
-// plans looks for organizations whose plan the settings do not have.
-func (e *examination) plans(ctx context.Context) {
+// checkPlans looks for organizations whose plan the settings do not have.
+func (e *examination) checkPlans(ctx context.Context) {
 	var orgs []storage.Organization
 	if !e.view(ctx, "plans", func(rx *storage.Rx) (err error) {
 		orgs, err = rx.Organizations()
@@ -84,15 +91,17 @@ func (e *examination) plans(ctx context.Context) {
 	}) {
 		return
 	}
-	lost := 0
+
+	unknown := 0
 	for _, o := range orgs {
 		if _, known := e.config.Plans[o.Plan]; !known {
-			lost++
+			unknown++
 			e.warn("plans", "Add [plans."+o.Plan+"] to the settings, or run: confab orgs set "+o.PublicID+" --plan self_hosted",
 				"%s (%s) has the plan %s, which the settings do not have; it is served as self_hosted.", o.Name, o.PublicID, o.Plan)
 		}
 	}
-	if lost == 0 {
+
+	if unknown == 0 {
 		e.ok("plans", "%d organizations, each with a plan that is known.", len(orgs))
 	}
 }

@@ -15,16 +15,16 @@ import (
 	"confab/storage"
 )
 
-// How something was found.
+// The states of a Finding.
 const (
 	OK      = "ok"
-	Warning = "warning" // works, but somebody should look
+	Warning = "warning" // works, but somebody should look at it
 	Broken  = "broken"  // does not work, or loses something
 )
 
-// Finding is what one look has shown.
+// Finding is the result of one check.
 type Finding struct {
-	Check   string `json:"check"`  // what was looked at
+	Check   string `json:"check"`  // what was checked
 	Status  string `json:"status"` // ok, warning or broken
 	Message string `json:"message"`
 	Advice  string `json:"advice,omitempty"` // what to do, unless all is well
@@ -42,52 +42,60 @@ type Options struct {
 	Free func(dir string) (free, total uint64, err error)
 }
 
-// networkTime is what one look over the network may take.
+// networkTime limits one request over the network.
 const networkTime = 10 * time.Second
 
-// examination is one round through the installation.
+// examination is one run of all checks. The first checks fill in what the later ones
+// need.
 type examination struct {
 	Options
-	config    config.Config
-	dir       app.DataDir
-	served    bool
-	isSandbox bool
-	listening string   // the server's address, or where the settings have it
-	at        *url.URL // how this machine reaches the server; nil if the settings do not say
-	db        *storage.DB
-	http      *http.Client
-	report    func(Finding)
+	config        config.Config
+	dir           app.DataDir
+	served        bool
+	isSandbox     bool
+	listenAddress string   // the server's address, or where the settings have it
+	localURL      *url.URL // how this machine reaches the server; nil if the settings do not say
+	db            *storage.DB
+	http          *http.Client
+	report        func(Finding)
 }
 
-// Examine looks at everything and hands what it finds to report, in order.
+// Examine runs all checks and calls report with each finding, in order. Without usable
+// settings and a data directory it stops early; without a database it leaves out the
+// checks that read it.
 func Examine(ctx context.Context, o Options, report func(Finding)) {
 	e := &examination{Options: o, report: report, http: &http.Client{
 		Timeout:       networkTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+
 	if e.Free == nil {
 		e.Free = freeSpace
 	}
-	if !e.settings() || !e.directory() {
-		return // nothing else can be told apart from that
+
+	if !e.checkSettings() || !e.checkDirectory() {
+		return // any further finding would only be a consequence
 	}
-	e.locate(ctx)
-	e.exposure()
-	e.space()
-	e.key()
-	if e.database(ctx) {
+
+	e.locateServer(ctx)
+	e.checkExposure()
+	e.checkSpace()
+	e.checkMasterKey()
+
+	if e.checkDatabase(ctx) {
 		defer e.db.Close()
-		e.clock(ctx)
-		e.plans(ctx)
-		e.provider(ctx)
-		e.jobs(ctx)
-		e.endpoints(ctx)
+		e.checkClock(ctx)
+		e.checkPlans(ctx)
+		e.checkProvider(ctx)
+		e.checkJobs(ctx)
+		e.checkEndpoints(ctx)
 		if !e.Quick {
-			e.media(ctx)
+			e.checkMedia(ctx)
 		}
 	}
-	e.certificate(ctx)
-	e.server(ctx)
+
+	e.checkCertificate(ctx)
+	e.checkServer(ctx)
 }
 
 func (e *examination) ok(check, format string, args ...any) {
@@ -102,7 +110,7 @@ func (e *examination) broken(check, advice, format string, args ...any) {
 	e.report(Finding{Check: check, Status: Broken, Message: fmt.Sprintf(format, args...), Advice: advice})
 }
 
-// view reads the database; what cannot be read is a finding.
+// view reads the database, and reports an error as a finding.
 func (e *examination) view(ctx context.Context, check string, fn func(*storage.Rx) error) bool {
 	err := e.db.View(ctx, fn)
 	if err != nil {
@@ -111,7 +119,7 @@ func (e *examination) view(ctx context.Context, check string, fn func(*storage.R
 	return err == nil
 }
 
-// path is a file in the data directory.
+// path returns the path of a file in the data directory.
 func (e *examination) path(name string) string {
 	return string(e.dir) + string(os.PathSeparator) + name
 }

@@ -15,94 +15,110 @@ import (
 )
 
 const (
-	// littleSpace is worth a warning, and noSpace is too little to go on: a
-	// purge or an upgrade needs room beside what is there.
-	littleSpace = 1 << 30
-	noSpace     = 100 << 20
+	// With less free space than lowSpace there is a warning, with less than
+	// criticalSpace an error: a purge or an upgrade needs room beside the database.
+	lowSpace      = 1 << 30
+	criticalSpace = 100 << 20
 )
 
-// private are the files that only their owner may read.
-var private = []string{"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, "sandbox.json", "simulator.json"}
+// privateFiles are the files that nobody but their owner may read.
+var privateFiles = []string{"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, "sandbox.json", "simulator.json"}
 
-// directory looks whether the data directory is there, private and writable.
-func (e *examination) directory() bool {
+// checkDirectory checks that the data directory exists, is private and can be written.
+// It also finds out whether a server runs on it, and whether it is a sandbox.
+func (e *examination) checkDirectory() bool {
 	dir := string(e.dir)
 	info, err := os.Stat(dir)
 	if err != nil || !e.dir.Exists() {
-		e.broken("data directory", "Check --data-dir and data_dir; a server makes a new one when it starts, and 'confab restore' one from a backup.",
+		e.broken("data directory",
+			"Check --data-dir and data_dir; a server makes a new one when it starts, and 'confab restore' one from a backup.",
 			"There is no confab database in %s.", dir)
 		return false
 	}
-	var open []string
+
+	var exposed []string
 	if info.Mode().Perm()&0o077 != 0 {
-		open = append(open, dir)
+		exposed = append(exposed, dir)
 	}
-	for _, name := range private {
+	for _, name := range privateFiles {
 		if info, err := os.Stat(e.path(name)); err == nil && info.Mode().Perm()&0o077 != 0 && info.Mode().IsRegular() {
-			open = append(open, filepath.Join(dir, name))
+			exposed = append(exposed, filepath.Join(dir, name))
 		}
 	}
-	for _, path := range open {
+
+	for _, path := range exposed {
 		e.broken("permissions", "Run: chmod go= "+path, "Others on this machine may look into %s.", path)
 	}
+
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		e.broken("permissions", "Give it to the user who runs confab: chown -R USER "+dir, "%s cannot be written: %v.", dir, err)
 		return false
 	}
-	if len(open) == 0 {
+	if len(exposed) == 0 {
 		e.ok("permissions", "%s is private and can be written.", dir)
 	}
-	e.fileSystem()
+
+	e.checkFileSystem()
+
 	served, err := e.dir.Served()
 	if err != nil {
-		e.broken("data directory", "Give its files to the user who runs confab: chown -R USER "+dir, "Whether a server runs cannot be told: %v.", err)
+		e.broken("data directory", "Give its files to the user who runs confab: chown -R USER "+dir,
+			"Whether a server runs cannot be told: %v.", err)
 		return false
 	}
 	e.served = served
-	return e.sandbox()
+	return e.readSandbox()
 }
 
-// sandbox takes the settings of a sandbox from the file that it has left, for
-// they are nowhere else.
-func (e *examination) sandbox() bool {
+// readSandbox takes the settings of a sandbox from the file that it has written: they
+// are nowhere else. It returns false if the file cannot be read.
+func (e *examination) readSandbox() bool {
 	text, err := os.ReadFile(e.path("sandbox.json"))
 	if err != nil {
 		return true
 	}
+
 	var left struct {
 		BaseURL      string        `json:"base_url"`
 		SimulatorURL string        `json:"simulator_url"`
 		AppSecret    config.Secret `json:"app_secret"`
 		VerifyToken  config.Secret `json:"verify_token"`
 	}
-	at, fault := &url.URL{}, json.Unmarshal(text, &left)
+
+	baseURL, fault := &url.URL{}, json.Unmarshal(text, &left)
 	if fault == nil {
-		at, fault = url.Parse(left.BaseURL)
+		baseURL, fault = url.Parse(left.BaseURL)
 	}
 	if fault != nil {
 		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes another.", "%s cannot be read: %v.", e.path("sandbox.json"), fault)
 		return false
 	}
+
 	e.isSandbox = true
-	e.config.Server = config.Server{Listen: at.Host}
-	e.config.Provider.BaseURL, e.config.Provider.AppSecret, e.config.Provider.VerifyToken = left.SimulatorURL, left.AppSecret, left.VerifyToken
+	e.config.Server = config.Server{Listen: baseURL.Host}
+	e.config.Provider.BaseURL = left.SimulatorURL
+	e.config.Provider.AppSecret = left.AppSecret
+	e.config.Provider.VerifyToken = left.VerifyToken
 	return true
 }
 
-// remote are file systems on which SQLite's locks and shared memory do not work.
-var remote = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB", 0xfe534d42: "SMB", 0x01021997: "9p"}
+// networkFileSystems are file systems on which the locks and the shared memory of
+// SQLite do not work, by the type that statfs(2) returns.
+var networkFileSystems = map[int64]string{0x6969: "NFS", 0xff534d42: "CIFS", 0x517b: "SMB", 0xfe534d42: "SMB", 0x01021997: "9p"}
 
-func (e *examination) fileSystem() {
+func (e *examination) checkFileSystem() {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(string(e.dir), &stat); err != nil {
-		return // space says so
+		return // checkSpace reports it
 	}
-	if name, ok := remote[int64(uint32(stat.Type))]; ok {
-		e.broken("file system", "Move the data directory to a local disk.", "%s is on %s, where SQLite cannot keep a database safe.", string(e.dir), name)
+
+	if name, ok := networkFileSystems[int64(uint32(stat.Type))]; ok {
+		e.broken("file system", "Move the data directory to a local disk.",
+			"%s is on %s, where SQLite cannot keep a database safe.", string(e.dir), name)
 	}
 }
 
-// freeSpace asks the system.
+// freeSpace asks the system for the free and the total space of a directory, in bytes.
 func freeSpace(dir string) (free, total uint64, err error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {
@@ -111,28 +127,32 @@ func freeSpace(dir string) (free, total uint64, err error) {
 	return stat.Bavail * uint64(stat.Bsize), stat.Blocks * uint64(stat.Bsize), nil
 }
 
-// space looks whether the disk has room.
-func (e *examination) space() {
-	const advice = "Make room, or move the data directory to a larger disk. 'confab purge --older-than 90d --dry-run' shows what old data would free."
+// checkSpace checks that the disk has room.
+func (e *examination) checkSpace() {
+	const advice = "Make room, or move the data directory to a larger disk. " +
+		"'confab purge --older-than 90d --dry-run' shows what old data would free."
+
 	free, _, err := e.Free(string(e.dir))
 	switch {
 	case err != nil:
 		e.broken("disk space", "Check the disk.", "The free space cannot be told: %v.", err)
-	case free < noSpace:
+	case free < criticalSpace:
 		e.broken("disk space", advice, "%d MiB are free: writes are about to fail.", free>>20)
-	case free < littleSpace:
+	case free < lowSpace:
 		e.warn("disk space", advice, "%d MiB are free.", free>>20)
 	default:
 		e.ok("disk space", "%d GiB are free.", free>>30)
 	}
 }
 
-// key looks for the master key. Whether it fits is the database's to say.
-func (e *examination) key() {
+// checkMasterKey checks that there is a master key. Whether it is the right one is for
+// checkDatabase to say.
+func (e *examination) checkMasterKey() {
 	_, err := storage.ReadMasterKey(string(e.dir), e.MasterKey)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		e.broken("master key", "Put master.key back from a backup, or set CONFAB_MASTER_KEY. Without it tokens and secrets are lost: connect the numbers anew.",
+		e.broken("master key", "Put master.key back from a backup, or set CONFAB_MASTER_KEY. "+
+			"Without it tokens and secrets are lost: connect the numbers anew.",
 			"%s is missing, and CONFAB_MASTER_KEY is not set.", e.path(storage.MasterKeyFile))
 	case err != nil:
 		e.broken("master key", "Put the right key back from a backup.", "%v.", err)

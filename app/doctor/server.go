@@ -11,51 +11,63 @@ import (
 	"net/url"
 )
 
-// locate asks the server that runs on the directory where it listens, for a flag
-// or a free port may have decided it. What the settings say stays if others can
-// reach it: that is where the next start listens.
-func (e *examination) locate(ctx context.Context) {
+// locateServer asks the server that runs on the directory where it listens: a flag may
+// have changed it, or the port was 0. If the settings name an address that others can
+// reach, that one stays for the checks that follow, because the next start listens there.
+func (e *examination) locateServer(ctx context.Context) {
 	listen, local, err := e.dir.Address(ctx, e.config.Server)
 	if err != nil {
 		return
 	}
-	e.listening, e.at = listen, local
+
+	e.listenAddress, e.localURL = listen, local
 	if isLoopback(e.config.Server.Listen) {
 		e.config.Server.Listen = listen
 	}
 }
 
-// server asks the server that runs on the directory, directly and by the address
-// that others use.
-func (e *examination) server(ctx context.Context) {
+// checkServer asks the server that runs on the directory for its version, directly and
+// by its public URL.
+func (e *examination) checkServer(ctx context.Context) {
 	if !e.served {
 		start := "confab serve"
 		if e.isSandbox {
 			start = "confab sandbox"
 		}
 		e.warn("server", "Start it: "+start+".", "No server runs on %s.", string(e.dir))
-		e.publicName(ctx)
+		e.checkPublicName(ctx)
 		return
 	}
-	if e.at == nil {
+
+	if e.localURL == nil {
 		e.ok("server", "A server runs.")
 		return
 	}
-	// The certificate is not made out to this address; what is secret is not sent.
-	direct := &http.Client{Timeout: networkTime, CheckRedirect: e.http.CheckRedirect, Transport: &http.Transport{DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, ServerName: serverName(e.config.Server.TLSDomains)}}}
-	version, err := health(ctx, direct, e.at)
+
+	// The certificate is not verified: it is made out to the public name, not to this
+	// address. Nothing secret is sent.
+	direct := &http.Client{
+		Timeout:       networkTime,
+		CheckRedirect: e.http.CheckRedirect,
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, ServerName: serverName(e.config.Server.TLSDomains)},
+		},
+	}
+
+	version, err := getHealth(ctx, direct, e.localURL)
 	switch {
 	case err != nil:
 		e.broken("server", "Look into its log. If it was started with other settings than these, name the same file with --config.",
-			"A server runs on %s but does not answer at %s: %s.", string(e.dir), e.at, reason(err))
+			"A server runs on %s but does not answer at %s: %s.", string(e.dir), e.localURL, errorText(err))
 		return
 	case version != e.Version:
 		e.warn("server", "Restart it, to run what is installed.", "The server that runs is version %s, and this is %s.", version, e.Version)
 	default:
-		e.ok("server", "Version %s answers at %s.", version, e.at)
+		e.ok("server", "Version %s answers at %s.", version, e.localURL)
 	}
-	e.publicURL(ctx)
+
+	e.checkPublicURL(ctx)
 }
 
 func serverName(domains []string) string {
@@ -65,64 +77,76 @@ func serverName(domains []string) string {
 	return domains[0]
 }
 
-// publicName looks whether others would find the server if it ran.
-func (e *examination) publicName(ctx context.Context) {
+// checkPublicName checks that the name in the public URL can be resolved. Without a
+// server that is all that can be checked.
+func (e *examination) checkPublicName(ctx context.Context) {
 	public, err := url.Parse(e.config.PublicURL())
 	if err != nil || isLoopbackHost(public.Hostname()) {
 		return
 	}
+
 	ctx, cancel := context.WithTimeout(ctx, networkTime)
 	defer cancel()
 	if _, err := net.DefaultResolver.LookupHost(ctx, public.Hostname()); err != nil {
-		e.broken("public URL", "Correct server.public_url, or add an A or AAAA record for "+public.Hostname()+".", "%s cannot be resolved: %s.", public, reason(err))
+		e.broken("public URL", "Correct server.public_url, or add an A or AAAA record for "+public.Hostname()+".",
+			"%s cannot be resolved: %s.", public, errorText(err))
 	}
 }
 
-// publicURL asks the server as others do.
-func (e *examination) publicURL(ctx context.Context) {
+// checkPublicURL asks the server by its public URL, as others do.
+func (e *examination) checkPublicURL(ctx context.Context) {
 	public, err := url.Parse(e.config.PublicURL())
 	if err != nil {
 		return // the settings were checked
 	}
-	_, err = health(ctx, e.http, public)
+
+	_, err = getHealth(ctx, e.http, public)
 	var (
-		wrong *answerError
+		wrong *foreignAnswerError
 		cert  *tls.CertificateVerificationError
 		slow  net.Error
 	)
+
 	switch {
 	case err == nil:
 		e.ok("public URL", "%s leads here.", public)
 	case errors.As(err, &wrong):
-		e.broken("public URL", "Correct server.public_url, or what the proxy or DNS does with it.", "%s leads somewhere else: %s.", public, err)
+		e.broken("public URL", "Correct server.public_url, or what the proxy or DNS does with it.",
+			"%s leads somewhere else: %s.", public, err)
 	case errors.As(err, &cert):
-		e.broken("certificate", "Get a certificate for "+public.Hostname()+" that clients accept.", "%s: %s.", public, reason(err))
+		e.broken("certificate", "Get a certificate for "+public.Hostname()+" that clients accept.", "%s: %s.", public, errorText(err))
 	case errors.As(err, &slow) && slow.Timeout():
-		e.warn("public URL", "Try it from outside: some networks do not lead their own address back inside.", "%s does not answer from here.", public)
+		e.warn("public URL", "Try it from outside: some networks do not lead their own address back inside.",
+			"%s does not answer from here.", public)
 	default:
-		e.broken("public URL", "Correct server.public_url, DNS, the proxy or the firewall.", "%s cannot be reached: %s.", public, reason(err))
+		e.broken("public URL", "Correct server.public_url, DNS, the proxy or the firewall.",
+			"%s cannot be reached: %s.", public, errorText(err))
 	}
 }
 
-// answerError is an answer that is not confab's.
-type answerError struct{ status string }
+// foreignAnswerError is an answer that does not come from confab.
+type foreignAnswerError struct{ status string }
 
-func (e *answerError) Error() string { return "it answers " + e.status + ", and not as confab does" }
+func (e *foreignAnswerError) Error() string {
+	return "it answers " + e.status + ", and not as confab does"
+}
 
-// health asks a server who it is.
-func health(ctx context.Context, client *http.Client, base *url.URL) (version string, err error) {
+// getHealth asks a server for its version.
+func getHealth(ctx context.Context, client *http.Client, base *url.URL) (version string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base.JoinPath("v1", "health").String(), nil)
 	if err != nil {
 		return "", err
 	}
+
 	res, err := client.Do(req)
 	if err != nil {
 		return "", err
 	}
 	defer res.Body.Close()
+
 	var answer struct{ Data struct{ Version string } }
 	if err := json.NewDecoder(io.LimitReader(res.Body, 1<<16)).Decode(&answer); err != nil || answer.Data.Version == "" {
-		return "", &answerError{res.Status}
+		return "", &foreignAnswerError{res.Status}
 	}
 	return answer.Data.Version, nil
 }

@@ -11,48 +11,57 @@ import (
 	"confab/app/config"
 )
 
-// settings loads the settings as a server does.
-func (e *examination) settings() bool {
+// checkSettings loads the settings as a server does, and returns whether they can be used.
+func (e *examination) checkSettings() bool {
 	c, err := config.Load(e.Sources)
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {
-			e.broken("settings", "Correct it; 'confab config check' shows what is in force. 'confab init -' shows every setting.", "%s.", strings.TrimSpace(line))
+			e.broken("settings", "Correct it; 'confab config check' shows what is in force. 'confab init -' shows every setting.",
+				"%s.", strings.TrimSpace(line))
 		}
 		return false
 	}
+
 	e.config, e.dir = c, app.DataDir(c.DataDir)
 	e.ok("settings", "All settings can be used.")
+
 	for _, unknown := range c.UnknownVariables {
 		e.warn("variables", "Correct its name or remove it: it changes nothing as it is.", "%s", unknown)
 	}
 	return true
 }
 
-// exposure looks for settings that make sense alone, but not together.
-func (e *examination) exposure() {
+// checkExposure checks for combinations of settings that are unsafe, such as a public
+// address without https.
+func (e *examination) checkExposure() {
 	c := e.config
-	open := !isLoopback(c.Server.Listen)
+	exposed := !isLoopback(c.Server.Listen)
 	u, err := url.Parse(c.PublicURL())
 	secure := err == nil && u.Scheme == "https"
+
 	switch {
-	case open && !c.Server.TLS() && !secure:
-		e.warn("exposure", "Serve https with server.tls_domains or server.tls_cert, or put a proxy before it that does, and set server.public_url.",
-			"%s on %s without https: API keys go over the network in the open.", e.listens(), c.Server.Listen)
-	case open && c.Security.AllowInsecureURLs:
-		e.warn("exposure", "Unset security.allow_insecure_urls: it is for development.", "Webhooks may go to http addresses, where anyone on the way can read them.")
+	case exposed && !c.Server.TLS() && !secure:
+		e.warn("exposure",
+			"Serve https with server.tls_domains or server.tls_cert, or put a proxy before it that does, and set server.public_url.",
+			"%s on %s without https: API keys go over the network in the open.", e.listenPhrase(), c.Server.Listen)
+	case exposed && c.Security.AllowInsecureURLs:
+		e.warn("exposure", "Unset security.allow_insecure_urls: it is for development.",
+			"Webhooks may go to http addresses, where anyone on the way can read them.")
 	default:
-		e.ok("exposure", "%s on %s, known to others as %s.", e.listens(), c.Server.Listen, c.PublicURL())
+		e.ok("exposure", "%s on %s, known to others as %s.", e.listenPhrase(), c.Server.Listen, c.PublicURL())
 	}
+
 	if secure && !c.Server.TLS() && len(c.Server.TrustedProxies) == 0 {
 		e.warn("proxy", "Name the proxy in server.trusted_proxies, so that logs and limits see the addresses of clients.",
 			"server.public_url is https and confab speaks http, so there is a proxy before it, but none is trusted.")
 	}
 }
 
-// listens says how sure it is where the server is to be found.
-func (e *examination) listens() string {
+// listenPhrase begins a sentence about the address. It depends on whether the address
+// comes from a running server, from the last run of a sandbox or from the settings.
+func (e *examination) listenPhrase() string {
 	switch {
-	case e.served && sameAddress(e.listening, e.config.Server.Listen):
+	case e.served && sameAddress(e.listenAddress, e.config.Server.Listen):
 		return "Listens"
 	case e.isSandbox:
 		return "Listened the last time"
@@ -61,20 +70,20 @@ func (e *examination) listens() string {
 	}
 }
 
-// sameAddress tells whether who is set to listen on one address listens on the
-// other: a server that is told 0.0.0.0 says that it listens on [::].
+// sameAddress reports whether two addresses to listen on are the same. A server that is
+// set to 0.0.0.0 says that it listens on [::].
 func sameAddress(a, b string) bool {
-	everywhere := func(address string) string {
+	normalize := func(address string) string {
 		host, port, _ := net.SplitHostPort(address)
 		if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
 			return ":" + port
 		}
 		return address
 	}
-	return everywhere(a) == everywhere(b)
+	return normalize(a) == normalize(b)
 }
 
-// isLoopback tells whether an address is reached from this machine only.
+// isLoopback reports whether an address is reached from this machine only.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -88,8 +97,9 @@ func isLoopbackHost(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// reason is an error in words that fit into a sentence.
-func reason(err error) string {
+// errorText is the text of an error as it fits into a sentence: without the URL that
+// net/http adds, and without a full stop.
+func errorText(err error) string {
 	var u *url.Error
 	if errors.As(err, &u) {
 		err = u.Err

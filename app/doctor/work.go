@@ -15,15 +15,15 @@ import (
 const (
 	// stuckAfter is how long a job may be due while a server runs.
 	stuckAfter = 10 * time.Minute
-	// orphanAfter is how old a file without a row must be: a younger one may get
-	// its row any moment, and the sweep takes those that do not.
+	// orphanAfter is how old a file without a row must be to be reported. A younger
+	// one may get its row any moment, or the server's sweep deletes it.
 	orphanAfter = 12 * time.Hour
-	// shownFiles is how many files are named.
-	shownFiles = 5
+	// maxNamedFiles is how many files a message names.
+	maxNamedFiles = 5
 )
 
-// jobs looks for work that is not done.
-func (e *examination) jobs(ctx context.Context) {
+// checkJobs checks for jobs that were given up or are late.
+func (e *examination) checkJobs(ctx context.Context) {
 	var counts []storage.JobCount
 	if !e.view(ctx, "jobs", func(rx *storage.Rx) (err error) {
 		counts, err = rx.JobCounts()
@@ -31,6 +31,7 @@ func (e *examination) jobs(ctx context.Context) {
 	}) {
 		return
 	}
+
 	clean, now := true, storage.Now()
 	for _, n := range counts {
 		late := now.Sub(n.Oldest)
@@ -45,16 +46,18 @@ func (e *examination) jobs(ctx context.Context) {
 				"Jobs of the kind %s have been due for %s, and the server does not do them.", n.Kind, late.Round(time.Minute))
 		case n.State == storage.JobDue && late > stuckAfter:
 			clean = false
-			e.warn("jobs", "Start the server: confab serve.", "%d jobs of the kind %s wait, the oldest for %s, and no server runs.", n.Count, n.Kind, late.Round(time.Minute))
+			e.warn("jobs", "Start the server: confab serve.",
+				"%d jobs of the kind %s wait, the oldest for %s, and no server runs.", n.Count, n.Kind, late.Round(time.Minute))
 		}
 	}
+
 	if clean {
 		e.ok("jobs", "None was given up, and none is late.")
 	}
 }
 
-// endpoints looks for subscribers who get nothing.
-func (e *examination) endpoints(ctx context.Context) {
+// checkEndpoints checks for webhook subscriptions that are disabled or fail.
+func (e *examination) checkEndpoints(ctx context.Context) {
 	var troubles []storage.EndpointTrouble
 	if !e.view(ctx, "webhooks", func(rx *storage.Rx) (err error) {
 		troubles, err = rx.EndpointTroubles()
@@ -62,28 +65,34 @@ func (e *examination) endpoints(ctx context.Context) {
 	}) {
 		return
 	}
+
 	for _, t := range troubles {
 		why := ""
 		if t.DisabledReason != nil {
 			why = " (" + *t.DisabledReason + ")"
 		}
+
 		switch {
 		case t.Status == "disabled":
-			e.warn("webhooks", "When the endpoint is well: confab webhooks enable "+t.ID+", then: confab deliveries replay --subscription "+t.ID,
+			e.warn("webhooks",
+				"When the endpoint is well: confab webhooks enable "+t.ID+", then: confab deliveries replay --subscription "+t.ID,
 				"%s is disabled%s; %d events were not delivered to %s.", t.ID, why, t.Dead, t.URL)
 		case t.Dead > 0:
 			e.warn("webhooks", "Run: confab deliveries replay --subscription "+t.ID, "%d events were given up for %s.", t.Dead, t.URL)
 		default:
-			e.warn("webhooks", "See what it answers: confab deliveries list --status failed", "%s has failed %d times in a row (%s).", t.URL, t.Failures, t.ID)
+			e.warn("webhooks", "See what it answers: confab deliveries list --status failed",
+				"%s has failed %d times in a row (%s).", t.URL, t.Failures, t.ID)
 		}
 	}
+
 	if len(troubles) == 0 {
 		e.ok("webhooks", "Every endpoint takes its events.")
 	}
 }
 
-// media holds the files against the rows, both ways.
-func (e *examination) media(ctx context.Context) {
+// checkMedia compares the media files with the rows: every row must have its file, and
+// every file a row.
+func (e *examination) checkMedia(ctx context.Context) {
 	var missing, wrong []string
 	files := 0
 	if !e.view(ctx, "media", func(rx *storage.Rx) error {
@@ -101,27 +110,29 @@ func (e *examination) media(ctx context.Context) {
 	}) {
 		return
 	}
+
 	const advice = "Take them out of a backup: in the archive they are media/XX/HASH, and in the data directory too."
 	if len(missing) > 0 {
-		e.broken("media", advice, "%d of %d files are missing: %s.", len(missing), files, some(missing))
+		e.broken("media", advice, "%d of %d files are missing: %s.", len(missing), files, firstFew(missing))
 	}
 	if len(wrong) > 0 {
-		e.broken("media", advice, "%d files have another size than they should: %s.", len(wrong), some(wrong))
+		e.broken("media", advice, "%d files have another size than they should: %s.", len(wrong), firstFew(wrong))
 	}
-	orphans, err := e.orphans(ctx)
+
+	orphans, err := e.findOrphans(ctx)
 	switch {
 	case err != nil:
 		e.warn("media", "Check the owner and mode of the media directory.", "The files cannot be listed: %v.", err)
 	case len(orphans) > 0:
 		e.warn("media", "The server sweeps them away every 6 hours; if it runs and they stay, look into its log for media.sweep.",
-			"%d files belong to no row: %s.", len(orphans), some(orphans))
+			"%d files belong to no row: %s.", len(orphans), firstFew(orphans))
 	case len(missing)+len(wrong) == 0:
 		e.ok("media", "%d files, each in its place.", files)
 	}
 }
 
-// orphans lists files that no row names.
-func (e *examination) orphans(ctx context.Context) (all []string, err error) {
+// findOrphans lists files that no row names.
+func (e *examination) findOrphans(ctx context.Context) (all []string, err error) {
 	root := filepath.Join(string(e.dir), storage.MediaDir)
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -130,15 +141,18 @@ func (e *examination) orphans(ctx context.Context) (all []string, err error) {
 		if err != nil || entry.IsDir() || !storage.ValidSum(entry.Name()) {
 			return err
 		}
+
 		info, err := entry.Info()
 		if err != nil || time.Since(info.ModTime()) < orphanAfter {
 			return nil
 		}
+
 		var used bool
 		err = e.db.View(ctx, func(rx *storage.Rx) (err error) {
 			used, err = rx.MediaUses(entry.Name())
 			return err
 		})
+
 		if err == nil && !used {
 			all = append(all, entry.Name())
 		}
@@ -147,11 +161,12 @@ func (e *examination) orphans(ctx context.Context) (all []string, err error) {
 	return all, err
 }
 
-// some names the first few of many.
-func some(sums []string) string {
+// firstFew lists the first few hashes, shortened, and says how many more there are.
+func firstFew(sums []string) string {
 	text := ""
+
 	for i, sum := range sums {
-		if i == shownFiles {
+		if i == maxNamedFiles {
 			return fmt.Sprintf("%s and %d more", text, len(sums)-i)
 		}
 		if i > 0 {

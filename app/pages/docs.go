@@ -16,58 +16,63 @@ import (
 const DocsPath = "/docs"
 
 // docsPolicy lets the page use its own style and script, and nothing of others.
-const docsPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const docsPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // DocsOptions configure a Docs.
 type DocsOptions struct {
 	Description []byte // openapi.json
 	BaseURL     string // of the API
-	// Refuse answers what cannot be shown, in the form that all errors have.
+	// Refuse writes the answer for an error.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 }
 
-// Docs serves the API reference. It is made when somebody asks first.
+// Docs serves the API reference. It is built at the first request.
 type Docs struct {
 	DocsOptions
 	files func() (map[string]docsFile, error)
 }
 
-// docsFile is a file as it is sent.
+// docsFile is one of the files of the reference, ready to be sent.
 type docsFile struct {
-	kind    string
-	plain   []byte
-	zipped  []byte
-	version string
+	contentType string
+	plain       []byte
+	gzipped     []byte
+	etag        string
 }
 
-// NewDocs makes a server of the reference.
+// NewDocs makes a handler that serves the reference.
 func NewDocs(o DocsOptions) *Docs {
 	d := &Docs{DocsOptions: o}
-	d.files = sync.OnceValues(d.make)
+	d.files = sync.OnceValues(d.build)
 	return d
 }
 
-func (d *Docs) make() (map[string]docsFile, error) {
+// build renders the reference and compresses its files, by the path of each.
+func (d *Docs) build() (map[string]docsFile, error) {
 	page, err := reference.Render(d.Description, reference.Options{BaseURL: d.BaseURL, Path: DocsPath})
 	if err != nil {
 		return nil, err
 	}
+
 	files := map[string]docsFile{
-		DocsPath:               {kind: "text/html; charset=utf-8", plain: page},
-		DocsPath + "/page.css": {kind: "text/css; charset=utf-8", plain: reference.Style},
-		DocsPath + "/page.js":  {kind: "text/javascript; charset=utf-8", plain: reference.Script},
+		DocsPath:               {contentType: "text/html; charset=utf-8", plain: page},
+		DocsPath + "/page.css": {contentType: "text/css; charset=utf-8", plain: reference.Style},
+		DocsPath + "/page.js":  {contentType: "text/javascript; charset=utf-8", plain: reference.Script},
 	}
+
 	for path, f := range files {
-		f.version = `"` + reference.Version(f.plain) + `"`
-		var zipped bytes.Buffer
-		z := gzip.NewWriter(&zipped)
+		f.etag = `"` + reference.Version(f.plain) + `"`
+
+		var gzipped bytes.Buffer
+		z := gzip.NewWriter(&gzipped)
 		if _, err := z.Write(f.plain); err != nil {
 			return nil, err
 		}
 		if err := z.Close(); err != nil {
 			return nil, err
 		}
-		f.zipped = zipped.Bytes()
+		f.gzipped = gzipped.Bytes()
 		files[path] = f
 	}
 	return files, nil
@@ -82,10 +87,12 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.Refuse(w, r, ErrMethod)
 		return
 	}
+
 	if r.URL.Path == DocsPath+"/" {
 		http.Redirect(w, r, DocsPath, http.StatusMovedPermanently)
 		return
 	}
+
 	files, err := d.files()
 	if err != nil {
 		d.Refuse(w, r, err)
@@ -96,18 +103,22 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.Refuse(w, r, ErrNoPage)
 		return
 	}
+
 	h := w.Header()
-	h.Set("Content-Type", f.kind)
+	h.Set("Content-Type", f.contentType)
 	h.Set("Content-Security-Policy", docsPolicy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cache-Control", "no-cache") // asked again each time, and mostly answered with 304
+	h.Set("Cache-Control", "no-cache") // revalidated each time, and mostly answered with 304
 	h.Set("Vary", "Accept-Encoding")
+
+	// Each encoding has an ETag of its own: the bytes differ.
 	content := f.plain
-	h.Set("Etag", f.version)
+	h.Set("Etag", f.etag)
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		content = f.zipped
+		content = f.gzipped
 		h.Set("Content-Encoding", "gzip")
-		h.Set("Etag", strings.TrimSuffix(f.version, `"`)+`-gzip"`)
+		h.Set("Etag", strings.TrimSuffix(f.etag, `"`)+`-gzip"`)
 	}
+
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }

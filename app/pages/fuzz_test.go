@@ -105,7 +105,7 @@ func FuzzVisit(f *testing.F) {
 			r.URL.Path, r.URL.RawPath, r.Host = OnboardPath+strings.ReplaceAll(path, here, d.token), "", host
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			rec := httptest.NewRecorder()
-			d.pages.limits = newVisitors() // nobody comes too often
+			d.pages.limits = newVisitLimits() // nobody comes too often
 			d.pages.ServeHTTP(rec, r)
 			if rec.Code >= 500 || rec.Code < 200 {
 				t.Fatalf("%s %q %q: %d", method, path, form, rec.Code)
@@ -151,7 +151,7 @@ func FuzzSignupPhone(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		phone, ok := phoneOf(text)
+		phone, ok := parsePhone(text)
 		if !ok || phone == "" {
 			return
 		}
@@ -159,7 +159,7 @@ func FuzzSignupPhone(f *testing.F) {
 		if len(digits) < 7 || len(digits) > 15 || digits[0] == '0' || strings.Trim(digits, "0123456789") != "" {
 			t.Fatalf("%q became %q", text, phone)
 		}
-		if again, ok := phoneOf(phone); !ok || again != phone {
+		if again, ok := parsePhone(phone); !ok || again != phone {
 			t.Fatalf("%q became %q, then %q", text, phone, again)
 		}
 	})

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Hosts are the names under which pages are shown, besides those of this machine.
+// Hosts are the host names under which pages are served, besides those of this machine.
 type Hosts []string
 
-// NewHosts adds the host of a public URL to some names.
+// NewHosts returns the names and the host of a public URL.
 func NewHosts(publicURL string, names ...string) Hosts {
 	if u, err := url.Parse(publicURL); err == nil {
 		names = append(slices.Clone(names), u.Hostname())
@@ -20,21 +20,24 @@ func NewHosts(publicURL string, names ...string) Hosts {
 	return names
 }
 
-// Known admits the names of this machine and the configured ones: a page
-// elsewhere that resolves its own name to us is none of these.
+// Known reports whether a Host header names this machine or one of the hosts. Anything
+// else may be DNS rebinding: a page elsewhere whose name resolves to our address, and
+// that would pass for the same origin.
 func (h Hosts) Known(hostport string) bool {
 	host := hostport
 	if name, _, err := net.SplitHostPort(hostport); err == nil {
 		host = name
 	}
+
 	host = strings.Trim(host, "[]")
 	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() || strings.EqualFold(host, "localhost") {
 		return true
 	}
+
 	return slices.ContainsFunc(h, func(name string) bool { return name != "" && strings.EqualFold(name, host) })
 }
 
-// Guard lets only requests for a known host through.
+// Guard refuses requests for a host that is not known.
 func (h Hosts) Guard(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !h.Known(r.Host) {

@@ -1,5 +1,5 @@
-// Package pages is what the public listener shows to people: hosted media, the
-// API reference, and the pages of setup links.
+// Package pages serves what people open in a browser: hosted media, the API reference,
+// and the pages of setup links.
 package pages
 
 import (
@@ -14,43 +14,45 @@ import (
 	"confab/storage"
 )
 
-// mediaTime is what the largest file may take on a slow line.
-const mediaTime = 15 * time.Minute
+// mediaWriteTimeout is enough for the largest file on a slow line.
+const mediaWriteTimeout = 15 * time.Minute
 
-// ErrMethod means that something else than reading was asked for.
+// ErrMethod means that the method of a request is neither GET nor HEAD.
 var ErrMethod = errors.New("pages are only read")
 
 // MediaOptions configure a Media.
 type MediaOptions struct {
 	DB    *storage.DB
 	Files *storage.Files
-	// Refuse answers what cannot be shown, in the form that all errors have.
+	// Refuse writes the answer for an error.
 	Refuse func(http.ResponseWriter, *http.Request, error)
 }
 
-// Media serves hosted files at /media/{token}, with or without the file's name
-// behind it. Whoever knows a token may read; nothing it shows runs in a browser.
+// Media serves hosted files at /media/{token} and /media/{token}/{filename}. The token
+// is the permission to read; nothing that is served runs in a browser.
 type Media struct{ MediaOptions }
 
-// NewMedia makes a server of files.
+// NewMedia makes a handler that serves files.
 func NewMedia(o MediaOptions) *Media { return &Media{o} }
 
 // ServeHTTP answers one request.
 func (p *Media) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := p.show(w, r); err != nil {
+	if err := p.serve(w, r); err != nil {
 		p.Refuse(w, r, err)
 	}
 }
 
-// show writes the file, or says why not before anything was written.
-func (p *Media) show(w http.ResponseWriter, r *http.Request) error {
+// serve writes the file. It returns an error only before anything is written.
+func (p *Media) serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return ErrMethod
 	}
-	token, ok := tokenIn(r.URL.Path)
+
+	token, ok := mediaToken(r.URL.Path)
 	if !ok {
 		return storage.ErrNotFound
 	}
+
 	var m storage.Media
 	err := p.DB.View(r.Context(), func(rx *storage.Rx) (err error) {
 		m, err = rx.MediaByToken(token)
@@ -59,32 +61,37 @@ func (p *Media) show(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+
 	file, err := p.Files.Open(m.SHA256)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(mediaTime)) // the server's own is for small answers
+
+	// The write timeout of the server is for small answers.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(mediaWriteTimeout))
 	setMediaHeaders(w.Header(), m)
 	http.ServeContent(w, r, "", m.CreatedAt.Std(), file)
 	return nil
 }
 
-// tokenIn reads /media/{token} and /media/{token}/{filename}. The name is there
-// for people: the file is told by the token alone.
-func tokenIn(path string) (string, bool) {
+// mediaToken reads the token out of a path. A filename behind it is ignored: it only
+// makes the link readable.
+func mediaToken(path string) (string, bool) {
 	token, name, named := strings.Cut(strings.TrimPrefix(path, "/media/"), "/")
 	if named && (name == "" || strings.Contains(name, "/")) {
 		return "", false
 	}
+
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	return token, err == nil && len(raw) == storage.MediaTokenSize
 }
 
-// setMediaHeaders makes a file what it is and no more: its type is not guessed
-// at, and nothing in it may run or load anything.
+// setMediaHeaders sets the type of a file and keeps a browser from guessing another, and
+// from running or loading anything that is in it.
 func setMediaHeaders(h http.Header, m storage.Media) {
 	shown, disposition := safeType(m.MIMEType)
+
 	h.Set("Content-Type", shown)
 	h.Set("Content-Disposition", contentDisposition(disposition, m.Filename))
 	h.Set("Cache-Control", "public, max-age=86400") // not for ever: it may be deleted
@@ -95,17 +102,18 @@ func setMediaHeaders(h http.Header, m storage.Media) {
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // it is there to be shown elsewhere
 }
 
-// safeType is the type that a file is served as, and whether a browser may show
-// it in place. Every text is plain, so that no markup or script is taken for
-// what it says it is.
+// safeType returns the type that a file is served as, and whether a browser may show it
+// in place. All text is served as plain text, so that no markup or script runs.
 func safeType(mimeType string) (shown, disposition string) {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	major, minor, whole := strings.Cut(kind, "/")
 	if err != nil || !whole {
 		return "application/octet-stream", "attachment"
 	}
+
 	switch {
-	case major == "text", minor == "xml", strings.HasSuffix(minor, "+xml"), strings.Contains(minor, "javascript"), strings.Contains(minor, "ecmascript"):
+	case major == "text", minor == "xml", strings.HasSuffix(minor, "+xml"),
+		strings.Contains(minor, "javascript"), strings.Contains(minor, "ecmascript"):
 		return "text/plain; charset=utf-8", "attachment"
 	case major == "image", major == "audio", major == "video", kind == "application/pdf":
 		return kind, "inline"
@@ -113,18 +121,20 @@ func safeType(mimeType string) (shown, disposition string) {
 	return kind, "attachment"
 }
 
-// contentDisposition names a file as RFC 6266 has it: in ASCII for old clients,
-// and in full for all others.
+// contentDisposition writes a Content-Disposition header (RFC 6266) with the filename
+// twice: in ASCII for old clients, and in UTF-8 for all others.
 func contentDisposition(disposition string, filename *string) string {
 	if filename == nil {
 		return disposition
 	}
+
 	plain := strings.Map(func(c rune) rune {
 		if c < 0x20 || c > 0x7e || strings.ContainsRune(`"\%`, c) {
 			return '_'
 		}
 		return c
 	}, *filename)
-	full := strings.ReplaceAll(url.QueryEscape(*filename), "+", "%20") // what is left unescaped is all allowed there
-	return disposition + `; filename="` + plain + `"; filename*=UTF-8''` + full
+
+	encoded := strings.ReplaceAll(url.QueryEscape(*filename), "+", "%20") // all that this leaves unescaped is allowed there
+	return disposition + `; filename="` + plain + `"; filename*=UTF-8''` + encoded
 }

@@ -15,13 +15,13 @@ import (
 	"confab/storage"
 )
 
-// OnboardPath is below what the setup pages are.
+// OnboardPath is the path below which the setup pages are.
 const OnboardPath = "/onboard/"
 
 const (
-	// patience is how long the answer to a signup waits for the number to be
-	// connected, before a page tells that it still goes on.
-	patience = 20 * time.Second
+	// signupWait is how long the answer to a signup waits for the number to be
+	// connected. After that it shows a page that reloads.
+	signupWait = 20 * time.Second
 	// maxForm is far more than any of our forms has.
 	maxForm = 64 << 10
 )
@@ -37,38 +37,58 @@ type OnboardOptions struct {
 	Hosts     Hosts  // under which they may be called
 	// AppID, ConfigID and Version are what the provider's signup needs to know.
 	AppID, ConfigID, Version string
-	// Play plays the provider's signup for a name and a number. Only a sandbox
-	// has it; everybody else gets the provider's own.
+	// Play replaces the provider's signup, for a name and a number. Only a sandbox
+	// has it; all others show the provider's own.
 	Play func(name, phone string) (Signup, error)
 	// ClientIP is the address of a visitor.
 	ClientIP func(*http.Request) string
 	Log      *slog.Logger
 }
 
-// Signup is what the provider's signup hands to the browser.
+// Signup is what the provider's signup returns to the browser.
 type Signup struct {
 	Code          string
 	WABAID        string
 	PhoneNumberID string
 }
 
-// Onboard serves the pages of setup links, where a customer connects a number
-// of its own.
+// Onboard serves the pages of setup links, where a customer connects a number of its
+// own. What a page shows depends on the state of the link:
+//
+//   - Usable: GET shows the signup form. POST takes the code that the signup has
+//     returned, exchanges it for a token, finds the number with the token, and in one
+//     transaction stores the account and the job that connects it.
+//   - Working, while that job exists: the POST waits for it, and so does a second POST
+//     of somebody who pressed the button twice. After signupWait they redirect to
+//     /progress, which reloads itself. A restart of the server changes nothing: the job
+//     is in the database.
+//   - Consumed: the number is connected, and the visitor is redirected to the success
+//     URL of the link or sees a page.
+//   - Failed: the reason is shown, or passed to the failure URL. The link stays usable.
+//   - Expired, revoked, consumed earlier, or of an archived customer: the link cannot be
+//     used, which is shown like a failure.
+//
+// Only who knows the account that a signup has made is shown its outcome; everybody else
+// with the link sees the link. Each address may make a limited number of requests, and
+// requests with unknown tokens count more.
 type Onboard struct {
 	OnboardOptions
-	page     *template.Template
-	assets   assets
-	paths    map[string]string // of the assets
-	limits   *visitors
-	origins  *http.CrossOriginProtection
-	patience time.Duration
+	page       *template.Template
+	assets     assets
+	paths      map[string]string // of the assets
+	limits     *visitLimits
+	origins    *http.CrossOriginProtection
+	signupWait time.Duration
 }
 
 // NewOnboard makes the pages.
 func NewOnboard(o OnboardOptions) *Onboard {
 	p := &Onboard{
-		OnboardOptions: o, page: parsePage(),
-		limits: newVisitors(), origins: http.NewCrossOriginProtection(), patience: patience,
+		OnboardOptions: o,
+		page:           parsePage(),
+		limits:         newVisitLimits(),
+		origins:        http.NewCrossOriginProtection(),
+		signupWait:     signupWait,
 	}
 	p.assets, p.paths = readAssets()
 	return p
@@ -79,7 +99,7 @@ func parsePage() *template.Template {
 	return template.Must(t.ParseFS(onboardFiles, "templates/onboard.html"))
 }
 
-// initial is the letter that a name goes by.
+// initial returns the first letter or digit of a name, for the round sign beside it.
 func initial(name string) string {
 	for _, r := range name {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {
@@ -94,37 +114,38 @@ func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	token, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, OnboardPath), "/")
 	v := &visit{Onboard: p, w: w, r: r, token: token}
 	v.setHeaders()
+
 	switch {
 	case !p.Hosts.Known(r.Host):
-		v.show(http.StatusForbidden, plainPage("This address is not ours", "Open the link exactly as you received it."))
+		v.writePage(http.StatusForbidden, errorPage("This address is not ours", "Open the link exactly as you received it."))
 	case token == "assets":
 		p.assets.serve(w, r, rest)
-	case p.limits.full(p.ClientIP(r), 1):
+	case p.limits.exceeded(p.ClientIP(r), 1):
 		w.Header().Set("Retry-After", "1")
-		v.show(http.StatusTooManyRequests, plainPage("Too many tries", "Wait a moment, then open the link again."))
+		v.writePage(http.StatusTooManyRequests, errorPage("Too many tries", "Wait a moment, then open the link again."))
 	case rest != "" && rest != "progress":
-		v.missing()
+		v.showNotFound()
 	default:
 		v.serve(rest == "progress")
 	}
 }
 
-// serve answers one request for the page of a link, or for how far its signup
-// is.
+// serve answers one request for the page of a link, or for the progress of its signup.
 func (v *visit) serve(progress bool) {
 	reading := v.r.Method == http.MethodGet || v.r.Method == http.MethodHead
+
 	switch {
 	case progress && reading:
-		v.answer(v.progress)
+		v.serveLink(v.serveProgress)
 	case reading:
-		v.answer(v.get)
+		v.serveLink(v.serveGet)
 	case progress || v.r.Method != http.MethodPost:
 		v.w.Header().Set("Allow", "GET, HEAD, POST")
-		v.show(http.StatusMethodNotAllowed, plainPage("That is not possible here", "Open the link in your browser."))
+		v.writePage(http.StatusMethodNotAllowed, errorPage("That is not possible here", "Open the link in your browser."))
 	case v.origins.Check(v.r) != nil:
-		v.show(http.StatusForbidden, plainPage("This request came from another page", "Open the link itself, and use the form there."))
+		v.writePage(http.StatusForbidden, errorPage("This request came from another page", "Open the link itself, and use the form there."))
 	default:
-		v.answer(v.post)
+		v.serveLink(v.servePost)
 	}
 }
 
@@ -137,58 +158,60 @@ type visit struct {
 	invitation storage.Invitation
 }
 
-// answer reads the link and lets next answer. Whoever tries tokens that do not
-// exist has soon tried enough.
-func (v *visit) answer(next func() error) {
-	err := v.read(v.r.Context())
+// serveLink loads the link and lets next answer. A token that does not exist counts
+// more against the limit of its visitor, to slow down guessing.
+func (v *visit) serveLink(next func() error) {
+	err := v.loadInvitation(v.r.Context())
 	if err == nil {
 		err = next()
 	}
+
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		v.limits.full(v.ClientIP(v.r), costOfMiss-1)
-		v.missing()
+		v.limits.exceeded(v.ClientIP(v.r), costOfMiss-1)
+		v.showNotFound()
 	case err != nil:
-		v.broken(err)
+		v.showFailure(err)
 	}
 }
 
-// read reads the link as it is now.
-func (v *visit) read(ctx context.Context) error {
+// loadInvitation reads the link from the database.
+func (v *visit) loadInvitation(ctx context.Context) error {
 	return v.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		v.invitation, err = rx.Invitation(v.token)
 		return err
 	})
 }
 
-// get shows the form, or why there is none.
-func (v *visit) get() error {
+// serveGet shows the form, or why the link cannot be used.
+func (v *visit) serveGet() error {
 	if reason := v.invitation.Unusable(storage.Now()); reason != "" {
-		return v.refuse(reason)
+		return v.showUnusable(reason)
 	}
+
 	if v.invitation.Working {
-		return v.working()
+		return v.showWorking()
 	}
-	return v.form(http.StatusOK, fields{})
+	return v.showForm(http.StatusOK, formFields{})
 }
 
-// progress tells how far a signup is to whom it is the own: who knows its
-// account.
-func (v *visit) progress() error {
+// serveProgress shows the outcome of a signup to the visitor who made it, who knows its
+// account. All others see the link.
+func (v *visit) serveProgress() error {
 	account := v.r.URL.Query().Get("account")
 	if v.invitation.Account == nil || *v.invitation.Account != account {
-		return v.get()
+		return v.serveGet()
 	}
-	return v.settled()
+	return v.showOutcome()
 }
 
-func (v *visit) missing() {
-	v.show(http.StatusNotFound, plainPage("This link is not valid",
+func (v *visit) showNotFound() {
+	v.writePage(http.StatusNotFound, errorPage("This link is not valid",
 		"Check that you opened all of it. If it still does not work, ask whoever sent it to you for a new one."))
 }
 
-func (v *visit) broken(err error) {
+func (v *visit) showFailure(err error) {
 	v.Log.Error("a setup page failed", "request_id", v.w.Header().Get("X-Request-Id"), "setup_link", v.invitation.ID, "error", err)
 	v.w.Header().Set("Retry-After", "1")
-	v.show(http.StatusServiceUnavailable, plainPage("Something went wrong on our side", "Please try again in a moment."))
+	v.writePage(http.StatusServiceUnavailable, errorPage("Something went wrong on our side", "Please try again in a moment."))
 }

@@ -19,7 +19,7 @@ func FuzzRedirect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, target, value string) {
 		rec := httptest.NewRecorder()
 		v := &visit{w: rec, r: httptest.NewRequest("GET", "/", nil)}
-		if v.redirectTo(target, "status", "failed", "reason", value) != nil {
+		if v.redirectWithQuery(target, "status", "failed", "reason", value) != nil {
 			return // what cannot be read is not gone to
 		}
 		location := rec.Header().Get("Location")
@@ -39,7 +39,7 @@ func FuzzRedirect(f *testing.F) {
 			t.Errorf("%q leads to %q without the reason %q", target, location, value)
 		}
 		v.invitation.SuccessRedirectURL = &target
-		if policy := v.policy(page{}); strings.Count(policy, ";") != 6 || strings.ContainsAny(policy, "\r\n,\"") {
+		if policy := v.contentPolicy(page{}); strings.Count(policy, ";") != 6 || strings.ContainsAny(policy, "\r\n,\"") {
 			t.Errorf("%q makes the policy %q", target, policy)
 		}
 	})

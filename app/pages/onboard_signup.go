@@ -15,9 +15,9 @@ import (
 
 const (
 	maxName = 200
-	// signupTime is what it may take to find out what the provider's signup has
-	// brought. It goes on when the visitor leaves: a code works once.
-	signupTime = 30 * time.Second
+	// signupTimeout limits the calls to the provider that a signup needs. They go
+	// on when the visitor leaves, because a code works only once.
+	signupTimeout = 30 * time.Second
 	// exchangePause is between two tries to exchange a code, which lives 30 s.
 	exchangePause = 500 * time.Millisecond
 	exchangeTries = 3
@@ -25,76 +25,85 @@ const (
 	pollPause = 50 * time.Millisecond
 )
 
-// fields are the form as it was filled in, and what is wrong with it.
-type fields struct {
+// formFields are the fields of the sandbox's form as entered, and what is wrong with them.
+type formFields struct {
 	Name, Phone               string
 	NameProblem, PhoneProblem string
 }
 
-// post takes the form: a signup that is finished, or was cancelled.
-func (v *visit) post() error {
+// servePost takes the form of a signup that is finished or was cancelled.
+func (v *visit) servePost() error {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
 	if err := v.r.ParseForm(); err != nil {
-		v.show(http.StatusBadRequest, plainPage("The form could not be read", "Open the link again, and use the form there."))
+		v.writePage(http.StatusBadRequest, errorPage("The form could not be read", "Open the link again, and use the form there."))
 		return nil
 	}
+
 	reason := v.invitation.Unusable(storage.Now())
 	switch action := v.r.PostForm.Get("action"); {
 	case reason != "":
-		return v.refuse(reason)
+		return v.showUnusable(reason)
 	case action != "connect" && action != "cancel":
-		return v.form(http.StatusBadRequest, fields{})
+		return v.showForm(http.StatusBadRequest, formFields{})
 	case v.invitation.Working:
-		return v.awaitSettled() // pressed twice, or too late to cancel
+		return v.awaitOutcome() // the button was pressed twice, or it is too late to cancel
 	case action == "cancel":
-		return v.fail(storage.ReasonCancelled)
+		return v.showFailed(storage.ReasonCancelled)
 	}
-	s, asked := v.signup()
-	if asked.NameProblem != "" || asked.PhoneProblem != "" {
-		return v.form(http.StatusUnprocessableEntity, asked)
+
+	s, entered := v.readSignup()
+	if entered.NameProblem != "" || entered.PhoneProblem != "" {
+		return v.showForm(http.StatusUnprocessableEntity, entered)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.r.Context()), signupTime)
+
+	// The visitor may leave now: the code works only once, so what it brings must
+	// not be lost.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(v.r.Context()), signupTimeout)
 	defer cancel()
-	if err := v.begin(ctx, s); err != nil {
-		return v.notBegun(err)
+	if err := v.beginOnboarding(ctx, s); err != nil {
+		return v.showSignupError(err)
 	}
-	return v.awaitSettled()
+	return v.awaitOutcome()
 }
 
-// signup is what the signup has brought: the provider's own in the form, or one
-// that is played here.
-func (v *visit) signup() (Signup, fields) {
+// readSignup returns what the signup has returned: the values of the provider's own in
+// the form, or those of a sandbox's. In a sandbox the fields may be wrong.
+func (v *visit) readSignup() (Signup, formFields) {
 	form := v.r.PostForm
 	if v.Play == nil {
-		return Signup{Code: form.Get("code"), WABAID: form.Get("waba_id"), PhoneNumberID: form.Get("phone_number_id")}, fields{}
+		return Signup{Code: form.Get("code"), WABAID: form.Get("waba_id"), PhoneNumberID: form.Get("phone_number_id")}, formFields{}
 	}
-	asked := fields{Name: strings.TrimSpace(form.Get("name")), Phone: strings.TrimSpace(form.Get("phone_number"))}
-	phone, ok := phoneOf(asked.Phone)
+
+	entered := formFields{Name: strings.TrimSpace(form.Get("name")), Phone: strings.TrimSpace(form.Get("phone_number"))}
+	phone, ok := parsePhone(entered.Phone)
 	switch {
-	case utf8.RuneCountInString(asked.Name) > maxName || !utf8.ValidString(asked.Name):
-		asked.NameProblem = fmt.Sprintf("Use at most %d characters.", maxName)
+	case utf8.RuneCountInString(entered.Name) > maxName || !utf8.ValidString(entered.Name):
+		entered.NameProblem = fmt.Sprintf("Use at most %d characters.", maxName)
 	case !ok:
-		asked.PhoneProblem = "Enter the number with its country code, such as +1 555 010 0200, or leave it empty."
+		entered.PhoneProblem = "Enter the number with its country code, such as +1 555 010 0200, or leave it empty."
 	}
-	if asked.NameProblem != "" || asked.PhoneProblem != "" {
-		return Signup{}, asked
+
+	if entered.NameProblem != "" || entered.PhoneProblem != "" {
+		return Signup{}, entered
 	}
-	name := asked.Name
+
+	name := entered.Name
 	if name == "" {
 		name = v.invitation.CustomerName
 	}
+
 	s, err := v.Play(name, phone)
 	if err != nil {
-		asked.PhoneProblem = "The provider does not take this number."
+		entered.PhoneProblem = "The provider does not take this number."
 	}
-	return s, asked
+	return s, entered
 }
 
 // punctuation is what people write between the digits of a number.
 var punctuation = strings.NewReplacer(" ", "", "-", "", "(", "", ")", "", ".", "", "/", "")
 
-// phoneOf reads a number as people write it; an empty one is fine.
-func phoneOf(text string) (string, bool) {
+// parsePhone reads a number as people write it. An empty one is valid.
+func parsePhone(text string) (string, bool) {
 	phone := punctuation.Replace(text)
 	if phone == "" {
 		return "", true
@@ -103,72 +112,83 @@ func phoneOf(text string) (string, bool) {
 	return phone, ok
 }
 
-// notConnected is a signup that came to nothing, and why.
-type notConnected struct {
+// signupError is why a signup did not connect a number: the reason that the visitor is
+// shown, and the cause for the log.
+type signupError struct {
 	reason string
 	cause  error
 }
 
-func (e *notConnected) Error() string { return e.reason + ": " + e.cause.Error() }
-func (e *notConnected) Unwrap() error { return e.cause }
+func (e *signupError) Error() string { return e.reason + ": " + e.cause.Error() }
+func (e *signupError) Unwrap() error { return e.cause }
 
-// notBegun answers a signup that came to nothing at once.
-func (v *visit) notBegun(err error) error {
-	e, ok := errors.AsType[*notConnected](err)
+// showSignupError answers a signup that could not even begin to be connected. Any other
+// error is returned.
+func (v *visit) showSignupError(err error) error {
+	e, ok := errors.AsType[*signupError](err)
 	if !ok {
 		return err
 	}
+
 	v.Log.Warn("a signup came to nothing", "setup_link", v.invitation.ID, "reason", e.reason, "error", e.cause)
-	return v.fail(e.reason)
+	return v.showFailed(e.reason)
 }
 
-// begin exchanges the code, verifies with the token that it brings what the
-// browser says, and stores the account with the job that connects it.
-func (v *visit) begin(ctx context.Context, s Signup) error {
-	token, err := v.exchange(ctx, s.Code)
+// beginOnboarding exchanges the code for a token, finds the number that the token is
+// for, and stores the account with the job that connects it.
+func (v *visit) beginOnboarding(ctx context.Context, s Signup) error {
+	token, err := v.exchangeCode(ctx, s.Code)
 	if err != nil {
-		return &notConnected{storage.ReasonTokenExchange, err}
+		return &signupError{storage.ReasonTokenExchange, err}
 	}
-	a, err := v.verify(ctx, token, s)
+
+	a, err := v.findNumber(ctx, token, s)
 	if err != nil {
 		return err
 	}
+
 	return v.DB.Update(ctx, func(tx *storage.Tx) error {
 		i, err := tx.Invitation(v.token)
 		if err != nil {
 			return err
 		}
+
 		if reason := i.Unusable(tx.Now); reason != "" {
-			return &notConnected{reason, errors.New("the link cannot be used")}
+			return &signupError{reason, errors.New("the link cannot be used")}
 		}
+
 		if i.Working {
-			v.invitation = i // the button was pressed twice, and this press lost
+			v.invitation = i // the button was pressed twice, and the other request won
 			return nil
 		}
+
 		account := a // the closure may run twice
 		err = tx.BeginOnboarding(&i, &account, token.Reveal())
 		if errors.Is(err, storage.ErrConflict) {
-			return &notConnected{storage.ReasonProvider, err}
+			return &signupError{storage.ReasonProvider, err}
 		}
 		v.invitation = i
 		return err
 	})
 }
 
-// exchange trades the code for a token. What did not reach the provider, or was
-// turned away for now, is tried again while the code lives.
-func (v *visit) exchange(ctx context.Context, code string) (provider.Token, error) {
+// exchangeCode exchanges the code for a token. It tries again only if the provider
+// certainly has not used the code: an exchange with an unknown outcome is final.
+func (v *visit) exchangeCode(ctx context.Context, code string) (provider.Token, error) {
 	if code == "" {
 		return provider.Token{}, errors.New("the signup brought no code")
 	}
+
 	for try := 1; ; try++ {
 		grant, err := v.Provider.ExchangeCode(ctx, code, "")
 		if err == nil {
 			return grant.Token, nil
 		}
+
 		if !provider.Transient(err) || provider.OutcomeOf(err) == provider.Unknown || try == exchangeTries {
 			return provider.Token{}, err
 		}
+
 		select {
 		case <-time.After(exchangePause):
 		case <-ctx.Done():
@@ -177,10 +197,11 @@ func (v *visit) exchange(ctx context.Context, code string) (provider.Token, erro
 	}
 }
 
-// verify finds the number that was signed up, as the token shows it. What the
-// browser says of it is only believed where the token bears it out.
-func (v *visit) verify(ctx context.Context, token provider.Token, s Signup) (a storage.Account, err error) {
-	refuse := func(reason string, err error) (storage.Account, error) { return a, &notConnected{reason, err} }
+// findNumber finds the number that was signed up. The ids come from the browser and are
+// not trusted: the number must be among those that the token can read.
+func (v *visit) findNumber(ctx context.Context, token provider.Token, s Signup) (a storage.Account, err error) {
+	refuse := func(reason string, err error) (storage.Account, error) { return a, &signupError{reason, err} }
+
 	if s.WABAID == "" {
 		info, err := v.Provider.DebugToken(ctx, token)
 		granted := info.Targets("whatsapp_business_management")
@@ -189,9 +210,11 @@ func (v *visit) verify(ctx context.Context, token provider.Token, s Signup) (a s
 		}
 		s.WABAID = granted[0]
 	}
+
 	if !provider.PhoneNumberID.MatchString(s.WABAID) || s.PhoneNumberID != "" && !provider.PhoneNumberID.MatchString(s.PhoneNumberID) {
 		return refuse(storage.ReasonProvider, errors.New("the ids are none of the provider's"))
 	}
+
 	numbers, err := v.Provider.Numbers(ctx, token, s.WABAID)
 	if err != nil {
 		return refuse(storage.ReasonProvider, err)
@@ -199,6 +222,7 @@ func (v *visit) verify(ctx context.Context, token provider.Token, s Signup) (a s
 	if len(numbers) == 0 {
 		return refuse(storage.ReasonVerification, errors.New("the business account has no number"))
 	}
+
 	for _, n := range numbers {
 		if id := string(n.ID); id == s.PhoneNumberID || s.PhoneNumberID == "" && len(numbers) == 1 {
 			a = storage.Account{PhoneNumberID: &id, WABAID: &s.WABAID, ProviderStatus: &n.Status}
@@ -208,14 +232,16 @@ func (v *visit) verify(ctx context.Context, token provider.Token, s Signup) (a s
 			return a, nil
 		}
 	}
+
 	return refuse(storage.ReasonProvider, fmt.Errorf("the business account has %d numbers and not the one named", len(numbers)))
 }
 
-// awaitSettled waits for the job that connects the number, for as long as a
-// person waits, and answers with what came of it.
-func (v *visit) awaitSettled() error {
-	timeout := time.NewTimer(v.patience)
+// awaitOutcome waits for the job that connects the number and shows its outcome. After
+// signupWait it redirects to a page that reloads instead.
+func (v *visit) awaitOutcome() error {
+	timeout := time.NewTimer(v.signupWait)
 	defer timeout.Stop()
+
 	for v.invitation.Working {
 		select {
 		case <-time.After(pollPause):
@@ -223,25 +249,27 @@ func (v *visit) awaitSettled() error {
 			v.redirect(OnboardPath + v.token + "/progress?account=" + *v.invitation.Account)
 			return nil
 		case <-v.r.Context().Done():
-			return nil // nobody is waiting
+			return nil // the visitor has left
 		}
-		if err := v.read(v.r.Context()); err != nil {
+
+		if err := v.loadInvitation(v.r.Context()); err != nil {
 			return err
 		}
 	}
-	return v.settled()
+
+	return v.showOutcome()
 }
 
-// settled answers with what has come of the signup.
-func (v *visit) settled() error {
+// showOutcome shows whether the signup has connected the number.
+func (v *visit) showOutcome() error {
 	i := v.invitation
 	switch {
 	case i.Status == storage.LinkConsumed:
-		return v.succeed()
+		return v.showSuccess()
 	case i.Working:
-		return v.working()
+		return v.showWorking()
 	case i.FailureReason != nil:
-		return v.fail(*i.FailureReason)
+		return v.showFailed(*i.FailureReason)
 	}
-	return v.fail(storage.ReasonProvider) // the account was removed meanwhile
+	return v.showFailed(storage.ReasonProvider) // the account was removed meanwhile
 }

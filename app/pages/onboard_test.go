@@ -58,7 +58,7 @@ func newDesk(t testing.TB, link storage.SetupLink) *desk {
 			return Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err
 		},
 	})
-	d.pages.patience = 10 * time.Millisecond
+	d.pages.signupWait = 10 * time.Millisecond
 	return d
 }
 
@@ -170,7 +170,7 @@ func TestRedirectsKeepWhatTheyHaveAndCarryNothingElse(t *testing.T) {
 			is := is.New(t)
 			rec := httptest.NewRecorder()
 			v := &visit{w: rec, r: httptest.NewRequest("GET", "/", nil)}
-			is.NoErr(v.redirectTo(target, "customer_id", "cus_1", "status", "failed", "reason", "x & y\r\n"))
+			is.NoErr(v.redirectWithQuery(target, "customer_id", "cus_1", "status", "failed", "reason", "x & y\r\n"))
 			is.Equal(rec.Header().Get("Location"), want)
 			_, err := url.Parse(rec.Header().Get("Location"))
 			is.NoErr(err)
@@ -194,27 +194,27 @@ func TestAFormMayLeadWhereTheLinkLeads(t *testing.T) {
 			if c.success != "" {
 				v.invitation.SuccessRedirectURL, v.invitation.FailureRedirectURL = &c.success, &c.failure
 			}
-			is.New(t).True(strings.HasSuffix(v.policy(page{}), c.want))
+			is.New(t).True(strings.HasSuffix(v.contentPolicy(page{}), c.want))
 		})
 	}
 }
 
 func TestVisitorsOfOneNetworkShareTheirLimit(t *testing.T) {
 	is := is.New(t)
-	v := newVisitors()
+	v := newVisitLimits()
 	for range visitBurst {
-		is.True(!v.full("2001:db8::1", 1))
+		is.True(!v.exceeded("2001:db8::1", 1))
 	}
-	is.True(v.full("2001:db8::ffff", 1)) // the same subscriber
-	is.True(!v.full("2001:db8:0:1::1", 1))
-	is.True(!v.full("192.0.2.1", visitBurst))
-	is.True(v.full("192.0.2.1", 1))
-	is.True(!v.full("192.0.2.2", 1))
-	is.True(!v.full("not an address", 1))
-	for n := range maxVisitors + 10 {
-		v.full(strings.Repeat("x", n%7)+string(rune('a'+n%26))+url.QueryEscape(strings.Repeat("y", n/26)), 1)
+	is.True(v.exceeded("2001:db8::ffff", 1)) // the same subscriber
+	is.True(!v.exceeded("2001:db8:0:1::1", 1))
+	is.True(!v.exceeded("192.0.2.1", visitBurst))
+	is.True(v.exceeded("192.0.2.1", 1))
+	is.True(!v.exceeded("192.0.2.2", 1))
+	is.True(!v.exceeded("not an address", 1))
+	for n := range maxAddresses + 10 {
+		v.exceeded(strings.Repeat("x", n%7)+string(rune('a'+n%26))+url.QueryEscape(strings.Repeat("y", n/26)), 1)
 	}
-	is.True(len(v.all) <= maxVisitors) // strangers cannot fill the memory
+	is.True(len(v.all) <= maxAddresses) // strangers cannot fill the memory
 }
 
 func TestAssetsAreNamedByTheirContent(t *testing.T) {

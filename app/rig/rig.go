@@ -1,6 +1,6 @@
-// Package rig runs confab, the played provider and those who listen to them as
-// processes of their own, for measurements and trials that must not share a
-// process with what they watch.
+// Package rig runs confab, the simulator of the provider and receivers of webhooks as
+// processes of their own, for the measurements and trials of app/bench and app/soak: they
+// must not share a process with what they measure.
 package rig
 
 import (
@@ -22,7 +22,7 @@ type Program struct {
 	Env  []string
 }
 
-// command prepares a run.
+// command prepares a run with further variables.
 func (p Program) command(env []string, args ...string) *exec.Cmd {
 	cmd := exec.Command(p.Path, args...)
 	cmd.Env = append(append(os.Environ(), p.Env...), env...)
@@ -32,84 +32,90 @@ func (p Program) command(env []string, args ...string) *exec.Cmd {
 // output runs a command of confab to its end and returns what it printed.
 func (p Program) output(env []string, args ...string) (string, error) {
 	cmd := p.command(env, args...)
-	var words bytes.Buffer
-	cmd.Stderr = &words
+
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("confab %s: %w: %s", strings.Join(args, " "), err, words.Bytes())
+		return "", fmt.Errorf("confab %s: %w: %s", strings.Join(args, " "), err, stderr.Bytes())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Process is one that runs.
+// Process is a process that was started.
 type Process struct {
-	cmd   *exec.Cmd
-	ended chan struct{} // closed once it has
-	how   error         // it ended
+	cmd       *exec.Cmd
+	ended     chan struct{} // closed when it has ended
+	exitError error         // it ended
 }
 
-// Start starts a prepared command. What it complains of is let through, unless
-// the command says where else it should go.
+// Start starts a prepared command. Its standard error goes to ours, unless the command
+// says otherwise.
 func Start(cmd *exec.Cmd) (*Process, error) {
 	if cmd.Stderr == nil {
 		cmd.Stderr = os.Stderr
 	}
+
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
+
 	p := &Process{cmd: cmd, ended: make(chan struct{})}
 	go func() {
-		p.how = cmd.Wait()
+		p.exitError = cmd.Wait()
 		close(p.ended)
 	}()
 	return p, nil
 }
 
-// Kill ends the process without giving it a chance, if it still runs.
+// Kill kills the process, if it still runs, and waits for its end.
 func (p *Process) Kill() {
 	p.cmd.Process.Kill()
 	<-p.ended
 }
 
-// stopPatience is how long a process may take to end when it is asked to.
-const stopPatience = 20 * time.Second
+// stopTimeout is how long a process may take to end when it is asked to.
+const stopTimeout = 20 * time.Second
 
-// Stop asks the process to end and waits for it.
+// Stop sends SIGTERM and waits for the end of the process.
 func (p *Process) Stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
+
 	select {
 	case <-p.ended:
-		return p.how
-	case <-time.After(stopPatience):
+		return p.exitError
+	case <-time.After(stopTimeout):
 		p.Kill()
 		return errors.New("the process did not end when asked")
 	}
 }
 
-// startPatience is how long a process may take to answer.
-const startPatience = 20 * time.Second
+// startTimeout is how long a process may take to answer.
+const startTimeout = 20 * time.Second
 
 // Await waits until a URL answers 200.
 func (p *Process) Await(url string) error {
-	for began := time.Now(); time.Since(began) < startPatience; time.Sleep(2 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < startTimeout; time.Sleep(2 * time.Millisecond) {
 		if res, err := http.Get(url); err == nil {
 			res.Body.Close()
 			if res.StatusCode == http.StatusOK {
 				return nil
 			}
 		}
+
 		select {
 		case <-p.ended:
-			return fmt.Errorf("the process ended: %v", p.how)
+			return fmt.Errorf("the process ended: %v", p.exitError)
 		default:
 		}
 	}
-	return fmt.Errorf("%s did not answer within %s", url, startPatience)
+	return fmt.Errorf("%s did not answer within %s", url, startTimeout)
 }
 
-// FreeAddress is an address of this machine that nobody listens on now.
+// FreeAddress returns an address of this machine that nobody listens on now.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Server is `confab serve` on a data directory, stopped and started at will.
+// Server is `confab serve` on a data directory, which can be stopped and started again.
+// mu guards the fields below it: a fault may kill the server while others measure it.
 type Server struct {
 	Program
 	Dir     string
@@ -25,67 +26,73 @@ func (s *Server) Command(args ...string) (string, error) {
 	return s.output(s.Env, append(args, "--data-dir", s.Dir)...)
 }
 
-// URL is where the server answers.
+// URL returns the base URL of the server.
 func (s *Server) URL() string { return "http://" + s.Address }
 
 // Start starts the process and waits until it is ready.
 func (s *Server) Start() error {
 	cmd := s.command(s.Env, "serve", "--data-dir", s.Dir, "--listen", s.Address)
 	cmd.Stderr = s.Log
+
 	began := time.Now()
 	p, err := Start(cmd)
 	if err != nil {
 		return err
 	}
+
 	s.mu.Lock()
 	s.process = p
 	s.mu.Unlock()
+
 	err = p.Await(s.URL() + "/readyz")
+
 	s.mu.Lock()
 	s.ready = time.Since(began)
 	s.mu.Unlock()
 	return err
 }
 
-// Ready is how long the last start took, up to the first answer.
+// Ready returns how long the last start took, up to the first answer of /readyz.
 func (s *Server) Ready() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ready
 }
 
-// running is the process that runs, or nil.
+// running returns the process that runs, or nil.
 func (s *Server) running() *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.process
 }
 
-// take is the process that runs, or nil, and nobody's from now on.
-func (s *Server) take() *Process {
+// takeProcess returns the process that runs, or nil, and forgets it, so that only one
+// caller ends it.
+func (s *Server) takeProcess() *Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	p := s.process
 	s.process = nil
 	return p
 }
 
-// Kill ends the process, if one runs, without giving it a chance.
+// Kill kills the process, if one runs.
 func (s *Server) Kill() {
-	if p := s.take(); p != nil {
+	if p := s.takeProcess(); p != nil {
 		p.Kill()
 	}
 }
 
-// Stop asks the process, if one runs, to end and waits for it.
+// Stop sends SIGTERM to the process, if one runs, and waits for its end.
 func (s *Server) Stop() error {
-	if p := s.take(); p != nil {
+	if p := s.takeProcess(); p != nil {
 		return p.Stop()
 	}
 	return nil
 }
 
-// Memory is the resident size of the process in bytes, 0 when none runs.
+// Memory returns the resident size of the process in bytes, 0 if none runs.
 func (s *Server) Memory() (int64, error) {
 	if p := s.running(); p != nil {
 		return p.Memory()
@@ -93,8 +100,7 @@ func (s *Server) Memory() (int64, error) {
 	return 0, nil
 }
 
-// PeakMemory is the largest resident size that the process ever had, in bytes, 0
-// when none runs.
+// PeakMemory returns the largest resident size of the process in bytes, 0 if none runs.
 func (s *Server) PeakMemory() (int64, error) {
 	if p := s.running(); p != nil {
 		return p.PeakMemory()
@@ -102,7 +108,7 @@ func (s *Server) PeakMemory() (int64, error) {
 	return 0, nil
 }
 
-// Processor is the processor time that the process has used, 0 when none runs.
+// Processor returns the processor time that the process has used, 0 if none runs.
 func (s *Server) Processor() (time.Duration, error) {
 	if p := s.running(); p != nil {
 		return p.Processor()

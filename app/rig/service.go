@@ -1,6 +1,6 @@
 package rig
 
-// Service is a program that answers HTTP where it is told to.
+// Service is a running program that serves HTTP.
 type Service struct {
 	*Process
 	URL string
@@ -13,10 +13,12 @@ func (p Program) StartService(args ...string) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	process, err := Start(p.command(nil, append(args, "-listen", address)...))
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Service{process, "http://" + address}
 	if err := s.Await(s.URL); err != nil {
 		s.Kill()

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Simulator is the played provider.
+// Simulator is a running simulator of the provider, and what a server needs to use it.
 type Simulator struct {
 	*Process
 	URL           string `json:"simulator_url"`
@@ -22,25 +22,28 @@ type Simulator struct {
 	VerifyToken   string `json:"verify_token"`
 }
 
-// Uncapped lets the played provider take whatever it gets.
+// Uncapped are settings of the simulator without any limits, as a part of a JSON object.
 const Uncapped = `"messages_per_second":0,"pair_limit":false,"service_window":false`
 
-// StartSimulator runs the simulator in a directory. Its callbacks go to a URL,
-// its complaints to a log. Flags are further ones.
+// StartSimulator runs the simulator in a directory. Its callbacks go to the URL webhook,
+// its standard error to log. flags are added to its command line.
 func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...string) (*Simulator, error) {
 	address, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
+
 	s := &Simulator{}
 	cmd := p.command(nil, append([]string{"simulator", "--listen", address, "--data-dir", dir, "--webhook-url", webhook}, flags...)...)
 	cmd.Stderr = log
 	if s.Process, err = Start(cmd); err != nil {
 		return nil, err
 	}
+
 	if err := s.Await("http://" + address + "/_sim/settings"); err != nil {
 		return s, err
 	}
+
 	text, err := os.ReadFile(filepath.Join(dir, "simulator.json"))
 	if err != nil {
 		return s, err
@@ -48,28 +51,35 @@ func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...str
 	return s, json.Unmarshal(text, s)
 }
 
-// Settings is what lets a server speak to this provider, as variables.
+// Settings returns the variables that make a server use this provider.
 func (s *Simulator) Settings() []string {
-	return []string{"CONFAB_PROVIDER__BASE_URL=" + s.URL, "CONFAB_PROVIDER__APP_SECRET=" + s.AppSecret, "CONFAB_PROVIDER__VERIFY_TOKEN=" + s.VerifyToken}
+	return []string{
+		"CONFAB_PROVIDER__BASE_URL=" + s.URL,
+		"CONFAB_PROVIDER__APP_SECRET=" + s.AppSecret,
+		"CONFAB_PROVIDER__VERIFY_TOKEN=" + s.VerifyToken,
+	}
 }
 
-// Call makes a request of the control surface and reads the answer into out,
-// unless that is nil.
+// Call makes a request to the control API of the simulator and reads the answer into
+// out, unless that is nil.
 func (s *Simulator) Call(method, path, body string, out any) error {
 	req, err := http.NewRequest(method, s.URL+path, bytes.NewBufferString(body))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10))
 		return fmt.Errorf("%s %s: %d %s", method, path, res.StatusCode, text)
 	}
+
 	if out == nil {
 		_, err = io.Copy(io.Discard, res.Body)
 		return err

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Memory is the resident size of the process in bytes.
-func (p *Process) Memory() (int64, error) { return p.status("VmRSS:") }
+// Memory returns the resident size of the process in bytes.
+func (p *Process) Memory() (int64, error) { return p.readSize("VmRSS:") }
 
-// PeakMemory is the largest resident size that the process ever had, in bytes.
-func (p *Process) PeakMemory() (int64, error) { return p.status("VmHWM:") }
+// PeakMemory returns the largest resident size that the process has had, in bytes.
+func (p *Process) PeakMemory() (int64, error) { return p.readSize("VmHWM:") }
 
-// status reads a size out of what the kernel tells of the process.
-func (p *Process) status(name string) (int64, error) {
+// readSize reads a size out of /proc/PID/status.
+func (p *Process) readSize(name string) (int64, error) {
 	text, err := os.ReadFile(p.file("status"))
 	if err != nil {
 		return 0, err
 	}
-	return sizeIn(text, name)
+	return parseSize(text, name)
 }
 
-func sizeIn(status []byte, name string) (int64, error) {
+func parseSize(status []byte, name string) (int64, error) {
 	for line := range bytes.SplitSeq(status, []byte("\n")) {
 		if value, ok := bytes.CutPrefix(line, []byte(name)); ok {
 			if fields := bytes.Fields(value); len(fields) > 0 {
@@ -33,25 +33,28 @@ func sizeIn(status []byte, name string) (int64, error) {
 			}
 		}
 	}
+
 	return 0, fmt.Errorf("no %s in /proc", name)
 }
 
-// Processor is the processor time that the process has used so far, all its
-// threads together.
+// Processor returns the processor time that the process has used so far, in all its
+// threads.
 func (p *Process) Processor() (time.Duration, error) {
 	text, err := os.ReadFile(p.file("stat"))
 	if err != nil {
 		return 0, err
 	}
-	return processorIn(text)
+	return parseProcessorTime(text)
 }
 
-func processorIn(stat []byte) (time.Duration, error) {
-	const tick = 10 * time.Millisecond                              // what /proc counts in
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // a name may hold spaces
+func parseProcessorTime(stat []byte) (time.Duration, error) {
+	const tick = 10 * time.Millisecond                              // the unit of /proc
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name of the program may contain spaces
+
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("/proc tells no processor time: %q", stat)
 	}
+
 	user, err := strconv.ParseInt(string(fields[11]), 10, 64)
 	if err != nil {
 		return 0, err

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// delivery is one as the API shows it.
+// delivery is a webhook delivery as the API shows it.
 type delivery struct {
 	ID           string  `json:"id"`
 	EventType    string  `json:"event_type"`
@@ -15,8 +15,8 @@ type delivery struct {
 	ReplayedFrom *string `json:"replayed_from"`
 }
 
-// auditEvents compares what happened with what the endpoints were told: each
-// that lived as long as the trial must have taken every event.
+// auditEvents compares what happened with what the endpoints received: each endpoint
+// that was subscribed during the whole trial must have accepted every event.
 func (o *tenant) auditEvents(r *report, rows map[string]row, seen findings) error {
 	receipts := make(map[string]map[string]*receipt) // by endpoint and delivery
 	for _, one := range seen.Receipts {
@@ -25,28 +25,33 @@ func (o *tenant) auditEvents(r *report, rows map[string]row, seen findings) erro
 		}
 		receipts[one.Endpoint][one.Delivery] = one
 	}
+
 	taken := make(map[string]map[string]bool) // events by endpoint
-	for _, kind := range lasting {
-		endpoint := o.hook(kind)
+	for _, kind := range lastingHooks {
+		endpoint := o.endpointName(kind)
 		taken[kind] = o.takenEvents(r, receipts[endpoint])
 		if err := o.auditDeliveries(r, kind, receipts[endpoint]); err != nil {
 			return err
 		}
+
 		if numbers := seen.Numbers[endpoint]; !slices.Equal(numbers, []string{o.number}) {
 			r.discrepancy("%s: %s was told of numbers %v, not of %s alone", o.name, kind, numbers, o.number)
 		}
 	}
-	for _, kind := range lasting[1:] {
-		if !maps.Equal(taken[kind], taken[lasting[0]]) {
-			r.discrepancy("%s: %s took %d events and %s took %d", o.name, kind, len(taken[kind]), lasting[0], len(taken[lasting[0]]))
+
+	for _, kind := range lastingHooks[1:] {
+		if !maps.Equal(taken[kind], taken[lastingHooks[0]]) {
+			r.discrepancy("%s: %s took %d events and %s took %d",
+				o.name, kind, len(taken[kind]), lastingHooks[0], len(taken[lastingHooks[0]]))
 		}
 	}
-	o.auditCounts(r, rows, receipts[o.hook(hookSteady)])
+
+	o.auditCounts(r, rows, receipts[o.endpointName(hookSteady)])
 	r.events += len(taken[hookSteady])
 	return nil
 }
 
-// takenEvents is the set of events that an endpoint answered with 2xx.
+// takenEvents returns the events that an endpoint answered with 2xx.
 func (o *tenant) takenEvents(r *report, receipts map[string]*receipt) map[string]bool {
 	events := make(map[string]bool)
 	for _, one := range receipts {
@@ -61,12 +66,14 @@ func (o *tenant) takenEvents(r *report, receipts map[string]*receipt) map[string
 // auditDeliveries compares the deliveries of a subscription with the receipts.
 func (o *tenant) auditDeliveries(r *report, kind string, receipts map[string]*receipt) error {
 	known := make(map[string]bool)
-	err := o.each("/webhook_deliveries?limit=100&subscription_id="+o.hooks[kind], func(item json.RawMessage) error {
+	err := o.eachItem("/webhook_deliveries?limit=100&subscription_id="+o.hooks[kind], func(item json.RawMessage) error {
 		var d delivery
 		if err := json.Unmarshal(item, &d); err != nil {
 			return err
 		}
+
 		known[d.ID] = true
+
 		got := receipts[d.ID]
 		switch {
 		case d.Status == "succeeded" && (got == nil || got.Taken == 0):
@@ -78,6 +85,7 @@ func (o *tenant) auditDeliveries(r *report, kind string, receipts map[string]*re
 		}
 		return nil
 	})
+
 	for id := range receipts {
 		if err == nil && !known[id] {
 			r.discrepancy("%s: %s got %s, which is not in the list", o.name, kind, id)
@@ -86,8 +94,8 @@ func (o *tenant) auditDeliveries(r *report, kind string, receipts map[string]*re
 	return err
 }
 
-// auditCounts compares the events with what they tell of: one for each send and
-// each message received, one for each status.
+// auditCounts checks the number of events: one for each message sent or received, and
+// one for each status.
 func (o *tenant) auditCounts(r *report, rows map[string]row, receipts map[string]*receipt) {
 	told := make(map[string]map[string]bool) // distinct events by type and event id
 	for _, one := range receipts {
@@ -97,18 +105,20 @@ func (o *tenant) auditCounts(r *report, rows map[string]row, receipts map[string
 		}
 		told[key][one.Event] = true
 	}
+
 	expect := func(kind, id string, want int) {
 		if got := len(told[kind+" "+id]); got != want {
 			r.discrepancy("%s: %d events %s of %s, not %d", o.name, got, kind, id, want)
 		}
 	}
+
 	for id, m := range rows {
 		if m.Status == "failed" {
 			continue
 		}
 		expect("message.sent", id+":sent", 1)
 		statuses := []string{"sent", "delivered", "read"}
-		expect("message.status", m.MessageID, 1+slices.Index(statuses, last(m.Type)))
+		expect("message.status", m.MessageID, 1+slices.Index(statuses, finalStatus(m.Type)))
 	}
 	for id := range o.received {
 		expect("message.received", id, 1)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// client speaks the API for one tenant.
+// client calls the API for one tenant.
 type client struct {
 	base string
 	key  string
@@ -24,7 +24,7 @@ func newClient(base, key string) *client {
 	}}
 }
 
-// answer is what came back.
+// answer is an answer of the API.
 type answer struct {
 	status int
 	body   struct {
@@ -37,16 +37,18 @@ type answer struct {
 	}
 }
 
-// once makes one request; an error means that there was no answer.
-func (c *client) once(ctx context.Context, method, path, body, idempotency string) (a answer, err error) {
+// call makes one request; an error means that there was no answer.
+func (c *client) call(ctx context.Context, method, path, body, idempotency string) (a answer, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+"/v1"+path, strings.NewReader(body))
 	if err != nil {
 		return a, err
 	}
+
 	req.Header.Set("Authorization", "Bearer "+c.key)
 	if idempotency != "" {
 		req.Header.Set("Idempotency-Key", idempotency)
 	}
+
 	res, err := c.http.Do(req)
 	if err != nil {
 		return a, err
@@ -56,6 +58,7 @@ func (c *client) once(ctx context.Context, method, path, body, idempotency strin
 	if err != nil {
 		return a, err
 	}
+
 	a.status = res.StatusCode
 	if err := json.Unmarshal(text, &a.body); err != nil {
 		return a, fmt.Errorf("%s %s answered %d %.200q", method, path, res.StatusCode, text)
@@ -63,27 +66,29 @@ func (c *client) once(ctx context.Context, method, path, body, idempotency strin
 	return a, nil
 }
 
-// insist makes a request until it is answered: the server may be down, or its
-// disk full. It gives up long after the trial, never in the middle of it,
-// because what was perhaps done could not be told from what was not.
-func (c *client) insist(method, path, body, idempotency string) (answer, error) {
+// callUntilAnswered repeats a request until it is answered: the server may be down, or
+// its disk full. It does not give up when the trial ends, because then nobody would know
+// whether the request was carried out.
+func (c *client) callUntilAnswered(method, path, body, idempotency string) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
-		a, err := c.once(ctx, method, path, body, idempotency)
+		a, err := c.call(ctx, method, path, body, idempotency)
+
 		switch {
 		case ctx.Err() != nil:
 			return a, fmt.Errorf("%s %s was never answered: %w", method, path, err)
 		case err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress":
 			return a, nil
 		}
-		time.Sleep(20 * time.Millisecond) // nothing tells when it is back
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// done insists on a request that must succeed, and reads its data.
-func (c *client) done(method, path, body, idempotency string, out any) error {
-	a, err := c.insist(method, path, body, idempotency)
+// callOK repeats a request until it is answered, fails unless the answer is a success,
+// and reads its data.
+func (c *client) callOK(method, path, body, idempotency string, out any) error {
+	a, err := c.callUntilAnswered(method, path, body, idempotency)
 	switch {
 	case err != nil:
 		return err
@@ -95,26 +100,29 @@ func (c *client) done(method, path, body, idempotency string, out any) error {
 	return json.Unmarshal(a.body.Data, out)
 }
 
-// each walks a list to its end.
-func (c *client) each(path string, visit func(json.RawMessage) error) error {
+// eachItem calls visit with every item of a list, page by page.
+func (c *client) eachItem(path string, visit func(json.RawMessage) error) error {
 	next := ""
 	for {
-		a, err := c.insist("GET", path+next, "", "")
+		a, err := c.callUntilAnswered("GET", path+next, "", "")
 		if err != nil {
 			return err
 		}
 		if a.status != http.StatusOK {
 			return fmt.Errorf("GET %s: %d %s", path, a.status, a.body.Error.Code)
 		}
+
 		var page []json.RawMessage
 		if err := json.Unmarshal(a.body.Data, &page); err != nil {
 			return err
 		}
+
 		for _, item := range page {
 			if err := visit(item); err != nil {
 				return err
 			}
 		}
+
 		if a.body.NextCursor == nil {
 			return nil
 		}

@@ -11,16 +11,20 @@ import (
 // smallDisk is a file system of its own that can be filled up.
 type smallDisk struct{ path string }
 
-// newSmallDisk mounts one, large enough for a trial, where that is permitted.
+// newSmallDisk mounts one that is large enough for a trial, or returns nil if that is not
+// permitted.
 func newSmallDisk(path string, length time.Duration) *smallDisk {
 	size := 512 + 256*int(length/time.Minute) // MB
-	if os.MkdirAll(path, 0o700) != nil || exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", size), "tmpfs", path).Run() != nil {
+	if os.MkdirAll(path, 0o700) != nil {
+		return nil
+	}
+	if exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", size), "tmpfs", path).Run() != nil {
 		return nil
 	}
 	return &smallDisk{path}
 }
 
-// fill leaves no free block. The returned function makes room again.
+// fill writes a file until no block is free. The returned function removes it.
 func (d *smallDisk) fill() (func(), error) {
 	ballast := filepath.Join(d.path, "ballast")
 	f, err := os.Create(ballast)
@@ -28,11 +32,13 @@ func (d *smallDisk) fill() (func(), error) {
 		return nil, err
 	}
 	defer f.Close()
+
 	for block := make([]byte, 1<<20); len(block) >= 512; {
 		if _, err := f.Write(block); err != nil {
 			block = block[:len(block)/2]
 		}
 	}
+
 	return func() { os.Remove(ballast) }, nil
 }
 

@@ -10,16 +10,17 @@ import (
 	"confab/app/rig"
 )
 
-// picture is the smallest one that there is.
-var picture, _ = base64.StdEncoding.DecodeString("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+// picture is a PNG of one pixel.
+var picture, _ = base64.StdEncoding.DecodeString(
+	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 
-// receiverProcess is a receiver as the trial sees it.
+// receiverProcess is a receiver of webhooks in a process of its own.
 type receiverProcess struct {
 	*rig.Process
 	url string
 }
 
-// startReceiver runs one in a process of its own.
+// startReceiver runs this program once more, as a receiver.
 func startReceiver(self rig.Program) (*receiverProcess, error) {
 	service, err := self.StartService(receiverCommand)
 	if err != nil {
@@ -28,32 +29,34 @@ func startReceiver(self rig.Program) (*receiverProcess, error) {
 	return &receiverProcess{service.Process, service.URL}, nil
 }
 
-// endpoint is the URL of an endpoint.
+// endpoint returns the URL of an endpoint.
 func (r *receiverProcess) endpoint(name string) string { return r.url + "/hook/" + name }
 
-// behave tells an endpoint how to answer.
-func (r *receiverProcess) behave(name, mode string) error { return r.put("/mode/"+name+"/"+mode, "") }
+// setMode sets how an endpoint answers.
+func (r *receiverProcess) setMode(name, mode string) error { return r.put("/mode/"+name+"/"+mode, "") }
 
-// trust tells an endpoint of a signing secret.
-func (r *receiverProcess) trust(name, secret string) error { return r.put("/secret/"+name, secret) }
+// addSecret adds a signing secret that an endpoint accepts.
+func (r *receiverProcess) addSecret(name, secret string) error { return r.put("/secret/"+name, secret) }
 
 func (r *receiverProcess) put(path, body string) error {
 	req, err := http.NewRequest(http.MethodPut, r.url+path, bytes.NewBufferString(body))
 	if err != nil {
 		return err
 	}
+
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return err
 	}
 	defer res.Body.Close()
+
 	if res.StatusCode != http.StatusOK {
 		return fmt.Errorf("the receiver answered %d", res.StatusCode)
 	}
 	return nil
 }
 
-// findings asks for everything that the receiver noted.
+// findings returns everything that the receiver has recorded.
 func (r *receiverProcess) findings() (f findings, err error) {
 	res, err := http.Get(r.url + "/findings")
 	if err != nil {

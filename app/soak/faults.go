@@ -13,38 +13,46 @@ type fault struct {
 	play func(ctx context.Context, length time.Duration) error
 }
 
-// schedule is everything that goes wrong, in turn.
+// schedule returns all faults in the order in which they are played.
 func (t *trial) schedule() []fault {
 	provider := func(name, body string) fault {
 		return fault{name, func(ctx context.Context, length time.Duration) error {
 			return t.sim.Call("POST", "/_sim/faults", body, nil)
 		}}
 	}
+
 	all := []fault{
 		provider("provider answers 500", `{"kind":"http_500","times":10}`),
 		{"server killed", t.kill},
 		provider("provider hangs up after accepting", `{"kind":"drop_connection","times":10}`),
-		{"endpoint hangs", func(ctx context.Context, length time.Duration) error { return t.shake(ctx, modeHang, length) }},
+		{"endpoint hangs", func(ctx context.Context, length time.Duration) error {
+			return t.disturbEndpoints(ctx, modeHang, length)
+		}},
 		provider("provider times out", `{"kind":"timeout","times":5}`),
 		{"server restarted", t.restart},
 		provider("provider limits the rate", `{"kind":"rate_limit","times":10}`),
-		{"endpoint fails", func(ctx context.Context, length time.Duration) error { return t.shake(ctx, modeFail, length) }},
+		{"endpoint fails", func(ctx context.Context, length time.Duration) error {
+			return t.disturbEndpoints(ctx, modeFail, length)
+		}},
 		provider("provider's media fail", `{"kind":"http_500","endpoint":"media","times":3}`),
 	}
+
 	if t.disk != nil {
 		all = append(all, fault{"disk full", t.fillDisk})
 	}
 	return all
 }
 
-// misbehave plays the faults in turn until the trial ends.
-func (t *trial) misbehave(ctx context.Context, _ *rand.Rand) error {
+// playFaults plays the faults in turn until the trial ends.
+func (t *trial) playFaults(ctx context.Context, _ *rand.Rand) error {
 	step := min(max(t.length/40, time.Second), 10*time.Second)
+
 	for {
 		for _, f := range t.schedule() {
-			if !pause(ctx, step) {
+			if !sleep(ctx, step) {
 				return nil
 			}
+
 			if err := f.play(ctx, step); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
@@ -53,13 +61,13 @@ func (t *trial) misbehave(ctx context.Context, _ *rand.Rand) error {
 	}
 }
 
-// kill ends the server without giving it a chance, and starts it again.
+// kill kills the server and starts it again.
 func (t *trial) kill(context.Context, time.Duration) error {
 	t.server.Kill()
 	return t.server.Start()
 }
 
-// restart ends the server as an admin would, and starts it again.
+// restart stops the server as an administrator would, and starts it again.
 func (t *trial) restart(context.Context, time.Duration) error {
 	if err := t.server.Stop(); err != nil {
 		return err
@@ -67,29 +75,31 @@ func (t *trial) restart(context.Context, time.Duration) error {
 	return t.server.Start()
 }
 
-// shake lets one endpoint of each tenant misbehave for a while.
-func (t *trial) shake(ctx context.Context, mode string, length time.Duration) error {
+// disturbEndpoints makes one endpoint of each tenant hang or fail for a time.
+func (t *trial) disturbEndpoints(ctx context.Context, mode string, length time.Duration) error {
 	for _, one := range t.tenants {
-		if err := t.receiver.behave(one.hook(hookShaky), mode); err != nil {
+		if err := t.receiver.setMode(one.endpointName(hookShaky), mode); err != nil {
 			return err
 		}
 	}
-	pause(ctx, length)
+
+	sleep(ctx, length)
 	for _, one := range t.tenants {
-		if err := t.receiver.behave(one.hook(hookShaky), modeRandom); err != nil {
+		if err := t.receiver.setMode(one.endpointName(hookShaky), modeRandom); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fillDisk takes all room for a moment.
+// fillDisk fills the disk for a moment.
 func (t *trial) fillDisk(ctx context.Context, length time.Duration) error {
 	free, err := t.disk.fill()
 	if err != nil {
 		return err
 	}
-	pause(ctx, length/2)
+
+	sleep(ctx, length/2)
 	free()
 	return nil
 }

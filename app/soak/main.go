@@ -1,7 +1,13 @@
-// Command soak puts a whole installation under pressure for a while: mixed
-// traffic of two tenants, and faults on a schedule, the server's own death among
-// them. Afterwards it compares what was acknowledged with what the provider saw,
-// what the receivers got and what the database holds. Any difference is a fault.
+// Command soak tests a whole installation under load for a time: mixed traffic of two
+// tenants, and faults on a schedule, among them the death of the server. Afterwards it
+// compares what was acknowledged with what the provider saw, what the receivers got and
+// what the database holds. Any difference is a bug.
+//
+// A trial has four steps. prepare starts the server, the simulator of the provider and a
+// receiver of webhooks as processes, and makes the tenants. runTraffic runs clients and
+// faults at the same time; every client repeats its requests until they are answered and
+// records what was acknowledged. settle ends the faults and waits until nothing is left
+// to do. audit compares all sides.
 package main
 
 import (
@@ -21,20 +27,24 @@ func main() {
 		fatal(receive(os.Args[2:]))
 		return
 	}
+
 	var o options
 	flag.StringVar(&o.program.Path, "confab", "bin/confab", "the binary to try")
 	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
 	flag.Float64Var(&o.rate, "rate", 60, "messages per second of each tenant")
 	flag.Uint64Var(&o.seed, "seed", 1, "of everything that is chosen at random")
 	flag.Parse()
+
 	schema, err := os.ReadFile("schema.sql")
 	fatal(err) // run it from the top of the repository
 	o.schema = string(schema)
 	self, err := os.Executable()
 	fatal(err)
 	o.self = rig.Program{Path: self}
+
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+
 	report, err := soak(ctx, o)
 	fatal(err)
 	fmt.Print(report)

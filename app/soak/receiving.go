@@ -8,22 +8,24 @@ import (
 	"math/rand/v2"
 )
 
-// receive lets people write to the tenant, in every way that there is.
-func (o *tenant) receive(ctx context.Context, random *rand.Rand) error {
-	for o.writes.Wait(ctx) == nil {
+// receiveMessages keeps letting people write to the tenant, in all ways that there are,
+// until ctx ends.
+func (o *tenant) receiveMessages(ctx context.Context, random *rand.Rand) error {
+	for o.inboundLimit.Wait(ctx) == nil {
 		var err error
 		switch random.IntN(20) {
 		case 0:
-			err = o.echo(random)
+			err = o.sendEcho(random)
 		case 1:
-			err = o.change(random, "edit", `{"text":"what I meant"}`)
+			err = o.changeMessage(random, "edit", `{"text":"what I meant"}`)
 		case 2:
-			err = o.change(random, "revoke", `{}`)
+			err = o.changeMessage(random, "revoke", `{}`)
 		case 3:
-			err = o.acknowledge(random)
+			err = o.markRead(random)
 		default:
-			err = o.write(random)
+			err = o.writeMessage(random)
 		}
+
 		if err != nil {
 			return err
 		}
@@ -31,25 +33,33 @@ func (o *tenant) receive(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// write is one message of one person.
-func (o *tenant) write(random *rand.Rand) error {
-	kind, content := o.inbound(random)
-	body, err := json.Marshal(map[string]any{"phone_number_id": o.number, "from": o.person(random), "name": "Somebody", "type": kind, kind: content})
+// writeMessage lets one person write one message.
+func (o *tenant) writeMessage(random *rand.Rand) error {
+	kind, content := o.inboundContent(random)
+	body, err := json.Marshal(map[string]any{
+		"phone_number_id": o.number,
+		"from":            o.person(random),
+		"name":            "Somebody",
+		"type":            kind,
+		kind:              content,
+	})
 	if err != nil {
 		return err
 	}
+
 	var made struct{ ID string }
 	if err := o.trial.sim.Call("POST", "/_sim/inbound", string(body), &made); err != nil {
 		return err
 	}
+
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.received[made.ID] = kind
 	return nil
 }
 
-// inbound makes up what a person writes.
-func (o *tenant) inbound(random *rand.Rand) (kind string, content any) {
+// inboundContent returns what a person writes, chosen at random.
+func (o *tenant) inboundContent(random *rand.Rand) (kind string, content any) {
 	switch random.IntN(10) {
 	case 0:
 		return "image", map[string]any{"data": base64.StdEncoding.EncodeToString(picture), "caption": "look"}
@@ -65,21 +75,22 @@ func (o *tenant) inbound(random *rand.Rand) (kind string, content any) {
 	return "text", map[string]any{"body": fmt.Sprintf("hello %d", random.IntN(1_000_000))}
 }
 
-// echo is a message that the business sends from the phone app.
-func (o *tenant) echo(random *rand.Rand) error {
+// sendEcho lets the business send a message from the phone app.
+func (o *tenant) sendEcho(random *rand.Rand) error {
 	var made struct{ ID string }
 	body := fmt.Sprintf(`{"phone_number_id":%q,"to":%q,"type":"text","text":{"body":"from the phone"}}`, o.number, o.person(random))
 	if err := o.trial.sim.Call("POST", "/_sim/echo", body, &made); err != nil {
 		return err
 	}
+
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.echoed[made.ID] = true
 	return nil
 }
 
-// change edits or revokes something that a person wrote.
-func (o *tenant) change(random *rand.Rand, how, body string) error {
+// changeMessage edits or revokes something that a person wrote.
+func (o *tenant) changeMessage(random *rand.Rand, how, body string) error {
 	target := o.someReceived(random)
 	if target == "" {
 		return nil
@@ -87,14 +98,16 @@ func (o *tenant) change(random *rand.Rand, how, body string) error {
 	return o.trial.sim.Call("POST", "/_sim/messages/"+target+"/"+how, body, nil)
 }
 
-// acknowledge marks something that a person wrote as read. It may not have
+// markRead marks something that a person wrote as read. It may not have
 // arrived yet.
-func (o *tenant) acknowledge(random *rand.Rand) error {
+func (o *tenant) markRead(random *rand.Rand) error {
 	target := o.someReceived(random)
 	if target == "" {
 		return nil
 	}
-	a, err := o.insist("POST", "/"+o.number+"/messages", fmt.Sprintf(`{"messaging_product":"chat","status":"read","message_id":%q}`, target), "")
+
+	body := fmt.Sprintf(`{"messaging_product":"chat","status":"read","message_id":%q}`, target)
+	a, err := o.callUntilAnswered("POST", "/"+o.number+"/messages", body, "")
 	if err == nil && a.status != 200 && a.status != 404 {
 		err = fmt.Errorf("a read receipt was answered with %d %s", a.status, a.body.Error.Code)
 	}

@@ -14,7 +14,7 @@ import (
 	"confab/app/rig"
 )
 
-// options are how hard and how long to press.
+// options are how much load there is and for how long.
 type options struct {
 	program rig.Program // confab
 	self    rig.Program // this program, for the receivers
@@ -24,7 +24,7 @@ type options struct {
 	seed    uint64
 }
 
-// trial is one soak: the processes, the tenants, and what was found out.
+// trial is one run: the processes, the tenants, and what was recorded.
 type trial struct {
 	options
 	dir      string
@@ -39,31 +39,35 @@ type trial struct {
 	faults map[string]int
 }
 
-// soak runs one trial and returns its findings. What the server logged is kept
-// when there is something to explain.
+// soak runs one trial and returns its report. The log of the server is kept if the trial
+// failed.
 func soak(ctx context.Context, o options) (*report, error) {
 	dir, err := os.MkdirTemp("", "confab-soak-*")
 	if err != nil {
 		return nil, err
 	}
+
 	t := &trial{options: o, dir: dir, faults: make(map[string]int)}
 	keep := true
 	defer func() { t.clean(keep) }()
+
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	if err := t.press(ctx); err != nil {
+	if err := t.runTraffic(ctx); err != nil {
 		return nil, err
 	}
 	if err := t.settle(ctx); err != nil {
 		return nil, err
 	}
+
 	r, err := t.audit()
 	if err != nil {
 		return nil, err
 	}
+
 	if keep = r.failed(); keep {
-		r.kept = dir
+		r.keptDir = dir
 	}
 	return r, nil
 }
@@ -71,8 +75,9 @@ func soak(ctx context.Context, o options) (*report, error) {
 // clean ends what still runs and removes what need not be kept.
 func (t *trial) clean(keep bool) {
 	if t.health != nil {
-		t.health.end()
+		t.health.stopWatching()
 	}
+
 	if t.server != nil {
 		t.server.Kill()
 	}
@@ -85,14 +90,15 @@ func (t *trial) clean(keep bool) {
 	if t.disk != nil {
 		t.disk.remove()
 	}
+
 	if !keep {
 		os.RemoveAll(t.dir)
 	}
 }
 
-// patience is how the server is set up: as in life, but with schedules that
-// fit into a trial.
-var patience = []string{
+// serverSettings are the settings of the server: as in practice, but without limits and
+// with retries that fit into a trial.
+var serverSettings = []string{
 	"CONFAB_LOG__LEVEL=error",
 	"CONFAB_PLANS__SELF_HOSTED__RATE_PER_SECOND=0",
 	"CONFAB_PROVIDER__MESSAGES_PER_SECOND=0", "CONFAB_PROVIDER__PAIR_LIMIT=false",
@@ -107,27 +113,37 @@ func (t *trial) prepare() (err error) {
 	if err != nil {
 		return err
 	}
+
 	t.server = &rig.Server{Program: t.program, Dir: filepath.Join(t.dir, "data"), Log: log}
 	if t.disk = newSmallDisk(filepath.Join(t.dir, "disk"), t.length); t.disk != nil {
 		t.server.Dir = filepath.Join(t.disk.path, "data")
 	}
+
 	if t.server.Address, err = rig.FreeAddress(); err != nil {
 		return err
 	}
-	if t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log, "--remember", t.said()); err != nil {
+
+	t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
+		"--remember", t.messageCapacity())
+	if err != nil {
 		return err
 	}
-	if err := t.sim.Call("PATCH", "/_sim/settings", `{`+rig.Uncapped+`,"sent_ms":20,"delivered_ms":80,"read_ms":200,"template_review_ms":0}`, nil); err != nil {
+	settings := `{` + rig.Uncapped + `,"sent_ms":20,"delivered_ms":80,"read_ms":200,"template_review_ms":0}`
+	if err := t.sim.Call("PATCH", "/_sim/settings", settings, nil); err != nil {
 		return err
 	}
+
 	if t.receiver, err = startReceiver(t.self); err != nil {
 		return err
 	}
-	t.server.Env = append(t.sim.Settings(), patience...)
+
+	t.server.Env = append(t.sim.Settings(), serverSettings...)
 	if err := t.server.Start(); err != nil {
 		return err
 	}
-	t.health = watch(t.server)
+
+	t.health = watchServer(t.server)
+
 	for i, name := range []string{"Acme", "Umbrella"} {
 		one, err := t.newTenant(name, i)
 		if err != nil {
@@ -138,20 +154,25 @@ func (t *trial) prepare() (err error) {
 	return nil
 }
 
-// said is more messages than can be sent and received: the audit asks the provider
-// for all of them.
-func (t *trial) said() string {
-	const tenants, allInAll = 2, 3 // what people write, and what is said of it, is less than what is sent twice over
-	return strconv.Itoa(1000 + int(tenants*allInAll*t.rate*t.length.Seconds()))
+// messageCapacity returns how many messages the simulator must remember: more than can be
+// sent and received, because the audit asks for all of them.
+func (t *trial) messageCapacity() string {
+	// People write half as much as a tenant sends, and changes and echoes are fewer
+	// still, so three times what is sent is more than enough.
+	const tenants, factor = 2, 3
+	return strconv.Itoa(1000 + int(tenants*factor*t.rate*t.length.Seconds()))
 }
 
-// press lets traffic and faults go on for the length of the trial.
-func (t *trial) press(ctx context.Context) error {
+// runTraffic runs all clients and the faults for the length of the trial. The first error
+// ends it.
+func (t *trial) runTraffic(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, t.length)
 	defer cancel()
+
 	var group sync.WaitGroup
 	problems := make(chan error, 64)
 	started := uint64(0)
+
 	run := func(f func(context.Context, *rand.Rand) error) {
 		started++
 		random := rand.New(rand.NewPCG(t.seed, started))
@@ -162,18 +183,21 @@ func (t *trial) press(ctx context.Context) error {
 			}
 		})
 	}
+
 	for _, one := range t.tenants {
 		for range sendersAtOnce {
-			run(one.send)
+			run(one.sendMessages)
 		}
-		run(one.receive)
-		run(one.read)
-		run(one.tag)
-		run(one.subscribe)
+		run(one.receiveMessages)
+		run(one.readLists)
+		run(one.labelContacts)
+		run(one.changeSubscriptions)
 	}
-	run(t.misbehave)
+
+	run(t.playFaults)
 	group.Wait()
 	close(problems)
+
 	var all error
 	for err := range problems {
 		all = errors.Join(all, err)
@@ -181,7 +205,7 @@ func (t *trial) press(ctx context.Context) error {
 	return all
 }
 
-// count notes that a fault was played.
+// count counts a fault that was played.
 func (t *trial) count(fault string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,18 +8,19 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// tenant is an organization with one number, and what it knows to be true.
+// tenant is an organization with one number, and a record of what was acknowledged to it.
+// mu guards the fields below it, which all clients of the tenant write.
 type tenant struct {
 	*client
-	trial  *trial
-	name   string
-	index  int
-	number string
-	sends  *rate.Limiter
-	writes *rate.Limiter // of people
-	media  string        // id of a file in the library
-	label  string
-	hooks  map[string]string // subscriptions that live as long as the trial, by kind
+	trial         *trial
+	name          string
+	index         int
+	number        string
+	outboundLimit *rate.Limiter
+	inboundLimit  *rate.Limiter // of people
+	media         string        // id of a file in the library
+	label         string
+	hooks         map[string]string // subscriptions that live as long as the trial, by kind
 
 	mu       sync.Mutex
 	sent     map[string]string // acknowledged sends: id to type
@@ -29,10 +30,13 @@ type tenant struct {
 }
 
 // greeting is a template that every tenant has.
-const greeting = `{"name":"greeting","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Your order is on its way."}]}`
+const greeting = `{"name":"greeting","language":"en_US","category":"UTILITY",` +
+	`"components":[{"type":"BODY","text":"Your order is on its way."}]}`
 
-// hook is the name of an endpoint of the tenant's.
-func (o *tenant) hook(kind string) string { return fmt.Sprintf("%s-%s", strings.ToLower(o.name), kind) }
+// endpointName returns the name of an endpoint of the tenant.
+func (o *tenant) endpointName(kind string) string {
+	return fmt.Sprintf("%s-%s", strings.ToLower(o.name), kind)
+}
 
 // newTenant makes an organization with a key, a number and its subscriptions.
 func (t *trial) newTenant(name string, index int) (*tenant, error) {
@@ -44,8 +48,20 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &tenant{client: newClient(t.server.URL(), key), trial: t, name: name, index: index, sends: rate.NewLimiter(rate.Limit(t.rate), 10), writes: rate.NewLimiter(rate.Limit(t.rate/2), 10),
-		hooks: map[string]string{}, sent: map[string]string{}, received: map[string]string{}, echoed: map[string]bool{}}
+
+	o := &tenant{
+		client:        newClient(t.server.URL(), key),
+		trial:         t,
+		name:          name,
+		index:         index,
+		outboundLimit: rate.NewLimiter(rate.Limit(t.rate), 10),
+		inboundLimit:  rate.NewLimiter(rate.Limit(t.rate/2), 10),
+		hooks:         map[string]string{},
+		sent:          map[string]string{},
+		received:      map[string]string{},
+		echoed:        map[string]bool{},
+	}
+
 	var number struct {
 		PhoneNumberID string `json:"phone_number_id"`
 		WABAID        string `json:"waba_id"`
@@ -53,57 +69,67 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 	if err := t.sim.Call("POST", "/_sim/numbers", `{"is_on_biz_app":true}`, &number); err != nil {
 		return nil, err
 	}
+
 	o.number = number.PhoneNumberID
-	if _, err := t.server.Command("accounts", "connect", "--org", org, "--phone-number-id", number.PhoneNumberID, "--waba-id", number.WABAID,
-		"--access-token", t.sim.AccessToken); err != nil {
+	if _, err := t.server.Command("accounts", "connect", "--org", org, "--phone-number-id", number.PhoneNumberID,
+		"--waba-id", number.WABAID, "--access-token", t.sim.AccessToken); err != nil {
 		return nil, err
 	}
-	return o, o.equip()
+
+	return o, o.createResources()
 }
 
-// equip gives the tenant what its traffic needs.
-func (o *tenant) equip() (err error) {
+// createResources creates what the traffic of the tenant needs: a label, a media file, a
+// template and the subscriptions.
+func (o *tenant) createResources() (err error) {
 	var made struct{ ID string }
-	if err := o.done("POST", "/labels", `{"name":"seen"}`, "", &made); err != nil {
+	if err := o.callOK("POST", "/labels", `{"name":"seen"}`, "", &made); err != nil {
 		return err
 	}
 	o.label = made.ID
-	if err := o.done("POST", "/"+o.number+"/media", fmt.Sprintf(`{"link":%q}`, o.trial.receiver.url+"/picture.png"), "", &made); err != nil {
+
+	link := fmt.Sprintf(`{"link":%q}`, o.trial.receiver.url+"/picture.png")
+	if err := o.callOK("POST", "/"+o.number+"/media", link, "", &made); err != nil {
 		return err
 	}
 	o.media = made.ID
-	if err := o.done("POST", "/"+o.number+"/templates", greeting, "", nil); err != nil {
+
+	if err := o.callOK("POST", "/"+o.number+"/templates", greeting, "", nil); err != nil {
 		return err
 	}
-	for _, kind := range lasting {
-		if o.hooks[kind], err = o.subscription(o.hook(kind), `["*"]`); err != nil {
+
+	for _, kind := range lastingHooks {
+		if o.hooks[kind], err = o.subscription(o.endpointName(kind), `["*"]`); err != nil {
 			return err
 		}
 	}
-	return o.trial.receiver.behave(o.hook(hookShaky), modeRandom)
+
+	return o.trial.receiver.setMode(o.endpointName(hookShaky), modeRandom)
 }
 
-// The endpoints that live as long as the trial; each must get every event.
+// The endpoints that are subscribed during the whole trial; each must get every event.
 const (
 	hookSteady = "steady"
 	hookShaky  = "shaky"  // fails at random, and hangs or refuses for a while
 	hookPaused = "paused" // is paused and resumed
 )
 
-var lasting = []string{hookSteady, hookShaky, hookPaused}
+var lastingHooks = []string{hookSteady, hookShaky, hookPaused}
 
-// subscription subscribes an endpoint and returns the subscription's id. It
-// starts paused, because the endpoint must know the secret first.
+// subscription subscribes an endpoint and returns the id of the subscription. It is
+// created paused, because the endpoint must know its secret first.
 func (o *tenant) subscription(endpoint, events string) (string, error) {
 	var made struct {
 		ID     string `json:"id"`
 		Secret string `json:"initial_secret"`
 	}
+
 	body := fmt.Sprintf(`{"url":%q,"events":%s,"status":"paused"}`, o.trial.receiver.endpoint(endpoint), events)
-	if err := o.done("POST", "/webhook_subscriptions", body, "subscribe "+endpoint, &made); err != nil {
+	if err := o.callOK("POST", "/webhook_subscriptions", body, "subscribe "+endpoint, &made); err != nil {
 		return "", err
 	}
-	if err := o.trial.receiver.trust(endpoint, made.Secret); err != nil {
+
+	if err := o.trial.receiver.addSecret(endpoint, made.Secret); err != nil {
 		return "", err
 	}
 	return made.ID, o.setStatus(made.ID, "active")
@@ -111,5 +137,5 @@ func (o *tenant) subscription(endpoint, events string) (string, error) {
 
 // setStatus pauses or resumes a subscription.
 func (o *tenant) setStatus(subscription, status string) error {
-	return o.done("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), "", nil)
+	return o.callOK("PATCH", "/webhook_subscriptions/"+subscription, fmt.Sprintf(`{"status":%q}`, status), "", nil)
 }

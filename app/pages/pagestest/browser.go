@@ -1,4 +1,4 @@
-// Package pagestest looks at pages with a real browser, where there is one.
+// Package pagestest opens pages in a real browser, if one is installed.
 package pagestest
 
 import (
@@ -16,11 +16,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long one step in the browser may take on a busy machine.
-const patience = time.Minute
+// stepTimeout is how long one step in the browser may take on a busy machine.
+const stepTimeout = time.Minute
 
-// Browser is a window of a browser that remembers what it asked for and what it
-// complained about.
+// Browser is a window of a browser that records the requests and the errors of pages.
 type Browser struct {
 	t   testing.TB
 	ctx context.Context
@@ -34,43 +33,57 @@ type Browser struct {
 // machine the test is skipped.
 func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
+
 	options := append([]chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(program(t)), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.ExecPath(findBrowser(t)),
+		chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
 	}, more...)
-	b := &Browser{t: t, ctx: start(t, options)}
-	go follow(chromedp.Events(b.ctx, network.RequestWillBeSent), func(e network.EventRequestWillBeSent) { b.note(&b.requests, e.Request.URL) })
-	go follow(chromedp.Events(b.ctx, log.EntryAdded), func(e log.EventEntryAdded) { b.note(&b.complaints, e.Entry.Text) })
-	go follow(chromedp.Events(b.ctx, runtime.ExceptionThrown), func(e runtime.EventExceptionThrown) { b.note(&b.complaints, e.ExceptionDetails.Text) })
+	b := &Browser{t: t, ctx: startBrowser(t, options)}
+
+	go follow(chromedp.Events(b.ctx, network.RequestWillBeSent), func(e network.EventRequestWillBeSent) {
+		b.record(&b.requests, e.Request.URL)
+	})
+	go follow(chromedp.Events(b.ctx, log.EntryAdded), func(e log.EventEntryAdded) {
+		b.record(&b.complaints, e.Entry.Text)
+	})
+	go follow(chromedp.Events(b.ctx, runtime.ExceptionThrown), func(e runtime.EventExceptionThrown) {
+		b.record(&b.complaints, e.ExceptionDetails.Text)
+	})
 	return b
 }
 
-// starts is how often a browser may die before it shows anything, which is no
-// fault of a page.
-const starts = 5
+// maxStarts is how often a browser is started before the test fails: some die before they
+// show anything, which is no fault of a page.
+const maxStarts = 5
 
-// start starts the browser, and returns the context that it lives in.
-func start(t testing.TB, options []chromedp.ExecAllocatorOption) context.Context {
+// startBrowser starts the browser and returns its context.
+func startBrowser(t testing.TB, options []chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
+
 	for n := 1; ; n++ {
 		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
 		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
 		if err == nil {
 			_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
 		}
+
 		if err == nil {
 			t.Cleanup(cancel)
 			return ctx
 		}
+
 		cancel()
-		if n == starts {
+		if n == maxStarts {
 			t.Fatal(err)
 		}
 		t.Logf("the browser did not start, once more: %v", err)
 	}
 }
 
-// program finds a browser.
-func program(t testing.TB) string {
+// findBrowser returns the path of a browser, or skips the test.
+func findBrowser(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -81,7 +94,7 @@ func program(t testing.TB) string {
 	return ""
 }
 
-// follow hands each event to fn until the browser closes.
+// follow calls fn with each event until the browser closes.
 func follow[E any](events iter.Seq2[E, error], fn func(E)) {
 	for e, err := range events {
 		if err != nil {
@@ -91,7 +104,7 @@ func follow[E any](events iter.Seq2[E, error], fn func(E)) {
 	}
 }
 
-func (b *Browser) note(list *[]string, text string) {
+func (b *Browser) record(list *[]string, text string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*list = append(*list, text)
@@ -104,25 +117,26 @@ func (b *Browser) Requests() []string {
 	return append([]string(nil), b.requests...)
 }
 
-// Complaints lists what the browser had against the pages: errors of scripts,
-// and what their security policy forbade.
+// Complaints lists the errors that the browser has logged: errors of scripts, and what
+// the security policy of a page forbade.
 func (b *Browser) Complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.complaints...)
 }
 
-// Do takes steps that must succeed.
+// Do runs steps that must succeed.
 func (b *Browser) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// Command is a step that gives the browser a command of its protocol.
+// Command is a step that sends a command of the browser's protocol.
 func Command[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, command, params)
@@ -130,10 +144,11 @@ func Command[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chro
 	})
 }
 
-// Eval is the value of an expression in the page; promises are waited for.
+// Eval returns the value of an expression in the page. It waits for promises.
 func Eval[T any](b *Browser, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -145,10 +160,11 @@ func Eval[T any](b *Browser, expression string) T {
 // Until waits until an expression is true, in this page or the one that follows.
 func (b *Browser) Until(expression string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
+
 	for {
-		// Between two pages there is nothing to ask.
+		// An error is no failure: between two pages nothing can be evaluated.
 		if yes, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression)); err == nil && yes {
 			return
 		}
@@ -167,11 +183,13 @@ func (b *Browser) Visit(url string) {
 	b.Do(chromedp.Navigate(url))
 }
 
-// Shot is a picture of what the window shows.
+// Shot takes a screenshot of the window.
 func (b *Browser) Shot() []byte {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
+
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.t.Fatal(err)

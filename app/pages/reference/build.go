@@ -14,7 +14,7 @@ type page struct {
 	Intro          template.HTML
 	Groups         []group
 	Objects        []object
-	Style, Script  string // where they are
+	Style, Script  string // URLs of the style sheet and the script
 }
 
 // group is a chapter: a tag of the description.
@@ -24,10 +24,10 @@ type group struct {
 	Operations   []operation
 }
 
-// operation is an endpoint, or an event that is posted to one.
+// operation is an endpoint of the API, or an event that is posted to a webhook.
 type operation struct {
 	Anchor, Summary string
-	Method, Path    string // without a path: an event
+	Method, Path    string // both empty for an event
 	Text            template.HTML
 	Public          bool // needs no key
 	Parameters      []parameters
@@ -36,7 +36,7 @@ type operation struct {
 	Examples        []example // the first request and the first answer, then others
 }
 
-// parameters are those of one place: the path, the query, the headers.
+// parameters are the parameters in one place: the path, the query or the headers.
 type parameters struct {
 	Where  string
 	Fields []field
@@ -50,25 +50,25 @@ type body struct {
 type answer struct {
 	Status string
 	Text   template.HTML
-	Object string // what its data is, if that has a place of its own
-	List   bool   // a page of them
+	Object string // name of the object that is its data, if that has a section of its own
+	List   bool   // the data is a list of that object
 	Codes  []string
 }
 
 type example struct {
 	Title string
 	Plain string
-	HTML  template.HTML // Plain in colours, if it has any
+	HTML  template.HTML // Plain with syntax highlighting, if it is JSON
 	Open  bool
 	value *node
 }
 
-// shown makes an example of a value.
-func shown(title string, value *node) example {
-	return example{Title: title, Plain: indented(value), HTML: colored(value), value: value}
+// newExample makes an example of a value.
+func newExample(title string, value *node) example {
+	return example{Title: title, Plain: indentJSON(value), HTML: highlightJSON(value), value: value}
 }
 
-// object is a resource, described once and referred to from everywhere.
+// object is a resource, which has a section of its own that fields and answers link to.
 type object struct {
 	Name, Anchor string
 	Text         template.HTML
@@ -76,38 +76,52 @@ type object struct {
 	Example      template.HTML
 }
 
+// builder makes a page of a description. findObjects comes first, because it decides
+// what is a link and what is described in place; the samples are collected while the
+// operations are built, and shown with the objects at the end.
 type builder struct {
 	document
 	base    string
-	objects map[string]bool  // schemas that have a place of their own
-	samples map[string]*node // of objects, as answers showed them
+	objects map[string]bool  // schemas that have a section of their own
+	samples map[string]*node // the first example of each object
 }
 
-// methods in the order in which a path shows them.
+// methods are the methods in the order in which they are shown.
 var methods = []string{"get", "post", "put", "patch", "delete"}
 
-func (b *builder) page() (*page, error) {
+// buildPage describes every operation under its first tag, and all objects.
+func (b *builder) buildPage() (*page, error) {
 	info := b.root.get("info")
-	p := &page{Title: info.text("title"), Version: info.text("version"), BaseURL: b.base, Intro: prose(info.text("description"))}
+	p := &page{
+		Title:   info.text("title"),
+		Version: info.text("version"),
+		BaseURL: b.base,
+		Intro:   renderMarkdown(info.text("description")),
+	}
+
 	for _, tag := range b.root.list("tags") {
 		name := tag.text("name")
-		p.Groups = append(p.Groups, group{Name: name, Anchor: "tag-" + slug(name), Text: prose(tag.text("description"))})
+		p.Groups = append(p.Groups, group{Name: name, Anchor: "tag-" + slug(name), Text: renderMarkdown(tag.text("description"))})
 	}
+
 	b.findObjects()
 	var err error
 	add := func(path string, shared []*node, method string, op *node) {
 		if op == nil || err != nil {
 			return
 		}
+
 		var built operation
-		if built, err = b.operation(path, shared, method, op); err != nil {
+		if built, err = b.buildOperation(path, shared, method, op); err != nil {
 			err = fmt.Errorf("%s %s: %w", method, path, err)
 			return
 		}
+
 		tag := "Other"
 		if tags := op.list("tags"); len(tags) > 0 {
 			tag = tags[0].text()
 		}
+
 		i := slices.IndexFunc(p.Groups, func(g group) bool { return g.Name == tag })
 		if i < 0 {
 			p.Groups = append(p.Groups, group{Name: tag, Anchor: "tag-" + slug(tag)})
@@ -115,6 +129,7 @@ func (b *builder) page() (*page, error) {
 		}
 		p.Groups[i].Operations = append(p.Groups[i].Operations, built)
 	}
+
 	for _, section := range []string{"paths", "webhooks"} {
 		b.root.get(section).each(func(path string, item *node) {
 			if section == "webhooks" {
@@ -125,17 +140,20 @@ func (b *builder) page() (*page, error) {
 			}
 		})
 	}
+
 	if err != nil {
 		return nil, err
 	}
+
 	p.Groups = slices.DeleteFunc(p.Groups, func(g group) bool { return len(g.Operations) == 0 })
-	p.Objects, err = b.allObjects()
+	p.Objects, err = b.describeObjects()
 	return p, err
 }
 
-// findObjects finds what answers carry as their data: those are the resources.
+// findObjects finds the schemas that answers have as their data: those are the resources.
 func (b *builder) findObjects() {
 	b.objects, b.samples = make(map[string]bool), make(map[string]*node)
+
 	b.root.get("components", "schemas").each(func(_ string, schema *node) {
 		data := schema.get("properties", "data")
 		for _, carried := range []*node{data, data.get("items")} {
@@ -147,31 +165,34 @@ func (b *builder) findObjects() {
 	})
 }
 
-func (b *builder) allObjects() (all []object, err error) {
+func (b *builder) describeObjects() (all []object, err error) {
 	b.root.get("components", "schemas").each(func(name string, schema *node) {
 		if !b.objects[name] || err != nil {
 			return
 		}
-		o := object{Name: words(name), Anchor: "object-" + name, Text: prose(schema.text("description"))}
-		o.Fields, _, err = b.parts(schema, 1)
-		asAnswer(o.Fields)
+		o := object{Name: splitName(name), Anchor: "object-" + name, Text: renderMarkdown(schema.text("description"))}
+		o.Fields, _, err = b.describeParts(schema, 1)
+		markOptional(o.Fields)
+
 		if sample := b.samples[name]; sample != nil {
-			o.Example = colored(sample)
+			o.Example = highlightJSON(sample)
 		}
 		all = append(all, o)
 	})
+
 	slices.SortFunc(all, func(x, y object) int { return strings.Compare(x.Name, y.Name) })
 	return all, err
 }
 
-// asAnswer turns around what is worth a word: in an answer, what may be missing.
-func asAnswer(fields []field) {
+// markOptional changes the fields of a request into those of an answer: there it is worth
+// saying which fields may be missing, not which are required.
+func markOptional(fields []field) {
 	for i := range fields {
 		f := &fields[i]
-		f.Required, f.Seldom = false, !f.Required
-		asAnswer(f.Fields)
+		f.Required, f.Optional = false, !f.Required
+		markOptional(f.Fields)
 		for _, v := range f.Variants {
-			asAnswer(v.Fields)
+			markOptional(v.Fields)
 		}
 	}
 }

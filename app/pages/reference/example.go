@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// indented writes a node as JSON for people, in the order in which it was written.
-func indented(n *node) string {
+// indentJSON writes a node as indented JSON, with the keys in their original order.
+func indentJSON(n *node) string {
 	var out strings.Builder
 	writeJSON(&out, n, "\n", func(_, text string) string { return text })
 	return out.String()
 }
 
-// colored is indented, with marks for a style sheet.
-func colored(n *node) template.HTML {
+// highlightJSON is like indentJSON, with elements that the style sheet colours.
+func highlightJSON(n *node) template.HTML {
 	var out strings.Builder
 	writeJSON(&out, n, "\n", func(kind, text string) string {
 		return `<span class="` + kind + `">` + html.EscapeString(text) + `</span>`
@@ -23,9 +23,10 @@ func colored(n *node) template.HTML {
 	return template.HTML(out.String())
 }
 
-// writeJSON writes a node; mark dresses each key and value by its kind.
+// writeJSON writes a node; mark changes the text of each key and value, by its kind.
 func writeJSON(out *strings.Builder, n *node, newline string, mark func(kind, text string) string) {
 	deeper := newline + "  "
+
 	switch {
 	case n.fields != nil:
 		out.WriteByte('{')
@@ -33,7 +34,7 @@ func writeJSON(out *strings.Builder, n *node, newline string, mark func(kind, te
 			if i > 0 {
 				out.WriteByte(',')
 			}
-			out.WriteString(deeper + mark("key", quoted(key)) + ": ")
+			out.WriteString(deeper + mark("key", quoteJSON(key)) + ": ")
 			writeJSON(out, n.fields[key], deeper, mark)
 		}
 		if len(n.keys) > 0 {
@@ -61,7 +62,7 @@ func writeJSON(out *strings.Builder, n *node, newline string, mark func(kind, te
 func literal(v any) (kind, text string) {
 	switch v := v.(type) {
 	case string:
-		return "string", quoted(v)
+		return "string", quoteJSON(v)
 	case json.Number:
 		return "number", v.String()
 	case bool:
@@ -73,8 +74,8 @@ func literal(v any) (kind, text string) {
 	return "word", "null"
 }
 
-// quoted is a JSON string without the escapes that only matter within HTML.
-func quoted(s string) string {
+// quoteJSON returns a JSON string, without the escapes that only matter within HTML.
+func quoteJSON(s string) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
@@ -84,32 +85,35 @@ func quoted(s string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// curl is a request for the command line. url has its parameters filled in.
-func curl(method, url string, public bool, headers []string, contentType, body string) string {
-	parts := []string{"curl " + shell(url)}
+// curlCommand returns a request as a command line. url has its parameters filled in.
+func curlCommand(method, url string, public bool, headers []string, contentType, body string) string {
+	parts := []string{"curl " + quoteShell(url)}
 	if method != "GET" && (method != "POST" || body == "") {
-		parts[0] = "curl -X " + method + " " + shell(url)
+		parts[0] = "curl -X " + method + " " + quoteShell(url)
 	}
+
 	if !public {
 		parts = append(parts, `-H "Authorization: Bearer $CONFAB_API_KEY"`)
 	}
 	for _, h := range headers {
-		parts = append(parts, "-H "+shell(h))
+		parts = append(parts, "-H "+quoteShell(h))
 	}
+
 	switch {
 	case body == "":
 	case contentType == formType:
 		parts = append(parts, "-F "+body)
 	default:
-		parts = append(parts, "-d "+shell(body))
+		parts = append(parts, "-d "+quoteShell(body))
 	}
+
 	return strings.Join(parts, " \\\n  ")
 }
 
 const formType = "multipart/form-data"
 
-// shell quotes a word, if it needs that.
-func shell(s string) string {
+// quoteShell quotes a word for the shell, if it needs that.
+func quoteShell(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@+,%", r))
 	}) {

@@ -5,14 +5,17 @@ import (
 	"strings"
 )
 
-// operation describes one operation of a path, or an event, which has none.
-func (b *builder) operation(path string, shared []*node, method string, op *node) (operation, error) {
-	o := operation{Anchor: op.text("operationId"), Summary: op.text("summary"), Text: prose(op.text("description"))}
+// buildOperation describes one operation of a path, or an event, which has no path.
+// shared are the parameters of all operations of the path.
+func (b *builder) buildOperation(path string, shared []*node, method string, op *node) (operation, error) {
+	o := operation{Anchor: op.text("operationId"), Summary: op.text("summary"), Text: renderMarkdown(op.text("description"))}
 	if path != "" {
 		o.Method, o.Path = strings.ToUpper(method), path
 	}
+
 	security := op.get("security")
 	o.Public = security != nil && len(security.items) == 0
+
 	all := slices.Concat(shared, op.list("parameters"))
 	var err error
 	if o.Parameters, err = b.parameters(all); err != nil {
@@ -21,6 +24,7 @@ func (b *builder) operation(path string, shared []*node, method string, op *node
 	if o.Bodies, err = b.bodies(op); err != nil {
 		return o, err
 	}
+
 	var calls, shown []example
 	if o.Answers, shown, err = b.answers(op.get("responses")); err != nil {
 		return o, err
@@ -30,14 +34,16 @@ func (b *builder) operation(path string, shared []*node, method string, op *node
 	} else {
 		calls, err = b.calls(o, all, op.get("requestBody", "content"))
 	}
-	o.Examples = inOrder(calls, shown)
+
+	o.Examples = orderExamples(calls, shown)
 	return o, err
 }
 
-// inOrder puts the first request and the first answer side by side, open, and all
-// others after them.
-func inOrder(calls, answers []example) []example {
+// orderExamples puts the first request and the first answer at the beginning, open, and
+// all others closed after them.
+func orderExamples(calls, answers []example) []example {
 	var first, others []example
+
 	for _, list := range [][]example{calls, answers} {
 		for i, e := range list {
 			if e.Open = i == 0; e.Open {
@@ -47,10 +53,11 @@ func inOrder(calls, answers []example) []example {
 			}
 		}
 	}
+
 	return append(first, others...)
 }
 
-// parameters sorts parameters by where they stand.
+// parameters groups parameters by where they stand: path, query or headers.
 func (b *builder) parameters(all []*node) (sorted []parameters, err error) {
 	for _, where := range []struct{ in, title string }{{"path", "Path"}, {"query", "Query"}, {"header", "Headers"}} {
 		var fields []field
@@ -59,6 +66,7 @@ func (b *builder) parameters(all []*node) (sorted []parameters, err error) {
 			if err != nil {
 				return nil, err
 			}
+
 			if at.text("in") != where.in {
 				continue
 			}
@@ -66,11 +74,13 @@ func (b *builder) parameters(all []*node) (sorted []parameters, err error) {
 			if err != nil {
 				return nil, err
 			}
+
 			if text := at.text("description"); text != "" {
-				f.Text = line(text)
+				f.Text = renderLine(text)
 			}
 			fields = append(fields, f)
 		}
+
 		if len(fields) > 0 {
 			sorted = append(sorted, parameters{Where: where.title, Fields: fields})
 		}
@@ -83,6 +93,7 @@ func (b *builder) bodies(op *node) (all []body, err error) {
 		if err != nil {
 			return
 		}
+
 		var f field
 		f, err = b.describe("", content.get("schema"), true, 0)
 		all = append(all, body{contentType, f})
@@ -90,12 +101,13 @@ func (b *builder) bodies(op *node) (all []body, err error) {
 	return all, err
 }
 
-// answers describes what may come back, and shows the good ones.
+// answers describes all answers, and returns the examples of the successful ones.
 func (b *builder) answers(responses *node) (all []answer, shown []example, err error) {
 	responses.each(func(status string, response *node) {
 		if err != nil {
 			return
 		}
+
 		var a answer
 		var good []example
 		a, good, err = b.answer(status, response)
@@ -109,36 +121,41 @@ func (b *builder) answer(status string, response *node) (answer, []example, erro
 	if err != nil {
 		return answer{}, nil, err
 	}
-	a := answer{Status: status, Text: line(at.text("description"))}
+
+	a := answer{Status: status, Text: renderLine(at.text("description"))}
 	content := at.get("content", "application/json")
-	if a.Object, a.List, err = b.carried(content.get("schema")); err != nil {
+	if a.Object, a.List, err = b.dataObject(content.get("schema")); err != nil {
 		return a, nil, err
 	}
+
 	if status >= "3" {
 		content.get("examples").each(func(code string, _ *node) { a.Codes = append(a.Codes, code) })
 		return a, nil, nil
 	}
+
 	shown, err := b.examples(content)
 	for i := range shown {
-		b.remember(a, shown[i].value)
+		b.keepSample(a, shown[i].value)
 		shown[i].Title = status + " · " + shown[i].Title
 	}
 	return a, shown, err
 }
 
-// remember keeps the first example of an object that an answer shows.
-func (b *builder) remember(a answer, value *node) {
+// keepSample keeps the first example of the object that an answer has as its data.
+func (b *builder) keepSample(a answer, value *node) {
 	data := value.get("data")
 	if data != nil && len(data.items) > 0 {
 		data = data.items[0]
 	}
+
 	if a.Object != "" && b.samples[a.Object] == nil && data.get("object") != nil {
 		b.samples[a.Object] = data
 	}
 }
 
-// carried is the object that an answer's data is.
-func (b *builder) carried(schema *node) (name string, list bool, err error) {
+// dataObject returns the name of the object that is the data of an answer, and whether
+// the data is a list of it. The name is "" if the object has no section of its own.
+func (b *builder) dataObject(schema *node) (name string, list bool, err error) {
 	if schema == nil {
 		return "", false, nil
 	}
@@ -146,6 +163,7 @@ func (b *builder) carried(schema *node) (name string, list bool, err error) {
 	if err != nil {
 		return "", false, err
 	}
+
 	data := at.get("properties", "data")
 	if item := data.get("items"); item != nil {
 		data, list = item, true
@@ -153,6 +171,7 @@ func (b *builder) carried(schema *node) (name string, list bool, err error) {
 	if data == nil {
 		return "", false, nil
 	}
+
 	_, name, err = b.deref(data)
 	if !b.objects[name] {
 		name = ""
@@ -160,10 +179,10 @@ func (b *builder) carried(schema *node) (name string, list bool, err error) {
 	return name, list, err
 }
 
-// examples are those of a body.
+// examples returns the examples of a body.
 func (b *builder) examples(content *node) (all []example, err error) {
 	if one := content.get("example"); one != nil {
-		all = append(all, shown("example", one))
+		all = append(all, newExample("example", one))
 	}
 	content.get("examples").each(func(name string, given *node) {
 		at, _, fault := b.deref(given)
@@ -171,18 +190,20 @@ func (b *builder) examples(content *node) (all []example, err error) {
 			err = fault
 			return
 		}
+
 		title := at.text("summary")
 		if title == "" {
 			title = name
 		}
+
 		if value := at.get("value"); value != nil {
-			all = append(all, shown(title, value))
+			all = append(all, newExample(title, value))
 		}
 	})
 	return all, err
 }
 
-// calls are requests for the command line, one for each example of a body.
+// calls returns requests as command lines, one for each example of a body.
 func (b *builder) calls(o operation, all []*node, content *node) (calls []example, err error) {
 	url := b.base + o.Path
 	var headers []string
@@ -191,6 +212,7 @@ func (b *builder) calls(o operation, all []*node, content *node) (calls []exampl
 		if err != nil {
 			return nil, err
 		}
+
 		name, value := at.text("name"), at.text("example")
 		switch {
 		case at.text("in") == "path":
@@ -201,13 +223,16 @@ func (b *builder) calls(o operation, all []*node, content *node) (calls []exampl
 		case at.text("in") == "header" && name == "Idempotency-Key":
 			headers = append(headers, name+": "+value)
 		}
+
 		if err != nil {
 			return nil, err
 		}
 	}
+
 	add := func(title, contentType, body string) {
-		calls = append(calls, example{Title: title, Plain: curl(o.Method, url, o.Public, headers, contentType, body)})
+		calls = append(calls, example{Title: title, Plain: curlCommand(o.Method, url, o.Public, headers, contentType, body)})
 	}
+
 	content.each(func(contentType string, c *node) {
 		if contentType == formType {
 			add("A file", contentType, "file=@photo.jpg")
@@ -221,23 +246,25 @@ func (b *builder) calls(o operation, all []*node, content *node) (calls []exampl
 			add(e.Title, contentType, e.Plain)
 		}
 	})
+
 	if len(calls) == 0 {
 		add("Request", "", "")
 	}
 	return calls, err
 }
 
-// sample is a value that a schema shows as an example.
+// sample returns the first example value of a schema.
 func (b *builder) sample(schema *node) (string, error) {
 	at, _, err := b.deref(schema)
 	if err != nil {
 		return "", err
 	}
+
 	if shown := at.list("examples"); len(shown) > 0 {
 		return shown[0].text(), nil
 	}
 	return at.text("example"), nil
 }
 
-// slug is a name that can be part of a link.
+// slug makes a name that can be part of a link.
 func slug(name string) string { return strings.ReplaceAll(strings.ToLower(name), " ", "-") }

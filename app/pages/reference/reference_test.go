@@ -21,11 +21,11 @@ func TestProse(t *testing.T) {
 		"No [link](javascript:alert(1)).":                              "<p>No [link](javascript:alert(1)).</p>",
 		"An open ` or **":                                              "<p>An open ` or **</p>",
 	} {
-		if got := string(prose(text)); got != want {
+		if got := string(renderMarkdown(text)); got != want {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
-	is.New(t).Equal(line("two\nlines"), template.HTML("two lines"))
+	is.New(t).Equal(renderLine("two\nlines"), template.HTML("two lines"))
 }
 
 func TestJSONKeepsItsOrder(t *testing.T) {
@@ -34,8 +34,8 @@ func TestJSONKeepsItsOrder(t *testing.T) {
 	n, err := parse([]byte(text))
 	is.NoErr(err)
 	is.Equal(n.keys, []string{"z", "a", "m"})
-	is.Equal(strings.Join(strings.Fields(indented(n)), ""), strings.ReplaceAll(text, " ", "")) // nothing but the spaces changed
-	html := string(colored(n))
+	is.Equal(strings.Join(strings.Fields(indentJSON(n)), ""), strings.ReplaceAll(text, " ", "")) // nothing but the spaces changed
+	html := string(highlightJSON(n))
 	is.True(strings.Contains(html, `<span class="key">&#34;&lt;b&gt;&#34;</span>: <span class="string">&#34;\&#34;x\&#34; &amp; y&#34;</span>`))
 	is.True(strings.Contains(html, `<span class="number">1.50</span>`))
 	for _, bad := range []string{"", "{", `{"a"`, `[1,`, "nope"} {
@@ -50,14 +50,14 @@ func TestJSONKeepsItsOrder(t *testing.T) {
 
 func TestCurlCanBePastedIntoAShell(t *testing.T) {
 	is := is.New(t)
-	is.Equal(curl("GET", "http://x/v1/me", false, nil, "", ""), "curl http://x/v1/me \\\n  -H \"Authorization: Bearer $CONFAB_API_KEY\"")
-	is.Equal(curl("GET", "http://x/v1/health", true, nil, "", ""), "curl http://x/v1/health")
-	is.Equal(curl("DELETE", "http://x/v1/labels/lbl_1?a=b&c", true, nil, "", ""), "curl -X DELETE 'http://x/v1/labels/lbl_1?a=b&c'")
-	is.Equal(curl("POST", "http://x/r", true, nil, "", ""), "curl -X POST http://x/r")
-	is.Equal(curl("POST", "http://x/r", true, []string{"Idempotency-Key: k 1"}, "application/json", `{"a":"it's"}`),
+	is.Equal(curlCommand("GET", "http://x/v1/me", false, nil, "", ""), "curl http://x/v1/me \\\n  -H \"Authorization: Bearer $CONFAB_API_KEY\"")
+	is.Equal(curlCommand("GET", "http://x/v1/health", true, nil, "", ""), "curl http://x/v1/health")
+	is.Equal(curlCommand("DELETE", "http://x/v1/labels/lbl_1?a=b&c", true, nil, "", ""), "curl -X DELETE 'http://x/v1/labels/lbl_1?a=b&c'")
+	is.Equal(curlCommand("POST", "http://x/r", true, nil, "", ""), "curl -X POST http://x/r")
+	is.Equal(curlCommand("POST", "http://x/r", true, []string{"Idempotency-Key: k 1"}, "application/json", `{"a":"it's"}`),
 		"curl http://x/r \\\n  -H 'Idempotency-Key: k 1' \\\n  -d '{\"a\":\"it'\\''s\"}'")
-	is.Equal(curl("PATCH", "http://x/r", true, nil, "application/json", "{}"), "curl -X PATCH http://x/r \\\n  -d '{}'")
-	is.Equal(curl("POST", "http://x/r", true, nil, formType, "file=@photo.jpg"), "curl http://x/r \\\n  -F file=@photo.jpg")
+	is.Equal(curlCommand("PATCH", "http://x/r", true, nil, "application/json", "{}"), "curl -X PATCH http://x/r \\\n  -d '{}'")
+	is.Equal(curlCommand("POST", "http://x/r", true, nil, formType, "file=@photo.jpg"), "curl http://x/r \\\n  -F file=@photo.jpg")
 }
 
 func TestSchemasInWords(t *testing.T) {

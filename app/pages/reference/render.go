@@ -1,5 +1,9 @@
-// Package reference makes a page of an OpenAPI description: one document without
-// foreign parts, readable without scripts, on paper and in the dark.
+// Package reference makes an HTML page of an OpenAPI description. The page loads nothing
+// from other servers, works without scripts, and can be printed and read in dark mode.
+//
+// The description is parsed into a tree of nodes that keeps the order of keys (tree.go).
+// The builder makes a page of it (build.go, operation.go, schema.go, example.go,
+// text.go), and a template makes HTML of the page (assets/page.html).
 package reference
 
 import (
@@ -20,16 +24,16 @@ var pageText string
 //go:embed assets/page.css
 var Style []byte
 
-// Script adds what is comfortable: a filter, buttons that copy, and a mark at
-// where one is. The page does without.
+// Script adds comfort: a filter, copy buttons, and a mark at the current section. The
+// page works without it.
 //
 //go:embed assets/page.js
 var Script []byte
 
-// Options say where things are.
+// Options are the URLs that the page contains.
 type Options struct {
 	BaseURL string // of the API, as examples call it
-	Path    string // of the page, under which its style and script are
+	Path    string // of the page; its style and script are below it
 }
 
 // Render makes the page of a description.
@@ -38,16 +42,19 @@ func Render(description []byte, o Options) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the description: %w", err)
 	}
+
 	b := &builder{document: document{root}, base: o.BaseURL}
-	p, err := b.page()
+	p, err := b.buildPage()
 	if err != nil {
 		return nil, fmt.Errorf("describe the API: %w", err)
 	}
+
 	p.Style, p.Script = o.Path+"/page.css?"+Version(Style), o.Path+"/page.js?"+Version(Script)
-	t, err := template.New("page").Funcs(template.FuncMap{"lower": strings.ToLower, "object": words}).Parse(pageText)
+	t, err := template.New("page").Funcs(template.FuncMap{"lower": strings.ToLower, "object": splitName}).Parse(pageText)
 	if err != nil {
 		return nil, err
 	}
+
 	var out bytes.Buffer
 	if err := t.Execute(&out, p); err != nil {
 		return nil, err
@@ -55,7 +62,7 @@ func Render(description []byte, o Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// Version tells one content from another.
+// Version returns a short hash of a content, which changes when the content does.
 func Version(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:8])

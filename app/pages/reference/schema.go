@@ -11,11 +11,11 @@ import (
 type field struct {
 	Name     string
 	Type     string
-	Object   string          // of which object, if that has a place of its own
+	Object   string          // name of its object, if that has a section of its own
 	Required bool            // of a request: it must be there
-	Seldom   bool            // of an answer: it is not always there
-	Rules    []template.HTML // what its value must be, in words
-	Values   []string        // the only ones it may have
+	Optional bool            // of an answer: it is not always there
+	Rules    []template.HTML // limits of its value, in words
+	Values   []string        // the only allowed values, if they are limited
 	Text     template.HTML
 	Fields   []field // of an object, or of the items of an array
 	Variants []variant
@@ -28,30 +28,34 @@ type variant struct {
 	Fields []field
 }
 
-// maxDepth keeps a description that refers to itself from growing for ever.
+// maxDepth stops a schema that refers to itself.
 const maxDepth = 8
 
-// describe makes a field of a schema.
+// describe makes a field of a schema. An object with a section of its own is only named,
+// unless it is the body itself (depth 0).
 func (b *builder) describe(name string, schema *node, required bool, depth int) (field, error) {
 	s, refName, err := b.deref(schema)
 	if err != nil {
 		return field{}, err
 	}
-	f := field{Name: name, Required: required, Text: line(s.text("description"))}
+
+	f := field{Name: name, Required: required, Text: renderLine(s.text("description"))}
 	if own := schema.text("description"); own != "" {
-		f.Text = line(own)
+		f.Text = renderLine(own)
 	}
-	f.Type, f.Values = typeOf(s), values(s)
-	f.Rules = rules(s)
+	f.Type, f.Values = typeName(s), allowedValues(s)
+	f.Rules = describeRules(s)
+
 	inner, innerName := s, refName
 	if item := s.get("items"); item != nil {
 		if inner, innerName, err = b.deref(item); err != nil {
 			return f, err
 		}
-		f.Type = "array of " + plural(typeOf(inner))
-		f.Values = append(f.Values, values(inner)...)
-		f.Rules = append(f.Rules, rules(inner)...)
+		f.Type = "array of " + plural(typeName(inner))
+		f.Values = append(f.Values, allowedValues(inner)...)
+		f.Rules = append(f.Rules, describeRules(inner)...)
 	}
+
 	if b.objects[innerName] && depth > 0 {
 		f.Object = innerName
 		return f, nil
@@ -59,23 +63,26 @@ func (b *builder) describe(name string, schema *node, required bool, depth int) 
 	if depth >= maxDepth {
 		return f, nil
 	}
-	f.Fields, f.Variants, err = b.parts(inner, depth+1)
+
+	f.Fields, f.Variants, err = b.describeParts(inner, depth+1)
 	return f, err
 }
 
-// parts are the fields of an object, and the forms that it may have.
-func (b *builder) parts(s *node, depth int) (fields []field, variants []variant, err error) {
+// describeParts returns the fields of an object, with those that it inherits, and the
+// forms that it may have.
+func (b *builder) describeParts(s *node, depth int) (fields []field, variants []variant, err error) {
 	for _, part := range s.list("allOf") {
 		at, _, err := b.deref(part)
 		if err != nil {
 			return nil, nil, err
 		}
-		inherited, forms, err := b.parts(at, depth)
+		inherited, forms, err := b.describeParts(at, depth)
 		if err != nil {
 			return nil, nil, err
 		}
 		fields, variants = append(fields, inherited...), append(variants, forms...)
 	}
+
 	required := s.list("required")
 	s.get("properties").each(func(key string, property *node) {
 		if err != nil {
@@ -92,6 +99,7 @@ func (b *builder) parts(s *node, depth int) (fields []field, variants []variant,
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for _, form := range append(s.list("oneOf"), s.list("anyOf")...) {
 		v, err := b.variant(form, depth)
 		if err != nil {
@@ -109,16 +117,19 @@ func (b *builder) variant(form *node, depth int) (variant, error) {
 	if err != nil {
 		return variant{}, err
 	}
-	v := variant{Name: words(name), Text: line(at.text("description"))}
+
+	v := variant{Name: splitName(name), Text: renderLine(at.text("description"))}
 	if title := at.text("title"); title != "" {
 		v.Name = title
 	}
+
 	var nested []variant
-	if v.Fields, nested, err = b.parts(at, depth); len(nested) > 0 && len(v.Fields) == 0 {
-		for _, n := range nested { // a form that only has forms
+	if v.Fields, nested, err = b.describeParts(at, depth); len(nested) > 0 && len(v.Fields) == 0 {
+		for _, n := range nested { // a form that consists of forms only
 			v.Fields = append(v.Fields, n.Fields...)
 		}
 	}
+
 	if v.Name == "" {
 		var must []string
 		for _, f := range v.Fields {
@@ -131,11 +142,12 @@ func (b *builder) variant(form *node, depth int) (variant, error) {
 	return v, err
 }
 
-// typeOf is a schema's type in a word or two.
-func typeOf(s *node) string {
+// typeName returns the type of a schema in a word or two.
+func typeName(s *node) string {
 	if s == nil {
 		return "anything"
 	}
+
 	var types []string
 	for _, t := range s.list("type") {
 		types = append(types, t.text())
@@ -143,9 +155,11 @@ func typeOf(s *node) string {
 	if single := s.text("type"); single != "" {
 		types = []string{single}
 	}
+
 	nullable := slices.Contains(types, "null")
 	types = slices.DeleteFunc(types, func(t string) bool { return t == "null" })
 	text := strings.Join(types, " or ")
+
 	switch format := s.text("format"); {
 	case text == "":
 		text = "anything"
@@ -155,6 +169,7 @@ func typeOf(s *node) string {
 	case text == "string" && slices.Contains([]string{"date-time", "uri", "email", "binary"}, format):
 		text = map[string]string{"date-time": "date-time", "uri": "URL", "email": "email", "binary": "file"}[format]
 	}
+
 	if nullable {
 		text += " or null"
 	}
@@ -168,8 +183,8 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
-// values are the only ones that a schema allows.
-func values(s *node) (all []string) {
+// allowedValues returns the values of const and enum.
+func allowedValues(s *node) (all []string) {
 	if c := s.get("const"); c != nil {
 		all = append(all, s.text("const"))
 	}
@@ -181,42 +196,44 @@ func values(s *node) (all []string) {
 	return all
 }
 
-// rules are the limits of a schema, in words.
-func rules(s *node) (all []template.HTML) {
-	say := func(text string) { all = append(all, line(text)) }
+// describeRules returns the limits of a schema, in words.
+func describeRules(s *node) (all []template.HTML) {
+	add := func(text string) { all = append(all, renderLine(text)) }
 	between := func(least, most, unit string) {
 		min, max := s.text(least), s.text(most)
 		switch {
 		case min != "" && max != "" && min == max:
-			say("exactly " + min + unit)
+			add("exactly " + min + unit)
 		case min != "" && max != "":
-			say(min + " to " + max + unit)
+			add(min + " to " + max + unit)
 		case max != "":
-			say("at most " + max + unit)
+			add("at most " + max + unit)
 		case min != "" && (least != "minLength" || min != "1"):
-			say("at least " + min + unit)
+			add("at least " + min + unit)
 		case min != "":
-			say("not empty")
+			add("not empty")
 		}
 	}
+
 	between("minLength", "maxLength", " characters")
 	between("minimum", "maximum", "")
 	between("minItems", "maxItems", " items")
 	between("minProperties", "maxProperties", " keys")
+
 	if above := s.text("exclusiveMinimum"); above != "" {
-		say("more than " + above)
+		add("more than " + above)
 	}
 	if pattern := s.text("pattern"); pattern != "" {
-		say("matches `" + pattern + "`")
+		add("matches `" + pattern + "`")
 	}
 	if value := s.get("default"); value != nil {
-		say("default `" + strings.Join(strings.Fields(indented(value)), " ") + "`")
+		add("default `" + strings.Join(strings.Fields(indentJSON(value)), " ") + "`")
 	}
 	return all
 }
 
-// words takes the name of a schema apart: NewTextMessage is "New text message".
-func words(name string) string {
+// splitName makes words of the name of a schema: NewTextMessage is "New text message".
+func splitName(name string) string {
 	var out strings.Builder
 	for i, r := range name {
 		if i > 0 && r >= 'A' && r <= 'Z' {

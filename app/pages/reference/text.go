@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// inline are the marks within a line that descriptions use.
+// inline matches the Markdown within a line that descriptions use: code, bold, links.
 var inline = regexp.MustCompile("`([^`]+)`|\\*\\*([^*]+)\\*\\*|\\[([^\\]]+)\\]\\((https?://[^)\\s]+|#[^)\\s]+)\\)")
 
-// prose turns the little Markdown of descriptions into HTML: paragraphs, lists,
+// renderMarkdown renders the part of Markdown that descriptions use: paragraphs, lists,
 // code, bold and links.
-func prose(text string) template.HTML {
+func renderMarkdown(text string) template.HTML {
 	var out strings.Builder
+
 	for block := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		lines := strings.Split(strings.TrimSpace(block), "\n")
 		switch {
@@ -21,34 +22,37 @@ func prose(text string) template.HTML {
 		case strings.HasPrefix(lines[0], "- "):
 			out.WriteString("<ul>")
 			for _, line := range lines {
-				out.WriteString("<li>" + spans(strings.TrimPrefix(line, "- ")) + "</li>")
+				out.WriteString("<li>" + renderSpans(strings.TrimPrefix(line, "- ")) + "</li>")
 			}
 			out.WriteString("</ul>")
 		default:
-			out.WriteString("<p>" + spans(strings.Join(lines, " ")) + "</p>")
+			out.WriteString("<p>" + renderSpans(strings.Join(lines, " ")) + "</p>")
 		}
 	}
+
 	return template.HTML(out.String())
 }
 
-// line is prose of one line, without a paragraph around it.
-func line(text string) template.HTML {
-	return template.HTML(spans(strings.Join(strings.Fields(text), " ")))
+// renderLine renders Markdown as one line, without a paragraph around it.
+func renderLine(text string) template.HTML {
+	return template.HTML(renderSpans(strings.Join(strings.Fields(text), " ")))
 }
 
-func spans(text string) string {
+func renderSpans(text string) string {
 	var out strings.Builder
 	for text != "" {
 		at := inline.FindStringSubmatchIndex(text)
 		if at == nil {
 			break
 		}
+
 		part := func(i int) string {
 			if at[2*i] < 0 {
 				return ""
 			}
 			return html.EscapeString(text[at[2*i]:at[2*i+1]])
 		}
+
 		out.WriteString(html.EscapeString(text[:at[0]]))
 		switch {
 		case part(1) != "":
@@ -58,6 +62,7 @@ func spans(text string) string {
 		default:
 			out.WriteString(`<a href="` + part(4) + `">` + part(3) + "</a>")
 		}
+
 		text = text[at[1]:]
 	}
 	return out.String() + html.EscapeString(text)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// node is a piece of JSON that remembers the order of its keys: whoever wrote
-// the description had reasons for it.
+// node is a JSON value that keeps the order of its keys, so that the page shows
+// everything in the order of the description.
 type node struct {
 	keys   []string         // of an object
 	fields map[string]*node // of an object
@@ -29,6 +29,7 @@ func read(d *json.Decoder) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	switch token {
 	case json.Delim('{'):
 		n := &node{fields: make(map[string]*node)}
@@ -37,7 +38,7 @@ func read(d *json.Decoder) (*node, error) {
 			if err != nil {
 				return nil, err
 			}
-			name := key.(string) // the decoder insists on it
+			name := key.(string) // the decoder accepts nothing else
 			if n.fields[name], err = read(d); err != nil {
 				return nil, err
 			}
@@ -60,8 +61,8 @@ func read(d *json.Decoder) (*node, error) {
 	return &node{value: token}, nil
 }
 
-// get follows a path of keys, and is nil where it leads nowhere. All methods work
-// on a nil node, so that what a description leaves out need not be asked for.
+// get follows a path of keys, and returns nil if there is nothing. All methods work on a
+// nil node, so that callers need not check for what a description leaves out.
 func (n *node) get(path ...string) *node {
 	for _, key := range path {
 		if n == nil {
@@ -72,7 +73,7 @@ func (n *node) get(path ...string) *node {
 	return n
 }
 
-// text is a string at a path, or any other single value as JSON has it.
+// text returns the string, number or boolean at a path as text, or "".
 func (n *node) text(path ...string) string {
 	at := n.get(path...)
 	switch {
@@ -86,10 +87,10 @@ func (n *node) text(path ...string) string {
 	return fmt.Sprint(at.value)
 }
 
-// is tells whether true stands at a path.
+// is reports whether the value at a path is true.
 func (n *node) is(path ...string) bool { at := n.get(path...); return at != nil && at.value == true }
 
-// list is the array at a path.
+// list returns the array at a path.
 func (n *node) list(path ...string) []*node {
 	if at := n.get(path...); at != nil {
 		return at.items
@@ -107,16 +108,18 @@ func (n *node) each(visit func(key string, field *node)) {
 	}
 }
 
-// document is a description whose references can be followed.
+// document is a description, in which references are resolved.
 type document struct{ root *node }
 
-// deref follows a reference, and tells the name of what it leads to.
+// deref follows a reference to its end, and returns the name of what it found. A node
+// that is no reference is returned as it is.
 func (d document) deref(n *node) (at *node, name string, err error) {
 	for range 10 {
 		ref := n.text("$ref")
 		if ref == "" {
 			return n, name, nil
 		}
+
 		path := strings.Split(strings.TrimPrefix(ref, "#/"), "/")
 		name = path[len(path)-1]
 		if n = d.root.get(path...); n == nil {

@@ -1,5 +1,5 @@
-// Package rigtest lets a test binary be the programs that it tries, so that they
-// run as processes of their own without having been built.
+// Package rigtest lets a test binary run itself as the programs that it tests, so that
+// these are processes of their own and need not be built.
 package rigtest
 
 import (
@@ -14,19 +14,20 @@ import (
 	"confab/storage/storagetest"
 )
 
-// Variables that say what a start of the test binary is to be.
+// Environment variables that say which program the test binary is to be.
 const (
 	asConfab = "AS_CONFAB"
 	schema   = "AS_CONFAB_SCHEMA"
 	asSelf   = "AS_SELF"
 )
 
-// Main is what TestMain does: it runs the tests, or it is confab, or the package's
-// own program with its arguments.
+// Main is called by TestMain. Depending on the variables it runs the tests, or confab, or
+// self, which is the package's own program.
 func Main(m *testing.M, self func(args []string)) {
 	switch {
 	case os.Getenv(asConfab) != "":
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+
 		context.AfterFunc(ctx, stop)
 		os.Exit(cli.Run(ctx, cli.Assets{Schema: os.Getenv(schema), Version: "test"}, os.Args[1:]))
 	case os.Getenv(asSelf) != "":
@@ -36,11 +37,11 @@ func Main(m *testing.M, self func(args []string)) {
 	}
 }
 
-// Confab starts the test binary as confab.
+// Confab returns a Program that runs the test binary as confab.
 func Confab(t testing.TB) rig.Program {
 	t.Helper()
 	return rig.Program{Path: os.Args[0], Env: []string{asConfab + "=1", schema + "=" + storagetest.Schema(t)}}
 }
 
-// Self starts the test binary as the package's own program.
+// Self returns a Program that runs the test binary as the package's own program.
 func Self() rig.Program { return rig.Program{Path: os.Args[0], Env: []string{asSelf + "=1"}} }

@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// A stop waits so long for requests and for jobs, at the same time. With what
+// remains to be closed it takes at most 15 seconds, as the README promises.
+const (
+	httpGrace = 10 * time.Second
+	jobGrace  = 9 * time.Second
+)
+
+// serveHTTP serves the public listener until ctx ends and its requests are answered.
+func (a *App) serveHTTP(ctx context.Context) error {
+	a.Log.Info("serving", "url", a.URL(), "data_dir", string(a.dir), "version", a.Version)
+	return serveUntil(ctx, newHTTPServer(a.handler(), a.Log), a.serveListener)
+}
+
+// serveListener serves with TLS if the settings ask for it.
+func (a *App) serveListener(server *http.Server) error {
+	if a.tls == nil {
+		return server.Serve(a.listener)
+	}
+
+	server.TLSConfig = a.tls
+	return server.ServeTLS(a.listener, "", "")
+}
+
+// servePlainHTTP serves port 80 beside port 443, if openPlainHTTP could listen on it.
+func (a *App) servePlainHTTP(ctx context.Context) error {
+	if a.plainListener == nil {
+		<-ctx.Done()
+		return nil
+	}
+
+	server := newHTTPServer(a.plainHandler(), a.Log)
+	return serveUntil(ctx, server, func(server *http.Server) error { return server.Serve(a.plainListener) })
+}
+
+// serveUntil runs a server until ctx ends, and then lets its requests finish
+// for a while before it cuts the connections.
+func serveUntil(ctx context.Context, server *http.Server, serve func(*http.Server) error) error {
+	failed := make(chan error, 1)
+	go func() { failed <- serve(server) }()
+
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+
+	grace, cancel := context.WithTimeout(context.Background(), httpGrace)
+	defer cancel()
+
+	if err := server.Shutdown(grace); err != nil {
+		return server.Close()
+	}
+	return nil
+}
+
+// newHTTPServer limits what a slow or hostile client can hold.
+func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       60 * time.Second,
+		WriteTimeout:      120 * time.Second,
+		IdleTimeout:       120 * time.Second,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+}
