@@ -1,6 +1,9 @@
 package storage
 
-import "cmp"
+import (
+	"cmp"
+	"errors"
+)
 
 // Contact is a person, as one account knows it.
 type Contact struct {
@@ -20,13 +23,24 @@ type Contact struct {
 	UpdatedAt         Time    `db:"updated_at"`
 }
 
+// contactColumns are all columns of a contact. This is the only list of them that
+// is read: UpdateContact writes every one back, so that one which a second list
+// forgot would be erased by the next change.
 const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.name_is_ours, c.email, c.metadata,
 	c.marketing_opted_out, c.opted_in, c.created_at, c.updated_at`
+
+// fields are where contactColumns go.
+func (c *Contact) fields() []any {
+	return []any{
+		&c.ID, &c.AccountID, &c.PhoneNumber, &c.BSUID, &c.ParentBSUID, &c.Username, &c.Name, &c.NameIsOurs, &c.Email, &c.Metadata,
+		&c.MarketingOptedOut, &c.OptedIn, &c.CreatedAt, &c.UpdatedAt,
+	}
+}
 
 // Contact finds a contact of an account.
 func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 	var c Contact
-	err := rx.get(&c, `
+	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
 		WHERE c.id = ? AND c.account_id = ?`, id, account)
@@ -36,19 +50,17 @@ func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 // ContactsByID finds those of some contacts that belong to an account, oldest
 // first.
 func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
-	var found []Contact
-	err := rx.list(&found, `
+	return scanned(rx, (*Contact).fields, `
 		SELECT `+contactColumns+`
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
 		WHERE c.account_id = ?
 		ORDER BY c.id`, jsonList(ids), account)
-	return found, err
 }
 
 // ContactByPhone finds a contact by its number in E.164.
 func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 	var c Contact
-	err := rx.get(&c, `
+	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
 		WHERE c.account_id = ? AND c.phone_number = ?`, account, phone)
@@ -58,7 +70,7 @@ func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 // ContactByBSUID finds a contact by its business-scoped user id.
 func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
 	var c Contact
-	err := rx.get(&c, `
+	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
 		WHERE c.account_id = ? AND c.bsuid = ?`, account, bsuid)
@@ -134,10 +146,17 @@ func (tx *Tx) InsertContact(c *Contact) error {
 	return err
 }
 
+// errPartialContact refuses to store a contact of which only some columns were
+// read, as those of a Recipient: the others would be erased.
+var errPartialContact = errors.New("the contact was not read as a whole, so it cannot be stored")
+
 // UpdateContact stores all that can change of a contact. Its conversation shows
 // name and number, and counts as updated with them. ErrConflict means that the
 // account has another contact of that number or BSUID.
 func (tx *Tx) UpdateContact(c *Contact) error {
+	if c.CreatedAt == 0 {
+		return errPartialContact
+	}
 	_, err := tx.exec(`
 		UPDATE conversations
 		SET updated_at = ?

@@ -10,20 +10,17 @@ type Thread struct {
 	Labeled        bool // the conversation has labels
 }
 
-// threadQuery reads a thread by hand: one is read for every message.
+// threadQuery reads a thread, up to its condition.
 const threadQuery = `
-	SELECT c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.name_is_ours, c.email, c.metadata,
-		c.marketing_opted_out, c.opted_in, c.created_at, c.updated_at,
+	SELECT ` + contactColumns + `,
 		coalesce(v.id, ''), coalesce(v.status, ''), v.assignee_id,
 		EXISTS (SELECT 1 FROM conversation_labels l WHERE l.conversation_id = v.id)
 	FROM contacts c LEFT JOIN conversations v ON v.contact_id = c.id
 	WHERE `
 
 func (rx *Rx) thread(where string, args ...any) (t Thread, err error) {
-	err = rx.scan([]any{
-		&t.ID, &t.AccountID, &t.PhoneNumber, &t.BSUID, &t.ParentBSUID, &t.Username, &t.Name, &t.NameIsOurs, &t.Email, &t.Metadata,
-		&t.MarketingOptedOut, &t.OptedIn, &t.CreatedAt, &t.UpdatedAt, &t.ConversationID, &t.Status, &t.AssigneeID, &t.Labeled,
-	}, threadQuery+where, args...)
+	dest := append(t.Contact.fields(), &t.ConversationID, &t.Status, &t.AssigneeID, &t.Labeled)
+	err = rx.scan(dest, threadQuery+where, args...)
 	return t, err
 }
 
