@@ -167,7 +167,6 @@ func (tx *Tx) DetachFromContacts(account int64, contacts []string, label string)
 
 // relabel runs a statement that changes the labels of contacts and returns which.
 func (tx *Tx) relabel(query string, args ...any) (changed []string, err error) {
-	tx.wrote = true // which list does not know
 	if err := tx.list(&changed, query, args...); err != nil || len(changed) == 0 {
 		return nil, err
 	}

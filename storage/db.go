@@ -80,8 +80,9 @@ func (db *DB) connect(o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := keepLog(s.conn); err != nil {
-		return errors.Join(err, s.conn.Close())
+	if err := s.useLog(); err != nil {
+		s.close()
+		return err
 	}
 	db.writer = newWriter(db, s)
 
@@ -115,19 +116,6 @@ func (db *DB) sessions(n int) (chan *session, error) {
 		all <- s
 	}
 	return all, nil
-}
-
-// keepLog makes sure that the file is in WAL mode. A copy made by VACUUM INTO is
-// not, and in it readers and the writer would wait for each other.
-func keepLog(conn *sqlx.Conn) error {
-	var mode string
-	if err := conn.GetContext(context.Background(), &mode, "PRAGMA journal_mode = WAL"); err != nil {
-		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("the file system cannot hold a write-ahead log (journal mode is %s): use a local disk", mode)
-	}
-	return nil
 }
 
 // View runs fn on a consistent snapshot. It never waits for a writer, only for

@@ -112,7 +112,7 @@ func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 // there were since its last success and when the first of them was. A disabled
 // subscription has been counted out: it is not found.
 func (tx *Tx) CountFailure(subscription string) (failures int, since Time, err error) {
-	err = tx.returning([]any{&failures, &since}, `
+	err = tx.scan([]any{&failures, &since}, `
 		UPDATE subscriptions
 		SET consecutive_failures = consecutive_failures + 1, failing_since = iif(failing_since = 0, ?, failing_since)
 		WHERE id = ? AND status <> 'disabled' AND deleted_at = 0

@@ -142,3 +142,17 @@ func (full) Read(p []byte) (int, error) {
 
 // SetWalkTime sets how long a list may look at rows in vain.
 func (db *DB) SetWalkTime(d time.Duration) { db.walkTime = d }
+
+// Readers are the ways to read rows, each as it would run a statement that also
+// changes them and returns one text.
+func Readers() map[string]func(tx *Tx, query string) error {
+	return map[string]func(tx *Tx, query string) error{
+		"get":  func(tx *Tx, query string) error { return tx.get(new(string), query) },
+		"scan": func(tx *Tx, query string) error { return tx.scan([]any{new(string)}, query) },
+		"list": func(tx *Tx, query string) error { return tx.list(new([]string), query) },
+		"scanned": func(tx *Tx, query string) error {
+			_, err := scanned(&tx.Rx, func(s *string) []any { return []any{s} }, query)
+			return err
+		},
+	}
+}

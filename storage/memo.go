@@ -42,16 +42,21 @@ func watched() map[string]tables {
 	}
 }
 
+// onlyReads tells whether a statement can change nothing: it is a SELECT.
+func onlyReads(query string) bool {
+	words := strings.Fields(query)
+	return len(words) == 0 || strings.EqualFold(words[0], "select")
+}
+
 // changedBy are the tables that a statement may change: every one that it names,
 // unless it only reads. It is too many rather than too few, so that whoever
 // writes a new statement need not think of what is kept in memory.
 func changedBy(query string) (all tables) {
-	words := strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') })
-	if len(words) == 0 || words[0] == "select" {
+	if onlyReads(query) {
 		return 0
 	}
 	known := watched()
-	for _, word := range words {
+	for _, word := range strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') }) {
 		all |= known[word]
 	}
 	return all

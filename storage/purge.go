@@ -74,7 +74,6 @@ func (tx *Tx) DeleteMessages(rows []Row) (messages, media int64, sums []string, 
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	tx.wrote = true
 	messages = int64(len(mediaIDs))
 	if had := slices.DeleteFunc(mediaIDs, func(id string) bool { return id == "" }); len(had) > 0 {
 		sums, err = tx.deleteReceivedMedia(had)

@@ -107,7 +107,6 @@ func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 		DELETE FROM media
 		WHERE id IN (SELECT id FROM media WHERE account_id = ? ORDER BY created_at, id LIMIT ?)
 		RETURNING sha256, created_at`, account, limit)
-	tx.wrote = tx.wrote || len(uses) > 0
 	return uses, err
 }
 

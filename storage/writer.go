@@ -213,7 +213,7 @@ func (wr *writer) runPlain(batch []*write) error {
 		switch {
 		case wr.s.lost != nil:
 			return wr.s.lost // for all, whatever this one made of it
-		case w.err != nil && w.tx.wrote:
+		case w.err != nil && wr.s.wrote:
 			return errSpoiled
 		case w.err != nil:
 			w.undo()
@@ -247,12 +247,13 @@ func (wr *writer) runGuarded(batch []*write) error {
 // call runs one write's closure. A panic is its own failure and nobody else's.
 func (wr *writer) call(w *write) {
 	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s, since: wr.db.memos.changes.Load()}, Now: Now()}
+	wr.s.wrote = false
 	if w.err = w.ctx.Err(); w.err != nil {
 		return
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			w.tx.wrote = true
+			wr.s.wrote = true
 			w.err = &PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
