@@ -63,7 +63,7 @@ func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
-		WHERE c.account_id = ? AND c.phone_number = ?`, account, phone)
+		WHERE `+withPhone, account, phone)
 	return c, err
 }
 
@@ -73,7 +73,7 @@ func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
 	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
-		WHERE c.account_id = ? AND c.bsuid = ?`, account, bsuid)
+		WHERE `+withBSUID, account, bsuid)
 	return c, err
 }
 

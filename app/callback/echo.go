@@ -76,7 +76,7 @@ func (s *Server) echo(tx *storage.Tx, a storage.Account, in incoming) error {
 	if err := tx.InsertMessage(&m); err != nil {
 		return err
 	}
-	if err := tx.MarkSaid(t); err != nil {
+	if err := tx.MarkWrittenIn(t.ConversationID); err != nil {
 		return err
 	}
 	if in.file != "" && !in.lost {
