@@ -241,9 +241,9 @@ func (u *uploads) lock(ctx context.Context, id upload) (unlock func(), err error
 }
 
 type mediaRemovalArgs struct {
-	Account int64  `json:"account"`
-	Media   string `json:"media"`
-	SHA256  string `json:"sha256"`
+	storage.AboutAccount
+	Media  string `json:"media"`
+	SHA256 string `json:"sha256"`
 }
 
 // EnqueueMediaRemoval stores the job that removes deleted media for good, once
@@ -251,7 +251,7 @@ type mediaRemovalArgs struct {
 // and deleted at once is old enough by then.
 func EnqueueMediaRemoval(tx *storage.Tx, m storage.Media) error {
 	due := tx.Now.Add(mediaGrace + time.Minute)
-	_, err := tx.Enqueue(storage.NewJob{Kind: kindMediaRemoval, Args: mediaRemovalArgs{m.AccountID, m.ID, m.SHA256}, DueAt: due})
+	_, err := tx.Enqueue(storage.NewJob{Kind: kindMediaRemoval, Args: mediaRemovalArgs{storage.AboutAccount{Account: m.AccountID}, m.ID, m.SHA256}, DueAt: due})
 	return err
 }
 

@@ -23,9 +23,10 @@ const (
 	unsubscribeTries = 6
 )
 
-// removedArgs name a removed account. They do not call it account: a purge
-// removes the jobs that do.
+// removedArgs name a removed account. They are not about it: a purge removes the
+// jobs that are.
 type removedArgs struct {
+	storage.AboutNoAccount
 	Tombstone int64 `json:"tombstone"`
 }
 
@@ -35,7 +36,7 @@ type removedArgs struct {
 // deleted for good.
 func EnqueuePurge(tx *storage.Tx, account storage.Account) error {
 	for _, kind := range []string{kindUnsubscribe, kindPurge} {
-		if _, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: removedArgs{account.ID}}); err != nil {
+		if _, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: removedArgs{Tombstone: account.ID}}); err != nil {
 			return err
 		}
 	}

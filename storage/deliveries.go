@@ -51,7 +51,7 @@ func (tx *Tx) InsertDelivery(d *Delivery) error { return tx.insertDelivery(d, ni
 // insertDelivery is InsertDelivery with what a run that follows at once needs,
 // where that is known.
 func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
-	job, err := tx.Enqueue(NewJob{Kind: KindDeliver, Lane: deliveryLane(d.SubscriptionID), Args: DeliverArgs{Delivery: d.ID}, Memory: memory})
+	job, err := tx.Enqueue(NewJob{Kind: KindDeliver, Lane: deliveryLane(d.SubscriptionID), Args: DeliverArgs{AboutDelivery{d.ID}}, Memory: memory})
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,7 @@ import "slices"
 const KindDeliver = "deliver"
 
 // DeliverArgs name the delivery to be made.
-type DeliverArgs struct {
-	Delivery string `json:"delivery"`
-}
+type DeliverArgs struct{ AboutDelivery }
 
 // Event is something that happened, rendered once: retries and replays send
 // these bytes.

@@ -47,8 +47,8 @@ func (j Job) Attempt() int { return j.Failures + 1 }
 type NewJob struct {
 	Kind  string
 	Lane  string // "" for none
-	Args  any    // becomes JSON
-	DueAt Time   // 0 for now
+	Args  JobArgs
+	DueAt Time // 0 for now
 	// Memory spares a run that soon follows from reading what is known here.
 	Memory any
 }

@@ -81,7 +81,7 @@ func (tx *Tx) EnqueuePeriodic(kind string) error {
 	if err != nil || waiting != 0 {
 		return err
 	}
-	_, err = tx.Enqueue(NewJob{Kind: kind, Args: struct{}{}})
+	_, err = tx.Enqueue(NewJob{Kind: kind, Args: AboutNoAccount{}})
 	return err
 }
 

@@ -15,9 +15,9 @@ const KindOnboard = "onboard"
 
 // OnboardArgs name the link that was used and the account to be connected.
 type OnboardArgs struct {
-	Link    string       `json:"link"`
-	Account int64        `json:"account"`
-	Before  *BeforeState `json:"before,omitempty"`
+	Link string `json:"link"`
+	AboutAccount
+	Before *BeforeState `json:"before,omitempty"`
 }
 
 // BeforeState is what an account was that is being signed up again, for when
@@ -126,7 +126,7 @@ func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) err
 			return err
 		}
 	}
-	job, err := tx.Enqueue(NewJob{Kind: KindOnboard, Args: OnboardArgs{Link: i.ID, Account: a.ID, Before: before}})
+	job, err := tx.Enqueue(NewJob{Kind: KindOnboard, Args: OnboardArgs{i.ID, AboutAccount{a.ID}, before}})
 	if err != nil {
 		return err
 	}

@@ -110,22 +110,6 @@ func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 	return uses, err
 }
 
-// JobsOfAccount lists up to limit jobs that are about an account, from one id
-// on: those whose arguments name it, a message of it, or the delivery of an
-// event of it. It reads the whole queue, which is why it is no part of the
-// delete.
-func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
-	var ids []int64
-	err := rx.list(&ids, `
-		SELECT j.id FROM jobs j
-		WHERE j.id > ?1 AND (j.args ->> '$.account' = ?2
-			OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?2)
-			OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?2))
-		ORDER BY j.id
-		LIMIT ?3`, after, account, limit)
-	return ids, err
-}
-
 // RawCallbacksOfAccount lists up to limit kept callbacks, from one id on, that
 // are about a removed account: those that came for it, those about its number
 // while that was nobody's, and those about its business account when it was the
@@ -148,16 +132,6 @@ func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int6
 // names is a condition: that an id stands in a kept callback.
 func names(id string) string {
 	return `coalesce(instr(r.payload, CAST('"' || ` + id + ` || '"' AS BLOB)), 0) > 0`
-}
-
-// PurgeJobs removes jobs in whatever state they are, as CancelJob does.
-func (tx *Tx) PurgeJobs(ids []int64) error {
-	for _, id := range ids {
-		if _, err := tx.exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // PurgeRawCallbacks deletes kept callbacks.

@@ -9,6 +9,7 @@ const (
 
 // SubscriptionArgs name the subscription that a job is about.
 type SubscriptionArgs struct {
+	AboutNoAccount
 	Subscription string `json:"subscription"`
 }
 

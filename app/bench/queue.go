@@ -53,7 +53,7 @@ func throughput(ctx context.Context, s *scratch, length time.Duration, cost *met
 	var enqueued atomic.Int64
 	_, err := hammer(ctx, 16, length, func(ctx context.Context) error {
 		err := s.Update(ctx, func(tx *storage.Tx) error {
-			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: struct{}{}})
+			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: storage.AboutNoAccount{}})
 			return err
 		})
 		enqueued.Add(1)
@@ -82,7 +82,7 @@ func (b *bench) pickUp(ctx context.Context, s *scratch, picked <-chan time.Time)
 	for range 200 * b.rounds {
 		began := time.Now()
 		err := s.Update(ctx, func(tx *storage.Tx) error {
-			_, err := tx.Enqueue(storage.NewJob{Kind: "watched", Args: struct{}{}})
+			_, err := tx.Enqueue(storage.NewJob{Kind: "watched", Args: storage.AboutNoAccount{}})
 			return err
 		})
 		if err != nil {
