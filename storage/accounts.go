@@ -33,7 +33,7 @@ const accountColumns = `id, public_id, organization_id, team_id, customer_id, ph
 // AccountByNumber finds the live account of a provider's phone number id, which
 // belongs to one in the whole installation.
 func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
-	return rx.db.memos.numbers.find(rx, phoneNumberID)
+	return rx.db.caches.numbers.find(rx, phoneNumberID)
 }
 
 func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
@@ -130,7 +130,7 @@ func (rx *Rx) AccountKey(phoneNumberID string) (AccountKey, error) {
 
 // AccountKey is Rx.AccountKey for whoever has no transaction: every request asks.
 func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey, error) {
-	a, err := db.memos.numbers.fetch(ctx, db, phoneNumberID)
+	a, err := db.caches.numbers.fetch(ctx, db, phoneNumberID)
 	return a.key(phoneNumberID), err
 }
 
@@ -168,11 +168,11 @@ func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 }
 
 // AccessToken opens the account's token for the provider.
-func (rx *Rx) AccessToken(a Account) (string, error) { return rx.db.memos.tokens.find(rx, a.ID) }
+func (rx *Rx) AccessToken(a Account) (string, error) { return rx.db.caches.tokens.find(rx, a.ID) }
 
 // AccessToken is Rx.AccessToken for whoever has no transaction.
 func (db *DB) AccessToken(ctx context.Context, a Account) (string, error) {
-	return db.memos.tokens.fetch(ctx, db, a.ID)
+	return db.caches.tokens.fetch(ctx, db, a.ID)
 }
 
 func (rx *Rx) readAccessToken(account int64) (string, error) {
@@ -202,11 +202,11 @@ type Sender struct {
 }
 
 // Sender finds the live account with a key.
-func (rx *Rx) Sender(account int64) (Sender, error) { return rx.db.memos.senders.find(rx, account) }
+func (rx *Rx) Sender(account int64) (Sender, error) { return rx.db.caches.senders.find(rx, account) }
 
 // Sender is Rx.Sender for whoever has no transaction.
 func (db *DB) Sender(ctx context.Context, account int64) (Sender, error) {
-	return db.memos.senders.fetch(ctx, db, account)
+	return db.caches.senders.fetch(ctx, db, account)
 }
 
 func (rx *Rx) readSender(account int64) (Sender, error) {

@@ -50,7 +50,7 @@ func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 // ContactsByID finds those of some contacts that belong to an account, oldest
 // first.
 func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
-	return scanned(rx, (*Contact).fields, `
+	return scanAll(rx, (*Contact).fields, `
 		SELECT `+contactColumns+`
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
 		WHERE c.account_id = ?
@@ -90,18 +90,18 @@ type ContactFilter struct {
 
 // Walks tells whether the filter has to be held against row after row: then the
 // list is one for Search.
-func (f ContactFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+func (f ContactFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Contacts lists an account's contacts, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {
-	return find[Contact](rx, f.listing(account), after, limit)
+	return findPage[Contact](rx, f.listQuery(account), after, limit)
 }
 
-// listing lets an index find the contacts: the first that suits, because those
+// listQuery lets an index find the contacts: the first that suits, because those
 // in front find fewer.
-func (f ContactFilter) listing(account int64) listing {
-	l := listing{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
+func (f ContactFilter) listQuery(account int64) listQuery {
+	q := listQuery{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
 	for _, exact := range []struct{ index, condition, value string }{
 		{"contacts_phone", "c.phone_number = ?", f.PhoneNumber},
 		{"contacts_bsuid", "c.bsuid = ?", f.BSUID},
@@ -110,26 +110,26 @@ func (f ContactFilter) listing(account int64) listing {
 	} {
 		switch {
 		case exact.value == "":
-		case l.index == "":
-			l.index = exact.index
-			l.by(exact.condition, true, exact.value)
+		case q.index == "":
+			q.index = exact.index
+			q.byIndex(exact.condition, true, exact.value)
 		default:
-			l.only(exact.condition, true, exact.value)
+			q.filter(exact.condition, true, exact.value)
 		}
 	}
-	if l.index == "" && f.LabelID != "" {
-		l.index, l.table, l.joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
-		l.key, l.id = "j.contact_created_at", "j.contact_id"
-		l.by("j.label_id = ?", true, f.LabelID)
-		l.by("j.account_id = ?", true, account)
+	if q.index == "" && f.LabelID != "" {
+		q.index, q.table, q.joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
+		q.key, q.id = "j.contact_created_at", "j.contact_id"
+		q.byIndex("j.label_id = ?", true, f.LabelID)
+		q.byIndex("j.account_id = ?", true, account)
 	} else {
-		l.index = cmp.Or(l.index, "contacts_of_account")
-		l.by("c.account_id = ?", true, account)
-		l.only("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+		q.index = cmp.Or(q.index, "contacts_of_account")
+		q.byIndex("c.account_id = ?", true, account)
+		q.filter("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	}
-	l.only("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
-	l.only("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", fold(f.Search))
-	return l
+	q.filter("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
+	q.filter("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", fold(f.Search))
+	return q
 }
 
 // InsertContact stores a new contact and fills in its id and times. ErrConflict
@@ -166,7 +166,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 		return err
 	}
 	c.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE contacts
 		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
 			marketing_opted_out = ?, opted_in = ?, updated_at = ?
@@ -177,7 +177,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 
 // MarkOptedOut records that a contact takes no more marketing.
 func (tx *Tx) MarkOptedOut(contact string) error {
-	return tx.must(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
+	return tx.execOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
 }
 
 // ForgetMessages deletes up to limit of a contact's messages for good, oldest
@@ -202,5 +202,5 @@ func (tx *Tx) ForgetMessages(contact string, limit int) (int64, []Media, error) 
 
 // DeleteContact deletes a contact with its conversation and all that is in it.
 func (tx *Tx) DeleteContact(account int64, id string) error {
-	return tx.must(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
+	return tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
 }

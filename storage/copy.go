@@ -155,12 +155,12 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// watchEvery is how often a growing file is looked at.
-const watchEvery = 100 * time.Millisecond
+// watchInterval is how often a growing file is looked at.
+const watchInterval = 100 * time.Millisecond
 
 // watchFile tells how large a file has become until the work on it is done.
 func watchFile(done <-chan error, path string, tell func(size int64)) error {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
 		select {

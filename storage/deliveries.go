@@ -63,8 +63,8 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 	return err
 }
 
-// insertDead stores a delivery that nobody may make, so that it can be replayed.
-func (tx *Tx) insertDead(d Delivery) error {
+// insertDeadDelivery stores a delivery that nobody may make, so that it can be replayed.
+func (tx *Tx) insertDeadDelivery(d Delivery) error {
 	_, err := tx.exec(`
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, error_code, error_message, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
@@ -72,8 +72,8 @@ func (tx *Tx) insertDead(d Delivery) error {
 	return err
 }
 
-// ofLiving leaves out deliveries that go with their deleted subscription.
-const ofLiving = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id = d.subscription_id) = 0`
+// ofLiveSubscription leaves out deliveries that go with their deleted subscription.
+const ofLiveSubscription = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id = d.subscription_id) = 0`
 
 // Delivery finds a delivery of an organization.
 func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
@@ -81,7 +81,7 @@ func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
 	err := rx.get(&d, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
-		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiving, id, organization)
+		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiveSubscription, id, organization)
 	return d, err
 }
 
@@ -91,7 +91,7 @@ func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
 	err := rx.get(&d, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
-		WHERE d.id = ? AND `+ofLiving, id)
+		WHERE d.id = ? AND `+ofLiveSubscription, id)
 	return d, err
 }
 
@@ -128,7 +128,7 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
 	if f.Walks() || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
-		return find[Delivery](rx, f.listing(organization), after, limit)
+		return findPage[Delivery](rx, f.listQuery(organization), after, limit)
 	}
 	subscriptions, err := rx.subscriptionsOf(organization, f.SubscriptionID)
 	if err != nil {
@@ -141,7 +141,7 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 	var page []Delivery
 	for _, f.SubscriptionID = range subscriptions {
 		for _, f.Status = range statuses {
-			some, _, err := find[Delivery](rx, f.listing(organization), after, limit)
+			some, _, err := findPage[Delivery](rx, f.listQuery(organization), after, limit)
 			if err != nil {
 				return nil, Last, err
 			}
@@ -154,30 +154,30 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 	return page[:min(len(page), limit)], Last, nil
 }
 
-// listing lets one index find the deliveries: that of an event, of a subscription
+// listQuery lets one index find the deliveries: that of an event, of a subscription
 // and a state, or of the organization.
-func (f DeliveryFilter) listing(organization int64) listing {
-	l := listing{columns: deliveryColumns, table: "deliveries d", index: "deliveries_of_organization", key: "d.created_at", id: "d.id"}
+func (f DeliveryFilter) listQuery(organization int64) listQuery {
+	q := listQuery{columns: deliveryColumns, table: "deliveries d", index: "deliveries_of_organization", key: "d.created_at", id: "d.id"}
 	if f.CreatedAfter != 0 {
-		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
 	}
 	event := f.EventID != ""
 	exact := !event && f.SubscriptionID != "" && f.Status != ""
 	switch {
 	case event:
-		l.index = "deliveries_by_event_id"
+		q.index = "deliveries_by_event_id"
 	case exact:
-		l.index = "deliveries_of_subscription"
+		q.index = "deliveries_of_subscription"
 	}
-	l.by("d.organization_id = ?", true, organization)
-	l.by("d.event_id = ?", event, f.EventID)
-	l.by("d.subscription_id = ?", exact, f.SubscriptionID)
-	l.by("d.status = ?", exact, f.Status)
-	l.where = append(l.where, ofLiving)
-	l.only("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
-	l.only("d.status = ?", !exact && f.Status != "", f.Status)
-	l.only("d.event_type = ?", f.EventType != "", f.EventType)
-	return l
+	q.byIndex("d.organization_id = ?", true, organization)
+	q.byIndex("d.event_id = ?", event, f.EventID)
+	q.byIndex("d.subscription_id = ?", exact, f.SubscriptionID)
+	q.byIndex("d.status = ?", exact, f.Status)
+	q.where = append(q.where, ofLiveSubscription)
+	q.filter("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
+	q.filter("d.status = ?", !exact && f.Status != "", f.Status)
+	q.filter("d.event_type = ?", f.EventType != "", f.EventType)
+	return q
 }
 
 // subscriptionsOf lists the ids of an organization's subscriptions, or of the

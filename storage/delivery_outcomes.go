@@ -31,7 +31,7 @@ func (rx *Rx) Parcels(deliveries []string) ([]Parcel, error) {
 	fields := func(p *Parcel) []any {
 		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
 	}
-	return scanned(rx, fields, `
+	return scanAll(rx, fields, `
 		SELECT `+parcelColumns+`
 		FROM json_each(?) j CROSS JOIN deliveries d ON d.id = j.value JOIN events e ON e.id = d.event`, jsonList(deliveries))
 }
@@ -55,7 +55,7 @@ func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
 			return err
 		}
 	}
-	failures, err := tx.db.memos.failures.find(&tx.Rx, p.Subscription)
+	failures, err := tx.db.caches.failures.find(&tx.Rx, p.Subscription)
 	switch {
 	case errors.Is(err, ErrNotFound): // deleted while this one was on its way
 		return nil
@@ -84,7 +84,7 @@ func (tx *Tx) MarkUndelivered(p Parcel, a Attempt, next Time) error {
 
 // markAttempt writes an attempt into its delivery.
 func (tx *Tx) markAttempt(p Parcel, status string, a Attempt, next Time) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE deliveries
 		SET status = ?, attempt_count = ?, last_attempt_at = ?, next_attempt_at = ?,
 			response_status = ?, response_body_snippet = ?, duration_ms = ?, error_code = ?, error_message = ?

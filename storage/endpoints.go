@@ -35,7 +35,7 @@ func (e *Endpoint) Secrets(at Time) []string {
 
 // Endpoint finds where the deliveries of a subscription go.
 func (db *DB) Endpoint(ctx context.Context, subscription string) (*Endpoint, error) {
-	return db.memos.endpoints.fetch(ctx, db, subscription)
+	return db.caches.endpoints.fetch(ctx, db, subscription)
 }
 
 // readEndpoint reads and opens an endpoint.

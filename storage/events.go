@@ -66,7 +66,7 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
-	all, err := tx.db.memos.subscribers.find(&tx.Rx, e.OrganizationID)
+	all, err := tx.db.caches.subscribers.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (tx *Tx) addDelivery(e Event, s subscriber) error {
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
 	}
 	if s.Status == WebhookDisabled {
-		return tx.insertDead(d)
+		return tx.insertDeadDelivery(d)
 	}
 	return tx.insertDelivery(&d, parcelOf(&d, e))
 }

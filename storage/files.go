@@ -63,7 +63,7 @@ func (f *Files) Create() (*Upload, error) {
 	name := path.Join(incomingDir, rand.Text())
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, unwritten(err)
+		return nil, diskError(err)
 	}
 	return &Upload{files: f, name: name, file: file, sum: sha256.New()}, nil
 }
@@ -73,7 +73,7 @@ func (u *Upload) Write(p []byte) (int, error) {
 	n, err := u.file.Write(p)
 	u.sum.Write(p[:n])
 	u.size += int64(n)
-	return n, unwritten(err)
+	return n, diskError(err)
 }
 
 // Size is how much was written.
@@ -96,16 +96,16 @@ func (u *Upload) Keep() (string, error) {
 		err = root.MkdirAll(path.Dir(target), 0o700)
 	}
 	if err != nil {
-		return "", unwritten(err)
+		return "", diskError(err)
 	}
 	u.files.mu.Lock()
 	err = root.Rename(u.name, target)
 	u.files.mu.Unlock()
 	if err != nil {
-		return "", unwritten(err)
+		return "", diskError(err)
 	}
 	u.name = ""
-	return sum, unwritten(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
+	return sum, diskError(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
 }
 
 // Discard forgets an upload that was not kept.
@@ -190,8 +190,8 @@ func ValidSum(sum string) bool {
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum
 }
 
-// unwritten is what the disk refused: like a full database, a state that passes.
-func unwritten(err error) error {
+// diskError is what the disk refused: like a full database, a state that passes.
+func diskError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -13,8 +13,8 @@ import (
 // meet too.
 func fold(text string) string { return strings.ToLower(strings.ToUpper(text)) }
 
-// addFunctions gives SQLite the functions of our own, once for all connections.
-var addFunctions = sync.OnceValue(func() error {
+// registerFunctions gives SQLite the functions of our own, once for all connections.
+var registerFunctions = sync.OnceValue(func() error {
 	return sqlite.RegisterDeterministicScalarFunction("matches", -1, matches)
 })
 

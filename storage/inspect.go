@@ -135,7 +135,7 @@ func inspectContent(conn *sqlx.DB, o Options) error {
 		return nil
 	}
 	if pages*pageSize > smallFile {
-		return touchEverything(conn)
+		return readEveryTable(conn)
 	}
 	var verdict string
 	if err := conn.Get(&verdict, "PRAGMA quick_check(1)"); err != nil {
@@ -147,9 +147,9 @@ func inspectContent(conn *sqlx.DB, o Options) error {
 	return nil
 }
 
-// touchEverything reads a row of each table and of each index that is not
+// readEveryTable reads a row of each table and of each index that is not
 // partial, which finds a damaged root in milliseconds whatever the size.
-func touchEverything(conn *sqlx.DB) error {
+func readEveryTable(conn *sqlx.DB) error {
 	var queries []string
 	err := conn.Select(&queries, `
 		SELECT 'SELECT count(*) FROM (SELECT 1 FROM "' || tbl_name || '"' ||

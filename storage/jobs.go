@@ -139,7 +139,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 // whose lane admit refuses become held, out of the way of the next claim. There
 // a retry takes the place that the job had before its first run.
 func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
-	due, err := scanned(&tx.Rx, jobFields, `
+	due, err := scanAll(&tx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'due' AND kind = ? AND due_at <= ?
@@ -151,7 +151,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	for _, j := range due {
 		if !admit(j.Lane) {
 			held = append(held, j)
-			if err := tx.must(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
+			if err := tx.execOne(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -166,7 +166,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 
 // ClaimHeld leases up to limit held jobs of a kind and lane, oldest first.
 func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Job, error) {
-	held, err := scanned(&tx.Rx, jobFields, `
+	held, err := scanAll(&tx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'held' AND kind = ? AND lane = ?
@@ -177,7 +177,7 @@ func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Jo
 	}
 	ids := make([]int64, len(held))
 	for i := range held {
-		held[i].leased(tx.Now.Add(lease))
+		held[i].markLeased(tx.Now.Add(lease))
 		ids[i] = held[i].ID
 	}
 	_, err = tx.exec(`
@@ -187,15 +187,15 @@ func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Jo
 	return held, err
 }
 
-// leased makes a job in memory what its lease makes of the row.
-func (j *Job) leased(until Time) {
+// markLeased makes a job in memory what its lease makes of the row.
+func (j *Job) markLeased(until Time) {
 	j.State, j.LeasedUntil = JobRunning, until
 	j.Runs++
 }
 
 func (tx *Tx) lease(j *Job, lease time.Duration) error {
-	j.leased(tx.Now.Add(lease))
-	return tx.must(`
+	j.markLeased(tx.Now.Add(lease))
+	return tx.execOne(`
 		UPDATE jobs
 		SET state = 'running', runs = ?, leased_until = ?
 		WHERE id = ?`, j.Runs, j.LeasedUntil, j.ID)
@@ -224,18 +224,18 @@ func (tx *Tx) FinishJob(j Job) error {
 
 // RetryJob puts a failed run's job back for another one at due.
 func (tx *Tx) RetryJob(j Job, due Time, cause string) error {
-	return tx.settle(j, JobDue, due, j.Failures+1, cause)
+	return tx.endRun(j, JobDue, due, j.Failures+1, cause)
 }
 
 // FailJob gives a job up. It stays for a person to look at.
 func (tx *Tx) FailJob(j Job, cause string) error {
-	return tx.settle(j, JobFailed, tx.Now, j.Failures+1, cause)
+	return tx.endRun(j, JobFailed, tx.Now, j.Failures+1, cause)
 }
 
 // ReleaseJob puts a job back whose run did not come to pass, as if it had not
 // begun; it is due again at due.
 func (tx *Tx) ReleaseJob(j Job, due Time) error {
-	return tx.settle(j, JobDue, max(due, tx.Now), j.Failures, "")
+	return tx.endRun(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
 
 // BreakOffJob puts a job back whose run was cut off, so that nobody knows what
@@ -260,10 +260,10 @@ func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
 
 // MarkCallBegun records that nobody knows what came of a job's outside call.
 func (tx *Tx) MarkCallBegun(j Job) error {
-	return tx.must(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
+	return tx.execOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
 }
 
-func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) error {
+func (tx *Tx) endRun(j Job, state string, due Time, failures int, cause string) error {
 	n, err := tx.exec(`
 		UPDATE jobs
 		SET state = ?, due_at = ?, failures = ?, leased_until = 0, preparing = 0, last_error = coalesce(nullif(?, ''), last_error)

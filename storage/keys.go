@@ -42,12 +42,12 @@ type Principal struct {
 
 // Principal finds a key, revoked and expired ones too, by its hash.
 func (rx *Rx) Principal(hash [sha256.Size]byte) (Principal, error) {
-	return rx.db.memos.principals.find(rx, hash)
+	return rx.db.caches.principals.find(rx, hash)
 }
 
 // Principal is Rx.Principal for whoever has no transaction: every request asks.
 func (db *DB) Principal(ctx context.Context, hash [sha256.Size]byte) (Principal, error) {
-	return db.memos.principals.fetch(ctx, db, hash)
+	return db.caches.principals.fetch(ctx, db, hash)
 }
 
 func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
@@ -93,7 +93,7 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 
 // RevokeKey ends a key for good. Revoking it again changes nothing.
 func (tx *Tx) RevokeKey(id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE api_keys
 		SET revoked_at = CASE revoked_at WHEN 0 THEN ? ELSE revoked_at END
 		WHERE id = ?`, tx.Now, id)

@@ -29,6 +29,7 @@ func (tx *Tx) LoadClosedLanes() error {
 	for _, id := range ids {
 		all[deliveryLane(id)] = true
 	}
+
 	tx.db.closed.mu.Lock()
 	defer tx.db.closed.mu.Unlock()
 	tx.db.closed.all = all
@@ -47,15 +48,17 @@ func (tx *Tx) openLane(lane string) {
 	if !tx.db.closed.set(lane, false) {
 		return
 	}
+
 	tx.OnUndo(func() { tx.db.closed.set(lane, true) })
 	if d := tx.db.currentDispatcher(); d != nil {
 		tx.AfterCommit(d.Look)
 	}
 }
 
-// inOrder makes the jobs that are enqueued before its answer is called go out as
-// those of a lane do that was closed: one after the other, oldest first.
-func (tx *Tx) inOrder(lane string) (done func()) {
+// holdLane closes a lane until release is called, so that the jobs which are
+// enqueued meanwhile wait and then go out one after the other, oldest first. A
+// lane that is closed already stays so.
+func (tx *Tx) holdLane(lane string) (release func()) {
 	if tx.db.LaneClosed(lane) {
 		return func() {}
 	}
@@ -70,6 +73,7 @@ func (c *closedLanes) set(lane string, closed bool) bool {
 	if c.all[lane] == closed {
 		return false
 	}
+
 	switch {
 	case !closed:
 		delete(c.all, lane)

@@ -125,7 +125,7 @@ func (tx *Tx) InsertMedia(m *Media) error {
 func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 	m.SetMedia(file)
 	m.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE messages
 		SET media_id = ?, media_status = ?, updated_at = ?
 		WHERE id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.ID)
@@ -135,7 +135,7 @@ func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 func (tx *Tx) MarkMediaFailed(m *Message) error {
 	failed := MediaFailed
 	m.MediaStatus, m.UpdatedAt = &failed, tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE messages
 		SET media_status = ?, updated_at = ?
 		WHERE id = ?`, m.MediaStatus, m.UpdatedAt, m.ID)
@@ -155,7 +155,7 @@ func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Ti
 // MarkMediaDeleted takes media out of the library. Its row stays for the
 // messages that were accepted with it until DeleteMedia.
 func (tx *Tx) MarkMediaDeleted(account int64, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE media
 		SET deleted_at = ?
 		WHERE id = ? AND account_id = ? AND deleted_at = 0`, tx.Now, id, account)

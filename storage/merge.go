@@ -5,7 +5,7 @@ package storage
 // meant by number and BSUID is for the caller to say, by UpdatePerson. It returns
 // whether into has got labels.
 func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) {
-	adopt(into, from)
+	fillMissing(into, from)
 	if err := tx.mergeConversations(into, from); err != nil {
 		return false, err
 	}
@@ -15,11 +15,11 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 	if err != nil {
 		return false, err
 	}
-	return n > 0, tx.must(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
+	return n > 0, tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
 }
 
-// adopt fills in what into does not know of itself.
-func adopt(into *Thread, from Thread) {
+// fillMissing fills in what into does not know of itself.
+func fillMissing(into *Thread, from Thread) {
 	if into.Name == nil || from.NameIsOurs && !into.NameIsOurs && from.Name != nil {
 		into.Name, into.NameIsOurs = from.Name, from.NameIsOurs
 	}
@@ -44,7 +44,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	case from.ConversationID == "":
 		return nil
 	case into.ConversationID == "":
-		if err := tx.must(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID); err != nil {
+		if err := tx.execOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID); err != nil {
 			return err
 		}
 		into.ConversationID, into.Status, into.AssigneeID, into.Labeled = from.ConversationID, from.Status, from.AssigneeID, from.Labeled
@@ -58,7 +58,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		into.AssigneeID = from.AssigneeID
 	}
 	into.Labeled = into.Labeled || from.Labeled
-	if err := tx.must(`
+	if err := tx.execOne(`
 		UPDATE conversations AS c
 		SET status = ?, assignee_id = ?, updated_at = ?, created_at = min(c.created_at, other.created_at),
 			unread_count = c.unread_count + other.unread_count,

@@ -152,7 +152,7 @@ type MessageFilter struct {
 
 // Walks tells whether the filter has to be held against row after row: then the
 // list is one for Search.
-func (f MessageFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+func (f MessageFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Messages lists an account's messages, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
@@ -160,35 +160,35 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // before every id of that instant
 	}
-	return find[Message](rx, f.listing(account), after, limit)
+	return findPage[Message](rx, f.listQuery(account), after, limit)
 }
 
-// listing lets an index find the messages: that of a conversation, or that of the
+// listQuery lets an index find the messages: that of a conversation, or that of the
 // account. What failed, and what came in, is little among what an account sends,
 // and has an index of its own, which takes its condition in so many words.
-func (f MessageFilter) listing(account int64) listing {
-	l := listing{columns: messageColumns, table: "messages m", index: "messages_of_account", joins: messageJoins, key: "m.created_at", id: "m.id"}
+func (f MessageFilter) listQuery(account int64) listQuery {
+	q := listQuery{columns: messageColumns, table: "messages m", index: "messages_of_account", joins: messageJoins, key: "m.created_at", id: "m.id"}
 	if f.CreatedAfter != 0 {
-		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
 	}
-	l.by("m.account_id = ?", true, account)
+	q.byIndex("m.account_id = ?", true, account)
 	switch {
 	case f.ConversationID != "" || f.ContactID != "":
-		l.index = "messages_of_conversation"
+		q.index = "messages_of_conversation"
 	case f.Status == MessageFailed:
-		l.some("messages_failed", "m.status = 'failed'")
+		q.partialIndex("messages_failed", "m.status = 'failed'")
 		f.Status = ""
 	case f.Direction == Inbound:
-		l.some("messages_inbound", "m.direction = 'inbound'")
+		q.partialIndex("messages_inbound", "m.direction = 'inbound'")
 		f.Direction = ""
 	}
-	l.by("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
+	q.byIndex("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
 	// A contact has one conversation, whose index this then uses.
-	l.by("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
-	l.only("m.direction = ?", f.Direction != "", f.Direction)
-	l.only("m.status = ?", f.Status != "", f.Status)
-	l.only("m.type = ?", f.Type != "", f.Type)
-	return l
+	q.byIndex("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
+	q.filter("m.direction = ?", f.Direction != "", f.Direction)
+	q.filter("m.status = ?", f.Status != "", f.Status)
+	q.filter("m.type = ?", f.Type != "", f.Type)
+	return q
 }
 
 // InsertMessage stores a new message and fills in its id and times.
@@ -236,7 +236,7 @@ func (tx *Tx) markSentLate(id string, providerID *string) (status string, err er
 		return "", err
 	}
 	status = NextStatus(status, MessageSent)
-	return status, tx.must(`
+	return status, tx.execOne(`
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE id = ?`, providerID, status, tx.Now, id)
@@ -259,7 +259,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 		m.Status = NextStatus(m.Status, reported)
 	}
 	m.UpdatedAt = tx.Now
-	return true, tx.must(`
+	return true, tx.execOne(`
 		UPDATE messages
 		SET status = ?, played_at = ?, updated_at = ?
 		WHERE id = ?`, m.Status, m.PlayedAt, m.UpdatedAt, m.ID)
@@ -278,7 +278,7 @@ func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON)
 // TakeParkedStatuses removes and returns the callbacks that waited for a
 // provider's id, oldest first.
 func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, error) {
-	some, err := tx.db.memos.parked.find(&tx.Rx, struct{}{})
+	some, err := tx.db.caches.parked.find(&tx.Rx, struct{}{})
 	if err != nil || !some {
 		return nil, err
 	}
@@ -368,10 +368,10 @@ func (rx *Rx) UnreadBehind(m Message) (u Unread, err error) {
 // messages are then those that came after it.
 func (tx *Tx) MarkRead(m *Message, unread Unread) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
-	if err := tx.must(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
+	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
 		return err
 	}
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE conversations
 		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
 		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo.Key, unread.upTo.ID, m.ConversationID)

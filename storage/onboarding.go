@@ -117,7 +117,7 @@ func (rx *Rx) LinkInvitation(link string) (Invitation, error) {
 // has, with the new token. ErrConflict means that the number is connected, or
 // somebody else's.
 func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) error {
-	before, err := tx.ensureSignup(*i, a, accessToken)
+	before, err := tx.ensureSignupAccount(*i, a, accessToken)
 	if err != nil {
 		return err
 	}
@@ -131,15 +131,15 @@ func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) err
 		return err
 	}
 	i.AccountID, i.Account, i.FailureReason, i.Working = &a.ID, &a.PublicID, nil, true
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET account_id = ?, job_id = ?, failure_reason = NULL
 		WHERE id = ? AND status = 'active'`, a.ID, job, i.ID)
 }
 
-// ensureSignup stores the account of a signup, or finds the one that its customer
+// ensureSignupAccount stores the account of a signup, or finds the one that its customer
 // has, and returns what that was before.
-func (tx *Tx) ensureSignup(i Invitation, a *Account, accessToken string) (*BeforeState, error) {
+func (tx *Tx) ensureSignupAccount(i Invitation, a *Account, accessToken string) (*BeforeState, error) {
 	there, err := tx.AccountByNumber(*a.PhoneNumberID)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -159,7 +159,7 @@ func (tx *Tx) ensureSignup(i Invitation, a *Account, accessToken string) (*Befor
 	if err := tx.SetAccessToken(*a, accessToken); err != nil {
 		return nil, err
 	}
-	return &before, tx.must(`
+	return &before, tx.execOne(`
 		UPDATE accounts
 		SET waba_id = ?, status = ?, status_reason = NULL, updated_at = ?
 		WHERE id = ?`, a.WABAID, a.Status, tx.Now, a.ID)
@@ -187,7 +187,7 @@ func (rx *Rx) PIN(a Account) (string, error) {
 // FailOnboarding records why a link's signup came to nothing. The link can be
 // used again.
 func (tx *Tx) FailOnboarding(link, reason string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET failure_reason = ?, job_id = NULL
 		WHERE id = ?`, reason, link)
@@ -204,7 +204,7 @@ func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {
 	if err != nil {
 		return err
 	}
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET status = ?, consumed_at = ?, failure_reason = NULL, job_id = NULL
 		WHERE id = ? AND status = 'active'`, l.Status, l.ConsumedAt, l.ID)

@@ -75,7 +75,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 // UpdateOrganization stores every changeable field of o.
 func (tx *Tx) UpdateOrganization(o *Organization) error {
 	o.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE organizations
 		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?
 		WHERE id = ?`,

@@ -3,7 +3,7 @@ package storage
 // RemoveAccount makes a live account a tombstone: it is in no list, its number
 // may be connected anew, and what belongs to it waits to be purged.
 func (tx *Tx) RemoveAccount(account int64, reason string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE accounts
 		SET status = 'disconnected', status_reason = ?, updated_at = ?, deleted_at = ?
 		WHERE id = ? AND deleted_at = 0`, reason, tx.Now, tx.Now, account)
@@ -122,15 +122,15 @@ func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int6
 		WHERE id > ?1 AND (account_id = ?2 OR account_id IS NULL AND (
 			phone_number_id = ?3
 			OR phone_number_id IS NULL AND waba_id = ?4 AND NOT ?5
-			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+names("?3")+` OR `+names("?4")+`)
-				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0 AND (`+names("o.phone_number_id")+` OR `+names("o.waba_id")+`))))
+			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+payloadHolds("?3")+` OR `+payloadHolds("?4")+`)
+				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0 AND (`+payloadHolds("o.phone_number_id")+` OR `+payloadHolds("o.waba_id")+`))))
 		ORDER BY id
 		LIMIT ?6`, after, t.ID, t.PhoneNumberID, t.WABAID, t.Shared, limit)
 	return ids, err
 }
 
-// names is a condition: that an id stands in a kept callback.
-func names(id string) string {
+// payloadHolds is a condition: that an id stands in a kept callback.
+func payloadHolds(id string) string {
 	return `coalesce(instr(r.payload, CAST('"' || ` + id + ` || '"' AS BLOB)), 0) > 0`
 }
 

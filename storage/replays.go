@@ -6,7 +6,7 @@ const MaxReplay = 1000
 // ReplayDelivery delivers again what an earlier delivery carried, and returns
 // the new delivery.
 func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
-	if err := tx.must(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
+	if err := tx.execOne(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
 		return Delivery{}, err
 	}
 	d := Delivery{
@@ -81,7 +81,7 @@ func (tx *Tx) ReplayDeliveries(f ReplayFilter) (replayed int, more bool, err err
 	if more = len(some) > MaxReplay; more {
 		some = some[:MaxReplay]
 	}
-	defer tx.inOrder(deliveryLane(f.SubscriptionID))()
+	defer tx.holdLane(deliveryLane(f.SubscriptionID))()
 	for _, d := range some {
 		if _, err := tx.ReplayDelivery(d); err != nil {
 			return 0, false, err

@@ -91,7 +91,7 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 
 // DeleteSecret revokes a secret of a subscription.
 func (tx *Tx) DeleteSecret(subscription, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		DELETE FROM signing_secrets
 		WHERE id = ? AND subscription_id = ?`, id, subscription)
 }

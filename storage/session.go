@@ -12,15 +12,15 @@ import (
 
 // session is one connection and its prepared statements, cached by text. Only
 // one goroutine uses it at a time. Every statement of a transaction goes through
-// exec, returnsRows or runOnce, and through nothing else: conn is for the methods of
-// session alone. That is how a session can know what nobody has to tell it:
+// exec, preparedQuery or runOnce, and through nothing else: conn is for the
+// methods of session alone. So a session knows, without being told:
 //
 //   - lost: SQLite may have rolled the transaction back by itself, after a full
 //     disk or the like. Each further statement would then commit alone, so the
 //     session refuses them all until the next begin.
-//   - changed: which of the tables that are kept in memory the transaction may
-//     have changed so far. The rest of it reads past those memos, and the commit
-//     empties them (see memo).
+//   - changed: which of the cached tables the transaction may have changed so
+//     far. The rest of it reads past those caches, and the commit empties them
+//     (see cache).
 //   - wrote: a statement has changed rows, or may have, since the writer called
 //     the present closure. If the closure then fails, its half of the work is in
 //     the shared transaction and has to be undone (see writer). A statement that
@@ -30,14 +30,14 @@ type session struct {
 	conn    *sqlx.Conn
 	stmts   map[string]*statement
 	lost    error
-	changed tables
+	changed tableSet
 	wrote   bool
 }
 
 // statement is a prepared statement and what it may change.
 type statement struct {
 	*sqlx.Stmt
-	changes tables
+	changes tableSet
 	reads   bool // it is a SELECT
 }
 
@@ -110,9 +110,9 @@ func (s *session) exec(query string, args ...any) (sql.Result, error) {
 	return res, nil
 }
 
-// returnsRows prepares a statement whose rows the caller reads. If it is not a
+// preparedQuery prepares a statement whose rows the caller reads. If it is not a
 // SELECT it may change rows too, which is not known before they are read.
-func (s *session) returnsRows(query string) (*sqlx.Stmt, error) {
+func (s *session) preparedQuery(query string) (*sqlx.Stmt, error) {
 	stmt, err := s.prepared(query)
 	if err != nil {
 		return nil, err
@@ -141,12 +141,12 @@ func (s *session) runOnce(query string) error {
 	return s.translate(rows.Err())
 }
 
-// renew forgets what happened to the caller before.
-func (s *session) renew() { s.lost, s.changed = nil, 0 }
+// reset forgets what happened in the transaction before.
+func (s *session) reset() { s.lost, s.changed = nil, 0 }
 
 // begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.
 func (s *session) begin(how string) error {
-	s.renew()
+	s.reset()
 	_, err := s.exec(how)
 	return err
 }

@@ -98,7 +98,7 @@ func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 
 // UpdateSetupLink stores where l leads its visitors.
 func (tx *Tx) UpdateSetupLink(l SetupLink) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET success_redirect_url = ?, failure_redirect_url = ?
 		WHERE id = ?`, l.SuccessRedirectURL, l.FailureRedirectURL, l.ID)
@@ -107,7 +107,7 @@ func (tx *Tx) UpdateSetupLink(l SetupLink) error {
 // RevokeSetupLink makes an active link useless.
 func (tx *Tx) RevokeSetupLink(l *SetupLink) error {
 	l.Status = LinkRevoked
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET status = ?
 		WHERE id = ? AND status = 'active'`, l.Status, l.ID)

@@ -23,7 +23,7 @@ func deliveryLane(subscription string) string { return KindDeliver + ":" + subsc
 // PauseSubscription makes the deliveries of an active subscription wait, those
 // that are to be tried again too.
 func (tx *Tx) PauseSubscription(id string) error {
-	err := tx.must(`
+	err := tx.execOne(`
 		UPDATE subscriptions
 		SET status = 'paused', updated_at = ?
 		WHERE id = ? AND status = 'active'`, tx.Now, id)
@@ -38,7 +38,7 @@ func (tx *Tx) PauseSubscription(id string) error {
 // goes out, oldest first; what is dead stays so. One that was disabled starts
 // with no failure to its name; a pause is no success.
 func (tx *Tx) ResumeSubscription(id string) error {
-	err := tx.must(`
+	err := tx.execOne(`
 		UPDATE subscriptions
 		SET status = 'active', disabled_reason = NULL, updated_at = ?,
 			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures), failing_since = iif(status = 'disabled', 0, failing_since)
@@ -109,7 +109,7 @@ func (tx *Tx) BuryDeliveries(subscription string) (int, error) {
 		return 0, err
 	}
 	for _, o := range all {
-		err := tx.must(`
+		err := tx.execOne(`
 			UPDATE deliveries
 			SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
 			WHERE id = ?`, codeDisabled, messageDisabled, o.ID)
@@ -133,7 +133,7 @@ func (tx *Tx) removeJob(id int64) error {
 // DeleteSubscription removes a subscription for its organization at once, and
 // with it its secrets and deliveries: many of those by a job.
 func (tx *Tx) DeleteSubscription(organization int64, id string) error {
-	err := tx.must(`
+	err := tx.execOne(`
 		UPDATE subscriptions
 		SET deleted_at = ?, status = 'disabled', custom_headers = NULL
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
@@ -167,7 +167,7 @@ func (tx *Tx) UprootSubscription(id string) (gone bool, err error) {
 		if err := tx.removeJob(o.JobID); err != nil {
 			return false, err
 		}
-		if err := tx.must(`DELETE FROM deliveries WHERE id = ?`, o.ID); err != nil {
+		if err := tx.execOne(`DELETE FROM deliveries WHERE id = ?`, o.ID); err != nil {
 			return false, err
 		}
 	}

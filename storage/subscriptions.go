@@ -142,7 +142,7 @@ func (tx *Tx) UpdateSubscription(s *Subscription) error {
 		return err
 	}
 	s.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE subscriptions
 		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,

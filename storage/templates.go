@@ -117,7 +117,7 @@ func (tx *Tx) InsertTemplate(t *Template) error {
 // UpdateTemplate stores every changeable field of t but when it was reviewed.
 func (tx *Tx) UpdateTemplate(t *Template) error {
 	t.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE templates
 		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''), parameter_format = ?,
 			content = ?, components = ?, reason = nullif(?, ''), updated_at = ?
@@ -129,7 +129,7 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 // MarkTemplateReviewed records that a callback told a template's verdict, be it
 // another than before or not.
 func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE templates
 		SET reviewed_at = ?
 		WHERE id = ? AND account_id = ?`, tx.Now, id, account)
@@ -137,7 +137,7 @@ func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
 
 // DeleteTemplate deletes a template that the provider no longer has.
 func (tx *Tx) DeleteTemplate(account int64, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		DELETE FROM templates
 		WHERE id = ? AND account_id = ?`, id, account)
 }
@@ -145,5 +145,5 @@ func (tx *Tx) DeleteTemplate(account int64, id string) error {
 // MarkTemplatesSynced records when an account's templates were last compared with
 // the provider's.
 func (tx *Tx) MarkTemplatesSynced(account int64) error {
-	return tx.must(`UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
+	return tx.execOne(`UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
 }

@@ -112,7 +112,7 @@ func (tx *Tx) MarkHeard(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen
 	}
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE conversations
 		SET status = ?, unread_count = unread_count + 1, last_message_at = ?, last_inbound_at = max(last_inbound_at, ?), updated_at = ?
 		WHERE id = ?`, t.Status, tx.Now, at, tx.Now, t.ConversationID)
@@ -120,7 +120,7 @@ func (tx *Tx) MarkHeard(t *Thread, at Time) error {
 
 // MarkReacted records that the person reacted, which is no message to be read.
 func (tx *Tx) MarkReacted(t Thread, at Time) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE conversations
 		SET last_inbound_at = max(last_inbound_at, ?), updated_at = ?
 		WHERE id = ?`, at, tx.Now, t.ConversationID)

@@ -24,7 +24,7 @@ var (
 type Rx struct {
 	db    *DB
 	s     *session
-	since int64 // how far memos.changes was before the snapshot
+	since int64 // caches.changes before the snapshot was taken: see cache
 }
 
 // Ping reads something, to prove that reading works.
@@ -35,7 +35,7 @@ func (rx *Rx) Ping() error {
 
 // get reads the single row of query into dest, or returns ErrNotFound.
 func (rx *Rx) get(dest any, query string, args ...any) error {
-	stmt, err := rx.s.returnsRows(query)
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (rx *Rx) get(dest any, query string, args ...any) error {
 // ErrNotFound. It is get for what every message needs: matching the names of
 // columns and fields costs more than such a query.
 func (rx *Rx) scan(dest []any, query string, args ...any) error {
-	stmt, err := rx.s.returnsRows(query)
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return err
 	}
@@ -55,17 +55,17 @@ func (rx *Rx) scan(dest []any, query string, args ...any) error {
 
 // list reads all rows of query into dest, a pointer to a slice.
 func (rx *Rx) list(dest any, query string, args ...any) error {
-	stmt, err := rx.s.returnsRows(query)
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return err
 	}
 	return rx.s.translate(stmt.Select(dest, args...))
 }
 
-// scanned reads all rows of a query, column by column into what columns names of
-// a row. It is list for what is read by the hundred, as scan is get.
-func scanned[T any](rx *Rx, columns func(*T) []any, query string, args ...any) ([]T, error) {
-	stmt, err := rx.s.returnsRows(query)
+// scanAll reads all rows of a query, column by column into the fields that
+// columns returns of a row. It is to list what scan is to get.
+func scanAll[T any](rx *Rx, columns func(*T) []any, query string, args ...any) ([]T, error) {
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,8 @@ func scanned[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (
 		return nil, rx.s.translate(err)
 	}
 	defer rows.Close()
+
+	// All rows go through one variable, whose fields are bound once.
 	var (
 		row  T
 		all  []T
@@ -85,6 +87,7 @@ func scanned[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (
 		}
 		all = append(all, row)
 	}
+
 	return all, rx.s.translate(rows.Err())
 }
 
@@ -119,8 +122,8 @@ func (tx *Tx) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// must runs a statement that has to change exactly one row; ErrNotFound if none.
-func (tx *Tx) must(query string, args ...any) error {
+// execOne runs a statement that has to change exactly one row; ErrNotFound if none.
+func (tx *Tx) execOne(query string, args ...any) error {
 	n, err := tx.exec(query, args...)
 	if err == nil && n == 0 {
 		return ErrNotFound
@@ -152,15 +155,21 @@ func translate(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		switch e.Code() {
-		case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-			return fmt.Errorf("%w: %w", ErrConflict, err)
-		}
-		switch e.Code() & 0xff {
-		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+
+	// The lower byte is the class of an error, the upper ones say more of it.
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM,
+		sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ type Attached struct {
 // ContactLabels finds the labels of contacts: for each that has any, in the
 // order of their names.
 func (rx *Rx) ContactLabels(contacts ...string) (map[string][]Attached, error) {
-	return rx.attached(`
+	return rx.labelsOf(`
 		SELECT j.contact_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
 		JOIN contact_labels j ON j.contact_id = wanted.value
@@ -21,7 +21,7 @@ func (rx *Rx) ContactLabels(contacts ...string) (map[string][]Attached, error) {
 // ConversationLabels finds the labels of conversations: for each that has any,
 // in the order of their names.
 func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached, error) {
-	return rx.attached(`
+	return rx.labelsOf(`
 		SELECT j.conversation_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
 		JOIN conversation_labels j ON j.conversation_id = wanted.value
@@ -29,7 +29,7 @@ func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached
 		ORDER BY l.name_folded, l.id`, conversations)
 }
 
-func (rx *Rx) attached(query string, owners []string) (map[string][]Attached, error) {
+func (rx *Rx) labelsOf(query string, owners []string) (map[string][]Attached, error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, erro
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	return true, tx.must(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
+	return true, tx.execOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
 }
 
 // AttachToConversation puts a label on a conversation; false when it was there
@@ -94,7 +94,7 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	return true, tx.must(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
+	return true, tx.execOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
 }
 
 // LabeledConversations finds up to limit conversations that have a label, in the
@@ -112,7 +112,7 @@ func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, e
 
 // TouchConversations counts conversations as updated now.
 func (tx *Tx) TouchConversations(rows []Row) error {
-	_, err := tx.exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, ids(rows))
+	_, err := tx.exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(rows))
 	return err
 }
 
@@ -148,7 +148,7 @@ const (
 // AttachToContacts puts a label on contacts of an account, and returns on which
 // of them it was not yet.
 func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) ([]string, error) {
-	return tx.relabel(`
+	return tx.changeContactLabels(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT c.id, ?, c.account_id, c.created_at
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
@@ -159,14 +159,14 @@ func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) (
 // DetachFromContacts takes a label off contacts of an account, and returns on
 // which of them it was.
 func (tx *Tx) DetachFromContacts(account int64, contacts []string, label string) ([]string, error) {
-	return tx.relabel(`
+	return tx.changeContactLabels(`
 		DELETE FROM contact_labels
 		WHERE label_id = ? AND contact_id IN (SELECT value FROM json_each(?)) AND account_id = ?
 		RETURNING contact_id`, label, jsonList(contacts), account)
 }
 
-// relabel runs a statement that changes the labels of contacts and returns which.
-func (tx *Tx) relabel(query string, args ...any) (changed []string, err error) {
+// changeContactLabels runs a statement that changes the labels of contacts and returns which.
+func (tx *Tx) changeContactLabels(query string, args ...any) (changed []string, err error) {
 	if err := tx.list(&changed, query, args...); err != nil || len(changed) == 0 {
 		return nil, err
 	}
