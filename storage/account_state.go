@@ -35,15 +35,17 @@ func (tx *Tx) CoolDown(account int64, until Time) error {
 }
 
 // UpdateAccount stores what the provider tells of a number: its own status, the
-// number and its name, and where that leaves the account.
+// number and its name, and the state of the account that follows from them.
 func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 	a.UpdatedAt = tx.Now
 	if a.Status == AccountConnected && a.OnboardedAt == 0 {
 		a.OnboardedAt = tx.Now
 	}
+
 	return tx.execOne(`
 		UPDATE accounts
-		SET waba_id = ?, phone_number = ?, name = ?, status = ?, status_reason = ?, provider_status = ?, restricted = ?, onboarded_at = ?, updated_at = ?
+		SET waba_id = ?, phone_number = ?, name = ?, status = ?, status_reason = ?, provider_status = ?, restricted = ?,
+			onboarded_at = ?, updated_at = ?
 		WHERE id = ?`,
 		a.WABAID, a.PhoneNumber, a.Name, a.Status, a.StatusReason, a.ProviderStatus, a.Restricted, a.OnboardedAt, a.UpdatedAt, a.ID)
 }

@@ -88,8 +88,8 @@ type ContactFilter struct {
 	UpdatedSince Time   // strict
 }
 
-// Walks tells whether the filter has to be held against row after row: then the
-// list is one for Search.
+// Walks tells whether no index finds exactly what the filter chooses, so that
+// rows are read which it leaves out: such a list is one for Search.
 func (f ContactFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Contacts lists an account's contacts, newest first, and tells how far it came:
@@ -102,6 +102,9 @@ func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) (
 // in front find fewer.
 func (f ContactFilter) listQuery(account int64) listQuery {
 	q := listQuery{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
+
+	// The first of these that is asked for chooses the index; the others are held
+	// against each row.
 	for _, exact := range []struct{ index, condition, value string }{
 		{"contacts_phone", "c.phone_number = ?", f.PhoneNumber},
 		{"contacts_bsuid", "c.bsuid = ?", f.BSUID},
@@ -117,6 +120,8 @@ func (f ContactFilter) listQuery(account int64) listQuery {
 			q.filter(exact.condition, true, exact.value)
 		}
 	}
+
+	// A label alone has an index of its own, in the order of the list.
 	if q.index == "" && f.LabelID != "" {
 		q.index, q.table, q.joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
 		q.key, q.id = "j.contact_created_at", "j.contact_id"
@@ -127,6 +132,7 @@ func (f ContactFilter) listQuery(account int64) listQuery {
 		q.byIndex("c.account_id = ?", true, account)
 		q.filter("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	}
+
 	q.filter("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
 	q.filter("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", fold(f.Search))
 	return q
@@ -137,6 +143,7 @@ func (f ContactFilter) listQuery(account int64) listQuery {
 func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
 	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
+
 	_, err := tx.exec(`
 		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
 			marketing_opted_out, opted_in, created_at, updated_at)
@@ -157,6 +164,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 	if c.CreatedAt == 0 {
 		return errPartialContact
 	}
+
 	_, err := tx.exec(`
 		UPDATE conversations
 		SET updated_at = ?
@@ -165,6 +173,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 	if err != nil {
 		return err
 	}
+
 	c.UpdatedAt = tx.Now
 	return tx.execOne(`
 		UPDATE contacts
@@ -188,6 +197,8 @@ func (tx *Tx) ForgetMessages(contact string, limit int) (int64, []Media, error) 
 		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)
 		ORDER BY created_at, id
 		LIMIT ?`
+
+	// The media is read first, while the messages still lead to it.
 	var media []Media
 	err := tx.list(&media, `
 		SELECT `+mediaColumns+`
@@ -196,6 +207,7 @@ func (tx *Tx) ForgetMessages(contact string, limit int) (int64, []Media, error) 
 	if err != nil {
 		return 0, nil, err
 	}
+
 	n, err := tx.exec(`DELETE FROM messages WHERE id IN (`+oldest+`)`, contact, limit)
 	return n, media, err
 }

@@ -24,7 +24,8 @@ const (
 	CustomerArchived  = "archived"
 )
 
-const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team_public_id, c.name, c.email, c.status, c.metadata, c.archived_at, c.created_at, c.updated_at`
+const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team_public_id,
+	c.name, c.email, c.status, c.metadata, c.archived_at, c.created_at, c.updated_at`
 
 // Customer finds a customer of an organization.
 func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
@@ -55,8 +56,8 @@ type CustomerFilter struct {
 	Search   string // part of the name or the email
 }
 
-// Walks tells whether the filter has to be held against row after row: then the
-// list is one for Search.
+// Walks tells whether no index finds exactly what the filter chooses, so that
+// rows are read which it leaves out: such a list is one for Search.
 func (f CustomerFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Customers lists an organization's customers, newest first, and tells how far
@@ -66,8 +67,15 @@ func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit
 }
 
 func (f CustomerFilter) listQuery(organization int64) listQuery {
-	q := listQuery{columns: customerColumns, table: "customers c", joins: "JOIN teams t ON t.id = c.team_id", key: "c.created_at", id: "c.id"}
+	q := listQuery{
+		columns: customerColumns,
+		table:   "customers c",
+		joins:   "JOIN teams t ON t.id = c.team_id",
+		key:     "c.created_at",
+		id:      "c.id",
+	}
 	q.byIndex("c.organization_id = ?", true, organization)
+
 	switch {
 	case f.Email != "":
 		q.index = "customers_by_email"
@@ -81,9 +89,12 @@ func (f CustomerFilter) listQuery(organization int64) listQuery {
 	default:
 		q.index = "customers_in_use"
 	}
+
+	// The index customers_in_use is partial: its condition has to be said.
 	if f.Status == "" && !f.Archived {
 		q.where = append(q.where, "c.status <> 'archived'")
 	}
+
 	q.filter("matches(?, c.name, c.email)", f.Search != "", fold(f.Search))
 	return q
 }
@@ -132,9 +143,11 @@ func (tx *Tx) ArchiveCustomer(c *Customer) error {
 // RestoreCustomer makes an archived customer what it was before.
 func (tx *Tx) RestoreCustomer(c *Customer) error {
 	c.ArchivedAt, c.UpdatedAt = 0, tx.Now
-	if err := tx.get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID); err != nil {
+	err := tx.get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID)
+	if err != nil {
 		return err
 	}
+
 	return tx.execOne(`
 		UPDATE customers
 		SET status = ?, restore_status = NULL, archived_at = 0, updated_at = ?

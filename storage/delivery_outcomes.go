@@ -2,7 +2,8 @@ package storage
 
 import "errors"
 
-// Parcel is a delivery on its way: what goes out, and how far it has got.
+// Parcel is a delivery as whoever posts it needs it: what goes out, and how many
+// attempts were made so far.
 type Parcel struct {
 	Delivery     string `db:"id"`
 	Subscription string `db:"subscription_id"`
@@ -26,7 +27,7 @@ func (rx *Rx) Parcel(delivery string) (p Parcel, err error) {
 	return p, err
 }
 
-// Parcels finds what many deliveries carry, those that are still there.
+// Parcels finds what many deliveries carry. Those that were deleted are missing.
 func (rx *Rx) Parcels(deliveries []string) ([]Parcel, error) {
 	fields := func(p *Parcel) []any {
 		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
@@ -50,11 +51,14 @@ func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
 	if err := tx.markAttempt(p, DeliverySucceeded, a, 0); err != nil {
 		return err
 	}
+
 	if a.Attempt > 1 {
 		if err := tx.insertAttempt(p, a); err != nil {
 			return err
 		}
 	}
+
+	// Reading the count of failures is cheap, and almost always saves the update.
 	failures, err := tx.db.caches.failures.find(&tx.Rx, p.Subscription)
 	switch {
 	case errors.Is(err, ErrNotFound): // deleted while this one was on its way
@@ -62,6 +66,7 @@ func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
 	case err != nil || failures == 0:
 		return err
 	}
+
 	_, err = tx.exec(`
 		UPDATE subscriptions
 		SET consecutive_failures = 0, failing_since = 0
@@ -109,8 +114,8 @@ func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 }
 
 // CountFailure counts a failed attempt of a subscription, and tells how many
-// there were since its last success and when the first of them was. A disabled
-// subscription has been counted out: it is not found.
+// there were since its last success and when the first of them was. ErrNotFound
+// means that the subscription is disabled or deleted.
 func (tx *Tx) CountFailure(subscription string) (failures int, since Time, err error) {
 	err = tx.scan([]any{&failures, &since}, `
 		UPDATE subscriptions

@@ -31,6 +31,7 @@ func (rx *Rx) DeliveryStats(subscription string, since Time) (DeliveryStats, err
 			return s, err
 		}
 	}
+
 	var untried int
 	err := rx.get(&untried, `
 		SELECT count(*)
@@ -39,6 +40,7 @@ func (rx *Rx) DeliveryStats(subscription string, since Time) (DeliveryStats, err
 	if err != nil {
 		return s, err
 	}
+
 	s.Attempted = s.Succeeded + s.Failed + s.Dead - untried
 	s.P50, s.P95, err = rx.durations(subscription, since)
 	return s, err
@@ -62,6 +64,7 @@ func (rx *Rx) durations(subscription string, since Time) (p50, p95 *int64, err e
 		}
 		all = append(all, some...)
 	}
+
 	if len(all) == 0 {
 		return nil, nil, nil
 	}

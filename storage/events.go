@@ -66,10 +66,12 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
+
 	all, err := tx.db.caches.subscribers.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return err
 	}
+
 	for _, s := range all {
 		if !s.wants(e.Type, phoneNumberID) {
 			continue
@@ -86,6 +88,7 @@ func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 	if err := tx.insertEvent(e); err != nil {
 		return Delivery{}, err
 	}
+
 	d := Delivery{
 		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: subscription,
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
@@ -107,6 +110,7 @@ func (tx *Tx) addDelivery(e Event, s subscriber) error {
 		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: s.ID,
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
 	}
+
 	if s.Status == WebhookDisabled {
 		return tx.insertDeadDelivery(d)
 	}

@@ -1,6 +1,7 @@
 package storage
 
-// Attached is a label as a contact or a conversation shows it.
+// Attached is a label as a contact or a conversation shows it. Which labels they
+// have is kept in the tables contact_labels and conversation_labels.
 type Attached struct {
 	ID    string `db:"id" json:"id"`
 	Name  string `db:"name" json:"name"`
@@ -29,10 +30,13 @@ func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached
 		ORDER BY l.name_folded, l.id`, conversations)
 }
 
+// labelsOf runs a query for the labels of many contacts or conversations, its
+// owners.
 func (rx *Rx) labelsOf(query string, owners []string) (map[string][]Attached, error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}
+
 	var rows []struct {
 		Owner string `db:"owner"`
 		Attached
@@ -40,6 +44,7 @@ func (rx *Rx) labelsOf(query string, owners []string) (map[string][]Attached, er
 	if err := rx.list(&rows, query, jsonList(owners)); err != nil {
 		return nil, err
 	}
+
 	all := make(map[string][]Attached, len(owners))
 	for _, row := range rows {
 		all[row.Owner] = append(all[row.Owner], row.Attached)
@@ -65,6 +70,7 @@ func (tx *Tx) DetachFromContact(contact, label string) (bool, error) {
 	return tx.touchContact(contact, n, err)
 }
 
+// touchContact counts a contact as updated if its labels were changed.
 func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, error) {
 	if err != nil || changed == 0 {
 		return false, err
@@ -90,6 +96,7 @@ func (tx *Tx) DetachFromConversation(conversation, label string) (bool, error) {
 	return tx.touchConversation(conversation, n, err)
 }
 
+// touchConversation counts a conversation as updated if its labels were changed.
 func (tx *Tx) touchConversation(conversation string, changed int64, err error) (bool, error) {
 	if err != nil || changed == 0 {
 		return false, err
@@ -123,6 +130,9 @@ func (tx *Tx) DetachLabel(organization int64, label string, limit int) (int64, e
 	if _, err := tx.Label(organization, label); err != nil {
 		return 0, err
 	}
+
+	// Each label is counted twice: where it is taken off, and where its owner is
+	// counted as updated.
 	var total int64
 	for _, query := range []string{
 		`UPDATE conversations SET updated_at = ?1 WHERE id IN (` + someConversations + `)`,
@@ -136,6 +146,7 @@ func (tx *Tx) DetachLabel(organization int64, label string, limit int) (int64, e
 		}
 		total += n
 	}
+
 	return total / 2, nil
 }
 
@@ -165,11 +176,13 @@ func (tx *Tx) DetachFromContacts(account int64, contacts []string, label string)
 		RETURNING contact_id`, label, jsonList(contacts), account)
 }
 
-// changeContactLabels runs a statement that changes the labels of contacts and returns which.
+// changeContactLabels runs a statement that changes the labels of contacts and
+// returns which, and counts those as updated.
 func (tx *Tx) changeContactLabels(query string, args ...any) (changed []string, err error) {
 	if err := tx.list(&changed, query, args...); err != nil || len(changed) == 0 {
 		return nil, err
 	}
+
 	_, err = tx.exec(`UPDATE contacts SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, jsonList(changed))
 	return changed, err
 }

@@ -2,12 +2,12 @@ package storage
 
 import "sync"
 
-// closedLanes are the lanes whose jobs wait until somebody opens them. They
-// follow from what is stored; they are kept in memory because every job that is
-// enqueued or claimed asks. Changes happen on the writer, so that a job is
-// admitted or held by the state that its own transaction sees.
+// closedLanes are the lanes whose jobs wait until the lane is opened: those of
+// subscriptions that are not active. They are kept in memory because every job
+// that is enqueued or claimed asks. Changes happen on the writer, so that a job
+// is admitted or held by the state that its own transaction sees.
 type closedLanes struct {
-	mu  sync.RWMutex
+	mu  sync.RWMutex // guards all
 	all map[string]bool
 }
 

@@ -9,24 +9,34 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 	if err := tx.mergeConversations(into, from); err != nil {
 		return false, err
 	}
+
 	n, err := tx.exec(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT ?, label_id, account_id, ? FROM contact_labels WHERE contact_id = ?`, into.ID, into.CreatedAt, from.ID)
 	if err != nil {
 		return false, err
 	}
+
 	return n > 0, tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
 }
 
 // fillMissing fills in what into does not know of itself.
 func fillMissing(into *Thread, from Thread) {
+	// A name that was given through the API outlives one of a profile.
 	if into.Name == nil || from.NameIsOurs && !into.NameIsOurs && from.Name != nil {
 		into.Name, into.NameIsOurs = from.Name, from.NameIsOurs
 	}
+
 	for _, field := range []struct {
 		to   **string
 		from *string
-	}{{&into.PhoneNumber, from.PhoneNumber}, {&into.BSUID, from.BSUID}, {&into.ParentBSUID, from.ParentBSUID}, {&into.Username, from.Username}, {&into.Email, from.Email}} {
+	}{
+		{&into.PhoneNumber, from.PhoneNumber},
+		{&into.BSUID, from.BSUID},
+		{&into.ParentBSUID, from.ParentBSUID},
+		{&into.Username, from.Username},
+		{&into.Email, from.Email},
+	} {
 		if *field.to == nil {
 			*field.to = field.from
 		}
@@ -34,6 +44,7 @@ func fillMissing(into *Thread, from Thread) {
 	if into.Metadata == nil {
 		into.Metadata = from.Metadata
 	}
+
 	into.MarketingOptedOut = into.MarketingOptedOut || from.MarketingOptedOut
 	into.OptedIn = into.OptedIn || from.OptedIn
 }
@@ -44,13 +55,9 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 	case from.ConversationID == "":
 		return nil
 	case into.ConversationID == "":
-		if err := tx.execOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID); err != nil {
-			return err
-		}
-		into.ConversationID, into.Status, into.AssigneeID, into.Labeled = from.ConversationID, from.Status, from.AssigneeID, from.Labeled
-		_, err := tx.exec(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
-		return err
+		return tx.takeConversation(into, from)
 	}
+
 	if into.Status == ConversationResolved || from.Status == ConversationOpen {
 		into.Status = from.Status // what is not done stays so
 	}
@@ -58,6 +65,7 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		into.AssigneeID = from.AssigneeID
 	}
 	into.Labeled = into.Labeled || from.Labeled
+
 	if err := tx.execOne(`
 		UPDATE conversations AS c
 		SET status = ?, assignee_id = ?, updated_at = ?, created_at = min(c.created_at, other.created_at),
@@ -67,12 +75,27 @@ func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
 		WHERE c.id = ?`, into.Status, into.AssigneeID, tx.Now, from.ConversationID, into.ConversationID); err != nil {
 		return err
 	}
+
 	_, err := tx.exec(`
 		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
 		SELECT ?, label_id FROM conversation_labels WHERE conversation_id = ?`, into.ConversationID, from.ConversationID)
 	if err != nil {
 		return err
 	}
-	_, err = tx.exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`, into.ConversationID, into.ID, from.ConversationID)
+
+	_, err = tx.exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`,
+		into.ConversationID, into.ID, from.ConversationID)
+	return err
+}
+
+// takeConversation gives the conversation of a contact to one that has none.
+func (tx *Tx) takeConversation(into *Thread, from Thread) error {
+	err := tx.execOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID)
+	if err != nil {
+		return err
+	}
+	into.ConversationID, into.Status, into.AssigneeID, into.Labeled = from.ConversationID, from.Status, from.AssigneeID, from.Labeled
+
+	_, err = tx.exec(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
 	return err
 }

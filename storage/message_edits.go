@@ -28,6 +28,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	if err != nil {
 		return err
 	}
+
 	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Now
 	return tx.execOne(`
 		UPDATE messages

@@ -20,7 +20,7 @@ type Row struct {
 	ID string `db:"id"`
 }
 
-// idList are the rows' ids as one argument of a statement.
+// idList is the rows' ids as one argument of a statement, for json_each.
 func idList(rows []Row) string {
 	all := make([]string, len(rows))
 	for i, r := range rows {
@@ -48,7 +48,8 @@ func (rx *Rx) PurgedAccounts(p Purge) ([]int64, error) {
 	return all, err
 }
 
-// nothingPending are the messages that a purge may take: those with nothing under way.
+// nothingPending are the messages that a purge may delete: those that are not
+// being sent, and whose media is not being fetched.
 const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
 
 // OldMessages lists the messages of an account from before a time, oldest first.
@@ -74,10 +75,13 @@ func (tx *Tx) DeleteMessages(rows []Row) (messages, media int64, sums []string, 
 	if err != nil {
 		return 0, 0, nil, err
 	}
+
+	// What came without media returned an empty id.
 	messages = int64(len(mediaIDs))
 	if had := slices.DeleteFunc(mediaIDs, func(id string) bool { return id == "" }); len(had) > 0 {
 		sums, err = tx.deleteReceivedMedia(had)
 	}
+
 	media = int64(len(sums))
 	slices.Sort(sums)
 	return messages, media, slices.Compact(sums), err
@@ -117,6 +121,7 @@ func (tx *Tx) DeleteEvents(rows []Row, before Time, unfinished bool) (events, de
 	if err != nil {
 		return 0, 0, err
 	}
+
 	events, err = tx.exec(`
 		DELETE FROM events
 		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = events.id)`, idList(rows))
@@ -126,10 +131,11 @@ func (tx *Tx) DeleteEvents(rows []Row, before Time, unfinished bool) (events, de
 // OldCalls lists logged calls from before a time, oldest first. A call is an
 // organization's, never an account's.
 func (rx *Rx) OldCalls(p Purge, after Row, limit int) ([]Row, error) {
-	var rows []Row
 	if p.Account != 0 {
 		return nil, nil
 	}
+
+	var rows []Row
 	err := rx.list(&rows, `
 		SELECT created_at, id FROM api_log
 		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)

@@ -72,7 +72,9 @@ const (
 // conversations, contacts, parked statuses, templates, uploads and idempotent
 // answers. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
-	return tx.purge(account, limit, messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount, templatesOfAccount, uploadsOfAccount, answersOfAccount)
+	return tx.purge(account, limit,
+		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
+		templatesOfAccount, uploadsOfAccount, answersOfAccount)
 }
 
 // PurgeEvents deletes up to limit events of an account with their deliveries.
@@ -90,6 +92,7 @@ func (tx *Tx) purge(account int64, limit int, deletes ...string) (int64, error) 
 			return total, err
 		}
 	}
+
 	return total, nil
 }
 
@@ -129,7 +132,7 @@ func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int6
 	return ids, err
 }
 
-// payloadHolds is a condition: that an id stands in a kept callback.
+// payloadHolds is the condition that an id stands, in quotes, in a kept callback.
 func payloadHolds(id string) string {
 	return `coalesce(instr(r.payload, CAST('"' || ` + id + ` || '"' AS BLOB)), 0) > 0`
 }

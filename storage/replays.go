@@ -9,6 +9,7 @@ func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
 	if err := tx.execOne(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
 		return Delivery{}, err
 	}
+
 	d := Delivery{
 		ID: tx.NewID(PrefixDelivery), OrganizationID: earlier.OrganizationID, SubscriptionID: earlier.SubscriptionID,
 		Event: earlier.Event, EventType: earlier.EventType, EventID: earlier.EventID, ReplayedFrom: &earlier.ID,
@@ -44,6 +45,7 @@ func (f ReplayFilter) replayable() (from string, args []any) {
 		index, typed = "deliveries_to_replay_by_type", "AND d.event_type = ?"
 		args = append(args, f.EventType)
 	}
+
 	return `
 		FROM deliveries d INDEXED BY ` + index + `
 		WHERE d.subscription_id = ? AND d.status = ? AND d.status IN ('failed', 'dead') AND d.replayed = 0
@@ -78,14 +80,18 @@ func (tx *Tx) ReplayDeliveries(f ReplayFilter) (replayed int, more bool, err err
 	if err != nil {
 		return 0, false, err
 	}
+
 	if more = len(some) > MaxReplay; more {
 		some = some[:MaxReplay]
 	}
+
+	// They go out in their old order, not all at once.
 	defer tx.holdLane(deliveryLane(f.SubscriptionID))()
 	for _, d := range some {
 		if _, err := tx.ReplayDelivery(d); err != nil {
 			return 0, false, err
 		}
 	}
+
 	return len(some), more, nil
 }

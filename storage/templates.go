@@ -68,6 +68,7 @@ func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int)
 	if f.Language != "" {
 		where, args = where+` AND language = ?`, append(args, f.Language)
 	}
+
 	var page []Template
 	err := rx.list(&page, `
 		SELECT `+templateColumns+`
@@ -106,11 +107,13 @@ func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]
 func (tx *Tx) InsertTemplate(t *Template) error {
 	t.ID = tx.NewID(PrefixTemplate)
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
+
 	_, err := tx.exec(`
-		INSERT INTO templates (id, account_id, name, language, status, provider_status, provider_template_id, category, parameter_format, content, components, reason, created_at, updated_at)
+		INSERT INTO templates (id, account_id, name, language, status, provider_status, provider_template_id, category,
+			parameter_format, content, components, reason, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?)`,
-		t.ID, t.AccountID, t.Name, t.Language, t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat, t.Content, t.Components, t.Reason,
-		t.CreatedAt, t.UpdatedAt)
+		t.ID, t.AccountID, t.Name, t.Language, t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category,
+		t.ParameterFormat, t.Content, t.Components, t.Reason, t.CreatedAt, t.UpdatedAt)
 	return err
 }
 

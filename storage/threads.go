@@ -106,8 +106,8 @@ func (tx *Tx) BeginThread(t *Thread) error {
 	return err
 }
 
-// MarkHeard records that the person wrote, when: a message that was not read yet,
-// which opens the conversation again if it was resolved.
+// MarkHeard records that the person wrote at a time: a message that was not read
+// yet, which opens the conversation again if it was resolved.
 func (tx *Tx) MarkHeard(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen
@@ -118,7 +118,8 @@ func (tx *Tx) MarkHeard(t *Thread, at Time) error {
 		WHERE id = ?`, t.Status, tx.Now, at, tx.Now, t.ConversationID)
 }
 
-// MarkReacted records that the person reacted, which is no message to be read.
+// MarkReacted records that the person reacted at a time, which is no message to
+// be read.
 func (tx *Tx) MarkReacted(t Thread, at Time) error {
 	return tx.execOne(`
 		UPDATE conversations
