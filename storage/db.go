@@ -118,7 +118,7 @@ func (db *DB) sessions(n int) (chan *session, error) {
 	for range n {
 		s, err := newSession(context.Background(), db.pool)
 		if err != nil {
-			close(all)
+			close(all) // and give back what was opened so far
 			for s := range all {
 				s.close()
 			}
@@ -126,6 +126,7 @@ func (db *DB) sessions(n int) (chan *session, error) {
 		}
 		all <- s
 	}
+
 	return all, nil
 }
 

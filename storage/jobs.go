@@ -7,7 +7,24 @@ import (
 	"time"
 )
 
-// States of a job.
+// States of a job. Enqueue stores it in one of the first three, by what the
+// Dispatcher decides.
+//
+//   - A due job is claimed by ClaimDue when its time has come: it becomes
+//     running, or held if its lane has no room.
+//   - A held job waits, out of the way of every claim, until ClaimHeld takes it.
+//   - A running job is leased to a worker of the serving process. FinishJob
+//     deletes it; RetryJob, ReleaseJob and BreakOffJob make it due again; HoldJobs
+//     makes it held again; FailJob gives it up.
+//   - A failed job waits for a person: RetryJobNow makes it due, CancelJob
+//     deletes it.
+//
+// Each lease counts up runs, and whoever ends a run names the job by (id, runs).
+// A worker that overran its lease, or whose job was cancelled, finds no such row:
+// it gets ErrLeaseLost, and with it everything that it wrote in the same
+// transaction is undone. After a crash the next process calls FreeJob for every
+// job that is still running, so that none is lost; whether its outside call had
+// begun is then only known by preparing and call_begun_at.
 const (
 	JobDue     = "due"     // waits for its time and a worker
 	JobHeld    = "held"    // waits for a place in its lane
@@ -140,7 +157,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 		return j.ID, err
 	}
 
-	// Nobody may see the job before it is durable.
+	// The runner hears of the job when it is durable, not before.
 	tx.AfterCommit(func() {
 		switch {
 		case j.State == JobRunning:
@@ -238,6 +255,7 @@ func (tx *Tx) HoldJobs(jobs []Job) error {
 			return err
 		}
 	}
+
 	return nil
 }
 

@@ -107,6 +107,7 @@ func (q *listQuery) boundary(rx *Rx, after After, n int) (After, error) {
 		Key Time   `db:"key"`
 		ID  string `db:"id"`
 	}
+
 	where, args := q.within(after, q.end)
 	err := rx.get(&row, `
 		SELECT `+q.key+` AS key, `+q.id+` AS id

@@ -35,9 +35,10 @@ func (f ReplayFilter) before() Time {
 	return f.CreatedBefore
 }
 
-// replayable is what both ask for: the rows by one index, in the order of their
-// age. A rare type of event has an index of its own, because among a million
-// dead deliveries nobody should look for three.
+// replayable is the part of a query that Replayable and CountReplayable share: the
+// rows by one index, in the order of their age. A type of event has an index of
+// its own, because a rare one must not be looked for among a million dead
+// deliveries.
 func (f ReplayFilter) replayable() (from string, args []any) {
 	index, typed := "deliveries_to_replay", ""
 	args = []any{f.SubscriptionID, f.Status, f.CreatedAfter, f.before()}

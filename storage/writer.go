@@ -171,6 +171,7 @@ func (wr *writer) gather(batch []*write) []*write {
 			return batch
 		}
 	}
+
 	return batch
 }
 
@@ -262,6 +263,7 @@ func (wr *writer) runPlain(batch []*write) error {
 			w.undo()
 		}
 	}
+
 	return nil
 }
 
