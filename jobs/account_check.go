@@ -30,14 +30,14 @@ const (
 )
 
 type accountCheckArgs struct {
-	Account int64 `json:"account"`
-	Swept   bool  `json:"swept,omitempty"` // made by the sweep: another one follows within the hour
+	storage.AboutAccount
+	Swept bool `json:"swept,omitempty"` // made by the sweep: another one follows within the hour
 }
 
 // EnqueueAccountCheck stores the job that asks the provider for the state of an
 // account and of its templates.
 func EnqueueAccountCheck(tx *storage.Tx, account int64) error {
-	return enqueueAccountCheck(tx, accountCheckArgs{Account: account})
+	return enqueueAccountCheck(tx, accountCheckArgs{AboutAccount: storage.AboutAccount{Account: account}})
 }
 
 func enqueueAccountCheck(tx *storage.Tx, args accountCheckArgs) error {
@@ -62,7 +62,7 @@ func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commi
 		last = ids[len(ids)-1]
 		err = w.DB.Update(ctx, func(tx *storage.Tx) error {
 			for _, id := range ids {
-				if err := enqueueAccountCheck(tx, accountCheckArgs{Account: id, Swept: true}); err != nil {
+				if err := enqueueAccountCheck(tx, accountCheckArgs{storage.AboutAccount{Account: id}, true}); err != nil {
 					return err
 				}
 			}

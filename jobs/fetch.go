@@ -31,7 +31,7 @@ const (
 var fetchRetries = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, time.Minute}
 
 type fetchArgs struct {
-	Account int64  `json:"account"`
+	storage.AboutAccount
 	Message string `json:"message"`
 	Media   string `json:"media"` // the provider's id
 	// Envelope is the callback that brought the message; an echo has none.
@@ -44,7 +44,7 @@ func EnqueueFetch(tx *storage.Tx, m storage.Message, media string, envelope []by
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind: kindFetch,
 		Lane: "fetch:" + strconv.FormatInt(m.AccountID, 10),
-		Args: fetchArgs{m.AccountID, m.ID, media, envelope},
+		Args: fetchArgs{storage.AboutAccount{Account: m.AccountID}, m.ID, media, envelope},
 	})
 	return err
 }

@@ -268,9 +268,9 @@ func (u *uploadLocks) lock(ctx context.Context, id uploadKey) (unlock func(), er
 }
 
 type mediaRemovalArgs struct {
-	Account int64  `json:"account"`
-	Media   string `json:"media"`
-	SHA256  string `json:"sha256"`
+	storage.AboutAccount
+	Media  string `json:"media"`
+	SHA256 string `json:"sha256"`
 }
 
 // EnqueueMediaRemoval stores the job that removes media that was marked as deleted.
@@ -280,7 +280,7 @@ type mediaRemovalArgs struct {
 func EnqueueMediaRemoval(tx *storage.Tx, m storage.Media) error {
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind:  kindMediaRemoval,
-		Args:  mediaRemovalArgs{m.AccountID, m.ID, m.SHA256},
+		Args:  mediaRemovalArgs{storage.AboutAccount{Account: m.AccountID}, m.ID, m.SHA256},
 		DueAt: tx.Now.Add(mediaGrace + time.Minute),
 	})
 	return err

@@ -28,7 +28,7 @@ const (
 )
 
 type receiptArgs struct {
-	Account int64  `json:"account"`
+	storage.AboutAccount
 	Message string `json:"message"` // the provider's id
 	Typing  bool   `json:"typing"`
 }
@@ -38,7 +38,7 @@ func EnqueueReceipt(tx *storage.Tx, account int64, providerID string, typing boo
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind: kindReceipt,
 		Lane: "receipt:" + strconv.FormatInt(account, 10),
-		Args: receiptArgs{account, providerID, typing},
+		Args: receiptArgs{storage.AboutAccount{Account: account}, providerID, typing},
 	})
 	return err
 }

@@ -23,9 +23,10 @@ const (
 	unsubscribeTries = 6
 )
 
-// removedArgs name a removed account. The key is not "account", because the purge
-// deletes all jobs that have the account under that key.
+// removedArgs name a removed account. They are not about it: a purge removes the
+// jobs that are.
 type removedArgs struct {
+	storage.AboutNoAccount
 	Tombstone int64 `json:"tombstone"`
 }
 
@@ -34,7 +35,7 @@ type removedArgs struct {
 // callbacks at the provider, the other deletes all that belongs to it.
 func EnqueuePurge(tx *storage.Tx, account storage.Account) error {
 	for _, kind := range []string{kindUnsubscribe, kindPurge} {
-		if _, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: removedArgs{account.ID}}); err != nil {
+		if _, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: removedArgs{Tombstone: account.ID}}); err != nil {
 			return err
 		}
 	}

@@ -30,13 +30,13 @@ const (
 )
 
 type sendArgs struct {
-	Message string          `json:"message"`
+	storage.AboutMessage
 	Content json.RawMessage `json:"content"` // only with fields that the provider knows
 }
 
 // EnqueueSend stores the job that hands a message to the provider.
 func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
-	args := sendArgs{m.ID, content}
+	args := sendArgs{storage.AboutMessage{Message: m.ID}, content}
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind:   kindSend,
 		Lane:   "send:" + strconv.FormatInt(m.AccountID, 10),

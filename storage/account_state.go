@@ -3,7 +3,7 @@ package storage
 // MarkAccount moves an account to a state, for a reason that people can read;
 // "" for none.
 func (tx *Tx) MarkAccount(account int64, status, reason string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE accounts
 		SET status = ?, status_reason = nullif(?, ''), updated_at = ?
 		WHERE id = ?`, status, reason, tx.Now, account)
@@ -26,51 +26,53 @@ func (tx *Tx) MarkRestricted(account int64) error { return tx.setRestricted(acco
 func (tx *Tx) LiftRestriction(account int64) error { return tx.setRestricted(account, false) }
 
 func (tx *Tx) setRestricted(account int64, restricted bool) error {
-	return tx.must(`UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Now, account)
+	return tx.execOne(`UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Now, account)
 }
 
 // CoolDown makes an account's messages wait until a time.
 func (tx *Tx) CoolDown(account int64, until Time) error {
-	return tx.must(`UPDATE accounts SET cooldown_until = max(cooldown_until, ?) WHERE id = ?`, until, account)
+	return tx.execOne(`UPDATE accounts SET cooldown_until = max(cooldown_until, ?) WHERE id = ?`, until, account)
 }
 
 // UpdateAccount stores what the provider tells of a number: its own status, the
-// number and its name, and where that leaves the account.
+// number and its name, and the state of the account that follows from them.
 func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 	a.UpdatedAt = tx.Now
 	if a.Status == AccountConnected && a.OnboardedAt == 0 {
 		a.OnboardedAt = tx.Now
 	}
-	return tx.must(`
+
+	return tx.execOne(`
 		UPDATE accounts
-		SET waba_id = ?, phone_number = ?, name = ?, status = ?, status_reason = ?, provider_status = ?, restricted = ?, onboarded_at = ?, updated_at = ?
+		SET waba_id = ?, phone_number = ?, name = ?, status = ?, status_reason = ?, provider_status = ?, restricted = ?,
+			onboarded_at = ?, updated_at = ?
 		WHERE id = ?`,
 		a.WABAID, a.PhoneNumber, a.Name, a.Status, a.StatusReason, a.ProviderStatus, a.Restricted, a.OnboardedAt, a.UpdatedAt, a.ID)
 }
 
 // RenameAccount stores the name that people see beside the number.
 func (tx *Tx) RenameAccount(account int64, name string) error {
-	return tx.must(`UPDATE accounts SET name = ?, updated_at = ? WHERE id = ?`, name, tx.Now, account)
+	return tx.execOne(`UPDATE accounts SET name = ?, updated_at = ? WHERE id = ?`, name, tx.Now, account)
 }
 
 // MarkAccountChecked records when the provider was last asked about an account.
 func (tx *Tx) MarkAccountChecked(account int64) error {
-	return tx.must(`UPDATE accounts SET checked_at = ? WHERE id = ?`, tx.Now, account)
+	return tx.execOne(`UPDATE accounts SET checked_at = ? WHERE id = ?`, tx.Now, account)
 }
 
 // SetAccessToken replaces the account's token for the provider, sealed.
 func (tx *Tx) SetAccessToken(a Account, token string) error {
-	return tx.must(`UPDATE accounts SET access_token = ? WHERE id = ?`, tx.db.Seal(tokenPurpose(a.PublicID), []byte(token)), a.ID)
+	return tx.execOne(`UPDATE accounts SET access_token = ? WHERE id = ?`, tx.db.Seal(tokenPurpose(a.PublicID), []byte(token)), a.ID)
 }
 
 // SetPIN keeps the number's PIN, sealed.
 func (tx *Tx) SetPIN(a Account, pin string) error {
-	return tx.must(`UPDATE accounts SET pin = ? WHERE id = ?`, tx.db.Seal(pinPurpose(a.PublicID), []byte(pin)), a.ID)
+	return tx.execOne(`UPDATE accounts SET pin = ? WHERE id = ?`, tx.db.Seal(pinPurpose(a.PublicID), []byte(pin)), a.ID)
 }
 
 // ForgetPIN forgets a PIN that is no longer the number's.
 func (tx *Tx) ForgetPIN(account int64) error {
-	return tx.must(`UPDATE accounts SET pin = NULL WHERE id = ?`, account)
+	return tx.execOne(`UPDATE accounts SET pin = NULL WHERE id = ?`, account)
 }
 
 // pinPurpose binds a sealed PIN to its account.

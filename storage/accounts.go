@@ -28,12 +28,13 @@ const (
 	AccountOnboarding   = "onboarding"
 )
 
-const accountColumns = `id, public_id, organization_id, team_id, customer_id, phone_number_id, waba_id, phone_number, name, status, provider_status, onboarded_at, created_at, updated_at`
+const accountColumns = `id, public_id, organization_id, team_id, customer_id, phone_number_id, waba_id,
+	phone_number, name, status, provider_status, onboarded_at, created_at, updated_at`
 
 // AccountByNumber finds the live account of a provider's phone number id, which
 // belongs to one in the whole installation.
 func (rx *Rx) AccountByNumber(phoneNumberID string) (Account, error) {
-	return rx.db.memos.numbers.find(rx, phoneNumberID)
+	return rx.db.caches.numbers.find(rx, phoneNumberID)
 }
 
 func (rx *Rx) readAccountByNumber(phoneNumberID string) (Account, error) {
@@ -54,8 +55,8 @@ type AccountDetail struct {
 }
 
 const accountDetail = `
-	SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id, a.phone_number, a.name, a.status, a.provider_status,
-		a.onboarded_at, a.created_at, a.updated_at, t.public_id AS team_public_id, a.status_reason, a.restricted
+	SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
+		a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at, t.public_id AS team_public_id, a.status_reason, a.restricted
 	FROM accounts a
 	JOIN teams t ON t.id = a.team_id`
 
@@ -128,9 +129,10 @@ func (rx *Rx) AccountKey(phoneNumberID string) (AccountKey, error) {
 	return a.key(phoneNumberID), err
 }
 
-// AccountKey is Rx.AccountKey for whoever has no transaction: every request asks.
+// AccountKey is Rx.AccountKey for callers without a transaction: every request
+// needs it.
 func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey, error) {
-	a, err := db.memos.numbers.fetch(ctx, db, phoneNumberID)
+	a, err := db.caches.numbers.fetch(ctx, db, phoneNumberID)
 	return a.key(phoneNumberID), err
 }
 
@@ -158,9 +160,11 @@ func (rx *Rx) ChatAccount(account int64) (ChatAccount, error) {
 func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 	a.PublicID = tx.NewID(PrefixAccount)
 	a.CreatedAt, a.UpdatedAt = tx.Now, tx.Now
+
 	var err error
 	a.ID, err = tx.insert(`
-		INSERT INTO accounts (public_id, organization_id, team_id, customer_id, phone_number_id, waba_id, phone_number, name, status, provider_status, access_token, onboarded_at, created_at, updated_at)
+		INSERT INTO accounts (public_id, organization_id, team_id, customer_id, phone_number_id, waba_id, phone_number, name,
+			status, provider_status, access_token, onboarded_at, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.PublicID, a.OrganizationID, a.TeamID, a.CustomerID, a.PhoneNumberID, a.WABAID, a.PhoneNumber, a.Name, a.Status, a.ProviderStatus,
 		tx.db.Seal(tokenPurpose(a.PublicID), []byte(accessToken)), a.OnboardedAt, a.CreatedAt, a.UpdatedAt)
@@ -168,11 +172,11 @@ func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 }
 
 // AccessToken opens the account's token for the provider.
-func (rx *Rx) AccessToken(a Account) (string, error) { return rx.db.memos.tokens.find(rx, a.ID) }
+func (rx *Rx) AccessToken(a Account) (string, error) { return rx.db.caches.tokens.find(rx, a.ID) }
 
-// AccessToken is Rx.AccessToken for whoever has no transaction.
+// AccessToken is Rx.AccessToken for callers without a transaction.
 func (db *DB) AccessToken(ctx context.Context, a Account) (string, error) {
-	return db.memos.tokens.fetch(ctx, db, a.ID)
+	return db.caches.tokens.fetch(ctx, db, a.ID)
 }
 
 func (rx *Rx) readAccessToken(account int64) (string, error) {
@@ -183,6 +187,7 @@ func (rx *Rx) readAccessToken(account int64) (string, error) {
 	if err := rx.scan([]any{&publicID, &sealed}, `SELECT public_id, access_token FROM accounts WHERE id = ?`, account); err != nil {
 		return "", err
 	}
+
 	token, err := rx.db.Unseal(tokenPurpose(publicID), sealed)
 	return string(token), err
 }
@@ -202,18 +207,19 @@ type Sender struct {
 }
 
 // Sender finds the live account with a key.
-func (rx *Rx) Sender(account int64) (Sender, error) { return rx.db.memos.senders.find(rx, account) }
+func (rx *Rx) Sender(account int64) (Sender, error) { return rx.db.caches.senders.find(rx, account) }
 
-// Sender is Rx.Sender for whoever has no transaction.
+// Sender is Rx.Sender for callers without a transaction.
 func (db *DB) Sender(ctx context.Context, account int64) (Sender, error) {
-	return db.memos.senders.fetch(ctx, db, account)
+	return db.caches.senders.fetch(ctx, db, account)
 }
 
 func (rx *Rx) readSender(account int64) (Sender, error) {
 	var s Sender
 	err := rx.get(&s, `
-		SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id, a.phone_number, a.name, a.status, a.provider_status,
-			a.onboarded_at, a.created_at, a.updated_at, a.restricted, a.cooldown_until, c.status AS customer_status, o.subscription, o.suspended_at, o.require_opt_in
+		SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
+			a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
+			a.restricted, a.cooldown_until, c.status AS customer_status, o.subscription, o.suspended_at, o.require_opt_in
 		FROM accounts a
 		JOIN organizations o ON o.id = a.organization_id
 		LEFT JOIN customers c ON c.id = a.customer_id

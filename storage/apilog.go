@@ -33,7 +33,8 @@ func (f CallFilter) maxStatus() int {
 	return f.MaxStatus
 }
 
-const callColumns = `l.id, l.organization_id, o.public_id AS organization_public_id, l.key_id, l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at`
+const callColumns = `l.id, l.organization_id, o.public_id AS organization_public_id, l.key_id,
+	l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at`
 
 // Calls lists logged calls, oldest first; of more than the limit, the newest.
 func (rx *Rx) Calls(f CallFilter) ([]Call, error) {
@@ -81,6 +82,7 @@ func (tx *Tx) InsertCalls(calls []Call) error {
 		if len(calls) >= callsAtOnce {
 			n = callsAtOnce
 		}
+
 		if err := tx.insertCalls(calls[:n]); err != nil {
 			return err
 		}
@@ -94,6 +96,7 @@ func (tx *Tx) insertCalls(calls []Call) error {
 	for _, c := range calls {
 		args = append(args, c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt)
 	}
+
 	_, err := tx.exec(`
 		INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`+strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?)`, len(calls)-1), args...)

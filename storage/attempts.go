@@ -26,5 +26,6 @@ func (rx *Rx) Attempts(d Delivery) ([]Attempt, error) {
 			ErrorCode: d.ErrorCode, ErrorMessage: d.ErrorMessage, ResponseBodySnippet: d.ResponseBodySnippet,
 		}}
 	}
+
 	return all, err
 }

@@ -71,7 +71,7 @@ func passMessage(tx *storage.Tx, account storage.Account, n int) error {
 	if err := tx.InsertMessage(&m); err != nil {
 		return err
 	}
-	job, err := tx.Enqueue(storage.NewJob{Kind: "send", Lane: "send:1", Args: m.ID})
+	job, err := tx.Enqueue(storage.NewJob{Kind: "send", Lane: "send:1", Args: storagetest.Args(m.ID)})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,9 @@
 package storage
 
-import "cmp"
+import (
+	"cmp"
+	"errors"
+)
 
 // Contact is a person, as one account knows it.
 type Contact struct {
@@ -20,13 +23,24 @@ type Contact struct {
 	UpdatedAt         Time    `db:"updated_at"`
 }
 
+// contactColumns are all columns of a contact. This is the only list of them that
+// is read: UpdateContact writes every one back, so that one which a second list
+// forgot would be erased by the next change.
 const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.name_is_ours, c.email, c.metadata,
 	c.marketing_opted_out, c.opted_in, c.created_at, c.updated_at`
+
+// fields are where contactColumns go.
+func (c *Contact) fields() []any {
+	return []any{
+		&c.ID, &c.AccountID, &c.PhoneNumber, &c.BSUID, &c.ParentBSUID, &c.Username, &c.Name, &c.NameIsOurs, &c.Email, &c.Metadata,
+		&c.MarketingOptedOut, &c.OptedIn, &c.CreatedAt, &c.UpdatedAt,
+	}
+}
 
 // Contact finds a contact of an account.
 func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 	var c Contact
-	err := rx.get(&c, `
+	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
 		WHERE c.id = ? AND c.account_id = ?`, id, account)
@@ -36,32 +50,30 @@ func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 // ContactsByID finds those of some contacts that belong to an account, oldest
 // first.
 func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
-	var found []Contact
-	err := rx.list(&found, `
+	return scanAll(rx, (*Contact).fields, `
 		SELECT `+contactColumns+`
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
 		WHERE c.account_id = ?
 		ORDER BY c.id`, jsonList(ids), account)
-	return found, err
 }
 
 // ContactByPhone finds a contact by its number in E.164.
 func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 	var c Contact
-	err := rx.get(&c, `
+	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
-		WHERE c.account_id = ? AND c.phone_number = ?`, account, phone)
+		WHERE `+withPhone, account, phone)
 	return c, err
 }
 
 // ContactByBSUID finds a contact by its business-scoped user id.
 func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
 	var c Contact
-	err := rx.get(&c, `
+	err := rx.scan(c.fields(), `
 		SELECT `+contactColumns+`
 		FROM contacts c
-		WHERE c.account_id = ? AND c.bsuid = ?`, account, bsuid)
+		WHERE `+withBSUID, account, bsuid)
 	return c, err
 }
 
@@ -76,20 +88,23 @@ type ContactFilter struct {
 	UpdatedSince Time   // strict
 }
 
-// Walks tells whether the filter has to be held against row after row: then the
-// list is one for Search.
-func (f ContactFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+// Walks tells whether no index finds exactly what the filter chooses, so that
+// rows are read which it leaves out: such a list is one for Search.
+func (f ContactFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Contacts lists an account's contacts, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {
-	return find[Contact](rx, f.listing(account), after, limit)
+	return findPage[Contact](rx, f.listQuery(account), after, limit)
 }
 
-// listing lets an index find the contacts: the first that suits, because those
+// listQuery lets an index find the contacts: the first that suits, because those
 // in front find fewer.
-func (f ContactFilter) listing(account int64) listing {
-	l := listing{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
+func (f ContactFilter) listQuery(account int64) listQuery {
+	q := listQuery{columns: contactColumns, table: "contacts c", key: "c.created_at", id: "c.id"}
+
+	// The first of these that is asked for chooses the index; the others are held
+	// against each row.
 	for _, exact := range []struct{ index, condition, value string }{
 		{"contacts_phone", "c.phone_number = ?", f.PhoneNumber},
 		{"contacts_bsuid", "c.bsuid = ?", f.BSUID},
@@ -98,26 +113,29 @@ func (f ContactFilter) listing(account int64) listing {
 	} {
 		switch {
 		case exact.value == "":
-		case l.index == "":
-			l.index = exact.index
-			l.by(exact.condition, true, exact.value)
+		case q.index == "":
+			q.index = exact.index
+			q.byIndex(exact.condition, true, exact.value)
 		default:
-			l.only(exact.condition, true, exact.value)
+			q.filter(exact.condition, true, exact.value)
 		}
 	}
-	if l.index == "" && f.LabelID != "" {
-		l.index, l.table, l.joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
-		l.key, l.id = "j.contact_created_at", "j.contact_id"
-		l.by("j.label_id = ?", true, f.LabelID)
-		l.by("j.account_id = ?", true, account)
+
+	// A label alone has an index of its own, in the order of the list.
+	if q.index == "" && f.LabelID != "" {
+		q.index, q.table, q.joins = "contact_labels_by_label", "contact_labels j", "JOIN contacts c ON c.id = j.contact_id"
+		q.key, q.id = "j.contact_created_at", "j.contact_id"
+		q.byIndex("j.label_id = ?", true, f.LabelID)
+		q.byIndex("j.account_id = ?", true, account)
 	} else {
-		l.index = cmp.Or(l.index, "contacts_of_account")
-		l.by("c.account_id = ?", true, account)
-		l.only("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+		q.index = cmp.Or(q.index, "contacts_of_account")
+		q.byIndex("c.account_id = ?", true, account)
+		q.filter("EXISTS (SELECT 1 FROM contact_labels WHERE contact_id = c.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	}
-	l.only("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
-	l.only("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", fold(f.Search))
-	return l
+
+	q.filter("c.updated_at > ?", f.UpdatedSince != 0, f.UpdatedSince)
+	q.filter("matches(?, c.name, c.email, c.username, c.phone_number)", f.Search != "", fold(f.Search))
+	return q
 }
 
 // InsertContact stores a new contact and fills in its id and times. ErrConflict
@@ -125,6 +143,7 @@ func (f ContactFilter) listing(account int64) listing {
 func (tx *Tx) InsertContact(c *Contact) error {
 	c.ID = tx.NewID(PrefixContact)
 	c.CreatedAt, c.UpdatedAt = tx.Now, tx.Now
+
 	_, err := tx.exec(`
 		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
 			marketing_opted_out, opted_in, created_at, updated_at)
@@ -134,10 +153,18 @@ func (tx *Tx) InsertContact(c *Contact) error {
 	return err
 }
 
+// errPartialContact refuses to store a contact of which only some columns were
+// read, as those of a Recipient: the others would be erased.
+var errPartialContact = errors.New("the contact was not read as a whole, so it cannot be stored")
+
 // UpdateContact stores all that can change of a contact. Its conversation shows
 // name and number, and counts as updated with them. ErrConflict means that the
 // account has another contact of that number or BSUID.
 func (tx *Tx) UpdateContact(c *Contact) error {
+	if c.CreatedAt == 0 {
+		return errPartialContact
+	}
+
 	_, err := tx.exec(`
 		UPDATE conversations
 		SET updated_at = ?
@@ -146,8 +173,9 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 	if err != nil {
 		return err
 	}
+
 	c.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE contacts
 		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
 			marketing_opted_out = ?, opted_in = ?, updated_at = ?
@@ -158,7 +186,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 
 // MarkOptedOut records that a contact takes no more marketing.
 func (tx *Tx) MarkOptedOut(contact string) error {
-	return tx.must(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
+	return tx.execOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
 }
 
 // ForgetMessages deletes up to limit of a contact's messages for good, oldest
@@ -169,6 +197,8 @@ func (tx *Tx) ForgetMessages(contact string, limit int) (int64, []Media, error) 
 		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)
 		ORDER BY created_at, id
 		LIMIT ?`
+
+	// The media is read first, while the messages still lead to it.
 	var media []Media
 	err := tx.list(&media, `
 		SELECT `+mediaColumns+`
@@ -177,11 +207,12 @@ func (tx *Tx) ForgetMessages(contact string, limit int) (int64, []Media, error) 
 	if err != nil {
 		return 0, nil, err
 	}
+
 	n, err := tx.exec(`DELETE FROM messages WHERE id IN (`+oldest+`)`, contact, limit)
 	return n, media, err
 }
 
 // DeleteContact deletes a contact with its conversation and all that is in it.
 func (tx *Tx) DeleteContact(account int64, id string) error {
-	return tx.must(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
+	return tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
 }

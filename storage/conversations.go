@@ -23,7 +23,8 @@ const (
 	ConversationPending  = "pending"
 )
 
-const conversationColumns = `v.id, v.account_id, v.contact_id, v.status, v.assignee_id, v.unread_count, v.last_message_at, v.last_inbound_at, v.created_at, v.updated_at`
+const conversationColumns = `v.id, v.account_id, v.contact_id, v.status, v.assignee_id, v.unread_count,
+	v.last_message_at, v.last_inbound_at, v.created_at, v.updated_at`
 
 // FullConversation is a conversation with what it shows of its people.
 type FullConversation struct {
@@ -35,8 +36,9 @@ type FullConversation struct {
 }
 
 const (
-	fullConversationColumns = conversationColumns + `, c.phone_number AS contact_phone, c.name AS contact_name, u.name AS assignee_name, u.email AS assignee_email`
-	fullConversationJoins   = `JOIN contacts c ON c.id = v.contact_id LEFT JOIN users u ON u.id = v.assignee_id`
+	fullConversationColumns = conversationColumns + `,
+		c.phone_number AS contact_phone, c.name AS contact_name, u.name AS assignee_name, u.email AS assignee_email`
+	fullConversationJoins = `JOIN contacts c ON c.id = v.contact_id LEFT JOIN users u ON u.id = v.assignee_id`
 )
 
 // Conversation finds a conversation of an account.
@@ -56,16 +58,16 @@ type ConversationFilter struct {
 	UpdatedSince Time // strict
 }
 
-// Walks tells whether the filter has to be held against row after row: then the
-// list is one for Search.
-func (f ConversationFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+// Walks tells whether no index finds exactly what the filter chooses, so that
+// rows are read which it leaves out: such a list is one for Search.
+func (f ConversationFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Conversations lists an account's conversations: the one with the newest message
 // first, those without any last, or with UpdatedSince the last updated first. It
 // also tells how far it came: to Last, unless the page was full or its time was
 // up before.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
-	return find[FullConversation](rx, f.listing(account), after, limit)
+	return findPage[FullConversation](rx, f.listQuery(account), after, limit)
 }
 
 // Key is where a conversation stands in a list with the filter.
@@ -76,26 +78,36 @@ func (f ConversationFilter) Key(t FullConversation) After {
 	return After{t.LastMessageAt, t.ID}
 }
 
-// listing lets an index find the conversations. A contact has but one.
-func (f ConversationFilter) listing(account int64) listing {
-	l := listing{columns: fullConversationColumns, table: "conversations v", index: "conversations_by_message", joins: fullConversationJoins, key: "v.last_message_at", id: "v.id"}
+// listQuery lets an index find the conversations. A contact has but one.
+func (f ConversationFilter) listQuery(account int64) listQuery {
+	q := listQuery{
+		columns: fullConversationColumns,
+		table:   "conversations v",
+		index:   "conversations_by_message",
+		joins:   fullConversationJoins,
+		key:     "v.last_message_at",
+		id:      "v.id",
+	}
+
 	since := f.UpdatedSince != 0
 	if since {
-		l.key, l.end = "v.updated_at", After{f.UpdatedSince, First.ID} // behind every id of that instant
+		q.key, q.end = "v.updated_at", After{f.UpdatedSince, First.ID} // behind every id of that instant
 	}
+
 	switch {
 	case f.ContactID != "":
-		l.index = "sqlite_autoindex_conversations_2" // contact_id is unique
+		q.index = "sqlite_autoindex_conversations_2" // contact_id is unique
 	case since:
-		l.index = "conversations_by_update"
+		q.index = "conversations_by_update"
 	case f.Status != "":
-		l.index = "conversations_by_status"
+		q.index = "conversations_by_status"
 	}
-	l.by("v.account_id = ?", true, account)
-	l.by("v.contact_id = ?", f.ContactID != "", f.ContactID)
-	l.by("v.status = ?", f.Status != "" && !since, f.Status)
-	l.only("v.status = ?", f.Status != "" && since, f.Status)
-	return l
+
+	q.byIndex("v.account_id = ?", true, account)
+	q.byIndex("v.contact_id = ?", f.ContactID != "", f.ContactID)
+	q.byIndex("v.status = ?", f.Status != "" && !since, f.Status)
+	q.filter("v.status = ?", f.Status != "" && since, f.Status)
+	return q
 }
 
 // ConversationOf finds the conversation of a contact.
@@ -113,23 +125,32 @@ func (rx *Rx) ConversationOf(contact string) (Conversation, error) {
 func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, error) {
 	c, err := tx.ConversationOf(contact)
 	if errors.Is(err, ErrNotFound) {
-		c = Conversation{ID: tx.NewID(PrefixConversation), AccountID: account, ContactID: contact, Status: ConversationOpen,
-			LastMessageAt: tx.Now, CreatedAt: tx.Now, UpdatedAt: tx.Now}
+		c = Conversation{
+			ID:            tx.NewID(PrefixConversation),
+			AccountID:     account,
+			ContactID:     contact,
+			Status:        ConversationOpen,
+			LastMessageAt: tx.Now,
+			CreatedAt:     tx.Now,
+			UpdatedAt:     tx.Now,
+		}
 		_, err = tx.exec(`
 			INSERT INTO conversations (id, account_id, contact_id, status, last_message_at, created_at, updated_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?)`, c.ID, c.AccountID, c.ContactID, c.Status, c.LastMessageAt, c.CreatedAt, c.UpdatedAt)
 		return c, err
 	}
+
 	if err != nil {
 		return c, err
 	}
+
 	c.LastMessageAt, c.UpdatedAt = tx.Now, tx.Now
 	return c, tx.MarkWrittenIn(c.ID)
 }
 
 // MarkWrittenIn records that a message was written in a conversation now.
 func (tx *Tx) MarkWrittenIn(conversation string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE conversations
 		SET last_message_at = ?, updated_at = ?
 		WHERE id = ?`, tx.Now, tx.Now, conversation)
@@ -138,7 +159,7 @@ func (tx *Tx) MarkWrittenIn(conversation string) error {
 // UpdateConversation stores state and assignee of a conversation.
 func (tx *Tx) UpdateConversation(c *Conversation) error {
 	c.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE conversations
 		SET status = ?, assignee_id = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`, c.Status, c.AssigneeID, c.UpdatedAt, c.ID, c.AccountID)

@@ -14,8 +14,8 @@ import (
 
 // CopyDatabase writes a consistent copy of the database at path to the empty
 // file target: all that was committed when it began, and nothing after. Others
-// may go on writing meanwhile. progress hears how many bytes of about how many
-// there will be.
+// may go on writing meanwhile. progress is called with how many bytes are there,
+// of about how many.
 //
 // It is one read transaction. SQLite's stepped backup would begin anew with
 // every commit of another process.
@@ -23,23 +23,30 @@ func CopyDatabase(ctx context.Context, path, target string, progress func(done, 
 	if err := inspectHeader(path); err != nil {
 		return err
 	}
-	// A connection that must not write cannot do this, though it writes elsewhere only.
+
+	// VACUUM INTO needs a connection that may write, though it changes only target.
 	conn, err := sqlx.Open("sqlite", dsn(path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "temp_store(MEMORY)"}}))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
+
 	var total int64
-	err = conn.GetContext(ctx, &total, `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
+	err = conn.GetContext(ctx, &total, `
+		SELECT (page_count - freelist_count) * page_size
+		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`)
 	if err != nil {
 		return explain(path, err)
 	}
+
+	// SQLite reports no progress of its own, so the growing file is watched.
 	done := make(chan error, 1)
 	go func() {
 		_, err := conn.ExecContext(ctx, "VACUUM INTO ?", target)
 		done <- err
 	}()
+
 	if err := watchFile(done, target, func(size int64) { progress(size, max(size, total)) }); err != nil {
 		return explain(path, err)
 	}
@@ -63,6 +70,7 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 		return facts, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+
 	err = conn.Get(&facts, `
 		SELECT user_version AS schema_version,
 			(SELECT count(*) FROM messages) AS messages,
@@ -73,11 +81,13 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 	if err != nil || each == nil {
 		return facts, err
 	}
+
 	rows, err := conn.Query(`SELECT DISTINCT sha256 FROM media ORDER BY sha256`)
 	if err != nil {
 		return facts, err
 	}
 	defer rows.Close()
+
 	for rows.Next() {
 		var sum string
 		if err := rows.Scan(&sum); err != nil {
@@ -90,9 +100,10 @@ func ReadCopy(path string, each func(sum string) error) (facts CopyFacts, err er
 	return facts, rows.Err()
 }
 
-// CheckDatabase reads all of a database, a copy or one that others use, and says what
-// is wrong with it, if anything: its pages, its indexes, its references, whose it
-// is. With a key it must fit that. This process must not have it open.
+// CheckDatabase reads all of a database, a copy or one that others use, and says
+// what is wrong with it, if anything: its pages, its indexes, its references, the
+// program it belongs to, and with a key whether it was made with that one. This
+// process must not have it open.
 func CheckDatabase(path string, masterKey []byte) (err error) {
 	if err := inspectHeader(path); err != nil {
 		return err
@@ -102,16 +113,20 @@ func CheckDatabase(path string, masterKey []byte) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+
 	o := Options{Path: path}
 	if _, err := schemaVersion(conn, o, SchemaVersion); err != nil {
 		return explain(path, err)
 	}
+
 	if err := checkEverything(conn, path); err != nil {
 		return err
 	}
+
 	if masterKey == nil {
 		return nil
 	}
+
 	seal, err := newSealer(masterKey)
 	if err != nil {
 		return err
@@ -138,8 +153,12 @@ func checkEverything(conn *sqlx.DB, path string) error {
 	if len(found) != 1 || found[0] != "ok" {
 		return fmt.Errorf("%s is corrupt: %s", path, strings.Join(found, "; "))
 	}
+
 	var broken []string
-	err := conn.Select(&broken, `SELECT "table" || ' → ' || parent || ': ' || count(*) FROM pragma_foreign_key_check GROUP BY "table", parent`)
+	err := conn.Select(&broken, `
+		SELECT "table" || ' → ' || parent || ': ' || count(*)
+		FROM pragma_foreign_key_check
+		GROUP BY "table", parent`)
 	if err == nil && len(broken) > 0 {
 		err = fmt.Errorf("%s has rows that point to nothing: %s", path, strings.Join(broken, "; "))
 	}
@@ -155,20 +174,21 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// watchEvery is how often a growing file is looked at.
-const watchEvery = 100 * time.Millisecond
+// watchInterval is how often a growing file is looked at.
+const watchInterval = 100 * time.Millisecond
 
-// watchFile tells how large a file has become until the work on it is done.
-func watchFile(done <-chan error, path string, tell func(size int64)) error {
-	tick := time.NewTicker(watchEvery)
+// watchFile reports how large a file has become until the work on it is done.
+func watchFile(done <-chan error, path string, report func(size int64)) error {
+	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
+
 	for {
 		select {
 		case err := <-done:
 			return err
 		case <-tick.C:
 			if info, err := os.Stat(path); err == nil {
-				tell(info.Size())
+				report(info.Size())
 			}
 		}
 	}

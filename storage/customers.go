@@ -24,7 +24,8 @@ const (
 	CustomerArchived  = "archived"
 )
 
-const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team_public_id, c.name, c.email, c.status, c.metadata, c.archived_at, c.created_at, c.updated_at`
+const customerColumns = `c.id, c.organization_id, c.team_id, t.public_id AS team_public_id,
+	c.name, c.email, c.status, c.metadata, c.archived_at, c.created_at, c.updated_at`
 
 // Customer finds a customer of an organization.
 func (rx *Rx) Customer(organization int64, id string) (Customer, error) {
@@ -55,37 +56,47 @@ type CustomerFilter struct {
 	Search   string // part of the name or the email
 }
 
-// Walks tells whether the filter has to be held against row after row: then the
-// list is one for Search.
-func (f CustomerFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+// Walks tells whether no index finds exactly what the filter chooses, so that
+// rows are read which it leaves out: such a list is one for Search.
+func (f CustomerFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Customers lists an organization's customers, newest first, and tells how far
 // it came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit int) ([]Customer, After, error) {
-	return find[Customer](rx, f.listing(organization), after, limit)
+	return findPage[Customer](rx, f.listQuery(organization), after, limit)
 }
 
-func (f CustomerFilter) listing(organization int64) listing {
-	l := listing{columns: customerColumns, table: "customers c", joins: "JOIN teams t ON t.id = c.team_id", key: "c.created_at", id: "c.id"}
-	l.by("c.organization_id = ?", true, organization)
+func (f CustomerFilter) listQuery(organization int64) listQuery {
+	q := listQuery{
+		columns: customerColumns,
+		table:   "customers c",
+		joins:   "JOIN teams t ON t.id = c.team_id",
+		key:     "c.created_at",
+		id:      "c.id",
+	}
+	q.byIndex("c.organization_id = ?", true, organization)
+
 	switch {
 	case f.Email != "":
-		l.index = "customers_by_email"
-		l.by("c.email = ? COLLATE NOCASE", true, f.Email)
-		l.only("c.status = ?", f.Status != "", f.Status)
+		q.index = "customers_by_email"
+		q.byIndex("c.email = ? COLLATE NOCASE", true, f.Email)
+		q.filter("c.status = ?", f.Status != "", f.Status)
 	case f.Status != "":
-		l.index = "customers_by_status"
-		l.by("c.status = ?", true, f.Status)
+		q.index = "customers_by_status"
+		q.byIndex("c.status = ?", true, f.Status)
 	case f.Archived:
-		l.index = "customers_of_organization"
+		q.index = "customers_of_organization"
 	default:
-		l.index = "customers_in_use"
+		q.index = "customers_in_use"
 	}
+
+	// The index customers_in_use is partial: its condition has to be said.
 	if f.Status == "" && !f.Archived {
-		l.where = append(l.where, "c.status <> 'archived'")
+		q.where = append(q.where, "c.status <> 'archived'")
 	}
-	l.only("matches(?, c.name, c.email)", f.Search != "", fold(f.Search))
-	return l
+
+	q.filter("matches(?, c.name, c.email)", f.Search != "", fold(f.Search))
+	return q
 }
 
 // CustomerAccounts lists a customer's live accounts, newest first.
@@ -113,7 +124,7 @@ func (tx *Tx) InsertCustomer(c *Customer) error {
 // UpdateCustomer stores name, email, state and metadata of c.
 func (tx *Tx) UpdateCustomer(c *Customer) error {
 	c.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE customers
 		SET name = ?, email = ?, status = ?, metadata = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
@@ -123,7 +134,7 @@ func (tx *Tx) UpdateCustomer(c *Customer) error {
 // ArchiveCustomer puts a customer away, and remembers what it was before.
 func (tx *Tx) ArchiveCustomer(c *Customer) error {
 	c.Status, c.ArchivedAt, c.UpdatedAt = CustomerArchived, tx.Now, tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE customers
 		SET restore_status = status, status = ?, archived_at = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND status <> 'archived'`, c.Status, c.ArchivedAt, c.UpdatedAt, c.ID, c.OrganizationID)
@@ -132,10 +143,12 @@ func (tx *Tx) ArchiveCustomer(c *Customer) error {
 // RestoreCustomer makes an archived customer what it was before.
 func (tx *Tx) RestoreCustomer(c *Customer) error {
 	c.ArchivedAt, c.UpdatedAt = 0, tx.Now
-	if err := tx.get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID); err != nil {
+	err := tx.get(&c.Status, `SELECT coalesce(restore_status, 'pending') FROM customers WHERE id = ? AND status = 'archived'`, c.ID)
+	if err != nil {
 		return err
 	}
-	return tx.must(`
+
+	return tx.execOne(`
 		UPDATE customers
 		SET status = ?, restore_status = NULL, archived_at = 0, updated_at = ?
 		WHERE id = ? AND organization_id = ?`, c.Status, c.UpdatedAt, c.ID, c.OrganizationID)

@@ -27,23 +27,23 @@ type Options struct {
 	OnCommit    func(Commit)
 }
 
-// DB is an open database: one writer, a few readers, and in memory what every
-// message needs and rarely changes.
+// DB is an open database: one writing connection, which belongs to the writer, a
+// few reading ones, and in memory what every message needs and rarely changes.
 type DB struct {
-	path     string
-	pool     *sqlx.DB // reading connections
-	write    *sqlx.DB // the one writing connection
-	readers  chan *session
-	seekers  chan *session // reading connections for searches alone
-	writer   *writer
-	ids      *idSource
-	seal     *sealer
-	memos    *memos
-	onCommit func(Commit)
-	walkTime time.Duration
-	close    func() error // runs once
+	path      string
+	pool      *sqlx.DB      // reading connections
+	write     *sqlx.DB      // the one writing connection
+	readers   chan *session // those that are free
+	searchers chan *session // likewise, for searches alone
+	writer    *writer
+	ids       *idSource
+	seal      *sealer
+	caches    *caches
+	onCommit  func(Commit)
+	scanTime  time.Duration
+	close     func() error // disconnect, but only once
 
-	mu         sync.RWMutex
+	mu         sync.RWMutex // guards dispatcher
 	dispatcher Dispatcher
 
 	closed closedLanes
@@ -52,7 +52,7 @@ type DB struct {
 // Open opens the database at o.Path, making it when there is none and bringing
 // an older one up to date. It refuses any file that it cannot vouch for.
 func Open(o Options) (*DB, error) {
-	if err := addFunctions(); err != nil {
+	if err := registerFunctions(); err != nil {
 		return nil, err
 	}
 	seal, err := newSealer(o.MasterKey)
@@ -62,14 +62,24 @@ func Open(o Options) (*DB, error) {
 	if err := prepareFile(o, seal); err != nil {
 		return nil, err
 	}
-	db := &DB{path: o.Path, ids: newIDSource(), seal: seal, memos: newMemos(), onCommit: o.OnCommit, walkTime: walkTime}
+
+	db := &DB{
+		path:     o.Path,
+		ids:      newIDSource(),
+		seal:     seal,
+		caches:   newCaches(),
+		onCommit: o.OnCommit,
+		scanTime: scanTime,
+	}
 	db.close = sync.OnceValue(db.disconnect)
 	if err := db.connect(o); err != nil {
 		return nil, errors.Join(explain(o.Path, err), db.Close())
 	}
+
 	return db, nil
 }
 
+// connect opens the writing connection and the reading ones.
 func (db *DB) connect(o Options) error {
 	ctx := context.Background()
 	var err error
@@ -80,8 +90,9 @@ func (db *DB) connect(o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := keepLog(s.conn); err != nil {
-		return errors.Join(err, s.conn.Close())
+	if err := s.useLog(); err != nil {
+		s.close()
+		return err
 	}
 	db.writer = newWriter(db, s)
 
@@ -89,14 +100,15 @@ func (db *DB) connect(o Options) error {
 	if n <= 0 {
 		n = runtime.GOMAXPROCS(0)
 	}
+
 	if db.pool, err = sqlx.Open("sqlite", readerDSN(o)); err != nil {
 		return err
 	}
-	db.pool.SetMaxOpenConns(n + seekers)
+	db.pool.SetMaxOpenConns(n + maxSearches)
 	if db.readers, err = db.sessions(n); err != nil {
 		return err
 	}
-	db.seekers, err = db.sessions(seekers)
+	db.searchers, err = db.sessions(maxSearches)
 	return err
 }
 
@@ -106,7 +118,7 @@ func (db *DB) sessions(n int) (chan *session, error) {
 	for range n {
 		s, err := newSession(context.Background(), db.pool)
 		if err != nil {
-			close(all)
+			close(all) // and give back what was opened so far
 			for s := range all {
 				s.close()
 			}
@@ -114,20 +126,8 @@ func (db *DB) sessions(n int) (chan *session, error) {
 		}
 		all <- s
 	}
-	return all, nil
-}
 
-// keepLog makes sure that the file is in WAL mode. A copy made by VACUUM INTO is
-// not, and in it readers and the writer would wait for each other.
-func keepLog(conn *sqlx.Conn) error {
-	var mode string
-	if err := conn.GetContext(context.Background(), &mode, "PRAGMA journal_mode = WAL"); err != nil {
-		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("the file system cannot hold a write-ahead log (journal mode is %s): use a local disk", mode)
-	}
-	return nil
+	return all, nil
 }
 
 // View runs fn on a consistent snapshot. It never waits for a writer, only for
@@ -142,21 +142,23 @@ func (db *DB) Peek(ctx context.Context, fn func(*Rx) error) error {
 	return db.read(ctx, db.readers, false, fn)
 }
 
-// seekers is how many searches run at once.
-const seekers = 2
+// maxSearches is how many searches run at once.
+const maxSearches = 2
 
 // Search is View for lists that may pass over many rows to find a few. They have
 // connections of their own, so that slow ones do not hold up all other reading.
 func (db *DB) Search(ctx context.Context, fn func(*Rx) error) error {
-	return db.read(ctx, db.seekers, true, fn)
+	return db.read(ctx, db.searchers, true, fn)
 }
 
-// read runs fn on a free connection out of some, where it is to see one snapshot
-// in a transaction.
+// read runs fn on a connection of those that are free; with snapshot in a
+// transaction, so that all its statements see the same state.
 func (db *DB) read(ctx context.Context, free chan *session, snapshot bool, fn func(*Rx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
+	// A free connection is taken even if ctx ends at the same moment.
 	var s *session
 	select {
 	case s = <-free:
@@ -167,15 +169,17 @@ func (db *DB) read(ctx context.Context, free chan *session, snapshot bool, fn fu
 			return ctx.Err()
 		}
 	}
-	if s == nil {
+	if s == nil { // the channel is closed
 		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
 	}
 	defer func() { free <- s }()
-	since := db.memos.changes.Load() // before the snapshot: see memo
+
+	since := db.caches.changes.Load() // before the snapshot: see cache
 	if !snapshot {
-		s.renew()
+		s.reset()
 		return fn(&Rx{db: db, s: s, since: since})
 	}
+
 	if err := s.begin("BEGIN"); err != nil {
 		return err
 	}
@@ -202,11 +206,14 @@ func (db *DB) Size() int64 {
 // closes the file. Closing it again returns the same and does nothing.
 func (db *DB) Close() error { return db.close() }
 
+// disconnect waits for everybody who uses a connection, and closes them all.
+// Some may be missing: Open calls it when it fails half-way.
 func (db *DB) disconnect() error {
 	if db.writer != nil {
 		db.writer.close()
 	}
-	for _, all := range []chan *session{db.readers, db.seekers} {
+
+	for _, all := range []chan *session{db.readers, db.searchers} {
 		if all == nil {
 			continue
 		}
@@ -216,6 +223,7 @@ func (db *DB) disconnect() error {
 		}
 		close(all) // releases those that wait for one
 	}
+
 	var errs []error
 	if db.pool != nil {
 		errs = append(errs, db.pool.Close())
@@ -249,6 +257,7 @@ func writerDSN(o Options) string {
 	if o.Synchronous == "normal" {
 		synchronous = "NORMAL"
 	}
+
 	return dsn(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
 		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",

@@ -41,7 +41,8 @@ type Delivery struct {
 	JobID               int64   `db:"job_id"`
 }
 
-const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.event_type, d.event_id, d.status, d.attempt_count, d.last_attempt_at, d.next_attempt_at,
+const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.event_type, d.event_id,
+	d.status, d.attempt_count, d.last_attempt_at, d.next_attempt_at,
 	d.response_status, d.response_body_snippet, d.duration_ms, d.error_code, d.error_message, d.replayed_from, d.created_at, d.job_id`
 
 // InsertDelivery stores a delivery that is to be made now, with its job; the id
@@ -51,20 +52,29 @@ func (tx *Tx) InsertDelivery(d *Delivery) error { return tx.insertDelivery(d, ni
 // insertDelivery is InsertDelivery with what a run that follows at once needs,
 // where that is known.
 func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
-	job, err := tx.Enqueue(NewJob{Kind: KindDeliver, Lane: deliveryLane(d.SubscriptionID), Args: DeliverArgs{Delivery: d.ID}, Memory: memory})
+	job, err := tx.Enqueue(NewJob{
+		Kind:   KindDeliver,
+		Lane:   deliveryLane(d.SubscriptionID),
+		Args:   DeliverArgs{AboutDelivery{d.ID}},
+		Memory: memory,
+	})
 	if err != nil {
 		return err
 	}
+
 	d.Status, d.NextAttemptAt, d.CreatedAt, d.JobID = DeliveryPending, tx.Now, tx.Now, job
 	_, err = tx.exec(`
-		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, next_attempt_at, replayed_from, created_at, job_id)
+		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id,
+			status, next_attempt_at, replayed_from, created_at, job_id)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID, d.Status, d.NextAttemptAt, d.ReplayedFrom, d.CreatedAt, d.JobID)
+		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID,
+		d.Status, d.NextAttemptAt, d.ReplayedFrom, d.CreatedAt, d.JobID)
 	return err
 }
 
-// insertDead stores a delivery that nobody may make, so that it can be replayed.
-func (tx *Tx) insertDead(d Delivery) error {
+// insertDeadDelivery stores a delivery that nobody may make, so that it can be
+// replayed.
+func (tx *Tx) insertDeadDelivery(d Delivery) error {
 	_, err := tx.exec(`
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, error_code, error_message, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
@@ -72,8 +82,9 @@ func (tx *Tx) insertDead(d Delivery) error {
 	return err
 }
 
-// ofLiving leaves out deliveries that go with their deleted subscription.
-const ofLiving = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id = d.subscription_id) = 0`
+// ofLiveSubscription leaves out deliveries whose subscription was deleted: they
+// will follow it.
+const ofLiveSubscription = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id = d.subscription_id) = 0`
 
 // Delivery finds a delivery of an organization.
 func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
@@ -81,7 +92,7 @@ func (rx *Rx) Delivery(organization int64, id string) (Delivery, error) {
 	err := rx.get(&d, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
-		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiving, id, organization)
+		WHERE d.id = ? AND d.organization_id = ? AND `+ofLiveSubscription, id, organization)
 	return d, err
 }
 
@@ -91,7 +102,7 @@ func (rx *Rx) DeliveryByID(id string) (Delivery, error) {
 	err := rx.get(&d, `
 		SELECT `+deliveryColumns+`
 		FROM deliveries d
-		WHERE d.id = ? AND `+ofLiving, id)
+		WHERE d.id = ? AND `+ofLiveSubscription, id)
 	return d, err
 }
 
@@ -113,8 +124,8 @@ type DeliveryFilter struct {
 	CreatedBefore  Time
 }
 
-// Walks tells whether the filter has to be held against row after row: then the
-// list is one for Search.
+// Walks tells whether no index finds exactly what the filter chooses, so that
+// rows are read which it leaves out: such a list is one for Search.
 func (f DeliveryFilter) Walks() bool { return f.EventType != "" }
 
 // Deliveries lists an organization's deliveries, newest first, and tells how far
@@ -128,56 +139,66 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
 	if f.Walks() || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
-		return find[Delivery](rx, f.listing(organization), after, limit)
+		return findPage[Delivery](rx, f.listQuery(organization), after, limit)
 	}
+
 	subscriptions, err := rx.subscriptionsOf(organization, f.SubscriptionID)
 	if err != nil {
 		return nil, Last, err
 	}
+
 	statuses := []string{f.Status}
 	if f.Status == "" {
 		statuses = []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
 	}
+
+	// A page of each list is enough: what is behind it is behind the page of all.
 	var page []Delivery
 	for _, f.SubscriptionID = range subscriptions {
 		for _, f.Status = range statuses {
-			some, _, err := find[Delivery](rx, f.listing(organization), after, limit)
+			some, _, err := findPage[Delivery](rx, f.listQuery(organization), after, limit)
 			if err != nil {
 				return nil, Last, err
 			}
 			page = append(page, some...)
 		}
 	}
+
 	slices.SortFunc(page, func(a, b Delivery) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	return page[:min(len(page), limit)], Last, nil
 }
 
-// listing lets one index find the deliveries: that of an event, of a subscription
-// and a state, or of the organization.
-func (f DeliveryFilter) listing(organization int64) listing {
-	l := listing{columns: deliveryColumns, table: "deliveries d", index: "deliveries_of_organization", key: "d.created_at", id: "d.id"}
+// listQuery lets one index find the deliveries: that of an event, of a
+// subscription and a state, or of the organization.
+func (f DeliveryFilter) listQuery(organization int64) listQuery {
+	q := listQuery{columns: deliveryColumns, table: "deliveries d", index: "deliveries_of_organization", key: "d.created_at", id: "d.id"}
+
 	if f.CreatedAfter != 0 {
-		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
 	}
+
 	event := f.EventID != ""
 	exact := !event && f.SubscriptionID != "" && f.Status != ""
 	switch {
 	case event:
-		l.index = "deliveries_by_event_id"
+		q.index = "deliveries_by_event_id"
 	case exact:
-		l.index = "deliveries_of_subscription"
+		q.index = "deliveries_of_subscription"
 	}
-	l.by("d.organization_id = ?", true, organization)
-	l.by("d.event_id = ?", event, f.EventID)
-	l.by("d.subscription_id = ?", exact, f.SubscriptionID)
-	l.by("d.status = ?", exact, f.Status)
-	l.where = append(l.where, ofLiving)
-	l.only("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
-	l.only("d.status = ?", !exact && f.Status != "", f.Status)
-	l.only("d.event_type = ?", f.EventType != "", f.EventType)
-	return l
+
+	q.byIndex("d.organization_id = ?", true, organization)
+	q.byIndex("d.event_id = ?", event, f.EventID)
+	q.byIndex("d.subscription_id = ?", exact, f.SubscriptionID)
+	q.byIndex("d.status = ?", exact, f.Status)
+	q.where = append(q.where, ofLiveSubscription)
+
+	q.filter("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
+	q.filter("d.status = ?", !exact && f.Status != "", f.Status)
+	q.filter("d.event_type = ?", f.EventType != "", f.EventType)
+
+	return q
 }
 
 // subscriptionsOf lists the ids of an organization's subscriptions, or of the
@@ -185,7 +206,10 @@ func (f DeliveryFilter) listing(organization int64) listing {
 func (rx *Rx) subscriptionsOf(organization int64, id string) ([]string, error) {
 	var ids []string
 	if id != "" {
-		return ids, rx.list(&ids, `SELECT id FROM subscriptions WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
+		err := rx.list(&ids, `SELECT id FROM subscriptions WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
+		return ids, err
 	}
-	return ids, rx.list(&ids, `SELECT id FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
+
+	err := rx.list(&ids, `SELECT id FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
+	return ids, err
 }

@@ -2,7 +2,8 @@ package storage
 
 import "errors"
 
-// Parcel is a delivery on its way: what goes out, and how far it has got.
+// Parcel is a delivery as whoever posts it needs it: what goes out, and how many
+// attempts were made so far.
 type Parcel struct {
 	Delivery     string `db:"id"`
 	Subscription string `db:"subscription_id"`
@@ -26,12 +27,12 @@ func (rx *Rx) Parcel(delivery string) (p Parcel, err error) {
 	return p, err
 }
 
-// Parcels finds what many deliveries carry, those that are still there.
+// Parcels finds what many deliveries carry. Those that were deleted are missing.
 func (rx *Rx) Parcels(deliveries []string) ([]Parcel, error) {
 	fields := func(p *Parcel) []any {
 		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
 	}
-	return scanned(rx, fields, `
+	return scanAll(rx, fields, `
 		SELECT `+parcelColumns+`
 		FROM json_each(?) j CROSS JOIN deliveries d ON d.id = j.value JOIN events e ON e.id = d.event`, jsonList(deliveries))
 }
@@ -50,18 +51,22 @@ func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
 	if err := tx.markAttempt(p, DeliverySucceeded, a, 0); err != nil {
 		return err
 	}
+
 	if a.Attempt > 1 {
 		if err := tx.insertAttempt(p, a); err != nil {
 			return err
 		}
 	}
-	failures, err := tx.db.memos.failures.find(&tx.Rx, p.Subscription)
+
+	// Reading the count of failures is cheap, and almost always saves the update.
+	failures, err := tx.db.caches.failures.find(&tx.Rx, p.Subscription)
 	switch {
 	case errors.Is(err, ErrNotFound): // deleted while this one was on its way
 		return nil
 	case err != nil || failures == 0:
 		return err
 	}
+
 	_, err = tx.exec(`
 		UPDATE subscriptions
 		SET consecutive_failures = 0, failing_since = 0
@@ -84,7 +89,7 @@ func (tx *Tx) MarkUndelivered(p Parcel, a Attempt, next Time) error {
 
 // markAttempt writes an attempt into its delivery.
 func (tx *Tx) markAttempt(p Parcel, status string, a Attempt, next Time) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE deliveries
 		SET status = ?, attempt_count = ?, last_attempt_at = ?, next_attempt_at = ?,
 			response_status = ?, response_body_snippet = ?, duration_ms = ?, error_code = ?, error_message = ?
@@ -109,10 +114,10 @@ func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 }
 
 // CountFailure counts a failed attempt of a subscription, and tells how many
-// there were since its last success and when the first of them was. A disabled
-// subscription has been counted out: it is not found.
+// there were since its last success and when the first of them was. ErrNotFound
+// means that the subscription is disabled or deleted.
 func (tx *Tx) CountFailure(subscription string) (failures int, since Time, err error) {
-	err = tx.returning([]any{&failures, &since}, `
+	err = tx.scan([]any{&failures, &since}, `
 		UPDATE subscriptions
 		SET consecutive_failures = consecutive_failures + 1, failing_since = iif(failing_since = 0, ?, failing_since)
 		WHERE id = ? AND status <> 'disabled' AND deleted_at = 0

@@ -12,8 +12,8 @@ type DeliveryStats struct {
 // Total is how many deliveries there were.
 func (s DeliveryStats) Total() int { return s.Pending + s.Succeeded + s.Failed + s.Dead }
 
-// maxTimed bounds how many deliveries the percentiles are taken from.
-const maxTimed = 10_000
+// maxDurations bounds how many deliveries the percentiles are taken from.
+const maxDurations = 10_000
 
 // DeliveryStats counts the deliveries of a subscription that were made since a
 // time. The percentiles are those of the last attempts, of the newest ones where
@@ -31,6 +31,7 @@ func (rx *Rx) DeliveryStats(subscription string, since Time) (DeliveryStats, err
 			return s, err
 		}
 	}
+
 	var untried int
 	err := rx.get(&untried, `
 		SELECT count(*)
@@ -39,6 +40,7 @@ func (rx *Rx) DeliveryStats(subscription string, since Time) (DeliveryStats, err
 	if err != nil {
 		return s, err
 	}
+
 	s.Attempted = s.Succeeded + s.Failed + s.Dead - untried
 	s.P50, s.P95, err = rx.durations(subscription, since)
 	return s, err
@@ -56,12 +58,13 @@ func (rx *Rx) durations(subscription string, since Time) (p50, p95 *int64, err e
 				WHERE subscription_id = ? AND status = ? AND created_at >= ?
 				ORDER BY created_at DESC, id DESC
 				LIMIT ?)
-			WHERE duration_ms IS NOT NULL`, subscription, status, since, maxTimed)
+			WHERE duration_ms IS NOT NULL`, subscription, status, since, maxDurations)
 		if err != nil {
 			return nil, nil, err
 		}
 		all = append(all, some...)
 	}
+
 	if len(all) == 0 {
 		return nil, nil, nil
 	}

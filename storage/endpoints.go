@@ -35,7 +35,7 @@ func (e *Endpoint) Secrets(at Time) []string {
 
 // Endpoint finds where the deliveries of a subscription go.
 func (db *DB) Endpoint(ctx context.Context, subscription string) (*Endpoint, error) {
-	return db.memos.endpoints.fetch(ctx, db, subscription)
+	return db.caches.endpoints.fetch(ctx, db, subscription)
 }
 
 // readEndpoint reads and opens an endpoint.
@@ -44,6 +44,7 @@ func (rx *Rx) readEndpoint(subscription string) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	e := &Endpoint{Subscription: s.ID, Status: s.Status, Headers: s.CustomHeaders}
 	if e.URL, err = url.Parse(s.URL); err != nil {
 		return nil, fmt.Errorf("the URL of %s cannot be read", s.ID) // it may hold a secret
@@ -59,6 +60,7 @@ func (rx *Rx) signingKeys(subscription string) ([]signingKey, error) {
 		Secret
 		Sealed []byte `db:"secret"`
 	}
+
 	err := rx.list(&rows, `
 		SELECT id, subscription_id, expires_at, created_at, secret
 		FROM signing_secrets
@@ -67,6 +69,7 @@ func (rx *Rx) signingKeys(subscription string) ([]signingKey, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	keys := make([]signingKey, len(rows))
 	for i, row := range rows {
 		plain, err := rx.db.Unseal(secretPurpose(row.ID), row.Sealed)

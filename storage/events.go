@@ -7,9 +7,7 @@ import "slices"
 const KindDeliver = "deliver"
 
 // DeliverArgs name the delivery to be made.
-type DeliverArgs struct {
-	Delivery string `json:"delivery"`
-}
+type DeliverArgs struct{ AboutDelivery }
 
 // Event is something that happened, rendered once: retries and replays send
 // these bytes.
@@ -68,10 +66,12 @@ func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
-	all, err := tx.db.memos.subscribers.find(&tx.Rx, e.OrganizationID)
+
+	all, err := tx.db.caches.subscribers.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return err
 	}
+
 	for _, s := range all {
 		if !s.wants(e.Type, phoneNumberID) {
 			continue
@@ -88,6 +88,7 @@ func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 	if err := tx.insertEvent(e); err != nil {
 		return Delivery{}, err
 	}
+
 	d := Delivery{
 		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: subscription,
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
@@ -109,8 +110,9 @@ func (tx *Tx) addDelivery(e Event, s subscriber) error {
 		ID: tx.NewID(PrefixDelivery), OrganizationID: e.OrganizationID, SubscriptionID: s.ID,
 		Event: e.ID, EventType: e.Type, EventID: e.EventID,
 	}
+
 	if s.Status == WebhookDisabled {
-		return tx.insertDead(d)
+		return tx.insertDeadDelivery(d)
 	}
 	return tx.insertDelivery(&d, parcelOf(&d, e))
 }

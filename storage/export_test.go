@@ -43,15 +43,15 @@ func (rx *Rx) Write(query string, args ...any) error {
 }
 
 // KeptPrincipals is how many keys are kept in memory.
-func (db *DB) KeptPrincipals() int { return len(db.memos.principals.known) }
+func (db *DB) KeptPrincipals() int { return len(db.caches.principals.entries) }
 
 // Watched are the tables of which rows are kept in memory.
-func Watched() []string { return slices.Sorted(maps.Keys(watched())) }
+func Watched() []string { return slices.Sorted(maps.Keys(cachedTables())) }
 
 // Changes names the tables that a statement may change.
 func Changes(query string) (names []string) {
 	for _, name := range Watched() {
-		if changedBy(query)&watched()[name] != 0 {
+		if changedBy(query)&cachedTables()[name] != 0 {
 			names = append(names, name)
 		}
 	}
@@ -141,4 +141,18 @@ func (full) Read(p []byte) (int, error) {
 }
 
 // SetWalkTime sets how long a list may look at rows in vain.
-func (db *DB) SetWalkTime(d time.Duration) { db.walkTime = d }
+func (db *DB) SetWalkTime(d time.Duration) { db.scanTime = d }
+
+// Readers are the ways to read rows, each as it would run a statement that also
+// changes them and returns one text.
+func Readers() map[string]func(tx *Tx, query string) error {
+	return map[string]func(tx *Tx, query string) error{
+		"get":  func(tx *Tx, query string) error { return tx.get(new(string), query) },
+		"scan": func(tx *Tx, query string) error { return tx.scan([]any{new(string)}, query) },
+		"list": func(tx *Tx, query string) error { return tx.list(new([]string), query) },
+		"scanAll": func(tx *Tx, query string) error {
+			_, err := scanAll(&tx.Rx, func(s *string) []any { return []any{s} }, query)
+			return err
+		},
+	}
+}

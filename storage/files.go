@@ -24,8 +24,8 @@ const incomingDir = "incoming"
 // twice is stored once. Only one process may have a directory open.
 type Files struct {
 	root *os.Root
-	// mu makes looking at a file's age and removing it one step beside putting
-	// the same content there anew.
+	// mu is held while a file's age is read and it is removed, and while the same
+	// content is put in its place, so that no young file is removed.
 	mu sync.Mutex
 }
 
@@ -35,6 +35,7 @@ func OpenFiles(dir string) (*Files, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, notWritable(dir, err)
 	}
+
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("media directory: %w", err)
@@ -42,6 +43,7 @@ func OpenFiles(dir string) (*Files, error) {
 	if err := errors.Join(root.RemoveAll(incomingDir), root.Mkdir(incomingDir, 0o700)); err != nil {
 		return nil, errors.Join(notWritable(dir, err), root.Close())
 	}
+
 	return &Files{root: root}, nil
 }
 
@@ -63,7 +65,7 @@ func (f *Files) Create() (*Upload, error) {
 	name := path.Join(incomingDir, rand.Text())
 	file, err := f.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return nil, unwritten(err)
+		return nil, diskError(err)
 	}
 	return &Upload{files: f, name: name, file: file, sum: sha256.New()}, nil
 }
@@ -73,7 +75,7 @@ func (u *Upload) Write(p []byte) (int, error) {
 	n, err := u.file.Write(p)
 	u.sum.Write(p[:n])
 	u.size += int64(n)
-	return n, unwritten(err)
+	return n, diskError(err)
 }
 
 // Size is how much was written.
@@ -91,21 +93,26 @@ func (u *Upload) Keep() (string, error) {
 	target := fileName(sum)
 	now := time.Now()
 	root := u.files.root
+
+	// The content and the age of the file must be on disk before its name is.
 	err := errors.Join(u.file.Sync(), u.file.Close(), root.Chtimes(u.name, now, now))
 	if err == nil {
 		err = root.MkdirAll(path.Dir(target), 0o700)
 	}
 	if err != nil {
-		return "", unwritten(err)
+		return "", diskError(err)
 	}
+
 	u.files.mu.Lock()
 	err = root.Rename(u.name, target)
 	u.files.mu.Unlock()
 	if err != nil {
-		return "", unwritten(err)
+		return "", diskError(err)
 	}
 	u.name = ""
-	return sum, unwritten(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
+
+	// A name is durable once its directory was synced.
+	return sum, diskError(errors.Join(u.files.sync(path.Dir(target)), u.files.sync(".")))
 }
 
 // Discard forgets an upload that was not kept.
@@ -133,10 +140,12 @@ func (f *Files) Remove(sum string, since time.Time) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+
 	info, err := f.root.Stat(fileName(sum))
 	if err == nil && info.ModTime().Before(since) {
 		err = f.root.Remove(fileName(sum))
 	}
+
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -150,6 +159,7 @@ func (f *Files) Each(since time.Time, fn func(sums []string) error) error {
 	if err != nil {
 		return err
 	}
+
 	for _, shard := range shards {
 		if shard.Name() == incomingDir || !shard.IsDir() {
 			continue
@@ -158,6 +168,7 @@ func (f *Files) Each(since time.Time, fn func(sums []string) error) error {
 		if err != nil {
 			return err
 		}
+
 		var sums []string
 		for _, entry := range entries {
 			info, err := entry.Info()
@@ -165,10 +176,12 @@ func (f *Files) Each(since time.Time, fn func(sums []string) error) error {
 				sums = append(sums, entry.Name())
 			}
 		}
+
 		if err := fn(sums); err != nil {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -190,8 +203,9 @@ func ValidSum(sum string) bool {
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == sum
 }
 
-// unwritten is what the disk refused: like a full database, a state that passes.
-func unwritten(err error) error {
+// diskError marks what the disk refused as ErrUnavailable: like a full database,
+// it may pass.
+func diskError(err error) error {
 	if err == nil {
 		return nil
 	}

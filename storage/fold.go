@@ -9,12 +9,12 @@ import (
 )
 
 // fold is the form in which texts are compared without regard to case; SQLite's
-// own NOCASE knows only ASCII. By way of upper case, letters with two lower ones
-// meet too.
+// own NOCASE knows only ASCII. It goes through upper case first, so that letters
+// with two lower-case forms, as the Greek sigma, are equal too.
 func fold(text string) string { return strings.ToLower(strings.ToUpper(text)) }
 
-// addFunctions gives SQLite the functions of our own, once for all connections.
-var addFunctions = sync.OnceValue(func() error {
+// registerFunctions gives SQLite our own functions, once for all connections.
+var registerFunctions = sync.OnceValue(func() error {
 	return sqlite.RegisterDeterministicScalarFunction("matches", -1, matches)
 })
 

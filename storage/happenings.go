@@ -1,7 +1,7 @@
 package storage
 
-// Happening is an event as somebody who listens hears of it: when it happens,
-// and again with each replay of one of its deliveries.
+// Happening is an event as those who follow the events of an installation get it:
+// when it happens, and again with each replay of one of its deliveries.
 type Happening struct {
 	Event
 	Seq                  int64   `db:"seq"`
@@ -10,10 +10,10 @@ type Happening struct {
 	ReplayedFrom         *string `db:"replayed_from"` // likewise
 }
 
-// Mark is how far somebody has listened.
+// Mark is how far somebody has followed the events.
 type Mark struct{ event, delivery int64 }
 
-// LastHappening is where to start for those who want only what is to come.
+// LastHappening is the mark from which on only new events come.
 func (rx *Rx) LastHappening() (m Mark, err error) {
 	if err := rx.get(&m.event, `SELECT coalesce(max(rowid), 0) FROM events`); err != nil {
 		return m, err
@@ -30,6 +30,7 @@ func (rx *Rx) Happenings(after Mark, organization int64, limit int) ([]Happening
 	if err != nil {
 		return nil, after, err
 	}
+
 	var all, replays []Happening
 	err = rx.list(&all, `
 		SELECT e.rowid AS seq, e.id, e.organization_id, e.account_id, e.type, e.source, e.event_id, e.payload, e.created_at,
@@ -41,6 +42,7 @@ func (rx *Rx) Happenings(after Mark, organization int64, limit int) ([]Happening
 	if err != nil {
 		return nil, after, err
 	}
+
 	err = rx.list(&replays, `
 		SELECT d.rowid AS seq, e.id, e.organization_id, e.account_id, e.type, e.source, e.event_id, e.payload, d.created_at,
 			o.public_id AS organization_public_id, d.id AS delivery_id, d.replayed_from
@@ -51,11 +53,14 @@ func (rx *Rx) Happenings(after Mark, organization int64, limit int) ([]Happening
 	if err != nil {
 		return nil, after, err
 	}
+
+	// A full list may have left something behind it: go on from its last row.
 	if len(all) == limit {
 		next.event = all[limit-1].Seq
 	}
 	if len(replays) == limit {
 		next.delivery = replays[limit-1].Seq
 	}
+
 	return append(all, replays...), next, nil
 }

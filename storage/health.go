@@ -52,6 +52,7 @@ func (rx *Rx) EachFile(fn func(sum string, size int64) error) error {
 			SHA256 string `db:"sha256"`
 			Size   int64  `db:"size"`
 		}
+
 		err := rx.list(&page, `
 			SELECT sha256, max(size) AS size FROM media
 			WHERE sha256 > ?
@@ -61,11 +62,13 @@ func (rx *Rx) EachFile(fn func(sum string, size int64) error) error {
 		if err != nil || len(page) == 0 {
 			return err
 		}
+
 		for _, f := range page {
 			if err := fn(f.SHA256, f.Size); err != nil {
 				return err
 			}
 		}
+
 		after = page[len(page)-1].SHA256
 	}
 }

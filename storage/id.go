@@ -45,6 +45,7 @@ func newIDSource() *idSource {
 func (s *idSource) next() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	s.lastMS = max(s.lastMS, ulid.Timestamp(time.Now()))
 	for {
 		id, err := ulid.New(s.lastMS, s.entropy)
@@ -70,6 +71,7 @@ func ValidID(prefix, id string) bool {
 	if len(id) != len(prefix)+ulid.EncodedSize || id[:len(prefix)] != prefix {
 		return false
 	}
+
 	for _, c := range []byte(id[len(prefix):]) {
 		switch {
 		case '0' <= c && c <= '9':

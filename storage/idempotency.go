@@ -44,6 +44,7 @@ func (tx *Tx) SaveAnswer(organization int64, key string, a Answer) error {
 	if a.Sealed {
 		a.Body = tx.db.Seal(answerPurpose(organization, key), a.Body)
 	}
+
 	_, err := tx.exec(`
 		INSERT OR REPLACE INTO idempotency (organization_id, key, account_id, fingerprint, status, request_id, body, sealed, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -48,11 +48,13 @@ func inspectHeader(path string) error {
 	if err := syscall.Access(filepath.Dir(path), mayWrite); err != nil {
 		return notWritable(path, err)
 	}
+
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // SQLite would be content to read only
 	if err != nil {
 		return notWritable(path, err)
 	}
 	defer f.Close()
+
 	header := make([]byte, headerSize)
 	_, err = io.ReadFull(f, header)
 	switch {
@@ -61,12 +63,15 @@ func inspectHeader(path string) error {
 	case err != nil:
 		return fmt.Errorf("read the database: %w", err)
 	}
+
 	if !bytes.HasPrefix(header, fileMagic) {
 		return fmt.Errorf("%s is not an SQLite database, or it is corrupt: %s", path, adviceRestore)
 	}
 	if id := binary.BigEndian.Uint32(header[applicationIDAt:]); id != applicationID {
-		return fmt.Errorf("%s is a database of another program (application id %#x): point data_dir somewhere else; it was left untouched", path, id)
+		return fmt.Errorf("%s is a database of another program (application id %#x): point data_dir somewhere else; it was left untouched",
+			path, id)
 	}
+
 	if logSize(path) > 0 {
 		return nil // the log may hold the missing pages; inspectContent looks again
 	}
@@ -95,14 +100,17 @@ func inspectorDSN(o Options) string {
 
 // checkLength compares the file's size with the number of pages it should have.
 func checkLength(path string, header []byte) error {
+	// A page of 64 KiB does not fit into the two bytes, and is written as 1.
 	pageSize := int64(binary.BigEndian.Uint16(header[pageSizeAt:]))
 	if pageSize == 1 {
 		pageSize = 65536
 	}
+
 	pages := int64(binary.BigEndian.Uint32(header[pageCountAt:]))
 	if !bytes.Equal(header[changeCounterAt:changeCounterAt+4], header[pageCountValidForAt:pageCountValidForAt+4]) {
 		return nil // the count is stale, says SQLite's file format
 	}
+
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -123,20 +131,25 @@ func inspectContent(conn *sqlx.DB, o Options) error {
 	if err := conn.Get(&pageSize, "PRAGMA page_size"); err != nil {
 		return err
 	}
+
 	info, err := os.Stat(o.Path)
 	if err != nil {
 		return err
 	}
+
 	inLog := logSize(o.Path) / (pageSize + walFrameHeader) // at most
 	if missing := pages - info.Size()/pageSize; missing > inLog {
-		return fmt.Errorf("%s is truncated: %d pages of %d are neither in it nor in its log: %s", o.Path, missing-inLog, pages, adviceRestore)
+		return fmt.Errorf("%s is truncated: %d pages of %d are neither in it nor in its log: %s",
+			o.Path, missing-inLog, pages, adviceRestore)
 	}
+
 	if o.SkipCheck {
 		return nil
 	}
 	if pages*pageSize > smallFile {
-		return touchEverything(conn)
+		return readEveryTable(conn)
 	}
+
 	var verdict string
 	if err := conn.Get(&verdict, "PRAGMA quick_check(1)"); err != nil {
 		return err
@@ -147,9 +160,9 @@ func inspectContent(conn *sqlx.DB, o Options) error {
 	return nil
 }
 
-// touchEverything reads a row of each table and of each index that is not
+// readEveryTable reads a row of each table and of each index that is not
 // partial, which finds a damaged root in milliseconds whatever the size.
-func touchEverything(conn *sqlx.DB) error {
+func readEveryTable(conn *sqlx.DB) error {
 	var queries []string
 	err := conn.Select(&queries, `
 		SELECT 'SELECT count(*) FROM (SELECT 1 FROM "' || tbl_name || '"' ||
@@ -159,6 +172,7 @@ func touchEverything(conn *sqlx.DB) error {
 	if err != nil {
 		return err
 	}
+
 	for _, query := range queries {
 		var n int
 		if err := conn.Get(&n, query); err != nil {
@@ -174,6 +188,7 @@ func explain(path string, err error) error {
 	if !ok {
 		return err
 	}
+
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
 		return fmt.Errorf("%s is corrupt (%w): %s", path, err, adviceRestore)
@@ -184,5 +199,6 @@ func explain(path string, err error) error {
 }
 
 func notWritable(path string, err error) error {
-	return fmt.Errorf("%s cannot be written (%w): check the owner and mode of the file and its directory, and that the disk is neither full nor read-only", path, err)
+	const advice = "check the owner and mode of the file and its directory, and that the disk is neither full nor read-only"
+	return fmt.Errorf("%s cannot be written (%w): %s", path, err, advice)
 }

@@ -7,7 +7,24 @@ import (
 	"time"
 )
 
-// States of a job.
+// States of a job. Enqueue stores it in one of the first three, by what the
+// Dispatcher decides.
+//
+//   - A due job is claimed by ClaimDue when its time has come: it becomes
+//     running, or held if its lane has no room.
+//   - A held job waits, out of the way of every claim, until ClaimHeld takes it.
+//   - A running job is leased to a worker of the serving process. FinishJob
+//     deletes it; RetryJob, ReleaseJob and BreakOffJob make it due again; HoldJobs
+//     makes it held again; FailJob gives it up.
+//   - A failed job waits for a person: RetryJobNow makes it due, CancelJob
+//     deletes it.
+//
+// Each lease counts up runs, and whoever ends a run names the job by (id, runs).
+// A worker that overran its lease, or whose job was cancelled, finds no such row:
+// it gets ErrLeaseLost, and with it everything that it wrote in the same
+// transaction is undone. After a crash the next process calls FreeJob for every
+// job that is still running, so that none is lost; whether its outside call had
+// begun is then only known by preparing and call_begun_at.
 const (
 	JobDue     = "due"     // waits for its time and a worker
 	JobHeld    = "held"    // waits for a place in its lane
@@ -35,8 +52,9 @@ type Job struct {
 	LastError   *string `db:"last_error"`
 	CreatedAt   Time    `db:"created_at"`
 
-	// Memory is what whoever enqueued the job knew. A first run has it that
-	// follows within a moment, in the same process; any other reads what it needs.
+	// Memory is what whoever enqueued the job had read already. Only a first run
+	// that follows at once in the same process has it; any other finds nil, and
+	// reads what it needs.
 	Memory any `db:"-"`
 }
 
@@ -47,9 +65,9 @@ func (j Job) Attempt() int { return j.Failures + 1 }
 type NewJob struct {
 	Kind  string
 	Lane  string // "" for none
-	Args  any    // becomes JSON
-	DueAt Time   // 0 for now
-	// Memory spares a run that soon follows from reading what is known here.
+	Args  JobArgs
+	DueAt Time // 0 for now
+	// Memory spares a run that follows at once from reading what is known here.
 	Memory any
 }
 
@@ -67,7 +85,7 @@ type Dispatcher interface {
 	Withdraw(kind, lane string)
 	// Wait takes a job that was admitted to wait, once it is durable.
 	Wait(Job)
-	// Look tells that jobs which waited may go.
+	// Look tells that held jobs of some lane may run now.
 	Look()
 	// Stored tells of a job that nobody admitted and that will be due, once it
 	// is durable.
@@ -95,7 +113,10 @@ const jobColumns = `id, kind, lane, args, state, due_at, runs, failures, crashes
 
 // jobFields are where jobColumns go.
 func jobFields(j *Job) []any {
-	return []any{&j.ID, &j.Kind, &j.Lane, &j.Args, &j.State, &j.DueAt, &j.Runs, &j.Failures, &j.Crashes, &j.LeasedUntil, &j.CallBegunAt, &j.LastError, &j.CreatedAt}
+	return []any{
+		&j.ID, &j.Kind, &j.Lane, &j.Args, &j.State, &j.DueAt, &j.Runs, &j.Failures, &j.Crashes,
+		&j.LeasedUntil, &j.CallBegunAt, &j.LastError, &j.CreatedAt,
+	}
 }
 
 // Enqueue stores a job with the rest of the transaction and returns its id.
@@ -104,9 +125,21 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("enqueue %s: %w", n.Kind, err)
 	}
-	j := Job{Kind: n.Kind, Lane: n.Lane, Args: args, State: JobDue, DueAt: max(n.DueAt, tx.Now), CreatedAt: tx.Now, Memory: n.Memory}
+
+	j := Job{
+		Kind:      n.Kind,
+		Lane:      n.Lane,
+		Args:      args,
+		State:     JobDue,
+		DueAt:     max(n.DueAt, tx.Now),
+		CreatedAt: tx.Now,
+		Memory:    n.Memory,
+	}
 	d := tx.db.currentDispatcher()
 	admitted := d != nil && j.DueAt == tx.Now
+
+	// A due job may start at once: then it is stored as leased, which saves the
+	// claim. Its worker is reserved here and given back if nothing is committed.
 	if admitted {
 		switch admission, lease := d.Admit(j.Kind, j.Lane); admission {
 		case AdmitNow:
@@ -116,12 +149,15 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 			j.State = JobHeld
 		}
 	}
+
 	j.ID, err = tx.insert(`
 		INSERT INTO jobs (kind, lane, args, state, due_at, runs, leased_until, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, j.Kind, j.Lane, j.Args, j.State, j.DueAt, j.Runs, j.LeasedUntil, j.CreatedAt)
 	if err != nil || d == nil {
 		return j.ID, err
 	}
+
+	// The runner hears of the job when it is durable, not before.
 	tx.AfterCommit(func() {
 		switch {
 		case j.State == JobRunning:
@@ -132,6 +168,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 			d.Stored(j.Kind, j.DueAt)
 		}
 	})
+
 	return j.ID, nil
 }
 
@@ -139,7 +176,7 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 // whose lane admit refuses become held, out of the way of the next claim. There
 // a retry takes the place that the job had before its first run.
 func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(lane string) bool) (claimed, held []Job, err error) {
-	due, err := scanned(&tx.Rx, jobFields, `
+	due, err := scanAll(&tx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'due' AND kind = ? AND due_at <= ?
@@ -148,14 +185,16 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	if err != nil {
 		return nil, nil, err
 	}
+
 	for _, j := range due {
 		if !admit(j.Lane) {
 			held = append(held, j)
-			if err := tx.must(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
+			if err := tx.execOne(`UPDATE jobs SET state = 'held', due_at = created_at WHERE id = ?`, j.ID); err != nil {
 				return nil, nil, err
 			}
 			continue
 		}
+
 		if err := tx.lease(&j, lease); err != nil {
 			return nil, nil, err
 		}
@@ -166,7 +205,7 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 
 // ClaimHeld leases up to limit held jobs of a kind and lane, oldest first.
 func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Job, error) {
-	held, err := scanned(&tx.Rx, jobFields, `
+	held, err := scanAll(&tx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
 		WHERE state = 'held' AND kind = ? AND lane = ?
@@ -175,11 +214,13 @@ func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Jo
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
+
 	ids := make([]int64, len(held))
 	for i := range held {
-		held[i].leased(tx.Now.Add(lease))
+		held[i].markLeased(tx.Now.Add(lease))
 		ids[i] = held[i].ID
 	}
+
 	_, err = tx.exec(`
 		UPDATE jobs
 		SET state = 'running', runs = runs + 1, leased_until = ?
@@ -187,15 +228,16 @@ func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Jo
 	return held, err
 }
 
-// leased makes a job in memory what its lease makes of the row.
-func (j *Job) leased(until Time) {
+// markLeased makes a job in memory what its lease makes of the row.
+func (j *Job) markLeased(until Time) {
 	j.State, j.LeasedUntil = JobRunning, until
 	j.Runs++
 }
 
+// lease records that a job runs now, for as long as its lease.
 func (tx *Tx) lease(j *Job, lease time.Duration) error {
-	j.leased(tx.Now.Add(lease))
-	return tx.must(`
+	j.markLeased(tx.Now.Add(lease))
+	return tx.execOne(`
 		UPDATE jobs
 		SET state = 'running', runs = ?, leased_until = ?
 		WHERE id = ?`, j.Runs, j.LeasedUntil, j.ID)
@@ -213,6 +255,7 @@ func (tx *Tx) HoldJobs(jobs []Job) error {
 			return err
 		}
 	}
+
 	return nil
 }
 
@@ -224,22 +267,22 @@ func (tx *Tx) FinishJob(j Job) error {
 
 // RetryJob puts a failed run's job back for another one at due.
 func (tx *Tx) RetryJob(j Job, due Time, cause string) error {
-	return tx.settle(j, JobDue, due, j.Failures+1, cause)
+	return tx.endRun(j, JobDue, due, j.Failures+1, cause)
 }
 
 // FailJob gives a job up. It stays for a person to look at.
 func (tx *Tx) FailJob(j Job, cause string) error {
-	return tx.settle(j, JobFailed, tx.Now, j.Failures+1, cause)
+	return tx.endRun(j, JobFailed, tx.Now, j.Failures+1, cause)
 }
 
-// ReleaseJob puts a job back whose run did not come to pass, as if it had not
-// begun; it is due again at due.
+// ReleaseJob puts a job back whose run does not count, as if it had not begun; it
+// is due again at due.
 func (tx *Tx) ReleaseJob(j Job, due Time) error {
-	return tx.settle(j, JobDue, max(due, tx.Now), j.Failures, "")
+	return tx.endRun(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
 
-// BreakOffJob puts a job back whose run was cut off, so that nobody knows what
-// came of an outside call.
+// BreakOffJob puts a job back whose run was cut off, so that nobody knows whether
+// its outside call had an effect.
 func (tx *Tx) BreakOffJob(j Job) error {
 	if err := tx.ReleaseJob(j, tx.Now); err != nil {
 		return err
@@ -247,9 +290,9 @@ func (tx *Tx) BreakOffJob(j Job) error {
 	return tx.MarkCallBegun(j)
 }
 
-// MarkPreparing records of a job that runs whether it is still far from its
-// outside call. Without that a lease stands for a call that may have begun, so
-// that the usual job need not write it down.
+// MarkPreparing records whether a running job is certain not to have begun its
+// outside call. Without that, a job whose process died counts as one whose call
+// may have begun, so that most jobs need not write anything before their call.
 func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
 	n, err := tx.exec(`
 		UPDATE jobs
@@ -258,12 +301,14 @@ func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
 	return fenced(n, err)
 }
 
-// MarkCallBegun records that nobody knows what came of a job's outside call.
+// MarkCallBegun records that nobody knows whether a job's outside call had an
+// effect.
 func (tx *Tx) MarkCallBegun(j Job) error {
-	return tx.must(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
+	return tx.execOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
 }
 
-func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) error {
+// endRun puts a job whose run is over into a state, and frees its lease.
+func (tx *Tx) endRun(j Job, state string, due Time, failures int, cause string) error {
 	n, err := tx.exec(`
 		UPDATE jobs
 		SET state = ?, due_at = ?, failures = ?, leased_until = 0, preparing = 0, last_error = coalesce(nullif(?, ''), last_error)
@@ -271,12 +316,15 @@ func (tx *Tx) settle(j Job, state string, due Time, failures int, cause string) 
 	if err := fenced(n, err); err != nil {
 		return err
 	}
+
 	if d := tx.db.currentDispatcher(); d != nil && state == JobDue {
 		tx.AfterCommit(func() { d.Stored(j.Kind, due) })
 	}
 	return nil
 }
 
+// fenced is the outcome of a statement on (id, runs) of a running job: when it
+// changed no row, another run or nobody has the job by now.
 func fenced(n int64, err error) error {
 	if err == nil && n == 0 {
 		return ErrLeaseLost

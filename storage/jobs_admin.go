@@ -77,11 +77,13 @@ func (tx *Tx) EnqueuePeriodic(kind string) error {
 	if err != nil {
 		return err
 	}
+
 	waiting, err := tx.NextDue(kind)
 	if err != nil || waiting != 0 {
 		return err
 	}
-	_, err = tx.Enqueue(NewJob{Kind: kind, Args: struct{}{}})
+
+	_, err = tx.Enqueue(NewJob{Kind: kind, Args: AboutNoAccount{}})
 	return err
 }
 
@@ -121,8 +123,10 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	if err != nil || j.State == JobRunning || j.State == JobHeld {
 		return j, err
 	}
+
 	j.State, j.DueAt, j.Failures, j.Crashes = JobDue, tx.Now, 0, 0
-	err = tx.must(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0, crashes = 0 WHERE id = ?`, tx.Now, id)
+	err = tx.execOne(`UPDATE jobs SET state = 'due', due_at = ?, failures = 0, crashes = 0 WHERE id = ?`, tx.Now, id)
+
 	if d := tx.db.currentDispatcher(); d != nil && err == nil {
 		tx.AfterCommit(func() { d.Stored(j.Kind, j.DueAt) })
 	}
@@ -132,7 +136,7 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 // CancelJob removes a job in whatever state it is. A worker that has it finds
 // its lease lost, and its results are not written.
 func (tx *Tx) CancelJob(id int64) error {
-	return tx.must(`DELETE FROM jobs WHERE id = ?`, id)
+	return tx.execOne(`DELETE FROM jobs WHERE id = ?`, id)
 }
 
 // JobCount tells how many jobs of a kind are in a state, and since when the

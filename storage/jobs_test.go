@@ -58,9 +58,9 @@ func TestJobWaitsWhereThereIsNoRunner(t *testing.T) {
 		db := open(t, newFile(t))
 		now := storage.Now()
 		got := enqueue(t, db,
-			storage.NewJob{Kind: "send", Lane: "a", Args: map[string]int{"n": 1}},
+			storage.NewJob{Kind: "send", Lane: "a", Args: storagetest.Args(map[string]int{"n": 1})},
 			storage.NewJob{Kind: "send", Args: nil, DueAt: now.Add(time.Hour)},
-			storage.NewJob{Kind: "send", Args: "x", DueAt: now.Add(-time.Hour)})
+			storage.NewJob{Kind: "send", Args: storagetest.Args("x"), DueAt: now.Add(-time.Hour)})
 		is.Equal(job(t, db, got[0]), storage.Job{ID: got[0], Kind: "send", Lane: "a", Args: storage.JSON(`{"n":1}`),
 			State: storage.JobDue, DueAt: now, CreatedAt: now})
 		is.Equal(job(t, db, got[1]).DueAt, now.Add(time.Hour))
@@ -73,7 +73,7 @@ func TestJobWithArgumentsThatAreNoJSONIsRefused(t *testing.T) {
 	is := is.New(t)
 	db := open(t, newFile(t))
 	err := db.Update(context.Background(), func(tx *storage.Tx) error {
-		_, err := tx.Enqueue(storage.NewJob{Kind: "send", Args: func() {}})
+		_, err := tx.Enqueue(storage.NewJob{Kind: "send", Args: storagetest.Args(func() {})})
 		return err
 	})
 	is.True(err != nil)

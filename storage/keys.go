@@ -42,12 +42,13 @@ type Principal struct {
 
 // Principal finds a key, revoked and expired ones too, by its hash.
 func (rx *Rx) Principal(hash [sha256.Size]byte) (Principal, error) {
-	return rx.db.memos.principals.find(rx, hash)
+	return rx.db.caches.principals.find(rx, hash)
 }
 
-// Principal is Rx.Principal for whoever has no transaction: every request asks.
+// Principal is Rx.Principal for callers without a transaction: every request needs
+// it.
 func (db *DB) Principal(ctx context.Context, hash [sha256.Size]byte) (Principal, error) {
-	return db.memos.principals.fetch(ctx, db, hash)
+	return db.caches.principals.fetch(ctx, db, hash)
 }
 
 func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
@@ -58,6 +59,7 @@ func (rx *Rx) readPrincipal(hash [sha256.Size]byte) (p Principal, err error) {
 	if err != nil {
 		return p, err
 	}
+
 	err = rx.get(&p.Organization, `
 		SELECT `+organizationColumns+`
 		FROM organizations
@@ -82,9 +84,11 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	random := make([]byte, keyRandomBytes)
 	rand.Read(random)
 	secret = KeyPrefix + base64.RawURLEncoding.EncodeToString(random)
+
 	hash := KeyHash(secret)
 	k.ID, k.CreatedAt = tx.NewID(PrefixKey), tx.Now
 	k.Hash, k.Last4 = hash[:], secret[len(secret)-4:]
+
 	_, err = tx.exec(`
 		INSERT INTO api_keys (id, organization_id, label, hash, last4, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, k.ID, k.OrganizationID, k.Label, k.Hash, k.Last4, k.ExpiresAt, k.CreatedAt)
@@ -93,7 +97,7 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 
 // RevokeKey ends a key for good. Revoking it again changes nothing.
 func (tx *Tx) RevokeKey(id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE api_keys
 		SET revoked_at = CASE revoked_at WHEN 0 THEN ? ELSE revoked_at END
 		WHERE id = ?`, tx.Now, id)

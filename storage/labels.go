@@ -52,7 +52,7 @@ func (tx *Tx) InsertLabel(l *Label) error {
 // another label of that name.
 func (tx *Tx) UpdateLabel(l *Label) error {
 	l.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE labels
 		SET name = ?, name_folded = ?, color = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
@@ -61,7 +61,7 @@ func (tx *Tx) UpdateLabel(l *Label) error {
 
 // DeleteLabel deletes a label and with it every attachment.
 func (tx *Tx) DeleteLabel(organization int64, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		DELETE FROM labels
 		WHERE id = ? AND organization_id = ?`, id, organization)
 }

@@ -2,12 +2,12 @@ package storage
 
 import "sync"
 
-// closedLanes are the lanes whose jobs wait until somebody opens them. They
-// follow from what is stored; they are kept in memory because every job that is
-// enqueued or claimed asks. Changes happen on the writer, so that a job is
-// admitted or held by the state that its own transaction sees.
+// closedLanes are the lanes whose jobs wait until the lane is opened: those of
+// subscriptions that are not active. They are kept in memory because every job
+// that is enqueued or claimed asks. Changes happen on the writer, so that a job
+// is admitted or held by the state that its own transaction sees.
 type closedLanes struct {
-	mu  sync.RWMutex
+	mu  sync.RWMutex // guards all
 	all map[string]bool
 }
 
@@ -29,6 +29,7 @@ func (tx *Tx) LoadClosedLanes() error {
 	for _, id := range ids {
 		all[deliveryLane(id)] = true
 	}
+
 	tx.db.closed.mu.Lock()
 	defer tx.db.closed.mu.Unlock()
 	tx.db.closed.all = all
@@ -47,15 +48,17 @@ func (tx *Tx) openLane(lane string) {
 	if !tx.db.closed.set(lane, false) {
 		return
 	}
+
 	tx.OnUndo(func() { tx.db.closed.set(lane, true) })
 	if d := tx.db.currentDispatcher(); d != nil {
 		tx.AfterCommit(d.Look)
 	}
 }
 
-// inOrder makes the jobs that are enqueued before its answer is called go out as
-// those of a lane do that was closed: one after the other, oldest first.
-func (tx *Tx) inOrder(lane string) (done func()) {
+// holdLane closes a lane until release is called, so that the jobs which are
+// enqueued meanwhile wait and then go out one after the other, oldest first. A
+// lane that is closed already stays so.
+func (tx *Tx) holdLane(lane string) (release func()) {
 	if tx.db.LaneClosed(lane) {
 		return func() {}
 	}
@@ -70,6 +73,7 @@ func (c *closedLanes) set(lane string, closed bool) bool {
 	if c.all[lane] == closed {
 		return false
 	}
+
 	switch {
 	case !closed:
 		delete(c.all, lane)

@@ -30,13 +30,14 @@ const (
 const (
 	MediaFetching = "fetching" // on its way here from the provider
 	MediaReady    = "ready"
-	MediaFailed   = "failed" // it could not be had
+	MediaFailed   = "failed" // it could not be fetched
 )
 
-// MediaTokenSize is how many bytes of chance a hosted URL carries.
+// MediaTokenSize is how many random bytes a hosted URL carries.
 const MediaTokenSize = 24
 
-const mediaColumns = `media.id, media.account_id, media.origin, media.url_token, media.sha256, media.mime_type, media.size, media.filename, media.created_at`
+const mediaColumns = `media.id, media.account_id, media.origin, media.url_token, media.sha256,
+	media.mime_type, media.size, media.filename, media.created_at`
 
 // MediaPath is where a file is hosted, below the public URL.
 func MediaPath(token string, filename *string) string {
@@ -114,6 +115,7 @@ func (tx *Tx) InsertMedia(m *Media) error {
 	token := make([]byte, MediaTokenSize)
 	rand.Read(token)
 	m.ID, m.URLToken, m.CreatedAt = tx.NewID(PrefixMedia), base64.RawURLEncoding.EncodeToString(token), tx.Now
+
 	_, err := tx.exec(`
 		INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, filename, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -125,17 +127,17 @@ func (tx *Tx) InsertMedia(m *Media) error {
 func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 	m.SetMedia(file)
 	m.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE messages
 		SET media_id = ?, media_status = ?, updated_at = ?
 		WHERE id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.ID)
 }
 
-// MarkMediaFailed records that the media of a message could not be had.
+// MarkMediaFailed records that the media of a message could not be fetched.
 func (tx *Tx) MarkMediaFailed(m *Message) error {
 	failed := MediaFailed
 	m.MediaStatus, m.UpdatedAt = &failed, tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE messages
 		SET media_status = ?, updated_at = ?
 		WHERE id = ?`, m.MediaStatus, m.UpdatedAt, m.ID)
@@ -155,7 +157,7 @@ func (tx *Tx) MarkMediaUploaded(account int64, id, providerID string, expires Ti
 // MarkMediaDeleted takes media out of the library. Its row stays for the
 // messages that were accepted with it until DeleteMedia.
 func (tx *Tx) MarkMediaDeleted(account int64, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE media
 		SET deleted_at = ?
 		WHERE id = ? AND account_id = ? AND deleted_at = 0`, tx.Now, id, account)

@@ -28,8 +28,9 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	if err != nil {
 		return err
 	}
+
 	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
 		WHERE id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.ID)
@@ -39,7 +40,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 // that m has.
 func (tx *Tx) UpgradeMessage(m *Message) error {
 	m.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
 		WHERE id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.ID)

@@ -1,10 +1,5 @@
 package storage
 
-import (
-	"errors"
-	"time"
-)
-
 // Directions and sources of messages.
 const (
 	Inbound  = "inbound"
@@ -14,7 +9,8 @@ const (
 	SourceApp = "app" // on a phone
 )
 
-// Message is something said, with what its view needs of the contact.
+// Message is a message in either direction, with what the API shows of its
+// contact, its account and its media.
 type Message struct {
 	ID                string  `db:"id"`
 	AccountID         int64   `db:"account_id"`
@@ -74,21 +70,24 @@ func (m Message) To() *string {
 	return m.ContactPhone
 }
 
-const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source, m.provider_id, m.recipient, m.phone_number,
-	m.content, m.body, m.context, m.media_id, m.media_status, m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.played_at, m.edited_at,
-	m.sent_at, m.created_at, m.updated_at,
-	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid, c.username AS contact_username, c.name AS contact_name,
+const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source,
+	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
+	m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
+	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
+	c.username AS contact_username, c.name AS contact_name,
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
 
 // fields are where messageColumns go.
 func (m *Message) fields() []any {
-	return []any{&m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source, &m.ProviderID, &m.Recipient, &m.PhoneNumber,
-		&m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus, &m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.PlayedAt, &m.EditedAt,
-		&m.SentAt, &m.CreatedAt, &m.UpdatedAt,
+	return []any{
+		&m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
+		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
+		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
 		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
 		&m.AccountPhone, &m.AccountNumberID,
-		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename}
+		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename,
+	}
 }
 
 const messageJoins = `JOIN contacts c ON c.id = m.contact_id JOIN accounts a ON a.id = m.account_id
@@ -150,9 +149,9 @@ type MessageFilter struct {
 	CreatedBefore  Time // strict
 }
 
-// Walks tells whether the filter has to be held against row after row: then the
-// list is one for Search.
-func (f MessageFilter) Walks() bool { return len(f.listing(0).rest) > 0 }
+// Walks tells whether no index finds exactly what the filter chooses, so that
+// rows are read which it leaves out: such a list is one for Search.
+func (f MessageFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Messages lists an account's messages, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
@@ -160,43 +159,55 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // before every id of that instant
 	}
-	return find[Message](rx, f.listing(account), after, limit)
+	return findPage[Message](rx, f.listQuery(account), after, limit)
 }
 
-// listing lets an index find the messages: that of a conversation, or that of the
+// listQuery lets an index find the messages: that of a conversation, or that of the
 // account. What failed, and what came in, is little among what an account sends,
 // and has an index of its own, which takes its condition in so many words.
-func (f MessageFilter) listing(account int64) listing {
-	l := listing{columns: messageColumns, table: "messages m", index: "messages_of_account", joins: messageJoins, key: "m.created_at", id: "m.id"}
-	if f.CreatedAfter != 0 {
-		l.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+func (f MessageFilter) listQuery(account int64) listQuery {
+	q := listQuery{
+		columns: messageColumns,
+		table:   "messages m",
+		index:   "messages_of_account",
+		joins:   messageJoins,
+		key:     "m.created_at",
+		id:      "m.id",
 	}
-	l.by("m.account_id = ?", true, account)
+	if f.CreatedAfter != 0 {
+		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+	}
+
+	q.byIndex("m.account_id = ?", true, account)
 	switch {
 	case f.ConversationID != "" || f.ContactID != "":
-		l.index = "messages_of_conversation"
+		q.index = "messages_of_conversation"
 	case f.Status == MessageFailed:
-		l.some("messages_failed", "m.status = 'failed'")
+		q.partialIndex("messages_failed", "m.status = 'failed'")
 		f.Status = ""
 	case f.Direction == Inbound:
-		l.some("messages_inbound", "m.direction = 'inbound'")
+		q.partialIndex("messages_inbound", "m.direction = 'inbound'")
 		f.Direction = ""
 	}
-	l.by("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
+
+	q.byIndex("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
 	// A contact has one conversation, whose index this then uses.
-	l.by("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
-	l.only("m.direction = ?", f.Direction != "", f.Direction)
-	l.only("m.status = ?", f.Status != "", f.Status)
-	l.only("m.type = ?", f.Type != "", f.Type)
-	return l
+	q.byIndex("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
+
+	q.filter("m.direction = ?", f.Direction != "", f.Direction)
+	q.filter("m.status = ?", f.Status != "", f.Status)
+	q.filter("m.type = ?", f.Type != "", f.Type)
+	return q
 }
 
 // InsertMessage stores a new message and fills in its id and times.
 func (tx *Tx) InsertMessage(m *Message) error {
 	m.ID = tx.NewID(PrefixMessage)
 	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
+
 	_, err := tx.exec(`
-		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, provider_id, recipient, phone_number, content, body, context, media_id, media_status, sent_at, created_at, updated_at)
+		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, provider_id, recipient, phone_number,
+			content, body, context, media_id, media_status, sent_at, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,
 		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt)
@@ -226,6 +237,7 @@ func (tx *Tx) markSent(m *Message, providerID *string) error {
 	if err != nil {
 		return err
 	}
+
 	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
 	return tx.scan([]any{&m.ConversationStatus}, `SELECT status FROM conversations WHERE id = ?`, m.ConversationID)
 }
@@ -235,15 +247,16 @@ func (tx *Tx) markSentLate(id string, providerID *string) (status string, err er
 	if err := tx.scan([]any{&status}, `SELECT status FROM messages WHERE id = ? AND provider_id IS NULL`, id); err != nil {
 		return "", err
 	}
+
 	status = NextStatus(status, MessageSent)
-	return status, tx.must(`
+	return status, tx.execOne(`
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE id = ?`, providerID, status, tx.Now, id)
 }
 
-// MarkStatus moves a message as a callback reports, and records the status
-// callback. It returns false for one that was had before.
+// MarkStatus moves a message to the state that a callback reports, and records the
+// callback. It returns false for one that came before.
 func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	n, err := tx.exec(`
 		INSERT OR IGNORE INTO message_statuses (message_id, status, at)
@@ -251,6 +264,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	if err != nil || n == 0 {
 		return false, err
 	}
+
 	if reported == StatusPlayed {
 		if m.PlayedAt == 0 && m.Type == "audio" { // nothing else is a voice note
 			m.PlayedAt = at
@@ -258,63 +272,12 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	} else {
 		m.Status = NextStatus(m.Status, reported)
 	}
+
 	m.UpdatedAt = tx.Now
-	return true, tx.must(`
+	return true, tx.execOne(`
 		UPDATE messages
 		SET status = ?, played_at = ?, updated_at = ?
 		WHERE id = ?`, m.Status, m.PlayedAt, m.UpdatedAt, m.ID)
-}
-
-// ParkStatus keeps a callback that matches no message yet: a status, or what else
-// became of it. It returns false for one that is kept already.
-func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON) (bool, error) {
-	n, err := tx.exec(`
-		INSERT INTO parked_statuses (account_id, provider_id, status, payload, created_at)
-		VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`, account, providerID, status, payload, tx.Now)
-	return n > 0, err
-}
-
-// TakeParkedStatuses removes and returns the callbacks that waited for a
-// provider's id, oldest first.
-func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, error) {
-	some, err := tx.db.memos.parked.find(&tx.Rx, struct{}{})
-	if err != nil || !some {
-		return nil, err
-	}
-	var payloads []JSON
-	err = tx.list(&payloads, `
-		SELECT payload FROM parked_statuses
-		WHERE account_id = ? AND provider_id = ?
-		ORDER BY created_at`, account, providerID)
-	if err != nil || len(payloads) == 0 {
-		return nil, err
-	}
-	_, err = tx.exec(`DELETE FROM parked_statuses WHERE account_id = ? AND provider_id = ?`, account, providerID)
-	return payloads, err
-}
-
-// readParked tells whether any callback is parked, which is rare.
-func (rx *Rx) readParked(struct{}) (some bool, err error) {
-	err = rx.scan([]any{&some}, `SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return some, err
-}
-
-// parkedFor is how long a callback waits for its message.
-const parkedFor = 24 * time.Hour
-
-// DropParkedStatuses deletes up to limit callbacks whose message never turned up.
-func (tx *Tx) DropParkedStatuses(limit int) (int64, error) {
-	return tx.exec(`
-		DELETE FROM parked_statuses
-		WHERE (account_id, provider_id, status) IN (
-			SELECT account_id, provider_id, status FROM parked_statuses
-			WHERE created_at <= ?
-			ORDER BY created_at
-			LIMIT ?)`, tx.Now.Add(-parkedFor), limit)
 }
 
 // MarkPending records that a message was tried and will be tried again.
@@ -361,17 +324,20 @@ func (rx *Rx) UnreadBehind(m Message) (u Unread, err error) {
 	if err != nil {
 		return u, err
 	}
-	return u, rx.scan([]any{&u.count}, inboundBehind, m.ConversationID, m.CreatedAt, m.ID)
+
+	err = rx.scan([]any{&u.count}, inboundBehind, m.ConversationID, m.CreatedAt, m.ID)
+	return u, err
 }
 
 // MarkRead records that an inbound message was read. The conversation's unread
 // messages are then those that came after it.
 func (tx *Tx) MarkRead(m *Message, unread Unread) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
-	if err := tx.must(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
+	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
 		return err
 	}
-	return tx.must(`
+
+	return tx.execOne(`
 		UPDATE conversations
 		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
 		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo.Key, unread.upTo.ID, m.ConversationID)

@@ -40,6 +40,7 @@ func prepareFile(o Options, seal *sealer) error {
 	if err != nil {
 		return notWritable(o.Path, err)
 	}
+
 	if err := inspectHeader(o.Path); err != nil {
 		return err
 	}
@@ -50,6 +51,7 @@ func prepareFile(o Options, seal *sealer) error {
 	if version == SchemaVersion {
 		return nil
 	}
+
 	files, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
 		return err
@@ -65,12 +67,14 @@ func inspect(o Options, seal *sealer) (version int, err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
+
 	if version, err = schemaVersion(conn, o, SchemaVersion); err != nil {
 		return 0, err
 	}
 	if err := inspectContent(conn, o); err != nil {
 		return 0, err
 	}
+
 	return version, checkMasterKey(conn, o, seal)
 }
 
@@ -81,28 +85,34 @@ func schemaVersion(conn *sqlx.DB, o Options, newest int) (int, error) {
 	if err := conn.Get(&version, "PRAGMA user_version"); err != nil {
 		return 0, err
 	}
+
 	switch {
 	case version < 1:
 		return 0, fmt.Errorf("%s is incomplete (schema %d): %s", o.Path, version, adviceRestore)
 	case version > newest:
-		return 0, fmt.Errorf("%s is at schema %d but this build knows only %d: upgrade confab; the file was left untouched", o.Path, version, newest)
+		return 0, fmt.Errorf("%s is at schema %d but this build knows only %d: upgrade confab; the file was left untouched",
+			o.Path, version, newest)
 	case version < newest && o.KeepVersion:
-		return 0, fmt.Errorf("%s is at schema %d and this build needs %d: restart the server with this build to upgrade it", o.Path, version, newest)
+		return 0, fmt.Errorf("%s is at schema %d and this build needs %d: restart the server with this build to upgrade it",
+			o.Path, version, newest)
 	}
 	return version, nil
 }
 
-// createFile makes a new database under a passing name and moves it into place
+// createFile makes a new database under a temporary name and moves it into place
 // when it is complete, so that an empty or half-made file is never ours.
 func createFile(o Options, seal *sealer) error {
 	if logSize(o.Path) > 0 { // SQLite would play it into the new file
-		return fmt.Errorf("%s is missing, but its log %s-wal is there: put the database back beside it, or move the log away to start with an empty one", o.Path, o.Path)
+		const advice = "put the database back beside it, or move the log away to start with an empty one"
+		return fmt.Errorf("%s is missing, but its log %s-wal is there: %s", o.Path, o.Path, advice)
 	}
+
 	temp, err := os.MkdirTemp(filepath.Dir(o.Path), ".new-*")
 	if err != nil {
 		return notWritable(o.Path, err)
 	}
 	defer os.RemoveAll(temp)
+
 	made := o
 	made.Path = filepath.Join(temp, filepath.Base(o.Path))
 	conn, err := sqlx.Open("sqlite", strings.Replace(writerDSN(made), "mode=rw", "mode=rwc", 1))
@@ -110,13 +120,16 @@ func createFile(o Options, seal *sealer) error {
 		return err
 	}
 	conn.SetMaxOpenConns(1)
+
 	err = fillFile(conn, o.Schema, seal.keyCheck())
 	if err := errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("make the database %s: %w", o.Path, err)
 	}
+
 	if err := os.Chmod(made.Path, 0o600); err != nil {
 		return err
 	}
+
 	return putInPlace(made.Path, o.Path)
 }
 
@@ -126,11 +139,13 @@ func fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
 	if _, err := conn.Exec("PRAGMA auto_vacuum = INCREMENTAL"); err != nil {
 		return err
 	}
+
 	tx, err := conn.Begin()
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
+
 	if _, err := tx.Exec(schema); err != nil {
 		return err
 	}
@@ -143,6 +158,7 @@ func fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
+
 	_, err = conn.Exec("PRAGMA journal_mode = WAL")
 	return err
 }
@@ -155,26 +171,33 @@ func migrate(o Options, files fs.FS, newest int) (err error) {
 		return fmt.Errorf("lock the data directory for an upgrade: %w", err)
 	}
 	defer unlock()
+
 	conn, err := sqlx.Open("sqlite", writerDSN(o))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	conn.SetMaxOpenConns(1)
+
+	// Another process may have upgraded the file while this one waited for the lock.
 	version, err := schemaVersion(conn, o, newest)
 	if err != nil || version == newest {
 		return explain(o.Path, err)
 	}
+
 	steps, err := migrationsBetween(files, version, newest)
 	if err != nil {
 		return fmt.Errorf("upgrade %s: %w", o.Path, err)
 	}
+
 	if err := copyBeforeUpgrade(conn, o.Path, version); err != nil {
 		return fmt.Errorf("copy %s before its upgrade: %w", o.Path, err)
 	}
+
 	for _, step := range steps {
 		if err := runMigration(conn, step); err != nil {
-			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d", o.Path, step.version, step.name, err, step.version-1)
+			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d",
+				o.Path, step.version, step.name, err, step.version-1)
 		}
 	}
 	return nil
@@ -205,6 +228,7 @@ func migrationsBetween(files fs.FS, version, newest int) ([]migration, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	byVersion := make(map[int]string, len(names))
 	for _, name := range names {
 		number, _, _ := strings.Cut(name, "_")
@@ -217,29 +241,33 @@ func migrationsBetween(files fs.FS, version, newest int) ([]migration, error) {
 		}
 		byVersion[v] = name
 	}
+
 	var steps []migration
 	for v := version + 1; v <= newest; v++ {
 		name, ok := byVersion[v]
 		if !ok {
 			return nil, fmt.Errorf("migration number %d is missing: schema %d cannot be brought to %d", v, version, newest)
 		}
+
 		text, err := fs.ReadFile(files, name)
 		if err != nil {
 			return nil, err
 		}
 		steps = append(steps, migration{version: v, name: name, sql: string(text)})
 	}
+
 	return steps, nil
 }
 
 // copyBeforeUpgrade keeps the file as it was, as name.vN.bak.
 func copyBeforeUpgrade(conn *sqlx.DB, path string, version int) error {
 	backup := fmt.Sprintf("%s.v%d.bak", path, version)
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(backup)+"-*") // private from the start
+	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(backup)+"-*") // no one else may ever read it
 	if err != nil {
 		return err
 	}
 	defer os.Remove(temp.Name())
+
 	_, err = conn.Exec("VACUUM INTO ?", temp.Name())
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err
@@ -253,14 +281,17 @@ func runMigration(conn *sqlx.DB, step migration) error {
 	if _, err := conn.Exec("PRAGMA foreign_keys = OFF"); err != nil {
 		return err
 	}
+
 	tx, err := conn.BeginTxx(context.Background(), nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
+
 	if _, err := tx.Exec(step.sql); err != nil {
 		return err
 	}
+
 	var broken int
 	if err := tx.Get(&broken, "SELECT count(*) FROM pragma_foreign_key_check"); err != nil {
 		return err
@@ -268,6 +299,7 @@ func runMigration(conn *sqlx.DB, step migration) error {
 	if broken > 0 {
 		return fmt.Errorf("%d rows point to nothing", broken)
 	}
+
 	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", step.version)); err != nil {
 		return err
 	}

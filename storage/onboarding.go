@@ -15,9 +15,9 @@ const KindOnboard = "onboard"
 
 // OnboardArgs name the link that was used and the account to be connected.
 type OnboardArgs struct {
-	Link    string       `json:"link"`
-	Account int64        `json:"account"`
-	Before  *BeforeState `json:"before,omitempty"`
+	Link string `json:"link"`
+	AboutAccount
+	Before *BeforeState `json:"before,omitempty"`
 }
 
 // BeforeState is what an account was that is being signed up again, for when
@@ -27,7 +27,7 @@ type BeforeState struct {
 	Reason string `db:"reason" json:"reason"`
 }
 
-// Invitation is a setup link as its visitor meets it: with the customer whom it
+// Invitation is a setup link as its visitor sees it: with the customer whom it
 // invites, the organization that does so, and the signup that is under way.
 type Invitation struct {
 	SetupLink
@@ -63,6 +63,7 @@ func (i Invitation) Unusable(now Time) string {
 	case LinkExpired:
 		return ReasonLinkExpired
 	}
+
 	if i.CustomerStatus == CustomerArchived {
 		return ReasonArchived
 	}
@@ -83,6 +84,7 @@ func (rx *Rx) Invitation(token string) (Invitation, error) {
 	if !validSetupToken(token) {
 		return i, ErrNotFound
 	}
+
 	hash := sha256.Sum256([]byte(token))
 	err := rx.get(&i, invitation+`
 	WHERE l.token_hash = ?`, hash[:])
@@ -117,29 +119,34 @@ func (rx *Rx) LinkInvitation(link string) (Invitation, error) {
 // has, with the new token. ErrConflict means that the number is connected, or
 // somebody else's.
 func (tx *Tx) BeginOnboarding(i *Invitation, a *Account, accessToken string) error {
-	before, err := tx.ensureSignup(*i, a, accessToken)
+	before, err := tx.ensureSignupAccount(*i, a, accessToken)
 	if err != nil {
 		return err
 	}
+
 	if pin, err := tx.PIN(*a); err != nil || pin == "" { // one that cannot be read is as good as none
 		if err := tx.SetPIN(*a, newPIN()); err != nil {
 			return err
 		}
 	}
-	job, err := tx.Enqueue(NewJob{Kind: KindOnboard, Args: OnboardArgs{Link: i.ID, Account: a.ID, Before: before}})
+
+	job, err := tx.Enqueue(NewJob{Kind: KindOnboard, Args: OnboardArgs{i.ID, AboutAccount{a.ID}, before}})
 	if err != nil {
 		return err
 	}
+
 	i.AccountID, i.Account, i.FailureReason, i.Working = &a.ID, &a.PublicID, nil, true
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET account_id = ?, job_id = ?, failure_reason = NULL
 		WHERE id = ? AND status = 'active'`, a.ID, job, i.ID)
 }
 
-// ensureSignup stores the account of a signup, or finds the one that its customer
+// ensureSignupAccount stores the account of a signup, or finds the one that its customer
 // has, and returns what that was before.
-func (tx *Tx) ensureSignup(i Invitation, a *Account, accessToken string) (*BeforeState, error) {
+func (tx *Tx) ensureSignupAccount(i Invitation, a *Account, accessToken string) (*BeforeState, error) {
+	// Only the customer's own account may be signed up again, and only while it
+	// does not work.
 	there, err := tx.AccountByNumber(*a.PhoneNumberID)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -150,22 +157,25 @@ func (tx *Tx) ensureSignup(i Invitation, a *Account, accessToken string) (*Befor
 	case there.CustomerID == nil || *there.CustomerID != i.CustomerID || there.Status == AccountConnected:
 		return nil, fmt.Errorf("%w: the number has an account", ErrConflict)
 	}
+
 	var before BeforeState
 	if err := tx.get(&before, `SELECT status, coalesce(status_reason, '') AS reason FROM accounts WHERE id = ?`, there.ID); err != nil {
 		return nil, err
 	}
+
 	there.WABAID, there.Status = a.WABAID, AccountOnboarding
 	*a = there
 	if err := tx.SetAccessToken(*a, accessToken); err != nil {
 		return nil, err
 	}
-	return &before, tx.must(`
+
+	return &before, tx.execOne(`
 		UPDATE accounts
 		SET waba_id = ?, status = ?, status_reason = NULL, updated_at = ?
 		WHERE id = ?`, a.WABAID, a.Status, tx.Now, a.ID)
 }
 
-// newPIN makes up a PIN for a number that has none.
+// newPIN makes a random PIN for a number that has none.
 func newPIN() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {
@@ -187,7 +197,7 @@ func (rx *Rx) PIN(a Account) (string, error) {
 // FailOnboarding records why a link's signup came to nothing. The link can be
 // used again.
 func (tx *Tx) FailOnboarding(link, reason string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET failure_reason = ?, job_id = NULL
 		WHERE id = ?`, reason, link)
@@ -204,7 +214,8 @@ func (tx *Tx) ConsumeSetupLink(l *SetupLink) error {
 	if err != nil {
 		return err
 	}
-	return tx.must(`
+
+	return tx.execOne(`
 		UPDATE setup_links
 		SET status = ?, consumed_at = ?, failure_reason = NULL, job_id = NULL
 		WHERE id = ? AND status = 'active'`, l.Status, l.ConsumedAt, l.ID)

@@ -60,6 +60,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 	if o.Subscription == "" {
 		o.Subscription = SubscriptionActive
 	}
+
 	var err error
 	o.ID, err = tx.insert(`
 		INSERT INTO organizations (public_id, name, plan, subscription, require_opt_in, created_at, updated_at)
@@ -68,6 +69,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 	if err != nil {
 		return Team{}, err
 	}
+
 	team := Team{OrganizationID: o.ID, Name: DefaultTeam}
 	return team, tx.InsertTeam(&team)
 }
@@ -75,7 +77,7 @@ func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {
 // UpdateOrganization stores every changeable field of o.
 func (tx *Tx) UpdateOrganization(o *Organization) error {
 	o.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE organizations
 		SET name = ?, plan = ?, subscription = ?, require_opt_in = ?, suspended_at = ?, updated_at = ?
 		WHERE id = ?`,

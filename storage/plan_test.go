@@ -171,7 +171,10 @@ func TestBusyTablesTakeRowsWithoutTemporaryIndexes(t *testing.T) {
 	storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.InsertSubscription(&subscription); return err })
 	for name, run := range map[string]func(tx *storage.Tx) error{
 		"a message": func(tx *storage.Tx) error { return tx.InsertMessage(&m) },
-		"a job":     func(tx *storage.Tx) error { _, err := tx.Enqueue(storage.NewJob{Kind: "send", Args: 1}); return err },
+		"a job": func(tx *storage.Tx) error {
+			_, err := tx.Enqueue(storage.NewJob{Kind: "send", Args: storagetest.Args(1)})
+			return err
+		},
 		"an event and a delivery": func(tx *storage.Tx) error {
 			return tx.InsertEvent(storage.Event{ID: "evt_1", OrganizationID: organization, Type: "t", Source: "svc", Payload: []byte("{}")}, "")
 		},

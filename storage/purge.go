@@ -20,8 +20,8 @@ type Row struct {
 	ID string `db:"id"`
 }
 
-// ids are the rows' ids as one argument of a statement.
-func ids(rows []Row) string {
+// idList is the rows' ids as one argument of a statement, for json_each.
+func idList(rows []Row) string {
 	all := make([]string, len(rows))
 	for i, r := range rows {
 		all[i] = r.ID
@@ -48,8 +48,9 @@ func (rx *Rx) PurgedAccounts(p Purge) ([]int64, error) {
 	return all, err
 }
 
-// settled are the messages that a purge may take: those with nothing under way.
-const settled = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
+// nothingPending are the messages that a purge may delete: those that are not
+// being sent, and whose media is not being fetched.
+const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
 
 // OldMessages lists the messages of an account from before a time, oldest first.
 func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
@@ -69,16 +70,18 @@ func (tx *Tx) DeleteMessages(rows []Row) (messages, media int64, sums []string, 
 	var mediaIDs []string
 	err = tx.list(&mediaIDs, `
 		DELETE FROM messages
-		WHERE id IN (SELECT value FROM json_each(?)) AND `+settled+`
-		RETURNING coalesce(media_id, '')`, ids(rows))
+		WHERE id IN (SELECT value FROM json_each(?)) AND `+nothingPending+`
+		RETURNING coalesce(media_id, '')`, idList(rows))
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	tx.wrote = true
+
+	// What came without media returned an empty id.
 	messages = int64(len(mediaIDs))
 	if had := slices.DeleteFunc(mediaIDs, func(id string) bool { return id == "" }); len(had) > 0 {
 		sums, err = tx.deleteReceivedMedia(had)
 	}
+
 	media = int64(len(sums))
 	slices.Sort(sums)
 	return messages, media, slices.Compact(sums), err
@@ -114,23 +117,25 @@ func (tx *Tx) DeleteEvents(rows []Row, before Time, unfinished bool) (events, de
 	deliveries, err = tx.exec(`
 		DELETE FROM deliveries
 		WHERE event IN (SELECT value FROM json_each(?)) AND created_at < ? AND (? OR status IN ('succeeded', 'dead'))`,
-		ids(rows), before, unfinished)
+		idList(rows), before, unfinished)
 	if err != nil {
 		return 0, 0, err
 	}
+
 	events, err = tx.exec(`
 		DELETE FROM events
-		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = events.id)`, ids(rows))
+		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = events.id)`, idList(rows))
 	return events, deliveries, err
 }
 
 // OldCalls lists logged calls from before a time, oldest first. A call is an
 // organization's, never an account's.
 func (rx *Rx) OldCalls(p Purge, after Row, limit int) ([]Row, error) {
-	var rows []Row
 	if p.Account != 0 {
 		return nil, nil
 	}
+
+	var rows []Row
 	err := rx.list(&rows, `
 		SELECT created_at, id FROM api_log
 		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
@@ -141,7 +146,7 @@ func (rx *Rx) OldCalls(p Purge, after Row, limit int) ([]Row, error) {
 
 // DeleteCalls deletes logged calls and returns how many there were.
 func (tx *Tx) DeleteCalls(rows []Row) (int64, error) {
-	return tx.exec(`DELETE FROM api_log WHERE id IN (SELECT value FROM json_each(?))`, ids(rows))
+	return tx.exec(`DELETE FROM api_log WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
 }
 
 // rawCallbacksOf narrows raw callbacks to an organization and an account. One
@@ -161,7 +166,7 @@ func (rx *Rx) OldRawCallbacks(p Purge, after Row, limit int) ([]Row, error) {
 
 // DeleteRawCallbacks deletes kept callbacks and returns how many there were.
 func (tx *Tx) DeleteRawCallbacks(rows []Row) (int64, error) {
-	return tx.exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, ids(rows))
+	return tx.exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
 }
 
 // Purged counts what a purge deletes, or would delete.
@@ -198,9 +203,9 @@ func (rx *Rx) PurgeCounts(p Purge) (Purged, error) {
 	err := rx.get(&n, `
 		SELECT
 			(SELECT count(*) FROM messages
-				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+settled+`) AS messages,
+				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+nothingPending+`) AS messages,
 			(SELECT count(*) FROM messages
-				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+settled+`
+				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+nothingPending+`
 				AND EXISTS (SELECT 1 FROM media WHERE id = media_id AND origin = 'message')) AS media,
 			(SELECT count(*) FROM events e
 				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)

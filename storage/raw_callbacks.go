@@ -14,7 +14,8 @@ type RawCallback struct {
 	CreatedAt     Time   `db:"created_at"`
 }
 
-const rawCallbackColumns = `id, account_id, coalesce(phone_number_id, '') AS phone_number_id, coalesce(waba_id, '') AS waba_id, field, reason, payload, created_at`
+const rawCallbackColumns = `id, account_id, coalesce(phone_number_id, '') AS phone_number_id, coalesce(waba_id, '') AS waba_id,
+	field, reason, payload, created_at`
 
 // RawCallbacks lists up to limit kept callbacks, newest first.
 func (rx *Rx) RawCallbacks(limit int) ([]RawCallback, error) {
@@ -54,6 +55,7 @@ func (rx *Rx) WasRemoved(phoneNumberID, wabaID string) (bool, error) {
 	if phoneNumberID != "" {
 		return rx.exists(`SELECT 1 FROM accounts WHERE phone_number_id = ? AND deleted_at <> 0 LIMIT 1`, phoneNumberID)
 	}
+
 	if live, err := rx.exists(`SELECT 1 FROM accounts WHERE waba_id = ? AND deleted_at = 0 LIMIT 1`, wabaID); err != nil || live {
 		return false, err
 	}

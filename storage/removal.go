@@ -3,7 +3,7 @@ package storage
 // RemoveAccount makes a live account a tombstone: it is in no list, its number
 // may be connected anew, and what belongs to it waits to be purged.
 func (tx *Tx) RemoveAccount(account int64, reason string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE accounts
 		SET status = 'disconnected', status_reason = ?, updated_at = ?, deleted_at = ?
 		WHERE id = ? AND deleted_at = 0`, reason, tx.Now, tx.Now, account)
@@ -72,7 +72,9 @@ const (
 // conversations, contacts, parked statuses, templates, uploads and idempotent
 // answers. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
-	return tx.purge(account, limit, messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount, templatesOfAccount, uploadsOfAccount, answersOfAccount)
+	return tx.purge(account, limit,
+		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
+		templatesOfAccount, uploadsOfAccount, answersOfAccount)
 }
 
 // PurgeEvents deletes up to limit events of an account with their deliveries.
@@ -90,6 +92,7 @@ func (tx *Tx) purge(account int64, limit int, deletes ...string) (int64, error) 
 			return total, err
 		}
 	}
+
 	return total, nil
 }
 
@@ -107,24 +110,7 @@ func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 		DELETE FROM media
 		WHERE id IN (SELECT id FROM media WHERE account_id = ? ORDER BY created_at, id LIMIT ?)
 		RETURNING sha256, created_at`, account, limit)
-	tx.wrote = tx.wrote || len(uses) > 0
 	return uses, err
-}
-
-// JobsOfAccount lists up to limit jobs that are about an account, from one id
-// on: those whose arguments name it, a message of it, or the delivery of an
-// event of it. It reads the whole queue, which is why it is no part of the
-// delete.
-func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
-	var ids []int64
-	err := rx.list(&ids, `
-		SELECT j.id FROM jobs j
-		WHERE j.id > ?1 AND (j.args ->> '$.account' = ?2
-			OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?2)
-			OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?2))
-		ORDER BY j.id
-		LIMIT ?3`, after, account, limit)
-	return ids, err
 }
 
 // RawCallbacksOfAccount lists up to limit kept callbacks, from one id on, that
@@ -139,26 +125,16 @@ func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int6
 		WHERE id > ?1 AND (account_id = ?2 OR account_id IS NULL AND (
 			phone_number_id = ?3
 			OR phone_number_id IS NULL AND waba_id = ?4 AND NOT ?5
-			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+names("?3")+` OR `+names("?4")+`)
-				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0 AND (`+names("o.phone_number_id")+` OR `+names("o.waba_id")+`))))
+			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+payloadHolds("?3")+` OR `+payloadHolds("?4")+`)
+				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0 AND (`+payloadHolds("o.phone_number_id")+` OR `+payloadHolds("o.waba_id")+`))))
 		ORDER BY id
 		LIMIT ?6`, after, t.ID, t.PhoneNumberID, t.WABAID, t.Shared, limit)
 	return ids, err
 }
 
-// names is a condition: that an id stands in a kept callback.
-func names(id string) string {
+// payloadHolds is the condition that an id stands, in quotes, in a kept callback.
+func payloadHolds(id string) string {
 	return `coalesce(instr(r.payload, CAST('"' || ` + id + ` || '"' AS BLOB)), 0) > 0`
-}
-
-// PurgeJobs removes jobs in whatever state they are, as CancelJob does.
-func (tx *Tx) PurgeJobs(ids []int64) error {
-	for _, id := range ids {
-		if _, err := tx.exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // PurgeRawCallbacks deletes kept callbacks.

@@ -6,9 +6,10 @@ const MaxReplay = 1000
 // ReplayDelivery delivers again what an earlier delivery carried, and returns
 // the new delivery.
 func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
-	if err := tx.must(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
+	if err := tx.execOne(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
 		return Delivery{}, err
 	}
+
 	d := Delivery{
 		ID: tx.NewID(PrefixDelivery), OrganizationID: earlier.OrganizationID, SubscriptionID: earlier.SubscriptionID,
 		Event: earlier.Event, EventType: earlier.EventType, EventID: earlier.EventID, ReplayedFrom: &earlier.ID,
@@ -34,9 +35,10 @@ func (f ReplayFilter) before() Time {
 	return f.CreatedBefore
 }
 
-// replayable is what both ask for: the rows by one index, in the order of their
-// age. A rare type of event has an index of its own, because among a million
-// dead deliveries nobody should look for three.
+// replayable is the part of a query that Replayable and CountReplayable share: the
+// rows by one index, in the order of their age. A type of event has an index of
+// its own, because a rare one must not be looked for among a million dead
+// deliveries.
 func (f ReplayFilter) replayable() (from string, args []any) {
 	index, typed := "deliveries_to_replay", ""
 	args = []any{f.SubscriptionID, f.Status, f.CreatedAfter, f.before()}
@@ -44,6 +46,7 @@ func (f ReplayFilter) replayable() (from string, args []any) {
 		index, typed = "deliveries_to_replay_by_type", "AND d.event_type = ?"
 		args = append(args, f.EventType)
 	}
+
 	return `
 		FROM deliveries d INDEXED BY ` + index + `
 		WHERE d.subscription_id = ? AND d.status = ? AND d.status IN ('failed', 'dead') AND d.replayed = 0
@@ -78,14 +81,18 @@ func (tx *Tx) ReplayDeliveries(f ReplayFilter) (replayed int, more bool, err err
 	if err != nil {
 		return 0, false, err
 	}
+
 	if more = len(some) > MaxReplay; more {
 		some = some[:MaxReplay]
 	}
-	defer tx.inOrder(deliveryLane(f.SubscriptionID))()
+
+	// They go out in their old order, not all at once.
+	defer tx.holdLane(deliveryLane(f.SubscriptionID))()
 	for _, d := range some {
 		if _, err := tx.ReplayDelivery(d); err != nil {
 			return 0, false, err
 		}
 	}
+
 	return len(some), more, nil
 }

@@ -33,6 +33,7 @@ func newSealer(master []byte) (*sealer, error) {
 	if len(master) != MasterKeySize {
 		return nil, fmt.Errorf("the master key must have %d bytes, not %d", MasterKeySize, len(master))
 	}
+
 	block, err := aes.NewCipher(master)
 	if err != nil {
 		return nil, err
@@ -87,6 +88,7 @@ func checkMasterKey(conn *sqlx.DB, o Options, seal *sealer) error {
 	if err := conn.Get(&sealed, `SELECT value FROM meta WHERE name = ?`, keyCheckName); err != nil {
 		return fmt.Errorf("%s is incomplete: it has no check value for the master key (%w): %s", o.Path, err, adviceRestore)
 	}
+
 	if text, err := seal.aead.Open(nil, nil, sealed, []byte(keyCheckName)); err != nil || string(text) != keyCheckText {
 		return fmt.Errorf("%w: %s was made with another one; restore the original %s (or CONFAB_MASTER_KEY), it is in your backups",
 			ErrMasterKey, o.Path, MasterKeyFile)
@@ -102,11 +104,15 @@ func LoadMasterKey(dir, variable string) ([]byte, error) {
 	if variable != "" {
 		return parseMasterKey("CONFAB_MASTER_KEY", variable)
 	}
+
 	path := filepath.Join(dir, MasterKeyFile)
 	key, err := readMasterKey(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
+
+	// There is no key. With a database that is a loss; without one, a new key is
+	// made.
 	if _, missing := os.Stat(DatabaseFile(dir)); !errors.Is(missing, fs.ErrNotExist) {
 		// Another process may have made both just now, the key first: look again.
 		if key, err := readMasterKey(path); !errors.Is(err, fs.ErrNotExist) {
@@ -118,6 +124,7 @@ func LoadMasterKey(dir, variable string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is missing, but %s holds data sealed with it: put the file back from a backup, or set CONFAB_MASTER_KEY",
 			path, DatabaseFile(dir))
 	}
+
 	key = make([]byte, MasterKeySize)
 	rand.Read(key)
 	err = writeFileOnce(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
@@ -162,6 +169,7 @@ func writeFileOnce(path string, data []byte) error {
 		return err
 	}
 	defer os.Remove(temp.Name())
+
 	_, err = temp.Write(data)
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return err

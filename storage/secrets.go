@@ -40,12 +40,14 @@ func (rx *Rx) SecretsOf(subscriptions []Subscription) (map[string][]Secret, erro
 	for i, s := range subscriptions {
 		ids[i] = s.ID
 	}
+
 	var rows []Secret
 	err := rx.list(&rows, `
 		SELECT id, subscription_id, expires_at, created_at
 		FROM signing_secrets
 		WHERE subscription_id IN (SELECT value FROM json_each(?))
 		ORDER BY subscription_id, created_at, id`, jsonList(ids))
+
 	all := make(map[string][]Secret, len(subscriptions))
 	for _, row := range rows {
 		all[row.SubscriptionID] = append(all[row.SubscriptionID], row)
@@ -73,16 +75,19 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 	random := make([]byte, 32)
 	rand.Read(random)
 	plain := SecretPrefix + base64.StdEncoding.EncodeToString(random)
+
 	s := Secret{ID: tx.NewID(PrefixSecret), SubscriptionID: subscription, CreatedAt: tx.Now}
 	if life > 0 {
 		s.ExpiresAt = tx.Now.Add(life)
 	}
+
 	_, err := tx.exec(`
 		DELETE FROM signing_secrets
 		WHERE subscription_id = ? AND expires_at <> 0 AND expires_at < ?`, subscription, tx.Now.Add(-expiredKept))
 	if err != nil {
 		return s, "", err
 	}
+
 	_, err = tx.exec(`
 		INSERT INTO signing_secrets (id, subscription_id, secret, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?)`, s.ID, s.SubscriptionID, tx.db.Seal(secretPurpose(s.ID), []byte(plain)), s.ExpiresAt, s.CreatedAt)
@@ -91,7 +96,7 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 
 // DeleteSecret revokes a secret of a subscription.
 func (tx *Tx) DeleteSecret(subscription, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		DELETE FROM signing_secrets
 		WHERE id = ? AND subscription_id = ?`, id, subscription)
 }

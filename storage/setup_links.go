@@ -40,7 +40,7 @@ func (l SetupLink) State(now Time) string {
 	return l.Status
 }
 
-// setupTokenSize is how many bytes of chance a link's token carries.
+// setupTokenSize is how many random bytes a link's token carries.
 const setupTokenSize = 18
 
 // newSetupToken makes the secret part of a link's URL.
@@ -57,8 +57,8 @@ func validSetupToken(token string) bool {
 	return ok && err == nil && len(raw) == setupTokenSize && !strings.ContainsAny(text, "\r\n")
 }
 
-const linkColumns = `l.id, l.customer_id, l.token_hash, l.token_last4, l.status, l.success_redirect_url, l.failure_redirect_url, l.account_id, l.failure_reason,
-	l.expires_at, l.consumed_at, l.created_at`
+const linkColumns = `l.id, l.customer_id, l.token_hash, l.token_last4, l.status,
+	l.success_redirect_url, l.failure_redirect_url, l.account_id, l.failure_reason, l.expires_at, l.consumed_at, l.created_at`
 
 // SetupLink finds a link of a customer.
 func (rx *Rx) SetupLink(customer, id string) (SetupLink, error) {
@@ -89,6 +89,7 @@ func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 	hash := sha256.Sum256([]byte(token))
 	l.ID, l.Status, l.CreatedAt = tx.NewID(PrefixSetupLink), LinkActive, tx.Now
 	l.TokenHash, l.TokenLast4 = hash[:], token[len(token)-4:]
+
 	_, err = tx.exec(`
 		INSERT INTO setup_links (id, customer_id, token_hash, token_last4, status, success_redirect_url, failure_redirect_url, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -98,7 +99,7 @@ func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 
 // UpdateSetupLink stores where l leads its visitors.
 func (tx *Tx) UpdateSetupLink(l SetupLink) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET success_redirect_url = ?, failure_redirect_url = ?
 		WHERE id = ?`, l.SuccessRedirectURL, l.FailureRedirectURL, l.ID)
@@ -107,7 +108,7 @@ func (tx *Tx) UpdateSetupLink(l SetupLink) error {
 // RevokeSetupLink makes an active link useless.
 func (tx *Tx) RevokeSetupLink(l *SetupLink) error {
 	l.Status = LinkRevoked
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE setup_links
 		SET status = ?
 		WHERE id = ? AND status = 'active'`, l.Status, l.ID)

@@ -9,10 +9,11 @@ const (
 
 // SubscriptionArgs name the subscription that a job is about.
 type SubscriptionArgs struct {
+	AboutNoAccount
 	Subscription string `json:"subscription"`
 }
 
-// DeliveriesPerStep is how many deliveries one transaction buries or removes.
+// DeliveriesPerStep is how many deliveries one transaction makes dead or removes.
 const DeliveriesPerStep = 500
 
 // deliveryLane is the lane of a subscription's deliveries. It is closed unless
@@ -22,22 +23,23 @@ func deliveryLane(subscription string) string { return KindDeliver + ":" + subsc
 // PauseSubscription makes the deliveries of an active subscription wait, those
 // that are to be tried again too.
 func (tx *Tx) PauseSubscription(id string) error {
-	err := tx.must(`
+	err := tx.execOne(`
 		UPDATE subscriptions
 		SET status = 'paused', updated_at = ?
 		WHERE id = ? AND status = 'active'`, tx.Now, id)
 	if err != nil {
 		return err
 	}
+
 	tx.closeLane(deliveryLane(id))
 	return nil
 }
 
-// ResumeSubscription makes a paused or disabled subscription active. What waited
-// goes out, oldest first; what is dead stays so. One that was disabled starts
-// with no failure to its name; a pause is no success.
+// ResumeSubscription makes a paused or disabled subscription active. Deliveries
+// that waited go out, oldest first; dead ones stay dead. The count of failures
+// starts anew after it was disabled, but not after a pause, which proves nothing.
 func (tx *Tx) ResumeSubscription(id string) error {
-	err := tx.must(`
+	err := tx.execOne(`
 		UPDATE subscriptions
 		SET status = 'active', disabled_reason = NULL, updated_at = ?,
 			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures), failing_since = iif(status = 'disabled', 0, failing_since)
@@ -45,12 +47,13 @@ func (tx *Tx) ResumeSubscription(id string) error {
 	if err != nil {
 		return err
 	}
+
 	tx.openLane(deliveryLane(id))
 	return nil
 }
 
 // DisableSubscription stops a subscription for a reason and makes its
-// outstanding deliveries dead: many of them by a job, the first ones at once. A
+// outstanding deliveries dead: the first ones at once, more than that by a job. A
 // subscription that is disabled already is left alone.
 func (tx *Tx) DisableSubscription(id, reason string) error {
 	n, err := tx.exec(`
@@ -60,7 +63,10 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 	if err != nil || n == 0 {
 		return err
 	}
+
 	tx.closeLane(deliveryLane(id))
+
+	// A full step may have left some: they are the job's.
 	buried, err := tx.BuryDeliveries(id)
 	if err != nil || buried < DeliveriesPerStep {
 		return err
@@ -91,6 +97,7 @@ func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, erro
 		}
 		all = append(all, some...)
 	}
+
 	return all, nil
 }
 
@@ -103,22 +110,27 @@ func (tx *Tx) BuryDeliveries(subscription string) (int, error) {
 	if err != nil || disabled == 0 {
 		return 0, err
 	}
+
 	all, err := tx.outstandingOf(subscription, DeliveriesPerStep)
 	if err != nil {
 		return 0, err
 	}
+
 	for _, o := range all {
-		err := tx.must(`
+		err := tx.execOne(`
 			UPDATE deliveries
 			SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
 			WHERE id = ?`, codeDisabled, messageDisabled, o.ID)
 		if err != nil {
 			return 0, err
 		}
+
+		// Its lane is closed and it will not run, so nobody else would remove it.
 		if err := tx.removeJob(o.JobID); err != nil {
 			return 0, err
 		}
 	}
+
 	return len(all), nil
 }
 
@@ -132,7 +144,7 @@ func (tx *Tx) removeJob(id int64) error {
 // DeleteSubscription removes a subscription for its organization at once, and
 // with it its secrets and deliveries: many of those by a job.
 func (tx *Tx) DeleteSubscription(organization int64, id string) error {
-	err := tx.must(`
+	err := tx.execOne(`
 		UPDATE subscriptions
 		SET deleted_at = ?, status = 'disabled', custom_headers = NULL
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
@@ -140,12 +152,15 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 		return err
 	}
 	tx.closeLane(deliveryLane(id))
+
 	if _, err := tx.exec(`DELETE FROM signing_secrets WHERE subscription_id = ?`, id); err != nil {
 		return err
 	}
+
 	if gone, err := tx.UprootSubscription(id); err != nil || gone {
 		return err
 	}
+
 	_, err = tx.Enqueue(NewJob{Kind: KindUproot, Args: SubscriptionArgs{Subscription: id}})
 	return err
 }
@@ -162,18 +177,21 @@ func (tx *Tx) UprootSubscription(id string) (gone bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	for _, o := range some {
 		if err := tx.removeJob(o.JobID); err != nil {
 			return false, err
 		}
-		if err := tx.must(`DELETE FROM deliveries WHERE id = ?`, o.ID); err != nil {
+		if err := tx.execOne(`DELETE FROM deliveries WHERE id = ?`, o.ID); err != nil {
 			return false, err
 		}
 	}
+
 	if len(some) == DeliveriesPerStep {
 		return false, nil
 	}
-	tx.openLane(deliveryLane(id)) // nothing is in it, so the runner forgets it
+
+	tx.openLane(deliveryLane(id)) // it is empty: the runner need not remember it
 	_, err = tx.exec(`DELETE FROM subscriptions WHERE id = ? AND deleted_at <> 0`, id)
 	return true, err
 }

@@ -37,7 +37,8 @@ type Subscription struct {
 	CustomHeaders map[string]string `db:"-"` // SealedHeaders, opened
 }
 
-const subscriptionColumns = `id, organization_id, url, description, events, phone_number_ids, custom_headers, status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at`
+const subscriptionColumns = `id, organization_id, url, description, events, phone_number_ids, custom_headers,
+	status, disabled_reason, consecutive_failures, failing_since, created_at, updated_at`
 
 // headersPurpose binds sealed headers to their subscription.
 func headersPurpose(subscription string) string { return "custom headers of " + subscription }
@@ -60,10 +61,12 @@ func (tx *Tx) sealHeaders(s *Subscription) error {
 	if len(s.CustomHeaders) == 0 {
 		return nil
 	}
+
 	text, err := json.Marshal(s.CustomHeaders)
 	if err != nil {
 		return fmt.Errorf("seal custom headers: %w", err)
 	}
+
 	s.SealedHeaders = tx.db.Seal(headersPurpose(s.ID), text)
 	return nil
 }
@@ -78,6 +81,7 @@ func (rx *Rx) Subscription(organization int64, id string) (Subscription, error) 
 	if err != nil {
 		return s, err
 	}
+
 	return s, rx.openHeaders(&s)
 }
 
@@ -91,6 +95,7 @@ func (rx *Rx) Endpoint(id string) (Subscription, error) {
 	if err != nil {
 		return s, err
 	}
+
 	return s, rx.openHeaders(&s)
 }
 
@@ -106,6 +111,7 @@ func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subsc
 	if err != nil {
 		return nil, err
 	}
+
 	for i := range page {
 		if err := rx.openHeaders(&page[i]); err != nil {
 			return nil, err
@@ -122,6 +128,7 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 	if err := tx.sealHeaders(s); err != nil {
 		return "", err
 	}
+
 	_, err = tx.exec(`
 		INSERT INTO subscriptions (id, organization_id, url, description, events, phone_number_ids, custom_headers, status, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -129,9 +136,11 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 	if err != nil {
 		return "", err
 	}
+
 	if s.Status != WebhookActive {
 		tx.closeLane(deliveryLane(s.ID))
 	}
+
 	_, secret, err = tx.InsertSecret(s.ID, 0)
 	return secret, err
 }
@@ -141,8 +150,9 @@ func (tx *Tx) UpdateSubscription(s *Subscription) error {
 	if err := tx.sealHeaders(s); err != nil {
 		return err
 	}
+
 	s.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE subscriptions
 		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,

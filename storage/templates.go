@@ -68,6 +68,7 @@ func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int)
 	if f.Language != "" {
 		where, args = where+` AND language = ?`, append(args, f.Language)
 	}
+
 	var page []Template
 	err := rx.list(&page, `
 		SELECT `+templateColumns+`
@@ -106,18 +107,20 @@ func (rx *Rx) TemplatesAtProvider(wabaID, providerID, name, language string) ([]
 func (tx *Tx) InsertTemplate(t *Template) error {
 	t.ID = tx.NewID(PrefixTemplate)
 	t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
+
 	_, err := tx.exec(`
-		INSERT INTO templates (id, account_id, name, language, status, provider_status, provider_template_id, category, parameter_format, content, components, reason, created_at, updated_at)
+		INSERT INTO templates (id, account_id, name, language, status, provider_status, provider_template_id, category,
+			parameter_format, content, components, reason, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?)`,
-		t.ID, t.AccountID, t.Name, t.Language, t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat, t.Content, t.Components, t.Reason,
-		t.CreatedAt, t.UpdatedAt)
+		t.ID, t.AccountID, t.Name, t.Language, t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category,
+		t.ParameterFormat, t.Content, t.Components, t.Reason, t.CreatedAt, t.UpdatedAt)
 	return err
 }
 
 // UpdateTemplate stores every changeable field of t but when it was reviewed.
 func (tx *Tx) UpdateTemplate(t *Template) error {
 	t.UpdatedAt = tx.Now
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE templates
 		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''), parameter_format = ?,
 			content = ?, components = ?, reason = nullif(?, ''), updated_at = ?
@@ -129,7 +132,7 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 // MarkTemplateReviewed records that a callback told a template's verdict, be it
 // another than before or not.
 func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		UPDATE templates
 		SET reviewed_at = ?
 		WHERE id = ? AND account_id = ?`, tx.Now, id, account)
@@ -137,7 +140,7 @@ func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
 
 // DeleteTemplate deletes a template that the provider no longer has.
 func (tx *Tx) DeleteTemplate(account int64, id string) error {
-	return tx.must(`
+	return tx.execOne(`
 		DELETE FROM templates
 		WHERE id = ? AND account_id = ?`, id, account)
 }
@@ -145,5 +148,5 @@ func (tx *Tx) DeleteTemplate(account int64, id string) error {
 // MarkTemplatesSynced records when an account's templates were last compared with
 // the provider's.
 func (tx *Tx) MarkTemplatesSynced(account int64) error {
-	return tx.must(`UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
+	return tx.execOne(`UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
 }

@@ -1,13 +1,10 @@
 package storage
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 
-	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -23,108 +20,11 @@ var (
 	ErrUnavailable = errors.New("storage unavailable")
 )
 
-// session is one connection and its prepared statements, cached by text. Only
-// one goroutine uses it at a time.
-type session struct {
-	conn    *sqlx.Conn
-	stmts   map[string]*statement
-	lost    error  // why SQLite may have rolled the transaction back by itself
-	changed tables // what the transaction may have changed so far
-}
-
-// statement is a prepared statement and what it may change.
-type statement struct {
-	*sqlx.Stmt
-	changes tables
-}
-
-func newSession(ctx context.Context, pool *sqlx.DB) (*session, error) {
-	conn, err := pool.Connx(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &session{conn: conn, stmts: make(map[string]*statement)}, nil
-}
-
-// boundLimit finds the limits that are given with each call.
-var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)
-
-// settledPlan hides a query's limits from the planner. It would choose its plan by
-// them, and so prepare the statement anew for each call: that takes longer than
-// most queries do.
-func settledPlan(query string) string { return boundLimit.ReplaceAllString(query, "$1 $2 + 0") }
-
-// prepared returns the statement for query, preparing it the first time.
-//
-// Statements never see a caller's context: cancelling one would make SQLite
-// roll back the whole transaction and run the next statement outside of any.
-func (s *session) prepared(query string) (*sqlx.Stmt, error) {
-	if s.lost != nil {
-		return nil, s.lost
-	}
-	stmt, ok := s.stmts[query]
-	if !ok {
-		prepared, err := s.conn.PreparexContext(context.Background(), settledPlan(query))
-		if err != nil {
-			return nil, s.translate(fmt.Errorf("prepare %q: %w", query, err))
-		}
-		stmt = &statement{prepared, changedBy(query)}
-		s.stmts[query] = stmt
-	}
-	s.changed |= stmt.changes
-	return stmt.Stmt, nil
-}
-
-func (s *session) exec(query string, args ...any) (sql.Result, error) {
-	stmt, err := s.prepared(query)
-	if err != nil {
-		return nil, err
-	}
-	res, err := stmt.Exec(args...)
-	return res, s.translate(err)
-}
-
-// renew forgets what the last caller met with.
-func (s *session) renew() { s.lost, s.changed = nil, 0 }
-
-// begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.
-func (s *session) begin(how string) error {
-	s.renew()
-	_, err := s.exec(how)
-	return err
-}
-
-// rollback ends the transaction without a trace. It fails, rightly, when SQLite
-// was there first.
-func (s *session) rollback() error {
-	s.lost = nil
-	_, err := s.exec("ROLLBACK")
-	return err
-}
-
-// translate turns an error into what storage promises. After a full disk and
-// the like SQLite may have rolled back, and further statements would each
-// commit by themselves: so the session refuses them until the next begin.
-func (s *session) translate(err error) error {
-	err = translate(err)
-	if errors.Is(err, ErrUnavailable) {
-		s.lost = err
-	}
-	return err
-}
-
-func (s *session) close() {
-	for _, stmt := range s.stmts {
-		stmt.Close()
-	}
-	s.conn.Close()
-}
-
 // Rx reads one consistent state of the database.
 type Rx struct {
 	db    *DB
 	s     *session
-	since int64 // how far memos.changes was before the snapshot
+	since int64 // caches.changes before the snapshot was taken: see cache
 }
 
 // Ping reads something, to prove that reading works.
@@ -135,7 +35,7 @@ func (rx *Rx) Ping() error {
 
 // get reads the single row of query into dest, or returns ErrNotFound.
 func (rx *Rx) get(dest any, query string, args ...any) error {
-	stmt, err := rx.s.prepared(query)
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return err
 	}
@@ -146,7 +46,7 @@ func (rx *Rx) get(dest any, query string, args ...any) error {
 // ErrNotFound. It is get for what every message needs: matching the names of
 // columns and fields costs more than such a query.
 func (rx *Rx) scan(dest []any, query string, args ...any) error {
-	stmt, err := rx.s.prepared(query)
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return err
 	}
@@ -155,17 +55,17 @@ func (rx *Rx) scan(dest []any, query string, args ...any) error {
 
 // list reads all rows of query into dest, a pointer to a slice.
 func (rx *Rx) list(dest any, query string, args ...any) error {
-	stmt, err := rx.s.prepared(query)
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return err
 	}
 	return rx.s.translate(stmt.Select(dest, args...))
 }
 
-// scanned reads all rows of a query, column by column into what columns names of
-// a row. It is list for what is read by the hundred, as scan is get.
-func scanned[T any](rx *Rx, columns func(*T) []any, query string, args ...any) ([]T, error) {
-	stmt, err := rx.s.prepared(query)
+// scanAll reads all rows of a query, column by column into the fields that
+// columns returns of a row. It is to list what scan is to get.
+func scanAll[T any](rx *Rx, columns func(*T) []any, query string, args ...any) ([]T, error) {
+	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +74,8 @@ func scanned[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (
 		return nil, rx.s.translate(err)
 	}
 	defer rows.Close()
+
+	// All rows go through one variable, whose fields are bound once.
 	var (
 		row  T
 		all  []T
@@ -185,19 +87,30 @@ func scanned[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (
 		}
 		all = append(all, row)
 	}
+
 	return all, rx.s.translate(rows.Err())
 }
 
-// Tx changes the database. What it did becomes durable together with the work
-// of other callers, or not at all.
+// Tx changes the database: it is one closure's part of a transaction that other
+// callers share (see writer). What it did becomes durable together with the work
+// of the others, or not at all:
+//
+//   - A closure that returns an error leaves no trace. The session notices by
+//     itself whether it had changed anything by then; if so, everybody's work is
+//     rolled back and run again, each behind a savepoint of its own.
+//   - What is registered by AfterCommit runs once, in the order of registration,
+//     when the commit is on disk and before Update returns; never for a closure
+//     that failed or was rolled back.
+//   - What is registered by OnUndo runs in the opposite order when the closure
+//     failed or was rolled back, also before it is run again; never after a
+//     commit. It takes back what the closure changed in memory.
 type Tx struct {
 	Rx
 	// Now is when the transaction began: every row it writes carries this time.
 	Now Time
 
-	wrote  bool
-	after  []func()
-	undone []func()
+	after  []func() // AfterCommit
+	undone []func() // OnUndo
 }
 
 // exec runs a statement and returns how many rows it changed.
@@ -206,27 +119,15 @@ func (tx *Tx) exec(query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := res.RowsAffected()
-	if n > 0 {
-		tx.wrote = true
-	}
-	return n, err
+	return res.RowsAffected()
 }
 
-// must runs a statement that has to change exactly one row; ErrNotFound if none.
-func (tx *Tx) must(query string, args ...any) error {
+// execOne runs a statement that has to change exactly one row; ErrNotFound if none.
+func (tx *Tx) execOne(query string, args ...any) error {
 	n, err := tx.exec(query, args...)
 	if err == nil && n == 0 {
 		return ErrNotFound
 	}
-	return err
-}
-
-// returning runs a statement that changes a row and returns some of it, which it
-// reads into dest; ErrNotFound if there is none to change.
-func (tx *Tx) returning(dest []any, query string, args ...any) error {
-	err := tx.scan(dest, query, args...)
-	tx.wrote = tx.wrote || err == nil
 	return err
 }
 
@@ -236,7 +137,6 @@ func (tx *Tx) insert(query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tx.wrote = true
 	return res.LastInsertId()
 }
 
@@ -255,15 +155,21 @@ func translate(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrNotFound
 	}
-	if e, ok := errors.AsType[*sqlite.Error](err); ok {
-		switch e.Code() {
-		case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
-			return fmt.Errorf("%w: %w", ErrConflict, err)
-		}
-		switch e.Code() & 0xff {
-		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
-		}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+
+	// The lower byte is the class of an error, the upper ones say more of it.
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM,
+		sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
 }

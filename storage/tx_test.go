@@ -115,3 +115,23 @@ func TestSessionRefusesStatementsAfterItsTransactionIsLost(t *testing.T) {
 	is.Equal(names(t, db), []string{"Acme"})
 	is.NoErr(story.free())
 }
+
+// A statement with RETURNING changes rows though it is run like one that reads.
+// When its transaction fails afterwards, nothing of it may stay.
+func TestAChangeThatReturnsRowsIsUndoneWithItsTransaction(t *testing.T) {
+	for name, run := range storage.Readers() {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			db := open(t, newFile(t))
+			late := errors.New("late")
+			err := db.Update(context.Background(), func(tx *storage.Tx) error {
+				if err := run(tx, `UPDATE organizations SET name = 'half' RETURNING name`); err != nil {
+					return err
+				}
+				return late
+			})
+			is.True(errors.Is(err, late))
+			is.Equal(names(t, db), []string{"Acme"})
+		})
+	}
+}

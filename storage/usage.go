@@ -6,22 +6,23 @@ func month(t Time) int {
 	return std.Year()*100 + int(std.Month())
 }
 
-// usage names a count: an organization's messages of a month.
-type usage struct {
+// usageKey names a count: an organization's messages of a month.
+type usageKey struct {
 	organization int64
 	month        int
 }
 
-// tally counts the messages of one transaction, which many callers share, so
-// that each count is written once for all of them.
-type tally map[usage]int64
+// usageCounts are the messages that were accepted in one transaction. Many
+// callers share it, so that each count is written once for all of them.
+type usageCounts map[usageKey]int64
 
 // write adds the counts to those that are stored.
-func (t tally) write(s *session) error {
-	for of, messages := range t {
+func (c usageCounts) write(s *session) error {
+	for of, messages := range c {
 		if messages == 0 {
-			continue // taken back
+			continue // all of them were taken back
 		}
+
 		_, err := s.exec(`
 			INSERT INTO usage (organization_id, month, messages)
 			VALUES (?, ?, ?)
@@ -35,18 +36,20 @@ func (t tally) write(s *session) error {
 
 // CountMessage counts one accepted message.
 func (tx *Tx) CountMessage(organization int64) {
-	counts, of := tx.db.writer.tally, usage{organization, month(tx.Now)}
+	counts, of := tx.db.writer.usage, usageKey{organization, month(tx.Now)}
 	counts[of]++
 	tx.OnUndo(func() { counts[of]-- })
 }
 
 // MessagesThisMonth is how many messages were accepted since the month began.
 func (tx *Tx) MessagesThisMonth(organization int64) (int64, error) {
-	of := usage{organization, month(tx.Now)}
+	of := usageKey{organization, month(tx.Now)}
+	pending := tx.db.writer.usage[of] // counted in this transaction, by anybody
+
 	var stored []int64
 	err := tx.list(&stored, `SELECT messages FROM usage WHERE organization_id = ? AND month = ?`, of.organization, of.month)
 	if err != nil || len(stored) == 0 {
-		return tx.db.writer.tally[of], err
+		return pending, err
 	}
-	return stored[0] + tx.db.writer.tally[of], nil
+	return stored[0] + pending, nil
 }

@@ -1,9 +1,6 @@
 package storage
 
-import (
-	"context"
-	"fmt"
-)
+import "fmt"
 
 // FreePages is how many pages of the file hold nothing.
 func (rx *Rx) FreePages() (int64, error) {
@@ -14,13 +11,5 @@ func (rx *Rx) FreePages() (int64, error) {
 
 // ReturnSpace gives up to so many empty pages back to the file system.
 func (tx *Tx) ReturnSpace(pages int) error {
-	rows, err := tx.s.conn.QueryContext(context.Background(), fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, pages))
-	if err != nil {
-		return translate(err)
-	}
-	defer rows.Close()
-	for rows.Next() { // each step frees one page
-	}
-	tx.wrote = true
-	return translate(rows.Err())
+	return tx.s.runOnce(fmt.Sprintf(`PRAGMA incremental_vacuum(%d)`, pages)) // a row for each page
 }

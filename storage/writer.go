@@ -19,34 +19,61 @@ const (
 	maxBatch = 256
 )
 
-// write is one caller of Update on its way through the writer.
+// write is one caller of Update on its way through the writer. The caller waits
+// on done; all other fields belong to the writer's goroutine once it is queued.
 type write struct {
 	ctx    context.Context
 	fn     func(*Tx) error
 	queued time.Time
 	done   chan error
 	tx     Tx
-	err    error
+	err    error // what the caller is answered
 }
 
 // writer owns the one connection that writes. Callers hand it closures; it runs
 // all that wait inside one transaction, commits once, and answers everyone. The
 // queue fills up again while a commit is on its way to the disk, so batches
 // grow with load and no timer is needed.
+//
+// A batch goes like this:
+//
+//  1. Its closures run one after the other in one transaction, without
+//     savepoints, because almost all succeed and a savepoint costs time.
+//  2. A closure that fails before it changed anything (a row was not found, a
+//     rule refused it) is answered with its error, and the others go on.
+//  3. One that fails after it changed something has left half of its work in the
+//     transaction of all. Everything is rolled back, and the batch runs once
+//     more with a savepoint around each closure. So a closure may run twice.
+//  4. When SQLite may have rolled back by itself (a full disk), the whole batch
+//     fails with that error.
+//  5. After COMMIT, what the closures registered by AfterCommit runs, then each
+//     caller is answered. What is rolled back runs its OnUndo first, the last
+//     closure's first.
+//
+// After a crash a batch is there as a whole or not at all, and nobody was
+// answered who is not in it.
 type writer struct {
 	db    *DB
 	s     *session
 	queue chan *write
-	tally tally
+	usage usageCounts
 	seen  int64 // the version of the file, which commits of others move
 	ended chan struct{}
 
-	closing sync.RWMutex // held for reading while a write is being queued
+	// closing is held for reading while a write is being queued, so that the
+	// queue is not closed meanwhile. It guards closed.
+	closing sync.RWMutex
 	closed  bool
 }
 
 func newWriter(db *DB, s *session) *writer {
-	w := &writer{db: db, s: s, queue: make(chan *write, queueSize), ended: make(chan struct{}), tally: make(tally)}
+	w := &writer{
+		db:    db,
+		s:     s,
+		queue: make(chan *write, queueSize),
+		usage: make(usageCounts),
+		ended: make(chan struct{}),
+	}
 	go w.run()
 	return w
 }
@@ -62,6 +89,7 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+
 	w := &write{ctx: ctx, fn: fn, queued: time.Now(), done: make(chan error, 1)}
 	if err := db.writer.enqueue(w); err != nil {
 		return err
@@ -69,17 +97,20 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return <-w.done
 }
 
+// enqueue puts a write into the queue, and waits a moment if that is full.
 func (wr *writer) enqueue(w *write) error {
 	wr.closing.RLock()
 	defer wr.closing.RUnlock()
 	if wr.closed {
 		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
 	}
+
 	select {
 	case wr.queue <- w:
 		return nil
 	default:
 	}
+
 	full := time.NewTimer(queueWait)
 	defer full.Stop()
 	select {
@@ -98,27 +129,32 @@ func (wr *writer) close() {
 	wasClosed := wr.closed
 	wr.closed = true
 	wr.closing.Unlock()
+
 	if !wasClosed {
 		close(wr.queue)
 	}
 	<-wr.ended
 }
 
+// run is the writer's goroutine, until the queue is closed and empty.
 func (wr *writer) run() {
 	defer close(wr.ended)
 	defer wr.s.close()
+
 	batch := make([]*write, 0, maxBatch)
 	for first := range wr.queue {
 		batch = wr.gather(append(batch[:0], first))
+
 		began := time.Now()
 		wr.commit(batch)
 		for _, w := range batch {
 			w.done <- w.err
 		}
+
 		if wr.db.onCommit != nil {
 			wr.db.onCommit(Commit{Writes: len(batch), Waited: began.Sub(batch[0].queued), Took: time.Since(began)})
 		}
-		clear(batch)
+		clear(batch) // lets go of what the closures hold
 	}
 }
 
@@ -135,23 +171,26 @@ func (wr *writer) gather(batch []*write) []*write {
 			return batch
 		}
 	}
+
 	return batch
 }
 
 // commit makes the batch durable and sets each write's err.
 func (wr *writer) commit(batch []*write) {
 	if err := wr.attempt(batch, wr.runPlain); err != nil {
-		if !errors.Is(err, errSpoiled) {
+		if !errors.Is(err, errHalfWritten) {
 			fail(batch, err)
 			return
 		}
+
 		// Somebody failed after writing. Undo everything and start over with a
 		// savepoint around each: dearer, and needed only then.
-		if err := wr.attempt(batch, wr.runGuarded); err != nil {
+		if err := wr.attempt(batch, wr.runWithSavepoints); err != nil {
 			fail(batch, err)
 			return
 		}
 	}
+
 	for _, w := range batch {
 		if w.err != nil {
 			continue
@@ -162,25 +201,26 @@ func (wr *writer) commit(batch []*write) {
 	}
 }
 
-// errSpoiled reports a batch that holds half of a failed write.
-var errSpoiled = errors.New("a write of the batch failed after it had changed something")
+// errHalfWritten reports a batch that holds half of a failed write.
+var errHalfWritten = errors.New("a write of the batch failed after it had changed something")
 
-// attempt runs the batch in one transaction.
+// attempt runs the batch in one transaction, which it commits or rolls back.
 func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	err := wr.s.begin("BEGIN IMMEDIATE")
 	if err == nil {
-		err = wr.noticeOthers()
+		err = wr.checkOtherProcesses()
 	}
 	if err == nil {
-		clear(wr.tally)
+		clear(wr.usage)
 		err = run(batch)
 	}
 	if err == nil {
-		err = wr.tally.write(wr.s)
+		err = wr.usage.write(wr.s)
 	}
 	if err == nil {
 		_, err = wr.s.exec("COMMIT")
 	}
+
 	if err != nil {
 		_ = wr.s.rollback() // also after a failed begin: nothing may stay open
 		for _, w := range slices.Backward(batch) {
@@ -188,18 +228,20 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 		}
 		return err
 	}
-	wr.db.memos.forget(wr.s.changed)
+
+	wr.db.caches.forget(wr.s.changed)
 	return nil
 }
 
-// noticeOthers drops what is kept in memory when another process has committed
+// checkOtherProcesses drops what is cached when another process has committed
 // something since the writer last looked.
-func (wr *writer) noticeOthers() error {
+func (wr *writer) checkOtherProcesses() error {
 	var version int64
 	rx := Rx{db: wr.db, s: wr.s}
 	if err := rx.scan([]any{&version}, "PRAGMA data_version"); err != nil {
 		return err
 	}
+
 	if version != wr.seen {
 		wr.seen = version
 		wr.db.Forget()
@@ -207,36 +249,44 @@ func (wr *writer) noticeOthers() error {
 	return nil
 }
 
+// runPlain runs the closures without savepoints. It stops with errHalfWritten at
+// one that failed after it had changed something.
 func (wr *writer) runPlain(batch []*write) error {
 	for _, w := range batch {
 		wr.call(w)
 		switch {
 		case wr.s.lost != nil:
 			return wr.s.lost // for all, whatever this one made of it
-		case w.err != nil && w.tx.wrote:
-			return errSpoiled
+		case w.err != nil && wr.s.wrote:
+			return errHalfWritten
 		case w.err != nil:
 			w.undo()
 		}
 	}
+
 	return nil
 }
 
-func (wr *writer) runGuarded(batch []*write) error {
+// runWithSavepoints runs each closure behind a savepoint, to which the
+// transaction returns when it fails.
+func (wr *writer) runWithSavepoints(batch []*write) error {
 	for _, w := range batch {
 		if _, err := wr.s.exec("SAVEPOINT write"); err != nil {
 			return err
 		}
+
 		wr.call(w)
 		if wr.s.lost != nil {
 			return wr.s.lost
 		}
+
 		if w.err != nil {
 			w.undo()
 			if _, err := wr.s.exec("ROLLBACK TO write"); err != nil {
 				return err
 			}
 		}
+
 		if _, err := wr.s.exec("RELEASE write"); err != nil {
 			return err
 		}
@@ -246,16 +296,19 @@ func (wr *writer) runGuarded(batch []*write) error {
 
 // call runs one write's closure. A panic is its own failure and nobody else's.
 func (wr *writer) call(w *write) {
-	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s, since: wr.db.memos.changes.Load()}, Now: Now()}
+	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s, since: wr.db.caches.changes.Load()}, Now: Now()}
+	wr.s.wrote = false
 	if w.err = w.ctx.Err(); w.err != nil {
 		return
 	}
+
 	defer func() {
 		if p := recover(); p != nil {
-			w.tx.wrote = true
+			wr.s.wrote = true // as far as anybody knows
 			w.err = &PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
+
 	w.err = w.fn(&w.tx)
 }
 
@@ -268,6 +321,8 @@ func (w *write) undo() {
 	w.tx.undone, w.tx.after = nil, nil
 }
 
+// fail gives an error to those of a batch that have none of their own; a disk
+// that is full, to all of them.
 func fail(batch []*write, err error) {
 	for _, w := range batch {
 		if w.err == nil || errors.Is(err, ErrUnavailable) {

@@ -67,7 +67,7 @@ func measureThroughput(ctx context.Context, s *scratch, length time.Duration, co
 
 	_, err := measureRate(ctx, 16, length, func(ctx context.Context) error {
 		err := s.Update(ctx, func(tx *storage.Tx) error {
-			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: struct{}{}})
+			_, err := tx.Enqueue(storage.NewJob{Kind: "nothing", Args: storage.AboutNoAccount{}})
 			return err
 		})
 		enqueued.Add(1)
@@ -97,7 +97,7 @@ func (b *bench) measurePickUp(ctx context.Context, s *scratch, picked <-chan tim
 	for range 200 * b.rounds {
 		began := time.Now()
 		err := s.Update(ctx, func(tx *storage.Tx) error {
-			_, err := tx.Enqueue(storage.NewJob{Kind: "watched", Args: struct{}{}})
+			_, err := tx.Enqueue(storage.NewJob{Kind: "watched", Args: storage.AboutNoAccount{}})
 			return err
 		})
 		if err != nil {

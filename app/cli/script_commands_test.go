@@ -23,6 +23,7 @@ import (
 
 	"confab/app"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // eventuallyLimit is how long a script waits for what takes a moment.
@@ -233,7 +234,7 @@ func enqueue(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	defer func() { ts.Check(db.Close()) }()
 	ts.Check(db.Update(context.Background(), func(tx *storage.Tx) error {
-		n := storage.NewJob{Kind: kind, Lane: "account:7", Args: map[string]string{"message": "msg_1"}}
+		n := storage.NewJob{Kind: kind, Lane: "account:7", Args: storagetest.Args(map[string]string{"message": "msg_1"})}
 		if state == "later" {
 			n.DueAt = tx.Now.Add(24 * time.Hour)
 		}

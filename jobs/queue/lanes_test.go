@@ -13,6 +13,7 @@ import (
 
 	"confab/jobs/queue"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 func TestALaneRunsSoManyAtOnceAndStaysInOrder(t *testing.T) {
@@ -38,7 +39,7 @@ func TestALaneRunsSoManyAtOnceAndStaysInOrder(t *testing.T) {
 		}}})
 		var want []string
 		for i := range 10 {
-			enqueue(t, db, storage.NewJob{Kind: "deliver", Lane: "wbs_1", Args: i})
+			enqueue(t, db, storage.NewJob{Kind: "deliver", Lane: "wbs_1", Args: storagetest.Args(i)})
 			want = append(want, fmt.Sprint(i))
 		}
 		time.Sleep(time.Minute)
@@ -101,7 +102,7 @@ func TestAClosedLaneWaitsAndIsReleasedInOrder(t *testing.T) {
 			},
 		}}})
 		for i := range 5 {
-			enqueue(t, db, storage.NewJob{Kind: "deliver", Lane: "paused", Args: i})
+			enqueue(t, db, storage.NewJob{Kind: "deliver", Lane: "paused", Args: storagetest.Args(i)})
 		}
 		time.Sleep(time.Hour)
 		synctest.Wait()

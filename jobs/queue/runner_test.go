@@ -56,7 +56,7 @@ func enqueue(t testing.TB, db *storage.DB, jobs ...storage.NewJob) (ids []int64)
 		ids = ids[:0]
 		for _, j := range jobs {
 			if j.Args == nil {
-				j.Args = struct{}{}
+				j.Args = storage.AboutNoAccount{}
 			}
 			id, err := tx.Enqueue(j)
 			if err != nil {
@@ -253,7 +253,7 @@ func TestAStopLetsJobsFinishAndReleasesTheRest(t *testing.T) {
 			return nil, ctx.Err()
 		}}}})
 		synctest.Wait()
-		enqueue(t, db, storage.NewJob{Kind: "k", Args: "short"}, storage.NewJob{Kind: "k", Args: "long"})
+		enqueue(t, db, storage.NewJob{Kind: "k", Args: storagetest.Args("short")}, storage.NewJob{Kind: "k", Args: storagetest.Args("long")})
 		began := time.Now()
 		stop()
 		is.Equal(time.Since(began), 10*time.Second)
@@ -359,7 +359,7 @@ func TestJobsEnqueuedInAFailedTransactionDoNotExist(t *testing.T) {
 		synctest.Wait()
 		for range 3 {
 			err := db.Update(context.Background(), func(tx *storage.Tx) error {
-				if _, err := tx.Enqueue(storage.NewJob{Kind: "k", Args: 1}); err != nil {
+				if _, err := tx.Enqueue(storage.NewJob{Kind: "k", Args: storagetest.Args(1)}); err != nil {
 					return err
 				}
 				return errors.New("undo")

@@ -17,16 +17,19 @@ func Golden(t testing.TB, name string, document []byte, update bool) {
 		t.Fatalf("%s: %v", document, err)
 	}
 	got.WriteByte('\n')
+
 	path := filepath.Join("testdata", "golden", name+".json")
 	if update {
 		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s: got %s, want %s", path, got.Bytes(), want)
 	}

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"testing"
 
@@ -20,6 +21,17 @@ func Connect(t testing.TB, db *storage.DB, tenant Tenant, phoneNumberID string) 
 	Update(t, db, func(tx *storage.Tx) error { return tx.InsertAccount(&a, "token-"+phoneNumberID) })
 	return a
 }
+
+// Args are arguments of a job that are not one of the program's own: any value.
+func Args(value any) storage.JobArgs { return args{value: value} }
+
+type args struct {
+	storage.AboutNoAccount
+	value any
+}
+
+// MarshalJSON writes the value alone.
+func (a args) MarshalJSON() ([]byte, error) { return json.Marshal(a.value) }
 
 // Beside opens the database of a data directory beside whoever else has it open,
 // for a test that asks more than once. The test closes it.

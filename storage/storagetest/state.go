@@ -46,11 +46,13 @@ func Effects(t testing.TB, dir string) map[string]int {
 	t.Helper()
 	db := connect(t, dir)
 	defer db.Close()
+
 	rows, err := db.Query(effects)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer rows.Close()
+
 	counts := make(map[string]int)
 	for rows.Next() {
 		var table string
@@ -62,6 +64,7 @@ func Effects(t testing.TB, dir string) map[string]int {
 			counts[table] = n
 		}
 	}
+
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,7 @@ func OpenDir(t testing.TB, dir string) *storage.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -70,6 +71,7 @@ func Seed(t testing.TB, db *storage.DB, name string) Tenant {
 		if s.Team, err = tx.InsertOrganization(&s.Organization); err != nil {
 			return err
 		}
+
 		s.Key = storage.Key{OrganizationID: s.Organization.ID}
 		s.Secret, err = tx.InsertKey(&s.Key)
 		return err

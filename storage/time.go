@@ -55,6 +55,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	if len(b) < 2 || b[0] != '"' || b[len(b)-1] != '"' {
 		return errors.New("a time must be a string")
 	}
+
 	parsed, err := time.Parse(time.RFC3339Nano, string(b[1:len(b)-1]))
 	if err != nil {
 		return err

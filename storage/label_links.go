@@ -1,6 +1,7 @@
 package storage
 
-// Attached is a label as a contact or a conversation shows it.
+// Attached is a label as a contact or a conversation shows it. Which labels they
+// have is kept in the tables contact_labels and conversation_labels.
 type Attached struct {
 	ID    string `db:"id" json:"id"`
 	Name  string `db:"name" json:"name"`
@@ -10,7 +11,7 @@ type Attached struct {
 // ContactLabels finds the labels of contacts: for each that has any, in the
 // order of their names.
 func (rx *Rx) ContactLabels(contacts ...string) (map[string][]Attached, error) {
-	return rx.attached(`
+	return rx.labelsOf(`
 		SELECT j.contact_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
 		JOIN contact_labels j ON j.contact_id = wanted.value
@@ -21,7 +22,7 @@ func (rx *Rx) ContactLabels(contacts ...string) (map[string][]Attached, error) {
 // ConversationLabels finds the labels of conversations: for each that has any,
 // in the order of their names.
 func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached, error) {
-	return rx.attached(`
+	return rx.labelsOf(`
 		SELECT j.conversation_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
 		JOIN conversation_labels j ON j.conversation_id = wanted.value
@@ -29,10 +30,13 @@ func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached
 		ORDER BY l.name_folded, l.id`, conversations)
 }
 
-func (rx *Rx) attached(query string, owners []string) (map[string][]Attached, error) {
+// labelsOf runs a query for the labels of many contacts or conversations, its
+// owners.
+func (rx *Rx) labelsOf(query string, owners []string) (map[string][]Attached, error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}
+
 	var rows []struct {
 		Owner string `db:"owner"`
 		Attached
@@ -40,6 +44,7 @@ func (rx *Rx) attached(query string, owners []string) (map[string][]Attached, er
 	if err := rx.list(&rows, query, jsonList(owners)); err != nil {
 		return nil, err
 	}
+
 	all := make(map[string][]Attached, len(owners))
 	for _, row := range rows {
 		all[row.Owner] = append(all[row.Owner], row.Attached)
@@ -65,11 +70,12 @@ func (tx *Tx) DetachFromContact(contact, label string) (bool, error) {
 	return tx.touchContact(contact, n, err)
 }
 
+// touchContact counts a contact as updated if its labels were changed.
 func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, error) {
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	return true, tx.must(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
+	return true, tx.execOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
 }
 
 // AttachToConversation puts a label on a conversation; false when it was there
@@ -90,11 +96,12 @@ func (tx *Tx) DetachFromConversation(conversation, label string) (bool, error) {
 	return tx.touchConversation(conversation, n, err)
 }
 
+// touchConversation counts a conversation as updated if its labels were changed.
 func (tx *Tx) touchConversation(conversation string, changed int64, err error) (bool, error) {
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	return true, tx.must(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
+	return true, tx.execOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
 }
 
 // LabeledConversations finds up to limit conversations that have a label, in the
@@ -112,7 +119,7 @@ func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, e
 
 // TouchConversations counts conversations as updated now.
 func (tx *Tx) TouchConversations(rows []Row) error {
-	_, err := tx.exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, ids(rows))
+	_, err := tx.exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(rows))
 	return err
 }
 
@@ -123,6 +130,9 @@ func (tx *Tx) DetachLabel(organization int64, label string, limit int) (int64, e
 	if _, err := tx.Label(organization, label); err != nil {
 		return 0, err
 	}
+
+	// Each label is counted twice: where it is taken off, and where its owner is
+	// counted as updated.
 	var total int64
 	for _, query := range []string{
 		`UPDATE conversations SET updated_at = ?1 WHERE id IN (` + someConversations + `)`,
@@ -136,6 +146,7 @@ func (tx *Tx) DetachLabel(organization int64, label string, limit int) (int64, e
 		}
 		total += n
 	}
+
 	return total / 2, nil
 }
 
@@ -148,7 +159,7 @@ const (
 // AttachToContacts puts a label on contacts of an account, and returns on which
 // of them it was not yet.
 func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) ([]string, error) {
-	return tx.relabel(`
+	return tx.changeContactLabels(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT c.id, ?, c.account_id, c.created_at
 		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
@@ -159,18 +170,19 @@ func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) (
 // DetachFromContacts takes a label off contacts of an account, and returns on
 // which of them it was.
 func (tx *Tx) DetachFromContacts(account int64, contacts []string, label string) ([]string, error) {
-	return tx.relabel(`
+	return tx.changeContactLabels(`
 		DELETE FROM contact_labels
 		WHERE label_id = ? AND contact_id IN (SELECT value FROM json_each(?)) AND account_id = ?
 		RETURNING contact_id`, label, jsonList(contacts), account)
 }
 
-// relabel runs a statement that changes the labels of contacts and returns which.
-func (tx *Tx) relabel(query string, args ...any) (changed []string, err error) {
-	tx.wrote = true // which list does not know
+// changeContactLabels runs a statement that changes the labels of contacts and
+// returns which, and counts those as updated.
+func (tx *Tx) changeContactLabels(query string, args ...any) (changed []string, err error) {
 	if err := tx.list(&changed, query, args...); err != nil || len(changed) == 0 {
 		return nil, err
 	}
+
 	_, err = tx.exec(`UPDATE contacts SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, jsonList(changed))
 	return changed, err
 }

@@ -1,0 +1,121 @@
+package jobs_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"confab/jobs"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// aboutAccounts enqueue a job of each kind that is about an account.
+var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
+	"send": func(tx *storage.Tx, a storage.Account) error {
+		m, err := oneMessage(tx, a)
+		if err != nil {
+			return err
+		}
+		return jobs.EnqueueSend(tx, m, json.RawMessage(`{"body":"hi"}`))
+	},
+	"media.fetch": func(tx *storage.Tx, a storage.Account) error {
+		m, err := oneMessage(tx, a)
+		if err != nil {
+			return err
+		}
+		return jobs.EnqueueFetch(tx, m, "media of the provider", nil)
+	},
+	"receipt": func(tx *storage.Tx, a storage.Account) error { return jobs.EnqueueReceipt(tx, a.ID, "wamid.1", false) },
+	storage.KindDeliver: func(tx *storage.Tx, a storage.Account) error {
+		s := storage.Subscription{OrganizationID: a.OrganizationID, URL: "https://receiver.test", Events: storage.Strings{"none"}, Status: storage.WebhookActive}
+		if _, err := tx.InsertSubscription(&s); err != nil {
+			return err
+		}
+		e := storage.Event{ID: tx.NewID(storage.PrefixEvent), OrganizationID: a.OrganizationID, AccountID: &a.ID, Type: "message.sent", Source: "svc", EventID: "e", Payload: []byte(`{}`)}
+		_, err := tx.InsertEventFor(e, s.ID)
+		return err
+	},
+	storage.KindOnboard: func(tx *storage.Tx, a storage.Account) error {
+		_, err := tx.Enqueue(storage.NewJob{Kind: storage.KindOnboard, Args: storage.OnboardArgs{Link: "csl_1", AboutAccount: storage.AboutAccount{Account: a.ID}}})
+		return err
+	},
+	"account.check": func(tx *storage.Tx, a storage.Account) error { return jobs.EnqueueAccountCheck(tx, a.ID) },
+	"media.remove": func(tx *storage.Tx, a storage.Account) error {
+		return jobs.EnqueueMediaRemoval(tx, storage.Media{ID: "med_1", AccountID: a.ID})
+	},
+}
+
+// aboutOthers enqueue a job of each kind that outlives every account. Those that
+// clean up after a removed account are among them.
+var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
+	"unsubscribe_account": jobs.EnqueuePurge,
+	"purge_account":       func(*storage.Tx, storage.Account) error { return nil }, // with the one before
+	storage.KindBury:      func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindBury) },
+	storage.KindUproot:    func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindUproot) },
+}
+
+func aboutSubscription(tx *storage.Tx, kind string) error {
+	_, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: storage.SubscriptionArgs{Subscription: "wbs_1"}})
+	return err
+}
+
+// oneMessage stores a message of an account to somebody new.
+func oneMessage(tx *storage.Tx, a storage.Account) (m storage.Message, err error) {
+	phone := tx.NewID("+")
+	c := storage.Contact{AccountID: a.ID, PhoneNumber: &phone}
+	if err := tx.InsertContact(&c); err != nil {
+		return m, err
+	}
+	conversation, err := tx.EnsureConversation(a.ID, c.ID)
+	if err != nil {
+		return m, err
+	}
+	m = storage.Message{
+		AccountID: a.ID, ConversationID: conversation.ID, ContactID: c.ID, Direction: storage.Outbound, Type: "text",
+		Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(`{"body":"hi"}`),
+	}
+	return m, tx.InsertMessage(&m)
+}
+
+// A purge finds the jobs of an account by what their arguments are about. Whoever
+// adds a kind says here which it is.
+func TestAPurgeRemovesTheWaitingJobsOfEveryKindThatIsAboutItsAccount(t *testing.T) {
+	bubble(t, func(w *world) {
+		other := storagetest.Connect(w.t, w.db, w.tenant, "400500600")
+		want := make(map[string]int)
+		for _, kind := range jobs.New(w.options).Kinds() {
+			account, outlives := aboutAccounts[kind.Name], aboutOthers[kind.Name]
+			storagetest.Update(w.t, w.db, func(tx *storage.Tx) error {
+				switch {
+				case kind.Every > 0:
+					want[kind.Name] = 1
+					return tx.EnqueuePeriodic(kind.Name)
+				case account != nil:
+					want[kind.Name] = 1 // the other account's
+					if err := account(tx, other); err != nil {
+						return err
+					}
+					return account(tx, w.account)
+				case outlives != nil:
+					want[kind.Name] = 1
+					return outlives(tx, w.account)
+				}
+				w.t.Errorf("are jobs of the kind %s about an account?", kind.Name)
+				return nil
+			})
+		}
+
+		var found []int64
+		storagetest.View(w.t, w.db, func(rx *storage.Rx) (err error) {
+			found, err = rx.JobsOfAccount(w.account.ID, 0, 1000)
+			return err
+		})
+		storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return tx.PurgeJobs(found) })
+
+		left := make(map[string]int)
+		for _, kind := range storagetest.Select[string](w.t, w.dir, `SELECT kind FROM jobs`) {
+			left[kind]++
+		}
+		w.is.Equal(left, want)
+	})
+}

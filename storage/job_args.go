@@ -1,0 +1,60 @@
+package storage
+
+// JobArgs are the arguments of a job, which are stored as JSON. Every type of
+// them embeds one of the types AboutAccount, AboutMessage, AboutDelivery and
+// AboutNoAccount: no other way leads to the unexported method. So each job says
+// what it is about, under the name by which JobsOfAccount looks for it, and none
+// is left behind when its account is purged.
+type JobArgs interface{ about() }
+
+// AboutAccount is embedded in the arguments of a job that is about an account.
+type AboutAccount struct {
+	Account int64 `json:"account"`
+}
+
+// AboutMessage is embedded in the arguments of a job that is about a message,
+// and through it about the message's account.
+type AboutMessage struct {
+	Message string `json:"message"`
+}
+
+// AboutDelivery is embedded in the arguments of a job that is about a delivery,
+// and through its event about the event's account, if it has one.
+type AboutDelivery struct {
+	Delivery string `json:"delivery"`
+}
+
+// AboutNoAccount is embedded in the arguments of a job that does not go with any
+// account, such as the one that purges it.
+type AboutNoAccount struct{}
+
+func (AboutAccount) about()   {}
+func (AboutMessage) about()   {}
+func (AboutDelivery) about()  {}
+func (AboutNoAccount) about() {}
+
+// JobsOfAccount lists up to limit jobs that are about an account, from one id
+// on: those whose arguments name it, a message of it, or the delivery of an
+// event of it. It reads the whole queue, which is why it is no part of the
+// delete.
+func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
+	var ids []int64
+	err := rx.list(&ids, `
+		SELECT j.id FROM jobs j
+		WHERE j.id > ?1 AND (j.args ->> '$.account' = ?2
+			OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?2)
+			OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?2))
+		ORDER BY j.id
+		LIMIT ?3`, after, account, limit)
+	return ids, err
+}
+
+// PurgeJobs removes jobs in whatever state they are, as CancelJob does.
+func (tx *Tx) PurgeJobs(ids []int64) error {
+	for _, id := range ids {
+		if _, err := tx.exec(`DELETE FROM jobs WHERE id = ?`, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

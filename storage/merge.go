@@ -1,0 +1,101 @@
+package storage
+
+// MergeThreads makes one person of two: all that belongs to from becomes into's,
+// and from is gone. What only from knew, into knows afterwards; who of them was
+// meant by number and BSUID is for the caller to say, by UpdatePerson. It returns
+// whether into has got labels.
+func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) {
+	fillMissing(into, from)
+	if err := tx.mergeConversations(into, from); err != nil {
+		return false, err
+	}
+
+	n, err := tx.exec(`
+		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
+		SELECT ?, label_id, account_id, ? FROM contact_labels WHERE contact_id = ?`, into.ID, into.CreatedAt, from.ID)
+	if err != nil {
+		return false, err
+	}
+
+	return n > 0, tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
+}
+
+// fillMissing fills in what into does not know of itself.
+func fillMissing(into *Thread, from Thread) {
+	// A name that was given through the API outlives one of a profile.
+	if into.Name == nil || from.NameIsOurs && !into.NameIsOurs && from.Name != nil {
+		into.Name, into.NameIsOurs = from.Name, from.NameIsOurs
+	}
+
+	for _, field := range []struct {
+		to   **string
+		from *string
+	}{
+		{&into.PhoneNumber, from.PhoneNumber},
+		{&into.BSUID, from.BSUID},
+		{&into.ParentBSUID, from.ParentBSUID},
+		{&into.Username, from.Username},
+		{&into.Email, from.Email},
+	} {
+		if *field.to == nil {
+			*field.to = field.from
+		}
+	}
+	if into.Metadata == nil {
+		into.Metadata = from.Metadata
+	}
+
+	into.MarketingOptedOut = into.MarketingOptedOut || from.MarketingOptedOut
+	into.OptedIn = into.OptedIn || from.OptedIn
+}
+
+// mergeConversations moves what was said with one contact to another.
+func (tx *Tx) mergeConversations(into *Thread, from Thread) error {
+	switch {
+	case from.ConversationID == "":
+		return nil
+	case into.ConversationID == "":
+		return tx.takeConversation(into, from)
+	}
+
+	if into.Status == ConversationResolved || from.Status == ConversationOpen {
+		into.Status = from.Status // what is not done stays so
+	}
+	if into.AssigneeID == nil {
+		into.AssigneeID = from.AssigneeID
+	}
+	into.Labeled = into.Labeled || from.Labeled
+
+	if err := tx.execOne(`
+		UPDATE conversations AS c
+		SET status = ?, assignee_id = ?, updated_at = ?, created_at = min(c.created_at, other.created_at),
+			unread_count = c.unread_count + other.unread_count,
+			last_message_at = max(c.last_message_at, other.last_message_at), last_inbound_at = max(c.last_inbound_at, other.last_inbound_at)
+		FROM (SELECT unread_count, last_message_at, last_inbound_at, created_at FROM conversations WHERE id = ?) other
+		WHERE c.id = ?`, into.Status, into.AssigneeID, tx.Now, from.ConversationID, into.ConversationID); err != nil {
+		return err
+	}
+
+	_, err := tx.exec(`
+		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
+		SELECT ?, label_id FROM conversation_labels WHERE conversation_id = ?`, into.ConversationID, from.ConversationID)
+	if err != nil {
+		return err
+	}
+
+	_, err = tx.exec(`UPDATE messages SET conversation_id = ?, contact_id = ? WHERE conversation_id = ?`,
+		into.ConversationID, into.ID, from.ConversationID)
+	return err
+}
+
+// takeConversation gives the conversation of a contact to one that has none.
+func (tx *Tx) takeConversation(into *Thread, from Thread) error {
+	err := tx.execOne(`UPDATE conversations SET contact_id = ?, updated_at = ? WHERE id = ?`, into.ID, tx.Now, from.ConversationID)
+	if err != nil {
+		return err
+	}
+	into.ConversationID, into.Status, into.AssigneeID, into.Labeled = from.ConversationID, from.Status, from.AssigneeID, from.Labeled
+
+	_, err = tx.exec(`UPDATE messages SET contact_id = ? WHERE conversation_id = ?`, into.ID, from.ConversationID)
+	return err
+}

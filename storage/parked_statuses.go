@@ -1,0 +1,61 @@
+package storage
+
+import (
+	"errors"
+	"time"
+)
+
+// ParkStatus keeps a callback that arrived before its message: a status, an edit
+// or a deletion. It returns false for one that is kept already.
+func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON) (bool, error) {
+	n, err := tx.exec(`
+		INSERT INTO parked_statuses (account_id, provider_id, status, payload, created_at)
+		VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, account, providerID, status, payload, tx.Now)
+	return n > 0, err
+}
+
+// TakeParkedStatuses removes and returns the callbacks that waited for a
+// provider's id, oldest first.
+func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, error) {
+	some, err := tx.db.caches.parked.find(&tx.Rx, struct{}{})
+	if err != nil || !some {
+		return nil, err
+	}
+
+	var payloads []JSON
+	err = tx.list(&payloads, `
+		SELECT payload FROM parked_statuses
+		WHERE account_id = ? AND provider_id = ?
+		ORDER BY created_at`, account, providerID)
+	if err != nil || len(payloads) == 0 {
+		return nil, err
+	}
+
+	_, err = tx.exec(`DELETE FROM parked_statuses WHERE account_id = ? AND provider_id = ?`, account, providerID)
+	return payloads, err
+}
+
+// readParked tells whether any callback is parked, which is rare: most messages
+// are spared the query.
+func (rx *Rx) readParked(struct{}) (some bool, err error) {
+	err = rx.scan([]any{&some}, `SELECT 1 FROM parked_statuses WHERE created_at > 0 LIMIT 1`)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return some, err
+}
+
+// parkedFor is how long a callback waits for its message.
+const parkedFor = 24 * time.Hour
+
+// DropParkedStatuses deletes up to limit callbacks whose message never arrived.
+func (tx *Tx) DropParkedStatuses(limit int) (int64, error) {
+	return tx.exec(`
+		DELETE FROM parked_statuses
+		WHERE (account_id, provider_id, status) IN (
+			SELECT account_id, provider_id, status FROM parked_statuses
+			WHERE created_at <= ?
+			ORDER BY created_at
+			LIMIT ?)`, tx.Now.Add(-parkedFor), limit)
+}
