@@ -51,6 +51,7 @@ var sqlText = regexp.MustCompile(`(?s)^\s*(SELECT\s.*\sFROM\s|INSERT\s+(OR\s+\w+
 type source struct {
 	path string // relative to the module
 	pkg  string
+	set  *token.FileSet
 	file *ast.File
 	size int
 }
@@ -65,7 +66,8 @@ func sources(t *testing.T) (all []source) {
 		if err != nil {
 			return err
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, text, parser.ParseComments)
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, text, parser.ParseComments)
 		if err != nil {
 			return err
 		}
@@ -74,7 +76,7 @@ func sources(t *testing.T) (all []source) {
 		if pkg == "." {
 			pkg = ""
 		}
-		all = append(all, source{path: rel, pkg: pkg, file: file, size: strings.Count(string(text), "\n")})
+		all = append(all, source{path: rel, pkg: pkg, set: set, file: file, size: strings.Count(string(text), "\n")})
 		return err
 	})
 	if err != nil {

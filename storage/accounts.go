@@ -56,7 +56,8 @@ type AccountDetail struct {
 
 const accountDetail = `
 	SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
-		a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at, t.public_id AS team_public_id, a.status_reason, a.restricted
+		a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
+		t.public_id AS team_public_id, a.status_reason, a.restricted
 	FROM accounts a
 	JOIN teams t ON t.id = a.team_id`
 

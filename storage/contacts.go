@@ -26,7 +26,8 @@ type Contact struct {
 // contactColumns are all columns of a contact. This is the only list of them that
 // is read: UpdateContact writes every one back, so that one which a second list
 // forgot would be erased by the next change.
-const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.name_is_ours, c.email, c.metadata,
+const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bsuid, c.username, c.name, c.name_is_ours,
+	c.email, c.metadata,
 	c.marketing_opted_out, c.opted_in, c.created_at, c.updated_at`
 
 // fields are where contactColumns go.

@@ -76,7 +76,8 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 // replayed.
 func (tx *Tx) insertDeadDelivery(d Delivery) error {
 	_, err := tx.exec(`
-		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, error_code, error_message, created_at)
+		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status,
+			error_code, error_message, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
 		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID, codeDisabled, messageDisabled, tx.Now)
 	return err

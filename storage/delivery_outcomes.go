@@ -94,13 +94,15 @@ func (tx *Tx) markAttempt(p Parcel, status string, a Attempt, next Time) error {
 		SET status = ?, attempt_count = ?, last_attempt_at = ?, next_attempt_at = ?,
 			response_status = ?, response_body_snippet = ?, duration_ms = ?, error_code = ?, error_message = ?
 		WHERE id = ?`,
-		status, a.Attempt, a.AttemptedAt, next, a.ResponseStatus, a.ResponseBodySnippet, a.DurationMS, a.ErrorCode, a.ErrorMessage, p.Delivery)
+		status, a.Attempt, a.AttemptedAt, next, a.ResponseStatus, a.ResponseBodySnippet,
+		a.DurationMS, a.ErrorCode, a.ErrorMessage, p.Delivery)
 }
 
 // insertAttempt gives an attempt a row of its own.
 func (tx *Tx) insertAttempt(p Parcel, a Attempt) error {
 	_, err := tx.exec(`
-		INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status, duration_ms, error_code, error_message, response_body_snippet)
+		INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status,
+			duration_ms, error_code, error_message, response_body_snippet)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.Delivery, a.Attempt, a.AttemptedAt, a.ResponseStatus, a.DurationMS, a.ErrorCode, a.ErrorMessage, a.ResponseBodySnippet)
 	return err

@@ -43,7 +43,8 @@ func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 		SELECT j.id FROM jobs j
 		WHERE j.id > ?1 AND (j.args ->> '$.account' = ?2
 			OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?2)
-			OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?2))
+			OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event
+				WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?2))
 		ORDER BY j.id
 		LIMIT ?3`, after, account, limit)
 	return ids, err

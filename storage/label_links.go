@@ -153,7 +153,8 @@ func (tx *Tx) DetachLabel(organization int64, label string, limit int) (int64, e
 // Which conversations and contacts DetachLabel takes next.
 const (
 	someConversations = `SELECT conversation_id FROM conversation_labels WHERE label_id = ?2 ORDER BY conversation_id LIMIT ?3`
-	someContacts      = `SELECT contact_id FROM contact_labels WHERE label_id = ?2 ORDER BY account_id, contact_created_at, contact_id LIMIT ?3`
+	someContacts      = `SELECT contact_id FROM contact_labels WHERE label_id = ?2
+		ORDER BY account_id, contact_created_at, contact_id LIMIT ?3`
 )
 
 // AttachToContacts puts a label on contacts of an account, and returns on which

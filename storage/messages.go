@@ -206,7 +206,8 @@ func (tx *Tx) InsertMessage(m *Message) error {
 	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
 
 	_, err := tx.exec(`
-		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, provider_id, recipient, phone_number,
+		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source,
+			provider_id, recipient, phone_number,
 			content, body, context, media_id, media_status, sent_at, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,

@@ -71,7 +71,8 @@ func (i Invitation) Unusable(now Time) string {
 }
 
 const invitation = `
-	SELECT ` + linkColumns + `, c.organization_id, c.team_id, c.name AS customer_name, c.status AS customer_status, o.name AS organization_name,
+	SELECT ` + linkColumns + `, c.organization_id, c.team_id, c.name AS customer_name, c.status AS customer_status,
+		o.name AS organization_name,
 		a.public_id AS account, a.phone_number AS account_phone, EXISTS (SELECT 1 FROM jobs WHERE id = l.job_id) AS working
 	FROM setup_links l
 	JOIN customers c ON c.id = l.customer_id

@@ -151,7 +151,8 @@ func (tx *Tx) DeleteCalls(rows []Row) (int64, error) {
 
 // rawCallbacksOf narrows raw callbacks to an organization and an account. One
 // that names no account of ours is nobody's.
-const rawCallbacksOf = `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2)) AND (?3 = 0 OR account_id = ?3)`
+const rawCallbacksOf = `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND organization_id = ?2))
+	AND (?3 = 0 OR account_id = ?3)`
 
 // OldRawCallbacks lists kept callbacks from before a time, oldest first.
 func (rx *Rx) OldRawCallbacks(p Purge, after Row, limit int) ([]Row, error) {
@@ -209,7 +210,8 @@ func (rx *Rx) PurgeCounts(p Purge) (Purged, error) {
 				AND EXISTS (SELECT 1 FROM media WHERE id = media_id AND origin = 'message')) AS media,
 			(SELECT count(*) FROM events e
 				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)
-				AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = e.id AND (created_at >= ?1 OR status IN ('pending', 'failed')))) AS events,
+				AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = e.id
+					AND (created_at >= ?1 OR status IN ('pending', 'failed')))) AS events,
 			(SELECT count(*) FROM deliveries d JOIN events e ON e.id = d.event
 				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)
 				AND d.created_at < ?1 AND d.status IN ('succeeded', 'dead')) AS deliveries,

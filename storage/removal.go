@@ -126,7 +126,8 @@ func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int6
 			phone_number_id = ?3
 			OR phone_number_id IS NULL AND waba_id = ?4 AND NOT ?5
 			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+payloadHolds("?3")+` OR `+payloadHolds("?4")+`)
-				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0 AND (`+payloadHolds("o.phone_number_id")+` OR `+payloadHolds("o.waba_id")+`))))
+				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0
+					AND (`+payloadHolds("o.phone_number_id")+` OR `+payloadHolds("o.waba_id")+`))))
 		ORDER BY id
 		LIMIT ?6`, after, t.ID, t.PhoneNumberID, t.WABAID, t.Shared, limit)
 	return ids, err

@@ -91,7 +91,8 @@ func (tx *Tx) InsertSetupLink(l *SetupLink) (token string, err error) {
 	l.TokenHash, l.TokenLast4 = hash[:], token[len(token)-4:]
 
 	_, err = tx.exec(`
-		INSERT INTO setup_links (id, customer_id, token_hash, token_last4, status, success_redirect_url, failure_redirect_url, expires_at, created_at)
+		INSERT INTO setup_links (id, customer_id, token_hash, token_last4, status, success_redirect_url, failure_redirect_url,
+			expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		l.ID, l.CustomerID, l.TokenHash, l.TokenLast4, l.Status, l.SuccessRedirectURL, l.FailureRedirectURL, l.ExpiresAt, l.CreatedAt)
 	return token, err

@@ -42,7 +42,8 @@ func (tx *Tx) ResumeSubscription(id string) error {
 	err := tx.execOne(`
 		UPDATE subscriptions
 		SET status = 'active', disabled_reason = NULL, updated_at = ?,
-			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures), failing_since = iif(status = 'disabled', 0, failing_since)
+			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures),
+			failing_since = iif(status = 'disabled', 0, failing_since)
 		WHERE id = ? AND deleted_at = 0`, tx.Now, id)
 	if err != nil {
 		return err

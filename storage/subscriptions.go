@@ -130,7 +130,8 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 	}
 
 	_, err = tx.exec(`
-		INSERT INTO subscriptions (id, organization_id, url, description, events, phone_number_ids, custom_headers, status, created_at, updated_at)
+		INSERT INTO subscriptions (id, organization_id, url, description, events, phone_number_ids, custom_headers, status,
+			created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		s.ID, s.OrganizationID, s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.Status, s.CreatedAt, s.UpdatedAt)
 	if err != nil {

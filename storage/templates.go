@@ -122,7 +122,8 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 	t.UpdatedAt = tx.Now
 	return tx.execOne(`
 		UPDATE templates
-		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''), parameter_format = ?,
+		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''),
+			parameter_format = ?,
 			content = ?, components = ?, reason = nullif(?, ''), updated_at = ?
 		WHERE id = ? AND account_id = ?`,
 		t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat,

@@ -26,7 +26,8 @@ func (c usageCounts) write(s *session) error {
 		_, err := s.exec(`
 			INSERT INTO usage (organization_id, month, messages)
 			VALUES (?, ?, ?)
-			ON CONFLICT (organization_id, month) DO UPDATE SET messages = messages + excluded.messages`, of.organization, of.month, messages)
+			ON CONFLICT (organization_id, month) DO UPDATE SET messages = messages + excluded.messages`,
+			of.organization, of.month, messages)
 		if err != nil {
 			return err
 		}

@@ -50,12 +50,15 @@ func (c *contactChanges) apply(to *storage.Contact) {
 	if c.Username.Set {
 		to.Username = c.Username.orNil()
 	}
+
+	// An empty address clears it, as null does.
 	if c.Email.Set {
 		to.Email = c.Email.orNil()
 		if c.Email.Value == "" {
 			to.Email = nil
 		}
 	}
+
 	if c.Metadata.Set {
 		to.Metadata = nil
 		if !c.Metadata.Null {

@@ -222,6 +222,7 @@ func (f *bodyChecker) skipValue() {
 				f.at++
 			}
 		}
+
 		if depth == 0 {
 			return
 		}
