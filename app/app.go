@@ -127,16 +127,16 @@ func (a *App) open() (err error) {
 		return err
 	}
 	a.api = api.New(a.apiOptions(a.work.Accounts))
-	a.docs = pages.NewDocs(pages.DocsOptions{Description: api.Description(), BaseURL: a.URL() + "/v1", Refuse: a.refusePage})
+	a.docs = pages.NewDocs(pages.DocsOptions{Description: api.OpenAPIDocument(), BaseURL: a.URL() + "/v1", WriteError: a.refusePage})
 	a.hosts = a.findHosts()
 	a.openOnboard()
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
-		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,
+		Log: a.Log, Host: jobs.Host(a.URL()), WriteError: a.refuseCallback, OnKept: a.metrics.keep,
 	})
 	a.runner = queue.New(queue.Options{
 		DB: a.DB, Kinds: a.work.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
-		Grace: jobGrace, Log: a.Log, OnFinish: a.metrics.job,
+		Grace: jobGrace, Log: a.Log, OnRun: a.metrics.job,
 	})
 	return nil
 }

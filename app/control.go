@@ -61,7 +61,7 @@ func (a *App) serveControl(ctx context.Context) error {
 // refresh makes the server see what another process changed.
 func (a *App) refresh(w http.ResponseWriter, _ *http.Request) {
 	a.DB.Forget()
-	a.runner.Wake()
+	a.runner.Rescan()
 	w.WriteHeader(http.StatusNoContent)
 }
 

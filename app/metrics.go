@@ -72,7 +72,7 @@ func (m *metrics) commit(c storage.Commit) {
 	m.writerWait.Observe(c.Waited.Seconds())
 }
 
-func (m *metrics) job(f queue.Finish) {
+func (m *metrics) job(f queue.RunResult) {
 	m.jobs.WithLabelValues(f.Kind, f.Outcome).Inc()
 	m.jobTime.WithLabelValues(f.Kind).Observe(f.Took.Seconds())
 }

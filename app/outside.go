@@ -14,7 +14,7 @@ import (
 // log, under its route.
 func (a *App) serveOutside(w http.ResponseWriter, r *http.Request) {
 	began, seen := time.Now(), &watchedWriter{ResponseWriter: w, status: http.StatusOK}
-	id := a.api.Identify(w)
+	id := a.api.EnsureRequestID(w)
 	// Whatever it is, it runs nothing and shows nothing within others, unless it says so itself.
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -61,7 +61,7 @@ func (a *App) guarded(w *watchedWriter, r *http.Request, serve http.HandlerFunc)
 		case w.began:
 			w.status, w.failure, aborted = http.StatusInternalServerError, panicked(p), true
 		default:
-			a.api.Refuse(w, r, panicked(p))
+			a.api.WriteError(w, r, panicked(p))
 		}
 	}()
 	serve(w, r)
@@ -78,8 +78,8 @@ type watchedWriter struct {
 	failure error
 }
 
-// Note implements api.Noter.
-func (w *watchedWriter) Note(failure error) { w.failure = failure }
+// RecordFailure implements api.FailureRecorder.
+func (w *watchedWriter) RecordFailure(failure error) { w.failure = failure }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *watchedWriter) WriteHeader(status int) {

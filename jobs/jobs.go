@@ -71,15 +71,15 @@ const sendLease = 10 * time.Minute
 // Kinds lists every kind of job, the most urgent first.
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
-		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
-		{Name: kindReceipt, Handle: w.receipt, Lane: func(string) int { return receiptsAtOnce }},
+		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, LaneLimit: func(string) int { return sendsAtOnce }},
+		{Name: kindReceipt, Handle: w.receipt, LaneLimit: func(string) int { return receiptsAtOnce }},
 		{
 			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Lease: w.Webhooks.lease(),
-			Own: true, Workers: deliveriesAtOnce, Lane: w.attempts.limit, Opened: w.attempts.resumed,
-			Ahead: deliveriesAhead, Prepare: w.preloadDeliveries,
+			OwnWorkers: true, Workers: deliveriesAtOnce, LaneLimit: w.attempts.limit, OnLaneOpened: w.attempts.resumed,
+			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},
 		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard},
-		{Name: kindFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, Lane: func(string) int { return fetchesAtOnce }},
+		{Name: kindFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, LaneLimit: func(string) int { return fetchesAtOnce }},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
 		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},
 		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Lease: accountCheckLease},

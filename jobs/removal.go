@@ -80,7 +80,7 @@ func (w *Workers) unsubscribe(ctx context.Context, job storage.Job) (queue.Commi
 		err = w.Provider.Unsubscribe(ctx, token, *t.WABAID)
 	}
 
-	if provider.Transient(err) && job.Attempt() < unsubscribeTries {
+	if provider.IsTransient(err) && job.Attempt() < unsubscribeTries {
 		return nil, err
 	}
 	if err != nil {

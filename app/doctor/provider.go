@@ -137,7 +137,7 @@ func (e *examination) token(ctx context.Context, a storage.AccountDetail) bool {
 	}
 	found, err := client.Number(ctx, provider.NewToken(secret), number)
 	switch {
-	case provider.Transient(err):
+	case provider.IsTransient(err):
 		e.warn("accounts", "Try again later.", "The provider did not tell about the number %s: %v.", number, err)
 	case err != nil:
 		e.broken("accounts", "Make a new access token at the provider and connect the number again: confab accounts connect --phone-number-id "+number+" …",

@@ -22,8 +22,8 @@ const docsPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img
 type DocsOptions struct {
 	Description []byte // openapi.json
 	BaseURL     string // of the API
-	// Refuse answers what cannot be shown, in the form that all errors have.
-	Refuse func(http.ResponseWriter, *http.Request, error)
+	// WriteError answers what cannot be shown, in the form that all errors have.
+	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
 // Docs serves the API reference. It is made when somebody asks first.
@@ -79,7 +79,7 @@ var ErrNoPage = errors.New("there is no such page")
 // ServeHTTP answers one request.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		d.Refuse(w, r, ErrMethod)
+		d.WriteError(w, r, ErrMethod)
 		return
 	}
 	if r.URL.Path == DocsPath+"/" {
@@ -88,12 +88,12 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	files, err := d.files()
 	if err != nil {
-		d.Refuse(w, r, err)
+		d.WriteError(w, r, err)
 		return
 	}
 	f, ok := files[r.URL.Path]
 	if !ok {
-		d.Refuse(w, r, ErrNoPage)
+		d.WriteError(w, r, ErrNoPage)
 		return
 	}
 	h := w.Header()

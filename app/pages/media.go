@@ -24,8 +24,8 @@ var ErrMethod = errors.New("pages are only read")
 type MediaOptions struct {
 	DB    *storage.DB
 	Files *storage.Files
-	// Refuse answers what cannot be shown, in the form that all errors have.
-	Refuse func(http.ResponseWriter, *http.Request, error)
+	// WriteError answers what cannot be shown, in the form that all errors have.
+	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
 // Media serves hosted files at /media/{token}, with or without the file's name
@@ -38,7 +38,7 @@ func NewMedia(o MediaOptions) *Media { return &Media{o} }
 // ServeHTTP answers one request.
 func (p *Media) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := p.show(w, r); err != nil {
-		p.Refuse(w, r, err)
+		p.WriteError(w, r, err)
 	}
 }
 

@@ -167,7 +167,7 @@ func (v *visit) exchange(ctx context.Context, code string) (provider.Token, erro
 		if err == nil {
 			return grant.Token, nil
 		}
-		if !provider.Transient(err) || provider.OutcomeOf(err) == provider.Unknown || try == exchangeTries {
+		if !provider.IsTransient(err) || provider.OutcomeOf(err) == provider.Unknown || try == exchangeTries {
 			return provider.Token{}, err
 		}
 		select {

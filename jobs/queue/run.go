@@ -209,8 +209,8 @@ func (r *Runner) expireLeases() {
 }
 
 func (r *Runner) observe(k *kindState, outcome string, began time.Time) {
-	if r.OnFinish != nil {
-		r.OnFinish(Finish{Kind: k.Name, Outcome: outcome, Took: time.Since(began)})
+	if r.OnRun != nil {
+		r.OnRun(RunResult{Kind: k.Name, Outcome: outcome, Took: time.Since(began)})
 	}
 }
 
