@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	kindAccountSweep = "accounts.sweep"
+	kindAccountSweep = "account.check_all"
 	kindAccountCheck = "account.check"
 
 	accountSweepEvery = time.Hour

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	kindUnsubscribe = "unsubscribe_account"
-	kindPurge       = "purge_account"
+	kindUnsubscribe = "account.unsubscribe"
+	kindPurge       = "account.purge"
 
 	// purgeLease is enough for tens of millions of rows.
 	purgeLease = 12 * time.Hour

@@ -84,7 +84,7 @@ func (w *world) start() {
 	w.is.NoErr(err)
 	w.options.Provider = client
 	workers := jobs.New(w.options)
-	kinds := slices.DeleteFunc(workers.Kinds(), func(k queue.Kind) bool { return k.Name == "accounts.sweep" && !w.sweeps })
+	kinds := slices.DeleteFunc(workers.Kinds(), func(k queue.Kind) bool { return k.Name == "account.check_all" && !w.sweeps })
 	runner := queue.New(queue.Options{DB: w.db, Kinds: kinds, Workers: 256, Poll: time.Hour, Grace: time.Second, Log: w.options.Log, OnRun: w.count})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

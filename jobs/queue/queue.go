@@ -111,6 +111,6 @@ func (k *Kind) shouldRetry(j storage.Job, err error) (retry bool, delay time.Dur
 // RunResult describes one run that ended, for Options.OnRun.
 type RunResult struct {
 	Kind    string
-	Outcome string // "done", "retry", "failed", "postponed", "released" or "lost"
+	Outcome string // "done", "retry", "failed", "postponed", "interrupted" or "lease_lost"
 	Took    time.Duration
 }
