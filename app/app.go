@@ -168,9 +168,9 @@ func (a *App) openServices() (err error) {
 	a.api = api.New(a.apiOptions(a.work.Accounts))
 
 	a.docs = pages.NewDocs(pages.DocsOptions{
-		Description: api.Description(),
+		Description: api.OpenAPIDocument(),
 		BaseURL:     a.URL() + "/v1",
-		Refuse:      a.refusePage,
+		WriteError:  a.refusePage,
 	})
 	a.hosts = a.findHosts()
 	a.openOnboard()
@@ -181,18 +181,18 @@ func (a *App) openServices() (err error) {
 		VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
 		Log:         a.Log,
 		Host:        jobs.Host(a.URL()),
-		Refuse:      a.refuseCallback,
+		WriteError:  a.refuseCallback,
 		OnKept:      a.metrics.countKept,
 	})
 
 	a.runner = queue.New(queue.Options{
-		DB:       a.DB,
-		Kinds:    a.work.Kinds(),
-		Workers:  a.Config.Jobs.Workers,
-		Poll:     a.Config.Jobs.PollInterval,
-		Grace:    jobGrace,
-		Log:      a.Log,
-		OnFinish: a.metrics.observeJob,
+		DB:      a.DB,
+		Kinds:   a.work.Kinds(),
+		Workers: a.Config.Jobs.Workers,
+		Poll:    a.Config.Jobs.PollInterval,
+		Grace:   jobGrace,
+		Log:     a.Log,
+		OnRun:   a.metrics.observeJob,
 	})
 	return nil
 }

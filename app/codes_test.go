@@ -10,7 +10,7 @@ import (
 )
 
 // magicCodes are the provider's codes that fit into a magic recipient.
-func magicCodes() (rows []provider.Row) {
+func magicCodes() (rows []provider.CodeRow) {
 	for _, row := range provider.Codes() {
 		if row.First <= 999_999 && row.Subcode == 0 {
 			rows = append(rows, row)
@@ -21,7 +21,7 @@ func magicCodes() (rows []provider.Row) {
 
 // expectation is a message on its way to a failure.
 type expectation struct {
-	row        provider.Row
+	row        provider.CodeRow
 	number, id string
 	async      bool
 }

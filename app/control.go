@@ -79,7 +79,7 @@ func (a *App) serveControl(ctx context.Context) error {
 // another process has changed something.
 func (a *App) serveRefresh(w http.ResponseWriter, _ *http.Request) {
 	a.DB.Forget()
-	a.runner.Wake()
+	a.runner.Rescan()
 	w.WriteHeader(http.StatusNoContent)
 }
 

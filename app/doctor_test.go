@@ -139,7 +139,7 @@ func faults() map[string]fault {
 			check: "jobs", status: doctor.Warning, says: "no server runs", advice: "confab serve", down: true},
 		"a file that is missing": {plant: sql(`INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, created_at) VALUES ('med_1', 1, 'library', 't', ?, 'x/y', 1, 1)`,
 			strings.Repeat("ab", 32)), check: "media", status: doctor.Broken, says: "1 of 1 files are missing: abababababab", advice: "out of a backup"},
-		"a file of nobody": {plant: orphan, check: "media", status: doctor.Warning, says: "belong to no row", advice: "sweeps them away", down: true},
+		"a file of nobody": {plant: orphan, check: "media", status: doctor.Warning, says: "belong to no row", advice: "removes them every 6 hours", down: true},
 		"an endpoint that is disabled": {plant: sql(`INSERT INTO subscriptions (id, organization_id, url, events, status, disabled_reason, created_at, updated_at)
 			VALUES ('wbs_1', 1, 'https://x.test', '["*"]', 'disabled', 'endpoint_gone', 1, 1)`), check: "webhooks", status: doctor.Warning,
 			says: "wbs_1 is disabled (endpoint_gone)", advice: "confab webhooks enable wbs_1"},

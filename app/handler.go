@@ -58,7 +58,7 @@ func (a *App) findRoute(r *http.Request) route {
 		return route{pattern: path, quiet: true, serve: a.readOnly(a.metrics.handler.ServeHTTP)}
 	}
 	return route{serve: func(w http.ResponseWriter, r *http.Request) {
-		a.api.Refuse(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
+		a.api.WriteError(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 	}}
 }
 
@@ -66,7 +66,7 @@ func (a *App) findRoute(r *http.Request) route {
 func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			a.api.Refuse(w, r, &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"})
+			a.api.WriteError(w, r, &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"})
 			return
 		}
 		serve(w, r)
@@ -97,7 +97,7 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 	case errors.Is(err, callback.ErrMethod):
 		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and POST.", Allow: "GET, POST"}
 	}
-	a.api.Refuse(w, r, err)
+	a.api.WriteError(w, r, err)
 }
 
 // serveReady says whether requests should be sent here: not while the database

@@ -28,7 +28,7 @@ func (a *App) openMedia() (err error) {
 		Redirects:     guard.MaxRedirects,
 		Timeout:       fetchTimeout,
 	})
-	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, Refuse: a.refusePage})
+	a.media = pages.NewMedia(pages.MediaOptions{DB: a.DB, Files: a.files, WriteError: a.refusePage})
 	return nil
 }
 
@@ -53,5 +53,5 @@ func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, pages.ErrNoPage):
 		err = &api.Error{Code: api.ResourceNotFound, Message: "There is no such page."}
 	}
-	a.api.Refuse(w, r, err)
+	a.api.WriteError(w, r, err)
 }

@@ -110,7 +110,7 @@ func (m *metrics) observeCommit(c storage.Commit) {
 	m.writerWait.Observe(c.Waited.Seconds())
 }
 
-func (m *metrics) observeJob(f queue.Finish) {
+func (m *metrics) observeJob(f queue.RunResult) {
 	m.jobs.WithLabelValues(f.Kind, f.Outcome).Inc()
 	m.jobTime.WithLabelValues(f.Kind).Observe(f.Took.Seconds())
 }

@@ -14,7 +14,7 @@ import (
 // log, under its route.
 func (a *App) serveOutsideAPI(w http.ResponseWriter, r *http.Request) {
 	began, seen := time.Now(), &recordingWriter{ResponseWriter: w, status: http.StatusOK}
-	id := a.api.Identify(w)
+	id := a.api.EnsureRequestID(w)
 
 	// By default no answer may run scripts or be framed by other pages. A handler
 	// that shows a page replaces these headers.
@@ -73,7 +73,7 @@ func (a *App) serveWithRecovery(w *recordingWriter, r *http.Request, serve http.
 		case w.wroteHeader:
 			w.status, w.failure, aborted = http.StatusInternalServerError, panicError(p), true
 		default:
-			a.api.Refuse(w, r, panicError(p))
+			a.api.WriteError(w, r, panicError(p))
 		}
 	}()
 
@@ -91,8 +91,8 @@ type recordingWriter struct {
 	failure     error
 }
 
-// Note implements api.Noter.
-func (w *recordingWriter) Note(failure error) { w.failure = failure }
+// RecordFailure implements api.FailureRecorder.
+func (w *recordingWriter) RecordFailure(failure error) { w.failure = failure }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *recordingWriter) WriteHeader(status int) {

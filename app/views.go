@@ -23,4 +23,4 @@ func DeliveryView(d storage.Delivery, payload []byte) any { return api.ViewDeliv
 func AccountView(a storage.AccountDetail) any { return api.ViewAccount(a) }
 
 // TemplateSyncView is what a sync of templates brought, as the API shows it.
-func TemplateSyncView(s *jobs.TemplateSync) any { return api.ViewSync(s) }
+func TemplateSyncView(s *jobs.TemplateSync) any { return api.ViewTemplateSync(s) }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	kindAccountSweep = "accounts.sweep"
+	kindAccountSweep = "account.check_all"
 	kindAccountCheck = "account.check"
 
 	accountSweepEvery = time.Hour
@@ -85,7 +85,7 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Comm
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil // removed meanwhile
-	case provider.Transient(err) && !(args.Swept && job.Attempt() >= sweptAttempts):
+	case provider.IsTransient(err) && !(args.Swept && job.Attempt() >= sweptAttempts):
 		return nil, err
 	case err != nil:
 		w.Log.Warn("an account could not be checked", "account", args.Account, "error", err)

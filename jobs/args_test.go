@@ -50,8 +50,8 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
 	"unsubscribe_account": jobs.EnqueuePurge,
 	"purge_account":       func(*storage.Tx, storage.Account) error { return nil }, // with the one before
-	storage.KindBury:      func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindBury) },
-	storage.KindUproot:    func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindUproot) },
+	storage.KindFailDeliveries:      func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindBury) },
+	storage.KindDeleteSubscription:    func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindUproot) },
 }
 
 func aboutSubscription(tx *storage.Tx, kind string) error {

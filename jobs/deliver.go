@@ -276,7 +276,7 @@ func (w *Workers) logAttempt(p storage.Parcel, out webhook.Outcome, next time.Du
 		slog.Duration("took", out.Took),
 	}
 	if !out.Succeeded() {
-		attrs = append(attrs, slog.String("error", out.Code), slog.String("message", out.Message), slog.Duration("next", next))
+		attrs = append(attrs, slog.String("error", out.Code), slog.String("message", out.Message), slog.Duration("retry_in", next))
 	}
 	w.Log.LogAttrs(context.Background(), level, "webhook attempt", attrs...)
 }

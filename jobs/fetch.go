@@ -76,7 +76,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit
 	switch mismatch := errors.Is(err, errHashMismatch); {
 	case !ofProvider && !mismatch:
 		return nil, err // our own error, such as a full disk: the queue's backoff
-	case (mismatch || provider.Transient(err)) && job.Attempt() <= len(fetchRetries):
+	case (mismatch || provider.IsTransient(err)) && job.Attempt() <= len(fetchRetries):
 		delay := max(jitter(fetchRetries[job.Attempt()-1]), min(provider.RetryAfter(err), maxFetchWait))
 		return nil, queue.RetryAfter(delay, err)
 	}

@@ -29,7 +29,7 @@ func (w *world) hear(field, list, item string) {
 		"messaging_product":"whatsapp","metadata":{"display_phone_number":"1555100200300","phone_number_id":"100200300"},
 		"contacts":[{"profile":{"name":"Ana Ruiz"},"wa_id":"15550001111","user_id":"US.1"}],%q:[%s]}}]}]}`, field, list, item)
 	server := callback.New(callback.Options{DB: w.db, AppSecret: "s", VerifyToken: "v", Host: w.options.Host, Log: w.options.Log,
-		Refuse: func(_ http.ResponseWriter, _ *http.Request, err error) { w.t.Error(err) }})
+		WriteError: func(_ http.ResponseWriter, _ *http.Request, err error) { w.t.Error(err) }})
 	mac := hmac.New(sha256.New, []byte("s"))
 	mac.Write([]byte(body))
 	r := httptest.NewRequest("POST", "/provider/webhook", bytes.NewReader([]byte(body)))

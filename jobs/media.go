@@ -19,7 +19,7 @@ import (
 
 const (
 	kindMediaRemoval = "media.remove"
-	kindMediaSweep   = "media.sweep"
+	kindMediaSweep   = "media.remove_unused"
 
 	// mediaGrace is how long deleted media stays for messages that were accepted
 	// with it. While such a message still waits, the time is extended by as much. A

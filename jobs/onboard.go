@@ -78,7 +78,7 @@ func (w *Workers) subscribeAndRegister(ctx context.Context, c credentials) (n pr
 // records that it failed.
 func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, failed error) (queue.Commit, error) {
 	_, ofProvider := errors.AsType[*provider.Error](failed)
-	mayPass := provider.Transient(failed) || !ofProvider && !errors.Is(failed, ErrToken)
+	mayPass := provider.IsTransient(failed) || !ofProvider && !errors.Is(failed, ErrToken)
 	if mayPass && job.Attempt() <= len(onboardRetries) {
 		return nil, queue.RetryAfter(onboardRetries[job.Attempt()-1], failed)
 	}

@@ -70,7 +70,7 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 	switch {
 	case err == nil:
 		return nil, nil
-	case provider.Transient(err) && storage.Now().Add(receiptRetry) < job.CreatedAt.Add(life):
+	case provider.IsTransient(err) && storage.Now().Add(receiptRetry) < job.CreatedAt.Add(life):
 		return nil, queue.RetryAfter(receiptRetry, err)
 	}
 

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	kindUnsubscribe = "unsubscribe_account"
-	kindPurge       = "purge_account"
+	kindUnsubscribe = "account.unsubscribe"
+	kindPurge       = "account.purge"
 
 	// purgeLease is enough for tens of millions of rows.
 	purgeLease = 12 * time.Hour
@@ -81,7 +81,7 @@ func (w *Workers) unsubscribe(ctx context.Context, job storage.Job) (queue.Commi
 		err = w.Provider.Unsubscribe(ctx, token, *t.WABAID)
 	}
 
-	if provider.Transient(err) && job.Attempt() < unsubscribeTries {
+	if provider.IsTransient(err) && job.Attempt() < unsubscribeTries {
 		return nil, err
 	}
 	if err != nil {

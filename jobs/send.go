@@ -107,7 +107,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	}
 
 	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
-	if ctx.Err() != nil && provider.Transient(err) {
+	if ctx.Err() != nil && provider.IsTransient(err) {
 		return nil, interrupted(err)
 	}
 	return w.sendOutcome(job, out, sent, err)

@@ -62,7 +62,7 @@ func TestAllThatIsOutstandingDiesWithItsSubscription(t *testing.T) {
 		time.Sleep(time.Second)
 		is.Equal(deliveriesIn(t, db, s, storage.DeliveryDead), 2*storage.DeliveriesPerStep+1)
 		is.Equal(queued(t, db, storage.KindDeliver), 0)
-		is.Equal(queued(t, db, storage.KindBury), 0)
+		is.Equal(queued(t, db, storage.KindFailDeliveries), 0)
 	})
 }
 
@@ -77,7 +77,7 @@ func TestADeletedSubscriptionIsUprooted(t *testing.T) {
 		is.Equal(deliveriesIn(t, db, s, ""), 0) // at once, for its organization
 		time.Sleep(time.Second)
 		is.Equal(queued(t, db, storage.KindDeliver), 0)
-		is.Equal(queued(t, db, storage.KindUproot), 0)
+		is.Equal(queued(t, db, storage.KindDeleteSubscription), 0)
 		err := db.View(context.Background(), func(rx *storage.Rx) error {
 			gone, err := rx.Subscriptions(s.OrganizationID, storage.First, 10)
 			is.Equal(len(gone), 0)

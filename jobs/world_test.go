@@ -48,7 +48,7 @@ type world struct {
 }
 
 // count counts runs by how they ended.
-func (w *world) count(f queue.Finish) {
+func (w *world) count(f queue.RunResult) {
 	if f.Kind == "send" && f.Outcome == "postponed" {
 		w.postponed.Add(1)
 	}
@@ -84,8 +84,8 @@ func (w *world) start() {
 	w.is.NoErr(err)
 	w.options.Provider = client
 	workers := jobs.New(w.options)
-	kinds := slices.DeleteFunc(workers.Kinds(), func(k queue.Kind) bool { return k.Name == "accounts.sweep" && !w.sweeps })
-	runner := queue.New(queue.Options{DB: w.db, Kinds: kinds, Workers: 256, Poll: time.Hour, Grace: time.Second, Log: w.options.Log, OnFinish: w.count})
+	kinds := slices.DeleteFunc(workers.Kinds(), func(k queue.Kind) bool { return k.Name == "account.check_all" && !w.sweeps })
+	runner := queue.New(queue.Options{DB: w.db, Kinds: kinds, Workers: 256, Poll: time.Hour, Grace: time.Second, Log: w.options.Log, OnRun: w.count})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()
@@ -202,7 +202,7 @@ func (w *world) report(wamid, status, tag string) {
 		"statuses":[{"id":%q,"status":%q,"timestamp":"%d","recipient_id":"15550001111","biz_opaque_callback_data":%q}]}}]}]}`,
 		wamid, status, time.Now().Unix(), tag)
 	server := callback.New(callback.Options{DB: w.db, AppSecret: "s", VerifyToken: "v", Log: w.options.Log,
-		Refuse: func(_ http.ResponseWriter, _ *http.Request, err error) { w.t.Error(err) }})
+		WriteError: func(_ http.ResponseWriter, _ *http.Request, err error) { w.t.Error(err) }})
 	mac := hmac.New(sha256.New, []byte("s"))
 	mac.Write([]byte(body))
 	r := httptest.NewRequest("POST", "/provider/webhook", bytes.NewReader([]byte(body)))

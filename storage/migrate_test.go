@@ -16,7 +16,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Invented migrations, for files of schema 1.
+// Invented migrations, for files of the newest schema.
 const (
 	addColumn = `ALTER TABLE labels ADD COLUMN shape TEXT NOT NULL DEFAULT 'round';`
 	addTable  = `CREATE TABLE shapes (name TEXT PRIMARY KEY) STRICT; INSERT INTO shapes SELECT name FROM organizations;`
@@ -24,6 +24,15 @@ const (
 	breaksKey = `INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
 		VALUES ('l', 1, 99, 'a', 'a', 'red', 1, 1);`
 )
+
+// newest is the schema of a new file. The invented migrations follow it.
+const newest = storage.SchemaVersion
+
+// step is the name of the n-th invented migration.
+func step(n int, what string) string { return fmt.Sprintf("%04d_%s.sql", newest+n, what) }
+
+// backupOf is the copy that an upgrade of a new file leaves.
+func backupOf(path string) string { return fmt.Sprintf("%s.v%d.bak", path, newest) }
 
 func files(named map[string]string) fs.FS {
 	m := fstest.MapFS{}
@@ -76,15 +85,15 @@ func TestMigrationsRunInOrder(t *testing.T) {
 	o := newFile(t)
 	old := contents(t, o.Path)
 	is.NoErr(storage.Migrate(o, files(map[string]string{
-		"0001_ignored.sql": "not even SQL",
-		"0002_column.sql":  addColumn,
-		"0003_table.sql":   addTable + "INSERT INTO shapes SELECT DISTINCT 'x' FROM pragma_table_xinfo('labels') WHERE name = 'shape';",
-	}), 3))
-	is.Equal(column(t, o.Path, "PRAGMA user_version"), []string{"3"})
+		step(0, "ignored"): "not even SQL",
+		step(1, "column"):  addColumn,
+		step(2, "table"):   addTable + "INSERT INTO shapes SELECT DISTINCT 'x' FROM pragma_table_xinfo('labels') WHERE name = 'shape';",
+	}), newest+2))
+	is.Equal(column(t, o.Path, "PRAGMA user_version"), []string{fmt.Sprint(newest + 2)})
 	is.Equal(column(t, o.Path, "SELECT name FROM shapes ORDER BY name"), []string{"Acme", "x"})
 
-	backup := o.Path + ".v1.bak"
-	is.Equal(column(t, backup, "PRAGMA user_version"), []string{"1"})
+	backup := backupOf(o.Path)
+	is.Equal(column(t, backup, "PRAGMA user_version"), []string{fmt.Sprint(newest)})
 	is.Equal(contents(t, backup), old)
 	info, err := os.Stat(backup)
 	is.NoErr(err)
@@ -94,8 +103,8 @@ func TestMigrationsRunInOrder(t *testing.T) {
 func TestMigrationBackupCanBeUsedAsItIs(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)
-	is.NoErr(storage.Migrate(o, files(map[string]string{"0002_column.sql": addColumn}), 2))
-	is.NoErr(os.Rename(o.Path+".v1.bak", o.Path))
+	is.NoErr(storage.Migrate(o, files(map[string]string{step(1, "column"): addColumn}), newest+1))
+	is.NoErr(os.Rename(backupOf(o.Path), o.Path))
 	db, err := storage.Open(o)
 	is.NoErr(err)
 	storagetest.View(t, db, func(rx *storage.Rx) error {
@@ -115,13 +124,13 @@ func TestMigrationThatFailsLeavesTheFileUntouched(t *testing.T) {
 			is := is.New(t)
 			o := newFile(t)
 			before := snapshot(t, filepath.Dir(o.Path))
-			err := storage.Migrate(o, files(map[string]string{"0002_bad.sql": text}), 2)
+			err := storage.Migrate(o, files(map[string]string{step(1, "bad"): text}), newest+1)
 			is.True(err != nil)
-			is.True(strings.Contains(err.Error(), "0002_bad.sql"))
-			is.True(strings.Contains(err.Error(), "unchanged since schema 1"))
+			is.True(strings.Contains(err.Error(), step(1, "bad")))
+			is.True(strings.Contains(err.Error(), fmt.Sprintf("unchanged since schema %d", newest)))
 			after := snapshot(t, filepath.Dir(o.Path))
-			is.True(after[o.Path+".v1.bak"] != "")
-			delete(after, o.Path+".v1.bak")
+			is.True(after[backupOf(o.Path)] != "")
+			delete(after, backupOf(o.Path))
 			is.Equal(after, before)
 			upgrade(t, o) // and it still opens
 		})
@@ -131,30 +140,31 @@ func TestMigrationThatFailsLeavesTheFileUntouched(t *testing.T) {
 func TestMigrationsBeforeAFailedOneStay(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)
-	err := storage.Migrate(o, files(map[string]string{"0002_column.sql": addColumn, "0003_bad.sql": failsLate}), 3)
-	is.True(strings.Contains(err.Error(), "unchanged since schema 2"))
-	is.Equal(column(t, o.Path, "PRAGMA user_version"), []string{"2"})
+	err := storage.Migrate(o, files(map[string]string{step(1, "column"): addColumn, step(2, "bad"): failsLate}), newest+2)
+	is.True(strings.Contains(err.Error(), fmt.Sprintf("unchanged since schema %d", newest+1)))
+	is.Equal(column(t, o.Path, "PRAGMA user_version"), []string{fmt.Sprint(newest + 1)})
 	is.Equal(column(t, o.Path, "SELECT name FROM sqlite_schema WHERE name = 'half'"), nil)
 	is.Equal(len(column(t, o.Path, "SELECT id FROM api_keys")), 1)
 }
 
 func TestMigrationsThatDoNotAddUpAreRefused(t *testing.T) {
+	missing := func(n int) string { return fmt.Sprintf("number %d is missing", newest+n) }
 	for name, c := range map[string]struct {
 		files map[string]string
 		says  string
 	}{
-		"a gap":            {map[string]string{"0002_a.sql": addColumn, "0004_c.sql": addTable}, "number 3 is missing"},
-		"none at the end":  {map[string]string{"0002_a.sql": addColumn, "0003_b.sql": addTable}, "number 4 is missing"},
-		"none at the head": {map[string]string{"0003_b.sql": addTable, "0004_c.sql": addTable}, "number 2 is missing"},
-		"none at all":      {nil, "number 2 is missing"},
+		"a gap":            {map[string]string{step(1, "a"): addColumn, step(3, "c"): addTable}, missing(2)},
+		"none at the end":  {map[string]string{step(1, "a"): addColumn, step(2, "b"): addTable}, missing(3)},
+		"none at the head": {map[string]string{step(2, "b"): addTable, step(3, "c"): addTable}, missing(1)},
+		"none at all":      {nil, missing(1)},
 		"no number":        {map[string]string{"first.sql": addColumn}, "first.sql: its name must start with a number"},
-		"twice the same":   {map[string]string{"0002_a.sql": addColumn, "0002_b.sql": addTable}, "have the same number"},
+		"twice the same":   {map[string]string{step(1, "a"): addColumn, step(1, "b"): addTable}, "have the same number"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			o := newFile(t)
 			before := snapshot(t, filepath.Dir(o.Path))
-			err := storage.Migrate(o, files(c.files), 4)
+			err := storage.Migrate(o, files(c.files), newest+3)
 			is.True(err != nil)
 			is.True(strings.Contains(err.Error(), c.says))
 			is.Equal(snapshot(t, filepath.Dir(o.Path)), before) // not even a copy was made
@@ -168,9 +178,9 @@ func TestMigrationIsNotForACommandBesideTheServer(t *testing.T) {
 	before := snapshot(t, filepath.Dir(o.Path))
 	o.KeepVersion = true
 	upgrade(t, o) // a current file is fine
-	err := storage.Migrate(o, files(map[string]string{"0002_a.sql": addColumn}), 2)
+	err := storage.Migrate(o, files(map[string]string{step(1, "a"): addColumn}), newest+1)
 	is.True(err != nil)
-	is.True(strings.Contains(err.Error(), "at schema 1 and this build needs 2: restart the server"))
+	is.True(strings.Contains(err.Error(), fmt.Sprintf("at schema %d and this build needs %d: restart the server", newest, newest+1)))
 	is.Equal(snapshot(t, filepath.Dir(o.Path)), before)
 }
 
@@ -182,13 +192,13 @@ func TestMigrationsOfManyProcessesRunOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			errs[i] = storage.Migrate(o, files(map[string]string{"0002_a.sql": addColumn, "0003_b.sql": addTable}), 3)
+			errs[i] = storage.Migrate(o, files(map[string]string{step(1, "a"): addColumn, step(2, "b"): addTable}), newest+2)
 		})
 	}
 	wg.Wait()
 	is.Equal(errs, make([]error, 4))
 	is.Equal(column(t, o.Path, "SELECT name FROM shapes"), []string{"Acme"})
-	is.Equal(contents(t, o.Path+".v1.bak"), old) // not copied again after the upgrade
+	is.Equal(contents(t, backupOf(o.Path)), old) // not copied again after the upgrade
 	names := snapshot(t, filepath.Dir(o.Path))
 	is.Equal(len(names), 3)
 }

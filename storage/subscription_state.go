@@ -3,8 +3,8 @@ package storage
 // The kinds of jobs that finish what one transaction cannot do without holding
 // the writer for too long; their arguments are SubscriptionArgs.
 const (
-	KindBury   = "bury"   // the outstanding deliveries of a disabled subscription
-	KindUproot = "uproot" // a deleted subscription with its deliveries
+	KindFailDeliveries     = "webhook.fail_deliveries" // the outstanding deliveries of a disabled subscription
+	KindDeleteSubscription = "webhook.delete"          // a deleted subscription with its deliveries
 )
 
 // SubscriptionArgs name the subscription that a job is about.
@@ -72,7 +72,7 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 	if err != nil || buried < DeliveriesPerStep {
 		return err
 	}
-	_, err = tx.Enqueue(NewJob{Kind: KindBury, Args: SubscriptionArgs{Subscription: id}})
+	_, err = tx.Enqueue(NewJob{Kind: KindFailDeliveries, Args: SubscriptionArgs{Subscription: id}})
 	return err
 }
 
@@ -162,7 +162,7 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 		return err
 	}
 
-	_, err = tx.Enqueue(NewJob{Kind: KindUproot, Args: SubscriptionArgs{Subscription: id}})
+	_, err = tx.Enqueue(NewJob{Kind: KindDeleteSubscription, Args: SubscriptionArgs{Subscription: id}})
 	return err
 }
 

@@ -145,7 +145,7 @@ func TestManyDeliveriesAreBuriedAndRemovedInSteps(t *testing.T) {
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DisableSubscription(s.ID, storage.ReasonGone) })
 	is.Equal(statuses(t, db), map[string]int{"dead": 500, "pending": 10})
-	is.Equal(len(jobs(storage.KindBury)), 1)
+	is.Equal(len(jobs(storage.KindFailDeliveries)), 1)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		n, err := tx.BuryDeliveries(s.ID)
 		is.Equal(n, 10)
@@ -155,7 +155,7 @@ func TestManyDeliveriesAreBuriedAndRemovedInSteps(t *testing.T) {
 	is.Equal(len(jobs(storage.KindDeliver)), 0)
 
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DeleteSubscription(tenant.Organization.ID, s.ID) })
-	is.Equal(len(jobs(storage.KindUproot)), 1)
+	is.Equal(len(jobs(storage.KindDeleteSubscription)), 1)
 	is.Equal(len(deliveries(t, db)), 10)
 	err := db.View(context.Background(), func(rx *storage.Rx) error { _, err := rx.Subscription(tenant.Organization.ID, s.ID); return err })
 	is.True(errors.Is(err, storage.ErrNotFound)) // gone for its organization

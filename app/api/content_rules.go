@@ -131,7 +131,7 @@ const (
 )
 
 func (p plainHTTP) admits(u *url.URL) bool {
-	return u.Scheme == "http" && (p == anyHTTP || p == localHTTP && guard.IsLocal(u.Hostname()))
+	return u.Scheme == "http" && (p == anyHTTP || p == localHTTP && guard.IsLocalHost(u.Hostname()))
 }
 
 // plainHTTP is the setting of this server.
@@ -154,7 +154,7 @@ func checkLink(name string, s *string, allowHTTP plainHTTP) error {
 	u, err := url.Parse(*s)
 	switch {
 	case err != nil,
-		!guard.IsName(u.Hostname()) && !isAddress(u.Hostname()),
+		!guard.IsHostname(u.Hostname()) && !isAddress(u.Hostname()),
 		strings.Contains(*s, " "),
 		u.Scheme != "https" && !allowHTTP.admits(u):
 		return invalid(name, "must be an https URL")

@@ -59,7 +59,7 @@ func TestAnErrorWithoutACodeIsOurOwnFault(t *testing.T) {
 		fail(codeNamed("no_such_code"), "A code that the API does not have."),
 	} {
 		rec := httptest.NewRecorder()
-		f.api.Refuse(rec, must("GET", "/elsewhere"), err)
+		f.api.WriteError(rec, must("GET", "/elsewhere"), err)
 		got := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 		is.Equal(got.code(), "500 internal_error")
 		is.Equal(got.text("error.type"), "api_error")

@@ -107,7 +107,7 @@ var provocations = map[Code]func(*fixture) answer{
 	ProviderUnavailable: registered(500, "<html>"),
 	InvalidSignature: func(f *fixture) answer { // which only the provider's callback gets
 		rec := httptest.NewRecorder()
-		f.api.Refuse(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
+		f.api.WriteError(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
 		return answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 	},
 	InvalidWebhookURL: func(f *fixture) answer {

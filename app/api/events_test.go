@@ -28,7 +28,7 @@ func eventSchema(t *testing.T, kind string) *openapi3.Schema {
 // eventType tells an event's type by its payload; "" for what is no event.
 func eventType(payload any) string {
 	envelope, _ := payload.(map[string]any)
-	if kind, _ := envelope["type"].(string); event.Known(kind) {
+	if kind, _ := envelope["type"].(string); event.IsType(kind) {
 		return kind
 	}
 	if envelope["object"] != "chat_business_account" {

@@ -253,8 +253,8 @@ func TestDisconnectingANumberRemovesIt(t *testing.T) {
 	is.Equal(f.call("DELETE", customer+"/whatsapp_accounts/"+number, "").code(), "404 resource_not_found")
 	is.Equal(f.call("POST", messages, hello).code(), "404 resource_not_found") // at once
 	is.Equal(f.call("GET", customer, "").get("data.whatsapp_accounts"), []any{})
-	kinds := storagetest.Select[string](t, f.dir, `SELECT kind FROM jobs WHERE kind LIKE '%account' ORDER BY kind`)
-	is.Equal(kinds, []string{"purge_account", "unsubscribe_account"})
+	kinds := storagetest.Select[string](t, f.dir, `SELECT kind FROM jobs WHERE kind LIKE 'account.%' ORDER BY kind`)
+	is.Equal(kinds, []string{"account.purge", "account.unsubscribe"})
 
 	again := f.connect(f.tenant, number) // the number is free
 	is.True(again.ID != account.ID)

@@ -204,7 +204,7 @@ func checkEvents(names []string) error {
 		return invalid("events", "must name at least one event, or *")
 	}
 	for i, name := range names {
-		if name != event.All && !event.Known(name) {
+		if name != event.AllTypes && !event.IsType(name) {
 			return errEventType("events[" + strconv.Itoa(i) + "]")
 		}
 	}
@@ -213,7 +213,7 @@ func checkEvents(names []string) error {
 
 // checkEventType checks the name of an event, if there is one.
 func checkEventType(param string, name *string) error {
-	if name != nil && !event.Known(*name) {
+	if name != nil && !event.IsType(*name) {
 		return errEventType(param)
 	}
 	return nil

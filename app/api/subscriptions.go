@@ -211,7 +211,7 @@ func (t *testRequest) eventType(sub storage.Subscription) string {
 	switch {
 	case t.EventType != nil:
 		return *t.EventType
-	case sub.Events[0] == event.All:
+	case sub.Events[0] == event.AllTypes:
 		return event.TypeMessageReceived
 	default:
 		return sub.Events[0]
@@ -239,7 +239,7 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		d, err := sample.EmitTo(tx, sub.ID)
+		d, err := sample.EmitOnlyTo(tx, sub.ID)
 		return accepted(viewDelivery(d)), err
 	})
 }

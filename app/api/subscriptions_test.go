@@ -25,7 +25,7 @@ const hook = `{"url":"https://shop.test/hook","events":["*"]}`
 
 // withNames lets the API ask for names in memory: shop.test is public.
 func withNames(t testing.TB) func(*Options) {
-	names := &guardtest.Names{Answers: map[string][]string{
+	names := &guardtest.NameServer{Answers: map[string][]string{
 		"shop.test": {"93.184.216.34"}, "inside.test": {"10.1.2.3"}, "both.test": {"93.184.216.34 127.0.0.1"}, "six.test/6": {"fd00::1"}, "six.test": {"93.184.216.34"},
 	}}
 	fetch := guard.New(guard.Options{Resolver: names.Resolver(t)})

@@ -114,7 +114,7 @@ func (s *Server) editAtProvider(r *request, t storage.Template, in *templateChan
 	switch {
 	case hasSubcode(err, provider.SubcodeTemplateLocked) && s.alreadyEdited(r, t, in):
 		return t, nil
-	case provider.Missing(err):
+	case provider.IsMissing(err):
 		return t, &Error{Code: ResourceNotFound, Message: "The provider has this template no longer.", cause: err}
 	}
 	return t, providerCallError(err, func(e *provider.Error) error { return errTemplateRefused(e, in.Components.Value) })

@@ -282,11 +282,11 @@ type templateSyncView struct {
 	Synced  int    `json:"synced"`
 }
 
-// ViewSync is the result of a sync in the API's shape, for packages that show it
+// ViewTemplateSync is the result of a sync in the API's shape, for packages that show it
 // elsewhere.
-func ViewSync(s *jobs.TemplateSync) any { return viewSync(s) }
+func ViewTemplateSync(s *jobs.TemplateSync) any { return viewTemplateSync(s) }
 
-func viewSync(s *jobs.TemplateSync) templateSyncView {
+func viewTemplateSync(s *jobs.TemplateSync) templateSyncView {
 	return templateSyncView{
 		Object:  "template_sync",
 		Created: s.Created,
@@ -308,5 +308,5 @@ func (s *Server) syncTemplates(r *request) (reply, error) {
 		return reply{}, providerCallError(err, errUnexpectedRefusal)
 	}
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) { return ok(viewSync(found)), found.Store(tx) })
+	return s.update(r, func(tx *storage.Tx) (reply, error) { return ok(viewTemplateSync(found)), found.Store(tx) })
 }

@@ -13,7 +13,7 @@ import (
 type accountChange func(tx *storage.Tx, a storage.Account) error
 
 // prepareAccount reads a change of a business account or of one of its numbers.
-func (s *Server) prepareAccount(n provider.News) []step {
+func (s *Server) prepareAccount(n provider.CallbackChange) []step {
 	u, err := provider.Read[provider.AccountUpdate](n.Value)
 	if err != nil {
 		return s.keepChange(n, "unreadable")

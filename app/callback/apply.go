@@ -19,7 +19,7 @@ type step func(*storage.Tx) error
 
 // piece is a step and the change that it comes from.
 type piece struct {
-	news  provider.News
+	news  provider.CallbackChange
 	apply step
 }
 
@@ -88,7 +88,7 @@ func (s *Server) pieces(body []byte) (all []piece) {
 
 	changes, err := provider.ParseCallback(text)
 	if err != nil {
-		unread := provider.News{Change: provider.Change{Value: body}}
+		unread := provider.CallbackChange{Change: provider.Change{Value: body}}
 		return []piece{{unread, s.keepRaw(item{Change: unread.Change}, "unreadable")}}
 	}
 
@@ -101,7 +101,7 @@ func (s *Server) pieces(body []byte) (all []piece) {
 }
 
 // prepareChange returns the steps of a change, by its field.
-func (s *Server) prepareChange(n provider.News) []step {
+func (s *Server) prepareChange(n provider.CallbackChange) []step {
 	switch n.Field {
 	case "messages":
 		return s.prepareMessages(n)
@@ -125,7 +125,7 @@ func (s *Server) prepareChange(n provider.News) []step {
 }
 
 // keepChange returns the step for a change that is only kept.
-func (s *Server) keepChange(n provider.News, reason string) []step {
+func (s *Server) keepChange(n provider.CallbackChange, reason string) []step {
 	return []step{s.keepRaw(wholeChange(n), reason)}
 }
 
@@ -137,9 +137,9 @@ type item struct {
 }
 
 // wholeChange is a change as one item. Its value may be of any shape.
-func wholeChange(n provider.News) item {
+func wholeChange(n provider.CallbackChange) item {
 	var number provider.ID
-	if raw := provider.Member(provider.Member(n.Value, "metadata"), "phone_number_id"); raw != nil {
+	if raw := provider.GetMember(provider.GetMember(n.Value, "metadata"), "phone_number_id"); raw != nil {
 		_ = json.Unmarshal(raw, &number) // stays empty if it is no id
 	}
 	return item{n.Change, string(number), n.WABA}

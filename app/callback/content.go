@@ -34,7 +34,7 @@ var firstBytes = map[string]byte{
 // readContent reads the content of a message: the member that has the name of the
 // message's type. An unknown type may have any content.
 func readContent(message json.RawMessage, kind string) (c content, err error) {
-	c = content{kind: kind, raw: provider.Member(message, kind)}
+	c = content{kind: kind, raw: provider.GetMember(message, kind)}
 	if !kindPattern.MatchString(kind) {
 		return c, errNoContent
 	}
@@ -86,8 +86,8 @@ func (c *content) readReaction() error {
 	if err != nil || reaction.MessageID == "" {
 		return errNoContent
 	}
-	if emoji := provider.Member(c.raw, "emoji"); emoji == nil || string(emoji) == "null" {
-		c.raw, c.completed = provider.With(c.raw, "emoji", json.RawMessage(`""`)), true
+	if emoji := provider.GetMember(c.raw, "emoji"); emoji == nil || string(emoji) == "null" {
+		c.raw, c.completed = provider.SetMember(c.raw, "emoji", json.RawMessage(`""`)), true
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func (c *content) readUnsupported() error {
 		return errNoContent
 	}
 	if what.Type == "" {
-		c.raw, c.completed = provider.With(c.raw, "type", json.RawMessage(`"unknown"`)), true
+		c.raw, c.completed = provider.SetMember(c.raw, "type", json.RawMessage(`"unknown"`)), true
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func isFileUnavailable(m provider.Message) bool {
 // readContext returns the context of a message, which names the message that it
 // answers: as it came, and with that id also as message_id, the name in our API.
 func readContext(m provider.Message, raw json.RawMessage) json.RawMessage {
-	context := provider.Member(raw, "context")
+	context := provider.GetMember(raw, "context")
 	if len(context) == 0 || context[0] != '{' {
 		return nil
 	}
@@ -136,5 +136,5 @@ func readContext(m provider.Message, raw json.RawMessage) json.RawMessage {
 	if err != nil {
 		return context // cannot happen: a string can always be encoded
 	}
-	return provider.With(context, "message_id", id)
+	return provider.SetMember(context, "message_id", id)
 }

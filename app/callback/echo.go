@@ -10,7 +10,7 @@ import (
 )
 
 // prepareEchoes reads echoes: the messages that the business sent from its phone.
-func (s *Server) prepareEchoes(n provider.News) (all []step) {
+func (s *Server) prepareEchoes(n provider.CallbackChange) (all []step) {
 	f, err := readNumberChange(n)
 	if err != nil || len(f.value.Echoes) == 0 {
 		return s.keepChange(n, "unreadable")

@@ -11,7 +11,7 @@ import (
 // prepareSystem reads a system message, by which the provider says that a person
 // has another number or id. It is not stored as a message.
 func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawMessage) step {
-	system, err := provider.Read[provider.System](provider.Member(raw, "system"))
+	system, err := provider.Read[provider.System](provider.GetMember(raw, "system"))
 	if err != nil {
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
@@ -30,7 +30,7 @@ func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawM
 }
 
 // prepareIdentities reads changes of people's ids.
-func (s *Server) prepareIdentities(n provider.News) (all []step) {
+func (s *Server) prepareIdentities(n provider.CallbackChange) (all []step) {
 	f, err := readNumberChange(n)
 	if err != nil || len(f.value.Identities) == 0 {
 		return s.keepChange(n, "unreadable")
@@ -106,7 +106,7 @@ func union(all, more []storage.Thread) []storage.Thread {
 }
 
 // preparePreferences reads whether people want marketing messages.
-func (s *Server) preparePreferences(n provider.News) (all []step) {
+func (s *Server) preparePreferences(n provider.CallbackChange) (all []step) {
 	f, err := readNumberChange(n)
 	if err != nil || len(f.value.Preferences) == 0 {
 		return s.keepChange(n, "unreadable")

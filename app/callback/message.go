@@ -12,7 +12,7 @@ import (
 
 // prepareMessages reads a change with the field messages: messages from people,
 // and the statuses of messages that we sent.
-func (s *Server) prepareMessages(n provider.News) (all []step) {
+func (s *Server) prepareMessages(n provider.CallbackChange) (all []step) {
 	f, err := readNumberChange(n)
 	if err != nil {
 		return s.keepChange(n, "unreadable")
@@ -103,9 +103,9 @@ func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in i
 
 	// The event shows the same content as the API.
 	if in.completed {
-		raw = provider.With(raw, m.Type, in.raw)
+		raw = provider.SetMember(raw, m.Type, in.raw)
 	}
-	if in.envelope = f.Narrow("messages", raw, people); in.envelope == nil {
+	if in.envelope = f.WithOneItem("messages", raw, people); in.envelope == nil {
 		return in, "nested too deep"
 	}
 	return in, ""

@@ -41,10 +41,10 @@ func TestTheSameCallbackFiveTimesIsOneMessageAndOneEvent(t *testing.T) {
 func TestFiftyFirstMessagesAtOnceMakeOneContact(t *testing.T) {
 	is := is.New(t)
 	l := newLine(t)
-	l.server.Refuse = nil
+	l.server.WriteError = nil
 	var group sync.WaitGroup
 	for i := range 50 {
-		server := *l.server // post gives each its own Refuse
+		server := *l.server // post gives each its own WriteError
 		group.Go(func() {
 			body := `{"object":"whatsapp_business_account","entry":[{"id":"waba-1","changes":[` +
 				news("messages", "messages", anasProfile, hello(fmt.Sprint("wamid.", i), "hi")) + `]}]}`

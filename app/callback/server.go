@@ -52,8 +52,8 @@ type Options struct {
 	// OnKept, if set, is called for each item that was only kept, after the
 	// commit.
 	OnKept func(field, reason string)
-	// Refuse answers a request that failed, in the form that all errors have.
-	Refuse func(http.ResponseWriter, *http.Request, error)
+	// WriteError answers a request that failed, in the form that all errors have.
+	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
 // Why a callback is refused. Errors of storage are passed on as they are.
@@ -84,7 +84,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 
 	if err != nil {
-		s.Refuse(w, r, err)
+		s.WriteError(w, r, err)
 	}
 }
 

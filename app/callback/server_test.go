@@ -22,7 +22,7 @@ const secret, token = "app secret", "verify token"
 // post sends a callback and returns the error that it was refused with, if any.
 func post(t testing.TB, s *Server, body, signature string) (status int, refused error) {
 	t.Helper()
-	s.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
+	s.WriteError = func(w http.ResponseWriter, _ *http.Request, err error) {
 		refused = err
 		w.WriteHeader(http.StatusTeapot)
 	}
@@ -127,7 +127,7 @@ func TestTheHandshakeNeedsTheToken(t *testing.T) {
 		"": "refused",
 	} {
 		is := is.New(t)
-		s.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
+		s.WriteError = func(w http.ResponseWriter, _ *http.Request, err error) {
 			is.True(errors.Is(err, ErrUnauthorized))
 			w.Write([]byte("refused"))
 		}

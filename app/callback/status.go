@@ -18,7 +18,7 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 	}
 
 	_, people := f.findPeople(status.RecipientID, status.RecipientUserID)
-	envelope := f.Narrow("statuses", provider.Without(raw, "biz_opaque_callback_data"), people)
+	envelope := f.WithOneItem("statuses", provider.DeleteMember(raw, "biz_opaque_callback_data"), people)
 	if envelope == nil {
 		return s.keepRaw(f.item(raw), "nested too deep")
 	}

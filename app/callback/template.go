@@ -10,7 +10,7 @@ import (
 
 // prepareTemplate reads a change of a template. It applies to every account of the
 // business account, because they share their templates.
-func (s *Server) prepareTemplate(n provider.News) []step {
+func (s *Server) prepareTemplate(n provider.CallbackChange) []step {
 	u, err := provider.Read[provider.TemplateUpdate](n.Value)
 	if err != nil {
 		return s.keepChange(n, "unreadable")

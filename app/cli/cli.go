@@ -132,9 +132,9 @@ func (e *env) root() *cobra.Command {
 	section(groupServer, "Run it:", e.serve(), e.ready())
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys())
-	section(groupWork, "What it does:",
+	section(groupWork, "Messaging:",
 		e.accounts(), e.customers(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
-	section(groupMaintain, "Look after it:", e.doctor(), e.backup(), e.restore(), e.purge())
+	section(groupMaintain, "Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 
 	root.SetHelpCommandGroupID(groupSetup)

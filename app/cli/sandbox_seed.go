@@ -216,7 +216,7 @@ func sampleTemplates() []simulator.Template {
 // openServiceWindow lets the sample person write, unless they did in the last 24
 // hours: within that time free text may be sent to them.
 func openServiceWindow(sim *simulator.Server, phoneNumberID string) error {
-	if sim.WindowOpen(phoneNumberID, samplePerson) {
+	if sim.ServiceWindowOpen(phoneNumberID, samplePerson) {
 		return nil
 	}
 	_, err := sim.Inbound(simulator.Inbound{PhoneNumberID: phoneNumberID, From: samplePerson, Name: samplePersonName, Text: sampleGreeting})

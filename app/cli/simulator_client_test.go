@@ -100,9 +100,9 @@ func TestSampleTemplatesAndNumberAreAccepted(t *testing.T) {
 	other, err := ensureNumber(sim, wanted("")) // the file was lost
 	is.NoErr(err)
 	is.Equal(other, n)
-	is.True(!sim.WindowOpen(n.PhoneNumberID, samplePerson))
+	is.True(!sim.ServiceWindowOpen(n.PhoneNumberID, samplePerson))
 	is.NoErr(openServiceWindow(sim, n.PhoneNumberID))
-	is.True(sim.WindowOpen(n.PhoneNumberID, samplePerson))
+	is.True(sim.ServiceWindowOpen(n.PhoneNumberID, samplePerson))
 }
 
 func newSimulator(t *testing.T) *simulator.Server {

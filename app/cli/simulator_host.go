@@ -55,7 +55,7 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 		Redirects:     guard.MaxRedirects,
 		Timeout:       fetchTimeout,
 	})
-	o.Fetch = &http.Client{Transport: guardedTransport{links}}
+	o.FetchClient = &http.Client{Transport: guardedTransport{links}}
 
 	sim, err := simulator.New(o)
 	if err != nil {

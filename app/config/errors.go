@@ -45,15 +45,15 @@ func (e *Error) Error() string {
 // UnknownVariable is a CONFAB_ variable that sets nothing. Its value is not kept:
 // the name may be a misspelt one of a secret.
 type UnknownVariable struct {
-	Name string
-	Near string // the variable that was probably meant, or empty
+	Name       string
+	Suggestion string // the variable that was probably meant, or empty
 }
 
 func (u UnknownVariable) String() string {
-	if u.Near == "" {
+	if u.Suggestion == "" {
 		return u.Name + " is no setting"
 	}
-	return u.Name + " is no setting, did you mean " + u.Near + "?"
+	return u.Name + " is no setting, did you mean " + u.Suggestion + "?"
 }
 
 // formatValue writes a value as in the file, short enough for one line and without

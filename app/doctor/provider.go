@@ -169,7 +169,7 @@ func (e *examination) checkAccessToken(ctx context.Context, a storage.AccountDet
 
 	found, err := client.Number(ctx, provider.NewToken(secret), number)
 	switch {
-	case provider.Transient(err):
+	case provider.IsTransient(err):
 		e.warn("accounts", "Try again later.", "The provider did not tell about the number %s: %v.", number, err)
 	case err != nil:
 		e.broken("accounts", "Make a new access token at the provider and connect the number again: "+

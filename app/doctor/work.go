@@ -124,7 +124,7 @@ func (e *examination) checkMedia(ctx context.Context) {
 	case err != nil:
 		e.warn("media", "Check the owner and mode of the media directory.", "The files cannot be listed: %v.", err)
 	case len(orphans) > 0:
-		e.warn("media", "The server sweeps them away every 6 hours; if it runs and they stay, look into its log for media.sweep.",
+		e.warn("media", "The server removes them every 6 hours; if it runs and they stay, look into its log for media.remove_unused.",
 			"%d files belong to no row: %s.", len(orphans), firstFew(orphans))
 	case len(missing)+len(wrong) == 0:
 		e.ok("media", "%d files, each in its place.", files)

@@ -24,7 +24,7 @@ type DocsOptions struct {
 	Description []byte // openapi.json
 	BaseURL     string // of the API
 	// Refuse writes the answer for an error.
-	Refuse func(http.ResponseWriter, *http.Request, error)
+	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
 // Docs serves the API reference. It is built at the first request.
@@ -84,7 +84,7 @@ var ErrNoPage = errors.New("there is no such page")
 // ServeHTTP answers one request.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		d.Refuse(w, r, ErrMethod)
+		d.WriteError(w, r, ErrMethod)
 		return
 	}
 
@@ -95,12 +95,12 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	files, err := d.files()
 	if err != nil {
-		d.Refuse(w, r, err)
+		d.WriteError(w, r, err)
 		return
 	}
 	f, ok := files[r.URL.Path]
 	if !ok {
-		d.Refuse(w, r, ErrNoPage)
+		d.WriteError(w, r, ErrNoPage)
 		return
 	}
 

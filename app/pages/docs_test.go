@@ -19,8 +19,8 @@ import (
 // newDocs serves the reference of the real API.
 func newDocs(t *testing.T) string {
 	t.Helper()
-	docs := pages.NewDocs(pages.DocsOptions{Description: api.Description(), BaseURL: "https://chat.example.com/v1",
-		Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
+	docs := pages.NewDocs(pages.DocsOptions{Description: api.OpenAPIDocument(), BaseURL: "https://chat.example.com/v1",
+		WriteError: func(w http.ResponseWriter, _ *http.Request, err error) {
 			switch err {
 			case pages.ErrMethod:
 				http.Error(w, "no", http.StatusMethodNotAllowed)
@@ -111,7 +111,7 @@ func TestDocsShowEveryOperation(t *testing.T) {
 			t.Errorf("#%s leads nowhere", m[1])
 		}
 	}
-	operations := regexp.MustCompile(`"operationId": "(\w+)"`).FindAllStringSubmatch(string(api.Description()), -1)
+	operations := regexp.MustCompile(`"operationId": "(\w+)"`).FindAllStringSubmatch(string(api.OpenAPIDocument()), -1)
 	is.True(len(operations) > 20)
 	for _, m := range operations {
 		if targets[m[1]] == 0 {

@@ -25,7 +25,7 @@ type MediaOptions struct {
 	DB    *storage.DB
 	Files *storage.Files
 	// Refuse writes the answer for an error.
-	Refuse func(http.ResponseWriter, *http.Request, error)
+	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
 // Media serves hosted files at /media/{token} and /media/{token}/{filename}. The token
@@ -38,7 +38,7 @@ func NewMedia(o MediaOptions) *Media { return &Media{o} }
 // ServeHTTP answers one request.
 func (p *Media) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := p.serve(w, r); err != nil {
-		p.Refuse(w, r, err)
+		p.WriteError(w, r, err)
 	}
 }
 

@@ -35,7 +35,7 @@ func newSite(t *testing.T) *site {
 	s.account = storagetest.Connect(t, s.db, storagetest.Seed(t, s.db, "Acme"), "100200300")
 	server := httptest.NewServer(pages.NewMedia(pages.MediaOptions{
 		DB: s.db, Files: s.files,
-		Refuse: func(w http.ResponseWriter, _ *http.Request, err error) {
+		WriteError: func(w http.ResponseWriter, _ *http.Request, err error) {
 			switch err {
 			case storage.ErrNotFound:
 				http.Error(w, "none", http.StatusNotFound)

@@ -185,7 +185,7 @@ func (v *visit) exchangeCode(ctx context.Context, code string) (provider.Token, 
 			return grant.Token, nil
 		}
 
-		if !provider.Transient(err) || provider.OutcomeOf(err) == provider.Unknown || try == exchangeTries {
+		if !provider.IsTransient(err) || provider.OutcomeOf(err) == provider.Unknown || try == exchangeTries {
 			return provider.Token{}, err
 		}
 

@@ -108,7 +108,7 @@ func (s *Server) deliver(ctx context.Context, target string, body []byte) (statu
 	req.Header.Set("X-Hub-Signature-256", "sha256="+signature(sha256.New, secret, body))
 	req.Header.Set("X-Hub-Signature", "sha1="+signature(sha1.New, secret, body))
 
-	res, err := s.opt.Callbacks.Do(req)
+	res, err := s.opt.CallbackClient.Do(req)
 	if err != nil {
 		return 0, err
 	}
@@ -148,7 +148,7 @@ func (s *Server) challenge(ctx context.Context, target, verifyToken string) erro
 	}
 	req.Header.Set("User-Agent", callbackAgent)
 
-	res, err := s.opt.Callbacks.Do(req)
+	res, err := s.opt.CallbackClient.Do(req)
 	if err != nil {
 		return challengeFailed("the receiver could not be reached")
 	}

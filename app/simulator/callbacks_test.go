@@ -69,7 +69,7 @@ func TestACallbackThatFailsIsRepeatedEverMoreSlowlyForSevenDays(t *testing.T) {
 			at, bodies = append(at, time.Since(began)), append(bodies, body)
 			return answer(http.StatusInternalServerError)
 		})}
-		s, err := New(Options{WebhookURL: "http://app/webhook", Callbacks: client})
+		s, err := New(Options{WebhookURL: "http://app/webhook", CallbackClient: client})
 		is.NoErr(err)
 		defer s.Close()
 		_, err = s.AddNumber(Number{})
@@ -115,7 +115,7 @@ func TestAReceiverThatRecoversGetsEverythingInBatchesOfAHundred(t *testing.T) {
 			}
 			return answer(http.StatusOK)
 		})}
-		s, err := New(Options{WebhookURL: "http://app/webhook", Callbacks: client})
+		s, err := New(Options{WebhookURL: "http://app/webhook", CallbackClient: client})
 		is.NoErr(err)
 		defer s.Close()
 		_, err = s.AddNumber(Number{})
@@ -254,7 +254,7 @@ func TestAResetForgetsCallbacksInFlight(t *testing.T) {
 			time.Sleep(time.Second)
 			return answer(http.StatusInternalServerError)
 		})}
-		s, err := New(Options{WebhookURL: "http://app/webhook", Callbacks: client})
+		s, err := New(Options{WebhookURL: "http://app/webhook", CallbackClient: client})
 		is.NoErr(err)
 		defer s.Close()
 		_, err = s.AddNumber(Number{})

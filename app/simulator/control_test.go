@@ -125,7 +125,7 @@ func TestResetForgetsPeopleAndMessagesButKeepsWhatClientsHold(t *testing.T) {
 	b.app.next()
 	b.sim("POST", "/faults", object{"kind": "timeout", "times": 0})
 	b.sim("POST", "/reset", nil)
-	b.True(!b.s.WindowOpen(b.number.PhoneNumberID, "16505551234"))
+	b.True(!b.s.ServiceWindowOpen(b.number.PhoneNumberID, "16505551234"))
 	b.Equal(len(b.sim("GET", "/faults", nil).list("data")), 0)
 	b.Equal(b.graph("GET", "/"+id, nil).status, 200)
 	b.Equal(b.graph("GET", "/"+b.number.PhoneNumberID, nil).status, 200)

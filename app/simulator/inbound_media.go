@@ -90,9 +90,9 @@ func defaultMime(kind, label string, head []byte) string {
 
 const fetchTimeout = 20 * time.Second
 
-// fetch downloads a link with the client of Options.Fetch.
+// fetch downloads a link with the client of Options.FetchClient.
 func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
-	if s.opt.Fetch == nil {
+	if s.opt.FetchClient == nil {
 		return nil, fmt.Errorf("this simulator fetches no links")
 	}
 	if !fetchable(link) {
@@ -107,7 +107,7 @@ func (s *Server) fetch(ctx context.Context, link string) (*stagedFile, error) {
 	}
 	req.Header.Set("User-Agent", callbackAgent)
 
-	res, err := s.opt.Fetch.Do(req)
+	res, err := s.opt.FetchClient.Do(req)
 	if err != nil {
 		return nil, err
 	}

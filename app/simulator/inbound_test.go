@@ -163,7 +163,7 @@ func TestEchoesEditsAndRevokes(t *testing.T) {
 	b.Equal(echo.text("from"), "15550009999")
 	b.Equal(echo.text("to"), "16505551234")
 	b.Equal(echo.text("to_user_id"), bsuidFor("16505551234"))
-	b.True(!b.s.WindowOpen(b.number.PhoneNumberID, "16505551234")) // echoes open nothing
+	b.True(!b.s.ServiceWindowOpen(b.number.PhoneNumberID, "16505551234")) // echoes open nothing
 	b.Equal(len(b.sim("GET", "/messages", nil).list("data")), 0)
 
 	b.sim("POST", "/messages/"+id+"/edit", object{"text": "changed"})
@@ -197,7 +197,7 @@ func TestInboundMediaByLinkIsFetched(t *testing.T) {
 		res.Body = bodyOfBytes(png)
 		return res
 	})}
-	b := newBench(t, func(o *Options) { o.Fetch = files })
+	b := newBench(t, func(o *Options) { o.FetchClient = files })
 	body := object{"from": "16505551234", "type": "image", "image": object{"link": "https://x.y/a.png"}}
 	b.sim("POST", "/inbound", body)
 	id := b.app.next().messageOf(t).child("image").text("id")

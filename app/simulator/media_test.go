@@ -160,7 +160,7 @@ func TestLinksAreFetchedWhereThatIsWanted(t *testing.T) {
 		res.Body = bodyOfBytes(png)
 		return res
 	})}
-	b := newBench(t, func(o *Options) { o.Fetch = files })
+	b := newBench(t, func(o *Options) { o.FetchClient = files })
 	b.settings(func(set *Settings) { set.FetchLinks = true })
 	image := func(link string) object {
 		return object{"to": "16505551234", "type": "image", "image": object{"link": link}}
@@ -183,7 +183,7 @@ func TestALinkIsNotToBlameForAShutdown(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer slow.Close()
-	b := newBench(t, saved(t), func(o *Options) { o.Fetch = slow.Client() })
+	b := newBench(t, saved(t), func(o *Options) { o.FetchClient = slow.Client() })
 	b.settings(func(set *Settings) { set.FetchLinks = true })
 	b.sentID(b.send(object{"to": "16505551234", "type": "image", "image": object{"link": slow.URL}}))
 	<-asked

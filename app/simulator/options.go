@@ -39,12 +39,12 @@ type Options struct {
 	// [Server.VerifyWebhook].
 	WebhookURL string
 
-	// Callbacks posts callbacks and challenges; nil takes one with a time
+	// CallbackClient posts callbacks and challenges; nil takes one with a time
 	// limit of 10 seconds that follows no redirects.
-	Callbacks *http.Client
-	// Fetch downloads links that were given to /_sim and, with the setting
+	CallbackClient *http.Client
+	// FetchClient downloads links that were given to /_sim and, with the setting
 	// fetch_links, to sends. Without it links cannot be fetched.
-	Fetch *http.Client
+	FetchClient *http.Client
 
 	// MaxMessages limits the stored messages; 200,000 when zero.
 	MaxMessages int
@@ -79,8 +79,8 @@ func (o *Options) complete() error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Callbacks == nil {
-		o.Callbacks = newCallbackClient()
+	if o.CallbackClient == nil {
+		o.CallbackClient = newCallbackClient()
 	}
 
 	o.PublicURL = strings.TrimSuffix(o.PublicURL, "/")

@@ -104,9 +104,9 @@ func (user *person) windowOpen(numberID string, now int64) bool {
 	return user != nil && user.Wrote[numberID] != 0 && now-user.Wrote[numberID] < serviceWindow.Milliseconds()
 }
 
-// WindowOpen reports whether a person, named by number or BSUID, has written
+// ServiceWindowOpen reports whether a person, named by number or BSUID, has written
 // to a business number within the last 24 hours.
-func (s *Server) WindowOpen(phoneNumberID, party string) bool {
+func (s *Server) ServiceWindowOpen(phoneNumberID, party string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.world.People.find(party).windowOpen(phoneNumberID, nowMS())

@@ -67,7 +67,7 @@ type Server struct {
 
 // New makes a simulator, with the state that its state file holds.
 func New(opt Options) (*Server, error) {
-	ownClient := opt.Callbacks == nil
+	ownClient := opt.CallbackClient == nil
 	if err := opt.complete(); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *Server) Close() error {
 	s.work.Wait()
 	s.deliveries.Wait()
 	if s.ownClient {
-		s.opt.Callbacks.CloseIdleConnections()
+		s.opt.CallbackClient.CloseIdleConnections()
 	}
 
 	return s.save()

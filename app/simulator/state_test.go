@@ -70,7 +70,7 @@ func TestARestartKeepsTheWorld(t *testing.T) {
 	b.Equal(b.s.Numbers()[0].PIN, "123456")
 	b.Equal(len(b.s.Numbers()), 2)
 	b.Equal(*b.s.Settings().ReadMS, int64(7))
-	b.True(b.s.WindowOpen(b.number.PhoneNumberID, "16505551234"))
+	b.True(b.s.ServiceWindowOpen(b.number.PhoneNumberID, "16505551234"))
 	b.Equal(len(b.sim("GET", "/faults", nil).list("data")), 1)
 	m := asObject(b.sim("GET", "/messages", nil).list("data")[0])
 	b.Equal(m.text("id"), sent)
@@ -107,7 +107,7 @@ func TestCallbacksUnderWayOutliveARestart(t *testing.T) {
 			}
 			return answer(http.StatusOK)
 		})}
-		opt := Options{WebhookURL: "http://app/", Callbacks: client, AccessToken: testToken, StateFile: file}
+		opt := Options{WebhookURL: "http://app/", CallbackClient: client, AccessToken: testToken, StateFile: file}
 		s, err := New(opt)
 		is.NoErr(err)
 		b := &still{I: is, t: t, s: s}

@@ -130,7 +130,7 @@ func (s *Server) runEvent(e *event) {
 // fetched where the settings ask for that.
 func (s *Server) schedule(d *draft) {
 	s.markDirty()
-	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.Fetch != nil && !s.closing {
+	if d.failure == nil && d.link != "" && s.settings.FetchLinks && s.opt.FetchClient != nil && !s.closing {
 		m := d.message.snapshot()
 		s.work.Go(func() { s.fetchThenSchedule(m, d.link) })
 		return

@@ -31,7 +31,7 @@ func newStill(t *testing.T, stateFile string) *still {
 		return answer(http.StatusOK)
 	})}
 	var err error
-	b.s, err = New(Options{WebhookURL: "http://app/", Callbacks: client, AccessToken: testToken, StateFile: stateFile})
+	b.s, err = New(Options{WebhookURL: "http://app/", CallbackClient: client, AccessToken: testToken, StateFile: stateFile})
 	b.NoErr(err)
 	if all := b.s.Numbers(); len(all) > 0 {
 		b.n = all[0]
@@ -82,14 +82,14 @@ func TestTheServiceWindowIsOpenFor24Hours(t *testing.T) {
 		b.Equal(b.fate("16505551234"), "131047") // never wrote
 		_, err := b.s.Inbound(Inbound{From: "+16505551234", Text: "hi"})
 		b.NoErr(err)
-		b.True(b.s.WindowOpen(b.n.PhoneNumberID, "+16505551234"))
+		b.True(b.s.ServiceWindowOpen(b.n.PhoneNumberID, "+16505551234"))
 		b.Equal(b.fate("16505551234"), "delivered")
 		b.Equal(b.fate("16505559999"), "131047") // the window is each user's own
 		time.Sleep(23*time.Hour + 59*time.Minute)
 		b.Equal(b.fate("16505551234"), "delivered")
 		time.Sleep(time.Minute)
 		b.Equal(b.fate("16505551234"), "131047")
-		b.True(!b.s.WindowOpen(b.n.PhoneNumberID, "+16505551234"))
+		b.True(!b.s.ServiceWindowOpen(b.n.PhoneNumberID, "+16505551234"))
 	})
 }
 

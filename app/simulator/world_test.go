@@ -41,7 +41,7 @@ func TestLargePayloadsAreSplit(t *testing.T) {
 	gate := make(chan struct{})
 	var once sync.Once
 	sizes := make(chan int, 100)
-	b.s.opt.Callbacks = &http.Client{Transport: memory(func(r *http.Request) *http.Response {
+	b.s.opt.CallbackClient = &http.Client{Transport: memory(func(r *http.Request) *http.Response {
 		sizes <- int(r.ContentLength)
 		once.Do(func() { <-gate }) // so that the others gather
 		return answer(http.StatusOK)
@@ -174,7 +174,7 @@ func TestTheSandboxCanBeSeeded(t *testing.T) {
 	is.True(err != nil)
 	_, err = s.Inbound(Inbound{From: "+15550001111", Name: "Ann", Text: "hi"})
 	is.NoErr(err)
-	is.True(s.WindowOpen(n.PhoneNumberID, "+15550001111"))
+	is.True(s.ServiceWindowOpen(n.PhoneNumberID, "+15550001111"))
 	_, err = s.Inbound(Inbound{From: "+15550001111", Type: "reaction", Content: map[string]any{"reaction": map[string]string{"message_id": "wamid.x"}}})
 	is.NoErr(err)
 	_, err = s.Inbound(Inbound{Text: "hi"})

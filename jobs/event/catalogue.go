@@ -22,8 +22,8 @@ const (
 	TypeSetupLinkConsumed      = "customer.setup_link.consumed"
 )
 
-// All stands for every type of event in a subscription, also for future ones.
-const All = "*"
+// AllTypes stands for every type of event in a subscription, also for future ones.
+const AllTypes = "*"
 
 // types are the whole catalogue, in its order.
 var types = []string{
@@ -37,5 +37,5 @@ var types = []string{
 // Types lists the names of all events.
 func Types() []string { return slices.Clone(types) }
 
-// Known tells whether an event of this name exists.
-func Known(name string) bool { return slices.Contains(types, name) }
+// IsType tells whether an event of this name exists.
+func IsType(name string) bool { return slices.Contains(types, name) }

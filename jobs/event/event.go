@@ -46,9 +46,9 @@ func (e Event) Emit(tx *storage.Tx) error {
 	return tx.InsertEvent(row, e.subject.PhoneNumberID)
 }
 
-// EmitTo stores the event for one subscription only, even if that does not want
+// EmitOnlyTo stores the event for one subscription only, even if that does not want
 // such events, and returns its delivery.
-func (e Event) EmitTo(tx *storage.Tx, subscription string) (storage.Delivery, error) {
+func (e Event) EmitOnlyTo(tx *storage.Tx, subscription string) (storage.Delivery, error) {
 	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
 	if err != nil {
 		return storage.Delivery{}, err

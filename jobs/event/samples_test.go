@@ -26,7 +26,7 @@ func TestThereIsASampleOfEveryEvent(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				d, err = sample.EmitTo(tx, sub.ID)
+				d, err = sample.EmitOnlyTo(tx, sub.ID)
 				return err
 			})
 			is.Equal(d.EventType, kind)
@@ -68,7 +68,7 @@ func TestSamplesDifferFromEachOther(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			d, err := sample.EmitTo(tx, sub.ID)
+			d, err := sample.EmitOnlyTo(tx, sub.ID)
 			is.True(!seen[d.EventID]) // a receiver that dedupes must not swallow a test
 			seen[d.EventID] = true
 			return err
@@ -80,8 +80,8 @@ func TestTheCatalogueIsKnown(t *testing.T) {
 	is := is.New(t)
 	is.Equal(len(event.Types()), 16)
 	for _, kind := range event.Types() {
-		is.True(event.Known(kind))
+		is.True(event.IsType(kind))
 	}
-	is.True(!event.Known("message"))
-	is.True(!event.Known(event.All))
+	is.True(!event.IsType("message"))
+	is.True(!event.IsType(event.AllTypes))
 }

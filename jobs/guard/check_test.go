@@ -16,7 +16,7 @@ import (
 )
 
 func TestURLsAreJudgedBeforeAnythingIsSent(t *testing.T) {
-	dns := &guardtest.Names{Answers: map[string][]string{
+	dns := &guardtest.NameServer{Answers: map[string][]string{
 		"public.example":   {"93.184.216.34"},
 		"public.example/6": {"2606:4700::1111"},
 		"inside.example":   {"10.0.0.1"},
@@ -110,7 +110,7 @@ func TestAnInsecureURLIsAcceptedWhereTheOptionSaysSo(t *testing.T) {
 func TestALookupThatTakesTooLongIsNoObjection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		dns := &guardtest.Names{Silent: true}
+		dns := &guardtest.NameServer{Silent: true}
 		c := open(t, Options{Resolver: dns.Resolver(t)})
 		start := time.Now()
 		is.NoErr(c.CheckURL(t.Context(), "https://slow.example/"))

@@ -154,7 +154,7 @@ func TestARequestToThisMachineIsBlockedUnlessAllowed(t *testing.T) {
 func TestANameThatTurnsInwardAfterTheCheckIsBlockedAtConnectTime(t *testing.T) {
 	is := is.New(t)
 	_, port := serve(t, hello)
-	dns := &guardtest.Names{Answers: map[string][]string{
+	dns := &guardtest.NameServer{Answers: map[string][]string{
 		"rebind.example":   {"93.184.216.34", "127.0.0.1"},
 		"rebind.example/6": {"2606:4700::1111", "::1"},
 	}}
@@ -172,7 +172,7 @@ func TestANameThatTurnsInwardAfterTheCheckIsBlockedAtConnectTime(t *testing.T) {
 func TestANameIsReachedThroughTheInjectedResolver(t *testing.T) {
 	is := is.New(t)
 	_, port := serve(t, hello)
-	dns := &guardtest.Names{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}}
+	dns := &guardtest.NameServer{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}}
 	c := open(t, Options{AllowInsecure: true, Allow: loopback, Resolver: dns.Resolver(t)})
 
 	res, err := c.Get(t.Context(), "http://hooks.example:"+port)
@@ -187,7 +187,7 @@ func TestAProxyFromTheEnvironmentIsIgnored(t *testing.T) {
 	t.Setenv("HTTP_PROXY", "http://192.0.2.1:9")
 	t.Setenv("HTTPS_PROXY", "http://192.0.2.1:9")
 	_, port := serve(t, hello)
-	dns := &guardtest.Names{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}} // localhost would bypass a proxy anyway
+	dns := &guardtest.NameServer{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}} // localhost would bypass a proxy anyway
 
 	res, err := open(t, Options{AllowInsecure: true, Allow: loopback, Resolver: dns.Resolver(t)}).Get(t.Context(), "http://hooks.example:"+port)
 	is.NoErr(err)
@@ -212,7 +212,7 @@ func TestHTTPSReachesOnlyTrustedServers(t *testing.T) {
 	is.NoErr(res.Body.Close())
 	is.Equal(res.ProtoMajor, 2)
 
-	dns := &guardtest.Names{Answers: map[string][]string{"other.test": {"127.0.0.1"}}}
+	dns := &guardtest.NameServer{Answers: map[string][]string{"other.test": {"127.0.0.1"}}}
 	c := open(t, Options{Allow: loopback, RootCAs: roots, Resolver: dns.Resolver(t)})
 	_, err = c.Get(t.Context(), strings.Replace(server.URL, "127.0.0.1", "other.test", 1))
 	is.Equal(Reason(err), TLSFailure) // vouched for under another name
@@ -264,7 +264,7 @@ func TestEachStageThatFailsHasItsReason(t *testing.T) {
 
 func TestASilentNameServerIsADNSFailure(t *testing.T) {
 	is := is.New(t)
-	dns := &guardtest.Names{Silent: true}
+	dns := &guardtest.NameServer{Silent: true}
 	c := open(t, Options{Resolver: dns.Resolver(t), ConnectTimeout: 50 * time.Millisecond})
 	_, err := c.Get(t.Context(), "https://slow.example")
 	is.Equal(Reason(err), DNSFailure)

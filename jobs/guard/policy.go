@@ -61,8 +61,8 @@ func (p policy) checkAddr(addr netip.Addr) error {
 	return nil
 }
 
-// IsLocal reports whether a host is this machine, by name or address.
-func IsLocal(host string) bool {
+// IsLocalHost reports whether a host is this machine, by name or address.
+func IsLocalHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil && addr.IsLoopback() {
 		return true
 	}
@@ -74,7 +74,7 @@ func (p policy) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return fmt.Errorf("%w: must be an https URL", ErrURL)
-	case u.Scheme == "http" && !p.insecure && !(p.local && IsLocal(u.Hostname())):
+	case u.Scheme == "http" && !p.insecure && !(p.local && IsLocalHost(u.Hostname())):
 		return fmt.Errorf("%w: must be an https URL", ErrURL)
 	case u.Opaque != "" || u.Hostname() == "":
 		return fmt.Errorf("%w: has no host", ErrURL)
@@ -95,18 +95,18 @@ func (p policy) checkURL(u *url.URL) error {
 // addresses is.
 func (p policy) checkName(host string) error {
 	switch {
-	case !IsName(host):
+	case !IsHostname(host):
 		return fmt.Errorf("%w: has no host", ErrURL)
-	case !IsLocal(strings.TrimSuffix(host, ".")), p.checkAddr(netip.IPv6Loopback()) == nil:
+	case !IsLocalHost(strings.TrimSuffix(host, ".")), p.checkAddr(netip.IPv6Loopback()) == nil:
 		return nil
 	}
 	return p.checkAddr(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 }
 
-// IsName reports whether a host of a URL can be a DNS name. url.Parse accepts
+// IsHostname reports whether a host of a URL can be a DNS name. url.Parse accepts
 // characters that no name has. It also accepts short forms of addresses, such as
 // 127.1 and 0x7f000001, which some resolvers understand; these are refused here.
-func IsName(host string) bool {
+func IsHostname(host string) bool {
 	if len(host) > 253 || strings.ContainsAny(host, "<>\"'`^{}|\\%!$&()*+,;=:@/?#[] ") {
 		return false
 	}

@@ -98,7 +98,7 @@ func TestEachRedirectIsCheckedAgain(t *testing.T) {
 		w.Header().Set("Location", target)
 		w.WriteHeader(http.StatusFound)
 	})
-	dns := &guardtest.Names{Answers: map[string][]string{"inside.example": {"10.0.0.1"}}}
+	dns := &guardtest.NameServer{Answers: map[string][]string{"inside.example": {"10.0.0.1"}}}
 	c := open(t, Options{AllowInsecure: true, Allow: loopback, Redirects: 3, Resolver: dns.Resolver(t)})
 
 	for name, to := range map[string]string{

@@ -13,16 +13,15 @@ import (
 func TestANumberIsReadWithItsFields(t *testing.T) {
 	is := is.New(t)
 	c, got := says(t, 200, `{"id":"1","display_phone_number":"+1 631-555-5555","verified_name":"Lucky","status":"CONNECTED","quality_rating":"GREEN",
-		"platform_type":"CLOUD_API","throughput":{"level":"STANDARD"},"is_on_biz_app":true,"username":"lucky","health_status":{"can_send_message":"AVAILABLE"}}`)
-	n, err := c.Number(t.Context(), token, "1", "username")
+		"platform_type":"CLOUD_API","throughput":{"level":"STANDARD"},"is_on_biz_app":true,"health_status":{"can_send_message":"AVAILABLE"}}`)
+	n, err := c.Number(t.Context(), token, "1")
 	is.NoErr(err)
 	is.Equal(n.Status, "CONNECTED")
 	is.Equal(n.DisplayPhoneNumber, "+1 631-555-5555")
-	is.Equal(n.Username, "lucky")
 	is.True(n.Coexists())
 	fields, err := url.ParseQuery(got.Query)
 	is.NoErr(err)
-	is.Equal(fields.Get("fields"), numberFields+",username")
+	is.Equal(fields.Get("fields"), numberFields)
 
 	c, _ = says(t, 200, `{"status":"CONNECTED"}`)
 	_, err = c.Number(t.Context(), token, "1")

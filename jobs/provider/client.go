@@ -16,9 +16,9 @@
 // An answer that cannot be read is never a success: it is a transient failure,
 // and Unknown where the call may have taken effect.
 //
-// Callbacks come the other way: ParseCallback (news.go) splits one into changes,
-// Read decodes their values (wire.go, inbound.go), and Narrow writes a part of
-// the callback again in our own words (border.go).
+// Callbacks come the other way: ParseCallback (callback.go) splits one into
+// changes, Read decodes their values (callback_types.go, message_types.go), and
+// WithOneItem writes a part of the callback again in our own words (dialect.go).
 //
 // Tokens and secrets stay out of every error and log: Token hides itself, and
 // the texts of errors are redacted, because the provider repeats malformed

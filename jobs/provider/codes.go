@@ -39,8 +39,8 @@ type Class struct {
 	Effect    Effect
 }
 
-// Row describes one of the provider's codes, or a range that means the same.
-type Row struct {
+// CodeRow describes one of the provider's codes, or a range that means the same.
+type CodeRow struct {
 	First, Last int
 	Subcode     int // 0 matches any
 	HTTP        int // status of an answer with the code; 0 if it comes by callback only
@@ -50,21 +50,21 @@ type Row struct {
 }
 
 // Lookup finds the row of a code.
-func Lookup(code, subcode int) (Row, bool) {
+func Lookup(code, subcode int) (CodeRow, bool) {
 	for _, row := range table {
 		if row.First <= code && code <= row.Last && (row.Subcode == 0 || row.Subcode == subcode) {
 			return row, true
 		}
 	}
-	return Row{}, false
+	return CodeRow{}, false
 }
 
 // Codes returns the whole table, for tests that play the provider.
-func Codes() []Row { return slices.Clone(table) }
+func Codes() []CodeRow { return slices.Clone(table) }
 
-// Classify returns how to treat a code. An unknown code is a plain failure:
+// classify returns how to treat a code. An unknown code is a plain failure:
 // final, and without effect.
-func Classify(code, subcode int) Class {
+func classify(code, subcode int) Class {
 	if row, ok := Lookup(code, subcode); ok {
 		return row.Class
 	}
@@ -127,7 +127,7 @@ const (
 //
 // A code is Restricted only if it stops the whole account: payment, country and
 // marketing limits stop some messages and let others pass.
-var table = []Row{
+var table = []CodeRow{
 	{0, 0, 0, 401, InAnswer, "AuthException", Class{Code: authExpired, Effect: Degraded}},
 	{1, 1, 0, 400, InAnswer, "API Unknown", Class{Code: upstreamError, Transient: true, Retries: 2}},
 	{2, 2, 0, 503, InAnswer, "API Service", Class{Code: upstreamError, Transient: true}},

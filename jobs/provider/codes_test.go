@@ -158,7 +158,7 @@ func TestTheTableIsInOrderAndWithoutOverlap(t *testing.T) {
 func TestEveryRowIsAskedForByATest(t *testing.T) {
 	is := is.New(t)
 	for _, v := range []int{192, 803, 2500, 200002} { // Graph's own, of no consequence
-		is.Equal(Classify(v, 0), Class{Code: upstreamError})
+		is.Equal(classify(v, 0), Class{Code: upstreamError})
 	}
 	asked := map[int]bool{192: true, 803: true, 2500: true, 200002: true}
 	for _, v := range verdicts {
@@ -175,9 +175,9 @@ func TestCodesThatNeedAPauseSaySo(t *testing.T) {
 		131056: 4 * time.Second, 131057: time.Minute, 133015: 5 * time.Minute,
 		134101: 10 * time.Minute, 132069: time.Hour, 131049: 24 * time.Hour, 133016: 72 * time.Hour, 131000: 0,
 	} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) { is.New(t).Equal(Classify(code, 0).Wait, wait) })
+		t.Run(fmt.Sprint(code), func(t *testing.T) { is.New(t).Equal(classify(code, 0).Wait, wait) })
 	}
-	is.New(t).Equal(Classify(1, 0).Retries, 2)
+	is.New(t).Equal(classify(1, 0).Retries, 2)
 }
 
 func TestAnUnknownCodeIsAPlainFailure(t *testing.T) {
@@ -185,17 +185,17 @@ func TestAnUnknownCodeIsAPlainFailure(t *testing.T) {
 	for _, code := range []int{NoCode, 5, 199, 300, 131999, 140000, 1 << 40} {
 		_, known := Lookup(code, 0)
 		is.True(!known)
-		is.Equal(Classify(code, 33), Class{Code: "upstream_error"})
+		is.Equal(classify(code, 33), Class{Code: "upstream_error"})
 	}
 }
 
 func TestErrorsThatAreNotTheProvidersAreFinal(t *testing.T) {
 	is := is.New(t)
 	err := errors.New("disk full")
-	is.Equal(Transient(err), false)
-	is.Equal(Transient(nil), false)
+	is.Equal(IsTransient(err), false)
+	is.Equal(IsTransient(nil), false)
 	is.Equal(Code(err), "upstream_error")
 	is.Equal(OutcomeOf(nil), Done)
 	is.Equal(OutcomeOf(err), Unknown)
-	is.True(!Missing(err))
+	is.True(!IsMissing(err))
 }

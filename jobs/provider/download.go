@@ -18,23 +18,23 @@ type Content struct {
 // in between, it is looked up once more.
 func (c *Client) FetchMedia(ctx context.Context, tok Token, id, phoneNumberID string, limit int64, w io.Writer) (Media, Content, error) {
 	for again := true; ; again = false {
-		m, err := c.LookupMedia(ctx, tok, id, phoneNumberID)
+		m, err := c.lookupMedia(ctx, tok, id, phoneNumberID)
 		if err != nil {
 			return Media{}, Content{}, err
 		}
 
-		content, err := c.DownloadMedia(ctx, tok, m, limit, w)
-		if again && Missing(err) { // nothing was written to w
+		content, err := c.downloadMedia(ctx, tok, m, limit, w)
+		if again && IsMissing(err) { // nothing was written to w
 			continue
 		}
 		return m, content, err
 	}
 }
 
-// DownloadMedia writes the content of media to w, or returns ErrTooLarge if it
+// downloadMedia writes the content of media to w, or returns ErrTooLarge if it
 // has more than limit bytes. After an error w may hold a part. An error of w
 // itself is returned as it is, because it is not the provider's.
-func (c *Client) DownloadMedia(ctx context.Context, tok Token, m Media, limit int64, w io.Writer) (Content, error) {
+func (c *Client) downloadMedia(ctx context.Context, tok Token, m Media, limit int64, w io.Writer) (Content, error) {
 	rq := call{op: "download media", reclassify: reclassifyMissing}
 	switch {
 	case m.url == nil:

@@ -93,8 +93,8 @@ func ClassOf(err error) Class {
 // Code returns our error.code.
 func Code(err error) string { return ClassOf(err).Code }
 
-// Transient reports whether the same call may succeed later.
-func Transient(err error) bool { return err != nil && ClassOf(err).Transient }
+// IsTransient reports whether the same call may succeed later.
+func IsTransient(err error) bool { return err != nil && ClassOf(err).Transient }
 
 // EffectOf returns what the error means for the account or the contact.
 func EffectOf(err error) Effect { return ClassOf(err).Effect }
@@ -121,9 +121,9 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// Missing reports whether the addressed object does not exist or is not
+// IsMissing reports whether the addressed object does not exist or is not
 // accessible to us.
-func Missing(err error) bool {
+func IsMissing(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && (e.missing() || e.cause == errExpiredURL)
 }

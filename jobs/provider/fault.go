@@ -34,7 +34,7 @@ type Fault struct {
 
 // Class returns how to treat the fault.
 func (f Fault) Class() Class {
-	class := Classify(f.Code, f.Subcode)
+	class := classify(f.Code, f.Subcode)
 	class.Transient = class.Transient || f.IsTransient
 	return class
 }

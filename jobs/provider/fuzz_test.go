@@ -63,9 +63,9 @@ func judgeFailure(t *testing.T, e *Error) {
 	}
 }
 
-// FuzzBorder translates documents both ways. The result must be JSON that
-// differs from the document only where the border says so.
-func FuzzBorder(f *testing.F) {
+// FuzzDialect translates documents both ways. The result must be JSON that
+// differs from the document only where the dialect says so.
+func FuzzDialect(f *testing.F) {
 	for _, doc := range []string{callback, accepted, `{"interactive":{"type":"reply_buttons"},"template":{"language":"en"},"messaging_product":"chat"}`,
 		`{"object":"chat_business_account","errors":[{"error_data":{"messaging_product":"whatsapp"}}]}`, ` [1.0,"a\"b",{}] `, `"\ud800"`} {
 		f.Add([]byte(doc))
@@ -85,7 +85,7 @@ func FuzzBorder(f *testing.F) {
 			}
 			judgeTranslation(t, doc, got, rules)
 		}
-		Member(doc, "a")
+		GetMember(doc, "a")
 		all, _ := ParseCallback(doc)
 		for _, n := range all {
 			judgeNews(t, n)
@@ -94,7 +94,7 @@ func FuzzBorder(f *testing.F) {
 }
 
 // judgeNews reads one piece of a callback in every way that there is.
-func judgeNews(t *testing.T, n News) {
+func judgeNews(t *testing.T, n CallbackChange) {
 	t.Helper()
 	Read[TemplateUpdate](n.Value)
 	value, err := Read[Value](n.Value)
@@ -102,13 +102,13 @@ func judgeNews(t *testing.T, n News) {
 		return
 	}
 	for _, raw := range value.Messages {
-		if narrowed := n.Narrow("messages", raw, value.Contacts); narrowed != nil && !json.Valid(narrowed) {
+		if narrowed := n.WithOneItem("messages", raw, value.Contacts); narrowed != nil && !json.Valid(narrowed) {
 			t.Fatalf("no longer JSON: %q", narrowed)
 		}
 		if _, err := Read[Message](raw); err != nil || string(raw) == "null" {
 			continue
 		}
-		for _, changed := range []json.RawMessage{Without(raw, "id"), With(raw, "id", json.RawMessage(`"x"`))} {
+		for _, changed := range []json.RawMessage{DeleteMember(raw, "id"), SetMember(raw, "id", json.RawMessage(`"x"`))} {
 			if !json.Valid(changed) {
 				t.Fatalf("no longer JSON: %q", changed)
 			}
@@ -169,9 +169,9 @@ func rewritten(v any, n *node) any {
 	return v
 }
 
-// TestTextsOfUsersSurviveTheBorder sends documents with arbitrary texts across
+// TestTextsOfUsersSurviveTheDialect sends documents with arbitrary texts across
 // and back.
-func TestTextsOfUsersSurviveTheBorder(t *testing.T) {
+func TestTextsOfUsersSurviveTheDialect(t *testing.T) {
 	words := rapid.OneOf(rapid.SampledFrom([]string{theirProduct, theirObject, ourProduct, ourObject, ourButtons, theirButtons}), rapid.String())
 	rapid.Check(t, func(t *rapid.T) {
 		body, name := words.Draw(t, "body"), words.Draw(t, "name")

@@ -24,7 +24,7 @@ type File struct {
 	Content io.ReaderAt
 }
 
-// Media is the result of a lookup. Only LookupMedia makes one that can be
+// Media is the result of a lookup. Only lookupMedia makes one that can be
 // downloaded, so that a token is never sent to an address from elsewhere.
 type Media struct {
 	ID     string
@@ -122,9 +122,9 @@ func (a *mediaAnswer) check() error {
 	return nil
 }
 
-// LookupMedia finds where media can be downloaded for the next five minutes.
+// lookupMedia finds where media can be downloaded for the next five minutes.
 // With a phoneNumberID only media of that number is found.
-func (c *Client) LookupMedia(ctx context.Context, tok Token, id, phoneNumberID string) (Media, error) {
+func (c *Client) lookupMedia(ctx context.Context, tok Token, id, phoneNumberID string) (Media, error) {
 	rq := mediaCall(get("look up media", id, ""), phoneNumberID)
 	var a mediaAnswer
 	if err := c.do(ctx, tok, rq, &a); err != nil {

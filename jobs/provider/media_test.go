@@ -94,13 +94,13 @@ func library(t *testing.T, content string) (*Client, *int) {
 func TestMediaIsLookedUpAndDownloadedWithTheToken(t *testing.T) {
 	is := is.New(t)
 	c, lookups := library(t, "the content")
-	m, err := c.LookupMedia(t.Context(), token, "77", "1")
+	m, err := c.lookupMedia(t.Context(), token, "77", "1")
 	is.NoErr(err)
 	is.Equal(m.Size, int64(11))
 	is.Equal(m.MIME, "image/png")
 
-	_, err = c.DownloadMedia(t.Context(), token, m, 100, io.Discard)
-	is.True(Missing(err)) // expired
+	_, err = c.downloadMedia(t.Context(), token, m, 100, io.Discard)
+	is.True(IsMissing(err)) // expired
 	failure(t, err, "upstream_error", true, Refused)
 
 	var b bytes.Buffer
@@ -113,7 +113,7 @@ func TestMediaIsLookedUpAndDownloadedWithTheToken(t *testing.T) {
 	is.Equal(m.ID, "77")
 
 	_, _, err = c.FetchMedia(t.Context(), token, "78", "", 11, &b)
-	is.True(Missing(err))
+	is.True(IsMissing(err))
 	failure(t, err, "upstream_error", false, Refused)
 	is.Equal(EffectOf(err), NoEffect) // lost media is not a lost account
 }
@@ -123,13 +123,13 @@ func TestMediaOverTheLimitIsRefused(t *testing.T) {
 	c, _ := library(t, "the content")
 	_, _, err := c.FetchMedia(t.Context(), token, "77", "", 10, io.Discard)
 	is.True(errors.Is(err, ErrTooLarge)) // by what the lookup says
-	is.True(!Transient(err))
+	is.True(!IsTransient(err))
 
-	m, err := c.LookupMedia(t.Context(), token, "77", "")
+	m, err := c.lookupMedia(t.Context(), token, "77", "")
 	is.NoErr(err)
 	m.Size = 0
 	var b bytes.Buffer
-	_, err = c.DownloadMedia(t.Context(), token, m, 10, &b)
+	_, err = c.downloadMedia(t.Context(), token, m, 10, &b)
 	is.True(errors.Is(err, ErrTooLarge)) // by what comes
 	is.True(b.Len() <= 10)
 }
@@ -140,7 +140,7 @@ func TestAFullDiskIsNotTheProvidersFault(t *testing.T) {
 	full := errors.New("disk full")
 	_, _, err := c.FetchMedia(t.Context(), token, "77", "", 100, writer(func([]byte) (int, error) { return 0, full }))
 	is.Equal(err, full)
-	is.True(!Transient(err))
+	is.True(!IsTransient(err))
 }
 
 type writer func([]byte) (int, error)
@@ -151,14 +151,14 @@ func TestADownloadGoesOnlyWhereTheLookupSays(t *testing.T) {
 	for _, at := range []string{"http://lookaside.test/x", "ftp://provider.test/x", "https://user@lookaside.test/x", "//lookaside.test", "/x", "https://", "%"} {
 		t.Run(at, func(t *testing.T) {
 			c, _ := says(t, 200, fmt.Sprintf(`{"id":"77","url":%q}`, at))
-			_, err := c.LookupMedia(t.Context(), token, "77", "")
+			_, err := c.lookupMedia(t.Context(), token, "77", "")
 			failure(t, err, "upstream_error", true, Unknown)
 		})
 	}
 	c := through(t, func(*http.Request) (*http.Response, error) { panic("nothing may be sent") })
-	_, err := c.DownloadMedia(t.Context(), token, Media{ID: "77"}, 10, io.Discard)
+	_, err := c.downloadMedia(t.Context(), token, Media{ID: "77"}, 10, io.Discard)
 	failure(t, err, "upstream_error", false, NotSent)
-	_, err = c.DownloadMedia(t.Context(), Token{}, Media{url: &url.URL{}}, 10, io.Discard)
+	_, err = c.downloadMedia(t.Context(), Token{}, Media{url: &url.URL{}}, 10, io.Discard)
 	failure(t, err, "auth_expired", false, NotSent)
 }
 
@@ -169,7 +169,7 @@ func TestADownloadFollowsNoRedirectWithTheToken(t *testing.T) {
 		visited = append(visited, r.URL.Host)
 		return &http.Response{StatusCode: 302, Header: http.Header{"Location": {"https://evil.test/"}}, Body: http.NoBody, Request: r}, nil
 	})
-	_, err := c.DownloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 10, io.Discard)
+	_, err := c.downloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 10, io.Discard)
 	failure(t, err, "upstream_error", true, Refused)
 	is.Equal(visited, []string{"cdn.test"})
 }
@@ -179,7 +179,7 @@ func TestADownloadThatBreaksOffIsNotASmallerFile(t *testing.T) {
 		body := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(io.ErrUnexpectedEOF))
 		return &http.Response{StatusCode: 200, Body: io.NopCloser(body), Request: r}, nil
 	})
-	_, err := c.DownloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 100, io.Discard)
+	_, err := c.downloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 100, io.Discard)
 	failure(t, err, "upstream_error", true, Unknown)
 }
 
@@ -225,7 +225,7 @@ func TestATransferIsBoundedByItsProgress(t *testing.T) {
 					return &http.Response{StatusCode: 200, Body: &drip{r.Context(), test.pause, test.count}, Request: r}, nil
 				})
 				start := time.Now()
-				_, err := c.DownloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 1<<20, io.Discard)
+				_, err := c.downloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 1<<20, io.Discard)
 				is.Equal(time.Since(start), test.took)
 				is.Equal(err == nil, test.ok)
 				if !test.ok {
@@ -246,7 +246,7 @@ func TestASlowConsumerDoesNotStallADownload(t *testing.T) {
 			<-time.After(time.Minute)
 			return len(p), nil
 		})
-		_, err := c.DownloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 100, slow)
+		_, err := c.downloadMedia(t.Context(), token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test"}}, 100, slow)
 		is.New(t).NoErr(err)
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
-	"strings"
 )
 
 // numberFields are the fields that every supported version of the API has: one
@@ -26,8 +25,6 @@ type Number struct {
 	IsOnBizApp             bool            `json:"is_on_biz_app"`
 	IsOfficial             bool            `json:"is_official_business_account"`
 	IsPINEnabled           bool            `json:"is_pin_enabled"`
-	Username               string          `json:"username"`
-	MessagingLimit         string          `json:"whatsapp_business_manager_messaging_limit"`
 	Throughput             json.RawMessage `json:"throughput"`
 	Health                 json.RawMessage `json:"health_status"`
 }
@@ -48,11 +45,10 @@ func (a *numberAnswer) check() error {
 	return nil
 }
 
-// Number reads a number, with additional fields if the caller's version of the
-// API has them.
-func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string, more ...string) (Number, error) {
+// Number reads a number.
+func (c *Client) Number(ctx context.Context, tok Token, phoneNumberID string) (Number, error) {
 	rq := get("get number", phoneNumberID, "")
-	rq.query = url.Values{"fields": {strings.Join(append([]string{numberFields}, more...), ",")}}
+	rq.query = url.Values{"fields": {numberFields}}
 
 	var a numberAnswer
 	err := c.do(ctx, tok, rq, &a)

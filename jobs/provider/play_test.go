@@ -89,7 +89,7 @@ func failure(t *testing.T, err error, code string, transient bool, outcome Outco
 	is := is.New(t)
 	is.True(err != nil)
 	is.Equal(Code(err), code)
-	is.Equal(Transient(err), transient)
+	is.Equal(IsTransient(err), transient)
 	is.Equal(OutcomeOf(err), outcome)
 }
 

@@ -75,11 +75,11 @@ func everyCall(ctx context.Context, c *Client) map[string]error {
 	_, failed["send"] = c.Send(ctx, token, "1", []byte(`{}`))
 	failed["read"] = c.MarkRead(ctx, token, "1", "wamid.1", true)
 	_, failed["upload"] = c.UploadMedia(ctx, token, "1", f)
-	_, failed["lookup"] = c.LookupMedia(ctx, token, "1", "2")
-	_, failed["download"] = c.DownloadMedia(ctx, token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test", RawQuery: "mid=" + tokenText}}, 10, io.Discard)
+	_, failed["lookup"] = c.lookupMedia(ctx, token, "1", "2")
+	_, failed["download"] = c.downloadMedia(ctx, token, Media{url: &url.URL{Scheme: "https", Host: "cdn.test", RawQuery: "mid=" + tokenText}}, 10, io.Discard)
 	_, failed["handle"] = c.UploadHandle(ctx, token, f)
-	_, failed["offset"] = c.UploadOffset(ctx, token, "upload:1")
-	_, failed["continue"] = c.ContinueUpload(ctx, token, "upload:1", f, 0)
+	_, failed["offset"] = c.uploadOffset(ctx, token, "upload:1")
+	_, failed["continue"] = c.continueUpload(ctx, token, "upload:1", f, 0)
 	for _, err := range c.Templates(ctx, token, "1", TemplateFilter{}) {
 		failed["templates"] = err
 	}

@@ -175,9 +175,9 @@ func TestALostTemplateIsNotALostAccount(t *testing.T) {
 	lost := `{"error":{"message":"Unsupported get request.","type":"GraphMethodException","code":100,"error_subcode":33}}`
 	c, _ := says(t, 400, lost)
 	err := c.EditTemplate(t.Context(), token, "5", []byte(`{}`))
-	is.True(Missing(err))
+	is.True(IsMissing(err))
 	is.Equal(EffectOf(err), NoEffect)
 	_, err = c.CreateTemplate(t.Context(), token, "7", []byte(`{}`))
-	is.True(Missing(err))
+	is.True(IsMissing(err))
 	is.Equal(EffectOf(err), Degraded) // but a lost account is
 }

@@ -16,22 +16,22 @@ const maxResumes = 2
 // handle for example.header_handle. An interrupted upload is continued where the
 // provider says that it stopped.
 func (c *Client) UploadHandle(ctx context.Context, tok Token, f File) (string, error) {
-	session, err := c.StartUpload(ctx, tok, f)
+	session, err := c.startUpload(ctx, tok, f)
 	if err != nil {
 		return "", err
 	}
 
-	handle, err := c.ContinueUpload(ctx, tok, session, f, 0)
+	handle, err := c.continueUpload(ctx, tok, session, f, 0)
 	for range maxResumes {
-		if !Transient(err) {
+		if !IsTransient(err) {
 			break
 		}
 
-		offset, offsetErr := c.UploadOffset(ctx, tok, session)
+		offset, offsetErr := c.uploadOffset(ctx, tok, session)
 		if offsetErr != nil {
 			return "", offsetErr
 		}
-		handle, err = c.ContinueUpload(ctx, tok, session, f, offset)
+		handle, err = c.continueUpload(ctx, tok, session, f, offset)
 	}
 
 	return handle, err
@@ -41,7 +41,7 @@ type sessionAnswer struct {
 	envelope
 	ID     string `json:"id"`
 	Offset *Int   `json:"file_offset"`
-	start  bool   // the answer to StartUpload has an id, all others an offset
+	start  bool   // the answer to startUpload has an id, all others an offset
 }
 
 func (a *sessionAnswer) check() error {
@@ -55,9 +55,9 @@ func (a *sessionAnswer) check() error {
 	}
 }
 
-// StartUpload opens an upload session and returns its id. Sessions belong to
+// startUpload opens an upload session and returns its id. Sessions belong to
 // the app, not to an account.
-func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session string, err error) {
+func (c *Client) startUpload(ctx context.Context, tok Token, f File) (session string, err error) {
 	rq := post("start upload", c.appID, "uploads", nil)
 	rq.query = url.Values{"file_name": {f.Name}, "file_length": {formatInt(f.Size)}, "file_type": {f.MIME}}
 	rq.reclassify = reclassifyMissing
@@ -73,8 +73,8 @@ func (c *Client) StartUpload(ctx context.Context, tok Token, f File) (session st
 	return a.ID, nil
 }
 
-// UploadOffset returns how many bytes of a session have arrived.
-func (c *Client) UploadOffset(ctx context.Context, tok Token, session string) (int64, error) {
+// uploadOffset returns how many bytes of a session have arrived.
+func (c *Client) uploadOffset(ctx context.Context, tok Token, session string) (int64, error) {
 	var a sessionAnswer
 	if err := c.do(ctx, tok, sessionCall("look up upload", http.MethodGet, session), &a); err != nil {
 		return 0, err
@@ -94,9 +94,9 @@ func (a *handleAnswer) check() error {
 	return nil
 }
 
-// ContinueUpload sends the content of a session from an offset on, and returns
+// continueUpload sends the content of a session from an offset on, and returns
 // the handle.
-func (c *Client) ContinueUpload(ctx context.Context, tok Token, session string, f File, offset int64) (handle string, err error) {
+func (c *Client) continueUpload(ctx context.Context, tok Token, session string, f File, offset int64) (handle string, err error) {
 	rq := sessionCall("upload", http.MethodPost, session)
 	if offset < 0 || offset > f.Size {
 		return "", notSentError(rq.op, fmt.Errorf("offset %d lies outside of a file of %d bytes", offset, f.Size))

@@ -103,21 +103,21 @@ func TestUploadsNeedAnswersThatMakeSense(t *testing.T) {
 	}
 	for _, body := range []string{`{}`, `{"file_offset":-1}`, `{"file_offset":null}`, `{"file_offset":"x"}`} {
 		c, _ := says(t, 200, body)
-		_, err := c.UploadOffset(t.Context(), token, "upload:1")
+		_, err := c.uploadOffset(t.Context(), token, "upload:1")
 		failure(t, err, "upstream_error", true, Unknown)
 	}
 	c, _ := says(t, 200, `{"file_offset":"2"}`)
-	offset, err := c.UploadOffset(t.Context(), token, "upload:1")
+	offset, err := c.uploadOffset(t.Context(), token, "upload:1")
 	is.NoErr(err)
 	is.Equal(offset, int64(2))
 
 	for _, bad := range []int64{-1, 4} {
-		_, err = c.ContinueUpload(t.Context(), token, "upload:1", f, bad)
+		_, err = c.continueUpload(t.Context(), token, "upload:1", f, bad)
 		failure(t, err, "upstream_error", false, NotSent)
 	}
-	_, err = c.UploadOffset(t.Context(), token, "12345")
+	_, err = c.uploadOffset(t.Context(), token, "12345")
 	failure(t, err, "upstream_error", false, NotSent)
-	_, err = dial(t, Options{BaseURL: "https://provider.test"}).StartUpload(t.Context(), token, f)
+	_, err = dial(t, Options{BaseURL: "https://provider.test"}).startUpload(t.Context(), token, f)
 	failure(t, err, "upstream_error", false, NotSent) // without an app there are no sessions
 }
 

@@ -20,7 +20,7 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 			if len(due)+len(held) < limit {
 				r.clearWaiting(tx, &k.waiting)
 			}
-			if k.Ahead > 0 && len(held) > 0 {
+			if k.LeaseAhead > 0 && len(held) > 0 {
 				tx.AfterCommit(r.signal) // some of them may be leased ahead
 			}
 
@@ -40,14 +40,14 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 }
 
 // prepare fills in the Memory of jobs: with what was known when they were
-// enqueued, or with what Kind.Prepare reads.
+// enqueued, or with what Kind.Preload reads.
 func (r *Runner) prepare(ctx context.Context, k *kindState, jobs []storage.Job) {
 	for i := range jobs {
 		r.memory.restore(&jobs[i])
 	}
 
-	if k.Prepare != nil && len(jobs) > 1 {
-		k.Prepare(ctx, jobs)
+	if k.Preload != nil && len(jobs) > 1 {
+		k.Preload(ctx, jobs)
 	}
 }
 
@@ -71,7 +71,7 @@ func (r *Runner) capacity(k *kindState) int {
 // room is how many more workers the kind can have now. The caller holds mu.
 func (r *Runner) room(k *kindState) int {
 	room := min(k.Workers-k.running, maxClaim)
-	if k.Own {
+	if k.OwnWorkers {
 		return room
 	}
 	return min(room, r.free)

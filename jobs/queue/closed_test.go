@@ -49,7 +49,7 @@ func (p *post) handle(_ context.Context, j storage.Job) (queue.Commit, error) {
 // one starts a runner that delivers one thing at a time.
 func (p *post) one(t *testing.T, db *storage.DB) (*queue.Runner, func()) {
 	return start(t, db, queue.Options{Kinds: []queue.Kind{
-		{Name: storage.KindDeliver, Handle: p.handle, Lane: func(string) int { return 1 }},
+		{Name: storage.KindDeliver, Handle: p.handle, LaneLimit: func(string) int { return 1 }},
 	}})
 }
 
@@ -118,14 +118,14 @@ func TestAPauseByAnotherProcessIsSeenWhenItTells(t *testing.T) {
 		p := new(post)
 		runner, _ := p.one(t, db)
 		change(t, other, (*storage.Tx).PauseSubscription, s.ID)
-		runner.Wake()
+		runner.Rescan()
 		time.Sleep(time.Second)
 		happen(t, db, tenant)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		is.Equal(len(p.gone()), 0)
 		change(t, other, (*storage.Tx).ResumeSubscription, s.ID)
-		runner.Wake()
+		runner.Rescan()
 		time.Sleep(time.Second)
 		synctest.Wait()
 		is.Equal(len(p.gone()), 1)
@@ -157,8 +157,8 @@ func TestAKindIsToldOfLanesThatOpen(t *testing.T) {
 		p := new(post)
 		opened := make(chan string, 10)
 		start(t, db, queue.Options{Kinds: []queue.Kind{{
-			Name: storage.KindDeliver, Handle: p.handle, Lane: func(string) int { return 1 },
-			Opened: func(lane string) {
+			Name: storage.KindDeliver, Handle: p.handle, LaneLimit: func(string) int { return 1 },
+			OnLaneOpened: func(lane string) {
 				is.Equal(len(p.gone()), 1) // before the first of those that waited
 				opened <- lane
 			},

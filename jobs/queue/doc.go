@@ -20,7 +20,7 @@
 // and a new job is held behind those that wait already: a lane stays in order.
 // Storage closes the lanes of subscriptions that are not active.
 //
-// Leasing ahead. For kinds with Ahead a claim also leases held jobs whose turn
+// Leasing ahead. For kinds with LeaseAhead a claim also leases held jobs whose turn
 // has not come. They are running in the table but wait in laneState.ready; when a
 // run ends, takeReady starts the next one without a transaction. Those that a
 // slower or closed lane cannot use in time are made held again.

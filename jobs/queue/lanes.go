@@ -35,22 +35,22 @@ func (l *laneState) idle() bool {
 	return l.running == 0 && !l.held && len(l.ready) == 0 && l.leasing == 0
 }
 
-// laneRoom is how many more jobs of the lane may run. It calls Kind.Opened when
+// laneRoom is how many more jobs of the lane may run. It calls Kind.OnLaneOpened when
 // it finds that the lane was opened. The caller holds mu.
 func (r *Runner) laneRoom(l *laneState, lane string) int {
 	closed := r.DB.LaneClosed(lane)
-	if l.closed && !closed && l.kind.Opened != nil {
-		l.kind.Opened(lane)
+	if l.closed && !closed && l.kind.OnLaneOpened != nil {
+		l.kind.OnLaneOpened(lane)
 	}
 	l.closed = closed
 
 	switch {
 	case closed:
 		return 0
-	case l.kind.Lane == nil:
+	case l.kind.LaneLimit == nil:
 		return l.kind.Workers - l.running
 	default:
-		return l.kind.Lane(lane) - l.running
+		return l.kind.LaneLimit(lane) - l.running
 	}
 }
 
@@ -134,7 +134,7 @@ func (r *Runner) Stored(kind string, due storage.Time) {
 // run. The caller holds mu.
 func (r *Runner) reserve(k *kindState, lane string) {
 	r.group.Add(1)
-	if !k.Own {
+	if !k.OwnWorkers {
 		r.free--
 	}
 	k.running++
@@ -146,7 +146,7 @@ func (r *Runner) reserve(k *kindState, lane string) {
 // release gives back the worker and the place that reserve took, and wakes the
 // loop if jobs wait for them. The caller holds mu.
 func (r *Runner) release(k *kindState, lane string) {
-	if !k.Own {
+	if !k.OwnWorkers {
 		r.free++
 	}
 	k.running--

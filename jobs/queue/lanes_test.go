@@ -22,8 +22,8 @@ func TestALaneRunsSoManyAtOnceAndStaysInOrder(t *testing.T) {
 		var order []string
 		running, most := 0, 0
 		start(t, db, queue.Options{Kinds: []queue.Kind{{
-			Name: "deliver",
-			Lane: func(string) int { return 2 },
+			Name:      "deliver",
+			LaneLimit: func(string) int { return 2 },
 			Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
 				mu.Lock()
 				running++
@@ -58,8 +58,8 @@ func TestAHangingLaneDoesNotHoldUpAnother(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		var quick atomic.Int32
 		start(t, db, queue.Options{Workers: 4, Kinds: []queue.Kind{{
-			Name: "deliver",
-			Lane: func(string) int { return 2 },
+			Name:      "deliver",
+			LaneLimit: func(string) int { return 2 },
 			Handle: func(ctx context.Context, j storage.Job) (queue.Commit, error) {
 				if j.Lane == "hangs" {
 					<-ctx.Done()
@@ -88,7 +88,7 @@ func TestAClosedLaneWaitsAndIsReleasedInOrder(t *testing.T) {
 		var order []string
 		r, _ := start(t, db, queue.Options{Kinds: []queue.Kind{{
 			Name: "deliver",
-			Lane: func(string) int {
+			LaneLimit: func(string) int {
 				if open.Load() {
 					return 1
 				}
@@ -108,7 +108,7 @@ func TestAClosedLaneWaitsAndIsReleasedInOrder(t *testing.T) {
 		synctest.Wait()
 		is.Equal(len(order), 0)
 		open.Store(true)
-		r.Wake()
+		r.Rescan()
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		is.Equal(order, []string{"0", "1", "2", "3", "4"})

@@ -70,7 +70,7 @@ func TestTwoKindsDoNotShareALane(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		var wrong, ran atomic.Int32
 		kind := func(name string) queue.Kind {
-			return queue.Kind{Name: name, Lane: func(string) int { return 1 }, Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
+			return queue.Kind{Name: name, LaneLimit: func(string) int { return 1 }, Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
 				ran.Add(1)
 				if j.Kind != name {
 					wrong.Add(1)
@@ -140,7 +140,7 @@ func TestUrgentKindsGoBeforeTheLanesOfOthers(t *testing.T) {
 		var c crowd
 		start(t, db, queue.Options{Workers: 4, Kinds: []queue.Kind{
 			{Name: "high", Handle: c.handle(time.Second)},
-			{Name: "low", Handle: c.handle(time.Second), Lane: func(string) int { return 2 }},
+			{Name: "low", Handle: c.handle(time.Second), LaneLimit: func(string) int { return 2 }},
 		}})
 		for lane := range 4 {
 			for range 20 {

@@ -23,28 +23,28 @@ type Handler func(context.Context, storage.Job) (Commit, error)
 // Kind is a sort of job and how it is run. The order in which kinds are given
 // to New is their priority.
 type Kind struct {
-	Name    string
-	Handle  Handler
-	Workers int           // how many run at once at most; 0 for all workers
-	Own     bool          // Workers are reserved for it, beside those that kinds share
-	Lease   time.Duration // the time limit of one run; 0 for a minute
+	Name       string
+	Handle     Handler
+	Workers    int           // how many run at once at most; 0 for all workers
+	OwnWorkers bool          // Workers are reserved for it, beside those that kinds share
+	Lease      time.Duration // the time limit of one run; 0 for a minute
 	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
 	Attempts int
-	// Lane is how many jobs of the named lane may run at once; 0 closes the
+	// LaneLimit is how many jobs of the named lane may run at once; 0 closes the
 	// lane, as storage does by itself for subscriptions that are not active. It
 	// is called often and must be quick. Nil means no limit.
-	Lane func(lane string) int
-	// Ahead is how many held jobs are leased before their turn, for each that a
+	LaneLimit func(lane string) int
+	// LeaseAhead is how many held jobs are leased before their turn, for each that a
 	// lane may run at once: a lane with a backlog need not wait for a claim after
 	// each job. It must be 0 for kinds to which a lease means that the job's
 	// outside call may have begun.
-	Ahead int
-	// Opened is called when a closed lane with waiting jobs is open again, before
+	LeaseAhead int
+	// OnLaneOpened is called when a closed lane with waiting jobs is open again, before
 	// the first of them starts. It must be quick.
-	Opened func(lane string)
-	// Prepare reads in one go what jobs that were claimed together need, and puts
+	OnLaneOpened func(lane string)
+	// Preload reads in one go what jobs that were claimed together need, and puts
 	// it into their Memory. A job whose Memory stays nil reads for itself.
-	Prepare func(context.Context, []storage.Job)
+	Preload func(context.Context, []storage.Job)
 	// GiveUp says how a job that is out of attempts ends. Nil keeps it as failed
 	// for a person to look at.
 	GiveUp func(storage.Job, error) Commit
@@ -108,9 +108,9 @@ func (k *Kind) shouldRetry(j storage.Job, err error) (retry bool, delay time.Dur
 	return true, backoff(j.Attempt())
 }
 
-// Finish describes one run that ended, for Options.OnFinish.
-type Finish struct {
+// RunResult describes one run that ended, for Options.OnRun.
+type RunResult struct {
 	Kind    string
-	Outcome string // "done", "retry", "failed", "postponed", "released" or "lost"
+	Outcome string // "done", "retry", "failed", "postponed", "interrupted" or "lease_lost"
 	Took    time.Duration
 }

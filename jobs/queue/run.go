@@ -34,7 +34,7 @@ func (r *Runner) start(k *kindState, j storage.Job) {
 		// A run whose lease expired was settled by expireLeases: its results are
 		// not written.
 		if !r.finish(current, k) {
-			r.observe(k, "lost", began)
+			r.observe(k, "lease_lost", began)
 			return
 		}
 		r.observe(k, r.settle(k, j, commit, err), began)
@@ -91,17 +91,17 @@ func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure erro
 		case err == nil:
 			return outcome
 		case errors.Is(err, storage.ErrLeaseLost):
-			return "lost"
+			return "lease_lost"
 		case errors.Is(err, storage.ErrUnavailable):
 			if !pause(r.base, pauseAfterFault) {
-				return "lost" // the lease is freed at the next start
+				return "lease_lost" // the lease is freed at the next start
 			}
 		case commit != nil || failure == nil:
 			commit, failure = nil, &commitError{err}
 			r.logFailure(j, failure)
 		default:
 			r.Log.Error("settle a job", "job", j.ID, "kind", j.Kind, "error", err)
-			return "lost"
+			return "lease_lost"
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 	// We stopped the run, so its failure does not count. An outside call may have
 	// had its effect or not, which BreakOffJob records.
 	if r.base.Err() != nil && commit == nil {
-		return "released", func(tx *storage.Tx) error { return tx.BreakOffJob(j) }
+		return "interrupted", func(tx *storage.Tx) error { return tx.BreakOffJob(j) }
 	}
 
 	if retry, delay := k.shouldRetry(j, failure); retry && j.Crashes <= maxCrashes {
@@ -209,8 +209,8 @@ func (r *Runner) expireLeases() {
 }
 
 func (r *Runner) observe(k *kindState, outcome string, began time.Time) {
-	if r.OnFinish != nil {
-		r.OnFinish(Finish{Kind: k.Name, Outcome: outcome, Took: time.Since(began)})
+	if r.OnRun != nil {
+		r.OnRun(RunResult{Kind: k.Name, Outcome: outcome, Took: time.Since(began)})
 	}
 }
 

@@ -21,13 +21,13 @@ const (
 
 // Options configure a Runner.
 type Options struct {
-	DB       *storage.DB
-	Kinds    []Kind
-	Workers  int           // jobs running at once, of all kinds without workers of their own
-	Poll     time.Duration // how often to look for jobs, should a wake-up be missed
-	Grace    time.Duration // how long to let jobs finish when stopping
-	Log      *slog.Logger
-	OnFinish func(Finish)
+	DB      *storage.DB
+	Kinds   []Kind
+	Workers int           // jobs running at once, of all kinds without workers of their own
+	Poll    time.Duration // how often to look for jobs, should a wake-up be missed
+	Grace   time.Duration // how long to let jobs finish when stopping
+	Log     *slog.Logger
+	OnRun   func(RunResult) // called after each run, if set
 }
 
 // Runner claims jobs and runs them. The package comment describes how.
@@ -76,7 +76,7 @@ func New(o Options) *Runner {
 	}
 
 	for _, k := range o.Kinds {
-		if k.Workers <= 0 || (k.Workers > o.Workers && !k.Own) {
+		if k.Workers <= 0 || (k.Workers > o.Workers && !k.OwnWorkers) {
 			k.Workers = o.Workers
 		}
 		if k.Lease <= 0 {
@@ -200,7 +200,7 @@ func (r *Runner) claimAll(ctx context.Context) error {
 	errs := make([]error, len(r.order)+1)
 
 	for i, k := range r.order {
-		if !k.Own {
+		if !k.OwnWorkers {
 			shared = append(shared, k)
 			continue
 		}
@@ -229,9 +229,9 @@ func (r *Runner) claim(ctx context.Context, kinds ...*kindState) error {
 	return nil
 }
 
-// Wake makes the runner look at the whole queue and at the closed lanes again,
+// Rescan makes the runner look at the whole queue and at the closed lanes again,
 // because another process may have changed them.
-func (r *Runner) Wake() {
+func (r *Runner) Rescan() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 

@@ -70,7 +70,7 @@ func TestANameThatTurnsInwardIsStoppedWhenTheConnectionIsMade(t *testing.T) {
 			if strings.Contains(address, ":") {
 				key, public = "rebind.example/6", "2606:4700::1111"
 			}
-			dns := &guardtest.Names{Answers: map[string][]string{"rebind.example": {}, key: {public, address}}}
+			dns := &guardtest.NameServer{Answers: map[string][]string{"rebind.example": {}, key: {public, address}}}
 			network := guard.New(guard.Options{AllowInsecure: true, Resolver: dns.Resolver(t)})
 			t.Cleanup(network.Close)
 			is.NoErr(network.CheckURL(t.Context(), "http://rebind.example/hook")) // as at creation
@@ -107,7 +107,7 @@ func TestProxiesOfTheEnvironmentAreNotUsed(t *testing.T) {
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"} {
 		t.Setenv(name, proxy)
 	}
-	dns := &guardtest.Names{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}} // localhost would bypass a proxy anyway
+	dns := &guardtest.NameServer{Answers: map[string][]string{"hooks.example": {"127.0.0.1"}}} // localhost would bypass a proxy anyway
 	out := open(t, guard.Options{AllowInsecure: true, Allow: loopback, Resolver: dns.Resolver(t)}).
 		Deliver(t.Context(), sample(t, "http://hooks.example:"+port(closedAddress(t))))
 	is.Equal(out.Code, guard.ConnectionRefused)
@@ -131,7 +131,7 @@ func TestWhatWentWrongIsNamed(t *testing.T) {
 	})
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	t.Cleanup(secure.Close)
-	dns := &guardtest.Names{Answers: map[string][]string{}}
+	dns := &guardtest.NameServer{Answers: map[string][]string{}}
 	for _, test := range []struct {
 		name, to, code, message string
 	}{

@@ -13,8 +13,8 @@ import (
 //go:embed openapi.json
 var openAPIDocument []byte
 
-// Description is openapi.json. Callers must not change it.
-func Description() []byte { return openAPIDocument }
+// OpenAPIDocument is openapi.json. Callers must not change it.
+func OpenAPIDocument() []byte { return openAPIDocument }
 
 type healthView struct {
 	Status  string `json:"status"`

@@ -16,7 +16,7 @@ func TestErrorsOutsideOfTheAPIHaveItsEnvelope(t *testing.T) {
 	f := serve(t)
 	refuse := func(err error) answer {
 		rec := httptest.NewRecorder()
-		f.api.Refuse(rec, must("GET", "/media/x?token=secret"), err)
+		f.api.WriteError(rec, must("GET", "/media/x?token=secret"), err)
 		got := answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 		is.True(storage.ValidID(storage.PrefixRequest, got.header.Get("X-Request-Id")))
 		is.Equal(got.get("error.request_id"), got.header.Get("X-Request-Id"))

@@ -28,7 +28,7 @@ type line struct {
 func (l *line) start(t *testing.T, db *storage.DB, places int64) (*queue.Runner, func()) {
 	l.places.Store(places)
 	return start(t, db, queue.Options{Kinds: []queue.Kind{{
-		Name: "job", Ahead: 4, Lane: func(string) int { return int(l.places.Load()) },
+		Name: "job", LeaseAhead: 4, LaneLimit: func(string) int { return int(l.places.Load()) },
 		Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
 			l.mu.Lock()
 			l.began = append(l.began, j.ID)
@@ -176,8 +176,8 @@ func TestWhatIsClaimedTogetherIsPreparedTogether(t *testing.T) {
 		var sizes []int
 		knew := make(map[any]int)
 		start(t, db, queue.Options{Kinds: []queue.Kind{{
-			Name: "job", Ahead: 4, Lane: func(string) int { return 4 },
-			Prepare: func(_ context.Context, jobs []storage.Job) {
+			Name: "job", LeaseAhead: 4, LaneLimit: func(string) int { return 4 },
+			Preload: func(_ context.Context, jobs []storage.Job) {
 				sizes = append(sizes, len(jobs))
 				for i := range jobs {
 					if jobs[i].Memory == nil {
@@ -209,9 +209,9 @@ func TestWhatIsLeasedWhileItsTurnComesBeginsAtOnce(t *testing.T) {
 		var began atomic.Int64
 		end, ended := make(chan struct{}), make(chan struct{}, 10)
 		pile(t, db, 4) // before there is a runner: no wake-up is left over
-		start(t, db, queue.Options{Poll: time.Hour, OnFinish: func(queue.Finish) { ended <- struct{}{} }, Kinds: []queue.Kind{{
-			Name: "job", Ahead: 4, Lane: func(string) int { return 1 },
-			Prepare: func(context.Context, []storage.Job) { // leased, and not in line yet
+		start(t, db, queue.Options{Poll: time.Hour, OnRun: func(queue.RunResult) { ended <- struct{}{} }, Kinds: []queue.Kind{{
+			Name: "job", LeaseAhead: 4, LaneLimit: func(string) int { return 1 },
+			Preload: func(context.Context, []storage.Job) { // leased, and not in line yet
 				close(end)
 				<-ended
 			},

@@ -17,7 +17,7 @@ func isMessageID(text string) bool {
 // numberChange is a change of a phone number, with its value decoded. All items
 // of the value share the number and the people.
 type numberChange struct {
-	provider.News
+	provider.CallbackChange
 	value  provider.Value
 	number string // the phone number id
 
@@ -27,8 +27,8 @@ type numberChange struct {
 
 // readNumberChange decodes the value of a change. A person who cannot be read is
 // left out.
-func readNumberChange(n provider.News) (f numberChange, err error) {
-	f.News = n
+func readNumberChange(n provider.CallbackChange) (f numberChange, err error) {
+	f.CallbackChange = n
 	if f.value, err = provider.Read[provider.Value](n.Value); err != nil {
 		return f, err
 	}

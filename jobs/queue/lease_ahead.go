@@ -9,10 +9,10 @@ import (
 // aheadLimit is how many jobs of a lane may be leased ahead. It shrinks with the
 // lane's limit; a closed lane has 0. The caller holds mu.
 func (r *Runner) aheadLimit(l *laneState, lane string) int {
-	if l.kind.Ahead == 0 || l.kind.Lane == nil || r.DB.LaneClosed(lane) {
+	if l.kind.LeaseAhead == 0 || l.kind.LaneLimit == nil || r.DB.LaneClosed(lane) {
 		return 0
 	}
-	return max(0, l.kind.Lane(lane)) * l.kind.Ahead
+	return max(0, l.kind.LaneLimit(lane)) * l.kind.LeaseAhead
 }
 
 // shouldRefill tells whether at most half of the jobs that may be leased ahead
@@ -74,7 +74,7 @@ func (r *Runner) takeReady(k *kindState, lane string) (next []storage.Job) {
 // run. Ready jobs beyond the limit of a lane that became slow or was closed are
 // held again: their lease would expire before their turn.
 func (r *Runner) startReady(ctx context.Context, k *kindState) error {
-	if k.Ahead == 0 {
+	if k.LeaseAhead == 0 {
 		return nil
 	}
 

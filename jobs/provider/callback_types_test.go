@@ -42,7 +42,7 @@ func TestACallbackIsReadPieceByPiece(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(m.Timestamp, Int(1749416383))
 	is.Equal(m.Context.ID, "wamid.0")
-	content := Member(value.Messages[0], m.Type)
+	content := GetMember(value.Messages[0], m.Type)
 	is.Equal(string(content), `{"id":"77","mime_type":"image\/jpeg","sha256":"x","caption":"c","new":1.50}`) // as it came
 	image, err := Read[Attachment](content)
 	is.NoErr(err)
@@ -81,13 +81,13 @@ func TestItemsOfEachKindAreRead(t *testing.T) {
 
 	identity, err := Read[Identity]([]byte(`{"wa_id":"1","user_id":{"previous":"US.1","current":"US.2"},"timestamp":"1750030073"}`))
 	is.NoErr(err)
-	is.Equal(identity.UserID, Replaced{Previous: "US.1", Current: "US.2"})
+	is.Equal(identity.UserID, IDChange{Previous: "US.1", Current: "US.2"})
 
 	preference, err := Read[Preference]([]byte(`{"wa_id":"1","category":"marketing_messages","value":"stop","timestamp":1750030073}`))
 	is.NoErr(err)
 	is.Equal(preference.Value, "stop")
 
-	reaction, err := Read[Reaction](Member([]byte(`{"reaction":{"message_id":"wamid.1"}}`), "reaction"))
+	reaction, err := Read[Reaction](GetMember([]byte(`{"reaction":{"message_id":"wamid.1"}}`), "reaction"))
 	is.NoErr(err)
 	is.Equal(reaction, Reaction{MessageID: "wamid.1"})
 	system, err := Read[System]([]byte(`{"body":"x","wa_id":"2","type":"user_changed_number"}`))
@@ -95,7 +95,7 @@ func TestItemsOfEachKindAreRead(t *testing.T) {
 	is.Equal(system.WaID, "2")
 	edit, err := Read[Edit]([]byte(`{"original_message_id":"wamid.1","message":{"type":"text","text":{"body":"new"}}}`))
 	is.NoErr(err)
-	is.Equal(string(Member(Member(edit.Message, "text"), "body")), `"new"`)
+	is.Equal(string(GetMember(GetMember(edit.Message, "text"), "body")), `"new"`)
 	revoke, err := Read[Revoke]([]byte(`{"original_message_id":"wamid.1"}`))
 	is.NoErr(err)
 	is.Equal(revoke.OriginalID, "wamid.1")
@@ -104,11 +104,11 @@ func TestItemsOfEachKindAreRead(t *testing.T) {
 func TestCallbacksOfOthersAreToldApart(t *testing.T) {
 	is := is.New(t)
 	_, err := ParseCallback([]byte(`{"object":"page","entry":[]}`))
-	is.True(errors.Is(err, ErrForeign))
+	is.True(errors.Is(err, ErrOtherObject))
 	_, err = ParseCallback([]byte(`{"entry":[]}`))
-	is.True(errors.Is(err, ErrForeign))
+	is.True(errors.Is(err, ErrOtherObject))
 	_, err = ParseCallback([]byte(`{`))
-	is.True(err != nil && !errors.Is(err, ErrForeign))
+	is.True(err != nil && !errors.Is(err, ErrOtherObject))
 }
 
 func TestMembersAreFoundRaw(t *testing.T) {
@@ -123,7 +123,7 @@ func TestMembersAreFoundRaw(t *testing.T) {
 		{``, "a", ``},
 	} {
 		t.Run(test.object, func(t *testing.T) {
-			is.New(t).Equal(string(Member([]byte(test.object), test.key)), test.want)
+			is.New(t).Equal(string(GetMember([]byte(test.object), test.key)), test.want)
 		})
 	}
 }

@@ -14,7 +14,7 @@ func TestNarrowingKeepsAllButTheOtherItems(t *testing.T) {
 		{"value":{"messaging_product":"whatsapp","new":[1],"contacts":[{"wa_id":"1"},{"wa_id":"2"}],"messages":[{"id":"a"},{"id":"b"}],"statuses":[{}],"errors":[]},"field":"messages"}]}],"more":{}}`))
 	is.NoErr(err)
 	is.Equal(len(all), 2)
-	is.Equal(string(all[1].Narrow("messages", []byte(`{"id":"b"}`), nil)),
+	is.Equal(string(all[1].WithOneItem("messages", []byte(`{"id":"b"}`), nil)),
 		`{"object":"chat_business_account","entry":[{"id":"2","time":3,"changes":[{"value":{"messaging_product":"chat","new":[1],"contacts":[],"messages":[{"id":"b"}]},"field":"messages"}]}],"more":{}}`)
 }
 
@@ -29,7 +29,7 @@ func TestNarrowingCostsWhatTheItemCosts(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 100 {
-		is.True(len(all[0].Narrow("messages", []byte(item), nil)) < 4000)
+		is.True(len(all[0].WithOneItem("messages", []byte(item), nil)) < 4000)
 	}
 	runtime.ReadMemStats(&after)
 	is.True((after.TotalAlloc-before.TotalAlloc)/100 < 50_000) // bytes for each

@@ -120,14 +120,14 @@ func TestDepthCostsNothing(t *testing.T) {
 	is.Equal(string(got), strings.Replace(deep, theirObject, ourObject, 1))
 }
 
-// TestTheDialectsMeetInOneFile keeps the words of the border in border.go.
+// TestTheDialectsMeetInOneFile keeps the words of both dialects in dialect.go.
 func TestTheDialectsMeetInOneFile(t *testing.T) {
 	is := is.New(t)
 	files, err := filepath.Glob("*.go")
 	is.NoErr(err)
-	is.True(slices.Contains(files, "border.go") && len(files) > 10)
+	is.True(slices.Contains(files, "dialect.go") && len(files) > 10)
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || file == "border.go" {
+		if strings.HasSuffix(file, "_test.go") || file == "dialect.go" {
 			continue
 		}
 		source, err := os.ReadFile(file)

@@ -48,8 +48,8 @@ func (i *Int) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// ErrForeign means that a callback is about an object of another product.
-var ErrForeign = errors.New("not about a business account")
+// ErrOtherObject means that a callback is about an object of another product.
+var ErrOtherObject = errors.New("not about a business account")
 
 // Callback is the shape of what the provider posts to us: any number of entries,
 // each with any number of changes. ParseCallback reads one.
@@ -143,13 +143,13 @@ type Status struct {
 type Identity struct {
 	WaID         string   `json:"wa_id"`
 	Detail       string   `json:"detail"`
-	UserID       Replaced `json:"user_id"`
-	ParentUserID Replaced `json:"parent_user_id"`
+	UserID       IDChange `json:"user_id"`
+	ParentUserID IDChange `json:"parent_user_id"`
 	Timestamp    Int      `json:"timestamp"`
 }
 
-// Replaced is an id before and after a change.
-type Replaced struct {
+// IDChange is an id before and after a change.
+type IDChange struct {
 	Previous string `json:"previous"`
 	Current  string `json:"current"`
 }

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// News is one change of a callback, together with the callback around it: the
+// CallbackChange is one change of a callback, together with the callback around it: the
 // documents that customers receive hold a whole callback with a single item, and
 // every key that we do not know must still be in it.
 //
 // The callback is therefore never decoded and encoded again. ParseCallback finds
 // the value of each change by its position and keeps the bytes before and after
-// it, without the other entries and changes. Narrow then writes these bytes
+// it, without the other entries and changes. WithOneItem then writes these bytes
 // again around a value with one item.
-type News struct {
+type CallbackChange struct {
 	Change
 	WABA string // the business account that it is about
 	At   Int    // when it happened, in unix seconds; 0 if unknown
@@ -40,25 +40,25 @@ var errNoEntries = errors.New("entry is not a list")
 // ParseCallback splits a callback into its changes. Their values stay raw: one
 // that cannot be read must not spoil the others. An entry or a change of another
 // shape becomes a change without a field, with all of it as the value.
-func ParseCallback(body []byte) ([]News, error) {
+func ParseCallback(body []byte) ([]CallbackChange, error) {
 	if !json.Valid(body) {
 		return nil, fmt.Errorf("read callback: %w", ErrNotJSON)
 	}
 
 	root := findMembers(body, "object", "entry")
 	if root == nil {
-		return nil, fmt.Errorf("read callback: %w", ErrForeign)
+		return nil, fmt.Errorf("read callback: %w", ErrOtherObject)
 	}
 	object, entries := root[0], root[1]
 	if body[object.from] != '"' || string(unquote(object.of(body))) != theirObject {
-		return nil, fmt.Errorf("read callback: %w", ErrForeign)
+		return nil, fmt.Errorf("read callback: %w", ErrOtherObject)
 	}
 	if entries.empty() || body[entries.from] != '[' {
 		return nil, fmt.Errorf("read callback: %w", errNoEntries)
 	}
 
 	deep := JSONDepth(body) > maxDepth
-	var all []News
+	var all []CallbackChange
 	for _, entry := range elementSpans(body, entries) {
 		for _, n := range readEntry(entry.of(body)) {
 			n.head = concat(body[:entries.from], []byte("["), n.head)
@@ -71,10 +71,10 @@ func ParseCallback(body []byte) ([]News, error) {
 }
 
 // readEntry reads the changes of an entry, each with the entry around it.
-func readEntry(entry []byte) (all []News) {
+func readEntry(entry []byte) (all []CallbackChange) {
 	found := findMembers(entry, "id", "time", "changes")
 	if found == nil || !found[2].empty() && entry[found[2].from] != '[' {
-		return []News{{Change: Change{Value: entry}}}
+		return []CallbackChange{{Change: Change{Value: entry}}}
 	}
 	idAt, timeAt, changes := found[0], found[1], found[2]
 	if changes.empty() {
@@ -103,13 +103,13 @@ func readEntry(entry []byte) (all []News) {
 
 // readChange reads the field and the value of a change, with the change around
 // the value.
-func readChange(change []byte) News {
+func readChange(change []byte) CallbackChange {
 	found := findMembers(change, "field", "value")
 	if found == nil {
-		return News{Change: Change{Value: change}}
+		return CallbackChange{Change: Change{Value: change}}
 	}
 
-	n := News{head: change}
+	n := CallbackChange{head: change}
 	if field := found[0].of(change); len(field) > 0 && field[0] == '"' {
 		n.Field = string(unquote(field))
 	}
@@ -152,17 +152,17 @@ func concat(pieces ...[]byte) []byte {
 	return all
 }
 
-// itemLists are the members of a value that hold its items. Narrow leaves all
+// itemLists are the members of a value that hold its items. WithOneItem leaves all
 // but one of them out.
 var itemLists = map[string]bool{
 	"messages": true, "message_echoes": true, "statuses": true, "errors": true,
 	"user_id_update": true, "user_preferences": true, "history": true, "state_sync": true,
 }
 
-// Narrow writes the callback as if it had brought nothing but one item of a list
+// WithOneItem writes the callback as if it had brought nothing but one item of a list
 // and the people that it is about. The result is in our own dialect and has
 // every key that we do not know. It is nil if it would be nested too deep.
-func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage) []byte {
+func (n CallbackChange) WithOneItem(list string, item json.RawMessage, people []json.RawMessage) []byte {
 	doc := append(concat(n.head), '{')
 	first := true
 	for _, m := range n.members {
@@ -194,7 +194,9 @@ func (n News) Narrow(list string, item json.RawMessage, people []json.RawMessage
 }
 
 // TooDeep reports whether a part of the change is nested deeper than maxDepth.
-func (n News) TooDeep(part json.RawMessage) bool { return n.deep && JSONDepth(part) > maxDepth }
+func (n CallbackChange) TooDeep(part json.RawMessage) bool {
+	return n.deep && JSONDepth(part) > maxDepth
+}
 
 // appendList writes an array of raw values.
 func appendList(doc []byte, all []json.RawMessage) []byte {
@@ -217,9 +219,9 @@ func appendText(doc []byte, text string) []byte {
 	return append(doc, raw...)
 }
 
-// Without returns an object without one of its members. The other members keep
+// DeleteMember returns an object without one of its members. The other members keep
 // their bytes.
-func Without(object json.RawMessage, key string) json.RawMessage {
+func DeleteMember(object json.RawMessage, key string) json.RawMessage {
 	var doc []byte
 	s := scanner{doc: object}
 	s.skipSpace()
@@ -245,9 +247,9 @@ func Without(object json.RawMessage, key string) json.RawMessage {
 	return append(doc, '}')
 }
 
-// With returns an object with a value set for one key, as its first member.
-func With(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
-	rest := Without(object, key)
+// SetMember returns an object with a value set for one key, as its first member.
+func SetMember(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	rest := DeleteMember(object, key)
 	doc := append(append(appendText([]byte("{"), key), ':'), value...)
 	if len(rest) > len("{}") {
 		doc = append(append(doc, ','), rest[1:]...)

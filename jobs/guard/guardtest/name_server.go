@@ -16,10 +16,10 @@ import (
 // typeAAAA is the type of the records that hold IPv6 addresses.
 const typeAAAA = 28
 
-// Names is a DNS server in memory. Each query for a name takes the next of its
+// NameServer is a DNS server in memory. Each query for a name takes the next of its
 // Answers, which are addresses separated by spaces; the last one stays. The IPv6
 // answers of a name are under the name with /6 appended.
-type Names struct {
+type NameServer struct {
 	Answers map[string][]string
 	Silent  bool // no query is ever answered
 
@@ -27,7 +27,7 @@ type Names struct {
 }
 
 // Resolver returns a resolver that asks only this server.
-func (n *Names) Resolver(t testing.TB) *net.Resolver {
+func (n *NameServer) Resolver(t testing.TB) *net.Resolver {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -40,7 +40,7 @@ func (n *Names) Resolver(t testing.TB) *net.Resolver {
 
 // serve answers the queries of a connection until it is closed. Each message is
 // preceded by its length in two bytes, as in DNS over TCP.
-func (n *Names) serve(conn net.Conn) {
+func (n *NameServer) serve(conn net.Conn) {
 	defer conn.Close()
 	for {
 		var size [2]byte
@@ -65,7 +65,7 @@ func (n *Names) serve(conn net.Conn) {
 }
 
 // reply answers one query of class IN, for IPv4 or IPv6 addresses (RFC 1035).
-func (n *Names) reply(query []byte) []byte {
+func (n *NameServer) reply(query []byte) []byte {
 	name, end := parseQuestion(query)
 	kind := binary.BigEndian.Uint16(query[end:])
 	addrs, known := n.nextAnswer(name, kind)
@@ -104,7 +104,7 @@ func parseQuestion(query []byte) (name string, end int) {
 }
 
 // nextAnswer takes the next answer of a name for a type of record.
-func (n *Names) nextAnswer(name string, kind uint16) (addrs []netip.Addr, known bool) {
+func (n *NameServer) nextAnswer(name string, kind uint16) (addrs []netip.Addr, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 

@@ -11,7 +11,7 @@ import (
 
 // prepareRevoke reads the deletion of a message for everyone.
 func (s *Server) prepareRevoke(f numberChange, in provider.Message, raw json.RawMessage, direction string) step {
-	revoke, err := provider.Read[provider.Revoke](provider.Member(raw, "revoke"))
+	revoke, err := provider.Read[provider.Revoke](provider.GetMember(raw, "revoke"))
 	if err != nil || !isMessageID(revoke.OriginalID) {
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
@@ -65,7 +65,7 @@ func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.In
 
 // readEdit reads an edit, and the content that the message has after it.
 func readEdit(raw json.RawMessage) (edit provider.Edit, c content, err error) {
-	if edit, err = provider.Read[provider.Edit](provider.Member(raw, "edit")); err != nil {
+	if edit, err = provider.Read[provider.Edit](provider.GetMember(raw, "edit")); err != nil {
 		return edit, c, err
 	}
 

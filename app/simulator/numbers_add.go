@@ -1,10 +1,8 @@
 package simulator
 
 import (
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Number is a business phone number as the control surface shows it. What is
@@ -120,101 +118,6 @@ func (w *world) ensureNumber(in Number) (*number, error) {
 	n.OnBizApp = n.OnBizApp || in.IsOnBizApp
 	w.Numbers[n.ID] = n
 	return n, nil
-}
-
-// Template is a message template to add, with the provider's own names.
-type Template struct {
-	Name, Language, Category string
-	ParameterFormat          string // NAMED or POSITIONAL, which is the default
-	Status                   string // APPROVED when empty
-	Components               []map[string]any
-}
-
-// AddTemplate adds a template to an account without a review and returns its
-// id. One that exists is left unchanged.
-func (s *Server) AddTemplate(wabaID string, in Template) (id string, err error) {
-	list := make([]any, len(in.Components))
-	for i, comp := range in.Components {
-		list[i] = comp
-	}
-
-	// A round trip through JSON gives the types that a request body would have.
-	var plain any
-	if b, err := marshal(list); err != nil {
-		return "", err
-	} else if err := decodeJSON(b, &plain); err != nil {
-		return "", err
-	}
-
-	t, err := readTemplate(object{
-		"name": in.Name, "language": in.Language, "category": in.Category,
-		"parameter_format": in.ParameterFormat, "components": plain,
-	})
-	if err != nil {
-		return "", fmt.Errorf("template %s: %w", in.Name, err)
-	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.world.Accounts[wabaID] == nil {
-		return "", fmt.Errorf("template %s: there is no account %s", in.Name, wabaID)
-	}
-	if there := s.world.findTemplate(wabaID, in.Name, in.Language); there != nil {
-		return there.ID, nil
-	}
-
-	t.Account, t.Status = wabaID, firstOf(in.Status, statusApproved)
-	s.insertTemplate(t)
-	return t.ID, nil
-}
-
-// Signup is what a hosted signup hands to the browser.
-type Signup struct {
-	Code          string `json:"code"`
-	WABAID        string `json:"waba_id"`
-	PhoneNumberID string `json:"phone_number_id"`
-}
-
-// Signup plays a business that signs up through the hosted page: a new account
-// with one number, verified but not registered, and a code for its token. The
-// app gets a callback about it, and must subscribe to the account itself. A
-// number that exists is signed up with its account, without changes.
-func (s *Server) Signup(name, phone string) (Signup, error) {
-	if phone != "" && !validPhone(phone) {
-		return Signup{}, invalid("phone_number", "is no phone number")
-	}
-
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := s.world.numberOf(digits(phone))
-	if n == nil {
-		name = firstOf(name, "Test Business")
-		a := s.world.addAccount("", name, false)
-
-		var err error
-		n, err = s.world.ensureNumber(Number{
-			WABAID: a.ID, DisplayPhoneNumber: phone, VerifiedName: name, Status: statusPending,
-		})
-		if err != nil {
-			delete(s.world.Accounts, a.ID)
-			return Signup{}, err
-		}
-	}
-
-	code := &signupCode{Code: "AQ" + newSecret(32), Account: n.Account, Expires: time.Now().Add(codeLife).UnixMilli()}
-	s.world.Codes[code.Code] = code
-
-	// The app gets this callback although it is not subscribed to the account yet.
-	if s.world.Hook.URL != "" {
-		now := nowMS()
-		s.enqueue(&change{Account: n.Account, Field: fieldAccountUpdate, First: now, Time: now / 1000, content: object{
-			"event": "PARTNER_ADDED", "waba_info": object{"waba_id": n.Account, "owner_business_id": s.world.Accounts[n.Account].Business},
-		}})
-		s.outbox.pending++
-	}
-
-	s.markDirty()
-	return Signup{code.Code, n.Account, n.ID}, nil
 }
 
 // numberOf finds the number with these digits.

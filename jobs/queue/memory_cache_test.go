@@ -27,7 +27,7 @@ func TestAJobRemembersWhatWasKnownForAMoment(t *testing.T) {
 			bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 				var knew []any
 				start(t, db, queue.Options{Kinds: []queue.Kind{{
-					Name: "k", Lane: func(string) int { return 1 },
+					Name: "k", LaneLimit: func(string) int { return 1 },
 					Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
 						knew = append(knew, j.Memory)
 						time.Sleep(tt.each)
@@ -50,7 +50,7 @@ func TestASecondRunReadsForItself(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		var knew []any
 		start(t, db, queue.Options{Kinds: []queue.Kind{{
-			Name: "k", Lane: func(string) int { return 1 },
+			Name: "k", LaneLimit: func(string) int { return 1 },
 			Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
 				knew = append(knew, j.Memory)
 				switch len(knew) {

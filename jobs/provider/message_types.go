@@ -27,16 +27,16 @@ type Context struct{ ID string }
 // UnmarshalJSON reads a context leniently: a message is still of use without it.
 func (c *Context) UnmarshalJSON(raw []byte) error {
 	*c = Context{}
-	if id := Member(raw, "id"); id != nil {
+	if id := GetMember(raw, "id"); id != nil {
 		_ = json.Unmarshal(id, &c.ID) // anything but a string is no id
 	}
 	return nil
 }
 
-// Member returns the raw value of one key of an object, or nil. The content of a
+// GetMember returns the raw value of one key of an object, or nil. The content of a
 // message, for example, is the member that has the name of the message's type.
 // Of a key that appears twice the last value counts, as in encoding/json.
-func Member(object json.RawMessage, key string) json.RawMessage {
+func GetMember(object json.RawMessage, key string) json.RawMessage {
 	if !json.Valid(object) {
 		return nil
 	}
