@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"confab/jobs/filetype"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -113,7 +114,7 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 	defer up.Discard()
 
 	in := &headWriter{file: up}
-	described, content, err := w.Provider.FetchMedia(ctx, token, id, number, MaxFileSize, in)
+	described, content, err := w.Provider.FetchMedia(ctx, token, id, number, filetype.MaxSize, in)
 	if err != nil {
 		return storage.Media{}, err
 	}
@@ -135,7 +136,7 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 		Size:      up.Size(),
 		Filename:  senderFilename(m),
 	}
-	file.MIMEType = Unpack(FileType(in.head), orEmpty(file.Filename), BareType(content.MIME))
+	file.MIMEType = filetype.InContainer(filetype.Detect(in.head), orEmpty(file.Filename), filetype.WithoutParameters(content.MIME))
 	return file, nil
 }
 
@@ -145,7 +146,7 @@ func senderFilename(m storage.Message) *string {
 	if err != nil {
 		return nil
 	}
-	return FileName(content.Filename)
+	return filetype.CleanName(content.Filename)
 }
 
 // headWriter writes a file and keeps its beginning, which tells its type.
@@ -156,7 +157,7 @@ type headWriter struct {
 
 // Write implements io.Writer.
 func (h *headWriter) Write(p []byte) (int, error) {
-	if room := FileHead - len(h.head); room > 0 {
+	if room := filetype.HeadSize - len(h.head); room > 0 {
 		h.head = append(h.head, p[:min(room, len(p))]...)
 	}
 	return h.file.Write(p)

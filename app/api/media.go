@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"confab/jobs"
+	"confab/jobs/filetype"
 	"confab/storage"
 )
 
@@ -69,7 +70,7 @@ func (s *Server) createMedia(r *request) (reply, error) {
 			SHA256:    sum,
 			MIMEType:  in.mimeType,
 			Size:      in.file.Size(),
-			Filename:  jobs.FileName(in.filename),
+			Filename:  filetype.CleanName(in.filename),
 		}
 		if err := tx.InsertMedia(&m); err != nil {
 			return reply{}, err

@@ -1,4 +1,7 @@
-package jobs
+// Package filetype says what a file is, from its content, and cleans the name that
+// somebody gave it. Files come from API clients and from people who write to a
+// business: what they say about a file is trusted as little as possible.
+package filetype
 
 import (
 	"mime"
@@ -12,12 +15,12 @@ import (
 )
 
 const (
-	// FileHead is how many bytes of a file FileType needs.
-	FileHead = 3072
-	// MaxFileName is the longest name of a file, in characters.
-	MaxFileName = 255
-	// MaxFileSize is the size of the largest file that the provider accepts.
-	MaxFileSize = 100 << 20
+	// HeadSize is how many bytes of a file Detect needs.
+	HeadSize = 3072
+	// MaxName is the longest name of a file, in characters.
+	MaxName = 255
+	// MaxSize is the size of the largest file that the provider accepts.
+	MaxSize = 100 << 20
 
 	office = "application/vnd.openxmlformats-officedocument."
 )
@@ -32,16 +35,16 @@ var sameType = map[string]string{
 // active are the types of text in which a browser may run scripts.
 var active = []string{"text/html", "text/xml", "image/svg+xml"}
 
-// FileType detects the media type of a file from its beginning, in the provider's
+// Detect detects the media type of a file from its beginning, in the provider's
 // terms. It never relies on what the sender said about the file.
-func FileType(head []byte) string {
+func Detect(head []byte) string {
 	found := mimetype.Detect(head)
-	kind := BareType(found.String())
+	kind := WithoutParameters(found.String())
 
 	// The provider knows the many sorts of text only as text/plain. Those that are
 	// active keep their own type, so that nothing serves them as harmless.
 	for up := found; up != nil; up = up.Parent() {
-		switch name := BareType(up.String()); {
+		switch name := WithoutParameters(up.String()); {
 		case slices.Contains(active, name):
 			return kind
 		case name == "text/plain":
@@ -50,7 +53,7 @@ func FileType(head []byte) string {
 	}
 
 	if kind == "application/octet-stream" {
-		kind = BareType(http.DetectContentType(head))
+		kind = WithoutParameters(http.DetectContentType(head))
 	}
 	if name, ok := sameType[kind]; ok {
 		return name
@@ -74,9 +77,9 @@ var containers = map[string]map[string]string{
 	},
 }
 
-// Unpack returns the type of the document in a container, by the name of the file
+// InContainer returns the type of the document in a container, by the name of the file
 // or its declared types. Other types are returned as they are.
-func Unpack(container, filename string, declared ...string) string {
+func InContainer(container, filename string, declared ...string) string {
 	family, ok := containers[container]
 	if !ok {
 		return container
@@ -93,8 +96,9 @@ func Unpack(container, filename string, declared ...string) string {
 	return container
 }
 
-// BareType is a media type without its parameters.
-func BareType(mimeType string) string {
+// WithoutParameters is a media type without its parameters, such as text/plain for
+// "text/plain; charset=utf-8".
+func WithoutParameters(mimeType string) string {
 	kind, _, err := mime.ParseMediaType(mimeType)
 	if err != nil {
 		return "application/octet-stream"
@@ -102,9 +106,9 @@ func BareType(mimeType string) string {
 	return kind
 }
 
-// FileName cleans the name that somebody gave a file: without a path, and without
+// CleanName cleans the name that somebody gave a file: without a path, and without
 // characters that would break a header or a terminal. It is nil if nothing is left.
-func FileName(name string) *string {
+func CleanName(name string) *string {
 	name = strings.ReplaceAll(strings.ToValidUTF8(name, "\uFFFD"), `\`, "/")
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	name = strings.TrimSpace(strings.Map(func(c rune) rune {
@@ -117,7 +121,7 @@ func FileName(name string) *string {
 	// In one pass: a name may be as long as the header or the body that it came in.
 	count := 0
 	for end := range name {
-		if count == MaxFileName {
+		if count == MaxName {
 			name = strings.TrimSpace(name[:end])
 			break
 		}
