@@ -21,6 +21,7 @@ import (
 	"confab/app/pages"
 	"confab/jobs"
 	"confab/jobs/guard"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -132,7 +133,7 @@ func (a *App) open() (err error) {
 	a.openOnboard()
 	a.callback = callback.New(callback.Options{
 		DB: a.DB, AppSecret: a.Config.Provider.AppSecret.Reveal(), VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
-		Log: a.Log, Host: jobs.Host(a.URL()), Refuse: a.refuseCallback, OnKept: a.metrics.keep,
+		Log: a.Log, Publisher: messaging.Publisher{PublicURL: a.URL()}, Refuse: a.refuseCallback, OnKept: a.metrics.keep,
 	})
 	a.runner = queue.New(queue.Options{
 		DB: a.DB, Kinds: a.work.Kinds(), Workers: a.Config.Jobs.Workers, Poll: a.Config.Jobs.PollInterval,
@@ -151,7 +152,7 @@ func (a *App) workers() (*jobs.Workers, error) {
 		return nil, err
 	}
 	return jobs.New(jobs.Options{
-		DB: a.DB, Provider: client, Files: a.files, Host: jobs.Host(a.URL()), Log: a.Log, Retention: retention(a.Config),
+		DB: a.DB, Provider: client, Files: a.files, Publisher: messaging.Publisher{PublicURL: a.URL()}, Log: a.Log, Retention: retention(a.Config),
 		MessagesPerSecond: c.MessagesPerSecond, PairLimit: c.PairLimit, SendRetries: c.RetrySchedule, ReconcileWindow: c.ReconcileWindow,
 		Webhooks: a.webhooks(), OnDropped: a.metrics.drop,
 	}), nil
@@ -165,7 +166,7 @@ func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
 	return api.Options{
 		DB: a.DB, Version: a.Version, Plans: plans, DefaultPlan: config.SelfHosted,
 		CORSOrigins: a.Config.Server.CORSOrigins, TrustedProxies: a.Config.Server.TrustedProxies, AllowInsecureURLs: a.Config.Security.AllowInsecureURLs, AllowLocalURLs: a.AllowLocalURLs,
-		Files: a.files, Host: jobs.Host(a.URL()), Fetch: a.fetch, Accounts: accounts, Log: a.Log, OnRequest: a.metrics.request,
+		Files: a.files, Publisher: messaging.Publisher{PublicURL: a.URL()}, Fetch: a.fetch, Accounts: accounts, Log: a.Log, OnRequest: a.metrics.request,
 	}
 }
 

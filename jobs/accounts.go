@@ -10,18 +10,15 @@ import (
 	"strings"
 	"sync"
 
+	"confab/jobs/errorcode"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
 )
 
-const (
-	// numberConnected is the only status in which the provider lets a number send.
-	numberConnected = "CONNECTED"
-
-	// authExpired is the error.code of a token that is not valid.
-	authExpired = "auth_expired"
-)
+// numberConnected is the only status in which the provider lets a number send.
+const numberConnected = "CONNECTED"
 
 // Accounts keeps accounts and their templates in sync with the provider, for jobs,
 // requests and commands alike. It makes the calls and returns what changed; the
@@ -81,14 +78,14 @@ func (a *Accounts) credentials(ctx context.Context, account int64) (c credential
 // the token itself is not valid.
 func (a *Accounts) recordRefusal(ctx context.Context, account int64, failed error, managing bool) error {
 	class := provider.ClassOf(failed)
-	if class.Effect == provider.NoEffect || class.Effect == provider.Degraded && managing && class.Code != authExpired {
+	if class.Effect == provider.NoEffect || class.Effect == provider.Degraded && managing && class.Code != errorcode.AuthExpired {
 		return failed
 	}
 
 	// The account changes even if the caller has gone away.
 	ctx = context.WithoutCancel(ctx)
 	err := a.db.Update(ctx, func(tx *storage.Tx) error {
-		return markAccount(tx, account, class.Effect, failureOf(failed).text)
+		return messaging.ApplyAccountEffect(tx, account, class.Effect, messaging.FailureOf(failed).Text)
 	})
 	return errors.Join(failed, err)
 }
@@ -212,7 +209,7 @@ func (a *Accounts) Check(ctx context.Context, account int64) (queue.Commit, erro
 	return func(tx *storage.Tx) error {
 		now, err := tx.AccountDetail(account)
 		if err != nil {
-			return ignoreMissing(err)
+			return storage.IgnoreNotFound(err)
 		}
 
 		// What changed the account after it was read is newer than the answer.

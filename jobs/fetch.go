@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"confab/jobs/filetype"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -168,7 +169,7 @@ func (w *Workers) storeFetched(args fetchArgs, file storage.Media) queue.Commit 
 	return func(tx *storage.Tx) error {
 		m, err := tx.Message(args.Account, args.Message)
 		if err != nil {
-			return ignoreMissing(err)
+			return storage.IgnoreNotFound(err)
 		}
 
 		if err := tx.InsertMedia(&file); err != nil {
@@ -177,7 +178,7 @@ func (w *Workers) storeFetched(args fetchArgs, file storage.Media) queue.Commit 
 		if err := tx.MarkMediaFetched(&m, file); err != nil {
 			return err
 		}
-		return w.Host.emitFetched(tx, args, m)
+		return w.emitFetched(tx, args, m)
 	}
 }
 
@@ -187,19 +188,19 @@ func (w *Workers) failFetch(args fetchArgs, why error) queue.Commit {
 	return func(tx *storage.Tx) error {
 		m, err := tx.Message(args.Account, args.Message)
 		if err != nil {
-			return ignoreMissing(err)
+			return storage.IgnoreNotFound(err)
 		}
 
 		if err := tx.MarkMediaFailed(&m); err != nil {
 			return err
 		}
 		if effect := provider.EffectOf(why); effect == provider.Degraded || effect == provider.Disconnected {
-			if err := applyEffect(tx, m, failureOf(why)); err != nil {
+			if err := messaging.ApplyEffect(tx, m, messaging.FailureOf(why)); err != nil {
 				return err
 			}
 		}
 
-		return w.Host.emitFetched(tx, args, m)
+		return w.emitFetched(tx, args, m)
 	}
 }
 
@@ -214,10 +215,10 @@ func (w *Workers) giveUpFetch(job storage.Job, why error) queue.Commit {
 
 // emitFetched emits the event of a message whose media was fetched or has failed:
 // message.received, or message.sent for an echo.
-func (h Host) emitFetched(tx *storage.Tx, args fetchArgs, m storage.Message) error {
+func (w *Workers) emitFetched(tx *storage.Tx, args fetchArgs, m storage.Message) error {
 	s, err := tx.Sender(m.AccountID)
 	if err != nil {
-		return ignoreMissing(err)
+		return storage.IgnoreNotFound(err)
 	}
 
 	t, err := tx.Thread(m.AccountID, m.ContactID)
@@ -227,7 +228,7 @@ func (h Host) emitFetched(tx *storage.Tx, args fetchArgs, m storage.Message) err
 
 	if args.Envelope == nil {
 		m.ConversationStatus = t.Status
-		return h.emitSent(tx, s.Account, m)
+		return w.Publisher.EmitSent(tx, s.Account, m)
 	}
-	return h.TellReceived(tx, s.Account, t, m, args.Envelope)
+	return w.Publisher.EmitReceived(tx, s.Account, t, m, args.Envelope)
 }

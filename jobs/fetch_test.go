@@ -28,7 +28,7 @@ func (w *world) hear(field, list, item string) {
 	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":"waba-100200300","changes":[{"field":%q,"value":{
 		"messaging_product":"whatsapp","metadata":{"display_phone_number":"1555100200300","phone_number_id":"100200300"},
 		"contacts":[{"profile":{"name":"Ana Ruiz"},"wa_id":"15550001111","user_id":"US.1"}],%q:[%s]}}]}]}`, field, list, item)
-	server := callback.New(callback.Options{DB: w.db, AppSecret: "s", VerifyToken: "v", Host: w.options.Host, Log: w.options.Log,
+	server := callback.New(callback.Options{DB: w.db, AppSecret: "s", VerifyToken: "v", Publisher: w.options.Publisher, Log: w.options.Log,
 		Refuse: func(_ http.ResponseWriter, _ *http.Request, err error) { w.t.Error(err) }})
 	mac := hmac.New(sha256.New, []byte("s"))
 	mac.Write([]byte(body))

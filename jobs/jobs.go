@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"time"
 
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -21,7 +22,7 @@ type Options struct {
 	DB        *storage.DB
 	Provider  *provider.Client
 	Files     *storage.Files
-	Host      Host
+	Publisher messaging.Publisher
 	Log       *slog.Logger
 	Retention Retention
 
@@ -91,4 +92,11 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Every: retentionEvery, Lease: retentionLease},
 	}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

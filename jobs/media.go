@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"confab/jobs/errorcode"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -30,30 +32,7 @@ const (
 	// providerKeeps is how long the provider's id of a file is used: a day less
 	// than the provider keeps the file.
 	providerKeeps = 29 * 24 * time.Hour
-
-	mediaUploadFailed = "media_upload_failed"
 )
-
-// Host emits the events of messages. It is the public URL below which their media
-// is hosted, which those events contain.
-type Host string
-
-// LinkOf is the URL of a message's media: where we host it, or the link that it
-// was sent with. It is empty where there is no media, or none yet.
-func (h Host) LinkOf(m storage.Message) string {
-	if m.MediaToken != nil {
-		return string(h) + storage.MediaPath(*m.MediaToken, m.MediaFilename)
-	}
-
-	var c struct {
-		Link string `json:"link"`
-	}
-	hasLink := m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type)
-	if hasLink && json.Unmarshal(m.Content, &c) == nil {
-		return c.Link
-	}
-	return ""
-}
 
 // errNoMedia means that a message's media is not there any more.
 var errNoMedia = errors.New("the media was deleted")
@@ -213,15 +192,19 @@ func (w *Workers) prepareFailed(ctx context.Context, job storage.Job, out outgoi
 		return nil, queue.Postpone(0) // stopped, and nothing was sent
 	}
 	if errors.Is(err, errNoMedia) {
-		return failMessage(out, failure{code: mediaUploadFailed, text: "The media was deleted before it could be sent.", own: true}), nil
+		return failMessage(out, messaging.Failure{
+			Code: errorcode.MediaUploadFailed,
+			Text: "The media was deleted before it could be sent.",
+			Own:  true,
+		}), nil
 	}
 	if _, ofProvider := errors.AsType[*provider.Error](err); !ofProvider {
 		return nil, err // our own error, such as a full disk: the queue's backoff
 	}
 
-	if class := provider.ClassOf(err); !class.Transient && class.Code == UpstreamError {
-		f := failureOf(err)
-		f.code = mediaUploadFailed
+	if class := provider.ClassOf(err); !class.Transient && class.Code == errorcode.UpstreamError {
+		f := messaging.FailureOf(err)
+		f.Code = errorcode.MediaUploadFailed
 		return failMessage(out, f), nil
 	}
 	return w.sendOutcome(job, out, provider.Sent{}, err)

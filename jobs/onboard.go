@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"confab/jobs/errorcode"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -85,14 +87,11 @@ func (w *Workers) onboardFailed(job storage.Job, args storage.OnboardArgs, faile
 
 	w.Log.Warn("a number could not be connected", "setup_link", args.Link, "account", args.Account, "error", failed)
 	reason := storage.ReasonProvider
-	if provider.Code(failed) == registrationFailed {
+	if provider.Code(failed) == errorcode.RegistrationFailed {
 		reason = storage.ReasonVerification
 	}
-	return func(tx *storage.Tx) error { return failSignup(tx, args, reason, failureOf(failed).text) }, nil
+	return func(tx *storage.Tx) error { return failSignup(tx, args, reason, messaging.FailureOf(failed).Text) }, nil
 }
-
-// registrationFailed is the error.code of a registration that the provider refuses.
-const registrationFailed = "whatsapp_registration_failed"
 
 // giveUpOnboard ends the signup of a job that failed because of our own errors.
 func giveUpOnboard(job storage.Job, failed error) queue.Commit {
@@ -110,13 +109,13 @@ func giveUpOnboard(job storage.Job, failed error) queue.Commit {
 // failed, so that it can be registered with its PIN; otherwise it is removed.
 func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) error {
 	if err := tx.FailOnboarding(args.Link, reason); err != nil {
-		return ignoreMissing(err)
+		return storage.IgnoreNotFound(err)
 	}
 
 	a, err := tx.AccountDetail(args.Account)
 	switch {
 	case err != nil:
-		return ignoreMissing(err)
+		return storage.IgnoreNotFound(err)
 	case a.Status != storage.AccountOnboarding:
 		return nil // something else has changed it meanwhile
 	case reason == storage.ReasonVerification && (args.Before == nil || args.Before.Status == a.Status):
@@ -161,7 +160,7 @@ func connectSignup(tx *storage.Tx, args storage.OnboardArgs, a storage.AccountDe
 func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error {
 	i, err := tx.UsedInvitation(a.ID)
 	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
-		return ignoreMissing(err)
+		return storage.IgnoreNotFound(err)
 	}
 	return completeSignup(tx, i, a, display)
 }

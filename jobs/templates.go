@@ -199,7 +199,7 @@ func (s *TemplateSync) compare(ours []storage.Template, theirs iter.Seq2[provide
 
 	for _, gone := range left {
 		s.Deleted++
-		s.changes = append(s.changes, func(tx *storage.Tx) error { return ignoreMissing(tx.DeleteTemplate(s.account, gone.ID)) })
+		s.changes = append(s.changes, func(tx *storage.Tx) error { return storage.IgnoreNotFound(tx.DeleteTemplate(s.account, gone.ID)) })
 	}
 	return nil
 }
@@ -209,7 +209,7 @@ func (s *TemplateSync) Store(tx *storage.Tx) error {
 	if err := applyChanges(tx, s.changes); err != nil {
 		return err
 	}
-	return ignoreMissing(tx.MarkTemplatesSynced(s.account))
+	return storage.IgnoreNotFound(tx.MarkTemplatesSynced(s.account))
 }
 
 func applyChanges(tx *storage.Tx, changes []func(*storage.Tx) error) error {
@@ -227,7 +227,7 @@ func applyChanges(tx *storage.Tx, changes []func(*storage.Tx) error) error {
 func saveTemplate(tx *storage.Tx, before, t storage.Template) error {
 	now, err := tx.Template(t.AccountID, t.Name, t.Language)
 	switch {
-	case ignoreMissing(err) != nil:
+	case storage.IgnoreNotFound(err) != nil:
 		return err
 	case err != nil:
 		return tx.InsertTemplate(&t)

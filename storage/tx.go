@@ -23,6 +23,15 @@ var (
 	ErrUnavailable = errors.New("storage unavailable")
 )
 
+// IgnoreNotFound turns ErrNotFound into success, for callers to whom what was deleted
+// meanwhile means that nothing is left to do.
+func IgnoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // session is one connection and its prepared statements, cached by text. Only
 // one goroutine uses it at a time.
 type session struct {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"confab/jobs"
+	"confab/jobs/errorcode"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -163,7 +164,7 @@ func registrationError(err error) error {
 	switch {
 	case !answered:
 		return providerCallError(err, nil)
-	case unavailable(e) && e.Class.Code != RegistrationFailed.name:
+	case unavailable(e) && e.Class.Code != errorcode.RegistrationFailed:
 		return errProviderUnavailable(err)
 	}
 	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), cause: err}

@@ -28,7 +28,7 @@ func (s *Server) viewMedia(m storage.Media) libraryView {
 		Size:      m.Size,
 		SHA256:    m.SHA256,
 		Filename:  m.Filename,
-		URL:       string(s.Host) + storage.MediaPath(m.URLToken, m.Filename),
+		URL:       s.Publisher.PublicURL + storage.MediaPath(m.URLToken, m.Filename),
 		CreatedAt: m.CreatedAt,
 	}
 }

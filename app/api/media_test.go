@@ -36,7 +36,7 @@ func serveLibrary(t testing.TB, change ...func(*Options)) (*fixture, storage.Acc
 	fetch := guard.New(guard.Options{AllowInsecure: true, Allow: loopback, Redirects: guard.MaxRedirects})
 	t.Cleanup(fetch.Close)
 	with := func(o *Options) {
-		o.Files, o.Host, o.Fetch, o.AllowInsecureURLs = storagetest.Files(t, dir), "https://confab.test", fetch, true
+		o.Files, o.Publisher.PublicURL, o.Fetch, o.AllowInsecureURLs = storagetest.Files(t, dir), "https://confab.test", fetch, true
 	}
 	f, account := serveNumber(t, append([]func(*Options){with}, change...)...)
 	f.files = dir

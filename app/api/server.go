@@ -38,6 +38,7 @@ import (
 
 	"confab/jobs"
 	"confab/jobs/guard"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -58,11 +59,11 @@ type Options struct {
 	DefaultPlan    string // for organizations whose plan the settings no longer have
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
-	// Files holds the media library, Host is the public address of its files, and
-	// Fetch downloads links into it.
+	// Files holds the media library, and Fetch downloads links into it.
 	Files *storage.Files
-	Host  jobs.Host
 	Fetch *guard.Client
+	// Publisher has the public URL of media and of setup links.
+	Publisher messaging.Publisher
 	// Accounts calls the provider about accounts and templates.
 	Accounts *jobs.Accounts
 	// AllowInsecureURLs allows http where https is required.

@@ -1,4 +1,4 @@
-package jobs
+package messaging
 
 import (
 	"encoding/json"
@@ -79,42 +79,4 @@ func (c Change) edit(tx *storage.Tx, a storage.Account, m *storage.Message) erro
 		return err
 	}
 	return event.MessageEdited(SubjectOf(a), *m, append(earlier, before)).Emit(tx)
-}
-
-// ApplyParked applies callbacks that arrived before their message was stored, or
-// before the provider's id of it was known.
-func ApplyParked(tx *storage.Tx, a storage.Account, m *storage.Message) error {
-	parked, err := tx.TakeParkedStatuses(m.AccountID, *m.ProviderID)
-	if err != nil || len(parked) == 0 {
-		return err // as almost always
-	}
-
-	if *m, err = tx.Message(m.AccountID, m.ID); err != nil {
-		return err
-	}
-
-	for _, payload := range parked {
-		if err := applyParked(tx, a, m, payload); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// applyParked applies one parked callback. One that does not fit the direction of
-// the message is dropped.
-func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload storage.JSON) error {
-	var parked parkedChange
-	if err := json.Unmarshal(payload, &parked); err == nil && parked.Change != nil {
-		if parked.Change.Direction != m.Direction {
-			return nil
-		}
-		return parked.Change.Apply(tx, a, m)
-	}
-
-	status, ok := parseStatus(payload)
-	if !ok || m.Direction != storage.Outbound {
-		return nil // unreadable ones do not happen: they were read before they were parked
-	}
-	return ApplyStatus(tx, a, m, status, payload)
 }
