@@ -23,6 +23,7 @@ import (
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -158,7 +159,7 @@ func (a *App) workers() (*jobs.Workers, error) {
 	}), nil
 }
 
-func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
+func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 	plans := make(map[string]api.Plan)
 	for name, p := range a.Config.Plans {
 		plans[name] = api.Plan{API: p.API, Customers: p.Customers, MonthlyMessages: p.MonthlyMessages, RatePerSecond: p.RatePerSecond, Burst: p.Burst}

@@ -13,6 +13,7 @@ import (
 	"confab/jobs/filetype"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -63,7 +64,7 @@ func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil // the message or the account is gone
-	case errors.Is(err, ErrToken):
+	case errors.Is(err, provisioning.ErrTokenUnreadable):
 		return w.failFetch(args, err), nil
 	case err != nil:
 		return nil, err

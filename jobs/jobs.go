@@ -13,6 +13,7 @@ import (
 
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -43,7 +44,7 @@ type Options struct {
 // Workers handles the jobs.
 type Workers struct {
 	Options
-	Accounts *Accounts // calls the provider about accounts, for requests too
+	Accounts *provisioning.Accounts // calls the provider about accounts, for requests too
 	sends    *sendLimiter
 	uploads  *uploadLocks
 	attempts *attemptLimiter
@@ -54,7 +55,7 @@ type Workers struct {
 func New(o Options) *Workers {
 	return &Workers{
 		Options:  o,
-		Accounts: NewAccounts(o.DB, o.Provider),
+		Accounts: provisioning.NewAccounts(o.DB, o.Provider),
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),

@@ -12,6 +12,7 @@ import (
 	"confab/jobs/errorcode"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -71,7 +72,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
 		return giveUpMessage(out.message.ID, "The account was removed."), nil
-	case errors.Is(err, ErrToken):
+	case errors.Is(err, provisioning.ErrTokenUnreadable):
 		unreadable := messaging.Failure{
 			Code:   errorcode.AuthExpired,
 			Text:   "The account's access token cannot be read.",
@@ -163,8 +164,8 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 	return args, m, err
 }
 
-// loadSender finds an account and its token. The error is ErrToken if there is a
-// token that cannot be decrypted.
+// loadSender finds an account and its token. The error is ErrTokenUnreadable if
+// there is a token that cannot be decrypted.
 func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Sender, token provider.Token, err error) {
 	if s, err = w.DB.Sender(ctx, account); err != nil {
 		return s, token, err
@@ -172,7 +173,7 @@ func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Send
 
 	plain, err := w.DB.AccessToken(ctx, s.Account)
 	if err != nil {
-		return s, token, fmt.Errorf("%w: %w", ErrToken, err)
+		return s, token, fmt.Errorf("%w: %w", provisioning.ErrTokenUnreadable, err)
 	}
 	return s, provider.NewToken(plain), nil
 }

@@ -6,9 +6,9 @@ import (
 	"math"
 	"regexp"
 
-	"confab/jobs"
 	"confab/jobs/errorcode"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -156,7 +156,7 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 // could not be reached or broke down is worth a retry; any other answer is its refusal
 // of this registration.
 func registrationError(err error) error {
-	if errors.Is(err, jobs.ErrRegistering) {
+	if errors.Is(err, provisioning.ErrRegistering) {
 		return fail(RegistrationRunning, "A registration of this number is already running.")
 	}
 

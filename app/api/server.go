@@ -36,9 +36,9 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
-	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -65,7 +65,7 @@ type Options struct {
 	// Publisher has the public URL of media and of setup links.
 	Publisher messaging.Publisher
 	// Accounts calls the provider about accounts and templates.
-	Accounts *jobs.Accounts
+	Accounts *provisioning.Accounts
 	// AllowInsecureURLs allows http where https is required.
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.

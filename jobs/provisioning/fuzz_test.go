@@ -1,4 +1,4 @@
-package jobs
+package provisioning
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ func FuzzPhoneOf(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, shown string) {
-		phone := PhoneOf(provider.Number{DisplayPhoneNumber: shown})
+		phone := phoneOf(provider.Number{DisplayPhoneNumber: shown})
 		if phone == nil {
 			return
 		}
@@ -29,7 +29,7 @@ func FuzzPhoneOf(f *testing.F) {
 				}
 			}
 		}
-		if again := PhoneOf(provider.Number{DisplayPhoneNumber: *phone}); again == nil || *again != *phone {
+		if again := phoneOf(provider.Number{DisplayPhoneNumber: *phone}); again == nil || *again != *phone {
 			t.Fatalf("%q is not taken again", *phone)
 		}
 	})

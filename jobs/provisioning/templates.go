@@ -1,4 +1,4 @@
-package jobs
+package provisioning
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 // templateBatch bounds the templates of one transaction.
 const templateBatch = 100
 
-// TemplateStatus is our word for the provider's status of a template.
-func TemplateStatus(theirs string) string {
+// templateStatus is our word for the provider's status of a template.
+func templateStatus(theirs string) string {
 	switch theirs {
 	case "APPROVED", "FLAGGED", "REINSTATED":
 		return storage.TemplateApproved
@@ -32,9 +32,9 @@ func TemplateStatus(theirs string) string {
 // answers, en_US. Its callbacks also have en-US.
 func TemplateLanguage(code string) string { return strings.ReplaceAll(code, "-", "_") }
 
-// TemplateReason is why a template is not approved. The provider writes NONE for no
+// templateReason is why a template is not approved. The provider writes NONE for no
 // reason.
-func TemplateReason(theirs string) string {
+func templateReason(theirs string) string {
 	if theirs == "NONE" {
 		return ""
 	}
@@ -75,14 +75,14 @@ func templateOf(account int64, t provider.Template) storage.Template {
 		AccountID:          account,
 		Name:               t.Name,
 		Language:           TemplateLanguage(t.Language),
-		Status:             TemplateStatus(t.Status),
+		Status:             templateStatus(t.Status),
 		ProviderStatus:     t.Status,
 		ProviderTemplateID: string(t.ID),
 		Category:           strings.ToUpper(t.Category),
 		ParameterFormat:    format,
 		Content:            TemplateContent(components),
 		Components:         components,
-		Reason:             TemplateReason(t.RejectedReason),
+		Reason:             templateReason(t.RejectedReason),
 	}
 }
 
@@ -93,23 +93,23 @@ const UnknownTemplate = "unknown template"
 // reviewField is the field of callbacks about reviews.
 const reviewField = "message_template_status_update"
 
-// Reviewed is a template after a callback about its review.
-func Reviewed(t storage.Template, u provider.TemplateUpdate) storage.Template {
-	t.ProviderStatus, t.Status = u.Event, TemplateStatus(u.Event)
-	t.Reason = cmp.Or(TemplateReason(u.Reason), u.Other.Title)
+// ApplyReview returns a template as it is after a callback about its review.
+func ApplyReview(t storage.Template, u provider.TemplateUpdate) storage.Template {
+	t.ProviderStatus, t.Status = u.Event, templateStatus(u.Event)
+	t.Reason = cmp.Or(templateReason(u.Reason), u.Other.Title)
 	t.Category = cmp.Or(strings.ToUpper(u.Category), t.Category)
 	t.ProviderTemplateID = cmp.Or(string(u.ID), t.ProviderTemplateID)
 	return t
 }
 
-// ReviewedMeanwhile is a template that was just submitted, after the callbacks
-// about its review that came before it was stored: a review may take no time.
-func ReviewedMeanwhile(rx *storage.Rx, t storage.Template, since storage.Time) (storage.Template, error) {
+// ApplyEarlyReviews applies the callbacks about a template's review that came before the
+// template was stored: a review may take no time.
+func ApplyEarlyReviews(rx *storage.Rx, t storage.Template, since storage.Time) (storage.Template, error) {
 	early, err := rx.RawCallbacksSince(since, reviewField, UnknownTemplate)
 	for _, c := range early {
 		u, unreadable := provider.Read[provider.TemplateUpdate](c.Payload)
 		if unreadable == nil && string(u.ID) == t.ProviderTemplateID {
-			t = Reviewed(t, u)
+			t = ApplyReview(t, u)
 		}
 	}
 	return t, err
@@ -125,13 +125,13 @@ type TemplateSync struct {
 	changes []func(*storage.Tx) error // that are not stored yet
 }
 
-// FetchTemplates compares an account's templates with the provider's. The changes
+// CompareTemplates compares an account's templates with the provider's. The changes
 // are written by Store; of many changes, all but the last batch are written here,
 // so that no transaction gets long.
 //
 // Ours are read first, so that a template that is created meanwhile does not look
 // as if the provider had deleted it.
-func (a *Accounts) FetchTemplates(ctx context.Context, account int64) (*TemplateSync, error) {
+func (a *Accounts) CompareTemplates(ctx context.Context, account int64) (*TemplateSync, error) {
 	c, err := a.credentials(ctx, account)
 	if err != nil {
 		return nil, err
@@ -292,7 +292,7 @@ func (a *Accounts) CreateTemplate(ctx context.Context, t storage.Template, body 
 	}
 
 	t.ProviderTemplateID, t.ProviderStatus = string(made.ID), cmp.Or(made.Status, "PENDING")
-	t.Status, t.Category = TemplateStatus(t.ProviderStatus), cmp.Or(strings.ToUpper(made.Category), t.Category)
+	t.Status, t.Category = templateStatus(t.ProviderStatus), cmp.Or(strings.ToUpper(made.Category), t.Category)
 	return t, nil
 }
 
@@ -315,4 +315,11 @@ func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.
 
 	handle, err := a.provider.UploadHandle(ctx, c.token, f)
 	return handle, a.recordRefusal(ctx, account, err, true)
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

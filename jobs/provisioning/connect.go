@@ -1,4 +1,4 @@
-package jobs
+package provisioning
 
 import (
 	"context"
@@ -10,22 +10,22 @@ import (
 	"confab/storage"
 )
 
-// Claim is a number that somebody wants to connect, and the token that proves that
+// NumberClaim is a number that somebody wants to connect, and the token that proves that
 // they may.
-type Claim struct {
+type NumberClaim struct {
 	PhoneNumberID string
 	WABAID        string
 	Token         provider.Token
 	PIN           string // registers the number; "" leaves it as it is
 }
 
-// ErrOtherAccount means that a number is not in the business account that was
+// errOtherAccount means that a number is not in the business account that was
 // named with it.
-var ErrOtherAccount = errors.New("the business account does not have this number")
+var errOtherAccount = errors.New("the business account does not have this number")
 
 // Verify asks the provider whether the claim's token has access to its number and
 // its business account, and whether the one belongs to the other.
-func (a *Accounts) Verify(ctx context.Context, c Claim) (provider.Number, error) {
+func (a *Accounts) Verify(ctx context.Context, c NumberClaim) (provider.Number, error) {
 	number, err := a.provider.Number(ctx, c.Token, c.PhoneNumberID)
 	if err != nil {
 		return number, fmt.Errorf("the token does not open the number: %w", err)
@@ -37,7 +37,7 @@ func (a *Accounts) Verify(ctx context.Context, c Claim) (provider.Number, error)
 	}
 
 	if !slices.ContainsFunc(all, func(n provider.Number) bool { return string(n.ID) == c.PhoneNumberID }) {
-		return number, ErrOtherAccount
+		return number, errOtherAccount
 	}
 	return number, nil
 }
@@ -46,7 +46,7 @@ func (a *Accounts) Verify(ctx context.Context, c Claim) (provider.Number, error)
 // account, and registers the number if a PIN is given and it cannot send yet. It
 // returns the number's state after that, and whether it was registered. Nothing is
 // stored.
-func (a *Accounts) Connect(ctx context.Context, c Claim) (number provider.Number, registered bool, err error) {
+func (a *Accounts) Connect(ctx context.Context, c NumberClaim) (number provider.Number, registered bool, err error) {
 	if number, err = a.Verify(ctx, c); err != nil {
 		return number, false, err
 	}
@@ -76,9 +76,9 @@ func registerNumber(ctx context.Context, client *provider.Client, token provider
 	return nil
 }
 
-// Seen is an account with the provider's state of its number: connected, or
+// WithNumberState returns an account with the provider's state of its number: connected, or
 // waiting for its registration.
-func Seen(a storage.AccountDetail, n provider.Number) storage.AccountDetail {
+func WithNumberState(a storage.AccountDetail, n provider.Number) storage.AccountDetail {
 	c := credentials{AccountDetail: a}
 	c.Status, c.StatusReason = storage.AccountOnboarding, nil
 	c.applyNumber(n)

@@ -1,4 +1,4 @@
-package jobs
+package provisioning
 
 import (
 	"context"
@@ -23,10 +23,10 @@ type lookup struct {
 	ended storage.Time // 0 while it is under way
 }
 
-// LookUpTemplates syncs an account's templates because one is not known here: at
+// SyncTemplatesOnce syncs an account's templates because one is not known here: at
 // most once a minute, and once for all who ask at the same time. A failed lookup
 // does not count: the next caller tries again.
-func (a *Accounts) LookUpTemplates(ctx context.Context, account int64) error {
+func (a *Accounts) SyncTemplatesOnce(ctx context.Context, account int64) error {
 	l, first := a.beginLookup(account)
 	if !first {
 		select {
@@ -75,7 +75,7 @@ func (a *Accounts) syncTemplates(ctx context.Context, account int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTime)
 	defer cancel()
 
-	s, err := a.FetchTemplates(ctx, account)
+	s, err := a.CompareTemplates(ctx, account)
 	if err != nil {
 		return err
 	}
