@@ -1,10 +1,3 @@
-// Package jobs has a handler for each kind of job, and the steps that jobs share
-// with requests, callbacks and commands.
-//
-// A handler does its slow work outside of any transaction and returns what to
-// write; package queue runs it and writes that together with the job's end. So
-// our own effects happen once, and outside calls at least once: a handler must
-// bear that its call is repeated after a crash. Kinds lists all of them.
 package jobs
 
 import (
@@ -81,7 +74,7 @@ func (w *Workers) Kinds() []queue.Kind {
 			Ahead: deliveriesAhead, Prepare: w.preloadDeliveries,
 		},
 		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard},
-		{Name: kindFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, Lane: func(string) int { return fetchesAtOnce }},
+		{Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, Lane: func(string) int { return fetchesAtOnce }},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
 		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},
 		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Lease: accountCheckLease},

@@ -91,7 +91,7 @@ func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) e
 	if err := tx.RemoveAccount(a.ID, text); err != nil {
 		return err
 	}
-	return EnqueuePurge(tx, a.Account)
+	return EnqueueAccountRemoval(tx, a.Account)
 }
 
 // connectSignup stores the account of a successful signup and completes it. If its

@@ -311,7 +311,7 @@ func TestWhatHappensToTheLinkWhileItIsUsed(t *testing.T) {
 			if err := tx.RemoveAccount(s.account.ID, "removed"); err != nil {
 				return err
 			}
-			return jobs.EnqueuePurge(tx, s.account)
+			return jobs.EnqueueAccountRemoval(tx, s.account)
 		}, 0, "link active, customer pending, account gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

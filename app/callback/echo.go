@@ -101,7 +101,7 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 // downloaded.
 func (s *Server) publishOrFetchEcho(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
 	if in.fileID != "" && !in.fileLost {
-		return jobs.EnqueueFetch(tx, m, in.fileID, nil)
+		return jobs.EnqueueMediaFetch(tx, m, in.fileID, nil)
 	}
 
 	m.ContactPhone, m.ContactBSUID, m.ContactName = t.PhoneNumber, t.BSUID, t.Name

@@ -198,7 +198,7 @@ func (c content) mediaStatus() *string {
 // downloaded.
 func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
 	if in.fileID != "" && !in.fileLost {
-		return jobs.EnqueueFetch(tx, m, in.fileID, in.envelope)
+		return jobs.EnqueueMediaFetch(tx, m, in.fileID, in.envelope)
 	}
 	return s.Publisher.EmitReceived(tx, a, t, m, in.envelope)
 }

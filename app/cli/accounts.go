@@ -288,7 +288,7 @@ func (e *env) accountsDisconnect() *cobra.Command {
 				if err := tx.RemoveAccount(a.ID, why); err != nil {
 					return err
 				}
-				return jobs.EnqueuePurge(tx, a.Account)
+				return jobs.EnqueueAccountRemoval(tx, a.Account)
 			})
 		}),
 	}

@@ -1,4 +1,4 @@
-package jobs_test
+package cli
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/jobs"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -30,7 +29,7 @@ func TestARestoredCustomerIsWhatItWasBefore(t *testing.T) {
 			})
 			restore := func(id string) (restored storage.Customer, err error) {
 				err = db.Update(t.Context(), func(tx *storage.Tx) (err error) {
-					restored, err = jobs.RestoreCustomer(tx, id)
+					restored, err = restoreCustomer(tx, id)
 					return err
 				})
 				return restored, err

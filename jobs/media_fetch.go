@@ -18,7 +18,7 @@ import (
 	"confab/storage"
 )
 
-const kindFetch = "media.fetch"
+const kindMediaFetch = "media.fetch"
 
 const (
 	// fetchesAtOnce is how many downloads of a number may be under way.
@@ -41,11 +41,11 @@ type fetchArgs struct {
 	Envelope json.RawMessage `json:"envelope,omitempty"`
 }
 
-// EnqueueFetch stores the job that downloads a message's media and then emits the
+// EnqueueMediaFetch stores the job that downloads a message's media and then emits the
 // event of the message.
-func EnqueueFetch(tx *storage.Tx, m storage.Message, media string, envelope []byte) error {
+func EnqueueMediaFetch(tx *storage.Tx, m storage.Message, media string, envelope []byte) error {
 	_, err := tx.Enqueue(storage.NewJob{
-		Kind: kindFetch,
+		Kind: kindMediaFetch,
 		Lane: "fetch:" + strconv.FormatInt(m.AccountID, 10),
 		Args: fetchArgs{m.AccountID, m.ID, media, envelope},
 	})

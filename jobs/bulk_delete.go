@@ -6,11 +6,11 @@ import (
 	"confab/storage"
 )
 
-// ForgetMessages deletes the messages of a contact in small transactions, so that
+// DeleteContactMessages deletes the messages of a contact in small transactions, so that
 // DeleteContact has little left to do in its one.
-func ForgetMessages(ctx context.Context, db *storage.DB, contact string) error {
+func DeleteContactMessages(ctx context.Context, db *storage.DB, contact string) error {
 	return newBatchWriter(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
-		return forgetMessages(tx, contact, limit)
+		return deleteContactMessages(tx, contact, limit)
 	})
 }
 
@@ -18,7 +18,7 @@ func ForgetMessages(ctx context.Context, db *storage.DB, contact string) error {
 // media. Messages that wait to be sent are not sent any more.
 func DeleteContact(tx *storage.Tx, account int64, contact string) error {
 	for {
-		n, err := forgetMessages(tx, contact, maxBatch)
+		n, err := deleteContactMessages(tx, contact, maxBatch)
 		if err != nil {
 			return err
 		}
@@ -28,9 +28,9 @@ func DeleteContact(tx *storage.Tx, account int64, contact string) error {
 	}
 }
 
-// forgetMessages deletes up to limit messages of a contact and marks their media
+// deleteContactMessages deletes up to limit messages of a contact and marks their media
 // as deleted; the files are removed later, when no row uses them.
-func forgetMessages(tx *storage.Tx, contact string, limit int) (int64, error) {
+func deleteContactMessages(tx *storage.Tx, contact string, limit int) (int64, error) {
 	n, media, err := tx.ForgetMessages(contact, limit)
 	if err != nil {
 		return 0, err
@@ -56,9 +56,9 @@ func DetachLabel(ctx context.Context, db *storage.DB, organization int64, label 
 	})
 }
 
-// TouchLabeled marks the conversations that have a label as updated, in small
+// TouchLabeledConversations marks the conversations that have a label as updated, in small
 // transactions, because they show its name.
-func TouchLabeled(ctx context.Context, db *storage.DB, label string) error {
+func TouchLabeledConversations(ctx context.Context, db *storage.DB, label string) error {
 	b := newBatchWriter(db)
 	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.LabeledConversations(label, after, limit)

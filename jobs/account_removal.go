@@ -29,10 +29,10 @@ type removedArgs struct {
 	Tombstone int64 `json:"tombstone"`
 }
 
-// EnqueuePurge stores the jobs that follow the removal of an account, which
+// EnqueueAccountRemoval stores the jobs that follow the removal of an account, which
 // storage.RemoveAccount has made a tombstone in the same transaction: one ends its
 // callbacks at the provider, the other deletes all that belongs to it.
-func EnqueuePurge(tx *storage.Tx, account storage.Account) error {
+func EnqueueAccountRemoval(tx *storage.Tx, account storage.Account) error {
 	for _, kind := range []string{kindUnsubscribe, kindPurge} {
 		if _, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: removedArgs{account.ID}}); err != nil {
 			return err

@@ -74,7 +74,7 @@ func (w *world) disconnect(a storage.Account) {
 		if err := tx.RemoveAccount(a.ID, "removed"); err != nil {
 			return err
 		}
-		return jobs.EnqueuePurge(tx, a)
+		return jobs.EnqueueAccountRemoval(tx, a)
 	})
 }
 
@@ -187,7 +187,7 @@ func TestALiveAccountIsNeverPurged(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.fill(w.account)
 		before := w.rows("jobs")
-		storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return jobs.EnqueuePurge(tx, w.account) })
+		storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return jobs.EnqueueAccountRemoval(tx, w.account) })
 		w.start()
 		time.Sleep(time.Minute)
 		w.is.Equal(w.rows("jobs"), before)
