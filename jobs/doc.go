@@ -1,5 +1,5 @@
-// Package jobs has a handler for each kind of job, and nothing else that is not a
-// helper of one: Kinds lists them for package queue, which runs them.
+// Package jobs has a handler for each kind of job, and the helpers of those. Kinds lists
+// them for package queue, which runs them.
 //
 // A handler does its slow work outside of any transaction and returns what to write;
 // the queue writes that together with the job's end. So our own effects happen once,
@@ -28,10 +28,10 @@
 //
 // Helpers: send_limiter.go keeps sends below the provider's limits, attempt_limiter.go
 // shares the workers among webhook endpoints, batch_writer.go does bulk work in steps
-// that let others write, bulk_delete.go does such work for requests, and cancel.go ends
-// what depends on a job that a person cancelled.
+// that let others write, and cancel.go ends what depends on a job that a person
+// cancelled. Only bulk_delete.go is not for jobs: requests use the batch writer by it.
 //
 // Steps that jobs share with requests, callbacks and commands are not here: those on a
 // message are in messaging, those that call the provider about numbers and templates in
-// provisioning, events in event. What the type of a file is, filetype says.
+// provisioning, events in event, and what a file is, in filetype.
 package jobs

@@ -74,7 +74,10 @@ func (w *Workers) Kinds() []queue.Kind {
 			Ahead: deliveriesAhead, Prepare: w.preloadDeliveries,
 		},
 		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard},
-		{Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, Lane: func(string) int { return fetchesAtOnce }},
+		{
+			Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease,
+			Lane: func(string) int { return fetchesAtOnce },
+		},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
 		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},
 		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Lease: accountCheckLease},
