@@ -19,7 +19,9 @@ import (
 	"confab/app/pages"
 	"confab/jobs"
 	"confab/jobs/guard"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -180,7 +182,7 @@ func (a *App) openServices() (err error) {
 		AppSecret:   a.Config.Provider.AppSecret.Reveal(),
 		VerifyToken: a.Config.Provider.VerifyToken.Reveal(),
 		Log:         a.Log,
-		Host:        jobs.Host(a.URL()),
+		Publisher:   messaging.Publisher{PublicURL: a.URL()},
 		WriteError:  a.refuseCallback,
 		OnKept:      a.metrics.countKept,
 	})
@@ -218,7 +220,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		DB:                a.DB,
 		Provider:          client,
 		Files:             a.files,
-		Host:              jobs.Host(a.URL()),
+		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Log:               a.Log,
 		Retention:         retention(a.Config),
 		MessagesPerSecond: c.MessagesPerSecond,
@@ -230,7 +232,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 	}), nil
 }
 
-func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
+func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 	plans := make(map[string]api.Plan)
 	for name, p := range a.Config.Plans {
 		plans[name] = api.Plan{
@@ -252,7 +254,7 @@ func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
 		AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
 		AllowLocalURLs:    a.AllowLocalURLs,
 		Files:             a.files,
-		Host:              jobs.Host(a.URL()),
+		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
 		Log:               a.Log,

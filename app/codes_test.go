@@ -47,7 +47,7 @@ func TestEveryCodeOfTheProviderEndsAsAFailedMessage(t *testing.T) {
 	for _, e := range all {
 		m := s.await(e.number, e.id, isStatus("failed"))
 		fault := m["error"].(map[string]any)
-		if fault["code"] != e.row.Code || fault["provider_code"] != float64(e.row.First) || fault["message"] == "" {
+		if fault["code"] != string(e.row.Code) || fault["provider_code"] != float64(e.row.First) || fault["message"] == "" {
 			t.Errorf("%d ended with %v", e.row.First, fault)
 		}
 		want := []string{fmt.Sprint("failed ", e.row.First)}

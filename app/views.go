@@ -2,8 +2,8 @@ package app
 
 import (
 	"confab/app/api"
-	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -23,4 +23,4 @@ func DeliveryView(d storage.Delivery, payload []byte) any { return api.ViewDeliv
 func AccountView(a storage.AccountDetail) any { return api.ViewAccount(a) }
 
 // TemplateSyncView is what a sync of templates brought, as the API shows it.
-func TemplateSyncView(s *jobs.TemplateSync) any { return api.ViewTemplateSync(s) }
+func TemplateSyncView(s *provisioning.TemplateSync) any { return api.ViewTemplateSync(s) }

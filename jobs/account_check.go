@@ -81,7 +81,7 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Comm
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 
-	checked, err := w.Accounts.Check(ctx, args.Account)
+	checked, err := w.Accounts.CheckNumber(ctx, args.Account)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil // removed meanwhile
@@ -89,10 +89,10 @@ func (w *Workers) checkAccount(ctx context.Context, job storage.Job) (queue.Comm
 		return nil, err
 	case err != nil:
 		w.Log.Warn("an account could not be checked", "account", args.Account, "error", err)
-		return nil, nil // Check has stored what the error means for the account
+		return nil, nil // CheckNumber has stored what the error means for the account
 	}
 
-	synced, err := w.Accounts.FetchTemplates(ctx, args.Account)
+	synced, err := w.Accounts.CompareTemplates(ctx, args.Account)
 	if err != nil {
 		w.Log.Warn("an account's templates could not be read", "account", args.Account, "error", err)
 		return checked, nil

@@ -23,7 +23,7 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 		if err != nil {
 			return err
 		}
-		return jobs.EnqueueFetch(tx, m, "media of the provider", nil)
+		return jobs.EnqueueMediaFetch(tx, m, "media of the provider", nil)
 	},
 	"receipt": func(tx *storage.Tx, a storage.Account) error { return jobs.EnqueueReceipt(tx, a.ID, "wamid.1", false) },
 	storage.KindDeliver: func(tx *storage.Tx, a storage.Account) error {
@@ -48,10 +48,12 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 // aboutOthers enqueue a job of each kind that outlives every account. Those that
 // clean up after a removed account are among them.
 var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
-	"unsubscribe_account": jobs.EnqueuePurge,
-	"purge_account":       func(*storage.Tx, storage.Account) error { return nil }, // with the one before
-	storage.KindFailDeliveries:      func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindBury) },
-	storage.KindDeleteSubscription:    func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindUproot) },
+	"account.unsubscribe": jobs.EnqueueAccountRemoval,
+	"account.purge":       func(*storage.Tx, storage.Account) error { return nil }, // with the one before
+	storage.KindFailDeliveries: func(tx *storage.Tx, _ storage.Account) error {
+		return aboutSubscription(tx, storage.KindFailDeliveries)
+	},
+	storage.KindDeleteSubscription: func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindDeleteSubscription) },
 }
 
 func aboutSubscription(tx *storage.Tx, kind string) error {

@@ -81,7 +81,7 @@ func TestACancelledFetchTellsOfTheMessageWithoutItsFile(t *testing.T) {
 
 func TestACancelledJobThatNobodyWaitsForIsJustGone(t *testing.T) {
 	bubble(t, func(w *world) {
-		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return jobs.EnqueuePurge(tx, w.account) })
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return jobs.EnqueueAccountRemoval(tx, w.account) })
 		w.cancel("account.purge")
 		w.is.Equal(w.jobs(), 0)
 		w.is.Equal(len(w.stored()), 0)

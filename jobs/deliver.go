@@ -61,13 +61,13 @@ func (w Webhooks) lease() time.Duration {
 func (w *Workers) deliver(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	p, err := w.loadDelivery(ctx, job)
 	if err != nil || p.Status == storage.DeliverySucceeded || p.Status == storage.DeliveryDead {
-		return nil, ignoreMissing(err)
+		return nil, storage.IgnoreNotFound(err)
 	}
 
 	to, err := w.DB.Endpoint(ctx, p.Subscription)
 	switch {
 	case err != nil:
-		return nil, ignoreMissing(err)
+		return nil, storage.IgnoreNotFound(err)
 	case to.Status == storage.WebhookPaused:
 		return nil, queue.Postpone(pausedRecheck)
 	case to.Status == storage.WebhookDisabled:
@@ -226,7 +226,7 @@ func (w Webhooks) shouldDisable(tx *storage.Tx, p storage.Parcel, a storage.Atte
 	failures, since, err := tx.CountFailure(p.Subscription)
 	switch {
 	case err != nil:
-		return "", ignoreMissing(err) // disabled or deleted already
+		return "", storage.IgnoreNotFound(err) // disabled or deleted already
 	case a.ResponseStatus != nil && *a.ResponseStatus == http.StatusGone:
 		return storage.ReasonGone, nil
 	case failures >= w.DisableAfter && tx.Now.Sub(since) >= w.DisableMinAge:

@@ -1,17 +1,12 @@
-// Package jobs has a handler for each kind of job, and the steps that jobs share
-// with requests, callbacks and commands.
-//
-// A handler does its slow work outside of any transaction and returns what to
-// write; package queue runs it and writes that together with the job's end. So
-// our own effects happen once, and outside calls at least once: a handler must
-// bear that its call is repeated after a crash. Kinds lists all of them.
 package jobs
 
 import (
 	"log/slog"
 	"time"
 
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -21,7 +16,7 @@ type Options struct {
 	DB        *storage.DB
 	Provider  *provider.Client
 	Files     *storage.Files
-	Host      Host
+	Publisher messaging.Publisher
 	Log       *slog.Logger
 	Retention Retention
 
@@ -42,7 +37,7 @@ type Options struct {
 // Workers handles the jobs.
 type Workers struct {
 	Options
-	Accounts *Accounts // calls the provider about accounts, for requests too
+	Accounts *provisioning.Accounts // calls the provider about accounts, for requests too
 	sends    *sendLimiter
 	uploads  *uploadLocks
 	attempts *attemptLimiter
@@ -53,7 +48,7 @@ type Workers struct {
 func New(o Options) *Workers {
 	return &Workers{
 		Options:  o,
-		Accounts: NewAccounts(o.DB, o.Provider),
+		Accounts: provisioning.NewAccounts(o.DB, o.Provider),
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
@@ -79,7 +74,10 @@ func (w *Workers) Kinds() []queue.Kind {
 			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},
 		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard},
-		{Name: kindFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease, LaneLimit: func(string) int { return fetchesAtOnce }},
+		{
+			Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease,
+			LaneLimit: func(string) int { return fetchesAtOnce },
+		},
 		{Name: kindUnsubscribe, Handle: w.unsubscribe},
 		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},
 		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Lease: accountCheckLease},
@@ -91,4 +89,11 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Every: retentionEvery, Lease: retentionLease},
 	}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"confab/jobs"
+	"confab/jobs/provisioning"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -35,7 +35,7 @@ func TestALinkThatCannotBeUsedIsNotConsumedLate(t *testing.T) {
 				w.stop() // nobody else looks at the number
 				storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return c.change(s, tx) })
 				time.Sleep(c.wait)
-				done, err := jobs.NewAccounts(w.db, w.options.Provider).Register(w.t.Context(), s.account.ID, "246810")
+				done, err := provisioning.NewAccounts(w.db, w.options.Provider).Register(w.t.Context(), s.account.ID, "246810")
 				w.is.NoErr(err)
 				storagetest.Update(w.t, w.db, done.Store)
 				w.is.Equal(s.state(), c.want)

@@ -14,6 +14,7 @@ import (
 	"confab/app/simulator"
 	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -280,7 +281,7 @@ func TestASignupIsCompletedByTheRightPIN(t *testing.T) {
 		w.start()
 		time.Sleep(time.Minute)
 		w.is.Equal(s.state(), "link active phone_verification_failed, customer pending, account onboarding")
-		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
 		done, err := accounts.Register(w.t.Context(), s.account.ID, "246810") // as POST /{phone_number_id}/register does
 		w.is.NoErr(err)
 		storagetest.Update(w.t, w.db, done.Store)
@@ -310,7 +311,7 @@ func TestWhatHappensToTheLinkWhileItIsUsed(t *testing.T) {
 			if err := tx.RemoveAccount(s.account.ID, "removed"); err != nil {
 				return err
 			}
-			return jobs.EnqueuePurge(tx, s.account)
+			return jobs.EnqueueAccountRemoval(tx, s.account)
 		}, 0, "link active, customer pending, account gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,10 @@ import (
 	"strconv"
 	"time"
 
+	"confab/jobs/errorcode"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -21,9 +24,6 @@ const (
 	// are spent in the queue: after a crash, every leased send counts as a call
 	// that may have begun, so none should be leased only to wait.
 	maxTurnWait = 20 * time.Millisecond
-	// maxCooldown is how long an account cools down after it met a rate limit of
-	// the provider, and how long a message waits for that.
-	maxCooldown = 15 * time.Minute
 	// maxSendPause is the longest Retry-After of the provider that is obeyed: a
 	// message that arrives hours late helps nobody.
 	maxSendPause = 15 * time.Minute
@@ -72,8 +72,13 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
 		return giveUpMessage(out.message.ID, "The account was removed."), nil
-	case errors.Is(err, ErrToken):
-		unreadable := failure{code: authExpired, text: "The account's access token cannot be read.", own: true, effect: provider.Degraded}
+	case errors.Is(err, provisioning.ErrTokenUnreadable):
+		unreadable := messaging.Failure{
+			Code:   errorcode.AuthExpired,
+			Text:   "The account's access token cannot be read.",
+			Own:    true,
+			Effect: provider.Degraded,
+		}
 		return failMessage(out, unreadable), nil
 	case err != nil:
 		return nil, err
@@ -87,11 +92,11 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, queue.Postpone(wait)
 	}
 	if job.Attempt() > len(w.SendRetries)+1 {
-		return failMessage(out, failure{code: UpstreamError, text: unreachable}), nil
+		return failMessage(out, messaging.Unreachable), nil
 	}
 
 	if refused := refusalNow(job, out); refused != nil {
-		return failMessage(out, failure{code: refused.Code, text: refused.Text, own: true}), nil
+		return failMessage(out, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true}), nil
 	}
 	if err := w.awaitTurn(ctx, job, out); err != nil {
 		return nil, err
@@ -159,8 +164,8 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 	return args, m, err
 }
 
-// loadSender finds an account and its token. The error is ErrToken if there is a
-// token that cannot be decrypted.
+// loadSender finds an account and its token. The error is ErrTokenUnreadable if
+// there is a token that cannot be decrypted.
 func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Sender, token provider.Token, err error) {
 	if s, err = w.DB.Sender(ctx, account); err != nil {
 		return s, token, err
@@ -168,7 +173,7 @@ func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Send
 
 	plain, err := w.DB.AccessToken(ctx, s.Account)
 	if err != nil {
-		return s, token, fmt.Errorf("%w: %w", ErrToken, err)
+		return s, token, fmt.Errorf("%w: %w", provisioning.ErrTokenUnreadable, err)
 	}
 	return s, provider.NewToken(plain), nil
 }
@@ -185,11 +190,11 @@ func (w *Workers) reconcileWait(job storage.Job) time.Duration {
 
 // refusalNow tells why a message must not be sent any more, or nil: its account
 // may not send, or the message has waited too long for the account's cooldown.
-func refusalNow(job storage.Job, out outgoing) *Refusal {
-	if inCooldown(job, out) && storage.Now() >= out.message.CreatedAt.Add(maxCooldown) {
-		return &Refusal{AccountRateLimited, "The account was rate limited for too long."}
+func refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
+	if inCooldown(job, out) && storage.Now() >= out.message.CreatedAt.Add(messaging.MaxCooldown) {
+		return &messaging.Refusal{Code: errorcode.AccountRateLimited, Text: "The account was rate limited for too long."}
 	}
-	return Refused(out.sender)
+	return messaging.RefusalOf(out.sender)
 }
 
 // inCooldown tells whether a message must wait for its account to cool down. Only
@@ -203,7 +208,7 @@ func inCooldown(job storage.Job, out outgoing) bool {
 // what postpones the job if that takes long.
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
 	if inCooldown(job, out) {
-		return queue.PostponeUntil(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(maxCooldown)))
+		return queue.PostponeUntil(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(messaging.MaxCooldown)))
 	}
 
 	wait := w.sends.reserve(out.message, maxTurnWait)
@@ -226,7 +231,9 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 // again, or failed.
 func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
-		return func(tx *storage.Tx) error { return w.Host.markAccepted(tx, out.sender.Account, out.message, sent.ID) }, nil
+		return func(tx *storage.Tx) error {
+			return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID)
+		}, nil
 	}
 
 	tried := func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) }
@@ -245,13 +252,38 @@ func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent,
 	if class.Transient && provider.OutcomeOf(err) == provider.Unknown {
 		return tried, queue.RetryAfter(w.ReconcileWindow, err)
 	}
-	return failMessage(out, failureOf(err)), nil
+	return failMessage(out, messaging.FailureOf(err)), nil
+}
+
+// failMessage is what marks a message as failed that the provider did not accept.
+func failMessage(out outgoing, f messaging.Failure) queue.Commit {
+	return func(tx *storage.Tx) error { return messaging.FailMessage(tx, out.sender, out.message.ID, f) }
+}
+
+// giveUpMessage is what marks a message as failed that cannot be tried any more. If
+// its account is gone, there is no event.
+func giveUpMessage(id, why string) queue.Commit {
+	return func(tx *storage.Tx) error {
+		m, err := tx.OutboundMessage(id)
+		if err != nil || m.ProviderID != nil || m.Status == storage.MessageFailed {
+			return storage.IgnoreNotFound(err)
+		}
+
+		s, err := tx.Sender(m.AccountID)
+		if errors.Is(err, storage.ErrNotFound) {
+			return tx.MarkFailed(&m, string(errorcode.UpstreamError), why, nil)
+		}
+		if err != nil {
+			return err
+		}
+		return messaging.FailMessage(tx, s, m.ID, messaging.Failure{Code: errorcode.UpstreamError, Text: why, Own: true})
+	}
 }
 
 // markTried records a failed try that is followed by another one.
 func markTried(tx *storage.Tx, job storage.Job, m storage.Message, failed error) error {
 	if provider.EffectOf(failed) == provider.Cooldown {
-		if err := tx.CoolDown(m.AccountID, tx.Now.Add(maxCooldown)); err != nil {
+		if err := tx.CoolDown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
 			return err
 		}
 	}

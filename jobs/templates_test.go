@@ -1,13 +1,12 @@
 package jobs_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
 	"time"
 
-	"confab/jobs"
+	"confab/jobs/provisioning"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -30,10 +29,10 @@ func TestASyncCountsWhatItDoes(t *testing.T) {
 		var list []string
 		w.provider.answer = asked(nil, func() *http.Response { return templates(list...) })
 		w.start()
-		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
 		sync := func() string {
 			t.Helper()
-			s, err := accounts.FetchTemplates(w.t.Context(), w.account.ID)
+			s, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
 			w.is.NoErr(err)
 			w.is.NoErr(w.db.Update(w.t.Context(), s.Store))
 			return fmt.Sprint(s.Created, s.Updated, s.Deleted, s.Synced)
@@ -75,10 +74,10 @@ func TestASyncDoesNotUndoWhatIsNewer(t *testing.T) {
 		list := []string{template("a", "PENDING", "UTILITY", "A"), template("b", "APPROVED", "UTILITY", "B")}
 		w.provider.answer = asked(nil, func() *http.Response { return templates(list...) })
 		w.start()
-		accounts := jobs.NewAccounts(w.db, w.options.Provider)
-		fetch := func() *jobs.TemplateSync {
+		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
+		fetch := func() *provisioning.TemplateSync {
 			t.Helper()
-			s, err := accounts.FetchTemplates(w.t.Context(), w.account.ID)
+			s, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
 			w.is.NoErr(err)
 			time.Sleep(time.Second)
 			return s
@@ -103,8 +102,8 @@ func TestAnIncompleteListDeletesNothing(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.provider.answer = asked(nil, func() *http.Response { return templates(template("a", "APPROVED", "UTILITY", "A")) })
 		w.start()
-		accounts := jobs.NewAccounts(w.db, w.options.Provider)
-		w.is.NoErr(accounts.LookUpTemplates(w.t.Context(), w.account.ID))
+		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
+		w.is.NoErr(accounts.SyncTemplatesOnce(w.t.Context(), w.account.ID))
 		first := true
 		w.provider.answer = asked(nil, func() *http.Response {
 			if first {
@@ -113,7 +112,7 @@ func TestAnIncompleteListDeletesNothing(t *testing.T) {
 			}
 			return answered(500, "")
 		})
-		_, err := accounts.FetchTemplates(w.t.Context(), w.account.ID)
+		_, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
 		w.is.True(err != nil)
 		w.is.Equal(w.kept(w.account), []string{"a approved UTILITY A"})
 	})
@@ -131,11 +130,11 @@ func TestALookUpIsMadeOnceAMinuteAndOnceForAll(t *testing.T) {
 		})
 		w.start()
 		other := storagetest.Connect(t, w.db, w.tenant, "100200301")
-		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
 		together := func(a storage.Account, n int) (failed int) {
 			results := make(chan error, n)
 			for range n {
-				go func() { results <- accounts.LookUpTemplates(w.t.Context(), a.ID) }()
+				go func() { results <- accounts.SyncTemplatesOnce(w.t.Context(), a.ID) }()
 			}
 			for range n {
 				if <-results != nil {
@@ -164,26 +163,13 @@ func TestALookUpIsMadeOnceAMinuteAndOnceForAll(t *testing.T) {
 func TestAPermissionThatOnlyManagingNeedsDegradesNothing(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.start()
-		accounts := jobs.NewAccounts(w.db, w.options.Provider)
+		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
 		for code, after := range map[int]string{200: "connected CONNECTED false", 190: "degraded CONNECTED false"} {
 			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccount(w.account.ID, storage.AccountConnected, "") })
 			w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
-			_, err := accounts.FetchTemplates(w.t.Context(), w.account.ID)
+			_, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
 			w.is.True(err != nil)
 			w.is.Equal(w.stand(w.account), after)
 		}
 	})
-}
-
-func TestTemplateStatusesReadAsOurOwn(t *testing.T) {
-	var told []string
-	for _, theirs := range []string{"APPROVED", "FLAGGED", "REINSTATED", "PENDING", "IN_APPEAL", "PENDING_DELETION", "REJECTED", "PAUSED", "DISABLED",
-		"DELETED", "LIMIT_EXCEEDED", "ARCHIVED", "LOCKED", "UNARCHIVED", "SOMETHING_NEW", ""} {
-		told = append(told, jobs.TemplateStatus(theirs))
-	}
-	got, _ := json.Marshal(told)
-	want := `["approved","approved","approved","pending","pending","pending","rejected","rejected","rejected","rejected","rejected","rejected","rejected","rejected","rejected","rejected"]`
-	if string(got) != want {
-		t.Errorf("%s", got)
-	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"confab/app/callback"
 	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/queue"
 	"confab/storage"
@@ -72,7 +73,7 @@ func bubble(t *testing.T, test func(w *world)) {
 		w.tenant = storagetest.Seed(t, w.db, "Acme")
 		w.account = storagetest.Connect(t, w.db, w.tenant, "100200300")
 		w.provider.answer = func(int, call) (*http.Response, error) { return accepted("wamid.1"), nil }
-		w.options = jobs.Options{DB: w.db, Files: storagetest.Files(t, w.dir), Host: "https://confab.test", Log: slog.New(slog.DiscardHandler), SendRetries: ladder, ReconcileWindow: 30 * time.Second}
+		w.options = jobs.Options{DB: w.db, Files: storagetest.Files(t, w.dir), Publisher: messaging.Publisher{PublicURL: "https://confab.test"}, Log: slog.New(slog.DiscardHandler), SendRetries: ladder, ReconcileWindow: 30 * time.Second}
 		test(w)
 	})
 }

@@ -20,6 +20,15 @@ var (
 	ErrUnavailable = errors.New("storage unavailable")
 )
 
+// IgnoreNotFound turns ErrNotFound into success, for callers to whom what was deleted
+// meanwhile means that nothing is left to do.
+func IgnoreNotFound(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // Rx reads one consistent state of the database.
 type Rx struct {
 	db    *DB

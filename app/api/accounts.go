@@ -6,8 +6,9 @@ import (
 	"math"
 	"regexp"
 
-	"confab/jobs"
+	"confab/jobs/errorcode"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -155,7 +156,7 @@ func (s *Server) registerNumber(r *request) (reply, error) {
 // could not be reached or broke down is worth a retry; any other answer is its refusal
 // of this registration.
 func registrationError(err error) error {
-	if errors.Is(err, jobs.ErrRegistering) {
+	if errors.Is(err, provisioning.ErrRegistering) {
 		return fail(RegistrationRunning, "A registration of this number is already running.")
 	}
 
@@ -163,7 +164,7 @@ func registrationError(err error) error {
 	switch {
 	case !answered:
 		return providerCallError(err, nil)
-	case unavailable(e) && e.Class.Code != RegistrationFailed.name:
+	case unavailable(e) && e.Class.Code != errorcode.RegistrationFailed:
 		return errProviderUnavailable(err)
 	}
 	return &Error{Code: RegistrationFailed, Message: "The provider refused the registration: " + providerReason(e), cause: err}

@@ -3,7 +3,7 @@ package api
 import (
 	"cmp"
 
-	"confab/jobs"
+	"confab/jobs/filetype"
 )
 
 const maxCaption = 1024
@@ -107,7 +107,7 @@ func (f *fileBody) check(allowHTTP plainHTTP) error {
 	return cmp.Or(f.source.check(allowHTTP), f.checkName())
 }
 
-func (f *fileBody) checkName() error { return optional("filename", f.Filename, jobs.MaxFileName) }
+func (f *fileBody) checkName() error { return optional("filename", f.Filename, filetype.MaxName) }
 
 func (f *fileBody) ref(param, kind string) mediaRef {
 	ref := f.source.ref(param, kind)

@@ -290,6 +290,6 @@ func (s *Server) disconnectAccount(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		return ok(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueuePurge(tx, a)
+		return ok(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
 	})
 }

@@ -1,6 +1,10 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"confab/jobs/errorcode"
+)
 
 // Code is a permanent, programmatic name of a failure, with the HTTP status and the
 // type that it is sent with. Only newCode makes one, so a code without a status or
@@ -27,7 +31,8 @@ const (
 	apiError            errorType = "api_error"
 )
 
-// Every failure that the API can express: one line for each.
+// Every failure that the API can express: one line for each. Those that a message can
+// also end with have their name in package errorcode.
 var (
 	MissingAPIKey         = newCode("missing_api_key", http.StatusUnauthorized, authenticationError)
 	InvalidAPIKey         = newCode("invalid_api_key", http.StatusUnauthorized, authenticationError)
@@ -36,7 +41,7 @@ var (
 	InvalidSignature      = newCode("invalid_signature", http.StatusUnauthorized, authenticationError) // of a provider's callback
 	ResourceNotFound      = newCode("resource_not_found", http.StatusNotFound, notFoundError)
 	MethodNotAllowed      = newCode("method_not_allowed", http.StatusMethodNotAllowed, invalidRequestError)
-	OrganizationSuspended = newCode("organization_suspended", http.StatusForbidden, permissionError)
+	OrganizationSuspended = newCode(errorcode.OrganizationSuspended, http.StatusForbidden, permissionError)
 	FeatureNotAvailable   = newCode("feature_not_available", http.StatusForbidden, permissionError)
 	FeatureNotEntitled    = newCode("feature_not_entitled", http.StatusPaymentRequired, permissionError)
 	RateLimitExceeded     = newCode("rate_limit_exceeded", http.StatusTooManyRequests, rateLimitError)
@@ -55,17 +60,17 @@ var (
 	InvalidWebhookURL     = newCode("invalid_webhook_url", http.StatusBadRequest, invalidRequestError)
 	InvalidEventType      = newCode("invalid_event_type", http.StatusBadRequest, invalidRequestError)
 	TemplateAlreadyExists = newCode("template_already_exists", http.StatusConflict, conflictError)
-	SubscriptionInactive  = newCode("subscription_inactive", http.StatusPaymentRequired, permissionError)
+	SubscriptionInactive  = newCode(errorcode.SubscriptionInactive, http.StatusPaymentRequired, permissionError)
 	QuotaExceeded         = newCode("quota_exceeded", http.StatusPaymentRequired, permissionError)
 	MarketingOptedOut     = newCode("marketing_opted_out", http.StatusUnprocessableEntity, invalidRequestError)
 	ConsentRequired       = newCode("consent_required", http.StatusUnprocessableEntity, invalidRequestError)
-	AccountRestricted     = newCode("account_restricted", http.StatusUnprocessableEntity, invalidRequestError)
-	CustomerSuspended     = newCode("customer_suspended", http.StatusUnprocessableEntity, invalidRequestError)
-	NumberNotVerified     = newCode("whatsapp_number_not_verified", http.StatusUnprocessableEntity, invalidRequestError)
+	AccountRestricted     = newCode(errorcode.AccountRestricted, http.StatusUnprocessableEntity, invalidRequestError)
+	CustomerSuspended     = newCode(errorcode.CustomerSuspended, http.StatusUnprocessableEntity, invalidRequestError)
+	NumberNotVerified     = newCode(errorcode.NumberNotVerified, http.StatusUnprocessableEntity, invalidRequestError)
 	MediaNotFound         = newCode("media_not_found", http.StatusUnprocessableEntity, invalidRequestError)
-	UpstreamError         = newCode("upstream_error", http.StatusUnprocessableEntity, invalidRequestError)
+	UpstreamError         = newCode(errorcode.UpstreamError, http.StatusUnprocessableEntity, invalidRequestError)
 	RegistrationRunning   = newCode("registration_in_progress", http.StatusConflict, conflictError)
-	RegistrationFailed    = newCode("whatsapp_registration_failed", http.StatusUnprocessableEntity, invalidRequestError)
+	RegistrationFailed    = newCode(errorcode.RegistrationFailed, http.StatusUnprocessableEntity, invalidRequestError)
 	ProviderUnavailable   = newCode("whatsapp_upstream_error", http.StatusBadGateway, apiError)
 	WebhookDisabled       = newCode("webhook_subscription_disabled", http.StatusConflict, conflictError)
 	LastSecret            = newCode("cannot_revoke_last_secret", http.StatusUnprocessableEntity, invalidRequestError)
@@ -77,9 +82,9 @@ var (
 // initialized; nothing writes to it afterwards.
 var codes = make(map[string]Code)
 
-func newCode(name string, status int, t errorType) Code {
-	c := Code{name: name, status: status, errorType: t}
-	codes[name] = c
+func newCode(name errorcode.Code, status int, t errorType) Code {
+	c := Code{name: string(name), status: status, errorType: t}
+	codes[c.name] = c
 	return c
 }
 

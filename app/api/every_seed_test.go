@@ -28,7 +28,7 @@ type owner struct {
 func serveEverything(t testing.TB) (f *fixture, ours, theirs owner) {
 	t.Helper()
 	dir := t.TempDir()
-	u := serveUpstream(t, simulator.Number{}, withNames(t), func(o *Options) { o.Files, o.Host = storagetest.Files(t, dir), "https://confab.test" })
+	u := serveUpstream(t, simulator.Number{}, withNames(t), func(o *Options) { o.Files, o.Publisher.PublicURL = storagetest.Files(t, dir), "https://confab.test" })
 	u.files = dir
 	ours = u.possess(u.tenant, u.account)
 	other := storagetest.Seed(t, u.db, "Other")

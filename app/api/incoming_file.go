@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"path"
 
-	"confab/jobs"
+	"confab/jobs/filetype"
 	"confab/jobs/guard"
 	"confab/storage"
 )
@@ -28,12 +28,12 @@ type incomingFile struct {
 
 // Write implements io.Writer. It refuses what is too large with an *Error.
 func (in *incomingFile) Write(p []byte) (int, error) {
-	if room := jobs.FileHead - len(in.head); room > 0 {
+	if room := filetype.HeadSize - len(in.head); room > 0 {
 		in.head = append(in.head, p[:min(room, len(p))]...)
 	}
 
-	if in.mimeType == "" && len(in.head) == jobs.FileHead {
-		in.mimeType = jobs.FileType(in.head)
+	if in.mimeType == "" && len(in.head) == filetype.HeadSize {
+		in.mimeType = filetype.Detect(in.head)
 	}
 
 	if in.file.Size()+int64(len(p)) > in.limit() {
@@ -63,10 +63,10 @@ func (in *incomingFile) tooLarge() *Error {
 // finish decides the type of a file that was received completely.
 func (in *incomingFile) finish() error {
 	if in.mimeType == "" {
-		in.mimeType = jobs.FileType(in.head)
+		in.mimeType = filetype.Detect(in.head)
 	}
 
-	in.mimeType = jobs.Unpack(in.mimeType, in.filename, in.declared...)
+	in.mimeType = filetype.InContainer(in.mimeType, in.filename, in.declared...)
 	if in.file.Size() > in.limit() {
 		return in.tooLarge()
 	}
@@ -106,7 +106,7 @@ func (s *Server) fetch(ctx context.Context, param, link string) (*incomingFile, 
 	in := &incomingFile{
 		file:     file,
 		filename: responseFilename(res),
-		declared: []string{jobs.BareType(res.Header.Get("Content-Type"))},
+		declared: []string{filetype.WithoutParameters(res.Header.Get("Content-Type"))},
 	}
 	if _, err = io.Copy(in, res.Body); err == nil {
 		err = in.finish()

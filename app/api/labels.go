@@ -192,7 +192,7 @@ func (s *Server) updateLabel(r *request) (reply, error) {
 	// That happens after the transaction, in many small ones, because the
 	// conversations may be very many.
 	if err == nil && changed {
-		err = jobs.TouchLabeled(context.WithoutCancel(r.http.Context()), s.DB, r.param("id"))
+		err = jobs.TouchLabeledConversations(context.WithoutCancel(r.http.Context()), s.DB, r.param("id"))
 	}
 	return rep, err
 }

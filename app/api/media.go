@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"confab/jobs"
+	"confab/jobs/filetype"
 	"confab/storage"
 )
 
@@ -27,7 +28,7 @@ func (s *Server) viewMedia(m storage.Media) libraryView {
 		Size:      m.Size,
 		SHA256:    m.SHA256,
 		Filename:  m.Filename,
-		URL:       string(s.Host) + storage.MediaPath(m.URLToken, m.Filename),
+		URL:       s.Publisher.PublicURL + storage.MediaPath(m.URLToken, m.Filename),
 		CreatedAt: m.CreatedAt,
 	}
 }
@@ -69,7 +70,7 @@ func (s *Server) createMedia(r *request) (reply, error) {
 			SHA256:    sum,
 			MIMEType:  in.mimeType,
 			Size:      in.file.Size(),
-			Filename:  jobs.FileName(in.filename),
+			Filename:  filetype.CleanName(in.filename),
 		}
 		if err := tx.InsertMedia(&m); err != nil {
 			return reply{}, err

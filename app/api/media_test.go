@@ -16,7 +16,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/jobs"
+	"confab/jobs/filetype"
 	"confab/jobs/guard"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -36,7 +36,7 @@ func serveLibrary(t testing.TB, change ...func(*Options)) (*fixture, storage.Acc
 	fetch := guard.New(guard.Options{AllowInsecure: true, Allow: loopback, Redirects: guard.MaxRedirects})
 	t.Cleanup(fetch.Close)
 	with := func(o *Options) {
-		o.Files, o.Host, o.Fetch, o.AllowInsecureURLs = storagetest.Files(t, dir), "https://confab.test", fetch, true
+		o.Files, o.Publisher.PublicURL, o.Fetch, o.AllowInsecureURLs = storagetest.Files(t, dir), "https://confab.test", fetch, true
 	}
 	f, account := serveNumber(t, append([]func(*Options){with}, change...)...)
 	f.files = dir
@@ -256,7 +256,7 @@ func TestEachKindHasItsSize(t *testing.T) {
 		"ID3\x03\x00\x00\x00\x00\x00\x00": 16 * mebibyte,
 		"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom": 16 * mebibyte,
 	} {
-		t.Run(jobs.FileType([]byte(begin)), func(t *testing.T) {
+		t.Run(filetype.Detect([]byte(begin)), func(t *testing.T) {
 			is := is.New(t)
 			f := f.in(t)
 			is.Equal(f.stream(begin, limit, true), 201)
@@ -304,7 +304,7 @@ func TestNamesAreKeptAsFarAsTheyAreNames(t *testing.T) {
 		"a\u202egnp.exe": "agnp.exe", "\xff.png": "\uFFFD.png", ".profile": ".profile", strings.Repeat("ä", 300): strings.Repeat("ä", 255),
 	} {
 		got := ""
-		if name := jobs.FileName(given); name != nil {
+		if name := filetype.CleanName(given); name != nil {
 			got = *name
 		}
 		if got != want {

@@ -1,12 +1,12 @@
 package api
 
-import "confab/jobs"
+import "confab/jobs/filetype"
 
 const (
 	kibibyte = 1 << 10
 	mebibyte = 1 << 20
 	// maxMedia is the largest file of any kind.
-	maxMedia = jobs.MaxFileSize
+	maxMedia = filetype.MaxSize
 
 	office = "application/vnd.openxmlformats-officedocument."
 )

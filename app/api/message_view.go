@@ -95,7 +95,7 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 
 // viewMessageMedia is the media of a message; nil if it has none, or none any more.
 func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
-	if link := s.Host.LinkOf(m); link != "" {
+	if link := s.Publisher.MediaURL(m); link != "" {
 		ready := storage.MediaReady
 		return &mediaView{
 			URL:      &link,

@@ -11,6 +11,7 @@ import (
 
 	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -184,7 +185,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 		if err := tx.InsertContact(&to.Contact); err != nil {
 			return storage.Message{}, err
 		}
-		if err := event.ContactCreated(jobs.SubjectOf(sender.Account), to.Contact).Emit(tx); err != nil {
+		if err := event.ContactCreated(messaging.SubjectOf(sender.Account), to.Contact).Emit(tx); err != nil {
 			return storage.Message{}, err
 		}
 	}
@@ -252,7 +253,7 @@ func (s *Server) getMessageMedia(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	link := s.Host.LinkOf(m)
+	link := s.Publisher.MediaURL(m)
 	if link == "" {
 		return reply{}, fail(ResourceNotFound, "This message has no media.")
 	}

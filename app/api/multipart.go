@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"confab/jobs"
+	"confab/jobs/filetype"
 	"confab/storage"
 )
 
@@ -30,7 +30,7 @@ type form struct {
 
 // isForm tells whether the body is multipart, not JSON.
 func isForm(r *http.Request) bool {
-	return jobs.BareType(r.Header.Get("Content-Type")) == "multipart/form-data"
+	return filetype.WithoutParameters(r.Header.Get("Content-Type")) == "multipart/form-data"
 }
 
 // readUpload reads a multipart body. Its file goes to disk while it arrives, so
@@ -102,7 +102,7 @@ func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
 	case "file":
 		if f.files++; f.files == 1 {
 			f.filename = part.FileName()
-			f.declared = append(f.declared, jobs.BareType(part.Header.Get("Content-Type")))
+			f.declared = append(f.declared, filetype.WithoutParameters(part.Header.Get("Content-Type")))
 			to = &f.incomingFile
 		}
 	case "type":
@@ -110,7 +110,7 @@ func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
 		if err != nil {
 			return err
 		}
-		f.declared = append(f.declared, jobs.BareType(string(text)))
+		f.declared = append(f.declared, filetype.WithoutParameters(string(text)))
 	}
 
 	_, err := io.Copy(to, io.TeeReader(part, sum))

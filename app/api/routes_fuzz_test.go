@@ -27,7 +27,7 @@ type target struct {
 func newTarget(f *testing.F) *target {
 	f.Helper()
 	files := func(o *Options) {
-		o.Files, o.Host, o.Log = storagetest.Files(f, f.TempDir()), "https://confab.test", slog.New(slog.NewTextHandler(io.Discard, nil))
+		o.Files, o.Publisher.PublicURL, o.Log = storagetest.Files(f, f.TempDir()), "https://confab.test", slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
 	served := serveDirectly(f, withNames(f), files)
 	account := served.connect(served.tenant, number)

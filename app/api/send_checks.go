@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -53,8 +53,8 @@ func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sen
 	}
 
 	// The same rules apply again when the message's turn comes.
-	if refused := jobs.Refused(sender); refused != nil {
-		return fail(codeNamed(refused.Code), refused.Text)
+	if refused := messaging.RefusalOf(sender); refused != nil {
+		return fail(codeNamed(string(refused.Code)), refused.Text)
 	}
 
 	switch {

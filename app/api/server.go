@@ -36,8 +36,9 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
-	"confab/jobs"
 	"confab/jobs/guard"
+	"confab/jobs/messaging"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -58,13 +59,13 @@ type Options struct {
 	DefaultPlan    string // for organizations whose plan the settings no longer have
 	CORSOrigins    []string
 	TrustedProxies []netip.Prefix
-	// Files holds the media library, Host is the public address of its files, and
-	// Fetch downloads links into it.
+	// Files holds the media library, and Fetch downloads links into it.
 	Files *storage.Files
-	Host  jobs.Host
 	Fetch *guard.Client
+	// Publisher has the public URL of media and of setup links.
+	Publisher messaging.Publisher
 	// Accounts calls the provider about accounts and templates.
-	Accounts *jobs.Accounts
+	Accounts *provisioning.Accounts
 	// AllowInsecureURLs allows http where https is required.
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.

@@ -111,7 +111,7 @@ func (s *Server) createSetupLink(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		rep := created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), string(s.Host) + "/onboard/" + token})
+		rep := created(newSetupLinkView{event.ViewSetupLink(l, tx.Now), s.Publisher.PublicURL + "/onboard/" + token})
 		rep.secret = true
 		return rep, event.SetupLinkCreated(c, l).Emit(tx)
 	})

@@ -24,7 +24,7 @@ var (
 )
 
 // hosted serves the API under a public URL.
-func hosted(o *Options) { o.Host = "https://chat.test" }
+func hosted(o *Options) { o.Publisher.PublicURL = "https://chat.test" }
 
 func TestASetupLinkLivesFromCreateToRevoke(t *testing.T) {
 	is := is.New(t)

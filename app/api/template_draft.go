@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"confab/jobs"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -107,7 +107,7 @@ func (t *newTemplate) checkLanguage() error {
 	case !templateLanguage.MatchString(*t.Language):
 		return invalid("language", "must be a language code such as en or en_US")
 	}
-	*t.Language = jobs.TemplateLanguage(*t.Language)
+	*t.Language = provisioning.TemplateLanguage(*t.Language)
 	return nil
 }
 
@@ -128,7 +128,7 @@ func (t *newTemplate) row(account int64) (storage.Template, error) {
 		Status:          storage.TemplatePending,
 		Category:        *t.Category,
 		ParameterFormat: format,
-		Content:         jobs.TemplateContent(components),
+		Content:         provisioning.TemplateContent(components),
 		Components:      components,
 	}, err
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"confab/jobs"
+	"confab/jobs/filetype"
 	"confab/jobs/provider"
 )
 
@@ -136,7 +136,7 @@ func (u *exampleUploader) upload(ctx context.Context, format, param, url string)
 	}
 
 	name := "example"
-	if clean := jobs.FileName(in.filename); clean != nil {
+	if clean := filetype.CleanName(in.filename); clean != nil {
 		name = *clean
 	}
 

@@ -3,8 +3,8 @@ package api
 import (
 	"errors"
 
-	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -22,8 +22,8 @@ func (s *Server) withTemplateSync(r *request, run func() (reply, error)) (reply,
 		return rep, err // without a connection there is nothing to synchronize
 	}
 
-	if failed := s.Accounts.LookUpTemplates(r.http.Context(), r.account.ID); failed != nil {
-		if _, theirs := errors.AsType[*provider.Error](failed); theirs || errors.Is(failed, jobs.ErrToken) {
+	if failed := s.Accounts.SyncTemplatesOnce(r.http.Context(), r.account.ID); failed != nil {
+		if _, theirs := errors.AsType[*provider.Error](failed); theirs || errors.Is(failed, provisioning.ErrTokenUnreadable) {
 			return reply{}, errProviderUnavailable(failed)
 		}
 		return reply{}, failed

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -47,7 +47,7 @@ func (s *Server) submitToProvider(r *request, in *newTemplate) (out submission, 
 // updated. An adopted template with a row, however, was stored by the request that
 // submitted it, so it exists.
 func (out submission) store(tx *storage.Tx) (storage.Template, error) {
-	t, err := jobs.ReviewedMeanwhile(&tx.Rx, out.Template, out.began)
+	t, err := provisioning.ApplyEarlyReviews(&tx.Rx, out.Template, out.began)
 	if err != nil {
 		return t, err
 	}
@@ -222,7 +222,7 @@ func (c *templateChanges) apply(t storage.Template) (storage.Template, error) {
 		if err != nil {
 			return t, err
 		}
-		t.Components, t.Content = components, jobs.TemplateContent(components)
+		t.Components, t.Content = components, provisioning.TemplateContent(components)
 	}
 
 	if c.Category.Set {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"confab/jobs"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -71,7 +71,7 @@ func templateFilters(r *request) (storage.TemplateFilter, error) {
 	q := filters{values: r.query()}
 	f := storage.TemplateFilter{
 		Status:   q.oneOf("status", storage.TemplateApproved, storage.TemplatePending, storage.TemplateRejected, "all"),
-		Language: jobs.TemplateLanguage(q.text("language", maxLanguage)),
+		Language: provisioning.TemplateLanguage(q.text("language", maxLanguage)),
 	}
 
 	switch f.Status {
@@ -116,7 +116,7 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 // the newest.
 func (s *Server) templateIn(rx *storage.Rx, r *request) (storage.Template, error) {
 	q := filters{values: r.query()}
-	language := jobs.TemplateLanguage(q.text("language", maxLanguage))
+	language := provisioning.TemplateLanguage(q.text("language", maxLanguage))
 
 	switch {
 	case q.err != nil:
@@ -284,9 +284,9 @@ type templateSyncView struct {
 
 // ViewTemplateSync is the result of a sync in the API's shape, for packages that show it
 // elsewhere.
-func ViewTemplateSync(s *jobs.TemplateSync) any { return viewTemplateSync(s) }
+func ViewTemplateSync(s *provisioning.TemplateSync) any { return viewTemplateSync(s) }
 
-func viewTemplateSync(s *jobs.TemplateSync) templateSyncView {
+func viewTemplateSync(s *provisioning.TemplateSync) templateSyncView {
 	return templateSyncView{
 		Object:  "template_sync",
 		Created: s.Created,
@@ -303,7 +303,7 @@ func (s *Server) syncTemplates(r *request) (reply, error) {
 	}
 
 	r.detachContext()
-	found, err := s.Accounts.FetchTemplates(r.http.Context(), r.account.ID)
+	found, err := s.Accounts.CompareTemplates(r.http.Context(), r.account.ID)
 	if err != nil {
 		return reply{}, providerCallError(err, errUnexpectedRefusal)
 	}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"strings"
 
-	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 )
 
 // The provider is called within the request where the client needs its answer: to
@@ -26,7 +26,7 @@ func providerCallError(err error, refused func(*provider.Error) error) error {
 	e, answered := errors.AsType[*provider.Error](err)
 
 	switch {
-	case errors.Is(err, jobs.ErrToken):
+	case errors.Is(err, provisioning.ErrTokenUnreadable):
 		return &Error{Code: UpstreamError, Message: "The account's access token cannot be read.", cause: err}
 	case !answered:
 		return err

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"confab/app/simulator"
-	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -51,13 +51,13 @@ func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // accounts speaks to the provider for an API.
-func (p *played) accounts(t testing.TB, db *storage.DB) *jobs.Accounts {
+func (p *played) accounts(t testing.TB, db *storage.DB) *provisioning.Accounts {
 	t.Helper()
 	client, err := provider.New(provider.Options{BaseURL: "https://provider.test", AppID: "1", Transport: p})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return jobs.NewAccounts(db, client)
+	return provisioning.NewAccounts(db, client)
 }
 
 // upstreamed is an API whose provider is a simulator, with one connected number.
@@ -128,7 +128,7 @@ func serveUpstream(t testing.TB, n simulator.Number, change ...func(*Options)) *
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	u.fixture = serve(t, append(slices.Clone(change), func(o *Options) { o.Accounts = jobs.NewAccounts(o.DB, client) })...)
+	u.fixture = serve(t, append(slices.Clone(change), func(o *Options) { o.Accounts = provisioning.NewAccounts(o.DB, client) })...)
 	n.PhoneNumberID = number
 	if u.number, err = sim.AddNumber(n); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -90,15 +91,20 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 		return err
 	}
 
-	// If there is a file, the event is published when it has been downloaded.
+	if err := s.publishOrFetchEcho(tx, a, t, m, in); err != nil {
+		return err
+	}
+	return messaging.ApplyParkedCallbacks(tx, a, &m)
+}
+
+// publishOrFetchEcho publishes the event of an echo: now, or when its file has been
+// downloaded.
+func (s *Server) publishOrFetchEcho(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
 	if in.fileID != "" && !in.fileLost {
-		if err := jobs.EnqueueFetch(tx, m, in.fileID, nil); err != nil {
-			return err
-		}
-		return jobs.ApplyParked(tx, a, &m)
+		return jobs.EnqueueMediaFetch(tx, m, in.fileID, nil)
 	}
 
 	m.ContactPhone, m.ContactBSUID, m.ContactName = t.PhoneNumber, t.BSUID, t.Name
 	m.AccountPhone, m.ConversationStatus = a.PhoneNumber, t.Status
-	return s.Host.TellEcho(tx, a, m)
+	return s.Publisher.EmitSent(tx, a, m)
 }

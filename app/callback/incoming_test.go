@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -115,7 +115,7 @@ func (l *line) conversation() state {
 
 // hosted lets the line's server name media of its own.
 func hosted(l *line) *line {
-	l.server.Host = jobs.Host("https://confab.test")
+	l.server.Publisher = messaging.Publisher{PublicURL: "https://confab.test"}
 	return l
 }
 

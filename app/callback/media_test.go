@@ -33,7 +33,7 @@ func (l *line) work(t *testing.T, transport http.RoundTripper) {
 	t.Helper()
 	client, err := provider.New(provider.Options{BaseURL: "https://provider.test", Version: "v23.0", Transport: transport})
 	l.is.NoErr(err)
-	workers := jobs.New(jobs.Options{DB: l.server.DB, Provider: client, Files: storagetest.Files(t, l.dir), Host: l.server.Host, Log: l.server.Log})
+	workers := jobs.New(jobs.Options{DB: l.server.DB, Provider: client, Files: storagetest.Files(t, l.dir), Publisher: l.server.Publisher, Log: l.server.Log})
 	var kinds []queue.Kind
 	for _, k := range workers.Kinds() {
 		if k.Every == 0 { // what comes by the clock has nothing to do here

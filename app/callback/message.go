@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -155,7 +156,7 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 	if err := s.publishOrFetch(tx, a, t, m, in); err != nil {
 		return err
 	}
-	return jobs.ApplyParked(tx, a, &m)
+	return messaging.ApplyParkedCallbacks(tx, a, &m)
 }
 
 // row is the message as it is stored.
@@ -169,7 +170,7 @@ func (in incoming) row(a storage.Account, t storage.Thread, now storage.Time) st
 		Source:         storage.SourceApp,
 		ProviderID:     &in.ID,
 		PhoneNumber:    t.PhoneNumber,
-		SentAt:         jobs.HappenedAt(in.Timestamp, now),
+		SentAt:         messaging.ReportedTime(in.Timestamp, now),
 	}
 	in.setContent(&m)
 	return m
@@ -197,9 +198,9 @@ func (c content) mediaStatus() *string {
 // downloaded.
 func (s *Server) publishOrFetch(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, in incoming) error {
 	if in.fileID != "" && !in.fileLost {
-		return jobs.EnqueueFetch(tx, m, in.fileID, in.envelope)
+		return jobs.EnqueueMediaFetch(tx, m, in.fileID, in.envelope)
 	}
-	return s.Host.TellReceived(tx, a, t, m, in.envelope)
+	return s.Publisher.EmitReceived(tx, a, t, m, in.envelope)
 }
 
 // handleDuplicate handles a message that is stored already. Nothing is done,
@@ -226,7 +227,7 @@ func (s *Server) handleDuplicate(tx *storage.Tx, a storage.Account, m storage.Me
 // timestamps are in whole seconds: what is less than a minute old is taken to
 // have happened now.
 func eventTime(seconds provider.Int, now storage.Time) storage.Time {
-	at := jobs.HappenedAt(seconds, now)
+	at := messaging.ReportedTime(seconds, now)
 	if at > now || now.Sub(at) < time.Minute {
 		return now
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -15,7 +15,7 @@ func (s *Server) prepareRevoke(f numberChange, in provider.Message, raw json.Raw
 	if err != nil || !isMessageID(revoke.OriginalID) {
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
-	change := jobs.Change{ID: in.ID, Original: revoke.OriginalID, Direction: direction}
+	change := messaging.Change{ID: in.ID, Original: revoke.OriginalID, Direction: direction}
 	return s.applyChange(f, raw, in.Timestamp, change)
 }
 
@@ -26,18 +26,18 @@ func (s *Server) prepareEdit(f numberChange, in provider.Message, raw json.RawMe
 		return s.keepRaw(f.item(raw), "unreadable message")
 	}
 
-	change := jobs.Change{
+	change := messaging.Change{
 		ID:        in.ID,
 		Original:  edit.OriginalID,
 		Direction: direction,
-		Edit:      &jobs.Edit{Type: after.kind, Content: storage.JSON(after.raw), Body: after.body},
+		Edit:      &messaging.Edit{Type: after.kind, Content: storage.JSON(after.raw), Body: after.body},
 	}
 	return s.applyChange(f, raw, in.Timestamp, change)
 }
 
 // applyChange applies an edit or a deletion. If it arrives before its message, it
 // is parked until then. Nobody can change a message of the other side.
-func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.Int, c jobs.Change) step {
+func (s *Server) applyChange(f numberChange, raw json.RawMessage, at provider.Int, c messaging.Change) step {
 	return func(tx *storage.Tx) error {
 		a, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {

@@ -89,7 +89,13 @@ func TestAnyOrderOfCallbacksEndsInTheRightState(t *testing.T) {
 // settle is the send's own commit.
 func (l *line) settle(id, wamid string) {
 	l.t.Helper()
-	err := l.server.DB.Update(l.t.Context(), func(tx *storage.Tx) error { return l.server.Host.Settle(tx, id, wamid) })
+	err := l.server.DB.Update(l.t.Context(), func(tx *storage.Tx) error {
+		m, err := tx.Message(l.account.ID, id)
+		if err != nil {
+			return err
+		}
+		return l.server.Publisher.MarkAccepted(tx, l.account, m, wamid)
+	})
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"confab/jobs"
 	"confab/jobs/event"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -168,7 +168,7 @@ func createContact(tx *storage.Tx, a storage.Account, p person) (t storage.Threa
 	if err := tx.InsertContact(&t.Contact); err != nil {
 		return t, err
 	}
-	return t, event.ContactCreated(jobs.SubjectOf(a), t.Contact).Emit(tx)
+	return t, event.ContactCreated(messaging.SubjectOf(a), t.Contact).Emit(tx)
 }
 
 // reconcile merges contacts that are the same person into the oldest of them,
@@ -197,13 +197,13 @@ func reconcile(tx *storage.Tx, a storage.Account, p person, found []storage.Thre
 
 	// A customer who knows the contact by another id or number must learn of it.
 	if merged || wasReplaced(before.PhoneNumber, t.PhoneNumber) || wasReplaced(before.BSUID, t.BSUID) {
-		if err := event.ContactIdentityUpdated(jobs.SubjectOf(a), before, t.Contact, at).Emit(tx); err != nil {
+		if err := event.ContactIdentityUpdated(messaging.SubjectOf(a), before, t.Contact, at).Emit(tx); err != nil {
 			return t, err
 		}
 	}
 
 	if fields := changedFields(before, t.Contact, labeled); len(fields) > 0 {
-		return t, event.ContactUpdated(jobs.SubjectOf(a), t.Contact, fields).Emit(tx)
+		return t, event.ContactUpdated(messaging.SubjectOf(a), t.Contact, fields).Emit(tx)
 	}
 	return t, nil
 }

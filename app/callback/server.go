@@ -35,7 +35,7 @@ import (
 	"net/http"
 	"strings"
 
-	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -48,7 +48,7 @@ type Options struct {
 	AppSecret   string
 	VerifyToken string
 	Log         *slog.Logger
-	Host        jobs.Host
+	Publisher   messaging.Publisher
 	// OnKept, if set, is called for each item that was only kept, after the
 	// commit.
 	OnKept func(field, reason string)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"confab/jobs"
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -44,7 +44,7 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 		if err := recordBSUID(tx, account, &m, status); err != nil {
 			return err
 		}
-		return jobs.ApplyStatus(tx, account, &m, status, envelope)
+		return messaging.ApplyStatus(tx, account, &m, status, envelope)
 	}
 }
 
@@ -92,7 +92,7 @@ func (s *Server) findReportedMessage(tx *storage.Tx, account storage.Account, st
 		return m, storage.ErrNotFound // the tag is not of this send
 	}
 
-	if err := s.Host.Settle(tx, m.ID, status.ID); err != nil {
+	if err := s.Publisher.MarkAccepted(tx, account, m, status.ID); err != nil {
 		return m, err
 	}
 	return tx.Message(account.ID, m.ID)

@@ -5,6 +5,7 @@ import (
 
 	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -22,13 +23,13 @@ func (s *Server) prepareTemplate(n provider.CallbackChange) []step {
 	}
 
 	return []step{func(tx *storage.Tx) error {
-		all, err := tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, jobs.TemplateLanguage(u.Language))
+		all, err := tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, provisioning.TemplateLanguage(u.Language))
 		if err != nil {
 			return err
 		}
 
 		if len(all) == 0 {
-			return s.keepRaw(wholeChange(n), jobs.UnknownTemplate)(tx)
+			return s.keepRaw(wholeChange(n), provisioning.UnknownTemplate)(tx)
 		}
 
 		for _, t := range all {
@@ -48,7 +49,7 @@ func templateChangeFor(field string, u provider.TemplateUpdate) func(*storage.Tx
 			if err := tx.MarkTemplateReviewed(t.AccountID, t.ID); err != nil {
 				return err
 			}
-			return updateIfChanged(tx, t, jobs.Reviewed(t, u))
+			return updateIfChanged(tx, t, provisioning.ApplyReview(t, u))
 		}
 	case field == "template_category_update" && u.PreviousCategory != "" && u.NewCategory != "":
 		return func(tx *storage.Tx, t storage.Template) error {

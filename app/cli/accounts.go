@@ -12,6 +12,7 @@ import (
 	"confab/app"
 	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -43,7 +44,7 @@ func readPIN(from *secretReader, value string) (string, error) {
 
 // providerAccounts calls the provider that the settings name. In a sandbox's
 // directory it calls the sandbox's simulator, whatever the settings say.
-func (s *store) providerAccounts(version string) (*jobs.Accounts, error) {
+func (s *store) providerAccounts(version string) (*provisioning.Accounts, error) {
 	c := s.config.Provider
 	o := provider.Options{
 		BaseURL:   c.BaseURL,
@@ -68,7 +69,7 @@ func (s *store) providerAccounts(version string) (*jobs.Accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return jobs.NewAccounts(s.DB, client), nil
+	return provisioning.NewAccounts(s.DB, client), nil
 }
 
 // account finds a live account by the phone number id that an argument gives.
@@ -171,7 +172,7 @@ func (e *env) accountsRegister() *cobra.Command {
 				return err
 			}
 
-			register := func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
+			register := func(accounts *provisioning.Accounts, id int64) (func(*storage.Tx) error, error) {
 				done, err := accounts.Register(cmd.Context(), id, given)
 				if err != nil {
 					return nil, err
@@ -198,8 +199,8 @@ func (e *env) accountsCheck() *cobra.Command {
 		Example: "  confab accounts check 106540352242922\n  confab accounts check 106540352242922 --json",
 		Args:    arguments("PHONE_NUMBER_ID"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			check := func(accounts *jobs.Accounts, id int64) (func(*storage.Tx) error, error) {
-				return accounts.Check(cmd.Context(), id)
+			check := func(accounts *provisioning.Accounts, id int64) (func(*storage.Tx) error, error) {
+				return accounts.CheckNumber(cmd.Context(), id)
 			}
 			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, check)
 		}),
@@ -213,7 +214,7 @@ func (e *env) accountsCheck() *cobra.Command {
 // the call returned for writing, and prints the account as it is then.
 func (s *store) updateFromProvider(
 	cmd *cobra.Command, version, number string, asJSON bool,
-	call func(accounts *jobs.Accounts, id int64) (write func(*storage.Tx) error, err error),
+	call func(accounts *provisioning.Accounts, id int64) (write func(*storage.Tx) error, err error),
 ) error {
 	ctx := cmd.Context()
 
@@ -284,7 +285,7 @@ func (e *env) accountsDisconnect() *cobra.Command {
 				if err := tx.RemoveAccount(a.ID, why); err != nil {
 					return err
 				}
-				return jobs.EnqueuePurge(tx, a.Account)
+				return jobs.EnqueueAccountRemoval(tx, a.Account)
 			})
 		}),
 	}

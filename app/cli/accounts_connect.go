@@ -10,6 +10,7 @@ import (
 	"confab/app"
 	"confab/jobs"
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -96,8 +97,8 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 }
 
 // readClaim reads what the provider is asked for, with the secrets of the flags.
-func (f connectFlags) readClaim(from *secretReader) (c jobs.Claim, err error) {
-	c = jobs.Claim{PhoneNumberID: f.number, WABAID: f.waba}
+func (f connectFlags) readClaim(from *secretReader) (c provisioning.NumberClaim, err error) {
+	c = provisioning.NumberClaim{PhoneNumberID: f.number, WABAID: f.waba}
 
 	token, err := from.read("access-token", f.token, accessTokenVariable)
 	switch {
@@ -173,14 +174,14 @@ func (f connectFlags) checkExisting(rx *storage.Rx, wanted storage.AccountDetail
 }
 
 // saveAccount stores the account with what the provider says of its number.
-func (f connectFlags) saveAccount(tx *storage.Tx, claim jobs.Claim, n provider.Number) (storage.AccountDetail, error) {
+func (f connectFlags) saveAccount(tx *storage.Tx, claim provisioning.NumberClaim, n provider.Number) (storage.AccountDetail, error) {
 	a, err := f.resolveAccount(&tx.Rx)
 	if err != nil {
 		return a, err
 	}
 
 	a.PhoneNumberID, a.WABAID = &claim.PhoneNumberID, &claim.WABAID
-	a = jobs.Seen(a, n)
+	a = provisioning.WithNumberState(a, n)
 
 	if a.ID == 0 {
 		if err := tx.InsertAccount(&a.Account, claim.Token.Reveal()); err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/jobs"
 	"confab/jobs/event"
 	"confab/storage"
 )
@@ -75,7 +74,7 @@ func (e *env) customersRestore() *cobra.Command {
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var c storage.Customer
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-				c, err = jobs.RestoreCustomer(tx, args[0])
+				c, err = restoreCustomer(tx, args[0])
 				return err
 			})
 			if errors.Is(err, storage.ErrNotFound) {
@@ -89,4 +88,21 @@ func (e *env) customersRestore() *cobra.Command {
 			return err
 		}),
 	}
+}
+
+// restoreCustomer gives an archived customer its earlier status back, and emits
+// customer.updated.
+func restoreCustomer(tx *storage.Tx, id string) (storage.Customer, error) {
+	c, err := tx.AnyCustomer(id)
+	if err != nil {
+		return c, err
+	}
+	if c.Status != storage.CustomerArchived {
+		return c, fmt.Errorf("customer %s is not archived, it is %s", c.ID, c.Status)
+	}
+
+	if err := tx.RestoreCustomer(&c); err != nil {
+		return c, err
+	}
+	return c, event.CustomerUpdated(c).Emit(tx)
 }

@@ -8,7 +8,7 @@ import (
 
 	"confab/app/config"
 	"confab/app/simulator"
-	"confab/jobs"
+	"confab/jobs/provisioning"
 	"confab/storage"
 )
 
@@ -151,7 +151,7 @@ func addSampleTemplates(
 			ProviderTemplateID: id,
 			Category:           t.Category,
 			ParameterFormat:    "POSITIONAL",
-			Content:            jobs.TemplateContent(components),
+			Content:            provisioning.TemplateContent(components),
 			Components:         components,
 		})
 	}

@@ -32,7 +32,7 @@ func (e *env) templatesSync() *cobra.Command {
 				return err
 			}
 
-			found, err := accounts.FetchTemplates(ctx, a.ID)
+			found, err := accounts.CompareTemplates(ctx, a.ID)
 			if err != nil {
 				return s.reportRefusal(ctx, err)
 			}

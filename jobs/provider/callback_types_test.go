@@ -51,7 +51,7 @@ func TestACallbackIsReadPieceByPiece(t *testing.T) {
 	m, err = Read[Message](value.Messages[1])
 	is.NoErr(err)
 	is.Equal(m.From, "") // known by name only
-	is.Equal(m.Errors[0].Class().Code, "unsupported_message_type")
+	is.Equal(string(m.Errors[0].Class().Code), "unsupported_message_type")
 	_, err = Read[Message](value.Messages[2])
 	is.True(err != nil) // and the others have been read
 	is.Equal(err.Error()[:13], "read message:")

@@ -3,6 +3,8 @@ package provider
 import (
 	"slices"
 	"time"
+
+	"confab/jobs/errorcode"
 )
 
 // Effect is what a code means beyond the one call: for the account, or for the
@@ -32,7 +34,7 @@ const (
 
 // Class says how to treat a code.
 type Class struct {
-	Code      string        // our error.code
+	Code      errorcode.Code
 	Transient bool          // the same call may succeed on the retry schedule
 	Retries   int           // the most retries that make sense; 0 leaves it to the schedule
 	Wait      time.Duration // the shortest useful wait before another try; 0 leaves it to the schedule
@@ -71,28 +73,28 @@ func classify(code, subcode int) Class {
 	return Class{Code: upstreamError}
 }
 
-// The values of error.code that the table uses.
+// Short names for the table.
 const (
-	accountLocked      = "account_locked"
-	accountLimited     = "account_rate_limited"
-	accountRestricted  = "account_restricted"
-	appLimited         = "app_rate_limited"
-	authExpired        = "auth_expired"
-	flowBlocked        = "flow_blocked"
-	marketingBlocked   = "marketing_blocked_by_user"
-	mediaDownload      = "media_download_failed"
-	mediaUpload        = "media_upload_failed"
-	outsideWindow      = "outside_24h_window"
-	permissionRevoked  = "permission_revoked"
-	policyViolation    = "policy_violation"
-	recipientGone      = "recipient_unavailable"
-	registrationFailed = "whatsapp_registration_failed"
-	templateNotFound   = "template_not_found"
-	templatePaused     = "template_paused"
-	templatePolicy     = "template_policy_violation"
-	undeliverable      = "undeliverable"
-	unsupportedType    = "unsupported_message_type"
-	upstreamError      = "upstream_error"
+	accountLocked      = errorcode.AccountLocked
+	accountLimited     = errorcode.AccountRateLimited
+	accountRestricted  = errorcode.AccountRestricted
+	appLimited         = errorcode.AppRateLimited
+	authExpired        = errorcode.AuthExpired
+	flowBlocked        = errorcode.FlowBlocked
+	marketingBlocked   = errorcode.MarketingBlocked
+	mediaDownload      = errorcode.MediaDownloadFailed
+	mediaUpload        = errorcode.MediaUploadFailed
+	outsideWindow      = errorcode.OutsideWindow
+	permissionRevoked  = errorcode.PermissionRevoked
+	policyViolation    = errorcode.PolicyViolation
+	recipientGone      = errorcode.RecipientUnavailable
+	registrationFailed = errorcode.RegistrationFailed
+	templateNotFound   = errorcode.TemplateNotFound
+	templatePaused     = errorcode.TemplatePaused
+	templatePolicy     = errorcode.TemplatePolicyViolation
+	undeliverable      = errorcode.Undeliverable
+	unsupportedType    = errorcode.UnsupportedMessageType
+	upstreamError      = errorcode.UpstreamError
 )
 
 // Codes that callers ask for by name. The others matter only for the class that

@@ -194,7 +194,7 @@ func TestErrorsThatAreNotTheProvidersAreFinal(t *testing.T) {
 	err := errors.New("disk full")
 	is.Equal(IsTransient(err), false)
 	is.Equal(IsTransient(nil), false)
-	is.Equal(Code(err), "upstream_error")
+	is.Equal(string(Code(err)), "upstream_error")
 	is.Equal(OutcomeOf(nil), Done)
 	is.Equal(OutcomeOf(err), Unknown)
 	is.True(!IsMissing(err))

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"confab/jobs/errorcode"
 )
 
 // Outcome is what we know about the effect of a call at the provider.
@@ -91,7 +93,7 @@ func ClassOf(err error) Class {
 }
 
 // Code returns our error.code.
-func Code(err error) string { return ClassOf(err).Code }
+func Code(err error) errorcode.Code { return ClassOf(err).Code }
 
 // IsTransient reports whether the same call may succeed later.
 func IsTransient(err error) bool { return err != nil && ClassOf(err).Transient }

@@ -1,0 +1,173 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"confab/jobs/provider"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const (
+	kindUnsubscribe = "account.unsubscribe"
+	kindPurge       = "account.purge"
+
+	// purgeLease is enough for tens of millions of rows.
+	purgeLease = 12 * time.Hour
+	// unsubscribeTries is how often the provider is asked to send no more
+	// callbacks, with growing pauses. Those that it still sends are ignored.
+	unsubscribeTries = 6
+)
+
+// removedArgs name a removed account. They are not about it: a purge removes the
+// jobs that are.
+type removedArgs struct {
+	storage.AboutNoAccount
+	Tombstone int64 `json:"tombstone"`
+}
+
+// EnqueueAccountRemoval stores the jobs that follow the removal of an account, which
+// storage.RemoveAccount has made a tombstone in the same transaction: one ends its
+// callbacks at the provider, the other deletes all that belongs to it.
+func EnqueueAccountRemoval(tx *storage.Tx, account storage.Account) error {
+	for _, kind := range []string{kindUnsubscribe, kindPurge} {
+		if _, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: removedArgs{Tombstone: account.ID}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadTombstone reads the removed account that a job is about, and its token if
+// it still has one that can be read.
+func (w *Workers) loadTombstone(ctx context.Context, job storage.Job) (t storage.Tombstone, token provider.Token, err error) {
+	var args removedArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return t, token, fmt.Errorf("arguments: %w", err)
+	}
+
+	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		if t, err = rx.Tombstone(args.Tombstone); err != nil || !t.HasToken {
+			return err
+		}
+
+		plain, err := rx.AccessToken(t.Account)
+		if err != nil {
+			w.Log.Warn("a removed account's token cannot be read", "account", t.PublicID, "error", err)
+			return nil
+		}
+
+		token = provider.NewToken(plain)
+		return nil
+	})
+	return t, token, err
+}
+
+// unsubscribe ends a removed account's callbacks at the provider and then deletes
+// its token, even if the provider refused. It leaves the callbacks of a business
+// account alone that another of our numbers belongs to.
+func (w *Workers) unsubscribe(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	t, token, err := w.loadTombstone(ctx, job)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case t.WABAID != nil && !t.Shared && !token.IsZero():
+		err = w.Provider.Unsubscribe(ctx, token, *t.WABAID)
+	}
+
+	if provider.IsTransient(err) && job.Attempt() < unsubscribeTries {
+		return nil, err
+	}
+	if err != nil {
+		w.Log.Warn("the provider still sends callbacks of a removed account", "account", t.PublicID, "error", err)
+	}
+
+	return func(tx *storage.Tx) error { return tx.ForgetSecrets(t.ID) }, nil
+}
+
+// purgeAccount deletes all that belongs to a removed account. Jobs go first,
+// because a worker whose job is gone can write nothing more. Then messages, so
+// that no new events are made of them. Events go last, together with the jobs
+// that deliver them.
+func (w *Workers) purgeAccount(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	t, _, err := w.loadTombstone(ctx, job)
+	if errors.Is(err, storage.ErrNotFound) {
+		w.Log.Error("an account that was not removed is not purged", "job", job.ID)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+
+	// Each step is a function, so that the order below reads as a list.
+	b := newBatchWriter(w.DB)
+	rows := func(purge func(*storage.Tx, int64, int) (int64, error)) func() error {
+		return func() error {
+			return b.repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) { return purge(tx, t.ID, limit) })
+		}
+	}
+	jobs := func() error {
+		find := func(rx *storage.Rx, after int64) ([]int64, error) { return rx.JobsOfAccount(t.ID, after, b.size) }
+		return b.changeFound(ctx, find, (*storage.Tx).PurgeJobs)
+	}
+	rawCallbacks := func() error {
+		find := func(rx *storage.Rx, after int64) ([]int64, error) { return rx.RawCallbacksOfAccount(t, after, b.size) }
+		return b.changeFound(ctx, find, (*storage.Tx).PurgeRawCallbacks)
+	}
+	media := func() error { return w.purgeMedia(ctx, b, t) }
+
+	for _, step := range []func() error{
+		jobs, rows((*storage.Tx).PurgeMessages), media, rawCallbacks, jobs, rows((*storage.Tx).PurgeEvents),
+	} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+
+	w.Log.Info("purged a removed account", "account", t.PublicID)
+	return nil, nil
+}
+
+// purgeMedia deletes an account's media. The files that nobody else uses are
+// removed after each step, so that they do not take the writer's time.
+func (w *Workers) purgeMedia(ctx context.Context, b *batchWriter, t storage.Tombstone) error {
+	for {
+		var rows, limit int
+		var unused []storage.FileUse
+		err := b.step(ctx, func(tx *storage.Tx) error {
+			limit = b.size
+			uses, err := tx.PurgeMedia(t.ID, limit)
+			rows, unused = len(uses), nil
+
+			for _, use := range uses {
+				used, usedErr := tx.MediaUses(use.SHA256)
+				err = errors.Join(err, usedErr)
+				if !used {
+					unused = append(unused, use)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+
+		// A file that is younger than the deleted row was stored again by somebody
+		// whose row will follow, so it stays. Rows count whole milliseconds.
+		for _, use := range unused {
+			if err := w.Files.Remove(use.SHA256, use.CreatedAt.Add(time.Millisecond).Std()); err != nil {
+				return err
+			}
+		}
+
+		if rows < limit {
+			return nil
+		}
+	}
+}

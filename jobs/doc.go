@@ -1,0 +1,37 @@
+// Package jobs has a handler for each kind of job, and the helpers of those. Kinds lists
+// them for package queue, which runs them.
+//
+// A handler does its slow work outside of any transaction and returns what to write;
+// the queue writes that together with the job's end. So our own effects happen once,
+// and outside calls at least once: a handler must bear that its call is repeated after
+// a crash. A job is stored in the transaction that makes it necessary, by the Enqueue
+// function of its file or, where storage itself stores it, by package storage.
+//
+//	kind                     file                     stored                          a repeated run
+//	send                     send.go, media_upload.go by a request to send            could send twice: after an unknown outcome
+//	                                                                                  it first waits for a status callback
+//	receipt                  receipt.go               by a request to mark as read    tells the provider again, for an hour at most
+//	deliver                  deliver.go               with each event                 posts the same bytes with the same ids
+//	onboard                  onboard.go               by the page of a setup link     makes all calls again
+//	media.fetch              media_fetch.go           by a callback with a file       downloads again; the event comes at the end
+//	account.unsubscribe      account_removal.go       when an account is removed      asks the provider again, six times at most
+//	account.purge            account_removal.go       when an account is removed      goes on with what is left
+//	account.check            account_check.go         by the sweep, by callbacks      reads the provider's state again
+//	                                                  and by newly connected numbers
+//	account.check_all        account_check.go         every hour                      leaves out what was checked lately
+//	media.remove             media_removal.go         when media is deleted           goes on; waits for messages that need it
+//	webhook.fail_deliveries  subscription_removal.go  when a webhook is disabled      goes on with what is left
+//	webhook.delete           subscription_removal.go  when a webhook is deleted       goes on with what is left
+//	media.remove_unused      media_removal.go         every six hours                 looks again
+//	housekeeping             housekeeping.go          every ten minutes               goes on with what is left
+//	retention                retention.go             every hour                      goes on with what is left
+//
+// Helpers: send_limiter.go keeps sends below the provider's limits, attempt_limiter.go
+// shares the workers among webhook endpoints, batch_writer.go does bulk work in steps
+// that let others write, and cancel.go ends what depends on a job that a person
+// cancelled. Only bulk_delete.go is not for jobs: requests use the batch writer by it.
+//
+// Steps that jobs share with requests, callbacks and commands are not here: those on a
+// message are in messaging, those that call the provider about numbers and templates in
+// provisioning, events in event, and what a file is, in filetype.
+package jobs

@@ -1,0 +1,235 @@
+package jobs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"confab/jobs/filetype"
+	"confab/jobs/messaging"
+	"confab/jobs/provider"
+	"confab/jobs/provisioning"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const kindMediaFetch = "media.fetch"
+
+const (
+	// fetchesAtOnce is how many downloads of a number may be under way.
+	fetchesAtOnce = 8
+	// fetchLease is the time limit of one download.
+	fetchLease = 10 * time.Minute
+	// maxFetchWait is the longest Retry-After of the provider that is obeyed.
+	maxFetchWait = time.Minute
+)
+
+// fetchRetries are the pauses before another download: two minutes in all, because
+// the event of the message waits for it.
+var fetchRetries = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, time.Minute}
+
+type fetchArgs struct {
+	storage.AboutAccount
+	Message string `json:"message"`
+	Media   string `json:"media"` // the provider's id
+	// Envelope is the callback that brought the message; an echo has none.
+	Envelope json.RawMessage `json:"envelope,omitempty"`
+}
+
+// EnqueueMediaFetch stores the job that downloads a message's media and then emits the
+// event of the message.
+func EnqueueMediaFetch(tx *storage.Tx, m storage.Message, media string, envelope []byte) error {
+	_, err := tx.Enqueue(storage.NewJob{
+		Kind: kindMediaFetch,
+		Lane: "fetch:" + strconv.FormatInt(m.AccountID, 10),
+		Args: fetchArgs{storage.AboutAccount{Account: m.AccountID}, m.ID, media, envelope},
+	})
+	return err
+}
+
+// fetchMedia downloads the file of a message from the provider. The event of the
+// message is emitted in the end, with the file or without.
+func (w *Workers) fetchMedia(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args fetchArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+
+	m, sender, token, err := w.loadFetch(ctx, args)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil // the message or the account is gone
+	case errors.Is(err, provisioning.ErrTokenUnreadable):
+		return w.failFetch(args, err), nil
+	case err != nil:
+		return nil, err
+	}
+
+	file, err := w.download(ctx, token, *sender.PhoneNumberID, args.Media, m)
+	if err == nil {
+		return w.storeFetched(args, file), nil
+	}
+
+	_, ofProvider := errors.AsType[*provider.Error](err)
+	switch mismatch := errors.Is(err, errHashMismatch); {
+	case !ofProvider && !mismatch:
+		return nil, err // our own error, such as a full disk: the queue's backoff
+	case (mismatch || provider.IsTransient(err)) && job.Attempt() <= len(fetchRetries):
+		delay := max(jitter(fetchRetries[job.Attempt()-1]), min(provider.RetryAfter(err), maxFetchWait))
+		return nil, queue.RetryAfter(delay, err)
+	}
+
+	w.Log.Warn("media was not fetched", "account", sender.PublicID, "message", m.ID, "error", err)
+	return w.failFetch(args, err), nil
+}
+
+// loadFetch loads a message that waits for its media, and the account and token to
+// ask the provider with.
+func (w *Workers) loadFetch(ctx context.Context, args fetchArgs) (m storage.Message, s storage.Sender, token provider.Token, err error) {
+	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		m, err = rx.Message(args.Account, args.Message)
+		return err
+	})
+	if err != nil {
+		return m, s, token, err
+	}
+
+	s, token, err = w.loadSender(ctx, args.Account)
+	return m, s, token, err
+}
+
+// errHashMismatch means that a file is not the one that the provider described: it
+// was damaged on the way.
+var errHashMismatch = errors.New("the content does not match its hash")
+
+// download stores a file of the provider on disk and returns the row for it.
+func (w *Workers) download(ctx context.Context, token provider.Token, number, id string, m storage.Message) (storage.Media, error) {
+	up, err := w.Files.Create()
+	if err != nil {
+		return storage.Media{}, err
+	}
+	defer up.Discard()
+
+	in := &headWriter{file: up}
+	described, content, err := w.Provider.FetchMedia(ctx, token, id, number, filetype.MaxSize, in)
+	if err != nil {
+		return storage.Media{}, err
+	}
+
+	sum, err := up.Keep()
+	if err != nil {
+		return storage.Media{}, err
+	}
+
+	var raw [sha256.Size]byte
+	if _, err := hex.Decode(raw[:], []byte(sum)); err != nil || !described.Matches(raw) {
+		return storage.Media{}, errHashMismatch // sweepMedia removes the file
+	}
+
+	file := storage.Media{
+		AccountID: m.AccountID,
+		Origin:    storage.OriginMessage,
+		SHA256:    sum,
+		Size:      up.Size(),
+		Filename:  senderFilename(m),
+	}
+	file.MIMEType = filetype.InContainer(filetype.Detect(in.head), orEmpty(file.Filename), filetype.WithoutParameters(content.MIME))
+	return file, nil
+}
+
+// senderFilename is the name that the sender gave a document.
+func senderFilename(m storage.Message) *string {
+	content, err := provider.Read[provider.Attachment](json.RawMessage(m.Content))
+	if err != nil {
+		return nil
+	}
+	return filetype.CleanName(content.Filename)
+}
+
+// headWriter writes a file and keeps its beginning, which tells its type.
+type headWriter struct {
+	file *storage.Upload
+	head []byte
+}
+
+// Write implements io.Writer.
+func (h *headWriter) Write(p []byte) (int, error) {
+	if room := filetype.HeadSize - len(h.head); room > 0 {
+		h.head = append(h.head, p[:min(room, len(p))]...)
+	}
+	return h.file.Write(p)
+}
+
+// storeFetched records a downloaded file and emits the event of its message.
+func (w *Workers) storeFetched(args fetchArgs, file storage.Media) queue.Commit {
+	return func(tx *storage.Tx) error {
+		m, err := tx.Message(args.Account, args.Message)
+		if err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+
+		if err := tx.InsertMedia(&file); err != nil {
+			return err
+		}
+		if err := tx.MarkMediaFetched(&m, file); err != nil {
+			return err
+		}
+		return w.emitFetched(tx, args, m)
+	}
+}
+
+// failFetch records that a file cannot be fetched and emits the event of its
+// message.
+func (w *Workers) failFetch(args fetchArgs, why error) queue.Commit {
+	return func(tx *storage.Tx) error {
+		m, err := tx.Message(args.Account, args.Message)
+		if err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+
+		if err := tx.MarkMediaFailed(&m); err != nil {
+			return err
+		}
+		if effect := provider.EffectOf(why); effect == provider.Degraded || effect == provider.Disconnected {
+			if err := messaging.ApplyEffect(tx, m, messaging.FailureOf(why)); err != nil {
+				return err
+			}
+		}
+
+		return w.emitFetched(tx, args, m)
+	}
+}
+
+// giveUpFetch ends a job that failed because of our own errors.
+func (w *Workers) giveUpFetch(job storage.Job, why error) queue.Commit {
+	var args fetchArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return func(*storage.Tx) error { return nil } // names no message
+	}
+	return w.failFetch(args, why)
+}
+
+// emitFetched emits the event of a message whose media was fetched or has failed:
+// message.received, or message.sent for an echo.
+func (w *Workers) emitFetched(tx *storage.Tx, args fetchArgs, m storage.Message) error {
+	s, err := tx.Sender(m.AccountID)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+
+	t, err := tx.Thread(m.AccountID, m.ContactID)
+	if err != nil {
+		return err
+	}
+
+	if args.Envelope == nil {
+		m.ConversationStatus = t.Status
+		return w.Publisher.EmitSent(tx, s.Account, m)
+	}
+	return w.Publisher.EmitReceived(tx, s.Account, t, m, args.Envelope)
+}

@@ -1,0 +1,71 @@
+package messaging
+
+import (
+	"encoding/json"
+	"slices"
+
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// Publisher emits the events of messages that contain the address of their media.
+type Publisher struct {
+	PublicURL string // below which we host media
+}
+
+// MediaURL is the URL of a message's media: where we host it, or the link that it
+// was sent with. It is empty where there is no media, or none yet.
+func (p Publisher) MediaURL(m storage.Message) string {
+	if m.MediaToken != nil {
+		return p.PublicURL + storage.MediaPath(*m.MediaToken, m.MediaFilename)
+	}
+
+	var c struct {
+		Link string `json:"link"`
+	}
+	hasLink := m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type)
+	if hasLink && json.Unmarshal(m.Content, &c) == nil {
+		return c.Link
+	}
+	return ""
+}
+
+// EmitReceived emits message.received for an inbound message, in the envelope of
+// its callback.
+func (p Publisher) EmitReceived(tx *storage.Tx, a storage.Account, t storage.Thread, m storage.Message, envelope []byte) error {
+	received := event.Received{Message: m, Thread: t}
+	if m.MediaToken != nil {
+		received.MediaURL = p.MediaURL(m)
+	}
+
+	if t.Labeled {
+		labels, err := tx.ConversationLabels(t.ConversationID)
+		if err != nil {
+			return err
+		}
+		received.Labels = labels[t.ConversationID]
+	}
+
+	e, err := event.MessageReceived(SubjectOf(a), received, envelope)
+	if err != nil {
+		return err
+	}
+	return e.Emit(tx)
+}
+
+// EmitSent emits message.sent for a message that the provider accepted, or that
+// was sent from the business's phone.
+func (p Publisher) EmitSent(tx *storage.Tx, a storage.Account, m storage.Message) error {
+	at := tx.Now
+	if m.SentAt != 0 { // sent from the phone
+		at = m.SentAt
+	}
+
+	sent := event.Sent{At: at, Body: m.Body, ConversationStatus: m.ConversationStatus, MediaURL: p.MediaURL(m)}
+	return event.MessageSent(SubjectOf(a), m, sent).Emit(tx)
+}
+
+// SubjectOf is the subject of an account's events.
+func SubjectOf(a storage.Account) event.Subject {
+	return event.Subject{Organization: a.OrganizationID, Account: a.ID, PhoneNumberID: *a.PhoneNumberID}
+}

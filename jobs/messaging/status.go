@@ -1,0 +1,57 @@
+package messaging
+
+import (
+	"cmp"
+	"time"
+
+	"confab/jobs/event"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// ApplyStatus moves a message to the status that a callback reports and emits
+// message.status, once for each distinct status. The envelope is the callback,
+// reduced to this status.
+func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, status provider.Status, envelope []byte) error {
+	first, err := tx.MarkStatus(m, status.Status, ReportedTime(status.Timestamp, tx.Now))
+	if err != nil || !first {
+		return err
+	}
+
+	if status.Status == storage.MessageFailed {
+		if err := recordReportedFailure(tx, m, append(status.Errors, noReason)[0]); err != nil {
+			return err
+		}
+	}
+
+	return event.MessageStatus(SubjectOf(account), status.ID, envelope).Emit(tx)
+}
+
+// recordReportedFailure records the reason that a callback gives for a failed
+// message. One that had failed before keeps its first reason, as its event said.
+func recordReportedFailure(tx *storage.Tx, m *storage.Message, fault provider.Fault) error {
+	class := fault.Class()
+	f := Failure{
+		Code:   class.Code,
+		Text:   cmp.Or(fault.Details, fault.Message, fault.Title, noReason.Message),
+		Effect: class.Effect,
+	}
+	if fault.Code != provider.NoCode {
+		f.ProviderCode = &fault.Code
+	}
+
+	if err := tx.MarkFailed(m, string(f.Code), f.Text, f.ProviderCode); err != nil {
+		return err
+	}
+	return ApplyEffect(tx, *m, f)
+}
+
+// ReportedTime is the time that the provider reports in seconds, or now if that is
+// missing or too far in the future.
+func ReportedTime(seconds provider.Int, now storage.Time) storage.Time {
+	const latest = 24 * time.Hour // clocks differ
+	if seconds <= 0 || int64(seconds) > now.Add(latest).Std().Unix() {
+		return now
+	}
+	return storage.At(time.Unix(int64(seconds), 0))
+}

@@ -1,0 +1,113 @@
+package provisioning
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"confab/storage"
+)
+
+// ErrRegistering means that a number is being registered already.
+var ErrRegistering = errors.New("a registration of this number is under way")
+
+// Registration is the result of a registration, to be stored by the caller.
+type Registration struct {
+	// Release lets others register the number. Call it after Store has committed.
+	Release func()
+
+	account storage.AccountDetail
+	display string // the number as people read it
+	pin     string // "" if none was needed
+	idle    bool   // nothing was to be done
+}
+
+// Account is the account after Store.
+func (r *Registration) Account() storage.AccountDetail { return r.account }
+
+// Register registers a number with the provider, so that it can send. The pin must
+// be the number's PIN if it has one, and becomes it if not. A connected number is
+// left alone. Until Release is called, nobody else can register the number.
+func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registration, error) {
+	if !a.beginRegistering(account) {
+		return nil, ErrRegistering
+	}
+
+	done, err := a.register(ctx, account, pin)
+	if err != nil {
+		a.endRegistering(account)
+		return nil, err
+	}
+	done.Release = sync.OnceFunc(func() { a.endRegistering(account) })
+	return done, nil
+}
+
+// register is Register after the number was reserved. A number that is also used
+// in the phone app is never registered, only its state is read.
+func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Registration, error) {
+	c, err := a.credentials(ctx, account)
+	if err != nil || c.Status == storage.AccountConnected {
+		return &Registration{account: c.AccountDetail, idle: true}, err
+	}
+
+	number, err := a.provider.Number(ctx, c.token, *c.PhoneNumberID)
+	if err != nil {
+		return nil, a.recordRefusal(ctx, account, err, false)
+	}
+
+	if number.Coexists() {
+		c.applyNumber(number)
+		return &Registration{account: c.AccountDetail, display: c.display}, nil
+	}
+
+	// As management, because terms of use that nobody has accepted yet are refused
+	// with the code of a missing permission.
+	if err := registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &number); err != nil {
+		return nil, a.recordRefusal(ctx, account, err, true)
+	}
+
+	// The call succeeded, so it is connected, even if its status still lags behind.
+	c.applyNumber(number)
+	c.Status, c.StatusReason = storage.AccountConnected, nil
+	return &Registration{account: c.AccountDetail, display: c.display, pin: pin}, nil
+}
+
+func (a *Accounts) beginRegistering(account int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if a.registering[account] {
+		return false
+	}
+	a.registering[account] = true
+	return true
+}
+
+func (a *Accounts) endRegistering(account int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.registering, account)
+}
+
+// Store writes what the registration changed.
+func (r *Registration) Store(tx *storage.Tx) error {
+	if r.idle {
+		return nil
+	}
+
+	if r.pin != "" {
+		if err := tx.SetPIN(r.account.Account, r.pin); err != nil {
+			return err
+		}
+	}
+	return updateAccount(tx, &r.account, r.display)
+}
+
+// updateAccount stores what the provider reports about a number. If the number can
+// send now, that may complete a customer's signup.
+func updateAccount(tx *storage.Tx, a *storage.AccountDetail, display string) error {
+	if err := tx.UpdateAccount(a); err != nil || a.Status != storage.AccountConnected || a.CustomerID == nil {
+		return err
+	}
+	return completeLateSignup(tx, a.Account, display)
+}

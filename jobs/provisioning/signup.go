@@ -1,0 +1,88 @@
+package provisioning
+
+import (
+	"context"
+
+	"confab/jobs/event"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// Onboard connects the number of a signup: it subscribes our app to its callbacks and
+// registers it with the PIN that is stored for it. It returns the account as it is then,
+// to be stored by the caller, and the number as people read it. Each step can be
+// repeated. The error is ErrRegistering if somebody else registers the number.
+func (a *Accounts) Onboard(ctx context.Context, account int64) (connected storage.AccountDetail, display string, err error) {
+	if !a.beginRegistering(account) {
+		return connected, "", ErrRegistering
+	}
+	defer a.endRegistering(account)
+
+	c, err := a.credentials(ctx, account)
+	if err != nil {
+		return connected, "", err
+	}
+	number, err := a.subscribeAndRegister(ctx, c)
+	if err != nil {
+		return connected, "", err
+	}
+
+	// The calls succeeded, so it is connected, even if its status still lags behind.
+	c.applyNumber(number)
+	c.Status, c.StatusReason = storage.AccountConnected, nil
+	return c.AccountDetail, number.DisplayPhoneNumber, nil
+}
+
+// subscribeAndRegister makes the calls of a signup and returns the number's state
+// after them. A number that is also used in the phone app, or that is connected
+// already, is not registered.
+func (a *Accounts) subscribeAndRegister(ctx context.Context, c credentials) (n provider.Number, err error) {
+	if err := a.provider.Subscribe(ctx, c.token, *c.WABAID); err != nil {
+		return n, err
+	}
+	if n, err = a.provider.Number(ctx, c.token, *c.PhoneNumberID); err != nil || n.Coexists() || n.Status == numberConnected {
+		return n, err
+	}
+
+	var pin string
+	err = a.db.View(ctx, func(rx *storage.Rx) (err error) {
+		pin, err = rx.PIN(c.Account)
+		return err
+	})
+	if err != nil {
+		return n, err
+	}
+
+	err = registerNumber(ctx, a.provider, c.token, *c.PhoneNumberID, pin, &n)
+	return n, err
+}
+
+// CompleteSignup marks the link as consumed, and emits the events that it is and
+// that the customer has a number.
+func CompleteSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, display string) error {
+	if err := tx.ConsumeSetupLink(&i.SetupLink); err != nil {
+		return err
+	}
+
+	c, err := tx.Customer(i.OrganizationID, i.CustomerID)
+	if err != nil {
+		return err
+	}
+
+	if err := event.SetupLinkConsumed(c, i.SetupLink, a).Emit(tx); err != nil {
+		return err
+	}
+	return event.CustomerOnboarded(c, a, display).Emit(tx)
+}
+
+// completeLateSignup completes the signup of a number that was connected later by
+// other means: registered through the API, or found to be connected by a check. If
+// its link has expired or was revoked, the link and the customer stay as they are
+// and no event is emitted.
+func completeLateSignup(tx *storage.Tx, a storage.Account, display string) error {
+	i, err := tx.UsedInvitation(a.ID)
+	if err != nil || i.Working || i.CustomerStatus == storage.CustomerArchived {
+		return storage.IgnoreNotFound(err)
+	}
+	return CompleteSignup(tx, i, a, display)
+}
