@@ -53,7 +53,9 @@ var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
 	storage.KindFailDeliveries: func(tx *storage.Tx, _ storage.Account) error {
 		return aboutSubscription(tx, storage.KindFailDeliveries)
 	},
-	storage.KindDeleteSubscription: func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindDeleteSubscription) },
+	storage.KindDeleteSubscription: func(tx *storage.Tx, _ storage.Account) error {
+		return aboutSubscription(tx, storage.KindDeleteSubscription)
+	},
 }
 
 func aboutSubscription(tx *storage.Tx, kind string) error {
