@@ -78,7 +78,7 @@ func (a *App) serveControl(ctx context.Context) error {
 // serveRefresh drops what is cached from the database and looks for jobs, after
 // another process has changed something.
 func (a *App) serveRefresh(w http.ResponseWriter, _ *http.Request) {
-	a.DB.Forget()
+	a.DB.DropCaches()
 	a.runner.Rescan()
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -155,9 +155,9 @@ func TestAFileOfAPurgedMessageIsNoLongerHosted(t *testing.T) {
 	is.Equal(got.status, 200)
 	is.Equal(got.header.Get("Cache-Control"), "public, max-age=86400") // a day, because it does end
 
-	var purged storage.Purged
+	var purged storage.PurgeCounts
 	dir := app.DataDir(s.app.Config.DataDir)
-	is.NoErr(dir.Purge(t.Context(), s.app.DB, storage.Purge{Before: storage.Now().Add(time.Hour)}, slog.New(slog.DiscardHandler), func(p storage.Purged) { purged = p }))
+	is.NoErr(dir.Purge(t.Context(), s.app.DB, storage.PurgeScope{Before: storage.Now().Add(time.Hour)}, slog.New(slog.DiscardHandler), func(p storage.PurgeCounts) { purged = p }))
 	is.Equal(purged.Messages, int64(1))
 	is.Equal(purged.Media, int64(1))
 	is.Equal(ask(t, "GET", link, nil).status, 404)

@@ -42,7 +42,7 @@ func TestNothingThatOthersWroteRunsInThePage(t *testing.T) {
 	s := newSandbox(t)
 	evil := `"><script>alert(1)</script><img src=x onerror=alert(2)>{{.}}'` + "`</title></textarea>"
 	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE organizations SET name = ?`, evil)
-	s.app.DB.Forget()
+	s.app.DB.DropCaches()
 	_, link := s.invite(evil, `{}`)
 	for _, got := range []seen{
 		ask(t, "GET", link, nil), ask(t, "POST", link, connecting(evil, "no number "+evil)), ask(t, "POST", link, cancelling),

@@ -32,7 +32,9 @@ func retention(c config.Config) jobs.Retention {
 // runs, the server does the work, with its own writer. While one starts or stops, Purge
 // tries again until the server answers or is gone. report is called with the counts so
 // far.
-func (d DataDir) Purge(ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged)) error {
+func (d DataDir) Purge(
+	ctx context.Context, db *storage.DB, what storage.PurgeScope, log *slog.Logger, report func(storage.PurgeCounts),
+) error {
 	for giveUp := time.Now().Add(controlTimeout); ; {
 		lock, err := d.lockShared()
 		if err == nil {
@@ -59,7 +61,7 @@ func (d DataDir) Purge(ctx context.Context, db *storage.DB, what storage.Purge, 
 // purgeWithoutServer purges in this process. The caller holds a lock that keeps servers
 // from starting meanwhile.
 func (d DataDir) purgeWithoutServer(
-	ctx context.Context, db *storage.DB, what storage.Purge, log *slog.Logger, report func(storage.Purged),
+	ctx context.Context, db *storage.DB, what storage.PurgeScope, log *slog.Logger, report func(storage.PurgeCounts),
 ) error {
 	files, err := storage.OpenFiles(d.file(storage.MediaDir))
 	if err != nil {
@@ -73,15 +75,15 @@ func (d DataDir) purgeWithoutServer(
 // purgeLine is one line of the server's answer to /purge: the counts so far, and in
 // the last line how the purge ended.
 type purgeLine struct {
-	Purged storage.Purged `json:"purged"`
-	Ended  bool           `json:"ended"`
-	Error  string         `json:"error,omitempty"`
+	Purged storage.PurgeCounts `json:"purged"`
+	Ended  bool                `json:"ended"`
+	Error  string              `json:"error,omitempty"`
 }
 
 // servePurge purges for a command and streams the progress to it. The purge ends when
 // the command or the server ends; what was deleted stays deleted.
 func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
-	var what storage.Purge
+	var what storage.PurgeScope
 	// The body is read to its end: only then net/http notices that a client leaves,
 	// and ends the context of the request.
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<10))
@@ -112,7 +114,7 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 
 	var last purgeLine
 	var sentAt time.Time
-	err = a.work.Purge(ctx, what, func(purged storage.Purged) {
+	err = a.work.Purge(ctx, what, func(purged storage.PurgeCounts) {
 		last.Purged = purged
 		if time.Since(sentAt) >= purgeReportInterval {
 			sentAt = time.Now()
@@ -135,7 +137,7 @@ func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
 }
 
 // purgeThroughServer makes the running server purge, and reports its progress.
-func (d DataDir) purgeThroughServer(ctx context.Context, what storage.Purge, report func(storage.Purged)) error {
+func (d DataDir) purgeThroughServer(ctx context.Context, what storage.PurgeScope, report func(storage.PurgeCounts)) error {
 	body, err := json.Marshal(what)
 	if err != nil {
 		return err

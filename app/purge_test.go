@@ -30,11 +30,11 @@ func TestAPurgeMayTakeLongerThanARequest(t *testing.T) {
 		a := &App{Options: Options{Log: slog.New(slog.DiscardHandler)}, DB: storagetest.OpenDir(t, dir), draining: make(chan struct{})}
 		a.work = jobs.New(jobs.Options{DB: a.DB, Files: storagetest.Files(t, dir), Log: a.Log})
 		storagetest.Update(t, a.DB, func(tx *storage.Tx) error {
-			calls := make([]storage.Call, 1000)
+			calls := make([]storage.APICall, 1000)
 			for i := range calls {
-				calls[i] = storage.Call{Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: tx.Now}
+				calls[i] = storage.APICall{Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: tx.Now}
 			}
-			return tx.InsertCalls(calls)
+			return tx.InsertAPICalls(calls)
 		})
 		time.Sleep(time.Hour)
 
@@ -61,7 +61,7 @@ func TestAPurgeMayTakeLongerThanARequest(t *testing.T) {
 		}
 		is.True(last.Ended)
 		is.Equal(last.Error, "")
-		is.Equal(last.Purged, storage.Purged{Calls: 1000})
+		is.Equal(last.Purged, storage.PurgeCounts{Calls: 1000})
 		ours.Close()
 		server.Close()
 		<-ended
@@ -80,7 +80,7 @@ func TestAPurgeWaitsForAServerBetweenTimes(t *testing.T) {
 			a := &App{Options: Options{Log: slog.New(slog.DiscardHandler)}, dir: DataDir(path), DB: storagetest.OpenDir(t, path), draining: make(chan struct{})}
 			a.work = jobs.New(jobs.Options{DB: a.DB, Files: storagetest.Files(t, path), Log: a.Log})
 			storagetest.Update(t, a.DB, func(tx *storage.Tx) error {
-				return tx.InsertCalls([]storage.Call{{Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: tx.Now}})
+				return tx.InsertAPICalls([]storage.APICall{{Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: tx.Now}})
 			})
 			lock, err := a.dir.lock()
 			is.NoErr(err)
@@ -88,11 +88,11 @@ func TestAPurgeWaitsForAServerBetweenTimes(t *testing.T) {
 			half, err := net.Listen("unix", a.dir.file(socketFile))
 			is.NoErr(err)
 
-			var deleted storage.Purged
+			var deleted storage.PurgeCounts
 			ended := make(chan error, 1)
 			go func() {
-				what := storage.Purge{Before: storage.Now().Add(time.Hour)}
-				ended <- a.dir.Purge(context.Background(), a.DB, what, a.Log, func(p storage.Purged) { deleted = p })
+				what := storage.PurgeScope{Before: storage.Now().Add(time.Hour)}
+				ended <- a.dir.Purge(context.Background(), a.DB, what, a.Log, func(p storage.PurgeCounts) { deleted = p })
 			}()
 			conn, err := half.Accept()
 			is.NoErr(err)
@@ -107,7 +107,7 @@ func TestAPurgeWaitsForAServerBetweenTimes(t *testing.T) {
 				served <- nil
 			}
 			is.NoErr(<-ended)
-			is.Equal(deleted, storage.Purged{Calls: 1})
+			is.Equal(deleted, storage.PurgeCounts{Calls: 1})
 			stop()
 			is.NoErr(<-served)
 		})
@@ -132,6 +132,6 @@ func TestAPurgeThatIsBrokenOffIsNoFaultOfTheServer(t *testing.T) {
 	defer server.Close()
 	ctx, breakOff := context.WithCancel(t.Context())
 	defer breakOff()
-	err = dir.Purge(ctx, nil, storage.Purge{Before: 1}, slog.New(slog.DiscardHandler), func(storage.Purged) { breakOff() })
+	err = dir.Purge(ctx, nil, storage.PurgeScope{Before: 1}, slog.New(slog.DiscardHandler), func(storage.PurgeCounts) { breakOff() })
 	is.True(errors.Is(err, context.Canceled))
 }

@@ -109,7 +109,7 @@ func TestACheckMovesAnAccountAsTheProviderStands(t *testing.T) {
 					if c.before == "connected" || c.before == "onboarding" {
 						reason = ""
 					}
-					return tx.MarkAccount(w.account.ID, c.before, reason)
+					return tx.MarkAccountStatus(w.account.ID, c.before, reason)
 				})
 				w.provider.answer = asked(func() *http.Response { return shown(c.status, c.health) }, func() *http.Response { return templates() })
 				w.start()
@@ -155,7 +155,9 @@ func TestEveryHourAccountsAreCheckedEachForItself(t *testing.T) {
 	bubble(t, func(w *world) {
 		w.sweeps = true
 		broken, gone := storagetest.Connect(t, w.db, w.tenant, "100200301"), storagetest.Connect(t, w.db, w.tenant, "100200302")
-		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccount(gone.ID, storage.AccountDisconnected, "Removed.") })
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			return tx.MarkAccountStatus(gone.ID, storage.AccountDisconnected, "Removed.")
+		})
 		last := storagetest.Connect(t, w.db, w.tenant, "100200303")
 		w.provider.answer = func(_ int, c call) (*http.Response, error) {
 			switch {
@@ -197,7 +199,7 @@ func TestEveryHourAccountsAreCheckedEachForItself(t *testing.T) {
 func TestACheckIsRepeatedUntilTheProviderAnswers(t *testing.T) {
 	bubble(t, func(w *world) {
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
-			return tx.MarkAccount(w.account.ID, storage.AccountDisconnected, "Removed.")
+			return tx.MarkAccountStatus(w.account.ID, storage.AccountDisconnected, "Removed.")
 		})
 		w.provider.answer = func(n int, c call) (*http.Response, error) {
 			if n < 6 {

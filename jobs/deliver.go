@@ -71,7 +71,7 @@ func (w *Workers) deliver(ctx context.Context, job storage.Job) (queue.Commit, e
 	case to.Status == storage.WebhookPaused:
 		return nil, queue.Postpone(pausedRecheck)
 	case to.Status == storage.WebhookDisabled:
-		return func(tx *storage.Tx) error { return tx.BuryDelivery(p.Delivery) }, nil
+		return func(tx *storage.Tx) error { return tx.MarkDeliveryDisabled(p.Delivery) }, nil
 	}
 
 	out := w.attempt(ctx, job, p, to)
@@ -98,8 +98,8 @@ func (w *Workers) deliver(ctx context.Context, job storage.Job) (queue.Commit, e
 
 // loadDelivery finds what a job delivers. What was enqueued or preloaded just now
 // has not changed, and is not read again.
-func (w *Workers) loadDelivery(ctx context.Context, job storage.Job) (p storage.Parcel, err error) {
-	if p, ok := job.Memory.(storage.Parcel); ok {
+func (w *Workers) loadDelivery(ctx context.Context, job storage.Job) (p storage.OutgoingDelivery, err error) {
+	if p, ok := job.Memory.(storage.OutgoingDelivery); ok {
 		return p, nil
 	}
 
@@ -109,7 +109,7 @@ func (w *Workers) loadDelivery(ctx context.Context, job storage.Job) (p storage.
 	}
 
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		p, err = rx.Parcel(args.Delivery)
+		p, err = rx.OutgoingDelivery(args.Delivery)
 		return err
 	})
 	return p, err
@@ -129,9 +129,9 @@ func (w *Workers) preloadDeliveries(ctx context.Context, jobs []storage.Job) {
 		return
 	}
 
-	var all []storage.Parcel
+	var all []storage.OutgoingDelivery
 	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		all, err = rx.Parcels(ids)
+		all, err = rx.OutgoingDeliveries(ids)
 		return err
 	})
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *Workers) preloadDeliveries(ctx context.Context, jobs []storage.Job) {
 }
 
 // attempt posts a delivery to its endpoint.
-func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Parcel, to *storage.Endpoint) webhook.Outcome {
+func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.OutgoingDelivery, to *storage.Endpoint) webhook.Outcome {
 	end := w.attempts.begin(job.Lane)
 	out := w.Webhooks.Client.Deliver(ctx, webhook.Delivery{
 		ID:      p.Delivery,
@@ -164,7 +164,7 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Parcel
 }
 
 // attemptOf is the row that records an attempt. Empty values become null.
-func attemptOf(p storage.Parcel, out webhook.Outcome) storage.Attempt {
+func attemptOf(p storage.OutgoingDelivery, out webhook.Outcome) storage.Attempt {
 	took := out.Took.Milliseconds()
 	a := storage.Attempt{Attempt: p.Attempts + 1, AttemptedAt: storage.At(out.At), DurationMS: &took}
 	if out.Status != 0 {
@@ -196,7 +196,9 @@ func (w Webhooks) retryDelay(attempt int, out webhook.Outcome) (delay time.Durat
 // recordFailedAttempt records a failed attempt: on the delivery, which is tried
 // again at next, or is dead if next is 0; and on its subscription, which may be
 // disabled by it.
-func (w *Workers) recordFailedAttempt(tx *storage.Tx, job storage.Job, p storage.Parcel, a storage.Attempt, next storage.Time) error {
+func (w *Workers) recordFailedAttempt(
+	tx *storage.Tx, job storage.Job, p storage.OutgoingDelivery, a storage.Attempt, next storage.Time,
+) error {
 	reason, err := w.Webhooks.shouldDisable(tx, p, a)
 	if err != nil {
 		return err
@@ -222,7 +224,7 @@ func (w *Workers) recordFailedAttempt(tx *storage.Tx, job storage.Job, p storage
 
 // shouldDisable counts a failed attempt of a subscription. It returns why the
 // subscription must be disabled now, or "".
-func (w Webhooks) shouldDisable(tx *storage.Tx, p storage.Parcel, a storage.Attempt) (reason string, err error) {
+func (w Webhooks) shouldDisable(tx *storage.Tx, p storage.OutgoingDelivery, a storage.Attempt) (reason string, err error) {
 	failures, since, err := tx.CountFailure(p.Subscription)
 	switch {
 	case err != nil:
@@ -253,7 +255,7 @@ func giveUpDelivery(job storage.Job, failure error) queue.Commit {
 }
 
 // logAttempt logs an attempt in one line with all its fields, and counts it.
-func (w *Workers) logAttempt(p storage.Parcel, out webhook.Outcome, next time.Duration) {
+func (w *Workers) logAttempt(p storage.OutgoingDelivery, out webhook.Outcome, next time.Duration) {
 	if w.Webhooks.OnAttempt != nil {
 		w.Webhooks.OnAttempt(cmp.Or(out.Code, storage.DeliverySucceeded), out.Took)
 	}

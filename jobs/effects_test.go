@@ -188,7 +188,7 @@ func (w *world) setOrganization(change func(*storage.Organization)) {
 
 func (w *world) setAccount(status string) {
 	w.t.Helper()
-	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return tx.MarkAccount(w.account.ID, status, "a test") })
+	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(w.account.ID, status, "a test") })
 }
 
 // setCustomer makes the account a customer's.

@@ -20,7 +20,7 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 	w.attempts.forgetIdle()
 
 	b := newBatchWriter(w.DB)
-	if err := b.repeat(ctx, (*storage.Tx).DeleteOldAnswers); err != nil {
+	if err := b.repeat(ctx, (*storage.Tx).DeleteOldIdempotentReplies); err != nil {
 		return nil, err
 	}
 

@@ -45,11 +45,11 @@ func TestHousekeepingForgetsWhatIsTooOldAndNothingElse(t *testing.T) {
 		org := storagetest.Seed(t, db, "Acme").Organization.ID
 		remember := func(key string) {
 			storagetest.Update(t, db, func(tx *storage.Tx) error {
-				calls := make([]storage.Call, 700) // more than one batch
+				calls := make([]storage.APICall, 700) // more than one batch
 				for i := range calls {
-					calls[i] = storage.Call{Method: "GET", Path: "/v1/me", Status: 200, RequestID: fmt.Sprint(key, i), CreatedAt: tx.Now}
+					calls[i] = storage.APICall{Method: "GET", Path: "/v1/me", Status: 200, RequestID: fmt.Sprint(key, i), CreatedAt: tx.Now}
 				}
-				return errors.Join(tx.InsertCalls(calls), tx.SaveAnswer(org, key, storage.Answer{Fingerprint: []byte{1}, Status: 201, RequestID: key, Body: []byte("{}")}))
+				return errors.Join(tx.InsertAPICalls(calls), tx.SaveIdempotentReply(org, key, storage.IdempotentReply{Fingerprint: []byte{1}, Status: 201, RequestID: key, Body: []byte("{}")}))
 			})
 		}
 		remember("old")
@@ -59,16 +59,16 @@ func TestHousekeepingForgetsWhatIsTooOldAndNothingElse(t *testing.T) {
 		time.Sleep(time.Hour + time.Minute)
 
 		storagetest.View(t, db, func(rx *storage.Rx) error {
-			calls, err := rx.Calls(storage.CallFilter{Limit: 10_000})
+			calls, err := rx.APICalls(storage.APICallFilter{Limit: 10_000})
 			is.NoErr(err)
 			is.Equal(len(calls), 700)
 			is.Equal(calls[0].RequestID, "new0")
-			_, err = rx.Answer(org, "new")
+			_, err = rx.IdempotentReply(org, "new")
 			is.NoErr(err)
 			return nil
 		})
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			n, err := tx.DeleteOldAnswers(10)
+			n, err := tx.DeleteOldIdempotentReplies(10)
 			is.Equal(n, int64(0)) // housekeeping left no old one
 			return err
 		})

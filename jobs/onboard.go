@@ -83,9 +83,9 @@ func failSignup(tx *storage.Tx, args storage.OnboardArgs, reason, text string) e
 	case a.Status != storage.AccountOnboarding:
 		return nil // something else has changed it meanwhile
 	case reason == storage.ReasonVerification && (args.Before == nil || args.Before.Status == a.Status):
-		return tx.MarkAccount(a.ID, a.Status, text)
+		return tx.MarkAccountStatus(a.ID, a.Status, text)
 	case args.Before != nil:
-		return tx.MarkAccount(a.ID, args.Before.Status, args.Before.Reason)
+		return tx.MarkAccountStatus(a.ID, args.Before.Status, args.Before.Reason)
 	}
 
 	if err := tx.RemoveAccount(a.ID, text); err != nil {

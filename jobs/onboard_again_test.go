@@ -54,9 +54,9 @@ func TestANumberThatIsSignedUpAgainIsOnboardingMeanwhile(t *testing.T) {
 		"a degraded one is mended": {func(tx *storage.Tx, id int64) error { return tx.MarkDegraded(id, "The token expired.") }, 0, "connected", ""},
 		"a degraded one stays so":  {func(tx *storage.Tx, id int64) error { return tx.MarkDegraded(id, "The token expired.") }, 200, "degraded", "The token expired."},
 		"with another PIN":         {func(tx *storage.Tx, id int64) error { return tx.MarkDegraded(id, "The token expired.") }, 133005, "degraded", "The token expired."},
-		"a disconnected one stays so": {func(tx *storage.Tx, id int64) error { return tx.MarkAccount(id, "disconnected", "") }, 200,
+		"a disconnected one stays so": {func(tx *storage.Tx, id int64) error { return tx.MarkAccountStatus(id, "disconnected", "") }, 200,
 			"disconnected", ""},
-		"one that waits for its PIN goes on waiting": {func(tx *storage.Tx, id int64) error { return tx.MarkAccount(id, "onboarding", "Another PIN.") }, 200,
+		"one that waits for its PIN goes on waiting": {func(tx *storage.Tx, id int64) error { return tx.MarkAccountStatus(id, "onboarding", "Another PIN.") }, 200,
 			"onboarding", "Another PIN."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,15 +48,15 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 	p := &purge{batchWriter: newBatchWriter(w.DB), w: w}
 	for _, o := range orgs {
 		if keep := w.Retention.Plans[o.Plan]; keep > 0 {
-			err = errors.Join(err, p.messages(ctx, storage.Purge{Before: daysBefore(now, keep), Organization: o.ID}))
+			err = errors.Join(err, p.messages(ctx, storage.PurgeScope{Before: daysBefore(now, keep), Organization: o.ID}))
 		}
 	}
 
 	if keep := w.Retention.Events; keep > 0 {
-		err = errors.Join(err, p.events(ctx, storage.Purge{Before: daysBefore(now, keep)}, true))
+		err = errors.Join(err, p.events(ctx, storage.PurgeScope{Before: daysBefore(now, keep)}, true))
 	}
 	if keep := w.Retention.Calls; keep > 0 {
-		old := storage.Purge{Before: daysBefore(now, keep)}
+		old := storage.PurgeScope{Before: daysBefore(now, keep)}
 		err = errors.Join(err, p.calls(ctx, old), p.rawCallbacks(ctx, old))
 	}
 
@@ -72,12 +72,12 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 // Purge deletes what an administrator chose by age, and shrinks the file. Messages
 // and deliveries that are still under way stay. report is called after each step
 // with the counts so far.
-func (w *Workers) Purge(ctx context.Context, what storage.Purge, report func(storage.Purged)) error {
+func (w *Workers) Purge(ctx context.Context, what storage.PurgeScope, report func(storage.PurgeCounts)) error {
 	p := &purge{batchWriter: newBatchWriter(w.DB), w: w, report: report}
 
-	for _, part := range []func(context.Context, storage.Purge) error{
+	for _, part := range []func(context.Context, storage.PurgeScope) error{
 		p.messages,
-		func(ctx context.Context, what storage.Purge) error { return p.events(ctx, what, false) },
+		func(ctx context.Context, what storage.PurgeScope) error { return p.events(ctx, what, false) },
 		p.calls,
 		p.rawCallbacks,
 	} {
@@ -93,13 +93,13 @@ func (w *Workers) Purge(ctx context.Context, what storage.Purge, report func(sto
 type purge struct {
 	*batchWriter
 	w      *Workers
-	purged storage.Purged
-	unused []string             // files that lost their last row in this step
-	report func(storage.Purged) // nil for nobody
+	purged storage.PurgeCounts
+	unused []string                  // files that lost their last row in this step
+	report func(storage.PurgeCounts) // nil for nobody
 }
 
 // deleteRows deletes rows and returns what went with them.
-type deleteRows func(*storage.Tx, []storage.Row) (storage.Purged, error)
+type deleteRows func(*storage.Tx, []storage.Row) (storage.PurgeCounts, error)
 
 // rows deletes rows, the oldest first, and reports its progress. Files are removed
 // after each step, so that they do not take the writer's time.
@@ -132,7 +132,7 @@ func (p *purge) removeFiles() {
 	p.unused = nil
 }
 
-func (p *purge) messages(ctx context.Context, what storage.Purge) error {
+func (p *purge) messages(ctx context.Context, what storage.PurgeScope) error {
 	var accounts []int64
 	err := p.db.View(ctx, func(rx *storage.Rx) (err error) {
 		accounts, err = rx.PurgedAccounts(what)
@@ -155,7 +155,7 @@ func (p *purge) messages(ctx context.Context, what storage.Purge) error {
 
 // deleteMessages deletes messages with their media, and collects the files that
 // no row uses any more.
-func (p *purge) deleteMessages(tx *storage.Tx, rows []storage.Row) (n storage.Purged, err error) {
+func (p *purge) deleteMessages(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
 	var sums []string
 	if n.Messages, n.Media, sums, err = tx.DeleteMessages(rows); err != nil {
 		return n, err
@@ -173,28 +173,28 @@ func (p *purge) deleteMessages(tx *storage.Tx, rows []storage.Row) (n storage.Pu
 	return n, nil
 }
 
-func (p *purge) events(ctx context.Context, what storage.Purge, unfinished bool) error {
+func (p *purge) events(ctx context.Context, what storage.PurgeScope, unfinished bool) error {
 	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.OldEvents(what, after, limit)
-	}, func(tx *storage.Tx, rows []storage.Row) (n storage.Purged, err error) {
+	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
 		n.Events, n.Deliveries, err = tx.DeleteEvents(rows, what.Before, unfinished)
 		return n, err
 	})
 }
 
-func (p *purge) calls(ctx context.Context, what storage.Purge) error {
+func (p *purge) calls(ctx context.Context, what storage.PurgeScope) error {
 	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-		return rx.OldCalls(what, after, limit)
-	}, func(tx *storage.Tx, rows []storage.Row) (n storage.Purged, err error) {
-		n.Calls, err = tx.DeleteCalls(rows)
+		return rx.OldAPICalls(what, after, limit)
+	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
+		n.Calls, err = tx.DeleteAPICalls(rows)
 		return n, err
 	})
 }
 
-func (p *purge) rawCallbacks(ctx context.Context, what storage.Purge) error {
+func (p *purge) rawCallbacks(ctx context.Context, what storage.PurgeScope) error {
 	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
 		return rx.OldRawCallbacks(what, after, limit)
-	}, func(tx *storage.Tx, rows []storage.Row) (n storage.Purged, err error) {
+	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
 		n.RawCallbacks, err = tx.DeleteRawCallbacks(rows)
 		return n, err
 	})

@@ -97,7 +97,7 @@ func (h *heap) day() {
 		h.event(o, "succeeded")
 		h.event(o, "dead")
 		storagetest.Update(h.t, h.db, func(tx *storage.Tx) error {
-			return errors.Join(tx.InsertCalls([]storage.Call{{OrganizationID: &o.Organization.ID, Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: tx.Now}}),
+			return errors.Join(tx.InsertAPICalls([]storage.APICall{{OrganizationID: &o.Organization.ID, Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: tx.Now}}),
 				tx.InsertRawCallback(storage.RawCallback{AccountID: &o.account.ID, Field: "history", Reason: "unused", Payload: []byte("{}")}))
 		})
 	}
@@ -129,7 +129,7 @@ func (h *heap) delivery(o *owner, event, status string) {
 }
 
 // left counts the rows of a tenant by table.
-func (h *heap) left(o *owner) (n storage.Purged) {
+func (h *heap) left(o *owner) (n storage.PurgeCounts) {
 	h.t.Helper()
 	count := func(query string, scope any) int64 {
 		return storagetest.Select[int64](h.t, h.dir, query, scope)[0]
@@ -144,8 +144,8 @@ func (h *heap) left(o *owner) (n storage.Purged) {
 }
 
 // daysOf is what so many days make for a tenant.
-func daysOf(n int64) storage.Purged {
-	return storage.Purged{Messages: 2 * n, Media: n, Events: 2 * n, Deliveries: 2 * n, Calls: n, RawCallbacks: n}
+func daysOf(n int64) storage.PurgeCounts {
+	return storage.PurgeCounts{Messages: 2 * n, Media: n, Events: 2 * n, Deliveries: 2 * n, Calls: n, RawCallbacks: n}
 }
 
 // hasFile tells whether a file is there.
@@ -164,31 +164,31 @@ func (h *heap) workers(r jobs.Retention) *jobs.Workers {
 }
 
 // purge deletes what is older than so many days, and returns what it reported last.
-func (h *heap) purge(what storage.Purge, days int) (reported storage.Purged) {
+func (h *heap) purge(what storage.PurgeScope, days int) (reported storage.PurgeCounts) {
 	h.t.Helper()
 	what.Before = storage.Now().Add(-time.Duration(days)*24*time.Hour + time.Hour)
-	counted := storage.Purged{}
+	counted := storage.PurgeCounts{}
 	storagetest.View(h.t, h.db, func(rx *storage.Rx) (err error) {
-		counted, err = rx.PurgeCounts(what)
+		counted, err = rx.CountPurge(what)
 		return err
 	})
-	h.is.NoErr(h.workers(jobs.Retention{}).Purge(context.Background(), what, func(n storage.Purged) { reported = n }))
+	h.is.NoErr(h.workers(jobs.Retention{}).Purge(context.Background(), what, func(n storage.PurgeCounts) { reported = n }))
 	h.is.Equal(counted, reported) // a dry run had told the truth
 	return reported
 }
 
 func TestPurgeDeletesWhatIsOldAndWhoseItIs(t *testing.T) {
 	for name, c := range map[string]struct {
-		what         func(h *heap) storage.Purge
-		ours, theirs storage.Purged // what is left of five days
+		what         func(h *heap) storage.PurgeScope
+		ours, theirs storage.PurgeCounts // what is left of five days
 	}{
-		"everybody's": {func(h *heap) storage.Purge { return storage.Purge{} }, daysOf(2), daysOf(2)},
-		"an organization's": {func(h *heap) storage.Purge { return storage.Purge{Organization: h.ours.Organization.ID} },
+		"everybody's": {func(h *heap) storage.PurgeScope { return storage.PurgeScope{} }, daysOf(2), daysOf(2)},
+		"an organization's": {func(h *heap) storage.PurgeScope { return storage.PurgeScope{Organization: h.ours.Organization.ID} },
 			daysOf(2), daysOf(5)},
-		"an account's": {func(h *heap) storage.Purge {
-			return storage.Purge{Organization: h.ours.Organization.ID, Account: h.ours.account.ID}
-		}, storage.Purged{Messages: 4, Media: 2, Events: 4, Deliveries: 4, Calls: 5, RawCallbacks: 2}, daysOf(5)},
-		"an account's that has nothing": {func(h *heap) storage.Purge { return storage.Purge{Organization: 1, Account: 99} }, daysOf(5), daysOf(5)},
+		"an account's": {func(h *heap) storage.PurgeScope {
+			return storage.PurgeScope{Organization: h.ours.Organization.ID, Account: h.ours.account.ID}
+		}, storage.PurgeCounts{Messages: 4, Media: 2, Events: 4, Deliveries: 4, Calls: 5, RawCallbacks: 2}, daysOf(5)},
+		"an account's that has nothing": {func(h *heap) storage.PurgeScope { return storage.PurgeScope{Organization: 1, Account: 99} }, daysOf(5), daysOf(5)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHeap(t, func(h *heap) {
@@ -211,7 +211,7 @@ func TestPurgeTakesTheFilesOfMessagesAndLeavesTheLibrary(t *testing.T) {
 		h.is.Equal(sum, h.theirs.received[0][1])
 		time.Sleep(48 * time.Hour)
 		h.message(h.ours, storage.Inbound, storage.MessageDelivered, id)
-		h.purge(storage.Purge{}, 2)
+		h.purge(storage.PurgeScope{}, 2)
 		h.is.True(!h.hasFile(h.ours.received[0][1]))  // nobody's any more
 		h.is.True(h.hasFile(h.theirs.received[0][1])) // somebody else has it
 		storagetest.View(t, h.db, func(rx *storage.Rx) error {
@@ -234,7 +234,7 @@ func TestPurgeLeavesWhatIsUnderWayAndReplays(t *testing.T) {
 		h.delivery(h.ours, done, "failed")
 		time.Sleep(48 * time.Hour)
 		h.delivery(h.ours, replayed, "succeeded")
-		h.purge(storage.Purge{}, 2)
+		h.purge(storage.PurgeScope{}, 2)
 		events := storagetest.Select[string](t, h.dir, `SELECT id FROM events ORDER BY id`)
 		h.is.Equal(events, []string{waiting, replayed, done})
 		statuses := storagetest.Select[string](t, h.dir, `SELECT status FROM deliveries ORDER BY status`)
@@ -271,7 +271,7 @@ func TestRetentionIsThePlansAndTheSettings(t *testing.T) {
 		time.Sleep(time.Hour)
 		h.retain(jobs.Retention{Plans: map[string]int{"self_hosted": 0, "starter": 2}, Events: 4, Calls: 3})
 		ours, theirs := daysOf(6), daysOf(2)
-		for _, n := range []*storage.Purged{&ours, &theirs} {
+		for _, n := range []*storage.PurgeCounts{&ours, &theirs} {
 			n.Events, n.Deliveries, n.Calls, n.RawCallbacks = 8, 8, 3, 3
 		}
 		h.is.Equal(h.left(h.ours), ours)
@@ -290,12 +290,12 @@ func TestPurgeStopsWhenToldAndGoesOnLater(t *testing.T) {
 		}
 		time.Sleep(48 * time.Hour)
 		ctx, cancel := context.WithCancel(context.Background())
-		what := storage.Purge{Before: storage.Now()}
-		err := h.workers(jobs.Retention{}).Purge(ctx, what, func(storage.Purged) { cancel() })
+		what := storage.PurgeScope{Before: storage.Now()}
+		err := h.workers(jobs.Retention{}).Purge(ctx, what, func(storage.PurgeCounts) { cancel() })
 		h.is.True(errors.Is(err, context.Canceled))
 		left := h.left(h.ours).Messages
 		h.is.True(0 < left && left < 200) // one step was done
-		h.is.Equal(h.purge(storage.Purge{}, 1).Messages, left)
+		h.is.Equal(h.purge(storage.PurgeScope{}, 1).Messages, left)
 		h.is.Equal(h.left(h.ours).Messages, int64(0))
 	})
 }

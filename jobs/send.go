@@ -283,7 +283,7 @@ func giveUpMessage(id, why string) queue.Commit {
 // markTried records a failed try that is followed by another one.
 func markTried(tx *storage.Tx, job storage.Job, m storage.Message, failed error) error {
 	if provider.EffectOf(failed) == provider.Cooldown {
-		if err := tx.CoolDown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
+		if err := tx.SetCooldown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ const subscriptionLease = 10 * time.Minute
 // dead, a few at a time so that others can write in between.
 func (w *Workers) failDeliveries(ctx context.Context, job storage.Job) (queue.Commit, error) {
 	return nil, w.repeatInSteps(ctx, job, func(tx *storage.Tx, subscription string) (bool, error) {
-		n, err := tx.BuryDeliveries(subscription)
+		n, err := tx.FailOutstandingDeliveries(subscription)
 		return n < storage.DeliveriesPerStep, err
 	})
 }
@@ -24,7 +24,7 @@ func (w *Workers) failDeliveries(ctx context.Context, job storage.Job) (queue.Co
 // deleteSubscription deletes a subscription, which is marked as deleted already,
 // with its deliveries.
 func (w *Workers) deleteSubscription(ctx context.Context, job storage.Job) (queue.Commit, error) {
-	return nil, w.repeatInSteps(ctx, job, (*storage.Tx).UprootSubscription)
+	return nil, w.repeatInSteps(ctx, job, (*storage.Tx).DeleteSubscriptionStep)
 }
 
 // repeatInSteps repeats a step on a job's subscription, each in a transaction of

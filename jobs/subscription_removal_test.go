@@ -85,7 +85,7 @@ func TestADeletedSubscriptionIsUprooted(t *testing.T) {
 		})
 		is.NoErr(err)
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			gone, err := tx.UprootSubscription(s.ID)
+			gone, err := tx.DeleteSubscriptionStep(s.ID)
 			is.True(gone) // nothing is left to do
 			return err
 		})

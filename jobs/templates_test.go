@@ -165,7 +165,7 @@ func TestAPermissionThatOnlyManagingNeedsDegradesNothing(t *testing.T) {
 		w.start()
 		accounts := provisioning.NewAccounts(w.db, w.options.Provider)
 		for code, after := range map[int]string{200: "connected CONNECTED false", 190: "degraded CONNECTED false"} {
-			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccount(w.account.ID, storage.AccountConnected, "") })
+			storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(w.account.ID, storage.AccountConnected, "") })
 			w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
 			_, err := accounts.CompareTemplates(w.t.Context(), w.account.ID)
 			w.is.True(err != nil)

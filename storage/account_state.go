@@ -1,8 +1,8 @@
 package storage
 
-// MarkAccount moves an account to a state, for a reason that people can read;
+// MarkAccountStatus moves an account to a state, for a reason that people can read;
 // "" for none.
-func (tx *Tx) MarkAccount(account int64, status, reason string) error {
+func (tx *Tx) MarkAccountStatus(account int64, status, reason string) error {
 	return tx.execOne(`
 		UPDATE accounts
 		SET status = ?, status_reason = nullif(?, ''), updated_at = ?
@@ -29,8 +29,8 @@ func (tx *Tx) setRestricted(account int64, restricted bool) error {
 	return tx.execOne(`UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Now, account)
 }
 
-// CoolDown makes an account's messages wait until a time.
-func (tx *Tx) CoolDown(account int64, until Time) error {
+// SetCooldown makes an account's messages wait until a time.
+func (tx *Tx) SetCooldown(account int64, until Time) error {
 	return tx.execOne(`UPDATE accounts SET cooldown_until = max(cooldown_until, ?) WHERE id = ?`, until, account)
 }
 
@@ -70,8 +70,8 @@ func (tx *Tx) SetPIN(a Account, pin string) error {
 	return tx.execOne(`UPDATE accounts SET pin = ? WHERE id = ?`, tx.db.Seal(pinPurpose(a.PublicID), []byte(pin)), a.ID)
 }
 
-// ForgetPIN forgets a PIN that is no longer the number's.
-func (tx *Tx) ForgetPIN(account int64) error {
+// DeletePIN forgets a PIN that is no longer the number's.
+func (tx *Tx) DeletePIN(account int64) error {
 	return tx.execOne(`UPDATE accounts SET pin = NULL WHERE id = ?`, account)
 }
 

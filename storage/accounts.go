@@ -137,18 +137,18 @@ func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey,
 	return a.key(phoneNumberID), err
 }
 
-// ChatAccount is what templates, contacts and conversations show of their
+// AccountSummary is what templates, contacts and conversations show of their
 // account.
-type ChatAccount struct {
+type AccountSummary struct {
 	PhoneNumber   *string `db:"phone_number"`
 	PhoneNumberID *string `db:"phone_number_id"`
 	CustomerID    *string `db:"customer_id"`
 	CustomerName  *string `db:"customer_name"`
 }
 
-// ChatAccount finds an account with the customer that owns it, if one does.
-func (rx *Rx) ChatAccount(account int64) (ChatAccount, error) {
-	var a ChatAccount
+// AccountSummary finds an account with the customer that owns it, if one does.
+func (rx *Rx) AccountSummary(account int64) (AccountSummary, error) {
+	var a AccountSummary
 	err := rx.get(&a, `
 		SELECT a.phone_number, a.phone_number_id, c.id AS customer_id, c.name AS customer_name
 		FROM accounts a LEFT JOIN customers c ON c.id = a.customer_id

@@ -48,14 +48,14 @@ func TestAnAccountIsShownWithItsCustomer(t *testing.T) {
 	db := open(t, frozenFile(t, 1))
 	ours := storagetest.Connect(t, db, storagetest.Seed(t, db, "Acme"), "100200300")
 	storagetest.View(t, db, func(rx *storage.Rx) error {
-		a, err := rx.ChatAccount(1)
+		a, err := rx.AccountSummary(1)
 		is.NoErr(err)
-		is.Equal(a, storage.ChatAccount{PhoneNumber: text("+15550783881"), PhoneNumberID: text("106540352242922"),
+		is.Equal(a, storage.AccountSummary{PhoneNumber: text("+15550783881"), PhoneNumberID: text("106540352242922"),
 			CustomerID: text("cus_01KDYBMWFE00000000000000C1"), CustomerName: text("Bakery")})
-		a, err = rx.ChatAccount(ours.ID)
+		a, err = rx.AccountSummary(ours.ID)
 		is.NoErr(err)
-		is.Equal(a, storage.ChatAccount{PhoneNumber: ours.PhoneNumber, PhoneNumberID: ours.PhoneNumberID})
-		_, err = rx.ChatAccount(99)
+		is.Equal(a, storage.AccountSummary{PhoneNumber: ours.PhoneNumber, PhoneNumberID: ours.PhoneNumberID})
+		_, err = rx.AccountSummary(99)
 		is.Equal(err, storage.ErrNotFound)
 		return nil
 	})
@@ -73,14 +73,14 @@ func TestAccountsMoveAsTheyAreTold(t *testing.T) {
 	}
 	got := move(func(tx *storage.Tx) error { return tx.MarkDegraded(a.ID, "The token expired.") })
 	is.Equal(got.Status+" "+*got.StatusReason, "degraded The token expired.")
-	got = move(func(tx *storage.Tx) error { return tx.MarkAccount(a.ID, storage.AccountDisconnected, "Removed.") })
+	got = move(func(tx *storage.Tx) error { return tx.MarkAccountStatus(a.ID, storage.AccountDisconnected, "Removed.") })
 	is.Equal(got.Status+" "+*got.StatusReason, "disconnected Removed.")
 	got = move(func(tx *storage.Tx) error { return tx.MarkDegraded(a.ID, "The token expired.") })
 	is.Equal(got.Status+" "+*got.StatusReason, "disconnected Removed.") // not half connected again
 	is.True(move(func(tx *storage.Tx) error { return tx.MarkRestricted(a.ID) }).Restricted)
 	is.True(!move(func(tx *storage.Tx) error { return tx.LiftRestriction(a.ID) }).Restricted)
 	is.Equal(*move(func(tx *storage.Tx) error { return tx.RenameAccount(a.ID, "Acme & Sons") }).Name, "Acme & Sons")
-	got = move(func(tx *storage.Tx) error { return tx.MarkAccount(a.ID, storage.AccountConnected, "") })
+	got = move(func(tx *storage.Tx) error { return tx.MarkAccountStatus(a.ID, storage.AccountConnected, "") })
 	is.Equal(got.StatusReason, nil)
 	is.Equal(got.OnboardedAt, storage.Time(0))
 	got = move(func(tx *storage.Tx) error { return tx.UpdateAccount(&got) })
@@ -142,7 +142,7 @@ func TestAPINIsSealedAndForgotten(t *testing.T) {
 	opened, err := db.Unseal("PIN of "+a.PublicID, sealed[0])
 	is.NoErr(err)
 	is.Equal(string(opened), "123456")
-	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.ForgetPIN(a.ID) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DeletePIN(a.ID) })
 	is.Equal(storagetest.Select[[]byte](t, dir, `SELECT pin FROM accounts`), [][]byte{nil})
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SetAccessToken(a, "another") })
 	is.Equal(view(t, db, func(rx *storage.Rx) (string, error) { return rx.AccessToken(a) }), "another")

@@ -204,5 +204,5 @@ func (c *caches) forget(changed tableSet) {
 	c.parked.forget(changed)
 }
 
-// Forget drops what is kept in memory: another process changed the database.
-func (db *DB) Forget() { db.caches.forget(inAny) }
+// DropCaches drops what is kept in memory: another process changed the database.
+func (db *DB) DropCaches() { db.caches.forget(inAny) }

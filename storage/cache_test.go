@@ -33,7 +33,7 @@ func keep(t *testing.T) *kept {
 	storagetest.Exec(t, dir, `
 		INSERT INTO customers (id, organization_id, team_id, name, status, created_at, updated_at) VALUES ('cus_1', ?, ?, 'C', 'active', 1, 1);
 		UPDATE accounts SET customer_id = 'cus_1'`, k.tenant.Organization.ID, k.tenant.Team.ID)
-	k.db.Forget()
+	k.db.DropCaches()
 	return k
 }
 
@@ -90,7 +90,7 @@ var keptChanges = map[string]struct {
 		return tx.UpdateOrganization(&o)
 	}, "active, token", "inactive, token"},
 	"an account is disconnected": {func(k *kept, tx *storage.Tx) error {
-		return tx.MarkAccount(k.account.ID, storage.AccountDisconnected, "")
+		return tx.MarkAccountStatus(k.account.ID, storage.AccountDisconnected, "")
 	}, "connected", "disconnected"},
 	"an account is restricted": {func(k *kept, tx *storage.Tx) error { return tx.MarkRestricted(k.account.ID) }, "restricted false", "restricted true"},
 	"an account is removed": {func(k *kept, tx *storage.Tx) error {
@@ -164,7 +164,7 @@ func TestTheWriterNoticesAnotherProcessAtOnce(t *testing.T) {
 		return err
 	})
 	storagetest.Exec(t, k.dir, `UPDATE accounts SET deleted_at = 1`)
-	k.db.Forget() // the word
+	k.db.DropCaches() // the word
 	_, err := k.db.AccountKey(context.Background(), keptNumber)
 	is.True(errors.Is(err, storage.ErrNotFound))
 }

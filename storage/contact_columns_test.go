@@ -183,7 +183,7 @@ func TestAMergeKeepsEveryColumnOfAContact(t *testing.T) {
 		if _, err := tx.MergeThreads(&into, other); err != nil {
 			return err
 		}
-		return tx.UpdatePerson(&into)
+		return tx.UpdateContact(&into.Contact)
 	})
 	into := contactRow(t, db, all[0].ID)
 	for _, own := range []string{"id", "created_at", "updated_at"} {

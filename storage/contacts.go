@@ -14,7 +14,7 @@ type Contact struct {
 	ParentBSUID       *string `db:"parent_bsuid"`
 	Username          *string `db:"username"`
 	Name              *string `db:"name"`
-	NameIsOurs        bool    `db:"name_is_ours"` // given through the API: profile names no longer replace it
+	NameSetByClient   bool    `db:"name_is_ours"` // given through the API: profile names no longer replace it
 	Email             *string `db:"email"`
 	Metadata          JSON    `db:"metadata"`
 	MarketingOptedOut bool    `db:"marketing_opted_out"`
@@ -33,7 +33,7 @@ const contactColumns = `c.id, c.account_id, c.phone_number, c.bsuid, c.parent_bs
 // fields are where contactColumns go.
 func (c *Contact) fields() []any {
 	return []any{
-		&c.ID, &c.AccountID, &c.PhoneNumber, &c.BSUID, &c.ParentBSUID, &c.Username, &c.Name, &c.NameIsOurs, &c.Email, &c.Metadata,
+		&c.ID, &c.AccountID, &c.PhoneNumber, &c.BSUID, &c.ParentBSUID, &c.Username, &c.Name, &c.NameSetByClient, &c.Email, &c.Metadata,
 		&c.MarketingOptedOut, &c.OptedIn, &c.CreatedAt, &c.UpdatedAt,
 	}
 }
@@ -89,9 +89,9 @@ type ContactFilter struct {
 	UpdatedSince Time   // strict
 }
 
-// Walks tells whether no index finds exactly what the filter chooses, so that
+// NeedsScan tells whether no index finds exactly what the filter chooses, so that
 // rows are read which it leaves out: such a list is one for Search.
-func (f ContactFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
+func (f ContactFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Contacts lists an account's contacts, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
@@ -149,7 +149,7 @@ func (tx *Tx) InsertContact(c *Contact) error {
 		INSERT INTO contacts (id, account_id, phone_number, bsuid, parent_bsuid, username, name, name_is_ours, email, metadata,
 			marketing_opted_out, opted_in, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameIsOurs, c.Email, c.Metadata,
+		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
 		c.MarketingOptedOut, c.OptedIn, c.CreatedAt, c.UpdatedAt)
 	return err
 }
@@ -181,7 +181,7 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
 			marketing_opted_out = ?, opted_in = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`,
-		c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameIsOurs, c.Email, c.Metadata,
+		c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
 		c.MarketingOptedOut, c.OptedIn, c.UpdatedAt, c.ID, c.AccountID)
 }
 

@@ -70,7 +70,7 @@ func TestContactsAreFoundByEachFilterAndBySeveral(t *testing.T) {
 			if i == 1 {
 				continue
 			}
-			if _, err := tx.AttachToContact(c.ID, label.ID); err != nil {
+			if _, err := tx.LabelContact(c.ID, label.ID); err != nil {
 				return err
 			}
 		}
@@ -146,8 +146,8 @@ func TestAContactIsUpdatedWholeAndItsConversationWithWhatItShows(t *testing.T) {
 			change func()
 			shown  bool
 		}{
-			{func() { c.Name, c.NameIsOurs = text("Ana"), true }, true},
-			{func() { c.Name, c.NameIsOurs = text("Ana"), false }, false},
+			{func() { c.Name, c.NameSetByClient = text("Ana"), true }, true},
+			{func() { c.Name, c.NameSetByClient = text("Ana"), false }, false},
 			{func() { c.Email, c.Metadata, c.Username = text("a@b.c"), storage.JSON(`{"a":1}`), text("ana") }, false},
 			{func() { c.OptedIn, c.MarketingOptedOut = true, true }, false},
 			{func() { c.PhoneNumber, c.BSUID, c.ParentBSUID = text("+15550009999"), text("US.1"), text("US.ENT.1") }, true},

@@ -58,9 +58,9 @@ type ConversationFilter struct {
 	UpdatedSince Time // strict
 }
 
-// Walks tells whether no index finds exactly what the filter chooses, so that
+// NeedsScan tells whether no index finds exactly what the filter chooses, so that
 // rows are read which it leaves out: such a list is one for Search.
-func (f ConversationFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
+func (f ConversationFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Conversations lists an account's conversations: the one with the newest message
 // first, those without any last, or with UpdatedSince the last updated first. It
@@ -145,11 +145,11 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 	}
 
 	c.LastMessageAt, c.UpdatedAt = tx.Now, tx.Now
-	return c, tx.MarkWrittenIn(c.ID)
+	return c, tx.MarkMessageWritten(c.ID)
 }
 
-// MarkWrittenIn records that a message was written in a conversation now.
-func (tx *Tx) MarkWrittenIn(conversation string) error {
+// MarkMessageWritten records that a message was written in a conversation now.
+func (tx *Tx) MarkMessageWritten(conversation string) error {
 	return tx.execOne(`
 		UPDATE conversations
 		SET last_message_at = ?, updated_at = ?

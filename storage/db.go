@@ -136,9 +136,9 @@ func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {
 	return db.read(ctx, db.readers, true, fn)
 }
 
-// Peek is View for an fn that reads once: one statement is consistent without a
+// ViewOnce is View for an fn that reads once: one statement is consistent without a
 // transaction around it.
-func (db *DB) Peek(ctx context.Context, fn func(*Rx) error) error {
+func (db *DB) ViewOnce(ctx context.Context, fn func(*Rx) error) error {
 	return db.read(ctx, db.readers, false, fn)
 }
 

@@ -125,9 +125,9 @@ type DeliveryFilter struct {
 	CreatedBefore  Time
 }
 
-// Walks tells whether no index finds exactly what the filter chooses, so that
+// NeedsScan tells whether no index finds exactly what the filter chooses, so that
 // rows are read which it leaves out: such a list is one for Search.
-func (f DeliveryFilter) Walks() bool { return f.EventType != "" }
+func (f DeliveryFilter) NeedsScan() bool { return f.EventType != "" }
 
 // Deliveries lists an organization's deliveries, newest first, and tells how far
 // it came: to Last, unless the page was full or its time was up before.
@@ -139,7 +139,7 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
-	if f.Walks() || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
+	if f.NeedsScan() || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
 		return findPage[Delivery](rx, f.listQuery(organization), after, limit)
 	}
 

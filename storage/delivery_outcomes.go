@@ -2,9 +2,9 @@ package storage
 
 import "errors"
 
-// Parcel is a delivery as whoever posts it needs it: what goes out, and how many
+// OutgoingDelivery is a delivery as whoever posts it needs it: what goes out, and how many
 // attempts were made so far.
-type Parcel struct {
+type OutgoingDelivery struct {
 	Delivery     string `db:"id"`
 	Subscription string `db:"subscription_id"`
 	Status       string `db:"status"`
@@ -18,8 +18,8 @@ type Parcel struct {
 
 const parcelColumns = `d.id, d.subscription_id, d.status, d.attempt_count, d.event, d.event_id, d.event_type, e.source, e.payload`
 
-// Parcel finds what a delivery carries.
-func (rx *Rx) Parcel(delivery string) (p Parcel, err error) {
+// OutgoingDelivery finds what a delivery carries.
+func (rx *Rx) OutgoingDelivery(delivery string) (p OutgoingDelivery, err error) {
 	err = rx.get(&p, `
 		SELECT `+parcelColumns+`
 		FROM deliveries d JOIN events e ON e.id = d.event
@@ -27,9 +27,9 @@ func (rx *Rx) Parcel(delivery string) (p Parcel, err error) {
 	return p, err
 }
 
-// Parcels finds what many deliveries carry. Those that were deleted are missing.
-func (rx *Rx) Parcels(deliveries []string) ([]Parcel, error) {
-	fields := func(p *Parcel) []any {
+// OutgoingDeliveries finds what many deliveries carry. Those that were deleted are missing.
+func (rx *Rx) OutgoingDeliveries(deliveries []string) ([]OutgoingDelivery, error) {
+	fields := func(p *OutgoingDelivery) []any {
 		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
 	}
 	return scanAll(rx, fields, `
@@ -38,8 +38,8 @@ func (rx *Rx) Parcels(deliveries []string) ([]Parcel, error) {
 }
 
 // parcelOf is the parcel of a delivery that is being made now.
-func parcelOf(d *Delivery, e Event) Parcel {
-	return Parcel{
+func parcelOf(d *Delivery, e Event) OutgoingDelivery {
+	return OutgoingDelivery{
 		Delivery: d.ID, Subscription: d.SubscriptionID, Status: DeliveryPending,
 		Event: e.ID, EventID: e.EventID, Type: e.Type, Source: e.Source, Payload: e.Payload,
 	}
@@ -47,7 +47,7 @@ func parcelOf(d *Delivery, e Event) Parcel {
 
 // MarkDelivered records that an endpoint took a delivery, which ends the run of
 // its subscription's failures. The first attempt has no row of its own.
-func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
+func (tx *Tx) MarkDelivered(p OutgoingDelivery, a Attempt) error {
 	if err := tx.markAttempt(p, DeliverySucceeded, a, 0); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (tx *Tx) MarkDelivered(p Parcel, a Attempt) error {
 
 // MarkUndelivered records that an attempt failed. Another one follows at next,
 // or with 0 it was the last.
-func (tx *Tx) MarkUndelivered(p Parcel, a Attempt, next Time) error {
+func (tx *Tx) MarkUndelivered(p OutgoingDelivery, a Attempt, next Time) error {
 	status := DeliveryFailed
 	if next == 0 {
 		status = DeliveryDead
@@ -88,7 +88,7 @@ func (tx *Tx) MarkUndelivered(p Parcel, a Attempt, next Time) error {
 }
 
 // markAttempt writes an attempt into its delivery.
-func (tx *Tx) markAttempt(p Parcel, status string, a Attempt, next Time) error {
+func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Time) error {
 	return tx.execOne(`
 		UPDATE deliveries
 		SET status = ?, attempt_count = ?, last_attempt_at = ?, next_attempt_at = ?,
@@ -99,7 +99,7 @@ func (tx *Tx) markAttempt(p Parcel, status string, a Attempt, next Time) error {
 }
 
 // insertAttempt gives an attempt a row of its own.
-func (tx *Tx) insertAttempt(p Parcel, a Attempt) error {
+func (tx *Tx) insertAttempt(p OutgoingDelivery, a Attempt) error {
 	_, err := tx.exec(`
 		INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at, response_status,
 			duration_ms, error_code, error_message, response_body_snippet)
@@ -127,8 +127,8 @@ func (tx *Tx) CountFailure(subscription string) (failures int, since Time, err e
 	return failures, since, err
 }
 
-// BuryDelivery ends a delivery whose subscription is disabled.
-func (tx *Tx) BuryDelivery(delivery string) error {
+// MarkDeliveryDisabled ends a delivery whose subscription is disabled.
+func (tx *Tx) MarkDeliveryDisabled(delivery string) error {
 	return tx.MarkDeliveryDead(delivery, codeDisabled, messageDisabled)
 }
 

@@ -33,17 +33,17 @@ func TestAParcelIsADeliveryWithItsEvent(t *testing.T) {
 	db := storagetest.Open(t)
 	_, s, all := outboxed(t, db, 3)
 	ids := []string{all[2].ID, "wbd_nobody", all[0].ID}
-	parcels := view(t, db, func(rx *storage.Rx) ([]storage.Parcel, error) { return rx.Parcels(ids) })
+	parcels := view(t, db, func(rx *storage.Rx) ([]storage.OutgoingDelivery, error) { return rx.OutgoingDeliveries(ids) })
 	is.Equal(len(parcels), 2) // what is gone is left out
 	for i, d := range []storage.Delivery{all[2], all[0]} {
-		is.Equal(parcels[i], storage.Parcel{
+		is.Equal(parcels[i], storage.OutgoingDelivery{
 			Delivery: d.ID, Subscription: s.ID, Status: storage.DeliveryPending, Event: d.Event, EventID: d.Event + ":sent",
 			Type: "message.sent", Source: "svc", Payload: []byte(`{"of":"` + d.Event + `"}`),
 		})
-		is.Equal(view(t, db, func(rx *storage.Rx) (storage.Parcel, error) { return rx.Parcel(d.ID) }), parcels[i])
+		is.Equal(view(t, db, func(rx *storage.Rx) (storage.OutgoingDelivery, error) { return rx.OutgoingDelivery(d.ID) }), parcels[i])
 	}
 	storagetest.View(t, db, func(rx *storage.Rx) error {
-		_, err := rx.Parcel("wbd_nobody")
+		_, err := rx.OutgoingDelivery("wbd_nobody")
 		is.True(errors.Is(err, storage.ErrNotFound))
 		return nil
 	})
@@ -53,7 +53,7 @@ func TestFailuresAreCountedUntilTheNextSuccess(t *testing.T) {
 	is := is.New(t)
 	db := storagetest.Open(t)
 	_, s, all := outboxed(t, db, 2)
-	p := view(t, db, func(rx *storage.Rx) (storage.Parcel, error) { return rx.Parcel(all[0].ID) })
+	p := view(t, db, func(rx *storage.Rx) (storage.OutgoingDelivery, error) { return rx.OutgoingDelivery(all[0].ID) })
 	count := func() (failures int, since storage.Time) {
 		storagetest.Update(t, db, func(tx *storage.Tx) (err error) {
 			failures, since, err = tx.CountFailure(s.ID)
@@ -93,14 +93,14 @@ func TestOnlyWhatIsOutstandingCanBeEnded(t *testing.T) {
 	tenant, _, all := outboxed(t, db, 2)
 	took, status := int64(5), 200
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		p, err := tx.Parcel(all[0].ID)
+		p, err := tx.OutgoingDelivery(all[0].ID)
 		if err != nil {
 			return err
 		}
 		if err := tx.MarkDelivered(p, storage.Attempt{Attempt: 1, AttemptedAt: tx.Now, DurationMS: &took, ResponseStatus: &status}); err != nil {
 			return err
 		}
-		return errors.Join(tx.MarkDeliveryDead(all[0].ID, "timeout", "too late"), tx.BuryDelivery(all[1].ID))
+		return errors.Join(tx.MarkDeliveryDead(all[0].ID, "timeout", "too late"), tx.MarkDeliveryDisabled(all[1].ID))
 	})
 	for i, want := range []string{storage.DeliverySucceeded, storage.DeliveryDead} {
 		d := view(t, db, func(rx *storage.Rx) (storage.Delivery, error) {

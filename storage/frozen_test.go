@@ -216,19 +216,19 @@ func readMedia(t *testing.T, rx *storage.Rx) {
 
 func readAnswersAndCalls(t *testing.T, rx *storage.Rx) {
 	is := is.New(t)
-	plain, err := rx.Answer(1, "k1")
+	plain, err := rx.IdempotentReply(1, "k1")
 	is.NoErr(err)
-	is.Equal(plain, storage.Answer{Fingerprint: []byte{0xaa}, Status: 201, RequestID: "req_01K000000000000000000000R1",
+	is.Equal(plain, storage.IdempotentReply{Fingerprint: []byte{0xaa}, Status: 201, RequestID: "req_01K000000000000000000000R1",
 		Body: []byte("{}"), CreatedAt: 4102444800000})
-	sealed, err := rx.Answer(1, "k2")
+	sealed, err := rx.IdempotentReply(1, "k2")
 	is.NoErr(err)
 	is.Equal(string(sealed.Body), `{"data":{"secret":"whsec_1"},"request_id":"req_01K000000000000000000000R2"}`)
 
-	calls, err := rx.Calls(storage.CallFilter{Limit: 10})
+	calls, err := rx.APICalls(storage.APICallFilter{Limit: 10})
 	is.NoErr(err)
 	is.Equal(len(calls), 2)
 	one := int64(1)
-	is.Equal(calls[0], storage.Call{ID: 1, OrganizationID: &one, OrganizationPublicID: text("org_01KDYBMWFE0000000000000001"),
+	is.Equal(calls[0], storage.APICall{ID: 1, OrganizationID: &one, OrganizationPublicID: text("org_01KDYBMWFE0000000000000001"),
 		KeyID: text("key_01KDYBMWFE00000000000000K1"), Method: "POST", Path: "/v1/labels", Status: 201, LatencyMicros: 1834,
 		IP: "192.0.2.1", RequestID: "req_01K000000000000000000000R1", CreatedAt: 1767323045820})
 	is.Equal(calls[1].OrganizationID, nil)

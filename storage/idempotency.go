@@ -8,8 +8,8 @@ import (
 // IdempotencyWindow is how long an answer is remembered.
 const IdempotencyWindow = 24 * time.Hour
 
-// Answer is a finished reply to a request that carried an Idempotency-Key.
-type Answer struct {
+// IdempotentReply is a finished reply to a request that carried an Idempotency-Key.
+type IdempotentReply struct {
 	Fingerprint []byte `db:"fingerprint"`
 	Status      int    `db:"status"`
 	RequestID   string `db:"request_id"`
@@ -25,9 +25,9 @@ func answerPurpose(organization int64, key string) string {
 	return fmt.Sprintf("answer to %d %s", organization, key)
 }
 
-// Answer finds what was answered to a key within the window.
-func (rx *Rx) Answer(organization int64, key string) (Answer, error) {
-	var a Answer
+// IdempotentReply finds what was answered to a key within the window.
+func (rx *Rx) IdempotentReply(organization int64, key string) (IdempotentReply, error) {
+	var a IdempotentReply
 	err := rx.get(&a, `
 		SELECT fingerprint, status, request_id, body, sealed, created_at, account_id
 		FROM idempotency
@@ -38,9 +38,9 @@ func (rx *Rx) Answer(organization int64, key string) (Answer, error) {
 	return a, err
 }
 
-// SaveAnswer remembers an answer in the transaction that gives it. A sealed one
+// SaveIdempotentReply remembers an answer in the transaction that gives it. A sealed one
 // is encrypted, because it shows a secret that must not be readable later.
-func (tx *Tx) SaveAnswer(organization int64, key string, a Answer) error {
+func (tx *Tx) SaveIdempotentReply(organization int64, key string, a IdempotentReply) error {
 	if a.Sealed {
 		a.Body = tx.db.Seal(answerPurpose(organization, key), a.Body)
 	}
@@ -52,9 +52,9 @@ func (tx *Tx) SaveAnswer(organization int64, key string, a Answer) error {
 	return err
 }
 
-// DeleteOldAnswers forgets up to limit answers made before the window and
+// DeleteOldIdempotentReplies forgets up to limit answers made before the window and
 // returns how many there were.
-func (tx *Tx) DeleteOldAnswers(limit int) (int64, error) {
+func (tx *Tx) DeleteOldIdempotentReplies(limit int) (int64, error) {
 	return tx.exec(`
 		DELETE FROM idempotency
 		WHERE (organization_id, key) IN (

@@ -14,9 +14,9 @@ import (
 	"github.com/matryer/is"
 )
 
-func answer(db *storage.DB, organization int64, key string) (a storage.Answer, err error) {
+func answer(db *storage.DB, organization int64, key string) (a storage.IdempotentReply, err error) {
 	err = db.View(context.Background(), func(rx *storage.Rx) (err error) {
-		a, err = rx.Answer(organization, key)
+		a, err = rx.IdempotentReply(organization, key)
 		return err
 	})
 	return a, err
@@ -26,21 +26,21 @@ func TestAnswerIsRememberedForADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		db := open(t, newFile(t))
-		given := storage.Answer{Fingerprint: []byte("f"), Status: 201, RequestID: "req_1", Body: []byte(`{"a":1}`), CreatedAt: storage.Now()}
-		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SaveAnswer(1, "k", given) })
+		given := storage.IdempotentReply{Fingerprint: []byte("f"), Status: 201, RequestID: "req_1", Body: []byte(`{"a":1}`), CreatedAt: storage.Now()}
+		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SaveIdempotentReply(1, "k", given) })
 
 		time.Sleep(24*time.Hour - time.Millisecond)
 		got, err := answer(db, 1, "k")
 		is.NoErr(err)
 		is.Equal(got, given)
-		is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldAnswers(10) }), int64(0))
+		is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldIdempotentReplies(10) }), int64(0))
 
 		time.Sleep(time.Millisecond)
 		_, err = answer(db, 1, "k")
 		is.True(errors.Is(err, storage.ErrNotFound)) // forgotten, though nobody has deleted it yet
 		second := given
 		second.Status, second.CreatedAt = 200, storage.Now()
-		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SaveAnswer(1, "k", second) })
+		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.SaveIdempotentReply(1, "k", second) })
 		got, err = answer(db, 1, "k")
 		is.NoErr(err)
 		is.Equal(got, second) // and its key can be used again
@@ -53,11 +53,11 @@ func TestAnswerBelongsToItsOrganization(t *testing.T) {
 	ours, theirs := two(t, db)
 	for _, s := range []storagetest.Tenant{ours, theirs} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			return tx.SaveAnswer(s.Organization.ID, "same key", storage.Answer{Fingerprint: []byte("f"), Body: []byte(s.Organization.Name)})
+			return tx.SaveIdempotentReply(s.Organization.ID, "same key", storage.IdempotentReply{Fingerprint: []byte("f"), Body: []byte(s.Organization.Name)})
 		})
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.SaveAnswer(ours.Organization.ID, "our key", storage.Answer{Fingerprint: []byte("f"), Body: []byte{}})
+		return tx.SaveIdempotentReply(ours.Organization.ID, "our key", storage.IdempotentReply{Fingerprint: []byte("f"), Body: []byte{}})
 	})
 	got, err := answer(db, ours.Organization.ID, "same key")
 	is.NoErr(err)
@@ -70,7 +70,7 @@ func TestAnswerThatIsSealedReadsBack(t *testing.T) {
 	is := is.New(t)
 	db := open(t, newFile(t))
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return tx.SaveAnswer(1, "k", storage.Answer{Fingerprint: []byte("f"), Body: []byte("secret"), Sealed: true})
+		return tx.SaveIdempotentReply(1, "k", storage.IdempotentReply{Fingerprint: []byte("f"), Body: []byte("secret"), Sealed: true})
 	})
 	got, err := answer(db, 1, "k")
 	is.NoErr(err)
@@ -82,7 +82,7 @@ func TestAnswerIsNotKeptOfAnEffectThatFailed(t *testing.T) {
 	db := open(t, newFile(t))
 	oops := errors.New("oops")
 	err := db.Update(context.Background(), func(tx *storage.Tx) error {
-		return errors.Join(tx.SaveAnswer(1, "k", storage.Answer{Fingerprint: []byte("f"), Body: []byte{}}), oops)
+		return errors.Join(tx.SaveIdempotentReply(1, "k", storage.IdempotentReply{Fingerprint: []byte("f"), Body: []byte{}}), oops)
 	})
 	is.True(errors.Is(err, oops))
 	_, err = answer(db, 1, "k")
@@ -96,7 +96,7 @@ func TestOldAnswersAreDeletedInBatches(t *testing.T) {
 		save := func(first, last int) {
 			storagetest.Update(t, db, func(tx *storage.Tx) error {
 				for i := first; i <= last; i++ {
-					if err := tx.SaveAnswer(1, fmt.Sprint(i), storage.Answer{Fingerprint: []byte("f"), Body: []byte{}}); err != nil {
+					if err := tx.SaveIdempotentReply(1, fmt.Sprint(i), storage.IdempotentReply{Fingerprint: []byte("f"), Body: []byte{}}); err != nil {
 						return err
 					}
 				}
@@ -107,7 +107,7 @@ func TestOldAnswersAreDeletedInBatches(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		save(6, 7)
 		for _, want := range []int64{2, 2, 1, 0} {
-			is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldAnswers(2) }), want)
+			is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldIdempotentReplies(2) }), want)
 		}
 		var left []string
 		storagetest.View(t, db, func(rx *storage.Rx) error { return rx.List(&left, `SELECT key FROM idempotency ORDER BY key`) })

@@ -14,7 +14,7 @@ import (
 //     running, or held if its lane has no room.
 //   - A held job waits, out of the way of every claim, until ClaimHeld takes it.
 //   - A running job is leased to a worker of the serving process. FinishJob
-//     deletes it; RetryJob, ReleaseJob and BreakOffJob make it due again; HoldJobs
+//     deletes it; RetryJob, ReleaseJob and InterruptJob make it due again; HoldJobs
 //     makes it held again; FailJob gives it up.
 //   - A failed job waits for a person: RetryJobNow makes it due, CancelJob
 //     deletes it.
@@ -281,9 +281,9 @@ func (tx *Tx) ReleaseJob(j Job, due Time) error {
 	return tx.endRun(j, JobDue, max(due, tx.Now), j.Failures, "")
 }
 
-// BreakOffJob puts a job back whose run was cut off, so that nobody knows whether
+// InterruptJob puts a job back whose run was cut off, so that nobody knows whether
 // its outside call had an effect.
-func (tx *Tx) BreakOffJob(j Job) error {
+func (tx *Tx) InterruptJob(j Job) error {
 	if err := tx.ReleaseJob(j, tx.Now); err != nil {
 		return err
 	}

@@ -1,8 +1,8 @@
 package storage
 
-// Attached is a label as a contact or a conversation shows it. Which labels they
+// AttachedLabel is a label as a contact or a conversation shows it. Which labels they
 // have is kept in the tables contact_labels and conversation_labels.
-type Attached struct {
+type AttachedLabel struct {
 	ID    string `db:"id" json:"id"`
 	Name  string `db:"name" json:"name"`
 	Color string `db:"color" json:"color"`
@@ -10,7 +10,7 @@ type Attached struct {
 
 // ContactLabels finds the labels of contacts: for each that has any, in the
 // order of their names.
-func (rx *Rx) ContactLabels(contacts ...string) (map[string][]Attached, error) {
+func (rx *Rx) ContactLabels(contacts ...string) (map[string][]AttachedLabel, error) {
 	return rx.labelsOf(`
 		SELECT j.contact_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
@@ -21,7 +21,7 @@ func (rx *Rx) ContactLabels(contacts ...string) (map[string][]Attached, error) {
 
 // ConversationLabels finds the labels of conversations: for each that has any,
 // in the order of their names.
-func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached, error) {
+func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]AttachedLabel, error) {
 	return rx.labelsOf(`
 		SELECT j.conversation_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
@@ -32,28 +32,28 @@ func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached
 
 // labelsOf runs a query for the labels of many contacts or conversations, its
 // owners.
-func (rx *Rx) labelsOf(query string, owners []string) (map[string][]Attached, error) {
+func (rx *Rx) labelsOf(query string, owners []string) (map[string][]AttachedLabel, error) {
 	if len(owners) == 0 {
 		return nil, nil
 	}
 
 	var rows []struct {
 		Owner string `db:"owner"`
-		Attached
+		AttachedLabel
 	}
 	if err := rx.list(&rows, query, jsonList(owners)); err != nil {
 		return nil, err
 	}
 
-	all := make(map[string][]Attached, len(owners))
+	all := make(map[string][]AttachedLabel, len(owners))
 	for _, row := range rows {
-		all[row.Owner] = append(all[row.Owner], row.Attached)
+		all[row.Owner] = append(all[row.Owner], row.AttachedLabel)
 	}
 	return all, nil
 }
 
-// AttachToContact puts a label on a contact; false when it was there already.
-func (tx *Tx) AttachToContact(contact, label string) (bool, error) {
+// LabelContact puts a label on a contact; false when it was there already.
+func (tx *Tx) LabelContact(contact, label string) (bool, error) {
 	n, err := tx.exec(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT id, ?, account_id, created_at
@@ -62,8 +62,8 @@ func (tx *Tx) AttachToContact(contact, label string) (bool, error) {
 	return tx.touchContact(contact, n, err)
 }
 
-// DetachFromContact takes a label off a contact; false when it was not there.
-func (tx *Tx) DetachFromContact(contact, label string) (bool, error) {
+// UnlabelContact takes a label off a contact; false when it was not there.
+func (tx *Tx) UnlabelContact(contact, label string) (bool, error) {
 	n, err := tx.exec(`
 		DELETE FROM contact_labels
 		WHERE contact_id = ? AND label_id = ?`, contact, label)
@@ -78,18 +78,18 @@ func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, erro
 	return true, tx.execOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
 }
 
-// AttachToConversation puts a label on a conversation; false when it was there
+// LabelConversation puts a label on a conversation; false when it was there
 // already.
-func (tx *Tx) AttachToConversation(conversation, label string) (bool, error) {
+func (tx *Tx) LabelConversation(conversation, label string) (bool, error) {
 	n, err := tx.exec(`
 		INSERT OR IGNORE INTO conversation_labels (conversation_id, label_id)
 		VALUES (?, ?)`, conversation, label)
 	return tx.touchConversation(conversation, n, err)
 }
 
-// DetachFromConversation takes a label off a conversation; false when it was not
+// UnlabelConversation takes a label off a conversation; false when it was not
 // there.
-func (tx *Tx) DetachFromConversation(conversation, label string) (bool, error) {
+func (tx *Tx) UnlabelConversation(conversation, label string) (bool, error) {
 	n, err := tx.exec(`
 		DELETE FROM conversation_labels
 		WHERE conversation_id = ? AND label_id = ?`, conversation, label)
@@ -157,9 +157,9 @@ const (
 		ORDER BY account_id, contact_created_at, contact_id LIMIT ?3`
 )
 
-// AttachToContacts puts a label on contacts of an account, and returns on which
+// LabelContacts puts a label on contacts of an account, and returns on which
 // of them it was not yet.
-func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) ([]string, error) {
+func (tx *Tx) LabelContacts(account int64, contacts []string, label string) ([]string, error) {
 	return tx.changeContactLabels(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT c.id, ?, c.account_id, c.created_at
@@ -168,9 +168,9 @@ func (tx *Tx) AttachToContacts(account int64, contacts []string, label string) (
 		RETURNING contact_id`, label, jsonList(contacts), account)
 }
 
-// DetachFromContacts takes a label off contacts of an account, and returns on
+// UnlabelContacts takes a label off contacts of an account, and returns on
 // which of them it was.
-func (tx *Tx) DetachFromContacts(account int64, contacts []string, label string) ([]string, error) {
+func (tx *Tx) UnlabelContacts(account int64, contacts []string, label string) ([]string, error) {
 	return tx.changeContactLabels(`
 		DELETE FROM contact_labels
 		WHERE label_id = ? AND contact_id IN (SELECT value FROM json_each(?)) AND account_id = ?

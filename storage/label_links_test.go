@@ -40,7 +40,7 @@ func TestLabelsAreAttachedAndDetachedOnce(t *testing.T) {
 			v := view(t, db, func(rx *storage.Rx) (storage.Conversation, error) { return rx.ConversationOf(contact.ID) })
 			return changed, before.Sub(c.UpdatedAt), before.Sub(v.UpdatedAt)
 		}
-		labels := func() (of [2][]storage.Attached) {
+		labels := func() (of [2][]storage.AttachedLabel) {
 			t.Helper()
 			storagetest.View(t, db, func(rx *storage.Rx) error {
 				contacts, err := rx.ContactLabels(contact.ID)
@@ -48,43 +48,43 @@ func TestLabelsAreAttachedAndDetachedOnce(t *testing.T) {
 					return err
 				}
 				conversations, err := rx.ConversationLabels(conversation.ID)
-				of = [2][]storage.Attached{contacts[contact.ID], conversations[conversation.ID]}
+				of = [2][]storage.AttachedLabel{contacts[contact.ID], conversations[conversation.ID]}
 				return err
 			})
 			return of
 		}
-		vip := []storage.Attached{{ID: l.ID, Name: "VIP", Color: l.Color}}
-		is.Equal(labels(), [2][]storage.Attached{})
+		vip := []storage.AttachedLabel{{ID: l.ID, Name: "VIP", Color: l.Color}}
+		is.Equal(labels(), [2][]storage.AttachedLabel{})
 
-		changed, c, v := changes(func(tx *storage.Tx) (bool, error) { return tx.AttachToContact(contact.ID, l.ID) })
+		changed, c, v := changes(func(tx *storage.Tx) (bool, error) { return tx.LabelContact(contact.ID, l.ID) })
 		is.True(changed)
 		is.Equal(c, 0*time.Second)
 		is.Equal(v, time.Second) // the conversation does not show it
-		is.Equal(labels(), [2][]storage.Attached{vip, nil})
-		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.AttachToContact(contact.ID, l.ID) })
+		is.Equal(labels(), [2][]storage.AttachedLabel{vip, nil})
+		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.LabelContact(contact.ID, l.ID) })
 		is.True(!changed)
 		is.Equal(c, time.Second) // nothing happened to it
 
-		changed, c, v = changes(func(tx *storage.Tx) (bool, error) { return tx.AttachToConversation(conversation.ID, l.ID) })
+		changed, c, v = changes(func(tx *storage.Tx) (bool, error) { return tx.LabelConversation(conversation.ID, l.ID) })
 		is.True(changed)
 		is.Equal(c, 2*time.Second)
 		is.Equal(v, 0*time.Second)
-		is.Equal(labels(), [2][]storage.Attached{vip, vip})
-		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.AttachToConversation(conversation.ID, l.ID) })
+		is.Equal(labels(), [2][]storage.AttachedLabel{vip, vip})
+		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.LabelConversation(conversation.ID, l.ID) })
 		is.True(!changed)
 		is.Equal(v, time.Second)
 
-		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.DetachFromContact(contact.ID, l.ID) })
+		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelContact(contact.ID, l.ID) })
 		is.True(changed)
 		is.Equal(c, 0*time.Second)
-		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.DetachFromConversation(conversation.ID, l.ID) })
+		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelConversation(conversation.ID, l.ID) })
 		is.True(changed)
 		is.Equal(v, 0*time.Second)
-		is.Equal(labels(), [2][]storage.Attached{})
-		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.DetachFromContact(contact.ID, l.ID) })
+		is.Equal(labels(), [2][]storage.AttachedLabel{})
+		changed, c, _ = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelContact(contact.ID, l.ID) })
 		is.True(!changed)
 		is.Equal(c, 2*time.Second)
-		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.DetachFromConversation(conversation.ID, l.ID) })
+		changed, _, v = changes(func(tx *storage.Tx) (bool, error) { return tx.UnlabelConversation(conversation.ID, l.ID) })
 		is.True(!changed)
 		is.Equal(v, 2*time.Second)
 	})
@@ -105,17 +105,17 @@ func TestLabelsOfManyAreFoundAtOnceInTheOrderOfTheirNames(t *testing.T) {
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		for _, id := range ids {
-			if _, err := tx.AttachToContact(one.ID, id); err != nil {
+			if _, err := tx.LabelContact(one.ID, id); err != nil {
 				return err
 			}
-			if _, err := tx.AttachToConversation(second.ID, id); err != nil {
+			if _, err := tx.LabelConversation(second.ID, id); err != nil {
 				return err
 			}
 		}
-		_, err := tx.AttachToContact(two.ID, ids[0])
+		_, err := tx.LabelContact(two.ID, ids[0])
 		return err
 	})
-	names := func(of []storage.Attached) (all []string) {
+	names := func(of []storage.AttachedLabel) (all []string) {
 		for _, l := range of {
 			all = append(all, l.Name)
 		}
@@ -165,20 +165,20 @@ func TestLabelsOfManyContactsChangeInOneGo(t *testing.T) {
 			})
 			return age
 		}
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(account.ID, ids[:1], l.ID) }), []string{all[0].ID})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(account.ID, ids, l.ID) }), []string{all[1].ID})
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(account.ID, ids[:1], l.ID) }), []string{all[0].ID})
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(account.ID, ids, l.ID) }), []string{all[1].ID})
 		is.Equal(updated(all[0].ID, all[1].ID, all[2].ID), []time.Duration{time.Second, 0, 2 * time.Second})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(account.ID, ids, l.ID) }), nil)
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(account.ID, ids, l.ID) }), nil)
 		is.Equal(len(places(t, db, account.ID, storage.ContactFilter{LabelID: l.ID}, all)), 2)
 
 		is.Equal(change(func(tx *storage.Tx) ([]string, error) {
-			return tx.DetachFromContacts(account.ID, append(ids, all[3].ID), l.ID)
+			return tx.UnlabelContacts(account.ID, append(ids, all[3].ID), l.ID)
 		}), []string{all[0].ID, all[1].ID})
 		is.Equal(updated(all[0].ID, all[1].ID, all[3].ID), []time.Duration{0, 0, 4 * time.Second})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.DetachFromContacts(account.ID, ids, l.ID) }), nil)
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.UnlabelContacts(account.ID, ids, l.ID) }), nil)
 
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.AttachToContacts(foreign[0].AccountID, ids, l.ID) }), []string{foreign[0].ID})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.DetachFromContacts(account.ID, ids, l.ID) }), nil) // another account's
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(foreign[0].AccountID, ids, l.ID) }), []string{foreign[0].ID})
+		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.UnlabelContacts(account.ID, ids, l.ID) }), nil) // another account's
 	})
 }
 
@@ -198,10 +198,10 @@ func TestALabelIsTakenOffInBatches(t *testing.T) {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
 			for i := range contacts {
 				for _, id := range []string{l.ID, other.ID} {
-					if _, err := tx.AttachToContact(contacts[i], id); err != nil {
+					if _, err := tx.LabelContact(contacts[i], id); err != nil {
 						return err
 					}
-					if _, err := tx.AttachToConversation(conversations[i], id); err != nil {
+					if _, err := tx.LabelConversation(conversations[i], id); err != nil {
 						return err
 					}
 				}

@@ -2,7 +2,7 @@ package storage
 
 // MergeThreads makes one person of two: all that belongs to from becomes into's,
 // and from is gone. What only from knew, into knows afterwards; who of them was
-// meant by number and BSUID is for the caller to say, by UpdatePerson. It returns
+// meant by number and BSUID is for the caller to say, by UpdateContact. It returns
 // whether into has got labels.
 func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) {
 	fillMissing(into, from)
@@ -23,8 +23,8 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 // fillMissing fills in what into does not know of itself.
 func fillMissing(into *Thread, from Thread) {
 	// A name that was given through the API outlives one of a profile.
-	if into.Name == nil || from.NameIsOurs && !into.NameIsOurs && from.Name != nil {
-		into.Name, into.NameIsOurs = from.Name, from.NameIsOurs
+	if into.Name == nil || from.NameSetByClient && !into.NameSetByClient && from.Name != nil {
+		into.Name, into.NameSetByClient = from.Name, from.NameSetByClient
 	}
 
 	for _, field := range []struct {

@@ -149,9 +149,9 @@ type MessageFilter struct {
 	CreatedBefore  Time // strict
 }
 
-// Walks tells whether no index finds exactly what the filter chooses, so that
+// NeedsScan tells whether no index finds exactly what the filter chooses, so that
 // rows are read which it leaves out: such a list is one for Search.
-func (f MessageFilter) Walks() bool { return len(f.listQuery(0).filters) > 0 }
+func (f MessageFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0 }
 
 // Messages lists an account's messages, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
@@ -221,8 +221,8 @@ func (tx *Tx) InsertMessage(m *Message) error {
 // as for a message that was deleted.
 func (tx *Tx) MarkSent(m *Message, providerID string) error { return tx.markSent(m, &providerID) }
 
-// MarkSentUnnamed is MarkSent where another message has the provider's id already.
-func (tx *Tx) MarkSentUnnamed(m *Message) error { return tx.markSent(m, nil) }
+// MarkSentWithoutID is MarkSent where another message has the provider's id already.
+func (tx *Tx) MarkSentWithoutID(m *Message) error { return tx.markSent(m, nil) }
 
 // markSent tries what is almost always so before it asks: a message that waits.
 // RETURNING would cost more than the second statement.
@@ -302,8 +302,8 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	return err
 }
 
-// Unread is what came in after a message, as far as a reader saw.
-type Unread struct {
+// UnreadCount is what came in after a message, as far as a reader saw.
+type UnreadCount struct {
 	count int
 	upTo  After // the newest message that was looked at
 }
@@ -314,9 +314,9 @@ const inboundBehind = `
 	SELECT count(*) FROM messages
 	WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND direction = 'inbound' AND type <> 'reaction'`
 
-// UnreadBehind counts what came in after a message. It may be much, so it is
+// CountUnreadAfter counts what came in after a message. It may be much, so it is
 // counted before the transaction, which then counts only what is newer still.
-func (rx *Rx) UnreadBehind(m Message) (u Unread, err error) {
+func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 	err = rx.scan([]any{&u.upTo.Key, &u.upTo.ID}, `
 		SELECT created_at, id FROM messages
 		WHERE conversation_id = ?
@@ -332,7 +332,7 @@ func (rx *Rx) UnreadBehind(m Message) (u Unread, err error) {
 
 // MarkRead records that an inbound message was read. The conversation's unread
 // messages are then those that came after it.
-func (tx *Tx) MarkRead(m *Message, unread Unread) error {
+func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
 	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
 		return err

@@ -156,7 +156,7 @@ func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 				is.NoErr(tx.Exec(`UPDATE conversations SET status = 'pending'`))
 				is.NoErr(tx.MarkSent(&named, fmt.Sprint("wamid.", i)))
 				is.True(errors.Is(tx.MarkSent(&unnamed, fmt.Sprint("wamid.", i)), storage.ErrConflict)) // the provider gave it twice
-				is.NoErr(tx.MarkSentUnnamed(&unnamed))
+				is.NoErr(tx.MarkSentWithoutID(&unnamed))
 				is.True(errors.Is(tx.MarkSent(&named, "wamid.other"), storage.ErrNotFound)) // it has its name
 				return nil
 			})
@@ -212,7 +212,7 @@ func TestWhatIsRareAmongMessagesHasAnIndexOfItsOwn(t *testing.T) {
 		"failures of a type":     {list(storage.MessageFilter{Status: storage.MessageFailed, Type: "text"}), "INDEX messages_failed (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 		"what came in":           {list(storage.MessageFilter{Direction: storage.Inbound}), "INDEX messages_inbound (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 		"failures in a thread":   {list(storage.MessageFilter{Status: storage.MessageFailed, ConversationID: "c"}), "INDEX messages_of_conversation (conversation_id=?"},
-		"what is left to read":   {func(tx *storage.Tx) error { _, err := tx.UnreadBehind(m); return err }, "INDEX messages_of_conversation (conversation_id=? AND (created_at,id)>(?,?))"},
+		"what is left to read":   {func(tx *storage.Tx) error { _, err := tx.CountUnreadAfter(m); return err }, "INDEX messages_of_conversation (conversation_id=? AND (created_at,id)>(?,?))"},
 		"everything of a number": {list(storage.MessageFilter{}), "INDEX messages_of_account (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
@@ -280,8 +280,8 @@ func TestUnreadIsWhatCameInAfterwards(t *testing.T) {
 	hear("inbound", "text")
 	hear("outbound", "text")
 	hear("inbound", "reaction")
-	var unread storage.Unread
-	storagetest.View(t, db, func(rx *storage.Rx) (err error) { unread, err = rx.UnreadBehind(read); return err })
+	var unread storage.UnreadCount
+	storagetest.View(t, db, func(rx *storage.Rx) (err error) { unread, err = rx.CountUnreadAfter(read); return err })
 	hear("inbound", "image") // after the count, and before it is used
 	hear("outbound", "text")
 	hear("inbound", "reaction")

@@ -37,14 +37,14 @@ func hot() map[string]hotStatement {
 		"next due": {func(tx *storage.Tx) error { _, err := tx.NextDue("send"); return err }, "jobs_due (kind=?)"},
 		"finish":   {func(tx *storage.Tx) error { return tx.FinishJob(storage.Job{ID: 1, Runs: 1}) }, "jobs USING INTEGER PRIMARY KEY"},
 		"retry":    {func(tx *storage.Tx) error { return tx.RetryJob(storage.Job{ID: 3, Runs: 1}, 0, "e") }, "jobs USING INTEGER PRIMARY KEY"},
-		"parcel":   {func(tx *storage.Tx) error { _, err := tx.Parcel("d"); return err }, "deliveries_1 (id=?)"},
+		"parcel":   {func(tx *storage.Tx) error { _, err := tx.OutgoingDelivery("d"); return err }, "deliveries_1 (id=?)"},
 		"attempt": {func(tx *storage.Tx) error {
-			return tx.MarkDelivered(storage.Parcel{Delivery: "d"}, storage.Attempt{Attempt: 1})
+			return tx.MarkDelivered(storage.OutgoingDelivery{Delivery: "d"}, storage.Attempt{Attempt: 1})
 		},
 			"deliveries_1 (id=?)"},
 		"failure": {func(tx *storage.Tx) error { _, _, err := tx.CountFailure("s"); return err }, "subscriptions_1 (id=?)"},
-		"answer":  {func(tx *storage.Tx) error { _, err := tx.Answer(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
-		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldAnswers(10); return err },
+		"answer":  {func(tx *storage.Tx) error { _, err := tx.IdempotentReply(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
+		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldIdempotentReplies(10); return err },
 			"idempotency_by_age (created_at<?)"},
 		"messages": {func(tx *storage.Tx) error {
 			_, _, err := tx.Messages(1, storage.MessageFilter{}, storage.First, 10)
@@ -178,7 +178,7 @@ func TestBusyTablesTakeRowsWithoutTemporaryIndexes(t *testing.T) {
 		"an event and a delivery": func(tx *storage.Tx) error {
 			return tx.InsertEvent(storage.Event{ID: "evt_1", OrganizationID: organization, Type: "t", Source: "svc", Payload: []byte("{}")}, "")
 		},
-		"a word in a conversation": func(tx *storage.Tx) error { return tx.MarkWrittenIn(h.conversation.ID) },
+		"a word in a conversation": func(tx *storage.Tx) error { return tx.MarkMessageWritten(h.conversation.ID) },
 		"a step of a message":      func(tx *storage.Tx) error { return tx.MarkPending(m.ID) },
 		"a lease": func(tx *storage.Tx) error {
 			_, _, err := tx.ClaimDue("send", 1, time.Minute, func(string) bool { return true })

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Purge says what is old enough to be deleted, and whose.
-type Purge struct {
+// PurgeScope says what is old enough to be deleted, and whose.
+type PurgeScope struct {
 	Before       Time  `json:"before"`
 	Organization int64 `json:"organization"` // 0: everybody's
 	Account      int64 `json:"account"`      // 0: of all accounts; otherwise Organization owns it
@@ -39,7 +39,7 @@ func jsonList[T string | int64](all []T) string {
 }
 
 // PurgedAccounts lists the accounts that a purge is about, removed ones too.
-func (rx *Rx) PurgedAccounts(p Purge) ([]int64, error) {
+func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 	var all []int64
 	err := rx.list(&all, `
 		SELECT id FROM accounts
@@ -99,7 +99,7 @@ func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
 }
 
 // OldEvents lists events from before a time, oldest first.
-func (rx *Rx) OldEvents(p Purge, after Row, limit int) ([]Row, error) {
+func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 	var rows []Row
 	err := rx.list(&rows, `
 		SELECT created_at, id FROM events
@@ -128,9 +128,9 @@ func (tx *Tx) DeleteEvents(rows []Row, before Time, unfinished bool) (events, de
 	return events, deliveries, err
 }
 
-// OldCalls lists logged calls from before a time, oldest first. A call is an
+// OldAPICalls lists logged calls from before a time, oldest first. A call is an
 // organization's, never an account's.
-func (rx *Rx) OldCalls(p Purge, after Row, limit int) ([]Row, error) {
+func (rx *Rx) OldAPICalls(p PurgeScope, after Row, limit int) ([]Row, error) {
 	if p.Account != 0 {
 		return nil, nil
 	}
@@ -144,8 +144,8 @@ func (rx *Rx) OldCalls(p Purge, after Row, limit int) ([]Row, error) {
 	return rows, err
 }
 
-// DeleteCalls deletes logged calls and returns how many there were.
-func (tx *Tx) DeleteCalls(rows []Row) (int64, error) {
+// DeleteAPICalls deletes logged calls and returns how many there were.
+func (tx *Tx) DeleteAPICalls(rows []Row) (int64, error) {
 	return tx.exec(`DELETE FROM api_log WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
 }
 
@@ -155,7 +155,7 @@ const rawCallbacksOf = `(?2 = 0 OR EXISTS (SELECT 1 FROM accounts WHERE id = acc
 	AND (?3 = 0 OR account_id = ?3)`
 
 // OldRawCallbacks lists kept callbacks from before a time, oldest first.
-func (rx *Rx) OldRawCallbacks(p Purge, after Row, limit int) ([]Row, error) {
+func (rx *Rx) OldRawCallbacks(p PurgeScope, after Row, limit int) ([]Row, error) {
 	var rows []Row
 	err := rx.list(&rows, `
 		SELECT created_at, id FROM raw_callbacks
@@ -170,8 +170,8 @@ func (tx *Tx) DeleteRawCallbacks(rows []Row) (int64, error) {
 	return tx.exec(`DELETE FROM raw_callbacks WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
 }
 
-// Purged counts what a purge deletes, or would delete.
-type Purged struct {
+// PurgeCounts counts what a purge deletes, or would delete.
+type PurgeCounts struct {
 	Messages     int64 `db:"messages" json:"messages"`
 	Media        int64 `db:"media" json:"media"`
 	Events       int64 `db:"events" json:"events"`
@@ -181,12 +181,12 @@ type Purged struct {
 }
 
 // Total is how many rows that is.
-func (p Purged) Total() int64 {
+func (p PurgeCounts) Total() int64 {
 	return p.Messages + p.Media + p.Events + p.Deliveries + p.Calls + p.RawCallbacks
 }
 
 // Add adds what another step has deleted.
-func (p *Purged) Add(n Purged) {
+func (p *PurgeCounts) Add(n PurgeCounts) {
 	p.Messages += n.Messages
 	p.Media += n.Media
 	p.Events += n.Events
@@ -199,8 +199,8 @@ func (p *Purged) Add(n Purged) {
 const accountsOf = `SELECT id FROM accounts WHERE (?2 = 0 OR organization_id = ?2) AND (?3 = 0 OR id = ?3)`
 
 // PurgeCounts counts what a purge finds. It reads all of it.
-func (rx *Rx) PurgeCounts(p Purge) (Purged, error) {
-	var n Purged
+func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
+	var n PurgeCounts
 	err := rx.get(&n, `
 		SELECT
 			(SELECT count(*) FROM messages

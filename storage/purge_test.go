@@ -18,7 +18,7 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 	db := open(t, newFile(t))
 	after := storage.Row{At: 1, ID: "1"}
 	rows := []storage.Row{after}
-	everybody, org := storage.Purge{Before: 9}, storage.Purge{Before: 9, Organization: 1, Account: 1}
+	everybody, org := storage.PurgeScope{Before: 9}, storage.PurgeScope{Before: 9, Organization: 1, Account: 1}
 	for name, c := range map[string]struct {
 		run  func(tx *storage.Tx) error
 		uses string
@@ -27,12 +27,12 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 			"COVERING INDEX messages_of_account (account_id=? AND (created_at,id)>(?,?) AND created_at<?)"},
 		"events":                    {func(tx *storage.Tx) error { _, err := tx.OldEvents(everybody, after, 10); return err }, "events_by_age ((created_at,id)>(?,?) AND created_at<?)"},
 		"events of an organization": {func(tx *storage.Tx) error { _, err := tx.OldEvents(org, after, 10); return err }, "events_by_age ((created_at,id)>(?,?) AND created_at<?)"},
-		"calls": {func(tx *storage.Tx) error { _, err := tx.OldCalls(everybody, after, 10); return err },
+		"calls": {func(tx *storage.Tx) error { _, err := tx.OldAPICalls(everybody, after, 10); return err },
 			"api_log_by_age (created_at>? AND created_at<?)"},
 		"raw callbacks":    {func(tx *storage.Tx) error { _, err := tx.OldRawCallbacks(org, after, 10); return err }, "raw_callbacks_by_age"},
 		"delete messages":  {func(tx *storage.Tx) error { _, _, _, err := tx.DeleteMessages(rows); return err }, "messages USING INDEX sqlite_autoindex_messages_1 (id=?)"},
 		"delete events":    {func(tx *storage.Tx) error { _, _, err := tx.DeleteEvents(rows, 9, true); return err }, "deliveries_of_event (event=?)"},
-		"delete calls":     {func(tx *storage.Tx) error { _, err := tx.DeleteCalls(rows); return err }, "api_log USING INTEGER PRIMARY KEY (rowid=?)"},
+		"delete calls":     {func(tx *storage.Tx) error { _, err := tx.DeleteAPICalls(rows); return err }, "api_log USING INTEGER PRIMARY KEY (rowid=?)"},
 		"delete callbacks": {func(tx *storage.Tx) error { _, err := tx.DeleteRawCallbacks(rows); return err }, "raw_callbacks USING INTEGER PRIMARY KEY (rowid=?)"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
@@ -55,31 +55,31 @@ func TestRowsAreWalkedInSteps(t *testing.T) {
 	db := open(t, newFile(t))
 	ours, theirs := two(t, db)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		var calls []storage.Call
+		var calls []storage.APICall
 		for i := range 30 {
 			org := &ours.Organization.ID
 			if i%3 == 0 {
 				org = &theirs.Organization.ID
 			}
-			calls = append(calls, storage.Call{OrganizationID: org, Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: storage.Time(5 + i/12)})
+			calls = append(calls, storage.APICall{OrganizationID: org, Method: "GET", Path: "/v1/me", Status: 200, RequestID: "r", CreatedAt: storage.Time(5 + i/12)})
 		}
-		return tx.InsertCalls(calls)
+		return tx.InsertAPICalls(calls)
 	})
-	walk := func(p storage.Purge) (all []storage.Row) {
+	walk := func(p storage.PurgeScope) (all []storage.Row) {
 		for after := (storage.Row{}); ; after = all[len(all)-1] {
-			step := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) { return rx.OldCalls(p, after, 1) })
+			step := view(t, db, func(rx *storage.Rx) ([]storage.Row, error) { return rx.OldAPICalls(p, after, 1) })
 			if len(step) == 0 {
 				return all
 			}
 			all = append(all, step...)
 		}
 	}
-	all := walk(storage.Purge{Before: 7})
+	all := walk(storage.PurgeScope{Before: 7})
 	is.Equal(len(all), 24)    // of all with times 5, 6 and 7
 	is.Equal(all[9].ID, "10") // by number, not as texts
 	is.Equal(len(slices.Compact(all)), 24)
-	is.Equal(len(walk(storage.Purge{Before: 7, Organization: theirs.Organization.ID})), 8)
-	is.Equal(len(walk(storage.Purge{Before: 7, Organization: theirs.Organization.ID, Account: 1})), 0) // no account has calls
+	is.Equal(len(walk(storage.PurgeScope{Before: 7, Organization: theirs.Organization.ID})), 8)
+	is.Equal(len(walk(storage.PurgeScope{Before: 7, Organization: theirs.Organization.ID, Account: 1})), 0) // no account has calls
 }
 
 func TestMessagesUnderWayAreNotPurged(t *testing.T) {
@@ -99,10 +99,10 @@ func TestMessagesUnderWayAreNotPurged(t *testing.T) {
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		return tx.Exec(`UPDATE messages SET status = 'delivered', media_status = 'fetching' WHERE id = ?`, fetching.ID)
 	})
-	counted := view(t, db, func(rx *storage.Rx) (storage.Purged, error) {
-		return rx.PurgeCounts(storage.Purge{Before: storage.Now() + 1})
+	counted := view(t, db, func(rx *storage.Rx) (storage.PurgeCounts, error) {
+		return rx.CountPurge(storage.PurgeScope{Before: storage.Now() + 1})
 	})
-	is.Equal(counted, storage.Purged{Messages: 2})
+	is.Equal(counted, storage.PurgeCounts{Messages: 2})
 	is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { n, _, _, err := tx.DeleteMessages(rows); return n, err }), int64(2))
 	left := view(t, db, func(rx *storage.Rx) ([]storage.Message, error) {
 		rows, _, err := rx.Messages(h.account.ID, storage.MessageFilter{}, storage.First, 10)

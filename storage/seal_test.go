@@ -73,11 +73,11 @@ func TestSealedAnswerCannotBeReadInTheFile(t *testing.T) {
 	is.NoErr(err)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		return errors.Join(
-			tx.SaveAnswer(1, "k1", storage.Answer{Fingerprint: []byte{1}, Body: []byte("whsec_hidden"), Sealed: true}),
-			tx.SaveAnswer(1, "k2", storage.Answer{Fingerprint: []byte{1}, Body: []byte("plain to see")}))
+			tx.SaveIdempotentReply(1, "k1", storage.IdempotentReply{Fingerprint: []byte{1}, Body: []byte("whsec_hidden"), Sealed: true}),
+			tx.SaveIdempotentReply(1, "k2", storage.IdempotentReply{Fingerprint: []byte{1}, Body: []byte("plain to see")}))
 	})
 	storagetest.View(t, db, func(rx *storage.Rx) error {
-		a, err := rx.Answer(1, "k1")
+		a, err := rx.IdempotentReply(1, "k1")
 		is.Equal(string(a.Body), "whsec_hidden")
 		return err
 	})

@@ -68,7 +68,7 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 	tx.closeLane(deliveryLane(id))
 
 	// A full step may have left some: they are the job's.
-	buried, err := tx.BuryDeliveries(id)
+	buried, err := tx.FailOutstandingDeliveries(id)
 	if err != nil || buried < DeliveriesPerStep {
 		return err
 	}
@@ -102,10 +102,10 @@ func (rx *Rx) outstandingOf(subscription string, limit int) ([]outstanding, erro
 	return all, nil
 }
 
-// BuryDeliveries makes up to DeliveriesPerStep outstanding deliveries of a
+// FailOutstandingDeliveries makes up to DeliveriesPerStep outstanding deliveries of a
 // disabled subscription dead, takes their jobs off the queue, and returns how
 // many there were: none of one that was enabled meanwhile.
-func (tx *Tx) BuryDeliveries(subscription string) (int, error) {
+func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 	var disabled int
 	err := tx.get(&disabled, `SELECT count(*) FROM subscriptions WHERE id = ? AND status = 'disabled'`, subscription)
 	if err != nil || disabled == 0 {
@@ -158,7 +158,7 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 		return err
 	}
 
-	if gone, err := tx.UprootSubscription(id); err != nil || gone {
+	if gone, err := tx.DeleteSubscriptionStep(id); err != nil || gone {
 		return err
 	}
 
@@ -166,9 +166,9 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 	return err
 }
 
-// UprootSubscription removes up to DeliveriesPerStep deliveries of a deleted
+// DeleteSubscriptionStep removes up to DeliveriesPerStep deliveries of a deleted
 // subscription, and once there are no more itself; then it returns true.
-func (tx *Tx) UprootSubscription(id string) (gone bool, err error) {
+func (tx *Tx) DeleteSubscriptionStep(id string) (gone bool, err error) {
 	var some []outstanding
 	err = tx.list(&some, `
 		SELECT id, job_id

@@ -147,7 +147,7 @@ func TestManyDeliveriesAreBuriedAndRemovedInSteps(t *testing.T) {
 	is.Equal(statuses(t, db), map[string]int{"dead": 500, "pending": 10})
 	is.Equal(len(jobs(storage.KindFailDeliveries)), 1)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		n, err := tx.BuryDeliveries(s.ID)
+		n, err := tx.FailOutstandingDeliveries(s.ID)
 		is.Equal(n, 10)
 		return err
 	})
@@ -162,7 +162,7 @@ func TestManyDeliveriesAreBuriedAndRemovedInSteps(t *testing.T) {
 	happen(t, db, tenant.Organization.ID, "message.sent", "")
 	is.Equal(len(deliveries(t, db)), 10) // and for new events
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		gone, err := tx.UprootSubscription(s.ID)
+		gone, err := tx.DeleteSubscriptionStep(s.ID)
 		is.True(gone)
 		return err
 	})
@@ -177,7 +177,7 @@ func TestBuryingStopsWhenTheSubscriptionIsEnabledAgain(t *testing.T) {
 	s, _ := storagetest.Subscribe(t, db, tenant, "https://hook.test")
 	happen(t, db, tenant.Organization.ID, "message.sent", "")
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		n, err := tx.BuryDeliveries(s.ID)
+		n, err := tx.FailOutstandingDeliveries(s.ID)
 		is.Equal(n, 0)
 		return err
 	})

@@ -97,8 +97,8 @@ func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error)
 	return rx.recipient(recipients+withParent+onlyOldest, account, parent)
 }
 
-// BeginThread makes the conversation of a contact that has none.
-func (tx *Tx) BeginThread(t *Thread) error {
+// InsertThreadConversation makes the conversation of a contact that has none.
+func (tx *Tx) InsertThreadConversation(t *Thread) error {
 	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false
 	_, err := tx.exec(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
@@ -106,9 +106,9 @@ func (tx *Tx) BeginThread(t *Thread) error {
 	return err
 }
 
-// MarkHeard records that the person wrote at a time: a message that was not read
+// MarkMessageReceived records that the person wrote at a time: a message that was not read
 // yet, which opens the conversation again if it was resolved.
-func (tx *Tx) MarkHeard(t *Thread, at Time) error {
+func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen
 	}
@@ -118,15 +118,11 @@ func (tx *Tx) MarkHeard(t *Thread, at Time) error {
 		WHERE id = ?`, t.Status, tx.Now, at, tx.Now, t.ConversationID)
 }
 
-// MarkReacted records that the person reacted at a time, which is no message to
+// MarkReactionReceived records that the person reacted at a time, which is no message to
 // be read.
-func (tx *Tx) MarkReacted(t Thread, at Time) error {
+func (tx *Tx) MarkReactionReceived(t Thread, at Time) error {
 	return tx.execOne(`
 		UPDATE conversations
 		SET last_inbound_at = max(last_inbound_at, ?), updated_at = ?
 		WHERE id = ?`, at, tx.Now, t.ConversationID)
 }
-
-// UpdatePerson stores what the provider may change about a contact. ErrConflict
-// means that another contact has the number or the BSUID.
-func (tx *Tx) UpdatePerson(t *Thread) error { return tx.UpdateContact(&t.Contact) }

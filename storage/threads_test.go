@@ -32,7 +32,7 @@ func person(t *testing.T, db *storage.DB, account int64, phone, bsuid string) (c
 func speak(t *testing.T, db *storage.DB, c *storage.Thread, messages int) {
 	t.Helper()
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		if err := tx.BeginThread(c); err != nil {
+		if err := tx.InsertThreadConversation(c); err != nil {
 			return err
 		}
 		for range messages {
@@ -41,7 +41,7 @@ func speak(t *testing.T, db *storage.DB, c *storage.Thread, messages int) {
 			if err := tx.InsertMessage(&m); err != nil {
 				return err
 			}
-			if err := tx.MarkHeard(c, tx.Now); err != nil {
+			if err := tx.MarkMessageReceived(c, tx.Now); err != nil {
 				return err
 			}
 		}
@@ -108,14 +108,14 @@ func TestAThreadRemembersWhoSpokeWhen(t *testing.T) {
 			storagetest.Update(t, db, fn)
 			return storage.Now()
 		}
-		said := step(func(tx *storage.Tx) error { return tx.MarkWrittenIn(c.ConversationID) })
+		said := step(func(tx *storage.Tx) error { return tx.MarkMessageWritten(c.ConversationID) })
 		is.Equal(state(), row{"open", 0, said, 0, said})
-		heard := step(func(tx *storage.Tx) error { return tx.MarkHeard(&c, tx.Now) })
+		heard := step(func(tx *storage.Tx) error { return tx.MarkMessageReceived(&c, tx.Now) })
 		is.Equal(state(), row{"open", 1, heard, heard, heard})
-		reacted := step(func(tx *storage.Tx) error { return tx.MarkReacted(c, tx.Now) })
+		reacted := step(func(tx *storage.Tx) error { return tx.MarkReactionReceived(c, tx.Now) })
 		is.Equal(state(), row{"open", 1, heard, reacted, reacted})
 		c.Status = storage.ConversationResolved
-		late := step(func(tx *storage.Tx) error { return tx.MarkHeard(&c, heard) })
+		late := step(func(tx *storage.Tx) error { return tx.MarkMessageReceived(&c, heard) })
 		is.Equal(state(), row{"open", 2, late, reacted, late}) // what was written earlier does not turn the clock back
 		is.Equal(c.Status, "open")
 	})
@@ -130,8 +130,8 @@ func TestMergingLosesNothing(t *testing.T) {
 	speak(t, db, &into, 3)
 	speak(t, db, &from, 500)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		from.Name, from.NameIsOurs, from.OptedIn, from.Metadata = new("Ana"), true, true, storage.JSON(`{"a":1}`)
-		if err := tx.UpdatePerson(&from); err != nil {
+		from.Name, from.NameSetByClient, from.OptedIn, from.Metadata = new("Ana"), true, true, storage.JSON(`{"a":1}`)
+		if err := tx.UpdateContact(&from.Contact); err != nil {
 			return err
 		}
 		labeled, err := tx.MergeThreads(&into, from)
@@ -139,7 +139,7 @@ func TestMergingLosesNothing(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return tx.UpdatePerson(&into)
+		return tx.UpdateContact(&into.Contact)
 	})
 	got := readThread(t, db, account, into.ID)
 	is.Equal(got, into)
@@ -193,7 +193,7 @@ func TestThreadsAreFoundByAnIndex(t *testing.T) {
 	}{
 		"by number": {func(tx *storage.Tx) error { _, err := tx.ThreadByPhone(account, "+15550001111"); return err }, "contacts_phone (account_id=? AND phone_number=?)"},
 		"by id":     {func(tx *storage.Tx) error { _, _ = tx.ThreadByBSUID(account, "US.1"); return nil }, "contacts_bsuid (account_id=? AND bsuid=?)"},
-		"heard":     {func(tx *storage.Tx) error { return tx.MarkHeard(&into, 1) }, "conversations USING INDEX sqlite_autoindex_conversations_1 (id=?)"},
+		"heard":     {func(tx *storage.Tx) error { return tx.MarkMessageReceived(&into, 1) }, "conversations USING INDEX sqlite_autoindex_conversations_1 (id=?)"},
 		"edits":     {func(tx *storage.Tx) error { _, err := tx.MessageEdits("m"); return err }, "message_edits USING PRIMARY KEY (message_id=?)"},
 		"removed":   {func(tx *storage.Tx) error { _, err := tx.WasRemoved("1", "2"); return err }, "accounts_removed_number (phone_number_id=?)"},
 		"merge":     {func(tx *storage.Tx) error { _, err := tx.MergeThreads(&into, from); return err }, "messages_of_conversation (conversation_id=?)"},

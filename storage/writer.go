@@ -244,7 +244,7 @@ func (wr *writer) checkOtherProcesses() error {
 
 	if version != wr.seen {
 		wr.seen = version
-		wr.db.Forget()
+		wr.db.DropCaches()
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func TestAccountsAreListed(t *testing.T) {
 	other := storagetest.Seed(t, f.db, "Other")
 	f.connect(other, "100000004")
 	storagetest.Update(t, f.db, func(tx *storage.Tx) error {
-		return tx.MarkAccount(second.ID, storage.AccountDegraded, "The token expired.")
+		return tx.MarkAccountStatus(second.ID, storage.AccountDegraded, "The token expired.")
 	})
 	f.exec(`INSERT INTO customers (id, organization_id, team_id, name, created_at, updated_at) VALUES ('cus_01JQ0Z8M4T9V2X3W5Y6A7B8C9D', ?, ?, 'Bakery', 1, 1)`,
 		f.tenant.Organization.ID, f.tenant.Team.ID)

@@ -16,7 +16,7 @@ type customerSummary struct {
 	Name string `json:"name"`
 }
 
-func viewChatAccount(a storage.ChatAccount) chatAccountView {
+func viewChatAccount(a storage.AccountSummary) chatAccountView {
 	v := chatAccountView{PhoneNumber: a.PhoneNumber, PhoneNumberID: a.PhoneNumberID}
 	if a.CustomerID != nil {
 		v.Customer = &customerSummary{ID: *a.CustomerID, Name: *a.CustomerName}

@@ -45,7 +45,7 @@ func (c *contactChanges) validate() error {
 // profile name; null gives that up, and a profile name may be stored again.
 func (c *contactChanges) apply(to *storage.Contact) {
 	if c.Name.Set {
-		to.Name, to.NameIsOurs = c.Name.orNil(), !c.Name.Null
+		to.Name, to.NameSetByClient = c.Name.orNil(), !c.Name.Null
 	}
 	if c.Username.Set {
 		to.Username = c.Username.orNil()
@@ -93,7 +93,7 @@ func changeContact(tx *storage.Tx, subject event.Subject, c *storage.Contact, in
 
 	// A PATCH that changes nothing leaves updated_at alone and emits no event.
 	if len(reported) == 0 && sameText(before.Username, c.Username) &&
-		before.OptedIn == c.OptedIn && before.NameIsOurs == c.NameIsOurs {
+		before.OptedIn == c.OptedIn && before.NameSetByClient == c.NameSetByClient {
 		*c = before
 		return nil
 	}

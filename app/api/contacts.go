@@ -20,21 +20,21 @@ const (
 
 // contactView is the public shape of a contact.
 type contactView struct {
-	ID                string             `json:"id"`
-	Object            string             `json:"object"`
-	PhoneNumber       *string            `json:"phone_number"`
-	BSUID             *string            `json:"bsuid"`
-	ParentBSUID       *string            `json:"parent_bsuid"`
-	Username          *string            `json:"username"`
-	Name              *string            `json:"name"`
-	Email             *string            `json:"email"`
-	Metadata          storage.JSON       `json:"metadata"`
-	Labels            []storage.Attached `json:"labels"`
-	MarketingOptedOut bool               `json:"marketing_opted_out"`
-	OptedIn           bool               `json:"opted_in"`
-	ChatAccount       chatAccountView    `json:"chat_account"`
-	CreatedAt         storage.Time       `json:"created_at"`
-	UpdatedAt         storage.Time       `json:"updated_at"`
+	ID                string                  `json:"id"`
+	Object            string                  `json:"object"`
+	PhoneNumber       *string                 `json:"phone_number"`
+	BSUID             *string                 `json:"bsuid"`
+	ParentBSUID       *string                 `json:"parent_bsuid"`
+	Username          *string                 `json:"username"`
+	Name              *string                 `json:"name"`
+	Email             *string                 `json:"email"`
+	Metadata          storage.JSON            `json:"metadata"`
+	Labels            []storage.AttachedLabel `json:"labels"`
+	MarketingOptedOut bool                    `json:"marketing_opted_out"`
+	OptedIn           bool                    `json:"opted_in"`
+	AccountSummary    chatAccountView         `json:"chat_account"`
+	CreatedAt         storage.Time            `json:"created_at"`
+	UpdatedAt         storage.Time            `json:"updated_at"`
 }
 
 // contactViews reads what a view of some contacts needs beside their rows, with one
@@ -50,7 +50,7 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 		return nil, err
 	}
 
-	chat, err := rx.ChatAccount(account)
+	chat, err := rx.AccountSummary(account)
 
 	return func(c storage.Contact) contactView {
 		return contactView{
@@ -66,7 +66,7 @@ func contactViews(rx *storage.Rx, account int64, contacts ...storage.Contact) (f
 			Labels:            orEmpty(labels[c.ID]),
 			MarketingOptedOut: c.MarketingOptedOut,
 			OptedIn:           c.OptedIn,
-			ChatAccount:       viewChatAccount(chat),
+			AccountSummary:    viewChatAccount(chat),
 			CreatedAt:         c.CreatedAt,
 			UpdatedAt:         c.UpdatedAt,
 		}
@@ -111,7 +111,7 @@ func (s *Server) listContacts(r *request) (reply, error) {
 
 	var rows []storage.Contact
 	var view func(storage.Contact) contactView
-	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
 		if rows, q.reached, err = rx.Contacts(r.account.ID, f, q.after, q.fetch()); err != nil {
 			return err
 		}
@@ -160,13 +160,13 @@ func (c *newContact) validate() error {
 // contact is the row that the body asks for.
 func (c *newContact) contact(account int64) storage.Contact {
 	made := storage.Contact{
-		AccountID:  account,
-		BSUID:      c.BSUID,
-		Username:   c.Username,
-		Name:       c.Name,
-		NameIsOurs: c.Name != nil,
-		Email:      c.Email,
-		OptedIn:    c.OptedIn,
+		AccountID:       account,
+		BSUID:           c.BSUID,
+		Username:        c.Username,
+		Name:            c.Name,
+		NameSetByClient: c.Name != nil,
+		Email:           c.Email,
+		OptedIn:         c.OptedIn,
 	}
 
 	if c.PhoneNumber != nil {

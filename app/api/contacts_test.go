@@ -250,7 +250,7 @@ func TestANameFromTheAPIIsOurs(t *testing.T) {
 		t.Helper()
 		storagetest.View(t, f.db, func(rx *storage.Rx) error {
 			c, err := rx.Contact(account.ID, id)
-			ours = c.NameIsOurs
+			ours = c.NameSetByClient
 			return err
 		})
 		return ours

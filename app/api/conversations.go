@@ -19,19 +19,19 @@ const serviceWindow = 24 * time.Hour
 
 // conversationView is the public shape of a conversation.
 type conversationView struct {
-	ID                     string             `json:"id"`
-	Object                 string             `json:"object"`
-	Status                 string             `json:"status"`
-	Contact                contactSummary     `json:"contact"`
-	ChatAccount            chatAccountView    `json:"chat_account"`
-	Assignee               *assigneeView      `json:"assignee"`
-	Labels                 []storage.Attached `json:"labels"`
-	UnreadCount            int                `json:"unread_count"`
-	LastMessageAt          storage.Time       `json:"last_message_at"`
-	LastInboundAt          storage.Time       `json:"last_inbound_at"`
-	ServiceWindowExpiresAt storage.Time       `json:"service_window_expires_at"`
-	CreatedAt              storage.Time       `json:"created_at"`
-	UpdatedAt              storage.Time       `json:"updated_at"`
+	ID                     string                  `json:"id"`
+	Object                 string                  `json:"object"`
+	Status                 string                  `json:"status"`
+	Contact                contactSummary          `json:"contact"`
+	AccountSummary         chatAccountView         `json:"chat_account"`
+	Assignee               *assigneeView           `json:"assignee"`
+	Labels                 []storage.AttachedLabel `json:"labels"`
+	UnreadCount            int                     `json:"unread_count"`
+	LastMessageAt          storage.Time            `json:"last_message_at"`
+	LastInboundAt          storage.Time            `json:"last_inbound_at"`
+	ServiceWindowExpiresAt storage.Time            `json:"service_window_expires_at"`
+	CreatedAt              storage.Time            `json:"created_at"`
+	UpdatedAt              storage.Time            `json:"updated_at"`
 }
 
 // contactSummary is a contact inside of a conversation.
@@ -63,21 +63,21 @@ func conversationViews(
 		return nil, err
 	}
 
-	chat, err := rx.ChatAccount(account)
+	chat, err := rx.AccountSummary(account)
 
 	return func(c storage.FullConversation) conversationView {
 		v := conversationView{
-			ID:            c.ID,
-			Object:        "conversation",
-			Status:        c.Status,
-			Contact:       contactSummary{c.ContactID, c.ContactPhone, c.ContactName},
-			ChatAccount:   viewChatAccount(chat),
-			Labels:        orEmpty(labels[c.ID]),
-			UnreadCount:   c.UnreadCount,
-			LastMessageAt: c.LastMessageAt,
-			LastInboundAt: c.LastInboundAt,
-			CreatedAt:     c.CreatedAt,
-			UpdatedAt:     c.UpdatedAt,
+			ID:             c.ID,
+			Object:         "conversation",
+			Status:         c.Status,
+			Contact:        contactSummary{c.ContactID, c.ContactPhone, c.ContactName},
+			AccountSummary: viewChatAccount(chat),
+			Labels:         orEmpty(labels[c.ID]),
+			UnreadCount:    c.UnreadCount,
+			LastMessageAt:  c.LastMessageAt,
+			LastInboundAt:  c.LastInboundAt,
+			CreatedAt:      c.CreatedAt,
+			UpdatedAt:      c.UpdatedAt,
 		}
 
 		if c.AssigneeID != nil {
@@ -116,7 +116,7 @@ func (s *Server) listConversations(r *request) (reply, error) {
 
 	var rows []storage.FullConversation
 	var view func(storage.FullConversation) conversationView
-	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
 		if rows, q.reached, err = rx.Conversations(r.account.ID, f, q.after, q.fetch()); err != nil {
 			return err
 		}

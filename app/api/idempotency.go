@@ -108,9 +108,9 @@ func (s *Server) handle(r *request) (reply, error) {
 // savedAnswer is the stored answer of an earlier request with the key. Without one the
 // reply has no body.
 func (s *Server) savedAnswer(r *request) (reply, error) {
-	var a storage.Answer
+	var a storage.IdempotentReply
 	err := s.view(r, func(rx *storage.Rx) (err error) {
-		a, err = rx.Answer(r.org.ID, r.idempotency.key)
+		a, err = rx.IdempotentReply(r.org.ID, r.idempotency.key)
 		return err
 	})
 
@@ -139,7 +139,7 @@ func (s *Server) saveAnswer(tx *storage.Tx, r *request, rep *reply) error {
 	}
 
 	r.idempotency.saved = true
-	a := storage.Answer{
+	a := storage.IdempotentReply{
 		Fingerprint: r.idempotency.fingerprint[:],
 		Status:      rep.status,
 		RequestID:   r.id,
@@ -149,7 +149,7 @@ func (s *Server) saveAnswer(tx *storage.Tx, r *request, rep *reply) error {
 	if r.account.ID != 0 {
 		a.AccountID = &r.account.ID
 	}
-	return tx.SaveAnswer(r.org.ID, r.idempotency.key, a)
+	return tx.SaveIdempotentReply(r.org.ID, r.idempotency.key, a)
 }
 
 func errKeyReuse() *Error {

@@ -87,7 +87,7 @@ func (s *Server) attachToContact(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		changed, err := tx.AttachToContact(c.ID, l.ID)
+		changed, err := tx.LabelContact(c.ID, l.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -109,7 +109,7 @@ func (s *Server) detachFromContact(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		changed, err := tx.DetachFromContact(c.ID, l.ID)
+		changed, err := tx.UnlabelContact(c.ID, l.ID)
 		if err != nil {
 			return reply{}, err
 		}
@@ -136,7 +136,7 @@ func (s *Server) attachToConversation(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		_, err = tx.AttachToConversation(c.ID, l.ID)
+		_, err = tx.LabelConversation(c.ID, l.ID)
 		return ok(conversationLabelView{c.ID, l.ID, true}), err
 	})
 }
@@ -154,7 +154,7 @@ func (s *Server) detachFromConversation(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		_, err = tx.DetachFromConversation(c.ID, l.ID)
+		_, err = tx.UnlabelConversation(c.ID, l.ID)
 		return ok(conversationLabelView{c.ID, l.ID, false}), err
 	})
 }
@@ -242,9 +242,9 @@ func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelV
 // attachOrDetach attaches or detaches the label for all contacts with one statement,
 // emits contact.updated for each that changed, and returns their number.
 func attachOrDetach(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
-	change := tx.AttachToContacts
+	change := tx.LabelContacts
 	if *in.Operation == "detach" {
-		change = tx.DetachFromContacts
+		change = tx.UnlabelContacts
 	}
 
 	ids, err := change(r.account.ID, in.ContactIDs, *in.LabelID)

@@ -44,7 +44,7 @@ func (s *Server) listMessages(r *request) (reply, error) {
 	}
 
 	var rows []storage.Message
-	err = s.search(r, f.Walks(), func(rx *storage.Rx) (err error) {
+	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Messages(r.account.ID, f, q.after, q.fetch())
 		return err
 	})
@@ -60,7 +60,7 @@ func (s *Server) messageIn(r *request) (m storage.Message, err error) {
 		return m, notFound()
 	}
 
-	err = s.DB.Peek(r.http.Context(), func(rx *storage.Rx) (err error) {
+	err = s.DB.ViewOnce(r.http.Context(), func(rx *storage.Rx) (err error) {
 		m, err = rx.Message(r.account.ID, id)
 		return err
 	})
@@ -140,7 +140,7 @@ func (s *Server) markRead(r *request, read readReceipt) (reply, error) {
 
 // unreadAfter counts the unread messages behind an inbound message. It runs outside of
 // the write transaction, because counting may take long.
-func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unread, err error) {
+func (s *Server) unreadAfter(r *request, providerID string) (unread storage.UnreadCount, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
 		m, err := rx.MessageByProviderID(r.account.ID, providerID)
 		if err != nil {
@@ -150,7 +150,7 @@ func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unre
 			return notFound()
 		}
 
-		unread, err = rx.UnreadBehind(m)
+		unread, err = rx.CountUnreadAfter(m)
 		return err
 	})
 	return unread, err
@@ -203,7 +203,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 // that a message is sent in it.
 func ensureConversation(tx *storage.Tx, to *storage.Recipient) error {
 	if to.ConversationID != nil {
-		return tx.MarkWrittenIn(*to.ConversationID)
+		return tx.MarkMessageWritten(*to.ConversationID)
 	}
 	conversation, err := tx.EnsureConversation(to.AccountID, to.ID)
 	to.ConversationID = &conversation.ID

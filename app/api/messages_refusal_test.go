@@ -93,7 +93,7 @@ func restrict(f *fixture, a storage.Account) {
 
 func mark(status string) func(*fixture, storage.Account) {
 	return func(f *fixture, a storage.Account) {
-		storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.MarkAccount(a.ID, status, "a test") })
+		storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(a.ID, status, "a test") })
 	}
 }
 
@@ -245,6 +245,6 @@ func TestARemovedNumberIsMissing(t *testing.T) {
 	is.Equal(f.call("POST", messages, hello).status, 200)
 	storagetest.Exec(t, f.dir, `UPDATE accounts SET deleted_at = 1`)
 	is.Equal(f.call("POST", messages, hello).code(), "404 resource_not_found") // even while it is cached
-	f.db.Forget()
+	f.db.DropCaches()
 	is.Equal(f.call("GET", messages, "").code(), "404 resource_not_found")
 }

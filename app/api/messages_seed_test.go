@@ -91,7 +91,7 @@ func written(kind, status string) storage.Message {
 func (f *fixture) exec(query string, args ...any) {
 	f.t.Helper()
 	storagetest.Exec(f.t, f.dir, query, args...)
-	f.db.Forget()
+	f.db.DropCaches()
 }
 
 // effects is what requests have left in the database, as text.

@@ -140,7 +140,7 @@ func TestARepeatedSendIsOneMessage(t *testing.T) {
 	is.Equal(second.header.Get("X-Request-Id"), first.header.Get("X-Request-Id"))
 	is.Equal(f.effects(), "map[answers:1 contacts:1 conversations:1 events:1 jobs:1 messages:1 usage:1]")
 	storagetest.View(t, f.db, func(rx *storage.Rx) error {
-		remembered, err := rx.Answer(f.tenant.Organization.ID, "order-1")
+		remembered, err := rx.IdempotentReply(f.tenant.Organization.ID, "order-1")
 		is.Equal(*remembered.AccountID, account.ID) // whose removal takes it along
 		return err
 	})

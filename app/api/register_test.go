@@ -31,7 +31,7 @@ func serveUnregistered(t testing.TB) *upstreamed {
 func (f *fixture) connectDegraded() {
 	f.t.Helper()
 	a := f.connect(f.tenant, number)
-	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.MarkAccount(a.ID, storage.AccountDegraded, "a test") })
+	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(a.ID, storage.AccountDegraded, "a test") })
 }
 
 // registered registers at a provider that has one answer.
@@ -223,6 +223,6 @@ func TestAProviderThatTakesTooLongIsA502(t *testing.T) {
 		}
 		is.Equal(f.call(method, path, body).code(), "502 whatsapp_upstream_error")
 	}
-	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.MarkAccount(1, storage.AccountConnected, "") })
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(1, storage.AccountConnected, "") })
 	is.Equal(f.call("POST", messages, sendOf("nope")).code(), "502 whatsapp_upstream_error")
 }

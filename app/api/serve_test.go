@@ -75,8 +75,8 @@ func (has faulty) send(f *fixture) answer {
 		}
 		if has["reused key"] {
 			other := sha256.Sum256([]byte("another request"))
-			answer := storage.Answer{Fingerprint: other[:], Status: 201, RequestID: "req_1", Body: []byte("{}")}
-			if err := tx.SaveAnswer(org.ID, "key", answer); err != nil {
+			answer := storage.IdempotentReply{Fingerprint: other[:], Status: 201, RequestID: "req_1", Body: []byte("{}")}
+			if err := tx.SaveIdempotentReply(org.ID, "key", answer); err != nil {
 				return err
 			}
 		}

@@ -22,14 +22,14 @@ type templateView struct {
 	Content            string          `json:"content"`
 	Variables          []string        `json:"variables"`
 	Components         storage.JSON    `json:"components"`
-	ChatAccount        chatAccountView `json:"chat_account"`
+	AccountSummary     chatAccountView `json:"chat_account"`
 	ProviderTemplateID *string         `json:"provider_template_id"`
 	CreatedAt          storage.Time    `json:"created_at"`
 	UpdatedAt          storage.Time    `json:"updated_at"`
 }
 
 // viewTemplate shows a template of an account.
-func viewTemplate(a storage.ChatAccount, t storage.Template) templateView {
+func viewTemplate(a storage.AccountSummary, t storage.Template) templateView {
 	v := templateView{
 		ID:                 t.ID,
 		Object:             "template",
@@ -43,7 +43,7 @@ func viewTemplate(a storage.ChatAccount, t storage.Template) templateView {
 		Content:            t.Content,
 		Variables:          variables(t.Content),
 		Components:         t.Components,
-		ChatAccount:        viewChatAccount(a),
+		AccountSummary:     viewChatAccount(a),
 		ProviderTemplateID: orNull(t.ProviderTemplateID),
 		CreatedAt:          t.CreatedAt,
 		UpdatedAt:          t.UpdatedAt,
@@ -97,12 +97,12 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 	}
 
 	var (
-		account storage.ChatAccount
+		account storage.AccountSummary
 		rows    []storage.Template
 	)
 
 	err = s.view(r, func(rx *storage.Rx) (err error) {
-		if account, err = rx.ChatAccount(r.account.ID); err == nil {
+		if account, err = rx.AccountSummary(r.account.ID); err == nil {
 			rows, err = rx.Templates(r.account.ID, f, q.after, q.fetch())
 		}
 		return err
@@ -150,7 +150,7 @@ func (s *Server) getTemplate(r *request) (reply, error) {
 
 // showTemplate replies with a template.
 func showTemplate(rx *storage.Rx, t storage.Template) (reply, error) {
-	account, err := rx.ChatAccount(t.AccountID)
+	account, err := rx.AccountSummary(t.AccountID)
 	return ok(viewTemplate(account, t)), err
 }
 

@@ -183,5 +183,5 @@ func (u *upstreamed) detail() (a storage.AccountDetail) {
 // mark puts the account into a state.
 func (u *upstreamed) mark(status string) {
 	u.t.Helper()
-	storagetest.Update(u.t, u.db, func(tx *storage.Tx) error { return tx.MarkAccount(u.account.ID, status, "a test") })
+	storagetest.Update(u.t, u.db, func(tx *storage.Tx) error { return tx.MarkAccountStatus(u.account.ID, status, "a test") })
 }

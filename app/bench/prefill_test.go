@@ -22,7 +22,7 @@ func TestPrefillTellsThePast(t *testing.T) {
 		t.Fatalf("%d ids of %d messages", len(past.ids), messages)
 	}
 	err = db.View(t.Context(), func(rx *storage.Rx) error {
-		there, err := rx.PurgeCounts(storage.Purge{Before: storage.Now()})
+		there, err := rx.CountPurge(storage.PurgeScope{Before: storage.Now()})
 		if err != nil {
 			return err
 		}

@@ -90,7 +90,7 @@ func awaitSent(ctx context.Context, db *storage.DB) error {
 // and that the provider refused none.
 func checkStored(ctx context.Context, o *installation, acknowledged int64) error {
 	return o.db.View(ctx, func(rx *storage.Rx) error {
-		there, err := rx.PurgeCounts(storage.Purge{Before: storage.Now().Add(time.Hour)}) // which counts all
+		there, err := rx.CountPurge(storage.PurgeScope{Before: storage.Now().Add(time.Hour)}) // which counts all
 		if err != nil {
 			return err
 		}

@@ -118,7 +118,7 @@ func accountChangeFor(field string, u provider.AccountUpdate) accountChange {
 	case "security":
 		if u.Event == "PIN_CHANGED" || u.Event == "PIN_REQUEST_SUCCESS" {
 			// The PIN that we know is no longer the number's.
-			return func(tx *storage.Tx, a storage.Account) error { return tx.ForgetPIN(a.ID) }
+			return func(tx *storage.Tx, a storage.Account) error { return tx.DeletePIN(a.ID) }
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func accountChangeForEvent(u provider.AccountUpdate) accountChange {
 			why += " (" + u.Disconnect.Reason + ")"
 		}
 		return func(tx *storage.Tx, a storage.Account) error {
-			return tx.MarkAccount(a.ID, storage.AccountDisconnected, why+".")
+			return tx.MarkAccountStatus(a.ID, storage.AccountDisconnected, why+".")
 		}
 	case "ACCOUNT_RECONNECTED", "PARTNER_ADDED", "PARTNER_APP_INSTALLED":
 		return enqueueCheck

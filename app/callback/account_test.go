@@ -190,7 +190,7 @@ func TestNewsOfAStrangersAccountIsKept(t *testing.T) {
 
 func TestAnAccountThatIsBeingSetUpIsLeftToWhoeverDoesThat(t *testing.T) {
 	l := newLine(t)
-	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error { return tx.MarkAccount(l.account.ID, storage.AccountOnboarding, "") })
+	storagetest.Update(t, l.server.DB, func(tx *storage.Tx) error { return tx.MarkAccountStatus(l.account.ID, storage.AccountOnboarding, "") })
 	l.news("account_update", `{"event":"PARTNER_ADDED"}`)
 	l.is.Equal(l.stand(l.account), "onboarding - restricted=false name=Acme Shop pin=false checks=0")
 }

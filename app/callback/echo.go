@@ -87,7 +87,7 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 	if err := tx.InsertMessage(&m); err != nil {
 		return err
 	}
-	if err := tx.MarkWrittenIn(t.ConversationID); err != nil {
+	if err := tx.MarkMessageWritten(t.ConversationID); err != nil {
 		return err
 	}
 

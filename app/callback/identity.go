@@ -155,6 +155,6 @@ func (s *Server) preparePreference(f numberChange, raw json.RawMessage) step {
 		}
 
 		t.MarketingOptedOut = stop
-		return tx.UpdatePerson(&t)
+		return tx.UpdateContact(&t.Contact)
 	}
 }

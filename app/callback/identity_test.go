@@ -278,10 +278,10 @@ func (l *line) dress(contacts, conversations []string) {
 				if who < i {
 					continue // the second label is the second's alone
 				}
-				if _, err := tx.AttachToContact(contacts[who], label.ID); err != nil {
+				if _, err := tx.LabelContact(contacts[who], label.ID); err != nil {
 					return err
 				}
-				if _, err := tx.AttachToConversation(conversations[who], label.ID); err != nil {
+				if _, err := tx.LabelConversation(conversations[who], label.ID); err != nil {
 					return err
 				}
 			}

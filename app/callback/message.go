@@ -145,9 +145,9 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 	}
 
 	if in.kind == "reaction" {
-		err = tx.MarkReacted(t, eventTime(in.Timestamp, tx.Now))
+		err = tx.MarkReactionReceived(t, eventTime(in.Timestamp, tx.Now))
 	} else {
-		err = tx.MarkHeard(&t, eventTime(in.Timestamp, tx.Now))
+		err = tx.MarkMessageReceived(&t, eventTime(in.Timestamp, tx.Now))
 	}
 	if err != nil {
 		return err

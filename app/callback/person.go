@@ -125,7 +125,7 @@ func (p person) applyTo(t *storage.Thread) (changed bool) {
 	set(&t.BSUID, p.bsuid)
 	set(&t.ParentBSUID, p.parent)
 	set(&t.Username, p.username)
-	if !t.NameIsOurs {
+	if !t.NameSetByClient {
 		set(&t.Name, p.name)
 	}
 
@@ -155,7 +155,7 @@ func ensureContact(tx *storage.Tx, a storage.Account, p person, found []storage.
 	}
 
 	if err == nil && t.ConversationID == "" {
-		err = tx.BeginThread(&t)
+		err = tx.InsertThreadConversation(&t)
 	}
 	return t, err
 }
@@ -191,7 +191,7 @@ func reconcile(tx *storage.Tx, a storage.Account, p person, found []storage.Thre
 	if changed := p.applyTo(&t); !changed && !merged {
 		return t, nil
 	}
-	if err := tx.UpdatePerson(&t); err != nil {
+	if err := tx.UpdateContact(&t.Contact); err != nil {
 		return t, err
 	}
 

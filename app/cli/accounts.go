@@ -278,7 +278,7 @@ func (e *env) accountsDisconnect() *cobra.Command {
 
 				const why = "Disconnected by the operator."
 				if !purge {
-					return tx.MarkAccount(a.ID, storage.AccountDisconnected, why)
+					return tx.MarkAccountStatus(a.ID, storage.AccountDisconnected, why)
 				}
 
 				// The number is removed here; a job deletes its rows, which may be many.

@@ -72,7 +72,7 @@ func (v forwardView) String() string {
 
 // post sends an event once. Where it has a delivery, that one's id is used, so
 // that both carry the same headers.
-func (f *forwarder) post(ctx context.Context, s *store, h storage.Happening) *forwardView {
+func (f *forwarder) post(ctx context.Context, s *store, h storage.FeedEvent) *forwardView {
 	if f == nil {
 		return nil
 	}

@@ -117,7 +117,7 @@ func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 	}
 
 	var (
-		mark  storage.Mark
+		mark  storage.FeedPosition
 		owner int64 // organization; 0 is all
 	)
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
@@ -128,7 +128,7 @@ func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 			}
 			owner = found.ID
 		}
-		mark, err = rx.LastHappening()
+		mark, err = rx.LastFeedPosition()
 		return err
 	})
 	if err != nil {
@@ -154,12 +154,12 @@ func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
 // printNewEvents prints and forwards the events after the mark, and returns the
 // mark of the last.
 func (s *store) printNewEvents(
-	ctx context.Context, mark storage.Mark, owner int64, o listenOptions, forward *forwarder, out io.Writer,
-) (storage.Mark, error) {
+	ctx context.Context, mark storage.FeedPosition, owner int64, o listenOptions, forward *forwarder, out io.Writer,
+) (storage.FeedPosition, error) {
 	for {
-		var some []storage.Happening
+		var some []storage.FeedEvent
 		err := s.View(ctx, func(rx *storage.Rx) (err error) {
-			some, mark, err = rx.Happenings(mark, owner, listenBatch)
+			some, mark, err = rx.FeedEvents(mark, owner, listenBatch)
 			return err
 		})
 		if err != nil {
@@ -197,7 +197,7 @@ type eventView struct {
 }
 
 // print writes the line of one event.
-func (o listenOptions) print(out io.Writer, h storage.Happening, forwarded *forwardView) error {
+func (o listenOptions) print(out io.Writer, h storage.FeedEvent, forwarded *forwardView) error {
 	if o.asJSON {
 		line := json.NewEncoder(out)
 		line.SetEscapeHTML(false)

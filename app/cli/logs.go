@@ -32,7 +32,7 @@ type callView struct {
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
-func viewCall(c storage.Call) callView {
+func viewCall(c storage.APICall) callView {
 	return callView{
 		Object:         "api_call",
 		RequestID:      c.RequestID,
@@ -120,17 +120,17 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 
 	s.flushCalls(cmd)
 	var (
-		calls []storage.Call
+		calls []storage.APICall
 		last  int64
 	)
 
 	// Both are read in one snapshot, so that --follow neither misses nor repeats a
 	// call.
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		if last, err = rx.LastCall(); err != nil {
+		if last, err = rx.LastAPICall(); err != nil {
 			return err
 		}
-		calls, err = rx.Calls(filter)
+		calls, err = rx.APICalls(filter)
 		return err
 	})
 	if err != nil {
@@ -150,8 +150,8 @@ func (o logOptions) show(cmd *cobra.Command, s *store) error {
 	return o.tail(cmd, s, last, filter)
 }
 
-func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, error) {
-	f := storage.CallFilter{MinStatus: o.status.min, MaxStatus: o.status.max, Limit: o.limit}
+func (o logOptions) filter(ctx context.Context, s *store) (storage.APICallFilter, error) {
+	f := storage.APICallFilter{MinStatus: o.status.min, MaxStatus: o.status.max, Limit: o.limit}
 	if o.since != 0 {
 		f.Since = storage.Now().Add(-o.since)
 	}
@@ -169,7 +169,7 @@ func (o logOptions) filter(ctx context.Context, s *store) (storage.CallFilter, e
 
 // tail prints new calls until interrupted. --limit does not hold here: it is for
 // the stored ones.
-func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.CallFilter) error {
+func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storage.APICallFilter) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	filter.Limit = listLimit
 
@@ -186,7 +186,7 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 		s.flushCalls(cmd)
 		for more := true; more; {
 			var (
-				calls []storage.Call
+				calls []storage.APICall
 				err   error
 			)
 			if calls, last, err = s.nextCalls(ctx, last, filter); err != nil {
@@ -203,9 +203,9 @@ func (o logOptions) tail(cmd *cobra.Command, s *store, last int64, filter storag
 // nextCalls reads a page of calls after the one with the id last, and returns the
 // id to continue after. Unless the page is full that is the newest call of all,
 // so that calls which the filter left out are not read again.
-func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFilter) (calls []storage.Call, next int64, err error) {
+func (s *store) nextCalls(ctx context.Context, last int64, filter storage.APICallFilter) (calls []storage.APICall, next int64, err error) {
 	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		if calls, err = rx.CallsAfter(last, filter); err != nil {
+		if calls, err = rx.APICallsAfter(last, filter); err != nil {
 			return err
 		}
 
@@ -213,14 +213,14 @@ func (s *store) nextCalls(ctx context.Context, last int64, filter storage.CallFi
 			next = calls[len(calls)-1].ID
 			return nil
 		}
-		next, err = rx.LastCall()
+		next, err = rx.LastAPICall()
 		return err
 	})
 	return calls, next, err
 }
 
 // printCalls prints calls as one JSON array.
-func printCalls(out io.Writer, calls []storage.Call) error {
+func printCalls(out io.Writer, calls []storage.APICall) error {
 	views := make([]callView, len(calls))
 	for i, c := range calls {
 		views[i] = viewCall(c)
@@ -236,7 +236,7 @@ const (
 )
 
 // printLines prints a line for each call, as text or as a JSON object.
-func (o logOptions) printLines(out io.Writer, calls []storage.Call) error {
+func (o logOptions) printLines(out io.Writer, calls []storage.APICall) error {
 	lines := json.NewEncoder(out)
 	lines.SetEscapeHTML(false)
 

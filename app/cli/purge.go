@@ -17,7 +17,7 @@ type purgeView struct {
 	Object string       `json:"object"`
 	DryRun bool         `json:"dry_run"`
 	Before storage.Time `json:"before"`
-	storage.Purged
+	storage.PurgeCounts
 }
 
 // purgeFlags say what is to be purged.
@@ -77,17 +77,17 @@ func (e *env) purge() *cobra.Command {
 // purge counts what there is to delete, and deletes it unless --dry-run is set.
 func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	ctx := cmd.Context()
-	scope := storage.Purge{Before: storage.Now().Add(-f.age)}
+	scope := storage.PurgeScope{Before: storage.Now().Add(-f.age)}
 
-	var found storage.Purged
+	var found storage.PurgeCounts
 	err := s.View(ctx, func(rx *storage.Rx) (err error) {
 		if err := f.resolveScope(rx, &scope); err != nil {
 			return err
 		}
-		found, err = rx.PurgeCounts(scope)
+		found, err = rx.CountPurge(scope)
 		return err
 	})
-	v := purgeView{Object: "purge", DryRun: f.dryRun, Before: scope.Before, Purged: found}
+	v := purgeView{Object: "purge", DryRun: f.dryRun, Before: scope.Before, PurgeCounts: found}
 	if err != nil || f.dryRun {
 		return v, err
 	}
@@ -95,9 +95,9 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	// The counts of before are only the total of the progress line: the result has
 	// what was really deleted.
 	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)
-	v.Purged = storage.Purged{}
-	err = s.dir.Purge(ctx, s.DB, scope, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.Purged) {
-		v.Purged = purged
+	v.PurgeCounts = storage.PurgeCounts{}
+	err = s.dir.Purge(ctx, s.DB, scope, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.PurgeCounts) {
+		v.PurgeCounts = purged
 		line.step(purged.Total(), found.Total())
 	})
 	line.end()
@@ -113,7 +113,7 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 
 // resolveScope puts the organization and the account of the flags into scope. An
 // account of another organization counts as unknown.
-func (f purgeFlags) resolveScope(rx *storage.Rx, scope *storage.Purge) error {
+func (f purgeFlags) resolveScope(rx *storage.Rx, scope *storage.PurgeScope) error {
 	if f.org != "" {
 		o, err := organization(rx, f.org)
 		if err != nil {

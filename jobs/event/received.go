@@ -10,20 +10,20 @@ import (
 type Received struct {
 	Message  storage.Message
 	Thread   storage.Thread
-	Labels   []storage.Attached // of the conversation
-	MediaURL string             // "" without media that is stored
+	Labels   []storage.AttachedLabel // of the conversation
+	MediaURL string                  // "" without media that is stored
 }
 
 type receivedData struct {
-	ConversationID string             `json:"conversation_id"`
-	ContactID      string             `json:"contact_id"`
-	MessageID      string             `json:"message_id"`
-	PhoneNumberID  string             `json:"phone_number_id"`
-	Labels         []storage.Attached `json:"labels"`
-	Conversation   threadData         `json:"conversation"`
-	Contact        personData         `json:"contact"`
-	MediaURL       *string            `json:"media_url"`
-	MediaStatus    *string            `json:"media_status"`
+	ConversationID string                  `json:"conversation_id"`
+	ContactID      string                  `json:"contact_id"`
+	MessageID      string                  `json:"message_id"`
+	PhoneNumberID  string                  `json:"phone_number_id"`
+	Labels         []storage.AttachedLabel `json:"labels"`
+	Conversation   threadData              `json:"conversation"`
+	Contact        personData              `json:"contact"`
+	MediaURL       *string                 `json:"media_url"`
+	MediaStatus    *string                 `json:"media_status"`
 }
 
 type threadData struct {
@@ -50,7 +50,7 @@ func MessageReceived(s Subject, r Received, envelope []byte) (Event, error) {
 		Contact:        personData{r.Thread.Name, r.Thread.PhoneNumber},
 	}
 	if svc.Labels == nil {
-		svc.Labels = []storage.Attached{}
+		svc.Labels = []storage.AttachedLabel{}
 	}
 	if r.MediaURL != "" {
 		ready := storage.MediaReady

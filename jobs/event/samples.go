@@ -136,7 +136,7 @@ func (d sampleData) messageReceived() (Event, error) {
 	return MessageReceived(d.subject, Received{
 		Message: storage.Message{ID: d.message, ProviderID: new(d.providerID())},
 		Thread:  storage.Thread{Contact: d.contact, ConversationID: d.conversation, Status: storage.ConversationOpen, AssigneeID: &d.user},
-		Labels:  []storage.Attached{{ID: d.label, Name: "VIP", Color: "red"}},
+		Labels:  []storage.AttachedLabel{{ID: d.label, Name: "VIP", Color: "red"}},
 	}, received.envelope)
 }
 

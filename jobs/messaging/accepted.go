@@ -17,7 +17,7 @@ func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Mes
 	// both: to send this one again would be worse than to store it without an id.
 	err := tx.MarkSent(&m, providerID)
 	if errors.Is(err, storage.ErrConflict) {
-		err = tx.MarkSentUnnamed(&m)
+		err = tx.MarkSentWithoutID(&m)
 	}
 	if err != nil {
 		return storage.IgnoreNotFound(err)

@@ -30,11 +30,11 @@ func ApplyAccountEffect(tx *storage.Tx, account int64, effect provider.Effect, w
 	case provider.Degraded:
 		return tx.MarkDegraded(account, why)
 	case provider.Disconnected:
-		return tx.MarkAccount(account, storage.AccountDisconnected, why)
+		return tx.MarkAccountStatus(account, storage.AccountDisconnected, why)
 	case provider.Restricted:
 		return tx.MarkRestricted(account)
 	case provider.Cooldown:
-		return tx.CoolDown(account, tx.Now.Add(MaxCooldown))
+		return tx.SetCooldown(account, tx.Now.Add(MaxCooldown))
 	}
 	return nil
 }

@@ -122,9 +122,9 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 	}
 
 	// We stopped the run, so its failure does not count. An outside call may have
-	// had its effect or not, which BreakOffJob records.
+	// had its effect or not, which InterruptJob records.
 	if r.base.Err() != nil && commit == nil {
-		return "interrupted", func(tx *storage.Tx) error { return tx.BreakOffJob(j) }
+		return "interrupted", func(tx *storage.Tx) error { return tx.InterruptJob(j) }
 	}
 
 	if retry, delay := k.shouldRetry(j, failure); retry && j.Crashes <= maxCrashes {

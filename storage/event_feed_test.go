@@ -15,11 +15,11 @@ func TestWhatHappensIsHeardOnceAndReplaysAgain(t *testing.T) {
 	ours, theirs := two(t, db)
 	s, _ := storagetest.Subscribe(t, db, ours, "https://hook.test")
 	happen(t, db, ours.Organization.ID, "message.sent", "") // before anybody listens
-	mark := view(t, db, func(rx *storage.Rx) (storage.Mark, error) { return rx.LastHappening() })
+	mark := view(t, db, func(rx *storage.Rx) (storage.FeedPosition, error) { return rx.LastFeedPosition() })
 	hear := func(organization int64, limit int) (heard []string) {
 		t.Helper()
 		storagetest.View(t, db, func(rx *storage.Rx) error {
-			all, next, err := rx.Happenings(mark, organization, limit)
+			all, next, err := rx.FeedEvents(mark, organization, limit)
 			for _, h := range all {
 				word := h.Type
 				if h.ReplayedFrom != nil {
@@ -51,7 +51,7 @@ func TestWhatHappensIsHeardOnceAndReplaysAgain(t *testing.T) {
 	before := mark
 	is.Equal(hear(ours.Organization.ID, 10), []string{"c again"})
 	storagetest.View(t, db, func(rx *storage.Rx) error {
-		all, _, err := rx.Happenings(before, 0, 10)
+		all, _, err := rx.FeedEvents(before, 0, 10)
 		is.Equal(len(all), 2)
 		is.Equal(*all[1].DeliveryID, again.ID)
 		is.Equal(*all[1].ReplayedFrom, first.ID)

@@ -1,8 +1,8 @@
 package storage
 
-// Happening is an event as those who follow the events of an installation get it:
+// FeedEvent is an event as those who follow the events of an installation get it:
 // when it happens, and again with each replay of one of its deliveries.
-type Happening struct {
+type FeedEvent struct {
 	Event
 	Seq                  int64   `db:"seq"`
 	OrganizationPublicID string  `db:"organization_public_id"`
@@ -10,11 +10,11 @@ type Happening struct {
 	ReplayedFrom         *string `db:"replayed_from"` // likewise
 }
 
-// Mark is how far somebody has followed the events.
-type Mark struct{ event, delivery int64 }
+// FeedPosition is how far somebody has followed the events.
+type FeedPosition struct{ event, delivery int64 }
 
-// LastHappening is the mark from which on only new events come.
-func (rx *Rx) LastHappening() (m Mark, err error) {
+// LastFeedPosition is the mark from which on only new events come.
+func (rx *Rx) LastFeedPosition() (m FeedPosition, err error) {
 	if err := rx.get(&m.event, `SELECT coalesce(max(rowid), 0) FROM events`); err != nil {
 		return m, err
 	}
@@ -22,16 +22,16 @@ func (rx *Rx) LastHappening() (m Mark, err error) {
 	return m, err
 }
 
-// Happenings reads what happened after a mark, of one organization or with 0 of
+// FeedEvents reads what happened after a mark, of one organization or with 0 of
 // all, and returns the mark to go on from. There may be more when it has limit
 // of them.
-func (rx *Rx) Happenings(after Mark, organization int64, limit int) ([]Happening, Mark, error) {
-	next, err := rx.LastHappening()
+func (rx *Rx) FeedEvents(after FeedPosition, organization int64, limit int) ([]FeedEvent, FeedPosition, error) {
+	next, err := rx.LastFeedPosition()
 	if err != nil {
 		return nil, after, err
 	}
 
-	var all, replays []Happening
+	var all, replays []FeedEvent
 	err = rx.list(&all, `
 		SELECT e.rowid AS seq, e.id, e.organization_id, e.account_id, e.type, e.source, e.event_id, e.payload, e.created_at,
 			o.public_id AS organization_public_id, NULL AS delivery_id, NULL AS replayed_from

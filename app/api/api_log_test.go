@@ -35,7 +35,7 @@ func readDir(t *testing.T, dir string) (all []byte) {
 }
 
 // logged flushes the API log and returns it, oldest first.
-func (f *fixture) logged() (calls []storage.Call) {
+func (f *fixture) logged() (calls []storage.APICall) {
 	f.t.Helper()
 	if err := f.api.Flush(f.t.Context()); err != nil {
 		f.t.Fatal(err)
@@ -44,10 +44,10 @@ func (f *fixture) logged() (calls []storage.Call) {
 }
 
 // stored is what the API log has in the database.
-func (f *fixture) stored() (calls []storage.Call) {
+func (f *fixture) stored() (calls []storage.APICall) {
 	f.t.Helper()
 	storagetest.View(f.t, f.db, func(rx *storage.Rx) (err error) {
-		calls, err = rx.Calls(storage.CallFilter{Limit: 1000})
+		calls, err = rx.APICalls(storage.APICallFilter{Limit: 1000})
 		return err
 	})
 	return calls

@@ -37,7 +37,7 @@ type callLog struct {
 	done chan struct{}
 
 	mu       sync.Mutex
-	waiting  []storage.Call
+	waiting  []storage.APICall
 	dropped  int
 	lastUsed map[string]storage.Time // by key id
 
@@ -58,7 +58,7 @@ func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
 
 // add queues one call.
 func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
-	c := storage.Call{
+	c := storage.APICall{
 		Method:        r.http.Method[:min(len(r.http.Method), maxLoggedMethod)],
 		Path:          r.loggedPath(),
 		Status:        status,
@@ -131,7 +131,7 @@ func (l *callLog) flush(ctx context.Context) error {
 
 		// The batch leaves the queue only once it is written. Nobody else takes from its
 		// front meanwhile, because writing is held.
-		if err := l.db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertCalls(batch) }); err != nil {
+		if err := l.db.Update(ctx, func(tx *storage.Tx) error { return tx.InsertAPICalls(batch) }); err != nil {
 			return err
 		}
 

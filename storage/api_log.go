@@ -2,8 +2,8 @@ package storage
 
 import "strings"
 
-// Call is one line of the API log.
-type Call struct {
+// APICall is one line of the API log.
+type APICall struct {
 	ID                   int64   `db:"id"`
 	OrganizationID       *int64  `db:"organization_id"`
 	OrganizationPublicID *string `db:"organization_public_id"`
@@ -17,8 +17,8 @@ type Call struct {
 	CreatedAt            Time    `db:"created_at"`
 }
 
-// CallFilter chooses calls. Zero fields choose everything.
-type CallFilter struct {
+// APICallFilter chooses calls. Zero fields choose everything.
+type APICallFilter struct {
 	Organization int64 // 0: of all organizations
 	Since        Time
 	MinStatus    int
@@ -26,7 +26,7 @@ type CallFilter struct {
 	Limit        int
 }
 
-func (f CallFilter) maxStatus() int {
+func (f APICallFilter) maxStatus() int {
 	if f.MaxStatus == 0 {
 		return 999
 	}
@@ -37,8 +37,8 @@ const callColumns = `l.id, l.organization_id, o.public_id AS organization_public
 	l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at`
 
 // Calls lists logged calls, oldest first; of more than the limit, the newest.
-func (rx *Rx) Calls(f CallFilter) ([]Call, error) {
-	var calls []Call
+func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
+	var calls []APICall
 	err := rx.list(&calls, `
 		SELECT * FROM (
 			SELECT `+callColumns+`
@@ -51,10 +51,10 @@ func (rx *Rx) Calls(f CallFilter) ([]Call, error) {
 	return calls, err
 }
 
-// CallsAfter lists the calls that were logged after the one with the id, in the
+// APICallsAfter lists the calls that were logged after the one with the id, in the
 // order of logging; of more than the limit, the first.
-func (rx *Rx) CallsAfter(id int64, f CallFilter) ([]Call, error) {
-	var calls []Call
+func (rx *Rx) APICallsAfter(id int64, f APICallFilter) ([]APICall, error) {
+	var calls []APICall
 	err := rx.list(&calls, `
 		SELECT `+callColumns+`
 		FROM api_log l LEFT JOIN organizations o ON o.id = l.organization_id
@@ -65,8 +65,8 @@ func (rx *Rx) CallsAfter(id int64, f CallFilter) ([]Call, error) {
 	return calls, err
 }
 
-// LastCall is the id of the call that was logged last, 0 if there is none.
-func (rx *Rx) LastCall() (int64, error) {
+// LastAPICall is the id of the call that was logged last, 0 if there is none.
+func (rx *Rx) LastAPICall() (int64, error) {
 	var id int64
 	err := rx.get(&id, `SELECT coalesce(max(id), 0) FROM api_log`)
 	return id, err
@@ -75,8 +75,8 @@ func (rx *Rx) LastCall() (int64, error) {
 // callsAtOnce is how many calls one statement writes.
 const callsAtOnce = 32
 
-// InsertCalls writes a batch of calls, most of them many to a statement.
-func (tx *Tx) InsertCalls(calls []Call) error {
+// InsertAPICalls writes a batch of calls, most of them many to a statement.
+func (tx *Tx) InsertAPICalls(calls []APICall) error {
 	for len(calls) > 0 {
 		n := 1
 		if len(calls) >= callsAtOnce {
@@ -91,7 +91,7 @@ func (tx *Tx) InsertCalls(calls []Call) error {
 	return nil
 }
 
-func (tx *Tx) insertCalls(calls []Call) error {
+func (tx *Tx) insertCalls(calls []APICall) error {
 	args := make([]any, 0, 9*len(calls))
 	for _, c := range calls {
 		args = append(args, c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt)
