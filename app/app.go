@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
@@ -16,6 +15,7 @@ import (
 	"confab/app/api"
 	"confab/app/callback"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/pages"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -72,8 +72,8 @@ type Options struct {
 type App struct {
 	Options
 	DB              *storage.DB
-	dir             DataDir
-	lock            *os.File // exclusive, on the data directory
+	dir             datadir.Dir
+	lock            *datadir.Lock // exclusive, on the data directory
 	files           *storage.Files
 	fetch           *guard.Client // for media that API clients name by URL
 	endpoints       *guard.Client // for webhook deliveries
@@ -97,7 +97,7 @@ type App struct {
 // New locks the data directory and opens the database, the listeners and
 // everything that serves. Its errors say what the administrator can do.
 func New(o Options) (*App, error) {
-	a := &App{Options: o, dir: DataDir(o.Config.DataDir), draining: make(chan struct{})}
+	a := &App{Options: o, dir: datadir.Dir(o.Config.DataDir), draining: make(chan struct{})}
 	if err := a.open(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -124,8 +124,8 @@ func (a *App) openData() (err error) {
 	if err := a.dir.Prepare(); err != nil {
 		return err
 	}
-	if a.lock, err = a.dir.lock(); err != nil {
-		return a.dir.lockError(err)
+	if a.lock, err = a.dir.Lock(); err != nil {
+		return err
 	}
 
 	a.metrics = newMetrics()
@@ -258,6 +258,15 @@ func (a *App) apiOptions(accounts *jobs.Accounts) api.Options {
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
+}
+
+// retention returns how long the settings keep data.
+func retention(c config.Config) jobs.Retention {
+	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays}
+	for name, plan := range c.Plans {
+		r.Plans[name] = plan.RetentionDays
+	}
+	return r
 }
 
 // warnAboutUnknownPlans logs the organizations whose plan is not in the settings

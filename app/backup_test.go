@@ -19,7 +19,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app"
+	"confab/app/backup"
+	"confab/app/datadir"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -252,11 +253,11 @@ func TestABackupIsPackedAsDocumented(t *testing.T) {
 	}
 	is.True(strings.HasPrefix(names[2], "media/"))
 	is.Equal(names[4], "manifest.json")
-	var m app.Manifest
+	var m backup.Manifest
 	is.NoErr(json.Unmarshal([]byte(all[4].content), &m))
 	is.Equal(m.Format, 1)
 	is.Equal(m.SchemaVersion, storage.SchemaVersion)
-	is.Equal(m.Media, app.ArchivedMedia{Files: 2, Size: 6})
+	is.Equal(m.Media, backup.Media{Files: 2, Size: 6})
 	is.True(m.Key)
 	is.Equal(m.Version, "test")
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(archive), ".*"))
@@ -315,5 +316,5 @@ func TestABackupWithoutTheKeyNeedsIt(t *testing.T) {
 	is.NoErr(os.RemoveAll(filepath.Join(wrong, "other")))
 	says = refused(t, "restore", archive, "--data-dir", wrong)
 	is.True(strings.Contains(says, "the master key does not fit this database"))
-	is.True(!app.DataDir(wrong).Exists())
+	is.True(!datadir.Dir(wrong).Exists())
 }

@@ -17,7 +17,7 @@ const fetchTimeout = 60 * time.Second
 // openMedia opens the directory of media files, and makes what serves them and what
 // downloads them.
 func (a *App) openMedia() (err error) {
-	if a.files, err = storage.OpenFiles(a.dir.file(storage.MediaDir)); err != nil {
+	if a.files, err = storage.OpenFiles(a.dir.File(storage.MediaDir)); err != nil {
 		return err
 	}
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app"
+	"confab/app/datadir"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -124,5 +124,5 @@ func TestRestoreWantsAnEmptyDirectory(t *testing.T) {
 	is.True(strings.Contains(says, "is in use: a server runs on this data directory"))
 	says = refused(t, "restore", filepath.Join(t.TempDir(), "none.tar"), "--data-dir", t.TempDir())
 	is.True(strings.Contains(says, "no such file"))
-	is.True(app.DataDir(s.dir).Exists())
+	is.True(datadir.Dir(s.dir).Exists())
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"confab/app"
+	"confab/app/datadir"
 	"confab/jobs"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -246,7 +247,7 @@ func (s *store) updateFromProvider(
 // stored what it means for the account, such as a lost token, so a running
 // server is told to read the account again.
 func (s *store) reportRefusal(ctx context.Context, err error) error {
-	return errors.Join(s.explainNoAnswer(err), s.dir.Tell(ctx, "/refresh"))
+	return errors.Join(s.explainNoAnswer(err), s.dir.SendCommand(ctx, datadir.CommandRefresh))
 }
 
 // explainNoAnswer adds to the error of a call that got no answer which address

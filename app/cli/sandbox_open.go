@@ -10,6 +10,7 @@ import (
 
 	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/simulator"
 	"confab/storage"
 )
@@ -28,7 +29,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 		return err
 	}
 
-	dir := app.DataDir(b.dir)
+	dir := datadir.Dir(b.dir)
 	if b.state, err = readSandbox(dir); err != nil {
 		return err
 	}
