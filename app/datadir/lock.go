@@ -51,19 +51,27 @@ func (d Dir) lock(how int) (*Lock, error) {
 		time.Sleep(lockPause)
 	}
 
-	// Which kind of lock is in the way decides what the user is told: a shared
-	// one can be joined, an exclusive one cannot.
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = ErrServed
-		if flock(f, syscall.LOCK_SH) == nil {
-			err = errShared
-		}
+		err = lastAttempt(f, how)
 	}
-
 	if err != nil {
 		return nil, errors.Join(d.explainLock(err), f.Close())
 	}
 	return &Lock{f}, nil
+}
+
+// lastAttempt finds out which kind of lock is in the way, because that decides what the
+// user is told: a shared one can be joined, an exclusive one cannot. If the holder has
+// left meanwhile, it takes the lock.
+func lastAttempt(f *os.File, how int) error {
+	if flock(f, syscall.LOCK_SH) != nil {
+		return ErrServed
+	}
+
+	if how == syscall.LOCK_EX && flock(f, syscall.LOCK_EX) != nil {
+		return errShared
+	}
+	return nil
 }
 
 // flock tries once to lock a file, or to change the lock that it has. EWOULDBLOCK
