@@ -18,13 +18,13 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                     {"app/cli"},
-	"app":                  {"app/api", "app/callback", "app/config", "app/datadir", "app/pages", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/queue", "jobs/webhook", "storage"},
+	"app":                  {"app/api", "app/callback", "app/config", "app/datadir", "app/pages", "jobs", "jobs/guard", "jobs/provider", "jobs/queue", "jobs/webhook", "storage"},
 	"app/api":              {"jobs", "jobs/event", "jobs/guard", "jobs/provider", "storage"},
 	"app/api/apitest":      {},
 	"app/callback":         {"jobs", "jobs/event", "jobs/provider", "storage"},
 	"app/backup":           {"app/datadir", "storage"},
 	"app/bench":            {"app/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
-	"app/cli":              {"app", "app/backup", "app/config", "app/datadir", "app/doctor", "app/simulator", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/webhook", "storage"},
+	"app/cli":              {"app", "app/api", "app/backup", "app/config", "app/datadir", "app/doctor", "app/simulator", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/webhook", "storage"},
 	"app/config":           {},
 	"app/datadir":          {"app/config", "storage"},
 	"app/doctor":           {"app/config", "app/datadir", "jobs/provider", "storage"},
