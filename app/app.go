@@ -33,10 +33,10 @@ type Options struct {
 	Log       *slog.Logger
 	// AllowLocalURLs admits http for URLs of this machine, and is for the sandbox.
 	AllowLocalURLs bool
-	// PlaySignup replaces the provider's signup on the pages of setup links. The
+	// SimulateSignup replaces the provider's signup on the pages of setup links. The
 	// name and the number may be empty. Only a sandbox sets it, and no setting
 	// can: a real server must never show a form that invents numbers.
-	PlaySignup func(name, phone string) (Signup, error)
+	SimulateSignup func(name, phone string) (Signup, error)
 	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.
@@ -71,7 +71,7 @@ type Options struct {
 // open the database. Close expects that Run has returned or was never called.
 type App struct {
 	Options
-	DB              *storage.DB
+	DB              *storage.DB // exported for the sandbox, which seeds it, and for tests
 	dir             datadir.Dir
 	lock            *datadir.Lock // exclusive, on the data directory
 	files           *storage.Files

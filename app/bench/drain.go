@@ -32,8 +32,8 @@ func (b *bench) drain(ctx context.Context) error {
 		return err
 	}
 
-	drained := newMeter(process{"server", o.Processor}, process{"receiver", o.receiver.Processor})
-	bare := newMeter(process{"client", loadGenerator.used}, process{"receiver", o.receiver.Processor})
+	drained := newMeter(process{"server", o.CPUTime}, process{"receiver", o.receiver.CPUTime})
+	bare := newMeter(process{"client", loadGenerator.used}, process{"receiver", o.receiver.CPUTime})
 
 	medians, err := b.interleave(ctx,
 		func() (float64, error) {

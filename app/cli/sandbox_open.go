@@ -36,7 +36,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	b.useSimulator(&c, localURL(l))
 
 	options := e.appOptions(cmd, c)
-	options.PlaySignup, options.AllowLocalURLs = b.simulateSignup, true
+	options.SimulateSignup, options.AllowLocalURLs = b.simulateSignup, true
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}

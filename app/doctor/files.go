@@ -23,7 +23,9 @@ const (
 )
 
 // privateFiles are the files that nobody but their owner may read.
-var privateFiles = []string{"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, datadir.SandboxFile, datadir.SimulatorFile}
+var privateFiles = []string{
+	"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, datadir.SandboxFile, datadir.SimulatorFile,
+}
 
 // checkDirectory checks that the data directory exists, is private and can be written.
 // It also finds out whether a server runs on it, and whether it is a sandbox.
@@ -91,7 +93,8 @@ func (e *examination) readSandbox() bool {
 		baseURL, fault = url.Parse(left.BaseURL)
 	}
 	if fault != nil {
-		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes another.", "%s cannot be read: %v.", e.path(datadir.SandboxFile), fault)
+		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes another.",
+			"%s cannot be read: %v.", e.path(datadir.SandboxFile), fault)
 		return false
 	}
 

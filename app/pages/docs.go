@@ -78,13 +78,13 @@ func (d *Docs) build() (map[string]docsFile, error) {
 	return files, nil
 }
 
-// ErrNoPage means that there is nothing at a path.
-var ErrNoPage = errors.New("there is no such page")
+// ErrPageNotFound means that there is nothing at a path.
+var ErrPageNotFound = errors.New("there is no such page")
 
 // ServeHTTP answers one request.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		d.Refuse(w, r, ErrMethod)
+		d.Refuse(w, r, ErrMethodNotAllowed)
 		return
 	}
 
@@ -100,7 +100,7 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f, ok := files[r.URL.Path]
 	if !ok {
-		d.Refuse(w, r, ErrNoPage)
+		d.Refuse(w, r, ErrPageNotFound)
 		return
 	}
 

@@ -96,8 +96,8 @@ func (p *Process) Stop() error {
 // startTimeout is how long a process may take to answer.
 const startTimeout = 20 * time.Second
 
-// Await waits until a URL answers 200.
-func (p *Process) Await(url string) error {
+// WaitReady waits until a URL answers 200.
+func (p *Process) WaitReady(url string) error {
 	for began := time.Now(); time.Since(began) < startTimeout; time.Sleep(2 * time.Millisecond) {
 		if res, err := http.Get(url); err == nil {
 			res.Body.Close()
