@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -113,14 +112,4 @@ func (p *Process) WaitReady(url string) error {
 		}
 	}
 	return fmt.Errorf("%s did not answer within %s", url, startTimeout)
-}
-
-// FreeAddress returns an address of this machine that nobody listens on now.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
