@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
@@ -16,6 +15,7 @@ import (
 	"confab/app/api"
 	"confab/app/callback"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/pages"
 	"confab/jobs"
 	"confab/jobs/guard"
@@ -35,10 +35,10 @@ type Options struct {
 	Log       *slog.Logger
 	// AllowLocalURLs admits http for URLs of this machine, and is for the sandbox.
 	AllowLocalURLs bool
-	// PlaySignup replaces the provider's signup on the pages of setup links. The
+	// SimulateSignup replaces the provider's signup on the pages of setup links. The
 	// name and the number may be empty. Only a sandbox sets it, and no setting
 	// can: a real server must never show a form that invents numbers.
-	PlaySignup func(name, phone string) (Signup, error)
+	SimulateSignup func(name, phone string) (Signup, error)
 	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.
@@ -73,9 +73,9 @@ type Options struct {
 // open the database. Close expects that Run has returned or was never called.
 type App struct {
 	Options
-	DB              *storage.DB
-	dir             DataDir
-	lock            *os.File // exclusive, on the data directory
+	DB              *storage.DB // exported for the sandbox, which seeds it, and for tests
+	dir             datadir.Dir
+	lock            *datadir.Lock // exclusive, on the data directory
 	files           *storage.Files
 	fetch           *guard.Client // for media that API clients name by URL
 	endpoints       *guard.Client // for webhook deliveries
@@ -99,7 +99,7 @@ type App struct {
 // New locks the data directory and opens the database, the listeners and
 // everything that serves. Its errors say what the administrator can do.
 func New(o Options) (*App, error) {
-	a := &App{Options: o, dir: DataDir(o.Config.DataDir), draining: make(chan struct{})}
+	a := &App{Options: o, dir: datadir.Dir(o.Config.DataDir), draining: make(chan struct{})}
 	if err := a.open(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -126,8 +126,8 @@ func (a *App) openData() (err error) {
 	if err := a.dir.Prepare(); err != nil {
 		return err
 	}
-	if a.lock, err = a.dir.lock(); err != nil {
-		return a.dir.lockError(err)
+	if a.lock, err = a.dir.Lock(); err != nil {
+		return err
 	}
 
 	a.metrics = newMetrics()
@@ -260,6 +260,15 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
+}
+
+// retention returns how long the settings keep data.
+func retention(c config.Config) jobs.Retention {
+	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays}
+	for name, plan := range c.Plans {
+		r.Plans[name] = plan.RetentionDays
+	}
+	return r
 }
 
 // warnAboutUnknownPlans logs the organizations whose plan is not in the settings

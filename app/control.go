@@ -1,77 +1,35 @@
 package app
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"os"
-	"runtime"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
-	"confab/app/config"
+	"confab/app/datadir"
+	"confab/storage"
 )
 
-const (
-	// maxSocketPath is a little less than the 104 or 108 bytes that systems allow.
-	maxSocketPath = 100
-	// controlTimeout is longer than a server takes to stop.
-	controlTimeout    = 20 * time.Second
-	controlRetryPause = 20 * time.Millisecond
-	// addressTimeout is short, because a health check asks for the address first
-	// and must then still have time to call it.
-	addressTimeout = 2 * time.Second
-)
+// purgeReportInterval is how often a purge reports its progress to the command.
+const purgeReportInterval = 100 * time.Millisecond
 
-// The control socket connects a command with the server that runs on the same data
-// directory, both of which have the database open:
-//
-//   - The server listens on confab.sock in the directory, from Run until it stops.
-//     Only the user who runs it may connect (mode 0600).
-//   - A command POSTs one request for each connection. /refresh tells the server that
-//     the command changed the database, /flush that somebody wants to read the API
-//     log, /address asks where it listens, /jobs/{id}/cancel breaks off a job, and
-//     /purge deletes old data and reports its progress.
-//   - Whether a server runs is known by the lock, not by the socket: a killed server
-//     leaves its socket behind. While a server starts or stops it holds the lock and
-//     does not answer, so a command tries again until one of the two changes.
-
-// serveControl listens on the control socket until ctx ends.
+// serveControl answers the commands that come by the control socket, until ctx ends.
+// Package datadir has the protocol.
 func (a *App) serveControl(ctx context.Context) error {
-	path, done, err := a.dir.socket()
+	listener, err := a.dir.ListenControl()
 	if err != nil {
 		return err
 	}
-	defer done()
-
-	// A socket that exists was left behind by a killed process: we hold the lock.
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		return fmt.Errorf("control socket: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return errors.Join(err, listener.Close())
-	}
+	defer listener.Close() // before the lock is freed, even if the server never came to serve it
 
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /refresh", a.serveRefresh)
-	mux.HandleFunc("POST /flush", a.serveFlush)
-	mux.HandleFunc("POST /address", a.serveAddress)
-	mux.HandleFunc("POST /jobs/{id}/cancel", a.serveCancelJob)
-	mux.HandleFunc("POST /purge", a.servePurge)
+	mux.HandleFunc("POST "+datadir.CommandRefresh, a.serveRefresh)
+	mux.HandleFunc("POST "+datadir.CommandFlush, a.serveFlush)
+	mux.HandleFunc("POST "+datadir.CommandAddress, a.serveAddress)
+	mux.HandleFunc("POST "+datadir.CommandCancelJob, a.serveCancelJob)
+	mux.HandleFunc("POST "+datadir.CommandPurge, a.servePurge)
 	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
 }
 
@@ -93,12 +51,6 @@ func (a *App) serveFlush(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// serverAddress is the answer to /address.
-type serverAddress struct {
-	Listen string `json:"listen"`
-	Local  string `json:"local_url"` // how this machine reaches it
-}
-
 // serveAddress answers where the server listens. The settings alone do not say it:
 // a flag may have changed it, or the port was 0.
 func (a *App) serveAddress(w http.ResponseWriter, _ *http.Request) {
@@ -109,31 +61,7 @@ func (a *App) serveAddress(w http.ResponseWriter, _ *http.Request) {
 	}
 
 	// A client that has left is no reason to complain.
-	_ = json.NewEncoder(w).Encode(serverAddress{Listen: a.Config.Server.Listen, Local: local.String()})
-}
-
-// Address returns where the server that runs on the directory listens, and how it
-// is reached from this machine. If none runs or answers, that is taken from the
-// settings.
-func (d DataDir) Address(ctx context.Context, settings config.Server) (listen string, local *url.URL, err error) {
-	if served, err := d.Served(); err == nil && served {
-		ctx, cancel := context.WithTimeout(ctx, addressTimeout)
-		defer cancel()
-		var at serverAddress
-		err := d.post(ctx, "/address", nil, func(answer io.Reader) error {
-			return json.NewDecoder(io.LimitReader(answer, 1<<12)).Decode(&at)
-		})
-
-		if err == nil {
-			local, err = url.Parse(at.Local)
-		}
-		if err == nil {
-			return at.Listen, local, nil
-		}
-	}
-
-	local, err = settings.LocalURL()
-	return settings.Listen, local, err
+	_ = json.NewEncoder(w).Encode(datadir.ServerAddress{Listen: a.Config.Server.Listen, Local: local.String()})
 }
 
 // serveCancelJob breaks off a running job that a command has deleted, and refreshes,
@@ -149,103 +77,58 @@ func (a *App) serveCancelJob(w http.ResponseWriter, r *http.Request) {
 	a.serveRefresh(w, r)
 }
 
-// socket returns a path for the control socket that is short enough for the system.
-// For a long one it opens the directory and goes through its file descriptor, which
-// done closes.
-func (d DataDir) socket() (path string, done func(), err error) {
-	path = d.file(socketFile)
-	if len(path) <= maxSocketPath {
-		return path, func() {}, nil
+// servePurge purges for a command and streams the progress to it. The purge ends when
+// the command or the server ends; what was deleted stays deleted.
+func (a *App) servePurge(w http.ResponseWriter, r *http.Request) {
+	var what storage.PurgeScope
+	// The body is read to its end: only then net/http notices that a client leaves,
+	// and ends the context of the request.
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<10))
+	if err == nil {
+		err = json.Unmarshal(text, &what)
 	}
-	if runtime.GOOS != "linux" {
-		return "", nil, fmt.Errorf("the data directory's path is too long for a socket: %s", string(d))
+	if err != nil || what.Before == 0 {
+		http.Error(w, "not a purge", http.StatusBadRequest)
+		return
 	}
 
-	dir, err := os.Open(string(d))
-	if err != nil {
-		return "", nil, err
-	}
-	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketFile), func() { dir.Close() }, nil
-}
-
-// Tell posts a command to the server of the directory and waits for its answer. If
-// no server runs, it does nothing. While one starts or stops, it tries again until
-// the server answers or is gone.
-func (d DataDir) Tell(ctx context.Context, command string) error {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-
-	for {
-		served, err := d.Served()
-		if err != nil || !served {
-			return err
-		}
-
-		err = d.post(ctx, command, nil, nil)
-		if err == nil || !notListening(err) {
-			return err
-		}
-
+	go func() {
 		select {
+		case <-a.draining:
+			cancel()
 		case <-ctx.Done():
-			return err
-		case <-time.After(controlRetryPause):
 		}
+	}()
+
+	connection := http.NewResponseController(w)
+	_ = connection.SetWriteDeadline(time.Time{}) // a purge may take longer than any answer
+	send := func(line datadir.PurgeProgress) {
+		_ = json.NewEncoder(w).Encode(line) // the command may have left
+		_ = connection.Flush()
 	}
-}
 
-// notListening reports whether an error means that the socket is not open yet, or
-// not any more.
-func notListening(err error) bool {
-	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrUnexpectedEOF)
-}
+	var last datadir.PurgeProgress
+	var sentAt time.Time
+	err = a.work.Purge(ctx, what, func(purged storage.PurgeCounts) {
+		last.Purged = purged
+		if time.Since(sentAt) >= purgeReportInterval {
+			sentAt = time.Now()
+			send(last)
+		}
+	})
 
-// post sends one command to the control socket, with a body or without. The answer
-// goes to read, unless that is nil.
-func (d DataDir) post(ctx context.Context, command string, body io.Reader, read func(io.Reader) error) error {
-	path, done, err := d.socket()
+	last.Ended = true
 	if err != nil {
-		return err
-	}
-	defer done()
-
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, body)
-	if err != nil {
-		return err
+		last.Error = err.Error()
 	}
 
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
-	if err != nil {
-		return fmt.Errorf("the running server did not answer: %w", err)
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-
-	res, err := roundTrip(conn, req)
-	if err != nil {
-		return fmt.Errorf("the running server did not answer: %w", cmp.Or(ctx.Err(), err))
-	}
-	defer res.Body.Close()
-
-	if res.StatusCode/100 != 2 {
-		text, _ := io.ReadAll(io.LimitReader(res.Body, 1024))
-		return fmt.Errorf("the running server answered: %s", strings.TrimSpace(string(text)))
-	}
-
-	if read == nil {
-		return nil
-	}
-	return read(res.Body)
-}
-
-// roundTrip makes one request over a connection. It does not use http.Transport,
-// which hides behind an error of its own that the server hung up before it read the
-// request; notListening must recognize that.
-func roundTrip(conn net.Conn, req *http.Request) (*http.Response, error) {
-	req.Close = true
-	if err := req.Write(conn); err != nil {
-		return nil, err
-	}
-	return http.ReadResponse(bufio.NewReader(conn), req)
+	a.Log.Info("purge",
+		"before", what.Before.String(),
+		"org", what.Organization,
+		"account", what.Account,
+		"deleted", last.Purged.Total(),
+		"error", last.Error)
+	send(last)
 }

@@ -24,7 +24,7 @@ var doors = []struct {
 	{"/_sim fetches links through the guarded client", []string{"cli/testdata/script/trigger_inbound.txtar address is not public"}},
 	{"the pages check Host and refuse other origins", []string{"onboard_doors_test.go TestThePagesAreShutToOtherSites", "onboard_doors_test.go TestAPublicNameIsKnown", "doors_test.go TestPagesAreShownUnderTheirOwnNamesOnly", "pages/fuzz_test.go FuzzVisit"}},
 	{"/metrics refuses what was forwarded", []string{"handler_test.go TestMetricsAreForThisMachineOnly"}},
-	{"logs outside of /v1 show route templates", []string{"outside_test.go TestEachRequestOutsideOfTheAPIHasOneLineWithoutItsPath", "doors_test.go TestTheLogShowsNeitherSetupTokensNorMediaNames", "logging_test.go TestSecretsNeverReachTheLog"}},
+	{"logs outside of /v1 show route templates", []string{"outside_api_test.go TestEachRequestOutsideOfTheAPIHasOneLineWithoutItsPath", "doors_test.go TestTheLogShowsNeitherSetupTokensNorMediaNames", "logging_test.go TestSecretsNeverReachTheLog"}},
 	{"pages send Referrer-Policy: no-referrer", []string{"doors_test.go TestPagesAreShownUnderTheirOwnNamesOnly", "pages/media_test.go TestAHostedFileIsShownWithItsTypeAndMayBeCached/Referrer-Policy"}},
 	{"sandbox.json, simulator.json and master.key are for their owner only", []string{
 		"cli/testdata/script/sandbox.txtar mode 0600 confab-sandbox/sandbox.json", "cli/testdata/script/sandbox.txtar mode 0600 confab-sandbox/master.key",
@@ -44,7 +44,7 @@ var doors = []struct {
 		"api/media_link_test.go TestALinkThatLeadsToNoFileIsItsOwnFault", "api/templates_edit_test.go TestAHeadersFileThatWillNotDoIsNamed/too many redirects",
 		"api/templates_edit_test.go TestAHeadersFileThatWillNotDoIsNamed/a redirect inside",
 	}},
-	{"a backup has master.key unless it is left out", []string{"backup_test.go TestABackupIsPackedAsDocumented", "backup_test.go TestABackupWithoutTheKeyNeedsIt", "cli/testdata/script/backup.txtar mode 0600 again/master.key"}},
+	{"a backup has master.key unless it is left out", []string{"backup/backup_test.go TestABackupIsPackedAsDocumented", "backup/backup_test.go TestABackupWithoutTheKey", "backup_test.go TestABackupWithoutTheKeyNeedsIt", "cli/testdata/script/backup.txtar mode 0600 again/master.key"}},
 	{"the documentation says so, for standbys too", []string{"doors_test.go TestTheDocumentationSaysWhereTheKeyGoes"}},
 }
 

@@ -1,11 +1,12 @@
 package app_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app"
+	"confab/app/datadir"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -156,8 +157,10 @@ func TestAFileOfAPurgedMessageIsNoLongerHosted(t *testing.T) {
 	is.Equal(got.header.Get("Cache-Control"), "public, max-age=86400") // a day, because it does end
 
 	var purged storage.PurgeCounts
-	dir := app.DataDir(s.app.Config.DataDir)
-	is.NoErr(dir.Purge(t.Context(), s.app.DB, storage.PurgeScope{Before: storage.Now().Add(time.Hour)}, slog.New(slog.DiscardHandler), func(p storage.PurgeCounts) { purged = p }))
+	dir := datadir.Dir(s.app.Config.DataDir)
+	is.NoErr(dir.Purge(t.Context(), storage.PurgeScope{Before: storage.Now().Add(time.Hour)},
+		func(p storage.PurgeCounts) { purged = p },
+		func(context.Context) error { return errors.New("the server was not found") }))
 	is.Equal(purged.Messages, int64(1))
 	is.Equal(purged.Media, int64(1))
 	is.Equal(ask(t, "GET", link, nil).status, 404)

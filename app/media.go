@@ -17,7 +17,7 @@ const fetchTimeout = 60 * time.Second
 // openMedia opens the directory of media files, and makes what serves them and what
 // downloads them.
 func (a *App) openMedia() (err error) {
-	if a.files, err = storage.OpenFiles(a.dir.file(storage.MediaDir)); err != nil {
+	if a.files, err = storage.OpenFiles(a.dir.File(storage.MediaDir)); err != nil {
 		return err
 	}
 
@@ -48,9 +48,9 @@ func (a *App) closeMedia() error {
 // of the API's errors.
 func (a *App) refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
-	case errors.Is(err, pages.ErrMethod):
+	case errors.Is(err, pages.ErrMethodNotAllowed):
 		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and HEAD.", Allow: "GET, HEAD"}
-	case errors.Is(err, pages.ErrNoPage):
+	case errors.Is(err, pages.ErrPageNotFound):
 		err = &api.Error{Code: api.ResourceNotFound, Message: "There is no such page."}
 	}
 	a.api.WriteError(w, r, err)

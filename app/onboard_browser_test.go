@@ -59,7 +59,7 @@ func (o *onlooker) back() string {
 // returned waits until the visitor is at the platform, and returns with what.
 func (o *onlooker) returned() url.Values {
 	o.t.Helper()
-	o.Until(`document.title === "The platform" && document.readyState === "complete"`)
+	o.WaitFor(`document.title === "The platform" && document.readyState === "complete"`)
 	u, err := url.Parse(pagestest.Eval[string](o.Browser, `location.href`))
 	o.is.NoErr(err)
 	o.is.Equal(u.Query().Get("x"), "1")
@@ -70,14 +70,14 @@ func (o *onlooker) returned() url.Values {
 // heading waits for the page with a heading.
 func (o *onlooker) heading(text string) {
 	o.t.Helper()
-	o.Until(fmt.Sprintf(`document.readyState === "complete" && document.querySelector("h1")?.textContent === %q`, text))
+	o.WaitFor(fmt.Sprintf(`document.readyState === "complete" && document.querySelector("h1")?.textContent === %q`, text))
 }
 
 // press clicks on what is called so, where it is seen.
 func (o *onlooker) press(name string) {
 	o.t.Helper()
 	found := fmt.Sprintf(`[...document.querySelectorAll("button, a")].find(e => e.textContent.trim() === %q && !e.disabled)`, name)
-	o.Until(found + ` !== undefined`)
+	o.WaitFor(found + ` !== undefined`)
 	at := pagestest.Eval[[]float64](o.Browser, `(e => { e.scrollIntoView(); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })(`+found+`)`)
 	o.Do(chromedp.MouseClickXY(at[0], at[1]))
 }
@@ -86,10 +86,10 @@ func (o *onlooker) press(name string) {
 // nothing of others. That a page is gone, or not there, is no complaint.
 func (o *onlooker) calm(hosts ...string) {
 	o.t.Helper()
-	complaints := slices.DeleteFunc(o.Complaints(), func(text string) bool {
+	errors := slices.DeleteFunc(o.Errors(), func(text string) bool {
 		return strings.Contains(text, "status of 410") || strings.Contains(text, "status of 404") || strings.Contains(text, "status of 422")
 	})
-	for _, text := range complaints {
+	for _, text := range errors {
 		o.t.Error(text)
 	}
 	for _, request := range o.Requests() {
@@ -114,7 +114,7 @@ func (o *onlooker) shoot(name string) {
 	}{{"phone", 390, 844, 2}, {"desktop", 1280, 800, 1}} {
 		for _, scheme := range []string{"light", "dark"} {
 			o.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), o.prefers(scheme))
-			o.is.NoErr(os.WriteFile(filepath.Join(*screenshots, name+"-"+device.name+"-"+scheme+".png"), o.Shot(), 0o644))
+			o.is.NoErr(os.WriteFile(filepath.Join(*screenshots, name+"-"+device.name+"-"+scheme+".png"), o.Screenshot(), 0o644))
 		}
 	}
 	o.Do(chromedp.EmulateViewport(1280, 800), o.prefers("light"))
@@ -167,7 +167,7 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 	o.is.Equal(query.Get("customer_id"), customer)
 	pagestest.Eval[any](o.Browser, `history.back()`)
 	o.heading("Connect your business number")
-	o.Until(`!document.querySelector("button").disabled`) // also where the browser kept the page
+	o.WaitFor(`!document.querySelector("button").disabled`) // also where the browser kept the page
 	o.press("Connect number")
 	o.is.Equal(o.returned().Get("status"), "success")
 
@@ -180,8 +180,8 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 	o.heading("Connect your business number")
 	o.Do(chromedp.SendKeys(chromedp.CSS("#name"), "Bakery Nord"), chromedp.SendKeys(chromedp.CSS("#phone_number"), "call me"))
 	o.press("Connect number")
-	o.Until(`document.querySelector("[role=alert]") !== null`)
-	o.Until(`document.activeElement.id === "phone_number"`) // where the mistake is
+	o.WaitFor(`document.querySelector("[role=alert]") !== null`)
+	o.WaitFor(`document.activeElement.id === "phone_number"`) // where the mistake is
 	o.is.Equal(pagestest.Eval[string](o.Browser, `document.querySelector("#name").value`), "Bakery Nord")
 	o.shoot("mistake")
 	s.fault(`{"kind":"error_code","code":133005,"endpoint":"register"}`)

@@ -91,7 +91,7 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 		customer, link := s.invite("Bakery Nord", o.back())
 		o.Visit(link)
 		o.heading("Connect your business number")
-		o.Until(`!document.querySelector("[data-signup]").disabled`)
+		o.WaitFor(`!document.querySelector("[data-signup]").disabled`)
 		o.shoot("live")
 		o.is.Equal(pagestest.Eval[string](o.Browser, `initOptions.appId + " " + initOptions.version`), s.sim.Credentials().AppID+" v23.0")
 		// Whoever has a hold of the window can post to it, but is not the provider.
@@ -118,7 +118,7 @@ func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
 		window.sent = new FormData(event.target).getAll("action").join();
 	})`)
 	o.press("Connect number")
-	o.Until(`window.sent === "cancel"`)
+	o.WaitFor(`window.sent === "cancel"`)
 	o.is.Equal(pagestest.Eval[int](o.Browser, `document.querySelectorAll("input[name=action]").length`), 0) // nothing stays for the next press
 	o.Visit(link)
 	o.press("Connect number")

@@ -24,7 +24,7 @@ import (
 func newSandbox(t testing.TB, change ...func(*config.Config)) *stage {
 	t.Helper()
 	return startStage(t, func(o *app.Options, sim *simulator.Server) {
-		o.PlaySignup = func(name, phone string) (app.Signup, error) {
+		o.SimulateSignup = func(name, phone string) (app.Signup, error) {
 			s, err := sim.Signup(name, phone)
 			return app.Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err
 		}

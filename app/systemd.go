@@ -17,8 +17,8 @@ type Supervisor struct {
 	Watchdog time.Duration // a process that is silent for so long is restarted; 0 for never
 }
 
-// SupervisorFrom reads the variables that systemd sets.
-func SupervisorFrom(getenv func(string) string) Supervisor {
+// SupervisorFromEnv reads the variables that systemd sets.
+func SupervisorFromEnv(getenv func(string) string) Supervisor {
 	s := Supervisor{Socket: getenv("NOTIFY_SOCKET")}
 
 	micros, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)

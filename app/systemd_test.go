@@ -47,7 +47,7 @@ func TestASupervisorHearsHowTheServerIs(t *testing.T) {
 func TestSupervisorFrom(t *testing.T) {
 	is := is.New(t)
 	from := func(vars map[string]string) app.Supervisor {
-		return app.SupervisorFrom(func(name string) string { return vars[name] })
+		return app.SupervisorFromEnv(func(name string) string { return vars[name] })
 	}
 	is.Equal(from(nil), app.Supervisor{})
 	is.Equal(from(map[string]string{"NOTIFY_SOCKET": "/run/n", "WATCHDOG_USEC": "30000000"}), app.Supervisor{Socket: "/run/n", Watchdog: 30 * time.Second})

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/acme/autocert"
+
+	"confab/app/datadir"
 )
 
 const (
@@ -37,7 +39,7 @@ func (a *App) openTLS() error {
 		a.certificates = &autocert.Manager{
 			Prompt:     autocert.AcceptTOS,
 			HostPolicy: autocert.HostWhitelist(c.TLSDomains...),
-			Cache:      autocert.DirCache(a.dir.file(certificateDir)),
+			Cache:      autocert.DirCache(a.dir.File(datadir.CertificateDir)),
 			Client:     a.ACME,
 		}
 		a.tls = a.certificates.TLSConfig()

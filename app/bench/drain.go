@@ -32,8 +32,8 @@ func (b *bench) drain(ctx context.Context) error {
 		return err
 	}
 
-	drained := newMeter(process{"server", o.Processor}, process{"receiver", o.receiver.Processor})
-	bare := newMeter(process{"client", loadGenerator.used}, process{"receiver", o.receiver.Processor})
+	drained := newMeter(process{"server", o.CPUTime}, process{"receiver", o.receiver.CPUTime})
+	bare := newMeter(process{"client", loadGenerator.used}, process{"receiver", o.receiver.CPUTime})
 
 	medians, err := b.interleave(ctx,
 		func() (float64, error) {
@@ -135,14 +135,14 @@ func (o *installation) makeBacklog(ctx context.Context, subscription string) err
 // await waits until the number of deliveries in a state of the queue, or with "" in all
 // states, is want.
 func (o *installation) await(ctx context.Context, state string, want int64) error {
-	for range 6000 {
+	return pollQueue(ctx, 10*time.Millisecond, func() (bool, error) {
 		var counts []storage.JobCount
 		err := o.db.View(ctx, func(rx *storage.Rx) (err error) {
 			counts, err = rx.JobCounts()
 			return err
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 
 		var n int64
@@ -152,12 +152,8 @@ func (o *installation) await(ctx context.Context, state string, want int64) erro
 			}
 		}
 
-		if n == want {
-			return nil
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return fmt.Errorf("the queue did not come to rest")
+		return n == want, nil
+	})
 }
 
 // deliverWithoutDatabase posts as many deliveries as the backlog has, from memory, and

@@ -156,7 +156,7 @@ func (b *bench) compare(ctx context.Context, op operation, all []*filledServer) 
 	measures := make([]func() (float64, error), len(all))
 
 	for i, g := range all {
-		costs[i] = newMeter(process{"server", g.Processor})
+		costs[i] = newMeter(process{"server", g.CPUTime})
 		measures[i] = func() (float64, error) {
 			if err := costs[i].begin(); err != nil {
 				return 0, err

@@ -37,7 +37,7 @@ func (b *bench) inbound(ctx context.Context) error {
 func (b *bench) measureCallbacks(ctx context.Context, o *installation, connections, each int, n *atomic.Int64) error {
 	var waits []time.Duration
 
-	cost := newMeter(process{"server", o.Processor}, loadGenerator)
+	cost := newMeter(process{"server", o.CPUTime}, loadGenerator)
 	medians, err := b.interleave(ctx, func() (float64, error) {
 		if err := cost.begin(); err != nil {
 			return 0, err

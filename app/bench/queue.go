@@ -77,18 +77,17 @@ func measureThroughput(ctx context.Context, s *scratch, length time.Duration, co
 		return 0, err
 	}
 
-	for {
+	err = pollQueue(ctx, time.Millisecond, func() (bool, error) {
 		var left []storage.JobCount
 		err := s.View(ctx, func(rx *storage.Rx) (err error) { left, err = rx.JobCounts(); return err })
-		if err != nil {
-			return 0, err
-		}
-		if len(left) == 0 {
-			rate := float64(enqueued.Load()) / time.Since(began).Seconds()
-			return rate, cost.end(int(enqueued.Load()))
-		}
-		time.Sleep(time.Millisecond)
+		return len(left) == 0, err
+	})
+	if err != nil {
+		return 0, err
 	}
+
+	rate := float64(enqueued.Load()) / time.Since(began).Seconds()
+	return rate, cost.end(int(enqueued.Load()))
 }
 
 // measurePickUp measures the time from calling Update to the first line of the handler.

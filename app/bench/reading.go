@@ -55,8 +55,8 @@ func (b *bench) measureGet(ctx context.Context, s *server, past history) error {
 	const connections = 64
 	var n atomic.Int64
 	costs := []*meter{
-		newMeter(process{"server", s.Processor}, loadGenerator),
-		newMeter(process{"server", ceilingServer.Processor}, loadGenerator),
+		newMeter(process{"server", s.CPUTime}, loadGenerator),
+		newMeter(process{"server", ceilingServer.CPUTime}, loadGenerator),
 	}
 
 	measure := func(address string, cost *meter) func() (float64, error) {

@@ -72,18 +72,14 @@ func (b *bench) measureSends(ctx context.Context, o *installation, connections i
 
 // awaitSent waits until no message is queued any more.
 func awaitSent(ctx context.Context, db *storage.DB) error {
-	for {
+	return pollQueue(ctx, time.Millisecond, func() (bool, error) {
 		var left []storage.Job
 		err := db.View(ctx, func(rx *storage.Rx) (err error) {
 			left, err = rx.Jobs(storage.JobFilter{Kind: "send", Limit: 1})
 			return err
 		})
-		if err != nil || len(left) == 0 {
-			return err
-		}
-
-		time.Sleep(time.Millisecond)
-	}
+		return len(left) == 0, err
+	})
 }
 
 // checkStored checks that every acknowledged message is stored once and with its event,

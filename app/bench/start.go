@@ -27,9 +27,9 @@ func (b *bench) start(ctx context.Context) error {
 			return 0, err
 		}
 
-		used, err := o.Processor()
+		used, err := o.CPUTime()
 		work = append(work, used)
-		return ms(o.Ready()), err
+		return ms(o.StartDuration()), err
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/api"
+	"confab/app/datadir"
 	"confab/jobs"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
@@ -100,7 +101,7 @@ func printAccount(cmd *cobra.Command, asJSON bool, a storage.AccountDetail) erro
 		restricted = "yes"
 	}
 
-	return printOne(cmd, asJSON, app.AccountView(a), [][]string{
+	return printOne(cmd, asJSON, api.ViewAccount(a), [][]string{
 		{"id", a.PublicID},
 		{"phone number id", optionalText(a.PhoneNumberID)},
 		{"number", optionalText(a.PhoneNumber)},
@@ -129,7 +130,7 @@ func (e *env) accountsList() *cobra.Command {
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
 				all, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
 				for _, a := range all {
-					views = append(views, app.AccountView(a))
+					views = append(views, api.ViewAccount(a))
 					rows = append(rows, []string{
 						optionalText(a.PhoneNumberID), optionalText(a.PhoneNumber), optionalText(a.Name),
 						a.Status, optionalText(a.ProviderStatus), o.PublicID, a.CreatedAt.String(),
@@ -247,7 +248,7 @@ func (s *store) updateFromProvider(
 // stored what it means for the account, such as a lost token, so a running
 // server is told to read the account again.
 func (s *store) reportRefusal(ctx context.Context, err error) error {
-	return errors.Join(s.explainNoAnswer(err), s.dir.Tell(ctx, "/refresh"))
+	return errors.Join(s.explainNoAnswer(err), s.dir.SendCommand(ctx, datadir.CommandRefresh))
 }
 
 // explainNoAnswer adds to the error of a call that got no answer which address

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/api"
 	"confab/jobs"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
@@ -42,7 +42,7 @@ func (e *env) accountsConnect() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printNew(cmd, f.asJSON, a.PublicID, app.AccountView(a))
+			return printNew(cmd, f.asJSON, a.PublicID, api.ViewAccount(a))
 		}),
 	}
 

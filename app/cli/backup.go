@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"confab/app"
+	"confab/app/backup"
+	"confab/app/datadir"
 )
 
 func (e *env) backup() *cobra.Command {
@@ -40,8 +41,8 @@ func (e *env) backup() *cobra.Command {
 			}
 
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
-			b := app.Backup{
-				Dir:        app.DataDir(c.DataDir),
+			o := backup.Options{
+				Dir:        datadir.Dir(c.DataDir),
 				WithoutKey: withoutKey,
 				Version:    e.Version,
 				Progress: func(what string, done, total int64) {
@@ -50,7 +51,7 @@ func (e *env) backup() *cobra.Command {
 				},
 			}
 
-			m, err := writeBackup(cmd, b, args[0])
+			m, err := writeBackup(cmd, o, args[0])
 			line.end()
 			if err != nil {
 				return err
@@ -66,29 +67,29 @@ func (e *env) backup() *cobra.Command {
 
 // writeBackup writes the archive to a temporary file beside its final place, and
 // gives it its name when it is whole. It never replaces a file.
-func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, error) {
+func writeBackup(cmd *cobra.Command, o backup.Options, file string) (backup.Manifest, error) {
 	if file == "-" {
 		out := cmd.OutOrStdout()
 		if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-			return app.Manifest{}, errors.New("a backup is not for the terminal: name a file, or lead it into a pipe")
+			return backup.Manifest{}, errors.New("a backup is not for the terminal: name a file, or lead it into a pipe")
 		}
-		return writeArchive(cmd.Context(), b, out, false)
+		return writeArchive(cmd.Context(), o, out, false)
 	}
 
 	// Checked before the work, too, which may take long.
 	if _, err := os.Lstat(file); err == nil {
-		return app.Manifest{}, fmt.Errorf("%s is there already, and stays as it is: name another file", file)
+		return backup.Manifest{}, fmt.Errorf("%s is there already, and stays as it is: name another file", file)
 	}
 
 	// A temporary file in the same directory can be linked to its final name.
-	b.Temp = filepath.Dir(file)
-	temp, err := os.CreateTemp(b.Temp, "."+filepath.Base(file)+"-*") // made with mode 0600
+	o.Temp = filepath.Dir(file)
+	temp, err := os.CreateTemp(o.Temp, "."+filepath.Base(file)+"-*") // made with mode 0600
 	if err != nil {
-		return app.Manifest{}, err
+		return backup.Manifest{}, err
 	}
 	defer os.Remove(temp.Name())
 
-	m, err := writeArchive(cmd.Context(), b, temp, strings.HasSuffix(file, ".gz") || strings.HasSuffix(file, ".tgz"))
+	m, err := writeArchive(cmd.Context(), o, temp, strings.HasSuffix(file, ".gz") || strings.HasSuffix(file, ".tgz"))
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
 		return m, err
 	}
@@ -102,10 +103,10 @@ func writeBackup(cmd *cobra.Command, b app.Backup, file string) (app.Manifest, e
 }
 
 // writeArchive writes the archive, compressed or not.
-func writeArchive(ctx context.Context, b app.Backup, to io.Writer, compress bool) (m app.Manifest, err error) {
+func writeArchive(ctx context.Context, o backup.Options, to io.Writer, compress bool) (m backup.Manifest, err error) {
 	buffered := bufio.NewWriterSize(to, 1<<20)
 	if !compress {
-		m, err = b.Write(ctx, buffered)
+		m, err = backup.Write(ctx, o, buffered)
 		return m, errors.Join(err, buffered.Flush())
 	}
 
@@ -114,13 +115,13 @@ func writeArchive(ctx context.Context, b app.Backup, to io.Writer, compress bool
 		return m, err
 	}
 
-	m, err = b.Write(ctx, compressed)
+	m, err = backup.Write(ctx, o, compressed)
 	return m, errors.Join(err, compressed.Close(), buffered.Flush())
 }
 
 // reportBackup says what was written: on standard output, or on standard error
 // where the backup itself went to standard output.
-func reportBackup(cmd *cobra.Command, file string, m app.Manifest, asJSON bool) error {
+func reportBackup(cmd *cobra.Command, file string, m backup.Manifest, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	if file == "-" {
 		out = cmd.ErrOrStderr()

@@ -252,6 +252,6 @@ func (e *env) appOptions(cmd *cobra.Command, c config.Config) app.Options {
 		MasterKey:  os.Getenv("CONFAB_MASTER_KEY"),
 		Version:    e.Version,
 		Log:        app.NewLogger(cmd.ErrOrStderr(), c.Log),
-		Supervisor: app.SupervisorFrom(os.Getenv),
+		Supervisor: app.SupervisorFromEnv(os.Getenv),
 	}
 }

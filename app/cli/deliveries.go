@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/api"
+	"confab/jobs/event"
 	"confab/storage"
 )
 
@@ -46,7 +47,7 @@ func (e *env) deliveriesList() *cobra.Command {
 			if o.asJSON {
 				views := make([]any, len(all))
 				for i, d := range all {
-					views[i] = app.DeliveryView(d, nil)
+					views[i] = api.ViewDelivery(d, nil)
 				}
 				return printJSON(cmd.OutOrStdout(), views)
 			}
@@ -75,7 +76,7 @@ func (e *env) deliveriesList() *cobra.Command {
 
 // parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {
-	if !slices.Contains(app.EventTypes(), s) {
+	if !slices.Contains(event.Types(), s) {
 		return "", fmt.Errorf("there is no event %q", s)
 	}
 	return s, nil
@@ -151,7 +152,7 @@ func (e *env) deliveriesShow() *cobra.Command {
 			}
 
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), app.DeliveryView(d, payload))
+				return printJSON(cmd.OutOrStdout(), api.ViewDelivery(d, payload))
 			}
 			return printDelivery(cmd, d, attempts, payload)
 		}),

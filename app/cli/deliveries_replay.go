@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/api"
 	"confab/storage"
 )
 
@@ -100,7 +100,7 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 	if asJSON {
 		views := make([]any, len(made))
 		for i, d := range made {
-			views[i] = app.DeliveryView(d, nil)
+			views[i] = api.ViewDelivery(d, nil)
 		}
 		return printJSON(cmd.OutOrStdout(), views)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/app/datadir"
 	"confab/jobs"
 	"confab/storage"
 )
@@ -162,7 +163,7 @@ func (e *env) jobsCancel() *cobra.Command {
 		Args:    arguments("ID"),
 		RunE: e.withJob(func(cmd *cobra.Command, id int64, s *store) error {
 			// The transaction removes the job; the command interrupts a running one.
-			command := fmt.Sprintf("/jobs/%d/cancel", id)
+			command := datadir.CancelJob(id)
 			workers := jobs.New(jobs.Options{DB: s.DB})
 			return s.changeAndNotify(cmd.Context(), command, func(tx *storage.Tx) error { return workers.Cancel(tx, id) })
 		}),

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/storage"
 )
 
@@ -91,13 +91,13 @@ func (e *env) requireServer(cmd *cobra.Command) error {
 		return err
 	}
 
-	served, err := app.DataDir(c.DataDir).Served()
+	served, err := datadir.Dir(c.DataDir).IsServed()
 	if err != nil || served {
 		return err
 	}
 
 	if c.DataDir == config.Default().DataDir {
-		if sandbox, err := app.DataDir(defaultSandboxDir).Served(); err == nil && sandbox {
+		if sandbox, err := datadir.Dir(defaultSandboxDir).IsServed(); err == nil && sandbox {
 			return cmd.Flags().Set("data-dir", defaultSandboxDir)
 		}
 	}

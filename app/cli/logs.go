@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"confab/app/datadir"
 	"confab/storage"
 )
 
@@ -105,7 +106,7 @@ func (e *env) logs() *cobra.Command {
 // A server that cannot is only warned about: its stored calls are needed all the
 // more then.
 func (s *store) flushCalls(cmd *cobra.Command) {
-	if err := s.dir.Tell(cmd.Context(), "/flush"); err != nil && cmd.Context().Err() == nil {
+	if err := s.dir.SendCommand(cmd.Context(), datadir.CommandFlush); err != nil && cmd.Context().Err() == nil {
 		fmt.Fprintln(cmd.ErrOrStderr(), "confab: warning: the newest calls may be missing:", err)
 	}
 }

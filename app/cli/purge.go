@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"confab/app"
+	"confab/jobs"
 	"confab/storage"
 )
 
@@ -96,9 +98,12 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	// what was really deleted.
 	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)
 	v.PurgeCounts = storage.PurgeCounts{}
-	err = s.dir.Purge(ctx, s.DB, scope, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), func(purged storage.PurgeCounts) {
+	report := func(purged storage.PurgeCounts) {
 		v.PurgeCounts = purged
 		line.step(purged.Total(), found.Total())
+	}
+	err = s.dir.Purge(ctx, scope, report, func(ctx context.Context) error {
+		return s.purgeWithoutServer(ctx, scope, app.NewLogger(cmd.ErrOrStderr(), s.config.Log), report)
 	})
 	line.end()
 
@@ -109,6 +114,19 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		err = fmt.Errorf("stopped after %s rows: run it again for the rest", formatCount(v.Total()))
 	}
 	return v, err
+}
+
+// purgeWithoutServer purges in this process.
+func (s *store) purgeWithoutServer(
+	ctx context.Context, scope storage.PurgeScope, log *slog.Logger, report func(storage.PurgeCounts),
+) error {
+	files, err := storage.OpenFiles(s.dir.File(storage.MediaDir))
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+
+	return jobs.New(jobs.Options{DB: s.DB, Files: files, Log: log}).Purge(ctx, scope, report)
 }
 
 // resolveScope puts the organization and the account of the flags into scope. An

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/datadir"
 )
 
 // readyTimeout is how long the server may take to answer.
@@ -34,7 +34,7 @@ func (e *env) ready() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if _, target, err = app.DataDir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
+				if _, target, err = datadir.Dir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
 					return fmt.Errorf("%w: say where the server is with --url", err)
 				}
 				if len(c.Server.TLSDomains) > 0 {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/backup"
+	"confab/app/datadir"
 )
 
 func (e *env) restore() *cobra.Command {
@@ -37,8 +38,8 @@ func (e *env) restore() *cobra.Command {
 			defer closeFile()
 
 			line := newProgress(cmd.ErrOrStderr(), "", formatBytes)
-			r := app.Restore{
-				Dir:       app.DataDir(c.DataDir),
+			o := backup.RestoreOptions{
+				Dir:       datadir.Dir(c.DataDir),
 				MasterKey: os.Getenv("CONFAB_MASTER_KEY"),
 				Progress: func(what string, done int64) {
 					line.what = what
@@ -46,7 +47,7 @@ func (e *env) restore() *cobra.Command {
 				},
 			}
 
-			out, err := r.Read(cmd.Context(), from)
+			out, err := backup.Restore(cmd.Context(), o, from)
 			line.end()
 			if err != nil {
 				return err
@@ -84,7 +85,7 @@ func openBackup(cmd *cobra.Command, file string) (r io.Reader, size int64, done 
 	return uncompressed, size, done, err
 }
 
-func reportRestore(cmd *cobra.Command, dir string, out app.Restored, asJSON bool) error {
+func reportRestore(cmd *cobra.Command, dir string, out backup.Restored, asJSON bool) error {
 	if asJSON {
 		return printJSON(cmd.OutOrStdout(), out)
 	}

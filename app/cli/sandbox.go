@@ -14,6 +14,7 @@ import (
 
 	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 )
 
 // defaultSandboxDir is never a server's own directory.
@@ -31,7 +32,7 @@ func (e *env) sandbox() *cobra.Command {
 		Long: "Run a server together with a simulated provider: with an organization, a key, a connected number, three\n" +
 			"approved templates and a person who has just written. It prints how to send the first message, and on a\n" +
 			"terminal then a line for each message and callback. Nothing leaves this machine.\n\n" +
-			"Everything is kept in the data directory, also the key; what a client needs is in its " + sandboxFileName + ".\n" +
+			"Everything is kept in the data directory, also the key; what a client needs is in its " + datadir.SandboxFile + ".\n" +
 			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
 			"CONFAB_ variables. Where other machines can reach it, the simulator's control API (/_sim) demands a token,\n" +
 			"from $CONFAB_CONTROL_TOKEN or generated.\n\n" +
@@ -46,7 +47,7 @@ func (e *env) sandbox() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := prepareSandboxDir(app.DataDir(c.DataDir), fresh); err != nil {
+			if err := prepareSandboxDir(datadir.Dir(c.DataDir), fresh); err != nil {
 				return err
 			}
 
@@ -99,7 +100,7 @@ func (e *env) sandboxSettings(cmd *cobra.Command) (config.Config, error) {
 
 // prepareSandboxDir makes sure that no server runs on the directory, and that it
 // is empty or a sandbox's: --fresh removes everything in it, now or later.
-func prepareSandboxDir(dir app.DataDir, fresh bool) error {
+func prepareSandboxDir(dir datadir.Dir, fresh bool) error {
 	if empty, err := isEmptyDirectory(string(dir)); err != nil || empty {
 		return err
 	}
@@ -112,10 +113,10 @@ func prepareSandboxDir(dir app.DataDir, fresh bool) error {
 		return err
 	case err != nil && (fresh || !dir.Exists()):
 		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: "+
-			"choose another directory with --data-dir, or empty it yourself", string(dir), sandboxFileName)
+			"choose another directory with --data-dir, or empty it yourself", string(dir), datadir.SandboxFile)
 	}
 
-	served, err := dir.Served()
+	served, err := dir.IsServed()
 	if err != nil {
 		return err
 	}

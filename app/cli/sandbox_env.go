@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/datadir"
 )
 
 func (e *env) sandboxEnv() *cobra.Command {
@@ -24,7 +24,7 @@ func (e *env) sandboxEnv() *cobra.Command {
 			}
 
 			var s sandboxState
-			found, err := readStateFile(sandboxFile(app.DataDir(c.DataDir)), &s)
+			found, err := readStateFile(sandboxFile(datadir.Dir(c.DataDir)), &s)
 			if err != nil {
 				return err
 			}

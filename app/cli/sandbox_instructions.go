@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"confab/app/datadir"
 )
 
 // printInstructions prints how to make the first calls, as commands that can be
@@ -19,7 +21,7 @@ func (b *sandbox) printInstructions(out io.Writer) {
 		{"  API key", s.APIKey},
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  simulator", s.SimulatorURL + " (plays the provider)"},
-		{"  all of this", filepath.Join(b.dir, sandboxFileName)},
+		{"  all of this", filepath.Join(b.dir, datadir.SandboxFile)},
 	}, append(tokenRow(b.token), secretRow(b.webhookSecret)...)...))
 
 	fmt.Fprintf(out, `

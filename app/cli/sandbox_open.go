@@ -10,6 +10,7 @@ import (
 
 	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/simulator"
 	"confab/storage"
 )
@@ -28,14 +29,14 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 		return err
 	}
 
-	dir := app.DataDir(b.dir)
+	dir := datadir.Dir(b.dir)
 	if b.state, err = readSandbox(dir); err != nil {
 		return err
 	}
 	b.useSimulator(&c, localURL(l))
 
 	options := e.appOptions(cmd, c)
-	options.PlaySignup, options.AllowLocalURLs = b.simulateSignup, true
+	options.SimulateSignup, options.AllowLocalURLs = b.simulateSignup, true
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}

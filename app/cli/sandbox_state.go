@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"crypto/rand"
 	"math/big"
-	"path/filepath"
 
-	"confab/app"
+	"confab/app/datadir"
 )
-
-const sandboxFileName = "sandbox.json"
 
 // sandboxState is what a client needs to use the sandbox. Its file is the only
 // place where the key is kept.
@@ -30,11 +27,11 @@ type sandboxState struct {
 	ControlToken   string `json:"control_token,omitempty"` // for /_sim, where it is demanded
 }
 
-func sandboxFile(dir app.DataDir) string { return filepath.Join(string(dir), sandboxFileName) }
+func sandboxFile(dir datadir.Dir) string { return dir.File(datadir.SandboxFile) }
 
 // readSandbox reads what an earlier start has written, and generates the
 // credentials of the provider's app where there are none yet.
-func readSandbox(dir app.DataDir) (*sandboxState, error) {
+func readSandbox(dir datadir.Dir) (*sandboxState, error) {
 	s := &sandboxState{}
 	if _, err := readStateFile(sandboxFile(dir), s); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"confab/app"
+	"confab/app/datadir"
 	"confab/storage"
 )
 
@@ -17,7 +17,7 @@ import (
 // account with a phone number id, which is connected to the first organization
 // if there is none.
 func past(ts *testscript.TestScript, _ bool, args []string) {
-	dir, number := app.DataDir(ts.MkAbs(args[0])), args[1]
+	dir, number := datadir.Dir(ts.MkAbs(args[0])), args[1]
 	n, err := strconv.Atoi(args[2])
 	ts.Check(err)
 	days, err := strconv.Atoi(args[3])

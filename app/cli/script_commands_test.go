@@ -21,7 +21,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"confab/app"
+	"confab/app/datadir"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -229,7 +229,7 @@ func term(ts *testscript.TestScript, _ bool, _ []string) {
 
 // enqueue DIR KIND STATE stores a job in that state; "later" is due tomorrow.
 func enqueue(ts *testscript.TestScript, _ bool, args []string) {
-	dir, kind, state := app.DataDir(ts.MkAbs(args[0])), args[1], args[2]
+	dir, kind, state := datadir.Dir(ts.MkAbs(args[0])), args[1], args[2]
 	db, err := dir.Open(storage.Options{Schema: topFile("schema.sql")}, "", false)
 	ts.Check(err)
 	defer func() { ts.Check(db.Close()) }()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"confab/app"
+	"confab/app/datadir"
 	"confab/jobs/webhook"
 	"confab/storage"
 )
@@ -69,7 +69,7 @@ func signedBy(file, signature string, body []byte) string {
 // undelivered DIR SUBSCRIPTION COUNT STATUS stores deliveries that came to
 // nothing, in a directory on which no server runs.
 func undelivered(ts *testscript.TestScript, _ bool, args []string) {
-	dir := app.DataDir(ts.MkAbs(args[0]))
+	dir := datadir.Dir(ts.MkAbs(args[0]))
 	n, err := strconv.Atoi(args[2])
 	ts.Check(err)
 	db, err := dir.Open(storage.Options{Schema: topFile("schema.sql")}, "", false)

@@ -17,12 +17,12 @@ import (
 
 	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/simulator"
 )
 
 const (
 	defaultSimulatorDir = "./confab-simulator"
-	simulatorFileName   = "simulator.json"
 
 	verifyTimeout = 5 * time.Second
 )
@@ -99,7 +99,7 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	defer lock.Close()
 
 	state := &simulatorState{}
-	if _, err := readStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
+	if _, err := readStateFile(filepath.Join(dir, datadir.SimulatorFile), state); err != nil {
 		return err
 	}
 
@@ -114,7 +114,7 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 	if err := state.update(h, o); err != nil {
 		return errors.Join(err, h.close())
 	}
-	if err := writeStateFile(filepath.Join(dir, simulatorFileName), state); err != nil {
+	if err := writeStateFile(filepath.Join(dir, datadir.SimulatorFile), state); err != nil {
 		return errors.Join(err, h.close())
 	}
 
@@ -131,7 +131,7 @@ func prepareSimulatorDir(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, simulatorLock)); !empty && errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is not empty, and not a simulator's: choose another directory with --data-dir", dir)
 	}
-	return app.DataDir(dir).Prepare()
+	return datadir.Dir(dir).Prepare()
 }
 
 // options are the simulator's options as flags and variables give them.
@@ -230,7 +230,7 @@ func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 		{"  verify token", s.VerifyToken},
 		{"  access token", s.AccessToken},
 		{"  webhook", cmp.Or(s.WebhookURL, "none: name your app's with --webhook-url")},
-		{"  all of this", filepath.Join(dir, simulatorFileName)},
+		{"  all of this", filepath.Join(dir, datadir.SimulatorFile)},
 	}, tokenRow(token)...))
 	fmt.Fprintf(out, `
 Send a template:

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"confab/app/datadir"
 )
 
 const (
@@ -40,7 +42,7 @@ type simulatorAccess struct {
 // readSimulatorAccess reads the file that a sandbox or a simulator has written
 // into its data directory.
 func readSimulatorAccess(dir string) (a simulatorAccess, found bool, err error) {
-	for _, name := range []string{sandboxFileName, simulatorFileName} {
+	for _, name := range []string{datadir.SandboxFile, datadir.SimulatorFile} {
 		found, err := readStateFile(filepath.Join(dir, name), &a)
 		if err != nil || found && a.SimulatorURL != "" {
 			return a, found, err

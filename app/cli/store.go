@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/storage"
 )
 
@@ -18,7 +18,7 @@ import (
 // the server of what was written.
 type store struct {
 	*storage.DB
-	dir         app.DataDir
+	dir         datadir.Dir
 	config      config.Config
 	providerURL string // where the provider is called, once providerAccounts was
 }
@@ -31,7 +31,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		return nil, err
 	}
 
-	s := &store{dir: app.DataDir(c.DataDir), config: c}
+	s := &store{dir: datadir.Dir(c.DataDir), config: c}
 	if !create && !s.dir.Exists() {
 		return nil, fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", c.DataDir)
 	}
@@ -41,7 +41,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 	if err := s.dir.Prepare(); err != nil {
 		return nil, err
 	}
-	served, err := s.dir.Served()
+	served, err := s.dir.IsServed()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 // change writes in one transaction, and returns when the running server, if
 // there is one, has read again what it keeps in memory.
 func (s *store) change(ctx context.Context, fn func(*storage.Tx) error) error {
-	return s.changeAndNotify(ctx, "/refresh", fn)
+	return s.changeAndNotify(ctx, datadir.CommandRefresh, fn)
 }
 
 // changeAndNotify writes in one transaction, and sends a command to the running
@@ -68,7 +68,7 @@ func (s *store) changeAndNotify(ctx context.Context, command string, fn func(*st
 	}
 
 	// The transaction is committed: the error must not look as if it were not.
-	if err := s.dir.Tell(ctx, command); err != nil {
+	if err := s.dir.SendCommand(ctx, command); err != nil {
 		return fmt.Errorf("the change is stored, but %w", err)
 	}
 	return nil

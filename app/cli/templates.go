@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/api"
 	"confab/storage"
 )
 
@@ -41,7 +41,7 @@ func (e *env) templatesSync() *cobra.Command {
 				return err
 			}
 
-			return printOne(cmd, asJSON, app.TemplateSyncView(found), [][]string{
+			return printOne(cmd, asJSON, api.ViewTemplateSync(found), [][]string{
 				{"created", strconv.Itoa(found.Created)},
 				{"updated", strconv.Itoa(found.Updated)},
 				{"deleted", strconv.Itoa(found.Deleted)},

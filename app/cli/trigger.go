@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"confab/app/datadir"
 )
 
 // trigger is what the commands of trigger share: the flags that say which
@@ -25,8 +27,8 @@ func (e *env) trigger() *cobra.Command {
 
 	cmd.Long = "Simulate people and the provider in a running sandbox: let a person write, read or change their number, let\n" +
 		"sends fail, list what was sent. Each command calls the simulator's control API (/_sim), which you can do too.\n\n" +
-		"The simulator is the one at --simulator-url, or of the data directory (its " + sandboxFileName + " or " + simulatorFileName +
-		"\nsays where it is), or at $" + simulatorURLVariable + ", or one that was started here."
+		"The simulator is the one at --simulator-url, or of the data directory (its " + datadir.SandboxFile + " or " +
+		datadir.SimulatorFile + "\nsays where it is), or at $" + simulatorURLVariable + ", or one that was started here."
 
 	flags := cmd.PersistentFlags()
 	dataDirFlag(flags, &e.dataDir, "of the sandbox or simulator (default "+defaultSandboxDir+", or "+defaultSimulatorDir+")")

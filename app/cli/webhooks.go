@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"confab/app"
+	"confab/app/api"
 	"confab/jobs/webhook"
 	"confab/storage"
 )
@@ -51,7 +51,7 @@ func (e *env) webhooksList() *cobra.Command {
 			if asJSON {
 				views := make([]any, len(all))
 				for i, sub := range all {
-					views[i] = app.SubscriptionView(sub.Subscription, sub.secrets)
+					views[i] = api.ViewSubscription(sub.Subscription, sub.secrets)
 				}
 				return printJSON(cmd.OutOrStdout(), views)
 			}

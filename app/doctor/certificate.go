@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"confab/app/datadir"
 )
 
 // renewalMargin is how long before its end a certificate should have been renewed.
@@ -85,7 +87,7 @@ func (e *examination) checkDomains(ctx context.Context, domains []string) {
 			continue
 		}
 
-		text, _ := os.ReadFile(e.path(filepath.Join("certificates", domain)))
+		text, _ := os.ReadFile(e.path(filepath.Join(datadir.CertificateDir, domain)))
 		leaf := firstCertificate(text)
 		if leaf == nil {
 			e.warn("certificate", "It is fetched when somebody first visits https://"+domain+". Then run this again.",

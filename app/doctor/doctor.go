@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
-	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/storage"
 )
 
@@ -50,7 +50,7 @@ const networkTime = 10 * time.Second
 type examination struct {
 	Options
 	config        config.Config
-	dir           app.DataDir
+	dir           datadir.Dir
 	served        bool
 	isSandbox     bool
 	listenAddress string   // the server's address, or where the settings have it

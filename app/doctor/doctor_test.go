@@ -10,8 +10,8 @@ import (
 
 	"github.com/matryer/is"
 
-	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/app/doctor"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -21,7 +21,7 @@ import (
 func examined(t *testing.T, change func(dir string, o *doctor.Options)) map[string]doctor.Finding {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
-	if err := app.DataDir(dir).Prepare(); err != nil {
+	if err := datadir.Dir(dir).Prepare(); err != nil {
 		t.Fatal(err)
 	}
 	db, err := storage.Open(storagetest.Options(t, dir))

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"confab/app/config"
+	"confab/app/datadir"
 	"confab/storage"
 )
 
@@ -22,7 +23,9 @@ const (
 )
 
 // privateFiles are the files that nobody but their owner may read.
-var privateFiles = []string{"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, "sandbox.json", "simulator.json"}
+var privateFiles = []string{
+	"confab.db", "confab.db-wal", "confab.db-shm", storage.MasterKeyFile, datadir.SandboxFile, datadir.SimulatorFile,
+}
 
 // checkDirectory checks that the data directory exists, is private and can be written.
 // It also finds out whether a server runs on it, and whether it is a sandbox.
@@ -60,7 +63,7 @@ func (e *examination) checkDirectory() bool {
 
 	e.checkFileSystem()
 
-	served, err := e.dir.Served()
+	served, err := e.dir.IsServed()
 	if err != nil {
 		e.broken("data directory", "Give its files to the user who runs confab: chown -R USER "+dir,
 			"Whether a server runs cannot be told: %v.", err)
@@ -73,7 +76,7 @@ func (e *examination) checkDirectory() bool {
 // readSandbox takes the settings of a sandbox from the file that it has written: they
 // are nowhere else. It returns false if the file cannot be read.
 func (e *examination) readSandbox() bool {
-	text, err := os.ReadFile(e.path("sandbox.json"))
+	text, err := os.ReadFile(e.path(datadir.SandboxFile))
 	if err != nil {
 		return true
 	}
@@ -90,7 +93,8 @@ func (e *examination) readSandbox() bool {
 		baseURL, fault = url.Parse(left.BaseURL)
 	}
 	if fault != nil {
-		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes another.", "%s cannot be read: %v.", e.path("sandbox.json"), fault)
+		e.broken("sandbox", "Remove it; the next 'confab sandbox' writes another.",
+			"%s cannot be read: %v.", e.path(datadir.SandboxFile), fault)
 		return false
 	}
 

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
-	"confab/app"
 	"confab/app/config"
+	"confab/app/datadir"
 )
 
 // checkSettings loads the settings as a server does, and returns whether they can be used.
@@ -22,7 +22,7 @@ func (e *examination) checkSettings() bool {
 		return false
 	}
 
-	e.config, e.dir = c, app.DataDir(c.DataDir)
+	e.config, e.dir = c, datadir.Dir(c.DataDir)
 	e.ok("settings", "All settings can be used.")
 
 	for _, unknown := range c.UnknownVariables {

@@ -78,13 +78,13 @@ func (d *Docs) build() (map[string]docsFile, error) {
 	return files, nil
 }
 
-// ErrNoPage means that there is nothing at a path.
-var ErrNoPage = errors.New("there is no such page")
+// ErrPageNotFound means that there is nothing at a path.
+var ErrPageNotFound = errors.New("there is no such page")
 
 // ServeHTTP answers one request.
 func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		d.WriteError(w, r, ErrMethod)
+		d.WriteError(w, r, ErrMethodNotAllowed)
 		return
 	}
 
@@ -100,7 +100,7 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f, ok := files[r.URL.Path]
 	if !ok {
-		d.WriteError(w, r, ErrNoPage)
+		d.WriteError(w, r, ErrPageNotFound)
 		return
 	}
 

@@ -22,9 +22,9 @@ func newDocs(t *testing.T) string {
 	docs := pages.NewDocs(pages.DocsOptions{Description: api.OpenAPIDocument(), BaseURL: "https://chat.example.com/v1",
 		WriteError: func(w http.ResponseWriter, _ *http.Request, err error) {
 			switch err {
-			case pages.ErrMethod:
+			case pages.ErrMethodNotAllowed:
 				http.Error(w, "no", http.StatusMethodNotAllowed)
-			case pages.ErrNoPage:
+			case pages.ErrPageNotFound:
 				http.Error(w, "none", http.StatusNotFound)
 			default:
 				http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -142,6 +142,6 @@ func TestDocsInABrowser(t *testing.T) {
 			t.Errorf("the page asked for %s", request)
 		}
 	}
-	is.Equal(b.Complaints(), nil)
+	is.Equal(b.Errors(), nil)
 	is.Equal(len(b.Requests()) >= 3, true)
 }

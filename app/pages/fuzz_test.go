@@ -98,7 +98,7 @@ func FuzzVisit(f *testing.F) {
 	f.Add(here+"/progress?account=acc_1", "chat.test", "")
 	f.Add("assets/../"+here, "chat.test", "")
 	f.Add("../"+here, "chat.test", "")
-	d.pages.Play = func(string, string) (Signup, error) { return Signup{}, errors.New("not this one") } // so that the link is never used up
+	d.pages.SimulateSignup = func(string, string) (Signup, error) { return Signup{}, errors.New("not this one") } // so that the link is never used up
 	f.Fuzz(func(t *testing.T, path, host, form string) {
 		for _, method := range []string{"GET", "POST"} {
 			r := httptest.NewRequest(method, "https://chat.test/", strings.NewReader(form))

@@ -20,10 +20,10 @@ func NewHosts(publicURL string, names ...string) Hosts {
 	return names
 }
 
-// Known reports whether a Host header names this machine or one of the hosts. Anything
+// Contains reports whether a Host header names this machine or one of the hosts. Anything
 // else may be DNS rebinding: a page elsewhere whose name resolves to our address, and
 // that would pass for the same origin.
-func (h Hosts) Known(hostport string) bool {
+func (h Hosts) Contains(hostport string) bool {
 	host := hostport
 	if name, _, err := net.SplitHostPort(hostport); err == nil {
 		host = name
@@ -40,7 +40,7 @@ func (h Hosts) Known(hostport string) bool {
 // Guard refuses requests for a host that is not known.
 func (h Hosts) Guard(serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !h.Known(r.Host) {
+		if !h.Contains(r.Host) {
 			http.Error(w, "This address is not ours. Use the one in server.public_url, or localhost.", http.StatusForbidden)
 			return
 		}

@@ -17,8 +17,8 @@ import (
 // mediaWriteTimeout is enough for the largest file on a slow line.
 const mediaWriteTimeout = 15 * time.Minute
 
-// ErrMethod means that the method of a request is neither GET nor HEAD.
-var ErrMethod = errors.New("pages are only read")
+// ErrMethodNotAllowed means that the method of a request is neither GET nor HEAD.
+var ErrMethodNotAllowed = errors.New("pages are only read")
 
 // MediaOptions configure a Media.
 type MediaOptions struct {
@@ -45,7 +45,7 @@ func (p *Media) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve writes the file. It returns an error only before anything is written.
 func (p *Media) serve(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return ErrMethod
+		return ErrMethodNotAllowed
 	}
 
 	token, ok := mediaToken(r.URL.Path)

@@ -39,7 +39,7 @@ func newSite(t *testing.T) *site {
 			switch err {
 			case storage.ErrNotFound:
 				http.Error(w, "none", http.StatusNotFound)
-			case pages.ErrMethod:
+			case pages.ErrMethodNotAllowed:
 				http.Error(w, "no", http.StatusMethodNotAllowed)
 			default:
 				http.Error(w, "broken", http.StatusInternalServerError)

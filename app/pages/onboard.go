@@ -37,9 +37,9 @@ type OnboardOptions struct {
 	Hosts     Hosts  // under which they may be called
 	// AppID, ConfigID and Version are what the provider's signup needs to know.
 	AppID, ConfigID, Version string
-	// Play replaces the provider's signup, for a name and a number. Only a sandbox
-	// has it; all others show the provider's own.
-	Play func(name, phone string) (Signup, error)
+	// SimulateSignup replaces the provider's signup, for a name and a number. Only a
+	// sandbox has it; all others show the provider's own.
+	SimulateSignup func(name, phone string) (Signup, error)
 	// ClientIP is the address of a visitor.
 	ClientIP func(*http.Request) string
 	Log      *slog.Logger
@@ -116,7 +116,7 @@ func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v.setHeaders()
 
 	switch {
-	case !p.Hosts.Known(r.Host):
+	case !p.Hosts.Contains(r.Host):
 		v.writePage(http.StatusForbidden, errorPage("This address is not ours", "Open the link exactly as you received it."))
 	case token == "assets":
 		p.assets.serve(w, r, rest)

@@ -70,7 +70,7 @@ func (v *visit) servePost() error {
 // the form, or those of a sandbox's. In a sandbox the fields may be wrong.
 func (v *visit) readSignup() (Signup, formFields) {
 	form := v.r.PostForm
-	if v.Play == nil {
+	if v.SimulateSignup == nil {
 		return Signup{Code: form.Get("code"), WABAID: form.Get("waba_id"), PhoneNumberID: form.Get("phone_number_id")}, formFields{}
 	}
 
@@ -92,7 +92,7 @@ func (v *visit) readSignup() (Signup, formFields) {
 		name = v.invitation.CustomerName
 	}
 
-	s, err := v.Play(name, phone)
+	s, err := v.SimulateSignup(name, phone)
 	if err != nil {
 		entered.PhoneProblem = "The provider does not take this number."
 	}

@@ -53,7 +53,7 @@ func newDesk(t testing.TB, link storage.SetupLink) *desk {
 	})
 	d.pages = NewOnboard(OnboardOptions{
 		DB: d.db, Provider: client, PublicURL: "https://chat.test", Hosts: NewHosts("https://chat.test"), Log: slog.New(slog.DiscardHandler), ClientIP: func(*http.Request) string { return "192.0.2.1" },
-		Play: func(name, phone string) (Signup, error) {
+		SimulateSignup: func(name, phone string) (Signup, error) {
 			s, err := sim.Signup(name, phone)
 			return Signup{Code: s.Code, WABAID: s.WABAID, PhoneNumberID: s.PhoneNumberID}, err
 		},
@@ -119,11 +119,11 @@ func TestOfTwoPressesAtOnceOneConnectsANumber(t *testing.T) {
 	const presses = 4
 	var arrived, done sync.WaitGroup
 	arrived.Add(presses)
-	play := d.pages.Play
-	d.pages.Play = func(name, phone string) (Signup, error) {
+	simulate := d.pages.SimulateSignup
+	d.pages.SimulateSignup = func(name, phone string) (Signup, error) {
 		arrived.Done()
 		arrived.Wait() // now each has seen a link that nobody uses
-		return play(name, phone)
+		return simulate(name, phone)
 	}
 	var where [presses]string
 	for i := range where {

@@ -94,7 +94,7 @@ func schemeOf(target *string) string {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Sandbox, p.Assets = v.Play != nil, v.paths
+	p.Sandbox, p.Assets = v.SimulateSignup != nil, v.paths
 
 	var b bytes.Buffer
 	if err := v.page.Execute(&b, p); err != nil {
@@ -126,7 +126,7 @@ func (v *visit) showForm(status int, entered formFields) error {
 	}
 
 	switch {
-	case v.Play != nil:
+	case v.SimulateSignup != nil:
 		p.Form = &entered
 	case v.AppID == "" || v.ConfigID == "":
 		v.Log.Error("setup links cannot be used: provider.app_id or provider.signup_config_id is not set", "setup_link", v.invitation.ID)

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -96,8 +95,8 @@ func (p *Process) Stop() error {
 // startTimeout is how long a process may take to answer.
 const startTimeout = 20 * time.Second
 
-// Await waits until a URL answers 200.
-func (p *Process) Await(url string) error {
+// WaitReady waits until a URL answers 200.
+func (p *Process) WaitReady(url string) error {
 	for began := time.Now(); time.Since(began) < startTimeout; time.Sleep(2 * time.Millisecond) {
 		if res, err := http.Get(url); err == nil {
 			res.Body.Close()
@@ -113,14 +112,4 @@ func (p *Process) Await(url string) error {
 		}
 	}
 	return fmt.Errorf("%s did not answer within %s", url, startTimeout)
-}
-
-// FreeAddress returns an address of this machine that nobody listens on now.
-func FreeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }

@@ -13,7 +13,7 @@ func TestAProcessThatEndedMayBeKilledAndAwaited(t *testing.T) {
 	}
 	p.Kill()
 	p.Kill()
-	if err := p.Await("http://127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "the process ended: signal: killed") {
+	if err := p.WaitReady("http://127.0.0.1:1"); err == nil || !strings.Contains(err.Error(), "the process ended: signal: killed") {
 		t.Error(err)
 	}
 }

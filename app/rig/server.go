@@ -15,9 +15,9 @@ type Server struct {
 	Env     []string // settings
 	Log     io.Writer
 
-	mu      sync.Mutex
-	process *Process
-	ready   time.Duration
+	mu            sync.Mutex
+	process       *Process
+	startDuration time.Duration
 }
 
 // Command runs a command of confab on the server's data directory, with its
@@ -44,19 +44,19 @@ func (s *Server) Start() error {
 	s.process = p
 	s.mu.Unlock()
 
-	err = p.Await(s.URL() + "/readyz")
+	err = p.WaitReady(s.URL() + "/readyz")
 
 	s.mu.Lock()
-	s.ready = time.Since(began)
+	s.startDuration = time.Since(began)
 	s.mu.Unlock()
 	return err
 }
 
-// Ready returns how long the last start took, up to the first answer of /readyz.
-func (s *Server) Ready() time.Duration {
+// StartDuration returns how long the last start took, up to the first answer of /readyz.
+func (s *Server) StartDuration() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ready
+	return s.startDuration
 }
 
 // running returns the process that runs, or nil.
@@ -108,10 +108,10 @@ func (s *Server) PeakMemory() (int64, error) {
 	return 0, nil
 }
 
-// Processor returns the processor time that the process has used, 0 if none runs.
-func (s *Server) Processor() (time.Duration, error) {
+// CPUTime returns the processor time that the process has used, 0 if none runs.
+func (s *Server) CPUTime() (time.Duration, error) {
 	if p := s.running(); p != nil {
-		return p.Processor()
+		return p.CPUTime()
 	}
 	return 0, nil
 }

@@ -20,7 +20,7 @@ func (p Program) StartService(args ...string) (*Service, error) {
 	}
 
 	s := &Service{process, "http://" + address}
-	if err := s.Await(s.URL); err != nil {
+	if err := s.WaitReady(s.URL); err != nil {
 		s.Kill()
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (p Program) StartSimulator(dir, webhook string, log io.Writer, flags ...str
 		return nil, err
 	}
 
-	if err := s.Await("http://" + address + "/_sim/settings"); err != nil {
+	if err := s.WaitReady("http://" + address + "/_sim/settings"); err != nil {
 		return s, err
 	}
 

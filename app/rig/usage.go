@@ -37,17 +37,17 @@ func parseSize(status []byte, name string) (int64, error) {
 	return 0, fmt.Errorf("no %s in /proc", name)
 }
 
-// Processor returns the processor time that the process has used so far, in all its
+// CPUTime returns the processor time that the process has used so far, in all its
 // threads.
-func (p *Process) Processor() (time.Duration, error) {
+func (p *Process) CPUTime() (time.Duration, error) {
 	text, err := os.ReadFile(p.file("stat"))
 	if err != nil {
 		return 0, err
 	}
-	return parseProcessorTime(text)
+	return parseCPUTime(text)
 }
 
-func parseProcessorTime(stat []byte) (time.Duration, error) {
+func parseCPUTime(stat []byte) (time.Duration, error) {
 	const tick = 10 * time.Millisecond                              // the unit of /proc
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]) // the name of the program may contain spaces
 

@@ -17,13 +17,13 @@ func TestSizeIn(t *testing.T) {
 	}
 }
 
-func TestProcessorIn(t *testing.T) {
+func TestCPUTimeIn(t *testing.T) {
 	stat := []byte("4711 (a name) with) S 1 2 3 0 -1 4194304 1 0 0 0 150 50 7 8 20 0 9 0 100 200 300")
-	got, err := parseProcessorTime(stat)
+	got, err := parseCPUTime(stat)
 	if err != nil || got != 2*time.Second {
 		t.Errorf("%v, %v; want 2s", got, err)
 	}
-	if _, err := parseProcessorTime([]byte("4711 (cut) S 1 2")); err == nil {
+	if _, err := parseCPUTime([]byte("4711 (cut) S 1 2")); err == nil {
 		t.Error("processor time was read out of nothing")
 	}
 }

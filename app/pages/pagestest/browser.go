@@ -117,9 +117,9 @@ func (b *Browser) Requests() []string {
 	return append([]string(nil), b.requests...)
 }
 
-// Complaints lists the errors that the browser has logged: errors of scripts, and what
+// Errors lists the errors that the browser has logged: errors of scripts, and what
 // the security policy of a page forbade.
-func (b *Browser) Complaints() []string {
+func (b *Browser) Errors() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]string(nil), b.complaints...)
@@ -157,8 +157,8 @@ func Eval[T any](b *Browser, expression string) T {
 	return v
 }
 
-// Until waits until an expression is true, in this page or the one that follows.
-func (b *Browser) Until(expression string) {
+// WaitFor waits until an expression is true, in this page or the one that follows.
+func (b *Browser) WaitFor(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
@@ -183,8 +183,8 @@ func (b *Browser) Visit(url string) {
 	b.Do(chromedp.Navigate(url))
 }
 
-// Shot takes a screenshot of the window.
-func (b *Browser) Shot() []byte {
+// Screenshot takes a screenshot of the window.
+func (b *Browser) Screenshot() []byte {
 	b.t.Helper()
 
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)

@@ -1,7 +1,7 @@
 // Package reference makes an HTML page of an OpenAPI description. The page loads nothing
 // from other servers, works without scripts, and can be printed and read in dark mode.
 //
-// The description is parsed into a tree of nodes that keeps the order of keys (tree.go).
+// The description is parsed into a tree of nodes that keeps the order of keys (node.go).
 // The builder makes a page of it (build.go, operation.go, schema.go, example.go,
 // text.go), and a template makes HTML of the page (assets/page.html).
 package reference

@@ -1,4 +1,11 @@
-package app
+// Package backup writes everything of a data directory into one archive, and makes a data
+// directory out of such an archive.
+//
+// An archive is a tar file: confab.db, master.key unless it was left out, media/xx/HASH
+// for each media file, and last the manifest. An archive without a manifest was cut
+// short. Every part can be verified: the manifest has the hash of the database, and the
+// name of a media file is its hash.
+package backup
 
 import (
 	"fmt"
@@ -8,9 +15,7 @@ import (
 	"confab/storage"
 )
 
-// A backup is one tar archive of a data directory: confab.db, master.key unless
-// it was left out, media/xx/HASH for each file, and last the manifest. An archive
-// without a manifest was cut short.
+// The names in an archive.
 const (
 	archiveFormat   = 1
 	archiveDatabase = "confab.db"
@@ -25,26 +30,26 @@ const (
 
 // Manifest says what is in a backup.
 type Manifest struct {
-	Object        string        `json:"object"`
-	Format        int           `json:"format"`
-	CreatedAt     storage.Time  `json:"created_at"` // everything acknowledged before this is in it
-	Version       string        `json:"version"`    // of the confab that made it
-	SchemaVersion int           `json:"schema_version"`
-	Messages      int64         `json:"messages"`
-	Queued        int64         `json:"queued"` // messages that were still to be sent
-	Database      ArchivedFile  `json:"database"`
-	Media         ArchivedMedia `json:"media"`
-	Key           bool          `json:"key"` // master.key is in it
+	Object        string       `json:"object"`
+	Format        int          `json:"format"`
+	CreatedAt     storage.Time `json:"created_at"` // everything acknowledged before this is in it
+	Version       string       `json:"version"`    // of the confab that made it
+	SchemaVersion int          `json:"schema_version"`
+	Messages      int64        `json:"messages"`
+	Queued        int64        `json:"queued"` // messages that were still to be sent
+	Database      File         `json:"database"`
+	Media         Media        `json:"media"`
+	Key           bool         `json:"key"` // master.key is in it
 }
 
-// ArchivedFile is the size and hash that a file of the archive must have.
-type ArchivedFile struct {
+// File is the size and hash that a file of the archive must have.
+type File struct {
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
 
-// ArchivedMedia sums up the files of media.
-type ArchivedMedia struct {
+// Media sums up the files of media.
+type Media struct {
 	Files   int64    `json:"files"`
 	Size    int64    `json:"size"`
 	Missing []string `json:"missing,omitempty"` // named by the database, but not on disk

@@ -15,16 +15,16 @@ type Signup = pages.Signup
 func (a *App) openOnboard() {
 	c := a.Config
 	a.onboard = pages.NewOnboard(pages.OnboardOptions{
-		DB:        a.DB,
-		Provider:  a.work.Provider,
-		PublicURL: a.URL(),
-		Hosts:     a.hosts,
-		AppID:     c.Provider.AppID,
-		ConfigID:  c.Provider.SignupConfigID,
-		Version:   c.Provider.Version,
-		Play:      a.PlaySignup,
-		ClientIP:  a.api.ClientIP,
-		Log:       a.Log,
+		DB:             a.DB,
+		Provider:       a.work.Provider,
+		PublicURL:      a.URL(),
+		Hosts:          a.hosts,
+		AppID:          c.Provider.AppID,
+		ConfigID:       c.Provider.SignupConfigID,
+		Version:        c.Provider.Version,
+		SimulateSignup: a.SimulateSignup,
+		ClientIP:       a.api.ClientIP,
+		Log:            a.Log,
 	})
 }
 

@@ -1,4 +1,4 @@
-package app
+package backup
 
 import (
 	"archive/tar"
@@ -13,12 +13,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"confab/app/datadir"
 	"confab/storage"
 )
 
-// Backup writes an archive of a data directory.
-type Backup struct {
-	Dir        DataDir
+// Options say what to back up, and how.
+type Options struct {
+	Dir        datadir.Dir
 	Temp       string // directory for a copy of the database while it is made
 	WithoutKey bool
 	Version    string
@@ -28,15 +29,15 @@ type Backup struct {
 // Write writes an archive of the directory to w, whether or not a server runs on
 // it. It copies the database first, and then the media files that the copy names.
 // Media files never change; one that is gone by then was deleted on purpose.
-func (b Backup) Write(ctx context.Context, w io.Writer) (Manifest, error) {
-	m := Manifest{Object: "backup", Format: archiveFormat, CreatedAt: storage.Now(), Version: b.Version}
-	if !b.Dir.Exists() {
-		return m, fmt.Errorf("there is no confab database in %s: check --data-dir", string(b.Dir))
+func Write(ctx context.Context, o Options, w io.Writer) (Manifest, error) {
+	m := Manifest{Object: "backup", Format: archiveFormat, CreatedAt: storage.Now(), Version: o.Version}
+	if !o.Dir.Exists() {
+		return m, fmt.Errorf("there is no confab database in %s: check --data-dir", string(o.Dir))
 	}
 
 	// The copy may be as large as the database, so it is made where the caller
 	// has room, not in the system's temporary directory.
-	temp, err := os.MkdirTemp(b.Temp, ".confab-backup-*") // made with mode 0700
+	temp, err := os.MkdirTemp(o.Temp, ".confab-backup-*") // made with mode 0700
 	if err != nil {
 		return m, err
 	}
@@ -46,8 +47,8 @@ func (b Backup) Write(ctx context.Context, w io.Writer) (Manifest, error) {
 	if err := os.WriteFile(copyPath, nil, 0o600); err != nil {
 		return m, err
 	}
-	progress := func(done, total int64) { b.Progress("copying the database", done, total) }
-	err = storage.CopyDatabase(ctx, storage.DatabaseFile(string(b.Dir)), copyPath, progress)
+	progress := func(done, total int64) { o.Progress("copying the database", done, total) }
+	err = storage.CopyDatabase(ctx, storage.DatabaseFile(string(o.Dir)), copyPath, progress)
 	if err != nil {
 		return m, fmt.Errorf("copy the database: %w", err)
 	}
@@ -58,7 +59,7 @@ func (b Backup) Write(ctx context.Context, w io.Writer) (Manifest, error) {
 	}
 	m.SchemaVersion, m.Messages, m.Queued = facts.SchemaVersion, facts.Messages, facts.Queued
 
-	a := &archiver{Backup: b, tar: tar.NewWriter(w), manifest: &m, total: facts.FileBytes}
+	a := &archiver{Options: o, tar: tar.NewWriter(w), manifest: &m, total: facts.FileBytes}
 	if err := a.write(ctx, copyPath); err != nil {
 		return m, err
 	}
@@ -67,7 +68,7 @@ func (b Backup) Write(ctx context.Context, w io.Writer) (Manifest, error) {
 
 // archiver writes the entries of one archive.
 type archiver struct {
-	Backup
+	Options
 	tar         *tar.Writer
 	manifest    *Manifest
 	done, total int64
@@ -112,7 +113,7 @@ func (a *archiver) write(ctx context.Context, copyPath string) error {
 // addKey adds the file of the master key, if there is one: the key may be in a
 // variable instead.
 func (a *archiver) addKey(ctx context.Context) error {
-	_, err := a.add(ctx, archiveKey, a.Dir.file(storage.MasterKeyFile))
+	_, err := a.add(ctx, archiveKey, a.Dir.File(storage.MasterKeyFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -123,7 +124,7 @@ func (a *archiver) addKey(ctx context.Context) error {
 // addMedia adds a media file. One that is missing or damaged is listed in the
 // manifest and does not stop the backup.
 func (a *archiver) addMedia(ctx context.Context, sum string) error {
-	added, err := a.add(ctx, mediaEntry(sum), a.Dir.file(mediaEntry(sum)))
+	added, err := a.add(ctx, mediaEntry(sum), a.Dir.File(mediaEntry(sum)))
 
 	m := &a.manifest.Media
 	switch {
@@ -140,19 +141,19 @@ func (a *archiver) addMedia(ctx context.Context, sum string) error {
 }
 
 // add adds a file under a name and returns its size and hash.
-func (a *archiver) add(ctx context.Context, name, path string) (ArchivedFile, error) {
+func (a *archiver) add(ctx context.Context, name, path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return ArchivedFile{}, err
+		return File{}, err
 	}
 	defer f.Close()
 
 	info, err := f.Stat()
 	if err != nil {
-		return ArchivedFile{}, err
+		return File{}, err
 	}
 	if err := a.tar.WriteHeader(a.header(name, info.Size())); err != nil {
-		return ArchivedFile{}, err
+		return File{}, err
 	}
 
 	hash := sha256.New()
@@ -160,7 +161,7 @@ func (a *archiver) add(ctx context.Context, name, path string) (ArchivedFile, er
 	if err == nil && n != info.Size() {
 		err = fmt.Errorf("%s changed while it was read", path)
 	}
-	return ArchivedFile{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
+	return File{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
 func (a *archiver) header(name string, size int64) *tar.Header {

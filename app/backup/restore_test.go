@@ -1,24 +1,25 @@
-package app_test
+package backup_test
 
 import (
 	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
-	"confab/app"
+	"confab/app/datadir"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
 
 // TestRestoreRefusesWhatIsNotWhole changes each part of a sound archive, and
-// expects exit status 1, a reason, and an empty directory.
+// expects a reason and an empty directory.
 func TestRestoreRefusesWhatIsNotWhole(t *testing.T) {
-	_, archive := backedUp(t)
+	_, archive := write(t, newInstallation(t), nil)
 	sound := entries(t, archive)
 	change := func(i int, f func(*entry)) []entry {
 		all := slices.Clone(sound)
@@ -55,19 +56,19 @@ func TestRestoreRefusesWhatIsNotWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			dir := filepath.Join(t.TempDir(), "data")
-			says := refused(t, "restore", pack(t, c.all), "--data-dir", dir)
-			t.Log(says)
-			is.True(strings.Contains(says, c.says))
+			dir := datadir.Dir(t.TempDir())
+			_, err := restore(t, pack(t, c.all), dir)
+			t.Log(err)
+			is.True(err != nil && strings.Contains(err.Error(), c.says))
 			leftEmpty(t, dir)
 		})
 	}
 }
 
 // leftEmpty wants a directory to hold nothing that matters.
-func leftEmpty(t *testing.T, dir string) {
+func leftEmpty(t *testing.T, dir datadir.Dir) {
 	t.Helper()
-	left, err := os.ReadDir(dir)
+	left, err := os.ReadDir(string(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,14 +81,11 @@ func leftEmpty(t *testing.T, dir string) {
 
 func TestRestoreRefusesACutFile(t *testing.T) {
 	is := is.New(t)
-	_, archive := backedUp(t)
-	whole, err := os.ReadFile(archive)
-	is.NoErr(err)
+	_, whole := write(t, newInstallation(t), nil)
 	for _, length := range []int{0, 1, 511, 512, 3000, len(whole) / 2, len(whole) - 2500} {
-		cut := filepath.Join(t.TempDir(), "cut.tar")
-		is.NoErr(os.WriteFile(cut, whole[:length], 0o600))
-		dir := filepath.Join(t.TempDir(), "data")
-		refused(t, "restore", cut, "--data-dir", dir)
+		dir := datadir.Dir(t.TempDir())
+		_, err := restore(t, whole[:length], dir)
+		is.True(err != nil)
 		leftEmpty(t, dir)
 	}
 }
@@ -96,33 +94,39 @@ func TestRestoreRefusesACutFile(t *testing.T) {
 // database that was broken before.
 func TestRestoreRefusesADatabaseThatIsNotSound(t *testing.T) {
 	is := is.New(t)
-	dir, _ := backedUp(t)
-	file := storage.DatabaseFile(dir)
-	text, err := os.ReadFile(file)
-	is.NoErr(err)
+	m, archive := write(t, newInstallation(t), nil)
+	all := entries(t, archive)
+	text := []byte(all[0].content)
 	for i := 8192; i < len(text)-8192; i += 4096 {
 		copy(text[i:], strings.Repeat("\xa5", 60))
 	}
-	is.True(storage.CheckDatabase(file, nil) == nil)
-	is.NoErr(os.WriteFile(file, text, 0o600))
-	is.True(storage.CheckDatabase(file, nil) != nil)
+	all[0].content = string(text)
+	sum := sha256.Sum256(text)
+	all[4].content = storagetest.Swap(t, all[4].content, m.Database.SHA256, hex.EncodeToString(sum[:]))
+
+	dir := datadir.Dir(t.TempDir())
+	_, err := restore(t, pack(t, all), dir)
+	t.Log(err)
+	is.True(err != nil && !strings.Contains(err.Error(), "the backup is damaged")) // the manifest did fit
+	leftEmpty(t, dir)
 }
 
 func TestRestoreWantsAnEmptyDirectory(t *testing.T) {
 	is := is.New(t)
-	dir, archive := backedUp(t)
-	before, err := os.ReadFile(storage.DatabaseFile(dir))
+	dir := newInstallation(t)
+	_, archive := write(t, dir, nil)
+	before, err := os.ReadFile(storage.DatabaseFile(string(dir)))
 	is.NoErr(err)
-	says := refused(t, "restore", archive, "--data-dir", dir)
-	is.True(strings.Contains(says, "is not empty (it holds confab.db"))
-	after, err := os.ReadFile(storage.DatabaseFile(dir))
+	_, err = restore(t, archive, dir)
+	is.True(strings.Contains(err.Error(), "is not empty (it holds confab.db"))
+	after, err := os.ReadFile(storage.DatabaseFile(string(dir)))
 	is.NoErr(err)
 	is.Equal(before, after)
 
-	s := newServer(t)
-	says = refused(t, "restore", archive, "--data-dir", s.dir)
-	is.True(strings.Contains(says, "is in use: a server runs on this data directory"))
-	says = refused(t, "restore", filepath.Join(t.TempDir(), "none.tar"), "--data-dir", t.TempDir())
-	is.True(strings.Contains(says, "no such file"))
-	is.True(app.DataDir(s.dir).Exists())
+	served := datadir.Dir(t.TempDir())
+	lock, err := served.Lock()
+	is.NoErr(err)
+	defer lock.Close()
+	_, err = restore(t, archive, served)
+	is.True(strings.Contains(err.Error(), "is in use: a server runs on this data directory"))
 }

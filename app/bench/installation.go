@@ -185,7 +185,7 @@ func (o *installation) close() {
 
 // processes returns the processes whose processor time is measured.
 func (o *installation) processes() []process {
-	return []process{{"server", o.Processor}, {"provider", o.provider.Processor}, {"receiver", o.receiver.Processor}, loadGenerator}
+	return []process{{"server", o.CPUTime}, {"provider", o.provider.CPUTime}, {"receiver", o.receiver.CPUTime}, loadGenerator}
 }
 
 // request returns the bytes of a request with the API key of the server.

@@ -1,4 +1,4 @@
-package app
+package backup
 
 import (
 	"archive/tar"
@@ -17,12 +17,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"confab/app/datadir"
 	"confab/storage"
 )
 
-// Restore makes a data directory out of a backup.
-type Restore struct {
-	Dir       DataDir
+// RestoreOptions say where to restore to, and how.
+type RestoreOptions struct {
+	Dir       datadir.Dir
 	MasterKey string // CONFAB_MASTER_KEY, if set
 	Progress  func(what string, done int64)
 }
@@ -36,32 +37,32 @@ type Restored struct {
 // errNoBackup means that a file is something else than a backup, or was cut short.
 var errNoBackup = errors.New("this is no backup of confab, or not a whole one")
 
-// Read restores the archive in r into the directory, which must be empty but for
+// Restore unpacks an archive into the directory, which must be empty but for
 // a master.key.
 //
 // Everything is unpacked into a temporary directory and verified there. Only then it
 // is moved into place, the database last, so that a damaged backup or a crash leaves
 // no installation behind that looks whole.
-func (r Restore) Read(ctx context.Context, archive io.Reader) (out Restored, err error) {
-	if err := r.Dir.Prepare(); err != nil {
+func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Restored, err error) {
+	if err := o.Dir.Prepare(); err != nil {
 		return out, err
 	}
 
-	lock, err := r.Dir.lock()
+	lock, err := o.Dir.Lock()
 	if err != nil {
-		return out, r.Dir.lockError(err)
+		return out, err
 	}
 	defer lock.Close()
 
-	if err := r.Dir.mustBeEmpty(); err != nil {
+	if err := o.Dir.RequireEmpty(); err != nil {
 		return out, err
 	}
 
 	// A directory within the target, so that the last step is a rename on the
 	// same file system.
-	temp, err := os.MkdirTemp(string(r.Dir), ".restore-*")
+	temp, err := os.MkdirTemp(string(o.Dir), ".restore-*")
 	if err != nil {
-		return out, r.Dir.notWritable(err)
+		return out, o.Dir.NotWritable(err)
 	}
 	defer os.RemoveAll(temp)
 
@@ -71,38 +72,22 @@ func (r Restore) Read(ctx context.Context, archive io.Reader) (out Restored, err
 	}
 	defer root.Close()
 
-	u := &unpacker{Restore: r, root: root}
+	u := &unpacker{RestoreOptions: o, root: root}
 	if out.Manifest, err = u.unpack(ctx, tar.NewReader(archive)); err != nil {
 		return out, err
 	}
 
-	r.Progress("checking the database", 0)
-	if out.KeyChecked, err = r.checkDatabase(temp); err != nil {
+	o.Progress("checking the database", 0)
+	if out.KeyChecked, err = o.checkDatabase(temp); err != nil {
 		return out, err
 	}
 
-	return out, r.moveIntoPlace(temp)
-}
-
-// mustBeEmpty allows what Prepare and lock make, and a key that was put there.
-func (d DataDir) mustBeEmpty() error {
-	entries, err := os.ReadDir(string(d))
-	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
-	}
-
-	for _, e := range entries {
-		if !slices.Contains([]string{".gitignore", "lost+found", lockFile, storage.MasterKeyFile}, e.Name()) {
-			return fmt.Errorf("%s is not empty (it holds %s): restore into an empty directory, and nothing is overwritten",
-				string(d), e.Name())
-		}
-	}
-	return nil
+	return out, o.moveIntoPlace(temp)
 }
 
 // unpacker writes the entries of an archive into a directory.
 type unpacker struct {
-	Restore
+	RestoreOptions
 	root    *os.Root
 	found   Manifest // what was unpacked
 	damaged []string // media files whose hash is not their name
@@ -173,25 +158,25 @@ func (u *unpacker) extractMedia(name string, content io.Reader) error {
 }
 
 // extract writes one file, which must not exist yet.
-func (u *unpacker) extract(name string, content io.Reader) (ArchivedFile, error) {
+func (u *unpacker) extract(name string, content io.Reader) (File, error) {
 	if err := u.root.MkdirAll(path.Dir(name), 0o700); err != nil {
-		return ArchivedFile{}, u.Dir.notWritable(err)
+		return File{}, u.Dir.NotWritable(err)
 	}
 
 	f, err := u.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return ArchivedFile{}, fmt.Errorf("%w: it holds %s twice", errNoBackup, name)
+		return File{}, fmt.Errorf("%w: it holds %s twice", errNoBackup, name)
 	}
 	if err != nil {
-		return ArchivedFile{}, u.Dir.notWritable(err)
+		return File{}, u.Dir.NotWritable(err)
 	}
 
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, hash, u), content)
 	if err := errors.Join(err, f.Close()); err != nil {
-		return ArchivedFile{}, fmt.Errorf("unpack %s: %w", name, err)
+		return File{}, fmt.Errorf("unpack %s: %w", name, err)
 	}
-	return ArchivedFile{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
+	return File{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
 // Write implements io.Writer and reports progress.
@@ -219,13 +204,13 @@ func (u *unpacker) checkManifest(m Manifest) error {
 
 // checkDatabase verifies the whole database, and that the master key belongs to it: the
 // key in the variable or in the target directory, or else the one in the archive.
-func (r Restore) checkDatabase(temp string) (keyChecked bool, err error) {
+func (o RestoreOptions) checkDatabase(temp string) (keyChecked bool, err error) {
 	archived, err := storage.ReadMasterKey(temp, "")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
 
-	key, err := storage.ReadMasterKey(string(r.Dir), r.MasterKey)
+	key, err := storage.ReadMasterKey(string(o.Dir), o.MasterKey)
 	if errors.Is(err, fs.ErrNotExist) {
 		key, err = archived, nil
 	}
@@ -238,11 +223,11 @@ func (r Restore) checkDatabase(temp string) (keyChecked bool, err error) {
 
 // moveIntoPlace moves the verified files to where they belong, the database last:
 // without it the directory is no installation.
-func (r Restore) moveIntoPlace(temp string) error {
+func (o RestoreOptions) moveIntoPlace(temp string) error {
 	unix.Sync() // everything at once is much faster than file by file
 
 	for _, name := range []string{storage.MediaDir, archiveKey, archiveDatabase} {
-		from, to := filepath.Join(temp, name), r.Dir.file(name)
+		from, to := filepath.Join(temp, name), o.Dir.File(name)
 
 		if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -252,7 +237,7 @@ func (r Restore) moveIntoPlace(temp string) error {
 		}
 
 		if err := os.Rename(from, to); err != nil {
-			return r.Dir.notWritable(err)
+			return o.Dir.NotWritable(err)
 		}
 	}
 

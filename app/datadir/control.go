@@ -1,0 +1,226 @@
+package datadir
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"confab/app/config"
+)
+
+// The control socket connects a command with the server that runs on the same data
+// directory, both of which have the database open:
+//
+//   - The server listens on confab.sock in the directory, from Run until it stops.
+//     Only the user who runs it may connect (mode 0600).
+//   - A command POSTs one request for each connection; the paths are below.
+//   - Whether a server runs is known by the lock, not by the socket: a killed server
+//     leaves its socket behind. While a server starts or stops it holds the lock and
+//     does not answer, so a command tries again until one of the two changes.
+
+// What a command can ask of the server.
+const (
+	CommandRefresh   = "/refresh"          // the command changed the database
+	CommandFlush     = "/flush"            // somebody wants to read the API log
+	CommandAddress   = "/address"          // where the server listens; answers a ServerAddress
+	CommandCancelJob = "/jobs/{id}/cancel" // break off a job; see CancelJob
+	CommandPurge     = "/purge"            // delete old data: a storage.PurgeScope; answers lines of PurgeProgress
+)
+
+// CancelJob returns the command that breaks off a job.
+func CancelJob(id int64) string {
+	return strings.Replace(CommandCancelJob, "{id}", fmt.Sprint(id), 1)
+}
+
+const (
+	// maxSocketPath is a little less than the 104 or 108 bytes that systems allow.
+	maxSocketPath = 100
+	// controlTimeout is longer than a server takes to stop.
+	controlTimeout    = 20 * time.Second
+	controlRetryPause = 20 * time.Millisecond
+	// addressTimeout is short, because a health check asks for the address first
+	// and must then still have time to call it.
+	addressTimeout = 2 * time.Second
+)
+
+// ServerAddress is the answer to CommandAddress.
+type ServerAddress struct {
+	Listen string `json:"listen"`
+	Local  string `json:"local_url"` // how this machine reaches it
+}
+
+// ListenControl listens on the control socket. The caller holds the lock of the
+// directory.
+func (d Dir) ListenControl() (net.Listener, error) {
+	path, done, err := d.socket()
+	if err != nil {
+		return nil, err
+	}
+
+	// A socket that exists was left behind by a killed process: we hold the lock.
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		done()
+		return nil, err
+	}
+
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		done()
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+
+	control := &controlListener{listener, done}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, control.Close())
+	}
+	return control, nil
+}
+
+// controlListener frees what leads to the socket after it has removed the socket.
+type controlListener struct {
+	net.Listener
+	done func()
+}
+
+// Close implements net.Listener.
+func (l *controlListener) Close() error {
+	defer l.done()
+	return l.Listener.Close()
+}
+
+// socket returns a path for the control socket that is short enough for the system.
+// For a long one it opens the directory and goes through its file descriptor, which
+// done closes.
+func (d Dir) socket() (path string, done func(), err error) {
+	path = d.File(socketFile)
+	if len(path) <= maxSocketPath {
+		return path, func() {}, nil
+	}
+	if runtime.GOOS != "linux" {
+		return "", nil, fmt.Errorf("the data directory's path is too long for a socket: %s", string(d))
+	}
+
+	dir, err := os.Open(string(d))
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), socketFile), func() { dir.Close() }, nil
+}
+
+// Address returns where the server that runs on the directory listens, and how it
+// is reached from this machine. If none runs or answers, that is taken from the
+// settings.
+func (d Dir) Address(ctx context.Context, settings config.Server) (listen string, local *url.URL, err error) {
+	if served, err := d.IsServed(); err == nil && served {
+		ctx, cancel := context.WithTimeout(ctx, addressTimeout)
+		defer cancel()
+		var at ServerAddress
+		err := d.post(ctx, CommandAddress, nil, func(answer io.Reader) error {
+			return json.NewDecoder(io.LimitReader(answer, 1<<12)).Decode(&at)
+		})
+
+		if err == nil {
+			local, err = url.Parse(at.Local)
+		}
+		if err == nil {
+			return at.Listen, local, nil
+		}
+	}
+
+	local, err = settings.LocalURL()
+	return settings.Listen, local, err
+}
+
+// SendCommand posts a command to the server of the directory and waits for its answer.
+// If no server runs, it does nothing. While one starts or stops, it tries again until
+// the server answers or is gone.
+func (d Dir) SendCommand(ctx context.Context, command string) error {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+
+	for {
+		served, err := d.IsServed()
+		if err != nil || !served {
+			return err
+		}
+
+		err = d.post(ctx, command, nil, nil)
+		if err == nil || !notListening(err) {
+			return err
+		}
+
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(controlRetryPause):
+		}
+	}
+}
+
+// notListening reports whether an error means that the socket is not open yet, or
+// not any more.
+func notListening(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// post sends one command to the control socket, with a body or without. The answer
+// goes to read, unless that is nil.
+func (d Dir) post(ctx context.Context, command string, body io.Reader, read func(io.Reader) error) error {
+	path, done, err := d.socket()
+	if err != nil {
+		return err
+	}
+	defer done()
+
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, body)
+	if err != nil {
+		return err
+	}
+
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return fmt.Errorf("the running server did not answer: %w", err)
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+
+	res, err := roundTrip(conn, req)
+	if err != nil {
+		return fmt.Errorf("the running server did not answer: %w", cmp.Or(ctx.Err(), err))
+	}
+	defer res.Body.Close()
+
+	if res.StatusCode/100 != 2 {
+		text, _ := io.ReadAll(io.LimitReader(res.Body, 1024))
+		return fmt.Errorf("the running server answered: %s", strings.TrimSpace(string(text)))
+	}
+
+	if read == nil {
+		return nil
+	}
+	return read(res.Body)
+}
+
+// roundTrip makes one request over a connection. It does not use http.Transport,
+// which hides behind an error of its own that the server hung up before it read the
+// request; notListening must recognize that.
+func roundTrip(conn net.Conn, req *http.Request) (*http.Response, error) {
+	req.Close = true
+	if err := req.Write(conn); err != nil {
+		return nil, err
+	}
+	return http.ReadResponse(bufio.NewReader(conn), req)
+}

@@ -1,0 +1,113 @@
+// Package datadir is the directory that holds everything of one installation: who may
+// work on it at what time, and how a command reaches the server that runs on it. It
+// knows nothing of what a server does.
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"confab/storage"
+)
+
+// Dir is the path of a data directory: the database, the master key, media files,
+// certificates, the control socket and the lock.
+//
+// The lock is flock(2) on serve.lock, which the system frees when a process dies:
+//
+//   - A server holds it exclusively for as long as it runs, and so does a restore.
+//   - A purge that finds no server holds it shared, so that none starts meanwhile.
+//   - IsServed tries for an instant to get it shared, and so finds out whether a
+//     server runs.
+//
+// All other commands take no lock. They open the database beside the server, where
+// SQLite keeps the two apart, and afterwards send the server a /refresh by SendCommand.
+type Dir string
+
+// Names in the directory; storage has those of the database, the master key and the
+// media files.
+const (
+	CertificateDir = "certificates"   // what was fetched for server.tls_domains
+	SandboxFile    = "sandbox.json"   // what a client of a sandbox needs to know
+	SimulatorFile  = "simulator.json" // what a client of the simulator needs to know
+
+	lockFile   = "serve.lock"
+	socketFile = "confab.sock"
+)
+
+// Prepare makes the directory if there is none, and makes an empty one private and
+// ignored by git. It refuses one that cannot be written.
+func (d Dir) Prepare() error {
+	_, err := os.Stat(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(string(d), 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() != "lost+found" }) {
+		return nil // in use, perhaps for other things too: its mode stays as it is
+	}
+
+	if err := os.Chmod(string(d), 0o700); err != nil {
+		return d.NotWritable(err)
+	}
+	if err := os.WriteFile(d.File(".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return d.NotWritable(err)
+	}
+	return nil
+}
+
+// Exists reports whether the directory holds a database.
+func (d Dir) Exists() bool {
+	_, err := os.Stat(storage.DatabaseFile(string(d)))
+	return err == nil
+}
+
+// RequireEmpty returns an error if the directory holds anything but what Prepare and
+// Lock make, and a master key that was put there.
+func (d Dir) RequireEmpty() error {
+	entries, err := os.ReadDir(string(d))
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+
+	for _, e := range entries {
+		if !slices.Contains([]string{".gitignore", "lost+found", lockFile, storage.MasterKeyFile}, e.Name()) {
+			return fmt.Errorf("%s is not empty (it holds %s): restore into an empty directory, and nothing is overwritten",
+				string(d), e.Name())
+		}
+	}
+	return nil
+}
+
+// File returns the path of a file in the directory.
+func (d Dir) File(name string) string { return filepath.Join(string(d), name) }
+
+// NotWritable adds to the error of a write what the user can do about it.
+func (d Dir) NotWritable(err error) error {
+	return fmt.Errorf("data directory %s cannot be written: %w: check its owner and mode, or choose another with --data-dir",
+		string(d), err)
+}
+
+// Open opens the database of the directory. served says that another process serves
+// it: then a file with an older schema is refused instead of migrated.
+func (d Dir) Open(o storage.Options, masterKey string, served bool) (*storage.DB, error) {
+	key, err := storage.LoadMasterKey(string(d), masterKey)
+	if err != nil {
+		return nil, err
+	}
+
+	o.Path, o.MasterKey = storage.DatabaseFile(string(d)), key
+	o.KeepVersion = served
+	return storage.Open(o)
+}

@@ -1,0 +1,109 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// A command that calls IsServed holds the lock for an instant. That must not keep a
+// server from starting, so a lock is tried several times.
+const (
+	lockAttempts = 10
+	lockPause    = 20 * time.Millisecond
+)
+
+// ErrServed means that the directory cannot be locked because a server runs on it.
+var ErrServed = errors.New("a server runs on this data directory")
+
+// errShared means that others hold the shared lock.
+var errShared = errors.New("a command such as purge works on this data directory")
+
+// Lock is a lock on the directory. The system frees it when the process ends, however
+// that happens.
+type Lock struct{ file *os.File }
+
+// Close frees the lock.
+func (l *Lock) Close() error { return l.file.Close() }
+
+// Lock takes the exclusive lock, which a server holds for as long as it runs, and a
+// restore. Its errors say what the user can do.
+func (d Dir) Lock() (*Lock, error) { return d.lock(syscall.LOCK_EX) }
+
+// LockShared keeps servers from starting while a command does work that a server
+// would otherwise do. Several commands may hold it at the same time.
+func (d Dir) LockShared() (*Lock, error) { return d.lock(syscall.LOCK_SH) }
+
+func (d Dir) lock(how int) (*Lock, error) {
+	f, err := os.OpenFile(d.File(lockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, d.NotWritable(err)
+	}
+
+	for range lockAttempts {
+		err = flock(f, how)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(lockPause)
+	}
+
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = lastAttempt(f, how)
+	}
+	if err != nil {
+		return nil, errors.Join(d.explainLock(err), f.Close())
+	}
+	return &Lock{f}, nil
+}
+
+// lastAttempt finds out which kind of lock is in the way, because that decides what the
+// user is told: a shared one can be joined, an exclusive one cannot. If the holder has
+// left meanwhile, it takes the lock.
+func lastAttempt(f *os.File, how int) error {
+	if flock(f, syscall.LOCK_SH) != nil {
+		return ErrServed
+	}
+
+	if how == syscall.LOCK_EX && flock(f, syscall.LOCK_EX) != nil {
+		return errShared
+	}
+	return nil
+}
+
+// flock tries once to lock a file, or to change the lock that it has. EWOULDBLOCK
+// means that the lock of another is in the way.
+func flock(f *os.File, how int) error { return syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB) }
+
+// explainLock adds to an error what the user can do about it.
+func (d Dir) explainLock(err error) error {
+	switch {
+	case errors.Is(err, ErrServed):
+		return fmt.Errorf("%s is in use: %w; stop it first, or choose another directory with --data-dir", string(d), err)
+	case errors.Is(err, errShared):
+		return fmt.Errorf("%s is in use: %w; wait until it is done", string(d), err)
+	}
+	return err
+}
+
+// IsServed reports whether a server runs on the directory.
+func (d Dir) IsServed() (bool, error) {
+	f, err := os.OpenFile(d.File(lockFile), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+
+	defer f.Close()
+
+	err = flock(f, syscall.LOCK_SH)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"context"
+	"time"
+
+	"confab/storage"
+)
+
+// stuckAfter is how long a job may be due while a server runs.
+const stuckAfter = 10 * time.Minute
+
+// checkJobs checks for jobs that were given up or are late.
+func (e *examination) checkJobs(ctx context.Context) {
+	var counts []storage.JobCount
+	if !e.view(ctx, "jobs", func(rx *storage.Rx) (err error) {
+		counts, err = rx.JobCounts()
+		return err
+	}) {
+		return
+	}
+
+	clean, now := true, storage.Now()
+	for _, n := range counts {
+		late := now.Sub(n.Oldest)
+		switch {
+		case n.State == storage.JobFailed:
+			clean = false
+			e.warn("jobs", "See why: confab jobs list --state failed. Then: confab jobs retry ID, or confab jobs cancel ID.",
+				"%d jobs of the kind %s were given up.", n.Count, n.Kind)
+		case n.State == storage.JobDue && late > stuckAfter && e.served:
+			clean = false
+			e.broken("jobs", "See what the server's log says, then restart it. confab jobs list --kind "+n.Kind,
+				"Jobs of the kind %s have been due for %s, and the server does not do them.", n.Kind, late.Round(time.Minute))
+		case n.State == storage.JobDue && late > stuckAfter:
+			clean = false
+			e.warn("jobs", "Start the server: confab serve.",
+				"%d jobs of the kind %s wait, the oldest for %s, and no server runs.", n.Count, n.Kind, late.Round(time.Minute))
+		}
+	}
+
+	if clean {
+		e.ok("jobs", "None was given up, and none is late.")
+	}
+}
+
+// checkEndpoints checks for webhook subscriptions that are disabled or fail.
+func (e *examination) checkEndpoints(ctx context.Context) {
+	var troubles []storage.EndpointTrouble
+	if !e.view(ctx, "webhooks", func(rx *storage.Rx) (err error) {
+		troubles, err = rx.EndpointTroubles()
+		return err
+	}) {
+		return
+	}
+
+	for _, t := range troubles {
+		why := ""
+		if t.DisabledReason != nil {
+			why = " (" + *t.DisabledReason + ")"
+		}
+
+		switch {
+		case t.Status == "disabled":
+			e.warn("webhooks",
+				"When the endpoint is well: confab webhooks enable "+t.ID+", then: confab deliveries replay --subscription "+t.ID,
+				"%s is disabled%s; %d events were not delivered to %s.", t.ID, why, t.Dead, t.URL)
+		case t.Dead > 0:
+			e.warn("webhooks", "Run: confab deliveries replay --subscription "+t.ID, "%d events were given up for %s.", t.Dead, t.URL)
+		default:
+			e.warn("webhooks", "See what it answers: confab deliveries list --status failed",
+				"%s has failed %d times in a row (%s).", t.URL, t.Failures, t.ID)
+		}
+	}
+
+	if len(troubles) == 0 {
+		e.ok("webhooks", "Every endpoint takes its events.")
+	}
+}
