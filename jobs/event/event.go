@@ -26,6 +26,14 @@ type Subject struct {
 	PhoneNumberID string // of the account
 }
 
+// nativeEnvelope is what every event of our own is wrapped in.
+type nativeEnvelope struct {
+	ID        string       `json:"id"`
+	Type      string       `json:"type"`
+	CreatedAt storage.Time `json:"created_at"`
+	Data      any          `json:"data"`
+}
+
 // Event is something that happened, not stored yet.
 type Event struct {
 	subject  Subject

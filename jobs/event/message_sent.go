@@ -6,42 +6,6 @@ import (
 	"confab/storage"
 )
 
-// nativeEnvelope is what every event of our own is wrapped in.
-type nativeEnvelope struct {
-	ID        string       `json:"id"`
-	Type      string       `json:"type"`
-	CreatedAt storage.Time `json:"created_at"`
-	Data      any          `json:"data"`
-}
-
-type contactCreated struct {
-	Contact contactData `json:"contact"`
-}
-
-type contactData struct {
-	ID            string       `json:"id"`
-	Object        string       `json:"object"`
-	PhoneNumber   *string      `json:"phone_number"`
-	Name          *string      `json:"name"`
-	Email         *string      `json:"email"`
-	Metadata      storage.JSON `json:"metadata"`
-	PhoneNumberID string       `json:"phone_number_id"`
-	CreatedAt     storage.Time `json:"created_at"`
-	UpdatedAt     storage.Time `json:"updated_at"`
-}
-
-func contactOf(s Subject, c storage.Contact) contactData {
-	return contactData{
-		ID: c.ID, Object: "contact", PhoneNumber: c.PhoneNumber, Name: c.Name, Email: c.Email, Metadata: c.Metadata,
-		PhoneNumberID: s.PhoneNumberID, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
-	}
-}
-
-// ContactCreated says that there is a new contact, by whatever way.
-func ContactCreated(s Subject, c storage.Contact) Event {
-	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: contactCreated{contactOf(s, c)}}
-}
-
 type messageSent struct {
 	Session      string           `json:"session"`
 	Direction    string           `json:"direction"`

@@ -1,0 +1,83 @@
+package event
+
+import "confab/storage"
+
+type contactCreated struct {
+	Contact contactData `json:"contact"`
+}
+
+type contactData struct {
+	ID            string       `json:"id"`
+	Object        string       `json:"object"`
+	PhoneNumber   *string      `json:"phone_number"`
+	Name          *string      `json:"name"`
+	Email         *string      `json:"email"`
+	Metadata      storage.JSON `json:"metadata"`
+	PhoneNumberID string       `json:"phone_number_id"`
+	CreatedAt     storage.Time `json:"created_at"`
+	UpdatedAt     storage.Time `json:"updated_at"`
+}
+
+func contactOf(s Subject, c storage.Contact) contactData {
+	return contactData{
+		ID: c.ID, Object: "contact", PhoneNumber: c.PhoneNumber, Name: c.Name, Email: c.Email, Metadata: c.Metadata,
+		PhoneNumberID: s.PhoneNumberID, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
+}
+
+// ContactCreated says that there is a new contact, by whatever way.
+func ContactCreated(s Subject, c storage.Contact) Event {
+	return Event{subject: s, kind: TypeContactCreated, source: sourceNative, data: contactCreated{contactOf(s, c)}}
+}
+
+type contactUpdated struct {
+	Contact contactData `json:"contact"`
+	Fields  []string    `json:"changed_fields"`
+}
+
+// ContactUpdated says that fields of a contact changed.
+func ContactUpdated(s Subject, c storage.Contact, fields []string) Event {
+	return Event{subject: s, kind: TypeContactUpdated, source: sourceNative, data: contactUpdated{contactOf(s, c), fields}}
+}
+
+// Reasons for a contact's new identity.
+const (
+	BSUIDRotated       = "bsuid_rotated"
+	PhoneNumberChanged = "phone_number_changed"
+)
+
+type identityUpdated struct {
+	Contact       contactData  `json:"contact"`
+	Previous      identityData `json:"previous"`
+	Current       identityData `json:"current"`
+	Reason        string       `json:"reason"`
+	PhoneNumberID string       `json:"phone_number_id"`
+	ChangedAt     storage.Time `json:"changed_at"`
+}
+
+type identityData struct {
+	BSUID       *string `json:"bsuid"`
+	ParentBSUID *string `json:"parent_bsuid"`
+	PhoneNumber *string `json:"phone_number"`
+	Username    *string `json:"username"`
+}
+
+func identityOf(c storage.Contact) identityData {
+	return identityData{c.BSUID, c.ParentBSUID, c.PhoneNumber, c.Username}
+}
+
+// ContactIdentityUpdated says that a contact has another phone number or BSUID.
+func ContactIdentityUpdated(s Subject, previous, current storage.Contact, at storage.Time) Event {
+	moved := orEmpty(previous.PhoneNumber) != orEmpty(current.PhoneNumber)
+	rotated := orEmpty(previous.BSUID) != orEmpty(current.BSUID)
+
+	// A number that becomes known together with a new BSUID did not change.
+	reason := BSUIDRotated
+	if moved && (previous.PhoneNumber != nil || !rotated) {
+		reason = PhoneNumberChanged
+	}
+
+	return Event{subject: s, kind: TypeContactIdentityUpdated, source: sourceNative, data: identityUpdated{
+		contactOf(s, current), identityOf(previous), identityOf(current), reason, s.PhoneNumberID, at,
+	}}
+}
