@@ -13,7 +13,7 @@ import (
 	"confab/storage"
 )
 
-// request is one call under /v1. The checks in serve.go fill it step by step, in their
+// request is one call under /v1. The checks in pipeline.go fill it step by step, in their
 // order.
 type request struct {
 	http   *http.Request

@@ -125,7 +125,7 @@ func (s *Server) mount(routes []route) {
 			path, only = rt.routerPath()
 		}
 
-		// The router's handle only records the route; serve.go runs the handler.
+		// The router's handle only records the route; pipeline.go runs the handler.
 		setRoute := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
 			if only == "" || params.ByName("id") == only {
 				r := w.(*exchange).request

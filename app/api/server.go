@@ -2,10 +2,10 @@
 //
 // Every request takes the same way:
 //
-//	serve.go        gives it an id, runs the checks below, logs the result
+//	pipeline.go     gives it an id, runs the checks below, logs the result
 //	auth.go         finds the key and the organization
 //	routes.go       finds the route: one table, one line for each endpoint
-//	serve.go        checks the organization, its plan and the rate limit
+//	pipeline.go     checks the organization, its plan and the rate limit
 //	numbers.go      finds the account of the number in the path
 //	route.find      finds the resource in the path, where the route wants it
 //	body.go         reads the body; multipart.go reads an upload
