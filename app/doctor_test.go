@@ -109,6 +109,8 @@ func faults() map[string]fault {
 			check: "database", status: doctor.Broken, says: "point to nothing", advice: "restore the latest backup"},
 		"a clock that went back": {plant: sql(`INSERT INTO api_log (method, path, status, latency_us, ip, request_id, created_at) VALUES ('GET', '/', 200, 1, '', '', ?)`,
 			storage.Now().Add(time.Hour)), check: "clock", status: doctor.Broken, says: "ahead of this machine's clock", advice: "Set the clock"},
+		"a clock that leapt ahead": {plant: sql(`INSERT OR REPLACE INTO meta (name, value) VALUES ('clock', CAST(json_object('expected', ?1, 'seen', ?1, 'ran', 0) AS BLOB))`,
+			storage.Now().Add(-200*24*time.Hour).String()), check: "clock", status: doctor.Warning, says: "200 days ahead", advice: "confab purge --confirm-clock"},
 		"a provider that is not there": {plant: set("CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1"), check: "provider", status: doctor.Broken,
 			says: "cannot be reached", advice: "provider.base_url"},
 		"a provider with another clock": {plant: otherClock, check: "clock", status: doctor.Broken, says: "off the provider's", advice: "Set the clock"},

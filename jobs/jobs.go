@@ -37,6 +37,9 @@ type Options struct {
 	// OnDropped is called with how many callbacks were dropped because they
 	// matched no message.
 	OnDropped func(n int64)
+	// OnClock is called with how far the clock is ahead of where it is expected, 0
+	// if it is believed.
+	OnClock func(ahead time.Duration)
 }
 
 // Workers handles the jobs.
@@ -46,6 +49,7 @@ type Workers struct {
 	sends    *sendLimiter
 	uploads  *uploadLocks
 	attempts *attemptLimiter
+	clock    *clockGuard
 	started  storage.Time
 }
 
@@ -57,6 +61,7 @@ func New(o Options) *Workers {
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
+		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
 		started:  storage.Now(),
 	}
 }

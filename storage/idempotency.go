@@ -52,14 +52,14 @@ func (tx *Tx) SaveAnswer(organization int64, key string, a Answer) error {
 	return err
 }
 
-// DeleteOldAnswers forgets up to limit answers made before the window and
+// DeleteOldAnswers forgets up to limit answers whose window is over at now, and
 // returns how many there were.
-func (tx *Tx) DeleteOldAnswers(limit int) (int64, error) {
+func (tx *Tx) DeleteOldAnswers(now Time, limit int) (int64, error) {
 	return tx.exec(`
 		DELETE FROM idempotency
 		WHERE (organization_id, key) IN (
 			SELECT organization_id, key FROM idempotency
 			WHERE created_at <= ?
 			ORDER BY created_at
-			LIMIT ?)`, tx.Now.Add(-IdempotencyWindow), limit)
+			LIMIT ?)`, now.Add(-IdempotencyWindow), limit)
 }

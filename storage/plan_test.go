@@ -44,7 +44,7 @@ func hot() map[string]hotStatement {
 			"deliveries_1 (id=?)"},
 		"failure": {func(tx *storage.Tx) error { _, _, err := tx.CountFailure("s"); return err }, "subscriptions_1 (id=?)"},
 		"answer":  {func(tx *storage.Tx) error { _, err := tx.Answer(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
-		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldAnswers(10); return err },
+		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldAnswers(tx.Now, 10); return err },
 			"idempotency_by_age (created_at<?)"},
 		"messages": {func(tx *storage.Tx) error {
 			_, _, err := tx.Messages(1, storage.MessageFilter{}, storage.First, 10)
