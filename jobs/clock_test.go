@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"confab/jobs"
@@ -153,5 +156,82 @@ func TestAClockThatLeapsWhileTheServerRuns(t *testing.T) {
 		h.clock.Set(0)
 		h.serve(21*time.Hour, told)
 		h.is.Equal(h.keptForADay(), 0)
+	})
+}
+
+// set runs a test in a world whose clock it can set.
+func set(t *testing.T, test func(w *world, clock *storagetest.Clock)) {
+	t.Helper()
+	clock := &storagetest.Clock{}
+	bubbleWith(t, func(o *storage.Options) { o.Now = clock.Now }, func(w *world) { test(w, clock) })
+}
+
+// TestWhatWasPutOffWhileTheClockWasAheadGoesOnWhenItIsCorrected has each case fail in
+// some way at a clock that is ahead, and corrects the clock, with a new process or not.
+func TestWhatWasPutOffWhileTheClockWasAheadGoesOnWhenItIsCorrected(t *testing.T) {
+	for name, first := range map[string]func(c call) (*http.Response, error){
+		"a retry":            func(call) (*http.Response, error) { return refusing(500, 131016), nil },
+		"an unknown outcome": hang,
+		"a cooldown":         func(call) (*http.Response, error) { return refusing(400, 131048), nil },
+	} {
+		for _, restart := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", restart: ", restart), func(t *testing.T) {
+				set(t, func(w *world, clock *storagetest.Clock) {
+					w.provider.answer = func(n int, c call) (*http.Response, error) {
+						if n == 1 {
+							return first(c)
+						}
+						return accepted(fmt.Sprint("wamid.", n)), nil
+					}
+					clock.Set(200 * day)
+					w.start()
+					one := w.text()
+					time.Sleep(30 * time.Second)
+					if restart {
+						w.stop()
+					}
+					clock.Set(0)
+					if restart {
+						w.start()
+					}
+					two := w.text()
+					time.Sleep(5 * time.Minute)
+					synctest.Wait()
+					if name != "a cooldown" { // which is a refusal of the first
+						w.is.Equal(w.message(one).Status, storage.MessageSent)
+					}
+					w.is.Equal(w.message(two).Status, storage.MessageSent)
+				})
+			})
+		}
+	}
+}
+
+func TestAccountsAreCheckedAfterTheClockWasAhead(t *testing.T) {
+	set(t, func(w *world, clock *storagetest.Clock) {
+		w.sweeps = true
+		w.provider.answer = func(int, call) (*http.Response, error) { return refusing(500, 131016), nil }
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccountChecked(w.account.ID) })
+		clock.Set(200 * day)
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return tx.MarkAccountChecked(w.account.ID) })
+		clock.Set(0)
+		time.Sleep(time.Hour)
+		w.start()
+		time.Sleep(time.Second)
+		w.is.True(len(w.provider.calls()) > 0)
+	})
+}
+
+func TestAReceiptOfTheFutureIsGivenUpInTime(t *testing.T) {
+	set(t, func(w *world, clock *storagetest.Clock) {
+		w.provider.answer = func(int, call) (*http.Response, error) { return refusing(500, 131016), nil }
+		clock.Set(200 * day)
+		w.start()
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return jobs.EnqueueReceipt(tx, w.account.ID, "wamid.1", true) })
+		time.Sleep(time.Second)
+		clock.Set(0)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.is.Equal(len(w.provider.calls()), 5) // within the life of a typing indicator
 	})
 }

@@ -50,7 +50,7 @@ type Workers struct {
 	uploads  *uploadLocks
 	attempts *attemptLimiter
 	clock    *clockGuard
-	started  storage.Time
+	started  time.Time
 }
 
 // New makes workers.
@@ -62,7 +62,7 @@ func New(o Options) *Workers {
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
 		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
-		started:  storage.Now(),
+		started:  time.Now(),
 	}
 }
 
@@ -76,10 +76,13 @@ const sendLease = 10 * time.Minute
 // Kinds lists every kind of job, the most urgent first.
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
-		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, Lane: func(string) int { return sendsAtOnce }},
+		{
+			Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, MaxDelay: w.maxSendDelay(),
+			Lane: func(string) int { return sendsAtOnce },
+		},
 		{Name: kindReceipt, Handle: w.receipt, Lane: func(string) int { return receiptsAtOnce }},
 		{
-			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Lease: w.Webhooks.lease(),
+			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
 			Own: true, Workers: deliveriesAtOnce, Lane: w.attempts.limit, Opened: w.attempts.resumed,
 			Ahead: deliveriesAhead, Prepare: w.preloadDeliveries,
 		},

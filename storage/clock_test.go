@@ -121,3 +121,22 @@ func TestSecretsOutliveAClockThatIsAhead(t *testing.T) {
 	is.NoErr(mint())
 	is.Equal(secrets(), 3)
 }
+
+func TestFailuresOfTheFutureBeginNow(t *testing.T) {
+	is := is.New(t)
+	var clock storagetest.Clock
+	o := newFile(t)
+	o.Now = clock.Now
+	db := open(t, o)
+	s, _ := storagetest.Subscribe(t, db, storagetest.Seed(t, db, "Umbrella"), "https://x.test")
+	count := func() (since storage.Time) {
+		storagetest.Update(t, db, func(tx *storage.Tx) (err error) { _, since, err = tx.CountFailure(s.ID); return err })
+		return since
+	}
+	clock.Set(200 * 24 * time.Hour)
+	future := count()
+	clock.Set(0)
+	first := count()
+	is.True(first < future) // or the endpoint would not be disabled for 200 days
+	is.Equal(count(), first)
+}
