@@ -139,6 +139,8 @@ func faults() map[string]fault {
 			check: "jobs", status: doctor.Broken, says: "have been due for", advice: "restart it"},
 		"a job that waits for a server": {plant: sql(`INSERT INTO jobs (kind, args, state, due_at, created_at) VALUES ('send', '{}', 'due', 1, 1)`),
 			check: "jobs", status: doctor.Warning, says: "no server runs", advice: "confab serve", down: true},
+		"a job about a delivery that is gone": {plant: sql(`INSERT INTO jobs (kind, lane, args, state, due_at, created_at) VALUES ('deliver', 'deliver:wbs_1', '{"delivery":"wbd_1"}', 'held', 1, 1)`),
+			check: "jobs", status: doctor.Warning, says: "1 jobs wait for deliveries that are gone", advice: "enabled or deleted", down: true},
 		"a file that is missing": {plant: sql(`INSERT INTO media (id, account_id, origin, url_token, sha256, mime_type, size, created_at) VALUES ('med_1', 1, 'library', 't', ?, 'x/y', 1, 1)`,
 			strings.Repeat("ab", 32)), check: "media", status: doctor.Broken, says: "1 of 1 files are missing: abababababab", advice: "out of a backup"},
 		"a file of nobody": {plant: orphan, check: "media", status: doctor.Warning, says: "belong to no row", advice: "sweeps them away", down: true},
