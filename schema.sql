@@ -17,7 +17,8 @@
 --   * Busy tables check a word by comparisons, not by IN: for a list of more than two,
 --     SQLite would build a temporary index at every insert.
 
--- Facts about this file: the value by which its master key is recognized.
+-- Facts about this file: the value by which its master key is recognized, and what the
+-- clock said when a server last looked, so that a wrong one deletes nothing (as JSON).
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL

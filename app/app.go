@@ -167,6 +167,7 @@ func (a *App) openServices() (err error) {
 	if a.work, err = a.newWorkers(); err != nil {
 		return err
 	}
+	a.work.WatchClock(context.Background())
 	a.api = api.New(a.apiOptions(a.work.Accounts))
 
 	a.docs = pages.NewDocs(pages.DocsOptions{
@@ -229,6 +230,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		ReconcileWindow:   c.ReconcileWindow,
 		Webhooks:          a.newWebhooks(),
 		OnDropped:         a.metrics.countDropped,
+		OnClock:           a.metrics.setClockAhead,
 	}), nil
 }
 

@@ -30,6 +30,7 @@ type metrics struct {
 	attempts   *prometheus.HistogramVec
 	kept       *prometheus.CounterVec
 	dropped    prometheus.Counter
+	clockAhead prometheus.Gauge
 }
 
 func newMetrics() *metrics {
@@ -82,9 +83,13 @@ func newMetrics() *metrics {
 			Name: "confab_callbacks_dropped_total",
 			Help: "Callbacks of the provider that were dropped because no message of theirs turned up within a day.",
 		}),
+		clockAhead: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "confab_clock_ahead_seconds",
+			Help: "How far this machine's clock is ahead of where it is expected. While it is not 0, nothing is deleted by age.",
+		}),
 	}
 
-	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts, m.kept, m.dropped,
+	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts, m.kept, m.dropped, m.clockAhead,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	return m
@@ -118,6 +123,8 @@ func (m *metrics) observeJob(f queue.RunResult) {
 func (m *metrics) countKept(field, reason string) { m.kept.WithLabelValues(field, reason).Inc() }
 
 func (m *metrics) countDropped(n int64) { m.dropped.Add(float64(n)) }
+
+func (m *metrics) setClockAhead(d time.Duration) { m.clockAhead.Set(d.Seconds()) }
 
 func (m *metrics) observeAttempt(result string, took time.Duration) {
 	m.attempts.WithLabelValues(result).Observe(took.Seconds())

@@ -48,7 +48,7 @@ func enqueueAccountCheck(tx *storage.Tx, args accountCheckArgs) error {
 // sweepAccounts enqueues a check of each account that was not checked lately. Each
 // is a job of its own, so that errors of one account do not affect the others.
 func (w *Workers) sweepAccounts(ctx context.Context, _ storage.Job) (queue.Commit, error) {
-	since, last := storage.Now().Add(-accountSweepEvery/2), int64(0)
+	since, last := w.DB.Now().Add(-accountSweepEvery/2), int64(0)
 	for {
 		var ids []int64
 		err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {

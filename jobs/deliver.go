@@ -22,6 +22,9 @@ const (
 	maxRetryAfter = 24 * time.Hour
 	// deliverMargin is how long a run may take besides its attempt.
 	deliverMargin = time.Minute
+	// retrySpread is by which part the waits of the schedule are made shorter or
+	// longer at random.
+	retrySpread = 0.2
 	// pausedRecheck is the delay of a delivery whose subscription was paused after
 	// the job was leased. Its lane is closed by then, so the job will be held.
 	pausedRecheck = time.Second
@@ -51,6 +54,15 @@ const deliveriesAhead = 16
 // were leased together with it.
 func (w Webhooks) lease() time.Duration {
 	return (deliveriesAhead+1)*w.Client.Timeout + deliverMargin
+}
+
+// maxDelay is the longest that a delivery waits for its next attempt.
+func (w Webhooks) maxDelay() time.Duration {
+	longest := maxRetryAfter
+	for _, d := range w.Schedule {
+		longest = max(longest, time.Duration(float64(d)*(1+retrySpread)))
+	}
+	return longest
 }
 
 // deliver makes one attempt to post an event to an endpoint. First attempts and
@@ -189,7 +201,7 @@ func (w Webhooks) retryDelay(attempt int, out webhook.Outcome) (delay time.Durat
 		return 0, false
 	}
 
-	delay = time.Duration(float64(w.Schedule[attempt-1]) * (0.8 + 0.4*rand.Float64()))
+	delay = time.Duration(float64(w.Schedule[attempt-1]) * (1 - retrySpread + 2*retrySpread*rand.Float64()))
 	return max(delay, min(out.RetryAfter, maxRetryAfter)), true
 }
 

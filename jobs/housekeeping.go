@@ -19,14 +19,20 @@ const (
 func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	w.attempts.forgetIdle()
 
+	now, err := w.clock.now(ctx)
+	if err != nil {
+		return nil, ignoreClock(err)
+	}
+
 	b := newBatchWriter(w.DB)
-	if err := b.repeat(ctx, (*storage.Tx).DeleteOldIdempotentReplies); err != nil {
+	err = b.repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) { return tx.DeleteOldIdempotentReplies(now, limit) })
+	if err != nil {
 		return nil, err
 	}
 
 	var dropped int64
-	err := b.repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
-		n, err := tx.DropParkedStatuses(limit)
+	err = b.repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		n, err := tx.DropParkedStatuses(now, limit)
 		tx.AfterCommit(func() { dropped += n })
 		return n, err
 	})

@@ -68,7 +68,7 @@ func TestHousekeepingForgetsWhatIsTooOldAndNothingElse(t *testing.T) {
 			return nil
 		})
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			n, err := tx.DeleteOldIdempotentReplies(10)
+			n, err := tx.DeleteOldIdempotentReplies(tx.Now, 10)
 			is.Equal(n, int64(0)) // housekeeping left no old one
 			return err
 		})

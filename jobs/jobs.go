@@ -32,6 +32,9 @@ type Options struct {
 	// OnDropped is called with how many callbacks were dropped because they
 	// matched no message.
 	OnDropped func(n int64)
+	// OnClock is called with how far the clock is ahead of where it is expected, 0
+	// if it is believed.
+	OnClock func(ahead time.Duration)
 }
 
 // Workers handles the jobs.
@@ -41,7 +44,8 @@ type Workers struct {
 	sends    *sendLimiter
 	uploads  *uploadLocks
 	attempts *attemptLimiter
-	started  storage.Time
+	clock    *clockGuard
+	started  time.Time
 }
 
 // New makes workers.
@@ -52,7 +56,8 @@ func New(o Options) *Workers {
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
-		started:  storage.Now(),
+		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
+		started:  time.Now(),
 	}
 }
 
@@ -66,10 +71,14 @@ const sendLease = 10 * time.Minute
 // Kinds lists every kind of job, the most urgent first.
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
-		{Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, LaneLimit: func(string) int { return sendsAtOnce }},
+		{
+			Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, MaxDelay: w.maxSendDelay(),
+			LaneLimit: func(string) int { return sendsAtOnce },
+		},
 		{Name: kindReceipt, Handle: w.receipt, LaneLimit: func(string) int { return receiptsAtOnce }},
 		{
-			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Lease: w.Webhooks.lease(),
+			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery,
+			Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
 			OwnWorkers: true, Workers: deliveriesAtOnce, LaneLimit: w.attempts.limit, OnLaneOpened: w.attempts.resumed,
 			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},

@@ -70,20 +70,21 @@ func (w *Workers) removeMedia(ctx context.Context, job storage.Job) (queue.Commi
 		if err := tx.DeleteMedia(args.Account, args.Media); err != nil {
 			return err
 		}
-		return w.removeUnused(tx, args.SHA256)
+		return w.removeUnused(tx, args.SHA256, tx.Now)
 	}, nil
 }
 
 // removeUnused removes a file that no row uses, after the commit of the transaction
 // that says so. After a crash before that, sweepMedia finds the file. A new row for
-// the same content has stored its file again: young files are left alone.
-func (w *Workers) removeUnused(tx *storage.Tx, sum string) error {
+// the same content has stored its file again: files that are young at now are left
+// alone.
+func (w *Workers) removeUnused(tx *storage.Tx, sum string, now storage.Time) error {
 	used, err := tx.MediaUses(sum)
 	if err != nil || used {
 		return err
 	}
 
-	since := tx.Now.Add(-mediaGrace).Std()
+	since := now.Add(-mediaGrace).Std()
 	tx.AfterCommit(func() {
 		if err := w.Files.Remove(sum, since); err != nil {
 			w.Log.Error("remove a file", "sha256", sum, "error", err)
@@ -95,7 +96,12 @@ func (w *Workers) removeUnused(tx *storage.Tx, sum string) error {
 // sweepMedia removes the files that a crash left without a row. removeUnused looks
 // for a row once more, on the writer, because one may come after the read.
 func (w *Workers) sweepMedia(ctx context.Context, _ storage.Job) (queue.Commit, error) {
-	return nil, w.Files.Each(time.Now().Add(-mediaGrace), func(sums []string) error {
+	now, err := w.clock.now(ctx)
+	if err != nil {
+		return nil, ignoreClock(err)
+	}
+
+	return nil, w.Files.Each(now.Add(-mediaGrace).Std(), func(sums []string) error {
 		var unused []string
 		err := w.DB.View(ctx, func(rx *storage.Rx) error {
 			for _, sum := range sums {
@@ -111,7 +117,7 @@ func (w *Workers) sweepMedia(ctx context.Context, _ storage.Job) (queue.Commit, 
 		})
 
 		for _, sum := range unused {
-			err = errors.Join(err, w.DB.Update(ctx, func(tx *storage.Tx) error { return w.removeUnused(tx, sum) }))
+			err = errors.Join(err, w.DB.Update(ctx, func(tx *storage.Tx) error { return w.removeUnused(tx, sum, now) }))
 		}
 		return err
 	})

@@ -60,7 +60,10 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 		return nil, err
 	}
 
-	typing := args.Typing && storage.Now() < job.CreatedAt.Add(typingLife)
+	// A receipt that was made in the future, by a clock that was ahead, is as old as
+	// its tries are long.
+	age := max(w.DB.Now().Sub(job.CreatedAt), time.Duration(job.Failures)*receiptRetry)
+	typing := args.Typing && age < typingLife
 	err = w.Provider.MarkRead(ctx, token, *sender.PhoneNumberID, args.Message, typing)
 
 	life := receiptLife
@@ -70,7 +73,7 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 	switch {
 	case err == nil:
 		return nil, nil
-	case provider.IsTransient(err) && storage.Now().Add(receiptRetry) < job.CreatedAt.Add(life):
+	case provider.IsTransient(err) && age+receiptRetry < life:
 		return nil, queue.RetryAfter(receiptRetry, err)
 	}
 

@@ -34,8 +34,13 @@ func daysBefore(now storage.Time, n int) storage.Time {
 // applyRetention deletes what is older than the settings allow, and shrinks the
 // file. What fails does not keep the other sorts of data from being deleted.
 func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Commit, error) {
+	now, err := w.clock.now(ctx)
+	if err != nil {
+		return nil, ignoreClock(err)
+	}
+
 	var orgs []storage.Organization
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		orgs, err = rx.Organizations()
 		return err
 	})
@@ -44,7 +49,6 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 	}
 
 	// Nothing is deleted for a plan that the settings do not have.
-	now := storage.Now()
 	p := &purge{batchWriter: newBatchWriter(w.DB), w: w}
 	for _, o := range orgs {
 		if keep := w.Retention.Plans[o.Plan]; keep > 0 {
@@ -71,8 +75,12 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 
 // Purge deletes what an administrator chose by age, and shrinks the file. Messages
 // and deliveries that are still under way stay. report is called after each step
-// with the counts so far.
+// with the counts so far. The error is ErrClock if the age cannot be told.
 func (w *Workers) Purge(ctx context.Context, what storage.PurgeScope, report func(storage.PurgeCounts)) error {
+	if _, err := w.clock.now(ctx); err != nil {
+		return err
+	}
+
 	p := &purge{batchWriter: newBatchWriter(w.DB), w: w, report: report}
 
 	for _, part := range []func(context.Context, storage.PurgeScope) error{

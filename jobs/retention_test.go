@@ -22,6 +22,7 @@ type heap struct {
 	t            *testing.T
 	is           *is.I
 	dir          string
+	clock        storagetest.Clock
 	db           *storage.DB
 	files        *storage.Files
 	ours, theirs *owner
@@ -44,7 +45,10 @@ func inHeap(t *testing.T, test func(h *heap)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		h := &heap{t: t, is: is.New(t), dir: dir, db: storagetest.OpenDir(t, dir), files: storagetest.Files(t, dir)}
+		h := &heap{t: t, is: is.New(t), dir: dir, files: storagetest.Files(t, dir)}
+		where := storagetest.Options(t, dir)
+		where.Now = h.clock.Now
+		h.db = storagetest.OpenWith(t, where)
 		h.ours, h.theirs = h.owner("ours", "100200300"), h.owner("theirs", "100200301")
 		test(h)
 	})
@@ -117,7 +121,7 @@ func (h *heap) event(o *owner, status string) string {
 	h.t.Helper()
 	id := h.db.NewID(storage.PrefixEvent)
 	storagetest.Exec(h.t, h.dir, `INSERT INTO events (id, organization_id, account_id, type, source, event_id, payload, created_at) VALUES (?1, ?2, ?3, 'message.sent', 'svc', ?1, x'7b7d', ?4)`,
-		id, o.Organization.ID, o.account.ID, storage.Now())
+		id, o.Organization.ID, o.account.ID, h.db.Now())
 	h.delivery(o, id, status)
 	return id
 }
@@ -125,7 +129,7 @@ func (h *heap) event(o *owner, status string) string {
 func (h *heap) delivery(o *owner, event, status string) {
 	h.t.Helper()
 	storagetest.Exec(h.t, h.dir, `INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, created_at) VALUES (?1, ?2, ?3, ?4, 'message.sent', ?4, ?5, ?6)`,
-		h.db.NewID(storage.PrefixDelivery), o.Organization.ID, o.subscription, event, status, storage.Now())
+		h.db.NewID(storage.PrefixDelivery), o.Organization.ID, o.subscription, event, status, h.db.Now())
 }
 
 // left counts the rows of a tenant by table.
@@ -163,9 +167,16 @@ func (h *heap) workers(r jobs.Retention) *jobs.Workers {
 	return jobs.New(jobs.Options{DB: h.db, Files: h.files, Log: slog.New(slog.DiscardHandler), Retention: r})
 }
 
+// trustClock says that days went by although no server ran.
+func (h *heap) trustClock() {
+	h.t.Helper()
+	storagetest.Update(h.t, h.db, (*storage.Tx).ConfirmClock)
+}
+
 // purge deletes what is older than so many days, and returns what it reported last.
 func (h *heap) purge(what storage.PurgeScope, days int) (reported storage.PurgeCounts) {
 	h.t.Helper()
+	h.trustClock()
 	what.Before = storage.Now().Add(-time.Duration(days)*24*time.Hour + time.Hour)
 	counted := storage.PurgeCounts{}
 	storagetest.View(h.t, h.db, func(rx *storage.Rx) (err error) {
@@ -251,6 +262,7 @@ func TestPurgeLeavesWhatIsUnderWayAndReplays(t *testing.T) {
 // retain runs the periodic job once.
 func (h *heap) retain(r jobs.Retention) {
 	h.t.Helper()
+	h.trustClock()
 	for _, k := range h.workers(r).Kinds() {
 		if k.Name == "retention" {
 			_, err := k.Handle(context.Background(), storage.Job{})
@@ -289,6 +301,7 @@ func TestPurgeStopsWhenToldAndGoesOnLater(t *testing.T) {
 			h.message(h.ours, storage.Outbound, storage.MessageRead, h.ours.library)
 		}
 		time.Sleep(48 * time.Hour)
+		h.trustClock()
 		ctx, cancel := context.WithCancel(context.Background())
 		what := storage.PurgeScope{Before: storage.Now()}
 		err := h.workers(jobs.Retention{}).Purge(ctx, what, func(storage.PurgeCounts) { cancel() })

@@ -27,6 +27,12 @@ const (
 	// maxSendPause is the longest Retry-After of the provider that is obeyed: a
 	// message that arrives hours late helps nobody.
 	maxSendPause = 15 * time.Minute
+	// maxPairWait is how long a message waits in the queue at once for the rate
+	// limit of its recipient. Then it asks again, and its place is kept.
+	maxPairWait = time.Hour
+	// sendSpread is by which part the waits of the schedule are made shorter or
+	// longer at random.
+	sendSpread = 0.1
 )
 
 type sendArgs struct {
@@ -95,7 +101,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return failMessage(out, messaging.Unreachable), nil
 	}
 
-	if refused := refusalNow(job, out); refused != nil {
+	if refused := w.refusalNow(job, out); refused != nil {
 		return failMessage(out, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true}), nil
 	}
 	if err := w.awaitTurn(ctx, job, out); err != nil {
@@ -116,6 +122,15 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, interrupted(err)
 	}
 	return w.sendOutcome(job, out, sent, err)
+}
+
+// maxSendDelay is the longest that a message waits for its next run.
+func (w *Workers) maxSendDelay() time.Duration {
+	longest := max(maxPairWait, messaging.MaxCooldown, maxSendPause, w.ReconcileWindow)
+	for _, d := range w.SendRetries {
+		longest = max(longest, time.Duration(float64(d)*(1+sendSpread)))
+	}
+	return longest
 }
 
 // interrupted is the error of a call that was stopped with its context. If
@@ -180,18 +195,24 @@ func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Send
 
 // reconcileWait is how long a job whose call may have had its effect still waits
 // for a callback. None could arrive while the process was down, so the time counts
-// from its start at the earliest.
+// from its start at the earliest. A call that began in the future, because the clock
+// was set back since, counts from there too.
 func (w *Workers) reconcileWait(job storage.Job) time.Duration {
 	if job.CallBegunAt == 0 {
 		return 0
 	}
-	return max(job.CallBegunAt, w.started).Add(w.ReconcileWindow).Sub(storage.Now())
+
+	passed := time.Since(w.started)
+	if since := w.DB.Now().Sub(job.CallBegunAt); since >= 0 {
+		passed = min(passed, since)
+	}
+	return w.ReconcileWindow - passed
 }
 
 // refusalNow tells why a message must not be sent any more, or nil: its account
 // may not send, or the message has waited too long for the account's cooldown.
-func refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
-	if inCooldown(job, out) && storage.Now() >= out.message.CreatedAt.Add(messaging.MaxCooldown) {
+func (w *Workers) refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
+	if w.inCooldown(job, out) && w.DB.Now() >= out.message.CreatedAt.Add(messaging.MaxCooldown) {
 		return &messaging.Refusal{Code: errorcode.AccountRateLimited, Text: "The account was rate limited for too long."}
 	}
 	return messaging.RefusalOf(out.sender)
@@ -199,15 +220,17 @@ func refusalNow(job storage.Job, out outgoing) *messaging.Refusal {
 
 // inCooldown tells whether a message must wait for its account to cool down. Only
 // a first try waits: retries have their own schedule, and find out whether the
-// limit still holds.
-func inCooldown(job storage.Job, out outgoing) bool {
-	return job.Attempt() == 1 && storage.Now() < out.sender.CooldownUntil
+// limit still holds. A cooldown that ends later than any can was set while the clock
+// was ahead, and is over.
+func (w *Workers) inCooldown(job storage.Job, out outgoing) bool {
+	left := out.sender.CooldownUntil.Sub(w.DB.Now())
+	return job.Attempt() == 1 && 0 < left && left <= messaging.MaxCooldown
 }
 
 // awaitTurn waits for the account's cooldown and for the rate limits. It returns
 // what postpones the job if that takes long.
 func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) error {
-	if inCooldown(job, out) {
+	if w.inCooldown(job, out) {
 		return queue.PostponeUntil(min(out.sender.CooldownUntil, out.message.CreatedAt.Add(messaging.MaxCooldown)))
 	}
 
@@ -297,9 +320,9 @@ func markTried(tx *storage.Tx, job storage.Job, m storage.Message, failed error)
 	return tx.MarkPending(m.ID)
 }
 
-// jitter changes a delay by up to 10 % at random.
+// jitter changes a delay by up to sendSpread at random.
 func jitter(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
+	return time.Duration(float64(d) * (1 - sendSpread + 2*sendSpread*rand.Float64()))
 }
 
 // wireMessage is the provider's message without its content, in our own words.

@@ -62,10 +62,17 @@ var ladder = []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * 
 // bubble runs a test in a world whose runner has not started.
 func bubble(t *testing.T, test func(w *world)) {
 	t.Helper()
+	bubbleWith(t, func(*storage.Options) {}, test)
+}
+
+// bubbleWith is bubble with a change to how the database is opened.
+func bubbleWith(t *testing.T, change func(*storage.Options), test func(w *world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, is: is.New(t), dir: t.TempDir(), provider: &played{}, began: time.Now()}
 		where := storagetest.Options(t, w.dir)
 		where.Synchronous = "normal" // what survives a power cut is tested in storage
+		change(&where)
 		db, err := storage.Open(where)
 		w.is.NoErr(err)
 		t.Cleanup(func() { w.is.NoErr(db.Close()) })

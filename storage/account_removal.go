@@ -65,7 +65,8 @@ const (
 		WHERE (media_id, account_id) IN (SELECT media_id, account_id FROM media_uploads WHERE account_id = ? LIMIT ?)`
 	eventsOfAccount = `
 		DELETE FROM events
-		WHERE id IN (SELECT id FROM events WHERE account_id = ? LIMIT ?)`
+		WHERE id IN (` + someEvents + `)`
+	someEvents = `SELECT id FROM events WHERE account_id = ? ORDER BY rowid LIMIT ?`
 )
 
 // PurgeMessages deletes up to limit messages of an account, then its
@@ -77,8 +78,12 @@ func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
 		templatesOfAccount, uploadsOfAccount, answersOfAccount)
 }
 
-// PurgeEvents deletes up to limit events of an account with their deliveries.
+// PurgeEvents deletes up to limit events of an account with their deliveries, and the
+// jobs of those.
 func (tx *Tx) PurgeEvents(account int64, limit int) (int64, error) {
+	if _, err := tx.deleteDeliveries(`event IN (`+someEvents+`)`, account, limit); err != nil {
+		return 0, err
+	}
 	return tx.purge(account, limit, eventsOfAccount)
 }
 

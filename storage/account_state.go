@@ -29,9 +29,10 @@ func (tx *Tx) setRestricted(account int64, restricted bool) error {
 	return tx.execOne(`UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Now, account)
 }
 
-// SetCooldown makes an account's messages wait until a time.
+// SetCooldown makes an account's messages wait until a time, whatever was set before:
+// that may be from a clock that was ahead.
 func (tx *Tx) SetCooldown(account int64, until Time) error {
-	return tx.execOne(`UPDATE accounts SET cooldown_until = max(cooldown_until, ?) WHERE id = ?`, until, account)
+	return tx.execOne(`UPDATE accounts SET cooldown_until = ? WHERE id = ?`, until, account)
 }
 
 // UpdateAccount stores what the provider tells of a number: its own status, the

@@ -99,16 +99,18 @@ func (rx *Rx) AccountsOfWABA(wabaID string) ([]Account, error) {
 }
 
 // AccountsToCheck lists the keys, behind one, of the live accounts that the
-// provider was not asked about since a time. What was disconnected, on purpose
-// or by the provider, is not asked about.
+// provider was not asked about since a time; to have been asked in the future, by a
+// clock that was ahead, does not count. What was disconnected, on purpose or by the
+// provider, is not asked about.
 func (rx *Rx) AccountsToCheck(since Time, after int64, limit int) ([]int64, error) {
 	var ids []int64
 	err := rx.list(&ids, `
 		SELECT id
 		FROM accounts
-		WHERE id > ? AND deleted_at = 0 AND phone_number_id IS NOT NULL AND status <> 'disconnected' AND max(created_at, checked_at) < ?
+		WHERE id > ? AND deleted_at = 0 AND phone_number_id IS NOT NULL AND status <> 'disconnected'
+			AND max(created_at, checked_at) NOT BETWEEN ? AND ?
 		ORDER BY id
-		LIMIT ?`, after, since, limit)
+		LIMIT ?`, after, since, rx.db.Now(), limit)
 	return ids, err
 }
 

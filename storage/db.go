@@ -25,6 +25,7 @@ type Options struct {
 	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
 	SkipCheck   bool   // do not verify the content: for commands, which start often
 	OnCommit    func(Commit)
+	Now         func() Time // what the clock says; nil asks the machine
 }
 
 // DB is an open database: one writing connection, which belongs to the writer, a
@@ -40,6 +41,7 @@ type DB struct {
 	seal      *sealer
 	caches    *caches
 	onCommit  func(Commit)
+	now       func() Time
 	scanTime  time.Duration
 	close     func() error // disconnect, but only once
 
@@ -69,7 +71,11 @@ func Open(o Options) (*DB, error) {
 		seal:     seal,
 		caches:   newCaches(),
 		onCommit: o.OnCommit,
+		now:      o.Now,
 		scanTime: scanTime,
+	}
+	if db.now == nil {
+		db.now = Now
 	}
 	db.close = sync.OnceValue(db.disconnect)
 	if err := db.connect(o); err != nil {
@@ -190,6 +196,10 @@ func (db *DB) read(ctx context.Context, free chan *session, snapshot bool, fn fu
 	}()
 	return fn(&Rx{db: db, s: s, since: since})
 }
+
+// Now is what the clock says, by which transactions tell their time. The clock may
+// be set at any moment: how much time has passed only time.Since can tell.
+func (db *DB) Now() Time { return db.now() }
 
 // Size is how many bytes the database and its log take on disk.
 func (db *DB) Size() int64 {

@@ -83,6 +83,19 @@ func (tx *Tx) insertDeadDelivery(d Delivery) error {
 	return err
 }
 
+// deleteDeliveries deletes the deliveries that a condition chooses, and the jobs of
+// those that are still to be made: one in a closed lane would wait for ever. It
+// returns how many deliveries there were.
+func (tx *Tx) deleteDeliveries(condition string, args ...any) (int64, error) {
+	_, err := tx.exec(`
+		DELETE FROM jobs
+		WHERE id IN (SELECT job_id FROM deliveries WHERE `+condition+`) AND kind = 'deliver'`, args...)
+	if err != nil {
+		return 0, err
+	}
+	return tx.exec(`DELETE FROM deliveries WHERE `+condition, args...)
+}
+
 // ofLiveSubscription leaves out deliveries whose subscription was deleted: they
 // will follow it.
 const ofLiveSubscription = `(SELECT s.deleted_at FROM subscriptions s WHERE s.id = d.subscription_id) = 0`

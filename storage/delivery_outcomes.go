@@ -116,13 +116,14 @@ func (rx *Rx) readFailures(subscription string) (failures int, err error) {
 }
 
 // CountFailure counts a failed attempt of a subscription, and tells how many
-// there were since its last success and when the first of them was. ErrNotFound
-// means that the subscription is disabled or deleted.
+// there were since its last success and when the first of them was: now, if that
+// would be in the future, because the clock was ahead. ErrNotFound means that the
+// subscription is disabled or deleted.
 func (tx *Tx) CountFailure(subscription string) (failures int, since Time, err error) {
 	err = tx.scan([]any{&failures, &since}, `
 		UPDATE subscriptions
-		SET consecutive_failures = consecutive_failures + 1, failing_since = iif(failing_since = 0, ?, failing_since)
-		WHERE id = ? AND status <> 'disabled' AND deleted_at = 0
+		SET consecutive_failures = consecutive_failures + 1, failing_since = iif(failing_since BETWEEN 1 AND ?1, failing_since, ?1)
+		WHERE id = ?2 AND status <> 'disabled' AND deleted_at = 0
 		RETURNING consecutive_failures, failing_since`, tx.Now, subscription)
 	return failures, since, err
 }

@@ -35,6 +35,16 @@ func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 	return all, err
 }
 
+// OrphanJobs counts jobs that wait in a closed lane for a delivery that is gone. It
+// reads all that wait there.
+func (rx *Rx) OrphanJobs() (n int64, err error) {
+	err = rx.get(&n, `
+		SELECT count(*) FROM jobs j
+		WHERE j.state = 'held' AND j.kind = 'deliver'
+			AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.id = j.args ->> '$.delivery')`)
+	return n, err
+}
+
 // LiveAccounts lists the accounts of all organizations that were not removed.
 func (rx *Rx) LiveAccounts() ([]AccountDetail, error) {
 	var all []AccountDetail

@@ -52,14 +52,14 @@ func (tx *Tx) SaveIdempotentReply(organization int64, key string, a IdempotentRe
 	return err
 }
 
-// DeleteOldIdempotentReplies forgets up to limit answers made before the window and
+// DeleteOldIdempotentReplies forgets up to limit answers whose window is over at now, and
 // returns how many there were.
-func (tx *Tx) DeleteOldIdempotentReplies(limit int) (int64, error) {
+func (tx *Tx) DeleteOldIdempotentReplies(now Time, limit int) (int64, error) {
 	return tx.exec(`
 		DELETE FROM idempotency
 		WHERE (organization_id, key) IN (
 			SELECT organization_id, key FROM idempotency
 			WHERE created_at <= ?
 			ORDER BY created_at
-			LIMIT ?)`, tx.Now.Add(-IdempotencyWindow), limit)
+			LIMIT ?)`, now.Add(-IdempotencyWindow), limit)
 }

@@ -33,7 +33,7 @@ func TestAnswerIsRememberedForADay(t *testing.T) {
 		got, err := answer(db, 1, "k")
 		is.NoErr(err)
 		is.Equal(got, given)
-		is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldIdempotentReplies(10) }), int64(0))
+		is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldIdempotentReplies(tx.Now, 10) }), int64(0))
 
 		time.Sleep(time.Millisecond)
 		_, err = answer(db, 1, "k")
@@ -107,7 +107,7 @@ func TestOldAnswersAreDeletedInBatches(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		save(6, 7)
 		for _, want := range []int64{2, 2, 1, 0} {
-			is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldIdempotentReplies(2) }), want)
+			is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { return tx.DeleteOldIdempotentReplies(tx.Now, 2) }), want)
 		}
 		var left []string
 		storagetest.View(t, db, func(rx *storage.Rx) error { return rx.List(&left, `SELECT key FROM idempotency ORDER BY key`) })

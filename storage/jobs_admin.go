@@ -1,6 +1,9 @@
 package storage
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // RunningJobs lists the ids of all leased jobs. It reads the whole table, so it
 // is for the start of a runner, which frees what a dead process left behind.
@@ -48,6 +51,40 @@ func (rx *Rx) NextDue(kind string) (Time, error) {
 		return 0, err
 	}
 	return due[0], nil
+}
+
+// DueJob is a job and when it is due.
+type DueJob struct {
+	ID    int64 `db:"id"`
+	DueAt Time  `db:"due_at"`
+}
+
+// LateJobs lists up to limit jobs of a kind that wait, behind one in the order of
+// their times. Of those that have not run yet it lists only those that were made in
+// the future and wait at most so long: the others wait for a time that was chosen.
+func (rx *Rx) LateJobs(kind string, longest time.Duration, after DueJob, limit int) ([]DueJob, error) {
+	var late []DueJob
+	err := rx.list(&late, `
+		SELECT id, due_at FROM jobs
+		WHERE state = 'due' AND kind = ? AND (due_at, id) > (?, ?)
+			AND (runs > 0 OR created_at > ? AND due_at - created_at <= ?)
+		ORDER BY due_at, id
+		LIMIT ?`, kind, after.DueAt, after.ID, rx.db.Now(), longest.Milliseconds(), limit)
+	return late, err
+}
+
+// AdvanceJobs makes jobs that wait due so much earlier, but not before now.
+func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
+	ids := make([]int64, len(late))
+	for i, j := range late {
+		ids[i] = j.ID
+	}
+
+	_, err := tx.exec(`
+		UPDATE jobs
+		SET due_at = max(?, due_at - ?)
+		WHERE id IN (SELECT value FROM json_each(?)) AND state = 'due'`, tx.Now, by.Milliseconds(), jsonList(ids))
+	return err
 }
 
 // JobNames tells whether a job of a kind has a text in its arguments, such as an

@@ -49,13 +49,14 @@ func (rx *Rx) readParked(struct{}) (some bool, err error) {
 // parkedFor is how long a callback waits for its message.
 const parkedFor = 24 * time.Hour
 
-// DropParkedStatuses deletes up to limit callbacks whose message never arrived.
-func (tx *Tx) DropParkedStatuses(limit int) (int64, error) {
+// DropParkedStatuses deletes up to limit callbacks that have waited long enough at
+// now for a message that never arrived.
+func (tx *Tx) DropParkedStatuses(now Time, limit int) (int64, error) {
 	return tx.exec(`
 		DELETE FROM parked_statuses
 		WHERE (account_id, provider_id, status) IN (
 			SELECT account_id, provider_id, status FROM parked_statuses
 			WHERE created_at <= ?
 			ORDER BY created_at
-			LIMIT ?)`, tx.Now.Add(-parkedFor), limit)
+			LIMIT ?)`, now.Add(-parkedFor), limit)
 }

@@ -44,7 +44,7 @@ func hot() map[string]hotStatement {
 			"deliveries_1 (id=?)"},
 		"failure": {func(tx *storage.Tx) error { _, _, err := tx.CountFailure("s"); return err }, "subscriptions_1 (id=?)"},
 		"answer":  {func(tx *storage.Tx) error { _, err := tx.IdempotentReply(1, "k"); return err }, "PRIMARY KEY (organization_id=? AND key=?)"},
-		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldIdempotentReplies(10); return err },
+		"old answers": {func(tx *storage.Tx) error { _, err := tx.DeleteOldIdempotentReplies(tx.Now, 10); return err },
 			"idempotency_by_age (created_at<?)"},
 		"messages": {func(tx *storage.Tx) error {
 			_, _, err := tx.Messages(1, storage.MessageFilter{}, storage.First, 10)
@@ -77,6 +77,20 @@ func hot() map[string]hotStatement {
 			_, err := tx.Replayable(storage.ReplayFilter{Status: "dead", EventType: "message.sent"}, 10)
 			return err
 		}, "deliveries_to_replay_by_type (subscription_id=? AND status=? AND event_type=? AND created_at>? AND created_at<?)"},
+		"jobs of old deliveries": {func(tx *storage.Tx) error {
+			_, _, err := tx.DeleteEvents([]storage.Row{{ID: "e"}}, 1, true)
+			return err
+		},
+			"jobs USING INTEGER PRIMARY KEY"},
+		"old deliveries": {func(tx *storage.Tx) error {
+			_, _, err := tx.DeleteEvents([]storage.Row{{ID: "e"}}, 1, true)
+			return err
+		},
+			"deliveries_of_event (event=?)"},
+		"events of an account":        {func(tx *storage.Tx) error { _, err := tx.PurgeEvents(1, 10); return err }, "events_of_account (account_id=?)"},
+		"deliveries of a deleted one": {func(tx *storage.Tx) error { _, err := tx.DeleteSubscriptionStep("s"); return err }, "deliveries_of_subscription (subscription_id=?)"},
+		"late jobs": {func(tx *storage.Tx) error { _, err := tx.LateJobs("send", time.Hour, storage.DueJob{}, 10); return err },
+			"jobs_due (kind=? AND due_at>?)"},
 		"labeled":                {func(tx *storage.Tx) error { _, err := tx.LabeledConversations("l", storage.Row{}, 10); return err }, "conversation_labels_by_label (label_id=? AND conversation_id>?)"},
 		"messages without media": {func(tx *storage.Tx) error { _, err := tx.DetachMedia("m", 10); return err }, "messages_with_media (media_id=?)"},
 	}

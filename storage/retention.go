@@ -111,12 +111,11 @@ func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
 
 // DeleteEvents deletes the deliveries of events that were made before a time,
 // and the events that have none left: a replay may be younger than its event.
-// Deliveries that are still to be made go only with unfinished. It returns how
-// many there were of both.
+// Deliveries that are still to be made go only with unfinished, and their jobs with
+// them. It returns how many there were of both.
 func (tx *Tx) DeleteEvents(rows []Row, before Time, unfinished bool) (events, deliveries int64, err error) {
-	deliveries, err = tx.exec(`
-		DELETE FROM deliveries
-		WHERE event IN (SELECT value FROM json_each(?)) AND created_at < ? AND (? OR status IN ('succeeded', 'dead'))`,
+	deliveries, err = tx.deleteDeliveries(
+		`event IN (SELECT value FROM json_each(?)) AND created_at < ? AND (? OR status IN ('succeeded', 'dead'))`,
 		idList(rows), before, unfinished)
 	if err != nil {
 		return 0, 0, err

@@ -81,17 +81,27 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 		s.ExpiresAt = tx.Now.Add(life)
 	}
 
-	_, err := tx.exec(`
-		DELETE FROM signing_secrets
-		WHERE subscription_id = ? AND expires_at <> 0 AND expires_at < ?`, subscription, tx.Now.Add(-expiredKept))
-	if err != nil {
+	if err := tx.deleteExpiredSecrets(subscription); err != nil {
 		return s, "", err
 	}
 
-	_, err = tx.exec(`
+	_, err := tx.exec(`
 		INSERT INTO signing_secrets (id, subscription_id, secret, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?)`, s.ID, s.SubscriptionID, tx.db.Seal(secretPurpose(s.ID), []byte(plain)), s.ExpiresAt, s.CreatedAt)
 	return s, plain, err
+}
+
+// deleteExpiredSecrets deletes what expired long ago, unless the clock looks wrong.
+func (tx *Tx) deleteExpiredSecrets(subscription string) error {
+	c, err := tx.Clock()
+	if err != nil || c.Ahead() > 0 {
+		return err
+	}
+
+	_, err = tx.exec(`
+		DELETE FROM signing_secrets
+		WHERE subscription_id = ? AND expires_at <> 0 AND expires_at < ?`, subscription, tx.Now.Add(-expiredKept))
+	return err
 }
 
 // DeleteSecret revokes a secret of a subscription.

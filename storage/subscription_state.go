@@ -169,27 +169,10 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 // DeleteSubscriptionStep removes up to DeliveriesPerStep deliveries of a deleted
 // subscription, and once there are no more itself; then it returns true.
 func (tx *Tx) DeleteSubscriptionStep(id string) (gone bool, err error) {
-	var some []outstanding
-	err = tx.list(&some, `
-		SELECT id, job_id
-		FROM deliveries
-		WHERE subscription_id = ?
-		LIMIT ?`, id, DeliveriesPerStep)
-	if err != nil {
+	n, err := tx.deleteDeliveries(`id IN (SELECT id FROM deliveries WHERE subscription_id = ? ORDER BY status, created_at, id LIMIT ?)`,
+		id, DeliveriesPerStep)
+	if err != nil || n == DeliveriesPerStep {
 		return false, err
-	}
-
-	for _, o := range some {
-		if err := tx.removeJob(o.JobID); err != nil {
-			return false, err
-		}
-		if err := tx.execOne(`DELETE FROM deliveries WHERE id = ?`, o.ID); err != nil {
-			return false, err
-		}
-	}
-
-	if len(some) == DeliveriesPerStep {
-		return false, nil
 	}
 
 	tx.openLane(deliveryLane(id)) // it is empty: the runner need not remember it

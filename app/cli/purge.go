@@ -27,6 +27,7 @@ type purgeFlags struct {
 	age          time.Duration
 	org, account string
 	dryRun       bool
+	confirmClock bool
 	asJSON       bool
 }
 
@@ -40,40 +41,71 @@ func (e *env) purge() *cobra.Command {
 			"and the media library stay, as does what is still under way. A running server does the work, in small\n" +
 			"steps beside its own; otherwise this command does. Stop it at any time and run it again for the rest.\n\n" +
 			"The server deletes by itself what is older than the settings allow: retention_days of the plan for\n" +
-			"messages, retention_days of [webhooks] for events, and log.api_log_days.",
+			"messages, retention_days of [webhooks] for events, and log.api_log_days.\n\n" +
+			"Nothing is deleted by age, here or by the server, while this machine's clock is days ahead of where it\n" +
+			"was when a server last ran: it may be wrong. --confirm-clock says that it is right. Without it, a server\n" +
+			"that has run with such a clock for a day believes it.",
 		Example: "  confab purge --older-than 90d --dry-run\n" +
 			"  confab purge --older-than 90d --org org_01J…\n" +
-			"  confab purge --older-than 720h --account 106540352242922 --json",
+			"  confab purge --older-than 720h --account 106540352242922 --json\n" +
+			"  confab purge --confirm-clock",
 		Args: arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			if f.confirmClock {
+				if err := s.change(cmd.Context(), (*storage.Tx).ConfirmClock); err != nil {
+					return err
+				}
+			}
+			if f.age == 0 {
+				return printConfirmed(cmd, f.asJSON)
+			}
+
 			v, err := s.purge(cmd, f)
 			if err != nil {
 				return err
 			}
-
-			heading := "DELETED"
-			if f.dryRun {
-				heading = "WOULD DELETE"
-			}
-			return printOne(cmd, f.asJSON, v, [][]string{
-				{"WHAT", heading},
-				{"messages", formatCount(v.Messages)},
-				{"media", formatCount(v.Media)},
-				{"events", formatCount(v.Events)},
-				{"deliveries", formatCount(v.Deliveries)},
-				{"API log", formatCount(v.Calls)},
-				{"raw callbacks", formatCount(v.RawCallbacks)},
-			})
+			return printPurged(cmd, f.asJSON, v)
 		}),
 	}
 
 	parsedFlag(cmd, &f.age, "older-than", "delete what is older than this `age`, such as 90d or 720h", parseAge)
-	cmd.MarkFlagRequired("older-than")
+	cmd.Flags().BoolVar(&f.confirmClock, "confirm-clock", false, "say that this machine's clock is right; without --older-than that is all")
+	cmd.MarkFlagsOneRequired("older-than", "confirm-clock")
 	optionalOrg(cmd, &f.org)
 	parsedFlag(cmd, &f.account, "account", "only of the account with this `phone number id`", parseText)
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count")
 	jsonFlag(cmd, &f.asJSON)
 	return cmd
+}
+
+// clockView is when a person found the clock right, by that clock.
+type clockView struct {
+	Object      string       `json:"object"`
+	ConfirmedAt storage.Time `json:"confirmed_at"`
+}
+
+// printConfirmed prints that the clock was confirmed, and nothing purged.
+func printConfirmed(cmd *cobra.Command, asJSON bool) error {
+	v := clockView{Object: "clock", ConfirmedAt: storage.Now()}
+	return printOne(cmd, asJSON, v, [][]string{{"clock confirmed", v.ConfirmedAt.String()}})
+}
+
+// printPurged prints what was deleted, or would be.
+func printPurged(cmd *cobra.Command, asJSON bool, v purgeView) error {
+	heading := "DELETED"
+	if v.DryRun {
+		heading = "WOULD DELETE"
+	}
+
+	return printOne(cmd, asJSON, v, [][]string{
+		{"WHAT", heading},
+		{"messages", formatCount(v.Messages)},
+		{"media", formatCount(v.Media)},
+		{"events", formatCount(v.Events)},
+		{"deliveries", formatCount(v.Deliveries)},
+		{"API log", formatCount(v.Calls)},
+		{"raw callbacks", formatCount(v.RawCallbacks)},
+	})
 }
 
 // purge counts what there is to delete, and deletes it unless --dry-run is set.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -64,22 +65,39 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 	return true
 }
 
-// checkClock checks that no row is newer than the clock of this machine.
+// checkClock checks that no row is newer than the clock of this machine, and that the
+// clock is where it is expected.
 func (e *examination) checkClock(ctx context.Context) {
 	var newest storage.Time
+	var clock storage.Clock
 	if !e.view(ctx, "clock", func(rx *storage.Rx) (err error) {
-		newest, err = rx.NewestRow()
+		if newest, err = rx.NewestRow(); err != nil {
+			return err
+		}
+		clock, err = rx.Clock()
 		return err
 	}) {
 		return
 	}
 
+	if clock.Ahead() > 0 {
+		e.warnOfLeap(clock)
+		return
+	}
 	if ahead := newest.Sub(storage.Now()); ahead > maxClockLead {
 		e.broken("clock", "Set the clock (timedatectl set-ntp true). Ids, windows and signatures depend on it.",
 			"The newest row is %s ahead of this machine's clock.", ahead.Round(time.Second))
 		return
 	}
 	e.ok("clock", "No row is from the future.")
+}
+
+// warnOfLeap reports a clock that is ahead of where it is expected.
+func (e *examination) warnOfLeap(c storage.Clock) {
+	advice := fmt.Sprintf("If it is wrong, set it (timedatectl set-ntp true). If it is right, run: confab purge --confirm-clock. "+
+		"A server that runs with it for another %s believes it by itself.", c.TrialLeft().Round(time.Minute))
+	e.warn("clock", advice, "This machine's clock is %d days ahead of where it is expected, so nothing is deleted by age: "+
+		"it says %s, and it should be about %s by when a server last ran.", int(c.Ahead().Hours()/24), c.Seen, c.Expected)
 }
 
 // checkPlans looks for organizations whose plan the settings do not have.

@@ -44,6 +44,18 @@ func (e *examination) checkJobs(ctx context.Context) {
 	}
 }
 
+// checkOrphans checks for jobs about deliveries that are gone.
+func (e *examination) checkOrphans(ctx context.Context) {
+	var orphans int64
+	if e.view(ctx, "jobs", func(rx *storage.Rx) (err error) {
+		orphans, err = rx.OrphanJobs()
+		return err
+	}) && orphans > 0 {
+		e.warn("jobs", "They do nothing but take room, and end when their subscriptions are enabled or deleted. Please report it.",
+			"%d jobs wait for deliveries that are gone.", orphans)
+	}
+}
+
 // checkEndpoints checks for webhook subscriptions that are disabled or fail.
 func (e *examination) checkEndpoints(ctx context.Context) {
 	var troubles []storage.EndpointTrouble

@@ -3,8 +3,6 @@ package provisioning
 import (
 	"context"
 	"time"
-
-	"confab/storage"
 )
 
 const (
@@ -19,8 +17,8 @@ const (
 // Its fields are guarded by Accounts.mu until done is closed.
 type lookup struct {
 	done  chan struct{}
-	err   error        // valid once done is closed
-	ended storage.Time // 0 while it is under way
+	err   error     // valid once done is closed
+	ended time.Time // zero while it is under way
 }
 
 // SyncTemplatesOnce syncs an account's templates because one is not known here: at
@@ -49,7 +47,7 @@ func (a *Accounts) beginLookup(account int64) (l *lookup, first bool) {
 	defer a.mu.Unlock()
 
 	l = a.lookups[account]
-	if l != nil && (l.ended == 0 || storage.Now() < l.ended.Add(lookupPause)) {
+	if l != nil && (l.ended.IsZero() || time.Since(l.ended) < lookupPause) {
 		return l, false
 	}
 
@@ -62,7 +60,7 @@ func (a *Accounts) endLookup(account int64, l *lookup) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
-	l.ended = storage.Now()
+	l.ended = time.Now()
 	if l.err != nil {
 		delete(a.lookups, account)
 	}

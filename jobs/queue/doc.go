@@ -26,7 +26,8 @@
 // slower or closed lane cannot use in time are made held again.
 //
 // Order of calls. Run calls recoverState, connects the runner to storage, and
-// repeats pass (expireLeases, enqueuePeriodic, claimAll, findNextDue) and wait.
+// repeats pass (expireLeases, followClock, enqueuePeriodic, claimAll, findNextDue)
+// and wait.
 // A job goes through reserve, start, the handler, finish and settle. finish frees
 // the worker at the handler's answer, before settle has committed. When the
 // context of Run ends, drain admits no more, makes jobs that were leased ahead

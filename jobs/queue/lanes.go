@@ -14,7 +14,7 @@ type kindState struct {
 	// It is set by Admit and cleared by a claim, both on the writer, so that it
 	// is exact: a new job is stored as due if others wait, and only then.
 	waiting bool
-	nextRun storage.Time // of a periodic kind; only the loop uses it
+	nextRun time.Time // of a periodic kind; only the loop uses it
 }
 
 // laneKey names a lane. Lanes of two kinds are independent of each other.
@@ -122,7 +122,7 @@ func (r *Runner) Stored(kind string, due storage.Time) {
 		return
 	}
 
-	if due <= storage.Now() {
+	if due <= r.DB.Now() {
 		k.waiting = true
 	} else {
 		r.nextDue = earlier(r.nextDue, due)

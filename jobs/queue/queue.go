@@ -30,6 +30,10 @@ type Kind struct {
 	Lease      time.Duration // the time limit of one run; 0 for a minute
 	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
 	Attempts int
+	// MaxDelay is how long a job waits for its next run at most: longer delays are
+	// cut to it. 0 is for kinds that leave the delays to the runner, or choose none
+	// of more than an hour.
+	MaxDelay time.Duration
 	// LaneLimit is how many jobs of the named lane may run at once; 0 closes the
 	// lane, as storage does by itself for subscriptions that are not active. It
 	// is called often and must be quick. Nil means no limit.
@@ -55,6 +59,13 @@ type Kind struct {
 const (
 	defaultLease    = time.Minute
 	defaultAttempts = 20
+
+	// maxBackoff is the longest delay that the runner itself chooses, before it is
+	// spread by backoffSpread to both sides.
+	maxBackoff    = time.Hour
+	backoffSpread = 0.2
+	// defaultMaxDelay is a little more than the longest backoff.
+	defaultMaxDelay = maxBackoff * 5 / 4
 )
 
 // retryError carries a delay chosen by the handler.
@@ -92,7 +103,7 @@ func PostponeUntil(at storage.Time) error { return &postponed{until: at} }
 // together do not return together.
 func backoff(attempt int) time.Duration {
 	d := time.Second << min(attempt-1, 12)
-	return time.Duration(float64(min(d, time.Hour)) * (0.8 + 0.4*rand.Float64()))
+	return time.Duration(float64(min(d, maxBackoff)) * (1 - backoffSpread + 2*backoffSpread*rand.Float64()))
 }
 
 // shouldRetry tells whether a job whose run failed is tried again, and after how

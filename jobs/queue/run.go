@@ -17,8 +17,10 @@ func (r *Runner) Start(j storage.Job) {
 
 // start runs a job for which a worker was reserved.
 func (r *Runner) start(k *kindState, j storage.Job) {
-	ctx, cancel := context.WithDeadlineCause(r.base, j.LeasedUntil.Std(), errLeaseExpired)
-	current := &run{job: j, cancel: cancel}
+	// A clock that was set since the job was leased must not make the lease longer.
+	left := min(j.LeasedUntil.Sub(r.DB.Now()), k.Lease)
+	ctx, cancel := context.WithTimeoutCause(r.base, left, errLeaseExpired)
+	current := &run{job: j, expires: time.Now().Add(left), cancel: cancel}
 
 	r.mu.Lock()
 	r.running[j.ID] = current
@@ -118,7 +120,9 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 	}
 
 	if later, ok := errors.AsType[*postponed](failure); ok {
-		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, later.until) }
+		return "postponed", func(tx *storage.Tx) error {
+			return tx.ReleaseJob(j, min(later.until, tx.Now.Add(k.MaxDelay)))
+		}
 	}
 
 	// We stopped the run, so its failure does not count. An outside call may have
@@ -129,7 +133,7 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 
 	if retry, delay := k.shouldRetry(j, failure); retry && j.Crashes <= maxCrashes {
 		return "retry", func(tx *storage.Tx) error {
-			if err := r.retry(tx, j, delay, failure); err != nil || commit == nil {
+			if err := r.retry(tx, j, min(delay, k.MaxDelay), failure); err != nil || commit == nil {
 				return err
 			}
 			return commit(tx)
@@ -192,9 +196,9 @@ func (r *Runner) expireLeases() {
 	var expired []*run
 
 	r.mu.Lock()
-	now := storage.Now()
+	now := time.Now()
 	for id, current := range r.running {
-		if current.job.LeasedUntil <= now {
+		if !now.Before(current.expires) {
 			expired = append(expired, current)
 			delete(r.running, id)
 			r.release(r.kinds[current.job.Kind], current.job.Lane)

@@ -42,6 +42,10 @@ type Runner struct {
 	base   context.Context // of all runs; ends when the grace time is over
 	stop   context.CancelFunc
 
+	// What the clock said at the last pass, and when that was; only the loop uses them.
+	passedNow storage.Time
+	passedAt  time.Time
+
 	// mu guards what follows, and the fields of kinds and lanes.
 	mu         sync.Mutex
 	accepting  bool
@@ -55,8 +59,9 @@ type Runner struct {
 
 // run is a job whose handler was started and has not returned.
 type run struct {
-	job    storage.Job
-	cancel context.CancelFunc
+	job     storage.Job
+	expires time.Time // the lease
+	cancel  context.CancelFunc
 }
 
 // New makes a runner. It does nothing until Run.
@@ -85,6 +90,9 @@ func New(o Options) *Runner {
 		if k.Attempts <= 0 {
 			k.Attempts = defaultAttempts
 		}
+		if k.MaxDelay <= 0 {
+			k.MaxDelay = defaultMaxDelay
+		}
 
 		// Waiting, because jobs may have been stored before the runner existed.
 		state := &kindState{Kind: k, waiting: true}
@@ -112,7 +120,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		next, err := r.pass(ctx)
 		if err != nil && ctx.Err() == nil {
 			r.Log.Error("claim jobs", "error", err)
-			next = storage.Now().Add(pauseAfterFault)
+			next = r.DB.Now().Add(pauseAfterFault)
 		}
 		r.wait(ctx, next)
 	}
@@ -121,8 +129,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	return nil
 }
 
-// recoverState frees the leases of the process before, which died with them, and
-// finds the lanes that are closed or have held jobs.
+// recoverState frees the leases of the process before, which died with them, makes
+// jobs due that wait for an impossible time, and finds the lanes that are closed or
+// have held jobs.
 func (r *Runner) recoverState(ctx context.Context) error {
 	if err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes); err != nil {
 		return err
@@ -159,6 +168,10 @@ func (r *Runner) recoverState(ctx context.Context) error {
 		}
 	}
 
+	if err := r.advanceImpossible(ctx); err != nil {
+		return err
+	}
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
@@ -175,6 +188,9 @@ func (r *Runner) recoverState(ctx context.Context) error {
 // returns when the next job is due.
 func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 	r.expireLeases()
+	if err := r.followClock(ctx); err != nil {
+		return 0, err
+	}
 
 	if r.takeLanesStale() {
 		if err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes); err != nil {

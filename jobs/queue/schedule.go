@@ -10,36 +10,47 @@ import (
 // enqueuePeriodic enqueues a job of each periodic kind whose time has come.
 func (r *Runner) enqueuePeriodic(ctx context.Context) error {
 	for _, k := range r.order {
-		if k.Every == 0 || storage.Now() < k.nextRun {
+		if k.Every == 0 || time.Now().Before(k.nextRun) {
 			continue
 		}
 		if r.busy(k) { // its last job still runs: skip this one
-			k.nextRun = storage.Now().Add(k.Every)
+			k.nextRun = time.Now().Add(k.Every)
 			continue
 		}
 
-		var last storage.Time
-		err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
-			last, err = rx.PeriodicRun(k.Name)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-
-		// The process before may have enqueued one recently. A time in the future
-		// means that the clock was set back: it is ignored.
-		if due := last.Add(k.Every); last != 0 && last <= storage.Now() && due > storage.Now() {
-			k.nextRun = due
-			continue
+		if k.nextRun.IsZero() {
+			wait, err := r.untilFirstRun(ctx, k)
+			if err != nil {
+				return err
+			}
+			if k.nextRun = time.Now().Add(wait); wait > 0 {
+				continue
+			}
 		}
 
 		if err := r.DB.Update(ctx, func(tx *storage.Tx) error { return tx.EnqueuePeriodic(k.Name) }); err != nil {
 			return err
 		}
-		k.nextRun = storage.Now().Add(k.Every)
+		k.nextRun = time.Now().Add(k.Every)
 	}
 	return nil
+}
+
+// untilFirstRun is how long a periodic kind waits after the start: the process before
+// may have enqueued a job recently. A time in the future means that the clock was set
+// back, and is ignored.
+func (r *Runner) untilFirstRun(ctx context.Context, k *kindState) (time.Duration, error) {
+	var last storage.Time
+	err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		last, err = rx.PeriodicRun(k.Name)
+		return err
+	})
+
+	now := r.DB.Now()
+	if err != nil || last > now {
+		return 0, err
+	}
+	return last.Add(k.Every).Sub(now), nil
 }
 
 // busy tells whether a job of the kind is running.
@@ -68,7 +79,7 @@ func (r *Runner) findNextDue(ctx context.Context) (storage.Time, error) {
 			}
 			due[k] = at
 			if k.Every > 0 {
-				next = earlier(next, k.nextRun)
+				next = earlier(next, r.DB.Now().Add(time.Until(k.nextRun)+time.Millisecond)) // times are cut to milliseconds
 			}
 		}
 		return nil
@@ -77,7 +88,7 @@ func (r *Runner) findNextDue(ctx context.Context) (storage.Time, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 
-	now := storage.Now()
+	now := r.DB.Now()
 	for k, at := range due {
 		switch {
 		case at == 0:
@@ -101,7 +112,7 @@ func (r *Runner) wait(ctx context.Context, next storage.Time) {
 
 	pause := r.Poll
 	if next != 0 {
-		pause = max(0, min(pause, next.Sub(storage.Now())))
+		pause = max(0, min(pause, next.Sub(r.DB.Now())))
 	}
 
 	timer := time.NewTimer(pause)

@@ -41,7 +41,13 @@ func Open(t testing.TB) *storage.DB {
 // OpenDir opens the database of a data directory, making it if there is none.
 func OpenDir(t testing.TB, dir string) *storage.DB {
 	t.Helper()
-	db, err := storage.Open(Options(t, dir))
+	return OpenWith(t, Options(t, dir))
+}
+
+// OpenWith opens a database with options of the test's own.
+func OpenWith(t testing.TB, o storage.Options) *storage.DB {
+	t.Helper()
+	db, err := storage.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,126 @@
+package storage
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+const (
+	// clockLeap is how far the clock may be from where it is expected without being
+	// doubted: more than a day, because some machines run for an hour each day.
+	clockLeap = 36 * time.Hour
+	// clockTrial is how long a server has to run with a clock that leapt before
+	// the clock is believed.
+	clockTrial = 24 * time.Hour
+)
+
+// Clock is what is remembered of this machine's clock, so that one which is wrong
+// deletes nothing: at a clock that is 200 days ahead, everything is old.
+//
+// The server looks at the clock again and again and records what it says. A clock
+// that is near where it is expected, which is where it was at the last look and as
+// much later as time has passed, is believed. One that is further away is on trial:
+// it was set, or no server ran for some days, and nobody can tell which. While it is
+// on trial and ahead, what deletes by age must wait. The trial ends
+//
+//   - when the clock is back where it is expected: it was wrong and is right now;
+//   - when servers have run for a day with the clock, restarts included: somebody
+//     would have corrected it. So a server that was off for long works by itself;
+//   - when a person says that it is right: ConfirmClock.
+//
+// A clock that leaps again while it is on trial starts a new one. A clock that is
+// behind is on trial too, but stops nothing: to it, everything is young.
+//
+// How much time has passed is measured with a clock that nobody can set, which each
+// process has: elapsed is what it says of the time since the last look of the same
+// process, and 0 at the first. Rows are no witnesses: those that were stored while
+// the clock was ahead would vouch for the same wrong time when it comes back.
+type Clock struct {
+	Expected Time          `json:"expected"` // where it should have been at the last look
+	Seen     Time          `json:"seen"`     // what it said then
+	Ran      time.Duration `json:"ran"`      // how long servers have run with it on trial
+}
+
+// Ahead is how far the clock is ahead of where it is expected, if that is so far
+// that nothing must be deleted by age, and otherwise 0.
+func (c Clock) Ahead() time.Duration {
+	if ahead := c.Seen.Sub(c.Expected); ahead > clockLeap {
+		return ahead
+	}
+	return 0
+}
+
+// TrialLeft is how long servers still have to run until the clock is believed.
+func (c Clock) TrialLeft() time.Duration { return clockTrial - c.Ran }
+
+// look is what is remembered after a look at the clock, which says now.
+func (c Clock) look(now Time, elapsed time.Duration) Clock {
+	near := func(expected Time) bool { return now.Sub(expected).Abs() <= clockLeap }
+	expected, ran := c.Expected.Add(elapsed), c.Ran+elapsed
+
+	// Where the last look saw it and not where it is expected: the trial goes on.
+	onTrial := near(c.Seen.Add(elapsed))
+	switch {
+	case near(expected), onTrial && ran >= clockTrial:
+		return Clock{Expected: now, Seen: now}
+	case onTrial:
+		return Clock{Expected: expected, Seen: now, Ran: ran}
+	default:
+		return Clock{Expected: expected, Seen: now}
+	}
+}
+
+// clockName is the name of the row of meta that holds the Clock.
+const clockName = "clock"
+
+// Clock looks at the clock without recording it: for those who only want to know.
+func (rx *Rx) Clock() (Clock, error) {
+	now := rx.db.Now()
+	c, err := rx.recordedClock(now)
+	return c.look(now, 0), err
+}
+
+// recordedClock reads what is remembered of the clock. Where nothing is, the newest
+// row tells when the clock was last right, unless it is from the future.
+func (rx *Rx) recordedClock(now Time) (c Clock, err error) {
+	var text []byte
+	err = rx.scan([]any{&text}, `SELECT value FROM meta WHERE name = ?`, clockName)
+	if err == nil {
+		return c, json.Unmarshal(text, &c)
+	}
+	if !errors.Is(err, ErrNotFound) {
+		return c, err
+	}
+
+	newest, err := rx.NewestRow()
+	if newest == 0 || newest > now {
+		newest = now
+	}
+	return Clock{Expected: newest, Seen: newest}, err
+}
+
+// LookAtClock looks at the clock and records what it says. elapsed is how much time
+// has passed since the last look of this process, by a clock that cannot be set; 0
+// at the first.
+func (tx *Tx) LookAtClock(elapsed time.Duration) (Clock, error) {
+	before, err := tx.recordedClock(tx.Now)
+	if err != nil {
+		return before, err
+	}
+
+	c := before.look(tx.Now, elapsed)
+	return c, tx.recordClock(c)
+}
+
+// ConfirmClock records that a person has found the clock right.
+func (tx *Tx) ConfirmClock() error { return tx.recordClock(Clock{Expected: tx.Now, Seen: tx.Now}) }
+
+func (tx *Tx) recordClock(c Clock) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(`INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)`, clockName, text)
+	return err
+}
