@@ -401,7 +401,8 @@ CREATE TABLE subscriptions (
 ) STRICT;
 CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, created_at, id);
 
--- Secrets that sign the deliveries of a subscription. Several may be valid at once.
+-- Secrets that sign the deliveries of a subscription. Several may be valid at once,
+-- and one of them never expires (expires_at 0): nothing goes out unsigned.
 CREATE TABLE signing_secrets (
     id              TEXT    PRIMARY KEY,                    -- sec_…
     subscription_id TEXT    NOT NULL REFERENCES subscriptions (id),

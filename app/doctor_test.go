@@ -147,6 +147,9 @@ func faults() map[string]fault {
 		"an endpoint that is disabled": {plant: sql(`INSERT INTO subscriptions (id, organization_id, url, events, status, disabled_reason, created_at, updated_at)
 			VALUES ('wbs_1', 1, 'https://x.test', '["*"]', 'disabled', 'endpoint_gone', 1, 1)`), check: "webhooks", status: doctor.Warning,
 			says: "wbs_1 is disabled (endpoint_gone)", advice: "confab webhooks enable wbs_1"},
+		"an endpoint whose secrets end": {plant: sql(`INSERT INTO subscriptions (id, organization_id, url, events, status, created_at, updated_at)
+			VALUES ('wbs_1', 1, 'https://x.test', '["*"]', 'active', 1, 1)`), check: "webhooks", status: doctor.Warning,
+			says: "wbs_1 has no signing secret that lasts", advice: "POST /v1/webhook_subscriptions/wbs_1/secrets"},
 		"a plan that is gone": {plant: sql(`UPDATE organizations SET plan = 'gold'`), check: "plans", status: doctor.Warning, says: "has the plan gold", advice: "confab orgs set"},
 		"no server":           {plant: func(*patient) {}, check: "server", status: doctor.Warning, says: "No server runs", advice: "confab serve", down: true},
 		"an open door":        {plant: set("CONFAB_SERVER__LISTEN=0.0.0.0:8080"), check: "exposure", status: doctor.Warning, says: "in the open", advice: "https", down: true},

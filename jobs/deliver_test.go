@@ -253,6 +253,38 @@ func TestAnExpiredSecretSignsNothingTheVeryNextMoment(t *testing.T) {
 	})
 }
 
+// Databases of older releases have subscriptions whose secrets all expire. Nothing
+// goes out unsigned: the attempt fails where everybody can see it, and once there
+// is a secret the next one succeeds.
+func TestWithoutALiveSecretNothingGoesOut(t *testing.T) {
+	deliveries(t, func(w *delivering) {
+		w.change(func(tx *storage.Tx) error {
+			first, err := tx.Secrets(w.subscription.ID)
+			if err != nil {
+				return err
+			}
+			_, _, err = tx.InsertSecret(w.subscription.ID, time.Hour)
+			return errors.Join(err, tx.DeleteSecret(w.subscription.ID, first[0].ID))
+		})
+		w.wait(time.Hour)
+		w.happen(`{"x":1}`)
+		w.is.Equal(len(w.endpoint.posts()), 0)
+		failed := w.one()
+		w.is.Equal(failed.Status, storage.DeliveryFailed)
+		w.is.Equal(*failed.ErrorCode, "no_signing_secret")
+		w.is.True(failed.NextAttemptAt > storage.Now())
+
+		var secret string
+		w.change(func(tx *storage.Tx) (err error) {
+			_, secret, err = tx.InsertSecret(w.subscription.ID, 0)
+			return err
+		})
+		w.wait(time.Minute)
+		w.verified(w.endpoint.posts()[0], secret)
+		w.is.Equal(w.one().Status, storage.DeliverySucceeded)
+	})
+}
+
 func TestAReplayIsANewDeliveryOfTheSameBytes(t *testing.T) {
 	deliveries(t, func(w *delivering) {
 		w.endpoint.play(always(500))

@@ -139,6 +139,25 @@ func (db *DB) AccountKey(ctx context.Context, phoneNumberID string) (AccountKey,
 	return a.key(phoneNumberID), err
 }
 
+// ForeignNumber finds the first of some phone number ids that is not the one of a live
+// account of the organization; ErrNotFound when all are.
+func (rx *Rx) ForeignNumber(organization int64, phoneNumberIDs []string) (string, error) {
+	if len(phoneNumberIDs) == 0 {
+		return "", ErrNotFound
+	}
+
+	var foreign string
+	err := rx.get(&foreign, `
+		SELECT wanted.value
+		FROM json_each(?) wanted
+		WHERE NOT EXISTS (
+			SELECT 1 FROM accounts a
+			WHERE a.phone_number_id = wanted.value AND a.deleted_at = 0 AND a.organization_id = ?)
+		ORDER BY wanted.key
+		LIMIT 1`, jsonList(phoneNumberIDs), organization)
+	return foreign, err
+}
+
 // AccountSummary is what templates, contacts and conversations show of their
 // account.
 type AccountSummary struct {

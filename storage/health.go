@@ -19,18 +19,23 @@ type EndpointTrouble struct {
 	DisabledReason *string `db:"disabled_reason"`
 	Failures       int     `db:"consecutive_failures"`
 	Dead           int64   `db:"dead"`
+	AllExpire      bool    `db:"all_expire"` // no signing secret lasts
 }
 
 // EndpointTroubles lists the subscriptions, of all organizations, that are
-// disabled, that fail, or that have dead deliveries which nobody has replayed.
+// disabled, that fail, that have dead deliveries which nobody has replayed, or that
+// will have no secret to sign with once the present ones have expired. The last were
+// possible in older releases.
 func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 	var all []EndpointTrouble
 	err := rx.list(&all, `
 		SELECT * FROM (
 			SELECT s.id, s.url, s.status, s.disabled_reason, s.consecutive_failures,
-				(SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'dead' AND d.replayed = 0) AS dead
-			FROM subscriptions s)
-		WHERE status = 'disabled' OR consecutive_failures > 0 OR dead > 0
+				(SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'dead' AND d.replayed = 0) AS dead,
+				NOT EXISTS (SELECT 1 FROM signing_secrets k WHERE k.subscription_id = s.id AND k.expires_at = 0) AS all_expire
+			FROM subscriptions s
+			WHERE s.deleted_at = 0)
+		WHERE status = 'disabled' OR consecutive_failures > 0 OR dead > 0 OR all_expire
 		ORDER BY id`)
 	return all, err
 }

@@ -119,7 +119,7 @@ func (b *messageBody) validateReceipt() error {
 		return invalid("messaging_product", "must be chat")
 	}
 
-	if err := cmp.Or(oneOf("status", b.Status, "read"), nonEmpty("message_id", b.MessageID)); err != nil {
+	if err := cmp.Or(oneOf("status", b.Status, "read"), required("message_id", b.MessageID, maxMessageID)); err != nil {
 		return err
 	}
 	if b.TypingIndicator != nil {

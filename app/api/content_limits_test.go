@@ -12,7 +12,7 @@ type limit struct {
 	kind    string
 	content string
 	param   string
-	most    int    // characters, 0 for any number
+	most    int    // characters
 	absent  string // what is missing when it is not there, "" for nothing
 	prefix  string // what its values begin with
 }
@@ -30,15 +30,15 @@ var textLimits = []limit{
 	{kind: "video", content: `{"id":"m","caption":§}`, param: "video.caption", most: 1024},
 	{kind: "document", content: `{"id":"m","caption":§}`, param: "document.caption", most: 1024},
 	{kind: "document", content: `{"id":"m","filename":§}`, param: "document.filename", most: 255},
-	{kind: "image", content: `{"id":§}`, param: "image.id", absent: "image.link"},
-	{kind: "video", content: `{"id":§}`, param: "video.id", absent: "video.link"},
-	{kind: "document", content: `{"id":§}`, param: "document.id", absent: "document.link"},
-	{kind: "audio", content: `{"id":§}`, param: "audio.id", absent: "audio.link"},
+	{kind: "image", content: `{"id":§}`, param: "image.id", most: 128, absent: "image.link"},
+	{kind: "video", content: `{"id":§}`, param: "video.id", most: 128, absent: "video.link"},
+	{kind: "document", content: `{"id":§}`, param: "document.id", most: 128, absent: "document.link"},
+	{kind: "audio", content: `{"id":§}`, param: "audio.id", most: 128, absent: "audio.link"},
 	{kind: "image", content: `{"link":§}`, param: "image.link", most: 2048, absent: "image.link", prefix: "https://x.y/"},
 	{kind: "video", content: `{"link":§}`, param: "video.link", most: 2048, absent: "video.link", prefix: "https://x.y/"},
 	{kind: "document", content: `{"link":§}`, param: "document.link", most: 2048, absent: "document.link", prefix: "https://x.y/"},
 	{kind: "audio", content: `{"link":§}`, param: "audio.link", most: 2048, absent: "audio.link", prefix: "https://x.y/"},
-	{kind: "reaction", content: `{"message_id":§,"emoji":""}`, param: "reaction.message_id", absent: "reaction.message_id"},
+	{kind: "reaction", content: `{"message_id":§,"emoji":""}`, param: "reaction.message_id", most: 512, absent: "reaction.message_id"},
 
 	{kind: "interactive", content: `{"type":"button","header":{"type":"text","text":§},"body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`,
 		param: "interactive.header.text", most: 60, absent: "interactive.header.text"},
@@ -75,26 +75,26 @@ var textLimits = []limit{
 	{kind: "interactive", content: `{"type":"button","header":{"type":"document","document":{"id":"m","filename":§}},"body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`,
 		param: "interactive.header.document.filename", most: 255},
 	{kind: "interactive", content: `{"type":"button","header":{"type":"image","image":{"id":§}},"body":{"text":"b"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`,
-		param: "interactive.header.image.id", absent: "interactive.header.image.link"},
+		param: "interactive.header.image.id", most: 128, absent: "interactive.header.image.link"},
 
-	{kind: "template", content: `{"name":"t","language":§}`, param: "template.language", absent: "template.language"},
-	{kind: "template", content: `{"name":"t","language":{"code":§}}`, param: "template.language.code", absent: "template.language.code"},
+	{kind: "template", content: `{"name":"t","language":§}`, param: "template.language", most: 20, absent: "template.language"},
+	{kind: "template", content: `{"name":"t","language":{"code":§}}`, param: "template.language.code", most: 20, absent: "template.language.code"},
 	{kind: "template", content: fillFrame + `{"type":"body","parameters":[{"type":"text","text":"a"},{"type":"text","text":§}]}]}`,
-		param: "template.components[0].parameters[1].text", absent: "template.components[0].parameters[1].text"},
+		param: "template.components[0].parameters[1].text", most: 32768, absent: "template.components[0].parameters[1].text"},
 	{kind: "template", content: fillFrame + `{"type":"body","parameters":[{"type":"currency","currency":{"fallback_value":§,"code":"USD","amount_1000":1}}]}]}`,
-		param: "template.components[0].parameters[0].currency.fallback_value", absent: "template.components[0].parameters[0].currency.fallback_value"},
+		param: "template.components[0].parameters[0].currency.fallback_value", most: 1024, absent: "template.components[0].parameters[0].currency.fallback_value"},
 	{kind: "template", content: fillFrame + `{"type":"body","parameters":[{"type":"currency","currency":{"fallback_value":"$1","code":§,"amount_1000":1}}]}]}`,
-		param: "template.components[0].parameters[0].currency.code", absent: "template.components[0].parameters[0].currency.code"},
+		param: "template.components[0].parameters[0].currency.code", most: 16, absent: "template.components[0].parameters[0].currency.code"},
 	{kind: "template", content: fillFrame + `{"type":"body","parameters":[{"type":"date_time","date_time":{"fallback_value":§}}]}]}`,
-		param: "template.components[0].parameters[0].date_time.fallback_value", absent: "template.components[0].parameters[0].date_time.fallback_value"},
+		param: "template.components[0].parameters[0].date_time.fallback_value", most: 1024, absent: "template.components[0].parameters[0].date_time.fallback_value"},
 	{kind: "template", content: fillFrame + `{"type":"header","parameters":[{"type":"video","video":{"link":§}}]}]}`,
 		param: "template.components[0].parameters[0].video.link", most: 2048, absent: "template.components[0].parameters[0].video.link", prefix: "https://x.y/"},
 	{kind: "template", content: fillFrame + `{"type":"header","parameters":[{"type":"document","document":{"id":"m","filename":§}}]}]}`,
 		param: "template.components[0].parameters[0].document.filename", most: 255},
 	{kind: "template", content: fillFrame + `{"type":"button","sub_type":"quick_reply","index":0,"parameters":[{"type":"payload","payload":§}]}]}`,
-		param: "template.components[0].parameters[0].payload", absent: "template.components[0].parameters[0].payload"},
+		param: "template.components[0].parameters[0].payload", most: 1024, absent: "template.components[0].parameters[0].payload"},
 	{kind: "template", content: fillFrame + `{"type":"button","sub_type":"url","index":0,"parameters":[{"type":"text","text":§}]}]}`,
-		param: "template.components[0].parameters[0].text", absent: "template.components[0].parameters[0].text"},
+		param: "template.components[0].parameters[0].text", most: 32768, absent: "template.components[0].parameters[0].text"},
 	{kind: "template", content: fillFrame + `{"type":"button","sub_type":"copy_code","index":0,"parameters":[{"type":"coupon_code","coupon_code":§}]}]}`,
 		param: "template.components[0].parameters[0].coupon_code", most: 20, absent: "template.components[0].parameters[0].coupon_code"},
 }
@@ -142,12 +142,8 @@ func TestEveryTextHasItsLimits(t *testing.T) {
 			is.Equal(judge(t, l.with("5")), bad)                    // a number
 			is.Equal(judge(t, l.with("false")), bad)                // a truth
 			is.Equal(judge(t, l.with(l.long(len(l.prefix)+1))), "") // the shortest
-			if l.most > 0 {
-				is.Equal(judge(t, l.with(l.long(l.most))), "")    // the longest
-				is.Equal(judge(t, l.with(l.long(l.most+1))), bad) // one more
-			} else {
-				is.Equal(judge(t, l.with(l.long(100_000))), "")
-			}
+			is.Equal(judge(t, l.with(l.long(l.most))), "")          // the longest
+			is.Equal(judge(t, l.with(l.long(l.most+1))), bad)       // one more
 		})
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"confab/jobs/filetype"
 )
 
-const maxCaption = 1024
+const (
+	maxCaption = 1024
+	maxMediaID = 128 // longer than any
+)
 
 // mediaTypes are the messages that consist of a file.
 var mediaTypes = []string{"image", "document", "video", "audio"}
@@ -35,7 +38,7 @@ func (s *source) check(allowHTTP plainHTTP) error {
 	case s.Link != nil && s.ID != nil:
 		return invalid("link", "cannot be given together with id")
 	case s.ID != nil:
-		return nonEmpty("id", s.ID)
+		return required("id", s.ID, maxMediaID)
 	}
 	return checkLink("link", s.Link, allowHTTP)
 }

@@ -5,7 +5,15 @@ import (
 	"encoding/json"
 )
 
-const maxCouponCode = 20
+const (
+	maxCouponCode    = 20
+	maxParameters    = 256
+	maxParameterName = maxBodyText // it stands in the text of the body
+	maxPayload       = 1024
+	maxFallback      = 1024
+	maxCurrency      = 16
+	maxPlace         = 1024
+)
 
 // parameterBody is one value for a template. Its type says which field holds it.
 type parameterBody struct {
@@ -34,13 +42,17 @@ func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 	given := *p
 	*p = parameterBody{Type: given.Type, ParameterName: given.ParameterName, attachment: given.only(*given.Type)}
 
+	if err := short("parameter_name", p.ParameterName, maxParameterName); err != nil {
+		return err
+	}
+
 	switch kind := *p.Type; kind {
 	case "text":
 		p.Text = given.Text
-		return nonEmpty(kind, p.Text)
+		return required(kind, p.Text, maxFilledText)
 	case "payload":
 		p.Payload = given.Payload
-		return nonEmpty(kind, p.Payload)
+		return required(kind, p.Payload, maxPayload)
 	case "coupon_code":
 		p.CouponCode = given.CouponCode
 		return required(kind, p.CouponCode, maxCouponCode)
@@ -58,10 +70,10 @@ func (p *parameterBody) check(types []string, allowHTTP plainHTTP) error {
 		return p.LimitedTimeOffer.check()
 	case "action":
 		p.Action = given.Action
-		return readObject(kind, p.Action, &struct{}{})
+		return readOpaque(kind, p.Action)
 	case "product":
 		p.Product = given.Product
-		return readObject(kind, p.Product, &struct{}{})
+		return readOpaque(kind, p.Product)
 	default:
 		return p.checkFile(kind, allowHTTP)
 	}
@@ -89,7 +101,7 @@ func (c *currencyBody) check() error {
 		return missing("currency")
 	}
 
-	err := cmp.Or(nonEmpty("fallback_value", c.FallbackValue), nonEmpty("code", c.Code))
+	err := cmp.Or(required("fallback_value", c.FallbackValue, maxFallback), required("code", c.Code, maxCurrency))
 	if err == nil && c.Amount1000 == nil {
 		err = missing("amount_1000")
 	}
@@ -104,7 +116,7 @@ func (d *dateTimeBody) check() error {
 	if d == nil {
 		return missing("date_time")
 	}
-	return within("date_time", nonEmpty("fallback_value", d.FallbackValue))
+	return within("date_time", required("fallback_value", d.FallbackValue, maxFallback))
 }
 
 type locationBody struct {
@@ -118,7 +130,12 @@ func (l *locationBody) check() error {
 	if l == nil {
 		return missing("location")
 	}
-	return within("location", cmp.Or(inRange("latitude", l.Latitude, -90, 90), inRange("longitude", l.Longitude, -180, 180)))
+	return within("location", cmp.Or(
+		inRange("latitude", l.Latitude, -90, 90),
+		inRange("longitude", l.Longitude, -180, 180),
+		short("name", l.Name, maxPlace),
+		short("address", l.Address, maxPlace),
+	))
 }
 
 type offerBody struct {

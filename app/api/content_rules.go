@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -47,6 +48,14 @@ func each[T any](name string, items []*T, check func(*T) error) error {
 	return nil
 }
 
+// atMost checks that an array, which may be absent, has no more than most items.
+func atMost[T any](name string, items []T, most int) error {
+	if len(items) > most {
+		return invalid(name, "must have at most "+strconv.Itoa(most)+" items")
+	}
+	return nil
+}
+
 // count checks that an array is there and has from 1 to most items.
 func count[T any](name string, items []T, most int) error {
 	switch {
@@ -74,21 +83,20 @@ func optional(name string, s *string, most int) error {
 	return nil
 }
 
-// nonEmpty checks that a text is there and not empty. Its greatest length is left to
-// the provider.
-func nonEmpty(name string, s *string) error {
-	switch {
-	case s == nil:
-		return missing(name)
-	case *s == "":
-		return invalid(name, "must not be empty")
+// short is like optional, for a text that may also be empty.
+func short[T ~string](name string, s *T, most int) error {
+	if s != nil && !between(string(*s), 0, most) {
+		return invalid(name, "must have at most "+strconv.Itoa(most)+" characters")
 	}
 	return nil
 }
 
+// maxMessageID is longer than the ids of any provider's messages.
+const maxMessageID = 512
+
 // providerID checks an id that the provider gave a message; ours is refused.
 func providerID(name string, s *string) error {
-	if err := nonEmpty(name, s); err != nil {
+	if err := required(name, s, maxMessageID); err != nil {
 		return err
 	}
 	if storage.ValidID(storage.PrefixMessage, *s) {
@@ -180,6 +188,17 @@ func readObject(name string, raw json.RawMessage, in any) error {
 	return within(name, unmarshal(raw, in))
 }
 
+// readOpaque checks an object that only the provider understands. It is passed on as it
+// is, so its size is all that can be bounded.
+func readOpaque(name string, raw json.RawMessage) error {
+	if len(compact(raw)) > maxOpaque {
+		return invalid(name, "must have at most 64 KB")
+	}
+	return readObject(name, raw, &struct{}{})
+}
+
+const maxOpaque = 64 << 10
+
 // maxDepth bounds the nesting of JSON that is stored: SQLite does not accept JSON of a
 // thousand levels.
 const maxDepth = 500
@@ -187,8 +206,16 @@ const maxDepth = 500
 // looseNumber is a number that may come as a string: the provider accepts both.
 type looseNumber[T int64 | float64] struct{ value T }
 
+// maxDigits is longer than any number that means something, with its quotes.
+const maxDigits = 32
+
+var errDigits = errors.New("has too many digits")
+
 // UnmarshalJSON reads a number, or a string with one.
 func (n *looseNumber[T]) UnmarshalJSON(b []byte) error {
+	if len(b) > maxDigits {
+		return errDigits
+	}
 	if b[0] != '"' {
 		return json.Unmarshal(b, &n.value)
 	}

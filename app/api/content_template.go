@@ -11,7 +11,8 @@ import (
 const (
 	maxTemplateName = 512
 	maxCards        = 10
-	maxButtonIndex  = 9 // of ten
+	maxButtonIndex  = 9  // of ten
+	maxParts        = 14 // a header, a body, an offer, a carousel and ten buttons
 )
 
 var templateName = regexp.MustCompile(`^[a-z0-9_]*$`)
@@ -75,6 +76,10 @@ func (t *templateBody) check(allowHTTP plainHTTP) error {
 		return err
 	}
 
+	if err := atMost("components", t.Components, maxParts); err != nil {
+		return err
+	}
+
 	seen := make(map[string]bool)
 	return each("components", t.Components, func(c *componentBody) error { return c.check(seen, allowHTTP) })
 }
@@ -86,11 +91,13 @@ func (t *templateBody) checkName() error {
 		return missing("name")
 	}
 
-	name := strings.TrimSpace(*t.Name)
+	sent := *t.Name
+	name := strings.TrimSpace(sent)
 	t.Name = &name
 
+	// The name is stored as it was sent, so the space around it is bounded too.
 	switch {
-	case !between(name, 1, maxTemplateName):
+	case !between(name, 1, maxTemplateName) || !between(sent, 1, 2*maxTemplateName):
 		return invalid("name", lengthRule(1, maxTemplateName))
 	case !templateName.MatchString(name):
 		return &Error{Code: InvalidTemplateName, Param: "name", Message: "name can only have lower-case letters, digits and underscores."}
@@ -110,8 +117,8 @@ func (t *templateBody) checkLanguage() error {
 		if err := json.Unmarshal(t.Language, &in.Code); err != nil {
 			return err
 		}
-		if *in.Code == "" {
-			return invalid("language", "must not be empty")
+		if err := required("language", in.Code, maxLanguage); err != nil {
+			return err
 		}
 	case t.Language[0] != '{':
 		return invalid("language", "must be a string or an object")
@@ -119,7 +126,7 @@ func (t *templateBody) checkLanguage() error {
 		if err := unmarshal(t.Language, &in); err != nil {
 			return within("language", err)
 		}
-		if err := nonEmpty("code", in.Code); err != nil {
+		if err := required("code", in.Code, maxLanguage); err != nil {
 			return within("language", err)
 		}
 	}
@@ -170,6 +177,10 @@ func (c *cardBody) check(indexes map[string]bool, allowHTTP plainHTTP) error {
 		return err
 	}
 
+	if err := atMost("components", c.Components, maxParts); err != nil {
+		return err
+	}
+
 	seen := make(map[string]bool)
 	return each("components", c.Components, func(p *partBody) error {
 		return p.check([]string{"header", "body", "button"}, seen, allowHTTP)
@@ -194,7 +205,7 @@ func (p *partBody) check(kinds []string, seen map[string]bool, allowHTTP plainHT
 		p.SubType, p.Index = nil, nil
 	}
 
-	if err := unique(name, slot, seen); err != nil {
+	if err := cmp.Or(unique(name, slot, seen), atMost("parameters", p.Parameters, maxParameters)); err != nil {
 		return err
 	}
 

@@ -7,10 +7,22 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
+// What any list and any text of a body may hold. Most fields have narrower rules of
+// their own; these hold for every field, so that one without a rule is bounded too.
+const (
+	maxItems      = 1000
+	maxCharacters = 32768
+)
+
+// longText is a text that may be longer than others, within a rule of its own.
+type longText string
+
 // unmarshal decodes a valid JSON object into in, a pointer to a struct. A value of the
-// wrong type is reported with its path and indexes.
+// wrong type, and one that is longer than any may be, is reported with its path and
+// indexes.
 //
 // encoding/json alone is too lenient for that: it takes NAME for name, merges objects
 // whose key repeats, and reports no indexes. So bodyChecker walks the text first: it
@@ -79,7 +91,7 @@ func (f *bodyChecker) checkValue(t reflect.Type) *mismatch {
 		return nil
 	case fitsByFirstByte(t, first):
 		f.skipValue()
-		return nil
+		return f.checkLength(start, t)
 	case hasUnmarshaler(t):
 		return f.checkLeaf(start, t, "has the wrong form")
 	case t.Kind() == reflect.Struct && first == '{':
@@ -102,6 +114,20 @@ func fitsByFirstByte(t reflect.Type, first byte) bool {
 	default:
 		return t == reflect.TypeFor[json.RawMessage]()
 	}
+}
+
+// checkLength refuses a text that is too long. The text of most values is shorter than
+// that with all its quotes and escapes, and is not looked at.
+func (f *bodyChecker) checkLength(start int, t reflect.Type) *mismatch {
+	if f.at-start <= maxCharacters || t.Kind() != reflect.String || t == reflect.TypeFor[longText]() {
+		return nil
+	}
+
+	var text string
+	if json.Unmarshal(f.text[start:f.at], &text) == nil && utf8.RuneCountInString(text) <= maxCharacters {
+		return nil
+	}
+	return &mismatch{rule: "must have at most " + strconv.Itoa(maxCharacters) + " characters"}
 }
 
 // checkLeaf lets encoding/json decide whether the value fits; null fits everywhere.
@@ -142,6 +168,9 @@ func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
 func (f *bodyChecker) checkArray(element reflect.Type) *mismatch {
 	f.at++
 	for i := 0; f.nextMember(']'); i++ {
+		if i == maxItems {
+			return &mismatch{rule: "must have at most " + strconv.Itoa(maxItems) + " items"}
+		}
 		if bad := f.checkValue(element); bad != nil {
 			return bad.under("[" + strconv.Itoa(i) + "]")
 		}

@@ -201,3 +201,31 @@ func hasOddKeys(body []byte) bool {
 		}
 	}
 }
+
+// A field without a rule of its own is bounded all the same.
+func TestNoListAndNoTextIsEndless(t *testing.T) {
+	list := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat(`"a",`, n), ",") + "]" }
+	text := func(n int) string { return `"` + strings.Repeat("ä", n-1) + `\u0041"` }
+	for _, tt := range []struct{ body, param, rule string }{
+		{`{"ids":` + list(1000) + `}`, "", ""},
+		{`{"ids":` + list(1001) + `}`, "ids", "must have at most 1000 items."},
+		{`{"tags":` + list(1001) + `}`, "tags", "must have at most 1000 items."},
+		{`{"grid":[[],` + strings.ReplaceAll(list(1001), `"a"`, "1") + `]}`, "grid[1]", "must have at most 1000 items."},
+		{`{"name":` + text(32768) + `}`, "", ""},
+		{`{"name":` + text(32769) + `}`, "name", "must have at most 32768 characters."},
+		{`{"nick":` + text(32769) + `}`, "nick", "must have at most 32768 characters."},
+		{`{"kind":` + text(32769) + `}`, "kind", "must have at most 32768 characters."},
+		{`{"rows":[{},{"reply":{"body":` + text(32769) + `}}]}`, "rows[1].reply.body", "must have at most 32768 characters."},
+		{`{"ids":["a",` + text(32769) + `]}`, "ids[1]", "must have at most 32768 characters."},
+		{`{"unknown":` + text(100_000) + `,"more":` + list(5000) + `}`, "", ""}, // ignored
+	} {
+		is := is.New(t)
+		err := unmarshal([]byte(tt.body), new(sampleBody))
+		if tt.param == "" {
+			is.NoErr(err)
+			continue
+		}
+		is.Equal(asError(err).Param, tt.param)
+		is.Equal(asError(err).Message, tt.param+" "+tt.rule)
+	}
+}

@@ -57,8 +57,8 @@ func viewDelivery(d storage.Delivery) deliveryView {
 	}
 }
 
-// maxEventID is longer than the ids of any provider's messages.
-const maxEventID = 512
+// maxEventID is longer than the ids of any provider's messages, and than ours.
+const maxEventID = maxMessageID
 
 // deliveryFilters reads the filters of a list of deliveries.
 func deliveryFilters(r *request) (storage.DeliveryFilter, error) {

@@ -104,7 +104,7 @@ func (f *filters) before(name string) storage.Time {
 }
 
 // dateTime is the RFC 3339 form of a time. time.Parse accepts more than that.
-var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$`)
 
 // instant reads a date-time; ok is false when there is none.
 func (f *filters) instant(name string) (t time.Time, ok bool) {

@@ -63,15 +63,16 @@ func (s *Server) createMedia(r *request) (reply, error) {
 		return reply{}, err
 	}
 
+	file := storage.Media{
+		AccountID: r.account.ID,
+		Origin:    storage.OriginLibrary,
+		SHA256:    sum,
+		MIMEType:  in.mimeType,
+		Size:      in.file.Size(),
+		Filename:  filetype.CleanName(in.filename),
+	}
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		m := storage.Media{
-			AccountID: r.account.ID,
-			Origin:    storage.OriginLibrary,
-			SHA256:    sum,
-			MIMEType:  in.mimeType,
-			Size:      in.file.Size(),
-			Filename:  filetype.CleanName(in.filename),
-		}
+		m := file
 		if err := tx.InsertMedia(&m); err != nil {
 			return reply{}, err
 		}

@@ -11,6 +11,7 @@ import (
 	"net/textproto"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -316,6 +317,21 @@ func TestNamesAreKeptAsFarAsTheyAreNames(t *testing.T) {
 	for given, want := range map[string]any{"../../Übergröße \"菜单\".png": `Übergröße "菜单".png`, "..": nil} {
 		is.Equal(f.upload(part{"file", given, "", png}).get("data.filename"), want)
 	}
+}
+
+// Whatever a form can make large has a bound, and is refused beyond it.
+func TestAFormIsBounded(t *testing.T) {
+	is := is.New(t)
+	f, _ := serveLibrary(t)
+	name := func(n int) part { return part{"file", strings.Repeat("a", n), "", png} }
+	is.Equal(f.upload(name(1024)).text("data.filename"), strings.Repeat("a", 255)) // cut
+	is.Equal(f.upload(name(1025)).code(), "400 invalid_field_value file")
+	is.Equal(f.upload(name(100_000)).code(), "400 invalid_field_value file")
+	is.Equal(f.upload(picture(), part{"type", "", "", strings.Repeat("a", 1025)}).code(), "400 invalid_field_value type")
+	is.Equal(f.upload(picture(), part{strings.Repeat("n", 1025), "", "", "x"}).code(), "400 invalid_field_value file")
+	others := slices.Repeat([]part{{"other", "", "", "x"}}, 20)
+	is.Equal(f.upload(append(others[:19:19], picture())...).status, 201)
+	is.Equal(f.upload(append(others, picture())...).code(), "400 invalid_field_value file")
 }
 
 func TestTheSameFileIsStoredOnceButHasTwoAddresses(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"strconv"
 	"time"
 
 	"confab/jobs/filetype"
@@ -16,8 +17,12 @@ import (
 const (
 	// maxForm is the largest file and room for the rest of the form.
 	maxForm = maxMedia + mebibyte
-	// maxFormField bounds what is kept of another field.
+	// maxFormField bounds the names of fields and files, and what another field may
+	// hold.
 	maxFormField = 1 * kibibyte
+	// maxFormParts bounds the parts of a form, each of which is kept in the
+	// request's fingerprint.
+	maxFormParts = 20
 	// uploadTime is enough for the largest file on a slow connection.
 	uploadTime = 10 * time.Minute
 )
@@ -73,13 +78,17 @@ func (r *request) readForm() error {
 	}
 
 	r.raw = []byte("multipart\x00")
-	for {
+	for n := 0; ; n++ {
 		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return r.form.finish()
-		}
-		if err != nil {
+		case err != nil:
 			return err
+		case n == maxFormParts:
+			return invalid("file", "must stand in a form of at most "+strconv.Itoa(maxFormParts)+" parts")
+		case len(part.FormName()) > maxFormField:
+			return invalid("file", "must stand in a form whose names have at most "+strconv.Itoa(maxFormField)+" bytes")
 		}
 
 		sum := sha256.New()
@@ -101,14 +110,19 @@ func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
 	switch part.FormName() {
 	case "file":
 		if f.files++; f.files == 1 {
-			f.filename = part.FileName()
+			if f.filename = part.FileName(); len(f.filename) > maxFormField {
+				return invalid("file", "must have a name of at most "+strconv.Itoa(maxFormField)+" bytes")
+			}
 			f.declared = append(f.declared, filetype.WithoutParameters(part.Header.Get("Content-Type")))
 			to = &f.incomingFile
 		}
 	case "type":
-		text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField), sum))
+		text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField+1), sum))
 		if err != nil {
 			return err
+		}
+		if len(text) > maxFormField {
+			return invalid("type", "must have at most "+strconv.Itoa(maxFormField)+" characters")
 		}
 		f.declared = append(f.declared, filetype.WithoutParameters(string(text)))
 	}

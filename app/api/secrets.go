@@ -95,6 +95,32 @@ func countLive(secrets []storage.Secret, now storage.Time) (n int) {
 	return n
 }
 
+// countLasting counts the secrets that never expire.
+func countLasting(secrets []storage.Secret) (n int) {
+	for _, s := range secrets {
+		if s.ExpiresAt == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// checkRevocable refuses to revoke a secret without which the subscription would have
+// none to sign with, now or once the others have expired.
+func checkRevocable(secrets []storage.Secret, id string, now storage.Time) error {
+	for _, s := range secrets {
+		switch {
+		case s.ID != id:
+			continue
+		case s.ExpiresAt == 0 && countLasting(secrets) == 1:
+			return fail(LastSecret, "This is the subscription's only signing secret that does not expire. Mint another one first.")
+		case s.Live(now) && countLive(secrets, now) == 1:
+			return fail(LastSecret, "This is the subscription's only live signing secret. Mint another one first.")
+		}
+	}
+	return nil
+}
+
 // deleteSecret handles DELETE /v1/webhook_subscriptions/:id/secrets/:secret_id.
 func (s *Server) deleteSecret(r *request) (reply, error) {
 	id := r.param("secret_id")
@@ -109,10 +135,8 @@ func (s *Server) deleteSecret(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		for _, secret := range secrets {
-			if secret.ID == id && secret.Live(tx.Now) && countLive(secrets, tx.Now) == 1 {
-				return reply{}, fail(LastSecret, "This is the subscription's only live signing secret. Mint another one first.")
-			}
+		if err := checkRevocable(secrets, id, tx.Now); err != nil {
+			return reply{}, err
 		}
 
 		return deleted("webhook_secret", id), tx.DeleteSecret(sub.ID, id)

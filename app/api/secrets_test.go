@@ -84,3 +84,45 @@ func TestTheLifeOfASecretIsInWholeHours(t *testing.T) {
 		is.New(t).Equal(f.call("POST", path, body).code(), want)
 	}
 }
+
+// A subscription whose secrets all expire would one day have none to sign with.
+func TestTheLastSecretThatDoesNotExpireStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		f := serveDirectly(t, withNames(t))
+		made := f.call("POST", hooks, `{"url":"https://93.184.216.34/","events":["*"]}`)
+		id := made.text("data.id")
+		path := hooks + "/" + id + "/secrets"
+		lasting := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
+		brief := f.call("POST", path, `{"expires_in_hours":1}`).text("data.id")
+
+		refused := f.call("DELETE", path+"/"+lasting, "")
+		is.Equal(refused.code(), "422 cannot_revoke_last_secret")
+		is.Equal(refused.get("error.type"), "invalid_request_error")
+		is.Equal(len(f.keys(id)), 2) // nothing changed
+		time.Sleep(2 * time.Hour)
+		is.Equal(f.keys(id), []string{made.text("data.initial_secret")}) // it still signs
+		is.Equal(f.call("DELETE", path+"/"+brief, "").status, 200)
+
+		second := f.call("POST", path, `{}`)
+		is.Equal(f.call("DELETE", path+"/"+lasting, "").status, 200) // another one lasts
+		is.Equal(f.call("DELETE", path+"/"+second.text("data.id"), "").code(), "422 cannot_revoke_last_secret")
+	})
+}
+
+// Databases of older releases have subscriptions whose secrets all expire.
+func TestOfSecretsThatAllExpireTheLastLiveOneStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		f := serveDirectly(t, withNames(t))
+		made := f.call("POST", hooks, `{"url":"https://93.184.216.34/","events":["*"]}`)
+		path := hooks + "/" + made.text("data.id") + "/secrets"
+		first := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
+		f.exec(`UPDATE signing_secrets SET expires_at = ?`, storage.Now().Add(time.Hour))
+		second := f.call("POST", path, `{"expires_in_hours":2}`).text("data.id")
+		is.Equal(f.call("DELETE", path+"/"+first, "").status, 200) // the second is live
+		is.Equal(f.call("DELETE", path+"/"+second, "").code(), "422 cannot_revoke_last_secret")
+		time.Sleep(3 * time.Hour)
+		is.Equal(f.call("DELETE", path+"/"+second, "").status, 200) // expired: it signs nothing
+	})
+}

@@ -91,6 +91,7 @@ func (s *Server) resolveTemplate(tx *storage.Tx, out *outgoingMessage, sender st
 		return err
 	}
 
-	out.Body, out.marketing = renderTemplate(stored, out.Template.Components), strings.EqualFold(t.Category, "MARKETING")
-	return nil
+	out.marketing = strings.EqualFold(t.Category, "MARKETING")
+	out.Body, err = renderTemplate(stored, out.Template.Components)
+	return err
 }

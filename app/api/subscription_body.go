@@ -18,6 +18,8 @@ const (
 	maxDescription = 255
 	maxWebhookURL  = 2048
 	maxHeaders     = 20
+	maxEvents      = 100 // more than there are types
+	maxNumbers     = 1000
 	maxHeaderValue = 8192
 )
 
@@ -131,7 +133,7 @@ func (c *subscriptionChanges) apply(tx *storage.Tx, s *storage.Subscription) err
 	}
 	if c.PhoneNumberIDs.Set {
 		s.PhoneNumberIDs = distinct(c.PhoneNumberIDs.Value)
-		if err := checkOwnNumbers(&tx.Rx, s.OrganizationID, s.PhoneNumberIDs); err != nil {
+		if err := checkOwnNumbers(&tx.Rx, s.OrganizationID, c.PhoneNumberIDs.Value); err != nil {
 			return err
 		}
 	}
@@ -203,6 +205,10 @@ func checkEvents(names []string) error {
 	if len(names) == 0 {
 		return invalid("events", "must name at least one event, or *")
 	}
+	if err := atMost("events", names, maxEvents); err != nil {
+		return err
+	}
+
 	for i, name := range names {
 		if name != event.AllTypes && !event.IsType(name) {
 			return errEventType("events[" + strconv.Itoa(i) + "]")
@@ -239,6 +245,10 @@ func checkWebhookStatus(status *string) error {
 
 // checkNumbers checks the form of number ids.
 func checkNumbers(numbers []string) error {
+	if err := atMost("phone_number_ids", numbers, maxNumbers); err != nil {
+		return err
+	}
+
 	for i, number := range numbers {
 		if !provider.PhoneNumberID.MatchString(number) {
 			return errForeignNumber(i)
@@ -247,20 +257,17 @@ func checkNumbers(numbers []string) error {
 	return nil
 }
 
-// checkOwnNumbers checks that numbers belong to the organization.
+// checkOwnNumbers checks that numbers belong to the organization, with one query for
+// all of them: it holds the writer.
 func checkOwnNumbers(rx *storage.Rx, organization int64, numbers []string) error {
-	for i, number := range numbers {
-		key, err := rx.AccountKey(number)
-		switch {
-		case errors.Is(err, storage.ErrNotFound):
-			return errForeignNumber(i)
-		case err != nil:
-			return err
-		case key.OrganizationID != organization:
-			return errForeignNumber(i)
-		}
+	foreign, err := rx.ForeignNumber(organization, numbers)
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
 	}
-	return nil
+	if err != nil {
+		return err
+	}
+	return errForeignNumber(slices.Index(numbers, foreign))
 }
 
 func errForeignNumber(i int) error {
@@ -270,9 +277,10 @@ func errForeignNumber(i int) error {
 // distinct removes repeated entries and keeps the order.
 func distinct(list []string) storage.Strings {
 	var all storage.Strings
+	seen := make(map[string]bool, len(list))
 	for _, s := range list {
-		if !slices.Contains(all, s) {
-			all = append(all, s)
+		if !seen[s] {
+			all, seen[s] = append(all, s), true
 		}
 	}
 	return all

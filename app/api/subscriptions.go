@@ -99,7 +99,7 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		sub := in.subscription(r.org.ID)
-		if err := checkOwnNumbers(&tx.Rx, r.org.ID, sub.PhoneNumberIDs); err != nil {
+		if err := checkOwnNumbers(&tx.Rx, r.org.ID, in.PhoneNumberIDs); err != nil {
 			return reply{}, err
 		}
 

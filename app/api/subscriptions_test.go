@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -354,4 +355,37 @@ func TestEventsGoToNewSubscriptionsAsTheyAsk(t *testing.T) {
 	}
 	slices.Sort(got)
 	is.Equal(got, []string{ids[0], ids[3]})
+}
+
+// One request with a long list of numbers once held the writer for 40 s.
+func TestALongListOfNumbersNeverReachesTheWriter(t *testing.T) {
+	is := is.New(t)
+	f := serveHooks(t)
+	id := f.call("POST", hooks, hook).text("data.id")
+	own := []string{number}
+	for i := range 999 {
+		own = append(own, strconv.Itoa(7_000_000+i))
+	}
+	f.connect(f.tenant, number)
+	f.exec(`INSERT INTO accounts (public_id, organization_id, team_id, phone_number_id, status, access_token, created_at, updated_at)
+		SELECT 'acc_' || value, ?, ?, value, 'connected', x'00', 1, 1 FROM json_each(?)`, f.tenant.Organization.ID, f.tenant.Team.ID, toJSON(own[1:]))
+	body := func(numbers ...string) string {
+		return `{"url":"https://hooks.example.com/in","events":["*"],"phone_number_ids":` + toJSON(numbers) + `}`
+	}
+
+	made := f.call("POST", hooks, body(own...))
+	is.Equal(made.status, 201)
+	is.Equal(len(made.get("data.phone_number_ids").([]any)), 1000)
+	before := f.effects()
+	for _, many := range [][]string{append(own, "123456"), slices.Repeat([]string{number}, 1001), slices.Repeat(own, 30)} {
+		is.Equal(f.call("POST", hooks, body(many...)).code(), "400 invalid_field_value phone_number_ids")
+		is.Equal(f.call("PATCH", hooks+"/"+id, body(many...)).code(), "400 invalid_field_value phone_number_ids")
+	}
+	is.Equal(f.effects(), before)
+
+	// The index is that in the list as it was sent.
+	is.Equal(f.call("POST", hooks, body(number, number, "999999", "888888")).code(), "400 invalid_field_value phone_number_ids[2]")
+	is.Equal(f.call("PATCH", hooks+"/"+id, body(number, number, own[5], "888888")).code(), "400 invalid_field_value phone_number_ids[3]")
+	events := `{"url":"https://hooks.example.com/in","events":` + toJSON(slices.Repeat([]string{"message.sent"}, 100)) + `}`
+	is.Equal(f.call("POST", hooks, events).get("data.events"), []any{"message.sent"}) // each once
 }

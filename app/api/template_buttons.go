@@ -16,6 +16,9 @@ const (
 	maxButtonPhone     = 20
 	signatureLength    = 11
 	maxSupportedApps   = 5
+	maxPackageName     = 255
+	maxFlowText        = 200
+	maxFlowJSON        = 256 << 10
 )
 
 // draftButton is a button of a new template. Only the fields of its type count.
@@ -32,7 +35,7 @@ type draftButton struct {
 	SupportedApps   []*supportedApp     `json:"supported_apps,omitempty"`
 	FlowID          *string             `json:"flow_id,omitempty"`
 	FlowName        *string             `json:"flow_name,omitempty"`
-	FlowJSON        *string             `json:"flow_json,omitempty"`
+	FlowJSON        *longText           `json:"flow_json,omitempty"`
 	FlowAction      *string             `json:"flow_action,omitempty"`
 	NavigateScreen  *string             `json:"navigate_screen,omitempty"`
 	AppDeepLink     *appLink            `json:"app_deep_link,omitempty"`
@@ -44,6 +47,17 @@ type appLink struct {
 	MetaAppID       *string `json:"meta_app_id,omitempty"`
 	Android         *string `json:"android_deep_link,omitempty"`
 	AndroidFallback *string `json:"android_fallback_playstore_url,omitempty"`
+}
+
+func (a *appLink) check() error {
+	if a == nil {
+		return nil
+	}
+	return cmp.Or(
+		short("meta_app_id", a.MetaAppID, maxFlowText),
+		short("android_deep_link", a.Android, maxLink),
+		short("android_fallback_playstore_url", a.AndroidFallback, maxLink),
+	)
 }
 
 // supportedApp is an app that may fill in a code by itself.
@@ -122,7 +136,7 @@ func (r draftRules) checkButton(b *draftButton) error {
 		return nil
 	case "APP":
 		b.AppDeepLink = given.AppDeepLink
-		return optional("text", b.Text, maxButtonLabel)
+		return cmp.Or(optional("text", b.Text, maxButtonLabel), within("app_deep_link", b.AppDeepLink.check()))
 	}
 
 	if err := cmp.Or(notBlank("text", b.Text, maxButtonLabel), noVariablesIn("text", b.Text)); err != nil {
@@ -213,12 +227,16 @@ func (b *draftButton) checkPhone() error {
 }
 
 func (b *draftButton) checkFlow() error {
-	for _, s := range []*string{b.FlowID, b.FlowName, b.FlowJSON} {
-		if s != nil && *s != "" {
-			return nil
-		}
+	if deref(b.FlowID) == "" && deref(b.FlowName) == "" && (b.FlowJSON == nil || *b.FlowJSON == "") {
+		return missing("flow_id")
 	}
-	return missing("flow_id")
+	return cmp.Or(
+		short("flow_id", b.FlowID, maxFlowText),
+		short("flow_name", b.FlowName, maxFlowText),
+		short("flow_json", b.FlowJSON, maxFlowJSON),
+		short("flow_action", b.FlowAction, maxFlowText),
+		short("navigate_screen", b.NavigateScreen, maxFlowText),
+	)
 }
 
 // checkOTP checks the one button of a template for authentication.
@@ -256,12 +274,13 @@ func (b *draftButton) checkOTP() error {
 	}
 
 	return each("supported_apps", b.SupportedApps, func(a *supportedApp) error {
-		switch {
-		case a.PackageName == nil || *a.PackageName == "":
-			return nonEmpty("package_name", a.PackageName)
-		case a.SignatureHash == nil:
-			return missing("signature_hash")
-		case !between(*a.SignatureHash, signatureLength, signatureLength):
+		if err := required("package_name", a.PackageName, maxPackageName); err != nil {
+			return err
+		}
+		if err := required("signature_hash", a.SignatureHash, signatureLength); err != nil {
+			return err
+		}
+		if !between(*a.SignatureHash, signatureLength, signatureLength) {
 			return invalid("signature_hash", "must have 11 characters")
 		}
 		return nil

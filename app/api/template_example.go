@@ -15,6 +15,9 @@ import (
 // exampleTimeout bounds fetching and uploading all files of a template.
 const exampleTimeout = 60 * time.Second
 
+// maxHandle is longer than the provider's handles.
+const maxHandle = 8192
+
 // uploadHandle is the form of the provider's handles of uploaded files.
 var uploadHandle = regexp.MustCompile(`^[0-9]+:`)
 
@@ -49,6 +52,8 @@ func (p *draftPart) checkFile(allowHTTP plainHTTP) error {
 
 	handle := given.HeaderHandle[0]
 	switch {
+	case !between(handle, 1, maxHandle):
+		return invalid("example.header_handle[0]", lengthRule(1, maxHandle))
 	case uploadHandle.MatchString(handle) || isProviderURL(handle):
 		return nil
 	case strings.Contains(handle, "://"):

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // storedTemplate is a template as the provider returned it.
@@ -77,44 +78,62 @@ var variable = regexp.MustCompile(`\{\{\s*(\w+)\s*\}\}`)
 
 // variables are the names of the variables in a text, each once.
 func variables(text string) (names []string) {
+	seen := make(map[string]bool)
 	for _, match := range variable.FindAllStringSubmatch(text, -1) {
-		if !slices.Contains(names, match[1]) {
-			names = append(names, match[1])
+		if name := match[1]; !seen[name] {
+			names, seen[name] = append(names, name), true
 		}
 	}
 	return names
 }
 
+// maxFilledText is the longest body that the provider sends, with the values in it.
+const maxFilledText = 32768
+
 // renderTemplate is the text of a template's body with its parameters filled in, nil
-// when the stored template has no body text.
-func renderTemplate(stored storedTemplate, sent components) *string {
+// when the stored template has no body text. A text may name one variable many times,
+// so it can become much longer than the request: then it is refused.
+func renderTemplate(stored storedTemplate, sent components) (*string, error) {
 	parts, err := stored.parts()
 	body := findPart(parts, "body")
 	if err != nil || body == nil || body.Text == "" {
-		return nil
+		return nil, nil
 	}
 
-	values := make(map[string]string)
+	values, length := stored.values(sent), 0
+	text := variable.ReplaceAllStringFunc(body.Text, func(found string) string {
+		value, ok := values[variable.FindStringSubmatch(found)[1]]
+		if !ok {
+			return found
+		}
+		if length += utf8.RuneCountInString(value); length > maxFilledText {
+			return ""
+		}
+		return value
+	})
+
+	if length > maxFilledText {
+		return nil, invalid("template.components", "fill the template's body with more than "+strconv.Itoa(maxFilledText)+" characters")
+	}
+	return &text, nil
+}
+
+// values are those that a message gives for the variables of the body, by name.
+func (t storedTemplate) values(sent components) map[string]string {
+	all := make(map[string]string)
 	for _, c := range sent {
 		if *c.Type != "body" {
 			continue
 		}
 		for i, p := range c.Parameters {
 			name := strconv.Itoa(i + 1)
-			if stored.named() {
+			if t.named() {
 				name = deref(p.ParameterName)
 			}
-			values[name] = p.renderedText()
+			all[name] = p.renderedText()
 		}
 	}
-
-	text := variable.ReplaceAllStringFunc(body.Text, func(found string) string {
-		if value, ok := values[variable.FindStringSubmatch(found)[1]]; ok {
-			return value
-		}
-		return found
-	})
-	return &text
+	return all
 }
 
 func (t storedTemplate) named() bool { return strings.EqualFold(t.ParameterFormat, "NAMED") }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/matryer/is"
 	"pgregory.net/rapid"
@@ -160,6 +161,31 @@ func TestWhatIsGivenMustFitTheTemplate(t *testing.T) {
 	}
 }
 
+// rendered is a template's body with its parameters, which must fit into it.
+func rendered(t testing.TB, stored storedTemplate, sent components) *string {
+	t.Helper()
+	text, err := renderTemplate(stored, sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A body may name one variable many times: what comes of it is bounded, not only what
+// is sent.
+func TestAFilledBodyIsBounded(t *testing.T) {
+	is := is.New(t)
+	often := storedTemplate{Components: json.RawMessage(`[{"type":"BODY","text":"Hi` + strings.Repeat(" {{1}}", 64) + `"}]`), ParameterFormat: "POSITIONAL"}
+	text := func(n int) components {
+		return given(t, bodyOf(`{"type":"text","text":"`+strings.Repeat("ä", n)+`"}`))
+	}
+	is.Equal(utf8.RuneCountInString(*rendered(t, often, text(512))), 2+64*(1+512))
+	_, err := renderTemplate(often, text(513))
+	is.Equal(verdict(t, err), "invalid_field_value template.components")
+	_, err = renderTemplate(often, text(32768))
+	is.Equal(verdict(t, err), "invalid_field_value template.components")
+}
+
 func TestATemplateIsRenderedWithItsParameters(t *testing.T) {
 	tests := []struct {
 		template string
@@ -179,13 +205,13 @@ func TestATemplateIsRenderedWithItsParameters(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {
 			is := is.New(t)
-			is.Equal(*renderTemplate(storedTemplates[tt.template], given(t, tt.sent...)), tt.want)
+			is.Equal(*rendered(t, storedTemplates[tt.template], given(t, tt.sent...)), tt.want)
 		})
 	}
 	is := is.New(t)
-	is.Equal(renderTemplate(storedTemplates["otp"], given(t, bodyOf(textA))), nil) // the provider's text is not known yet
-	is.Equal(renderTemplate(storedTemplates["unknown"], nil), nil)
-	is.Equal(renderTemplate(storedTemplate{Components: json.RawMessage(`{}`)}, nil), nil)
+	is.Equal(rendered(t, storedTemplates["otp"], given(t, bodyOf(textA))), nil) // the provider's text is not known yet
+	is.Equal(rendered(t, storedTemplates["unknown"], nil), nil)
+	is.Equal(rendered(t, storedTemplate{Components: json.RawMessage(`{}`)}, nil), nil)
 }
 
 func TestOnlyTemplatesForCodesNeedANumber(t *testing.T) {
@@ -223,7 +249,7 @@ func TestAsManyParametersAsVariablesFit(t *testing.T) {
 		if got := verdict(t, checkTemplateParameters(stored, fits)); got != "" {
 			rt.Fatalf("%s: %s", text, got)
 		}
-		if got := *renderTemplate(stored, fits); got != want {
+		if got := *rendered(t, stored, fits); got != want {
 			rt.Fatalf("%q is not %q", got, want)
 		}
 		switch {

@@ -15,6 +15,7 @@ const (
 	maxCardBody   = 160
 	maxOfferText  = 16
 	minCards      = 2
+	maxDraftParts = 10 // more than there are types
 )
 
 // Types of components.
@@ -45,6 +46,10 @@ func (r draftRules) checkComponents(parts []*draftPart) error {
 		kinds = []string{headerPart, bodyPart, buttonsPart}
 	case r.category == authentication:
 		kinds = []string{bodyPart, footerPart, buttonsPart}
+	}
+
+	if err := atMost("components", parts, maxDraftParts); err != nil {
+		return err
 	}
 
 	seen := make(map[string]bool)

@@ -85,6 +85,9 @@ type draftExample struct {
 	HeaderURL    *stringOrList `json:"header_url,omitempty"`    // of a file that is to be uploaded
 }
 
+// maxSample bounds the sample of a variable: it stands in the text.
+const maxSample = maxBodyText
+
 // namedSample is the sample of a variable with a name.
 type namedSample struct {
 	Name    *string `json:"param_name,omitempty"`
@@ -133,12 +136,16 @@ func checkNamedSamples(key string, list []*namedSample, names []string) error {
 	}
 
 	given := make(map[string]bool)
+	if err := atMost(key, list, maxParameters); err != nil {
+		return err
+	}
+
 	err := each(key, list, func(s *namedSample) error {
-		if err := nonEmpty("param_name", s.Name); err != nil {
+		if err := required("param_name", s.Name, maxParameterName); err != nil {
 			return err
 		}
 		given[*s.Name] = true
-		return nonEmpty("example", s.Example)
+		return required("example", s.Example, maxSample)
 	})
 	if err != nil {
 		return err
@@ -161,6 +168,12 @@ func checkNumberedSamples(key string, list samples, n int) error {
 	case slices.Contains(list, ""):
 		return invalid(key, "must not have an empty example")
 	}
+
+	for i, sample := range list {
+		if !between(sample, 1, maxSample) {
+			return invalid(itemPath(key, i), lengthRule(1, maxSample))
+		}
+	}
 	return nil
 }
 
@@ -175,6 +188,9 @@ func (s *samples) UnmarshalJSON(b []byte) error {
 	var list []json.RawMessage
 	if err := json.Unmarshal(b, &list); err != nil || len(list) == 0 {
 		return err
+	}
+	if len(list) > maxParameters {
+		return errSamples
 	}
 
 	if list[0][0] == '[' {

@@ -79,9 +79,14 @@ func (e *examination) checkEndpoints(ctx context.Context) {
 				"%s is disabled%s; %d events were not delivered to %s.", t.ID, why, t.Dead, t.URL)
 		case t.Dead > 0:
 			e.warn("webhooks", "Run: confab deliveries replay --subscription "+t.ID, "%d events were given up for %s.", t.Dead, t.URL)
-		default:
+		case t.Failures > 0:
 			e.warn("webhooks", "See what it answers: confab deliveries list --status failed",
 				"%s has failed %d times in a row (%s).", t.URL, t.Failures, t.ID)
+		}
+
+		if t.AllExpire {
+			e.warn("webhooks", "Mint one without an end: POST /v1/webhook_subscriptions/"+t.ID+"/secrets.",
+				"%s has no signing secret that lasts; once the last one has expired, every delivery fails with no_signing_secret.", t.ID)
 		}
 	}
 

@@ -29,9 +29,12 @@ const (
 	defaultTimeout = 10 * time.Second
 )
 
-// HTTPError is the error code of an answer outside 2xx. The others, of endpoints
-// that gave no answer, are those of guard.Reason.
-const HTTPError = "http_error"
+// Error codes of attempts. The others, of endpoints that gave no answer, are those
+// of guard.Reason.
+const (
+	HTTPError = "http_error"        // an answer outside 2xx
+	NoSecret  = "no_signing_secret" // no attempt was made: nothing goes out unsigned
+)
 
 // Client makes deliveries.
 type Client struct {
@@ -71,8 +74,14 @@ type Outcome struct {
 // Succeeded tells whether the endpoint took the delivery.
 func (o Outcome) Succeeded() bool { return o.Code == "" }
 
-// Deliver makes one attempt. A failure is reported in the outcome.
+// Deliver makes one attempt. A failure is reported in the outcome. Without a secret
+// the attempt fails before it begins: a receiver must be able to rely on every
+// delivery being signed.
 func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
+	if len(d.Secrets) == 0 {
+		return Outcome{At: time.Now(), Code: NoSecret, Message: "the subscription has no live signing secret: mint one"}
+	}
+
 	limit := cmp.Or(c.Timeout, defaultTimeout)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
