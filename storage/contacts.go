@@ -214,6 +214,7 @@ func (tx *Tx) ForgetMessages(rows []Row, unread map[string]Unread) ([]Media, err
 		return nil, err
 	}
 
+	tx.countDeletion()
 	if _, err := tx.exec(`DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))`, idList(rows)); err != nil {
 		return nil, err
 	}
@@ -222,5 +223,6 @@ func (tx *Tx) ForgetMessages(rows []Row, unread map[string]Unread) ([]Media, err
 
 // DeleteContact deletes a contact with its conversation and all that is in it.
 func (tx *Tx) DeleteContact(account int64, id string) error {
+	tx.countDeletion()
 	return tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
 }

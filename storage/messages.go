@@ -300,3 +300,15 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	}
 	return err
 }
+
+// Deletions counts what has deleted messages that may wait to be sent. Who has a
+// message in memory, and finds that the count has not moved since before the message
+// was read or stored, knows that it is still there: without a statement.
+func (db *DB) Deletions() int64 { return db.deletions.Load() }
+
+// Deletions is that of the database.
+func (tx *Tx) Deletions() int64 { return tx.db.Deletions() }
+
+// countDeletion counts the transaction among Deletions, when it is durable and before
+// anybody is answered.
+func (tx *Tx) countDeletion() { tx.AfterCommit(func() { tx.db.deletions.Add(1) }) }
