@@ -212,9 +212,9 @@ CREATE TABLE conversations (
     contact_id      TEXT    NOT NULL UNIQUE REFERENCES contacts (id) ON DELETE CASCADE,
     status          TEXT    NOT NULL DEFAULT 'open' CHECK (status = 'open' OR status = 'resolved' OR status = 'pending'),
     assignee_id     TEXT    REFERENCES users (id),
-    unread_count    INTEGER NOT NULL DEFAULT 0 CHECK (unread_count >= 0),
-    last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last
-    last_inbound_at INTEGER NOT NULL DEFAULT 0,
+    unread_count    INTEGER NOT NULL DEFAULT 0 CHECK (unread_count >= 0), -- the newest so many of those that came in; no more than there are
+    last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last; stays when the message is deleted
+    last_inbound_at INTEGER NOT NULL DEFAULT 0,             -- likewise: the 24-hour window counts from it
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;

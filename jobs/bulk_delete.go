@@ -9,8 +9,16 @@ import (
 // DeleteContactMessages deletes the messages of a contact in small transactions, so that
 // DeleteContact has little left to do in its one.
 func DeleteContactMessages(ctx context.Context, db *storage.DB, contact string) error {
-	return newBatchWriter(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
-		return deleteContactMessages(tx, contact, limit)
+	b := newBatchWriter(db)
+	var unread map[string]storage.UnreadCount
+
+	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) (rows []storage.Row, err error) {
+		if rows, err = rx.MessagesOfContact(contact, after, limit); err == nil {
+			unread, err = rx.UnreadLeft(rows, false)
+		}
+		return rows, err
+	}, func(rows []storage.Row) error {
+		return b.step(ctx, func(tx *storage.Tx) error { return deleteContactMessages(tx, rows, unread) })
 	})
 }
 
@@ -18,34 +26,36 @@ func DeleteContactMessages(ctx context.Context, db *storage.DB, contact string) 
 // media. Messages that wait to be sent are not sent any more.
 func DeleteContact(tx *storage.Tx, account int64, contact string) error {
 	for {
-		n, err := deleteContactMessages(tx, contact, maxBatch)
+		rows, err := tx.MessagesOfContact(contact, storage.Row{}, maxBatch)
 		if err != nil {
 			return err
 		}
-		if n < maxBatch {
+		if len(rows) == 0 {
 			return tx.DeleteContact(account, contact)
+		}
+		if err := deleteContactMessages(tx, rows, nil); err != nil { // the conversation goes with it
+			return err
 		}
 	}
 }
 
-// deleteContactMessages deletes up to limit messages of a contact and marks their media
-// as deleted; the files are removed later, when no row uses them.
-func deleteContactMessages(tx *storage.Tx, contact string, limit int) (int64, error) {
-	n, media, err := tx.ForgetMessages(contact, limit)
+// deleteContactMessages deletes messages and marks their media as deleted; the files are
+// removed later, when no row uses them.
+func deleteContactMessages(tx *storage.Tx, rows []storage.Row, unread map[string]storage.UnreadCount) error {
+	media, err := tx.ForgetMessages(rows, unread)
 	if err != nil {
-		return 0, err
+		return err
 	}
 
 	for _, m := range media {
 		if err := tx.MarkMediaDeleted(m.AccountID, m.ID); err != nil {
-			return 0, err
+			return err
 		}
 		if err := EnqueueMediaRemoval(tx, m); err != nil {
-			return 0, err
+			return err
 		}
 	}
-
-	return n, nil
+	return nil
 }
 
 // DetachLabel removes a label from all that has it, in small transactions, so that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,5 +97,53 @@ func TestALongConversationIsForgottenToTheLastMessage(t *testing.T) {
 			SELECT 'msg_' || i, account_id, conversation_id, contact_id, 'inbound', 'text', 'read', 'app', '{}', i, i FROM n, messages WHERE id = ?`, m.ID)
 		w.is.NoErr(jobs.DeleteContactMessages(context.Background(), w.db, m.ContactID))
 		w.is.Equal(fmt.Sprint(storagetest.Select[string](t, w.dir, `SELECT content FROM messages`)), `[{"body":"stays"}]`)
+	})
+}
+
+// TestAMessageThatWaitsIsNotSentToAContactThatWasDeleted has a message wait for less
+// than a second, behind others of its number, so that its run remembers it.
+func TestAMessageThatWaitsIsNotSentToAContactThatWasDeleted(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = func(n int, _ call) (*http.Response, error) {
+			time.Sleep(500 * time.Millisecond)
+			return accepted(fmt.Sprint("wamid.", n)), nil
+		}
+		w.start()
+		const atOnce = 64
+		for range atOnce {
+			w.text()
+		}
+		last := w.queue("+15550002222", "text", `{"body":"hi"}`)
+		stays := w.queue("+15550003333", "text", `{"body":"hi"}`)
+		time.Sleep(250 * time.Millisecond)
+		w.forget(w.message(last))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		for _, c := range w.provider.calls() {
+			w.is.True(c.tag() != last)
+		}
+		w.is.Equal(len(w.provider.calls()), atOnce+1)
+		w.is.Equal(w.message(stays).Status, storage.MessageSent)
+		w.is.Equal(w.jobs(), 0)
+	})
+}
+
+func TestAMessageWhoseMediaIsBeingUploadedIsNotSentToAContactThatWasDeleted(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = func(n int, c call) (*http.Response, error) {
+			if strings.HasSuffix(c.path, "/media") {
+				time.Sleep(5 * time.Second)
+				return answered(200, `{"id":"1013859600285441"}`), nil
+			}
+			return accepted(fmt.Sprint("wamid.", n)), nil
+		}
+		w.start()
+		m := w.message(w.picture(w.file("image/png", "a")))
+		time.Sleep(2 * time.Second)
+		w.forget(m)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.is.Equal(len(w.provider.calls()), 1) // the upload
+		w.is.Equal(w.jobs(), 0)
 	})
 }

@@ -102,8 +102,9 @@ type purge struct {
 	*batchWriter
 	w      *Workers
 	purged storage.PurgeCounts
-	unused []string                  // files that lost their last row in this step
-	report func(storage.PurgeCounts) // nil for nobody
+	unread map[string]storage.UnreadCount // what this step leaves unread, by conversation
+	unused []string                       // files that lost their last row in this step
+	report func(storage.PurgeCounts)      // nil for nobody
 }
 
 // deleteRows deletes rows and returns what went with them.
@@ -151,8 +152,11 @@ func (p *purge) messages(ctx context.Context, what storage.PurgeScope) error {
 	}
 
 	for _, account := range accounts {
-		read := func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-			return rx.OldMessages(account, what.Before, after, limit)
+		read := func(rx *storage.Rx, after storage.Row, limit int) (rows []storage.Row, err error) {
+			if rows, err = rx.OldMessages(account, what.Before, after, limit); err == nil {
+				p.unread, err = rx.UnreadLeft(rows, true)
+			}
+			return rows, err
 		}
 		if err := p.rows(ctx, read, p.deleteMessages); err != nil {
 			return err
@@ -165,7 +169,7 @@ func (p *purge) messages(ctx context.Context, what storage.PurgeScope) error {
 // no row uses any more.
 func (p *purge) deleteMessages(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
 	var sums []string
-	if n.Messages, n.Media, sums, err = tx.DeleteMessages(rows); err != nil {
+	if n.Messages, n.Media, sums, err = tx.DeleteMessages(rows, p.unread); err != nil {
 		return n, err
 	}
 

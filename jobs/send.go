@@ -47,7 +47,7 @@ func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) err
 		Kind:   kindSend,
 		Lane:   "send:" + strconv.FormatInt(m.AccountID, 10),
 		Args:   args,
-		Memory: accepted{args, m},
+		Memory: accepted{args, m, tx.Deletions()},
 	})
 	return err
 }
@@ -55,15 +55,17 @@ func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) err
 // accepted is a message that the API accepted just now. It is the Memory of a job
 // that runs at once, which need not read the message again.
 type accepted struct {
-	args    sendArgs
-	message storage.Message
+	args      sendArgs
+	message   storage.Message
+	deletions int64
 }
 
 // outgoing is a message with the account and the token that send it.
 type outgoing struct {
-	message storage.Message
-	sender  storage.Sender
-	token   provider.Token
+	message   storage.Message
+	deletions int64 // DB.Deletions before the message was read
+	sender    storage.Sender
+	token     provider.Token
 }
 
 // send hands a queued message to the provider.
@@ -117,6 +119,10 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, err
 	}
 
+	if gone, err := w.deletedMeanwhile(ctx, out); err != nil || gone {
+		return nil, err
+	}
+
 	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
 	if ctx.Err() != nil && provider.IsTransient(err) {
 		return nil, interrupted(err)
@@ -153,13 +159,17 @@ func giveUpSend(job storage.Job, failure error) queue.Commit {
 }
 
 // loadOutgoing loads a job's message and its sender. A message that was accepted
-// just now cannot have changed: no callback can be about it before the first call.
-// Its sender can, and is always loaded.
+// just now cannot have changed: no callback can be about it before the first call,
+// and whether it was deleted is asked right before that. Its sender can, and is
+// always loaded.
 func (w *Workers) loadOutgoing(ctx context.Context, job storage.Job) (args sendArgs, out outgoing, err error) {
 	if just, ok := job.Memory.(accepted); ok {
-		args, out.message = just.args, just.message
-	} else if args, out.message, err = w.loadQueued(ctx, job); err != nil {
-		return args, out, err
+		args, out.message, out.deletions = just.args, just.message, just.deletions
+	} else {
+		out.deletions = w.DB.Deletions()
+		if args, out.message, err = w.loadQueued(ctx, job); err != nil {
+			return args, out, err
+		}
 	}
 
 	out.sender, out.token, err = w.loadSender(ctx, out.message.AccountID)
@@ -179,8 +189,26 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 	return args, m, err
 }
 
-// loadSender finds an account and its token. The error is ErrTokenUnreadable if
-// there is a token that cannot be decrypted.
+// deletedMeanwhile tells whether a message was deleted, with its contact, after it was
+// read: while it waited for its turn, or its media was uploaded. It reads nothing
+// unless somebody has deleted messages since.
+func (w *Workers) deletedMeanwhile(ctx context.Context, out outgoing) (bool, error) {
+	if w.DB.Deletions() == out.deletions {
+		return false, nil
+	}
+
+	err := w.DB.View(ctx, func(rx *storage.Rx) error {
+		_, err := rx.OutboundMessage(out.message.ID)
+		return err
+	})
+	if ctx.Err() != nil {
+		return false, queue.Postpone(0) // stopped, and nothing was sent
+	}
+	return errors.Is(err, storage.ErrNotFound), storage.IgnoreNotFound(err)
+}
+
+// loadSender finds an account and its token. The error is ErrTokenUnreadable if there is a
+// token that cannot be decrypted.
 func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Sender, token provider.Token, err error) {
 	if s, err = w.DB.Sender(ctx, account); err != nil {
 		return s, token, err

@@ -73,6 +73,7 @@ const (
 // conversations, contacts, parked statuses, templates, uploads and idempotent
 // answers. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
+	tx.countDeletion()
 	return tx.purge(account, limit,
 		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
 		templatesOfAccount, uploadsOfAccount, answersOfAccount)

@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 		"open":      childOpen,
 		"hold":      childHold,
 		"full disk": childFullDisk,
+		"full log":  childFullLog,
 	}[os.Getenv(childVariable)]
 	if !ok && slices.Contains(os.Args, "-test.fuzzworker") {
 		os.Exit(m.Run()) // it is killed in the end, and could not tidy up

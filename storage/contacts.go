@@ -190,30 +190,40 @@ func (tx *Tx) MarkOptedOut(contact string) error {
 	return tx.execOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
 }
 
-// ForgetMessages deletes up to limit of a contact's messages for good, oldest
-// first, and returns how many they were, with the media that came with them.
-func (tx *Tx) ForgetMessages(contact string, limit int) (int64, []Media, error) {
-	const oldest = `
-		SELECT id FROM messages
-		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)
+// MessagesOfContact lists up to limit of a contact's messages, oldest first.
+func (rx *Rx) MessagesOfContact(contact string, after Row, limit int) ([]Row, error) {
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM messages
+		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?) AND (created_at, id) > (?, ?)
 		ORDER BY created_at, id
-		LIMIT ?`
+		LIMIT ?`, contact, after.At, after.ID, limit)
+	return rows, err
+}
 
+// ForgetMessages deletes messages for good, and returns the media that came with
+// them. What UnreadLeft has counted is left unread.
+func (tx *Tx) ForgetMessages(rows []Row, unread map[string]UnreadCount) ([]Media, error) {
 	// The media is read first, while the messages still lead to it.
 	var media []Media
 	err := tx.list(&media, `
 		SELECT `+mediaColumns+`
 		FROM media
-		WHERE origin = 'message' AND deleted_at = 0 AND id IN (SELECT media_id FROM messages WHERE id IN (`+oldest+`))`, contact, limit)
+		WHERE origin = 'message' AND deleted_at = 0
+			AND id IN (SELECT media_id FROM messages WHERE id IN (SELECT value FROM json_each(?)))`, idList(rows))
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 
-	n, err := tx.exec(`DELETE FROM messages WHERE id IN (`+oldest+`)`, contact, limit)
-	return n, media, err
+	tx.countDeletion()
+	if _, err := tx.exec(`DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))`, idList(rows)); err != nil {
+		return nil, err
+	}
+	return media, tx.markUnread(unread)
 }
 
 // DeleteContact deletes a contact with its conversation and all that is in it.
 func (tx *Tx) DeleteContact(account int64, id string) error {
+	tx.countDeletion()
 	return tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
 }

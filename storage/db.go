@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -49,6 +50,8 @@ type DB struct {
 	dispatcher Dispatcher
 
 	closed closedLanes
+
+	deletions atomic.Int64 // see Deletions
 }
 
 // Open opens the database at o.Path, making it when there is none and bringing

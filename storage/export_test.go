@@ -42,6 +42,17 @@ func (rx *Rx) Write(query string, args ...any) error {
 	return err
 }
 
+// UnreadAfter and MarkUnread are two steps of what deletes messages.
+func (rx *Rx) UnreadAfter(conversation string, last Row, keepPending bool, limit int) (UnreadCount, error) {
+	u, err := rx.unreadAfter(conversation, last, keepPending, limit)
+	if err == ErrNotFound {
+		err = nil // the conversation is empty
+	}
+	return u, err
+}
+
+func (tx *Tx) MarkUnread(left map[string]UnreadCount) error { return tx.markUnread(left) }
+
 // KeptPrincipals is how many keys are kept in memory.
 func (db *DB) KeptPrincipals() int { return len(db.caches.principals.entries) }
 

@@ -302,44 +302,14 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	return err
 }
 
-// UnreadCount is what came in after a message, as far as a reader saw.
-type UnreadCount struct {
-	count int
-	upTo  After // the newest message that was looked at
-}
+// Deletions counts what has deleted messages that may wait to be sent. Who has a
+// message in memory, and finds that the count has not moved since before the message
+// was read or stored, knows that it is still there: without a statement.
+func (db *DB) Deletions() int64 { return db.deletions.Load() }
 
-// inboundBehind counts the messages of a conversation that came in behind one;
-// reactions never count.
-const inboundBehind = `
-	SELECT count(*) FROM messages
-	WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND direction = 'inbound' AND type <> 'reaction'`
+// Deletions is that of the database.
+func (tx *Tx) Deletions() int64 { return tx.db.Deletions() }
 
-// CountUnreadAfter counts what came in after a message. It may be much, so it is
-// counted before the transaction, which then counts only what is newer still.
-func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
-	err = rx.scan([]any{&u.upTo.Key, &u.upTo.ID}, `
-		SELECT created_at, id FROM messages
-		WHERE conversation_id = ?
-		ORDER BY created_at DESC, id DESC
-		LIMIT 1`, m.ConversationID)
-	if err != nil {
-		return u, err
-	}
-
-	err = rx.scan([]any{&u.count}, inboundBehind, m.ConversationID, m.CreatedAt, m.ID)
-	return u, err
-}
-
-// MarkRead records that an inbound message was read. The conversation's unread
-// messages are then those that came after it.
-func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
-	m.Status, m.UpdatedAt = MessageRead, tx.Now
-	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
-		return err
-	}
-
-	return tx.execOne(`
-		UPDATE conversations
-		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
-		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo.Key, unread.upTo.ID, m.ConversationID)
-}
+// countDeletion counts the transaction among Deletions, when it is durable and before
+// anybody is answered.
+func (tx *Tx) countDeletion() { tx.AfterCommit(func() { tx.db.deletions.Add(1) }) }

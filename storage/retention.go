@@ -64,14 +64,17 @@ func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]R
 }
 
 // DeleteMessages deletes messages, but none with something under way, and the
-// media that came with them. It returns how many there were of both, and the
-// files that have lost a row.
-func (tx *Tx) DeleteMessages(rows []Row) (messages, media int64, sums []string, err error) {
+// media that came with them. What UnreadLeft has counted is left unread. It returns
+// how many there were of both, and the files that have lost a row.
+func (tx *Tx) DeleteMessages(rows []Row, unread map[string]UnreadCount) (messages, media int64, sums []string, err error) {
 	var mediaIDs []string
 	err = tx.list(&mediaIDs, `
 		DELETE FROM messages
 		WHERE id IN (SELECT value FROM json_each(?)) AND `+nothingPending+`
 		RETURNING coalesce(media_id, '')`, idList(rows))
+	if err == nil {
+		err = tx.markUnread(unread)
+	}
 	if err != nil {
 		return 0, 0, nil, err
 	}

@@ -1,0 +1,122 @@
+package storage
+
+// A conversation's unread messages are the newest of those that came in, as many as
+// unread_count says; reactions never count. Each that comes in adds one (MarkMessageReceived), a
+// read receipt leaves those behind it (MarkRead), and what deletes messages leaves no
+// more than there are (DeleteMessages, ForgetMessages).
+
+// UnreadCount is what came in after a message, as far as a reader saw.
+type UnreadCount struct {
+	count int
+	upTo  After // the newest message that was looked at
+}
+
+// inboundBehind counts the messages of a conversation that came in behind one;
+// reactions never count.
+const inboundBehind = `
+	SELECT count(*) FROM messages
+	WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND direction = 'inbound' AND type <> 'reaction'`
+
+// CountUnreadAfter counts what came in after a message. It may be much, so it is
+// counted before the transaction, which then counts only what is newer still.
+func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
+	if u.upTo, err = rx.newestMessage(m.ConversationID); err != nil {
+		return u, err
+	}
+
+	err = rx.scan([]any{&u.count}, inboundBehind, m.ConversationID, m.CreatedAt, m.ID)
+	return u, err
+}
+
+// newestMessage is where the newest message of a conversation stands.
+func (rx *Rx) newestMessage(conversation string) (at After, err error) {
+	err = rx.scan([]any{&at.Key, &at.ID}, `
+		SELECT created_at, id FROM messages
+		WHERE conversation_id = ?
+		ORDER BY created_at DESC, id DESC
+		LIMIT 1`, conversation)
+	return at, err
+}
+
+// MarkRead records that an inbound message was read. The conversation's unread
+// messages are then those that came after it.
+func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
+	m.Status, m.UpdatedAt = MessageRead, tx.Now
+	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
+		return err
+	}
+
+	return tx.execOne(`
+		UPDATE conversations
+		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
+		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo.Key, unread.upTo.ID, m.ConversationID)
+}
+
+// UnreadLeft counts, before messages are deleted, what will be left unread of each
+// conversation that loses unread messages with them. The messages are the oldest of
+// their conversations; with keepPending those stay that DeleteMessages leaves alone.
+func (rx *Rx) UnreadLeft(rows []Row, keepPending bool) (map[string]UnreadCount, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+
+	var threads []struct {
+		ID          string `db:"id"`
+		UnreadCount int    `db:"unread_count"`
+	}
+	err := rx.list(&threads, `
+		SELECT id, unread_count FROM conversations
+		WHERE id IN (SELECT conversation_id FROM messages WHERE id IN (SELECT value FROM json_each(?))) AND unread_count > 0`, idList(rows))
+	if err != nil {
+		return nil, err
+	}
+
+	left, last := make(map[string]UnreadCount), rows[len(rows)-1]
+	for _, t := range threads {
+		u, err := rx.unreadAfter(t.ID, last, keepPending, t.UnreadCount)
+		if err != nil {
+			return nil, err
+		}
+		if u.count < t.UnreadCount {
+			left[t.ID] = u
+		}
+	}
+	return left, nil
+}
+
+// unreadAfter counts, up to a limit, what came in and stays when the messages of a
+// conversation up to a row are deleted.
+func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit int) (u UnreadCount, err error) {
+	if u.upTo, err = rx.newestMessage(conversation); err != nil {
+		return u, err
+	}
+
+	err = rx.scan([]any{&u.count}, `
+		SELECT count(*) FROM (
+			SELECT 1 FROM messages
+			WHERE conversation_id = ? AND direction = 'inbound' AND type <> 'reaction'
+				AND ((created_at, id) > (?, ?) OR ? AND NOT (`+nothingPending+`))
+			LIMIT ?)`, conversation, last.At, last.ID, keepPending, limit)
+	return u, err
+}
+
+// markUnread stores what is left unread after messages were deleted, with what came
+// in since it was counted.
+func (tx *Tx) markUnread(left map[string]UnreadCount) error {
+	for conversation, u := range left {
+		var since int
+		if err := tx.scan([]any{&since}, inboundBehind, conversation, u.upTo.Key, u.upTo.ID); err != nil {
+			return err
+		}
+
+		unread := u.count + since
+		_, err := tx.exec(`
+			UPDATE conversations
+			SET unread_count = ?, updated_at = ?
+			WHERE id = ? AND unread_count > ?`, unread, tx.Now, conversation, unread)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
