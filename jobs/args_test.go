@@ -48,10 +48,17 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 // aboutOthers enqueue a job of each kind that outlives every account. Those that
 // clean up after a removed account are among them.
 var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
-	"unsubscribe_account": jobs.EnqueuePurge,
-	"purge_account":       func(*storage.Tx, storage.Account) error { return nil }, // with the one before
-	storage.KindBury:      func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindBury) },
-	storage.KindUproot:    func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindUproot) },
+	"unsubscribe_account":   jobs.EnqueuePurge,
+	"purge_account":         func(*storage.Tx, storage.Account) error { return nil }, // with the one before
+	storage.KindDetachLabel: func(tx *storage.Tx, _ storage.Account) error { return aboutLabel(tx, storage.KindDetachLabel) },
+	storage.KindTouchLabel:  func(tx *storage.Tx, _ storage.Account) error { return aboutLabel(tx, storage.KindTouchLabel) },
+	storage.KindBury:        func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindBury) },
+	storage.KindUproot:      func(tx *storage.Tx, _ storage.Account) error { return aboutSubscription(tx, storage.KindUproot) },
+}
+
+func aboutLabel(tx *storage.Tx, kind string) error {
+	_, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: storage.LabelArgs{Label: "lbl_1"}})
+	return err
 }
 
 func aboutSubscription(tx *storage.Tx, kind string) error {
