@@ -231,10 +231,11 @@ CREATE TABLE labels (
     name_folded     TEXT    NOT NULL,                       -- without case
     color           TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL
+    updated_at      INTEGER NOT NULL,
+    deleted_at      INTEGER NOT NULL DEFAULT 0              -- deleted for the client; the row is deleted when nothing has the label any more
 ) STRICT;
-CREATE UNIQUE INDEX labels_name ON labels (team_id, name_folded);
-CREATE INDEX labels_of_organization ON labels (organization_id, created_at, id);
+CREATE UNIQUE INDEX labels_name ON labels (team_id, name_folded) WHERE deleted_at = 0;
+CREATE INDEX labels_of_organization ON labels (organization_id, created_at, id) WHERE deleted_at = 0;
 
 -- Labels of contacts. The account and the age of the contact are repeated here,
 -- because the contacts with a label are listed for one account, newest first.

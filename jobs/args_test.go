@@ -48,14 +48,21 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 // aboutOthers enqueue a job of each kind that outlives every account. Those that
 // clean up after a removed account are among them.
 var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
-	"account.unsubscribe": jobs.EnqueueAccountRemoval,
-	"account.purge":       func(*storage.Tx, storage.Account) error { return nil }, // with the one before
+	"account.unsubscribe":   jobs.EnqueueAccountRemoval,
+	"account.purge":         func(*storage.Tx, storage.Account) error { return nil }, // with the one before
+	storage.KindDetachLabel: func(tx *storage.Tx, _ storage.Account) error { return aboutLabel(tx, storage.KindDetachLabel) },
+	storage.KindTouchLabel:  func(tx *storage.Tx, _ storage.Account) error { return aboutLabel(tx, storage.KindTouchLabel) },
 	storage.KindFailDeliveries: func(tx *storage.Tx, _ storage.Account) error {
 		return aboutSubscription(tx, storage.KindFailDeliveries)
 	},
 	storage.KindDeleteSubscription: func(tx *storage.Tx, _ storage.Account) error {
 		return aboutSubscription(tx, storage.KindDeleteSubscription)
 	},
+}
+
+func aboutLabel(tx *storage.Tx, kind string) error {
+	_, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: storage.LabelArgs{Label: "lbl_1"}})
+	return err
 }
 
 func aboutSubscription(tx *storage.Tx, kind string) error {

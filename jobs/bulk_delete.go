@@ -57,22 +57,3 @@ func deleteContactMessages(tx *storage.Tx, rows []storage.Row, unread map[string
 	}
 	return nil
 }
-
-// DetachLabel removes a label from all that has it, in small transactions, so that
-// deleting the label itself is quick.
-func DetachLabel(ctx context.Context, db *storage.DB, organization int64, label string) error {
-	return newBatchWriter(db).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
-		return tx.DetachLabel(organization, label, limit)
-	})
-}
-
-// TouchLabeledConversations marks the conversations that have a label as updated, in small
-// transactions, because they show its name.
-func TouchLabeledConversations(ctx context.Context, db *storage.DB, label string) error {
-	b := newBatchWriter(db)
-	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-		return rx.LabeledConversations(label, after, limit)
-	}, func(rows []storage.Row) error {
-		return b.step(ctx, func(tx *storage.Tx) error { return tx.TouchConversations(rows) })
-	})
-}

@@ -94,6 +94,8 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindMediaRemoval, Handle: w.removeMedia},
 		{Name: storage.KindFailDeliveries, Handle: w.failDeliveries, Workers: 1, Lease: subscriptionLease},
 		{Name: storage.KindDeleteSubscription, Handle: w.deleteSubscription, Workers: 1, Lease: subscriptionLease},
+		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Lease: labelLease},
+		{Name: storage.KindTouchLabel, Handle: w.touchLabeled, Workers: 1, Lease: labelLease},
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
 		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Every: retentionEvery, Lease: retentionLease},

@@ -96,6 +96,12 @@ func (f ContactFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0
 // Contacts lists an account's contacts, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {
+	// A deleted label is still on those that the job has not reached.
+	if f.LabelID != "" {
+		if deleted, err := rx.labelIsDeleted(f.LabelID); err != nil || deleted {
+			return nil, Last, err
+		}
+	}
 	return findPage[Contact](rx, f.listQuery(account), after, limit)
 }
 

@@ -1,7 +1,8 @@
 package storage
 
 // AttachedLabel is a label as a contact or a conversation shows it. Which labels they
-// have is kept in the tables contact_labels and conversation_labels.
+// have is kept in the tables contact_labels and conversation_labels. Those of a label
+// that was deleted may still be there, and are not shown.
 type AttachedLabel struct {
 	ID    string `db:"id" json:"id"`
 	Name  string `db:"name" json:"name"`
@@ -15,7 +16,7 @@ func (rx *Rx) ContactLabels(contacts ...string) (map[string][]AttachedLabel, err
 		SELECT j.contact_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
 		JOIN contact_labels j ON j.contact_id = wanted.value
-		JOIN labels l ON l.id = j.label_id
+		JOIN labels l ON l.id = j.label_id AND l.deleted_at = 0
 		ORDER BY l.name_folded, l.id`, contacts)
 }
 
@@ -26,7 +27,7 @@ func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]Attached
 		SELECT j.conversation_id AS owner, l.id, l.name, l.color
 		FROM json_each(?) wanted
 		JOIN conversation_labels j ON j.conversation_id = wanted.value
-		JOIN labels l ON l.id = j.label_id
+		JOIN labels l ON l.id = j.label_id AND l.deleted_at = 0
 		ORDER BY l.name_folded, l.id`, conversations)
 }
 
@@ -103,59 +104,6 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 	}
 	return true, tx.execOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
 }
-
-// LabeledConversations finds up to limit conversations that have a label, in the
-// order of their ids; they have no time here.
-func (rx *Rx) LabeledConversations(label string, after Row, limit int) ([]Row, error) {
-	var rows []Row
-	err := rx.list(&rows, `
-		SELECT 0 AS created_at, conversation_id AS id
-		FROM conversation_labels
-		WHERE label_id = ? AND conversation_id > ?
-		ORDER BY conversation_id
-		LIMIT ?`, label, after.ID, limit)
-	return rows, err
-}
-
-// TouchConversations counts conversations as updated now.
-func (tx *Tx) TouchConversations(rows []Row) error {
-	_, err := tx.exec(`UPDATE conversations SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, idList(rows))
-	return err
-}
-
-// DetachLabel takes a label of an organization off up to limit contacts and as
-// many conversations, and returns off how many: so that DeleteLabel, which would
-// do it for all at once, stays short.
-func (tx *Tx) DetachLabel(organization int64, label string, limit int) (int64, error) {
-	if _, err := tx.Label(organization, label); err != nil {
-		return 0, err
-	}
-
-	// Each label is counted twice: where it is taken off, and where its owner is
-	// counted as updated.
-	var total int64
-	for _, query := range []string{
-		`UPDATE conversations SET updated_at = ?1 WHERE id IN (` + someConversations + `)`,
-		`DELETE FROM conversation_labels WHERE label_id = ?2 AND conversation_id IN (` + someConversations + `)`,
-		`UPDATE contacts SET updated_at = ?1 WHERE id IN (` + someContacts + `)`,
-		`DELETE FROM contact_labels WHERE label_id = ?2 AND contact_id IN (` + someContacts + `)`,
-	} {
-		n, err := tx.exec(query, tx.Now, label, limit)
-		if err != nil {
-			return 0, err
-		}
-		total += n
-	}
-
-	return total / 2, nil
-}
-
-// Which conversations and contacts DetachLabel takes next.
-const (
-	someConversations = `SELECT conversation_id FROM conversation_labels WHERE label_id = ?2 ORDER BY conversation_id LIMIT ?3`
-	someContacts      = `SELECT contact_id FROM contact_labels WHERE label_id = ?2
-		ORDER BY account_id, contact_created_at, contact_id LIMIT ?3`
-)
 
 // LabelContacts puts a label on contacts of an account, and returns on which
 // of them it was not yet.

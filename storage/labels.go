@@ -1,5 +1,7 @@
 package storage
 
+import "errors"
+
 // Label marks contacts and conversations of a team.
 type Label struct {
 	ID             string `db:"id"`
@@ -20,8 +22,17 @@ func (rx *Rx) Label(organization int64, id string) (Label, error) {
 	err := rx.get(&l, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
-		WHERE l.id = ? AND l.organization_id = ?`, id, organization)
+		WHERE l.id = ? AND l.organization_id = ? AND l.deleted_at = 0`, id, organization)
 	return l, err
+}
+
+// labelIsDeleted tells whether a label was deleted, and its row is still there.
+func (rx *Rx) labelIsDeleted(id string) (deleted bool, err error) {
+	err = rx.scan([]any{&deleted}, `SELECT 1 FROM labels WHERE id = ? AND deleted_at <> 0`, id)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return deleted, err
 }
 
 // Labels lists an organization's labels, newest first.
@@ -30,7 +41,7 @@ func (rx *Rx) Labels(organization int64, after After, limit int) ([]Label, error
 	err := rx.list(&page, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
-		WHERE l.organization_id = ? AND (l.created_at, l.id) < (?, ?)
+		WHERE l.organization_id = ? AND l.deleted_at = 0 AND (l.created_at, l.id) < (?, ?)
 		ORDER BY l.created_at DESC, l.id DESC
 		LIMIT ?`, organization, after.Key, after.ID, limit)
 	return page, err
@@ -55,13 +66,6 @@ func (tx *Tx) UpdateLabel(l *Label) error {
 	return tx.execOne(`
 		UPDATE labels
 		SET name = ?, name_folded = ?, color = ?, updated_at = ?
-		WHERE id = ? AND organization_id = ?`,
+		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,
 		l.Name, fold(l.Name), l.Color, l.UpdatedAt, l.ID, l.OrganizationID)
-}
-
-// DeleteLabel deletes a label and with it every attachment.
-func (tx *Tx) DeleteLabel(organization int64, id string) error {
-	return tx.execOne(`
-		DELETE FROM labels
-		WHERE id = ? AND organization_id = ?`, id, organization)
 }

@@ -91,8 +91,11 @@ func hot() map[string]hotStatement {
 		"deliveries of a deleted one": {func(tx *storage.Tx) error { _, err := tx.DeleteSubscriptionStep("s"); return err }, "deliveries_of_subscription (subscription_id=?)"},
 		"late jobs": {func(tx *storage.Tx) error { _, err := tx.LateJobs("send", time.Hour, storage.DueJob{}, 10); return err },
 			"jobs_due (kind=? AND due_at>?)"},
-		"labeled":                {func(tx *storage.Tx) error { _, err := tx.LabeledConversations("l", storage.Row{}, 10); return err }, "conversation_labels_by_label (label_id=? AND conversation_id>?)"},
-		"messages without media": {func(tx *storage.Tx) error { _, err := tx.DetachMedia("m", 10); return err }, "messages_with_media (media_id=?)"},
+		"label off conversations": {func(tx *storage.Tx) error { _, err := tx.DetachLabel("l", 10); return err }, "COVERING INDEX conversation_labels_by_label (label_id=?)"},
+		"label off contacts":      {func(tx *storage.Tx) error { _, err := tx.DetachLabel("l", 10); return err }, "COVERING INDEX contact_labels_by_label (label_id=?)"},
+		"touch labeled":           {func(tx *storage.Tx) error { return tx.TouchLabeled("l") }, "COVERING INDEX conversation_labels_by_label (label_id=?)"},
+		"labeled":                 {func(tx *storage.Tx) error { _, err := tx.LabeledConversations("l", storage.Row{}, 10); return err }, "conversation_labels_by_label (label_id=? AND conversation_id>?)"},
+		"messages without media":  {func(tx *storage.Tx) error { _, err := tx.DetachMedia("m", 10); return err }, "messages_with_media (media_id=?)"},
 	}
 }
 

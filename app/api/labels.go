@@ -1,12 +1,10 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
 
-	"confab/jobs"
 	"confab/storage"
 )
 
@@ -175,41 +173,25 @@ func (s *Server) updateLabel(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	changed := false
-	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		l, err := s.labelIn(&tx.Rx, r)
 		if err != nil {
 			return reply{}, err
 		}
 
-		changed = in.apply(&l)
+		changed := in.apply(&l)
 		if err := tx.UpdateLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
-		return ok(viewLabel(l)), nil
+		if changed {
+			err = tx.TouchLabeled(l.ID)
+		}
+		return ok(viewLabel(l)), err
 	})
-
-	// That happens after the transaction, in many small ones, because the
-	// conversations may be very many.
-	if err == nil && changed {
-		err = jobs.TouchLabeledConversations(context.WithoutCancel(r.http.Context()), s.DB, r.param("id"))
-	}
-	return rep, err
 }
 
-// deleteLabel handles DELETE /v1/labels/:id. The label is detached first, in many
-// small transactions, because very many conversations and contacts may have it. A
-// client that disconnects does not stop that half-way.
+// deleteLabel handles DELETE /v1/labels/:id.
 func (s *Server) deleteLabel(r *request) (reply, error) {
-	if err := s.findLabel(r); err != nil {
-		return reply{}, err
-	}
-
-	r.detachContext()
-	if err := jobs.DetachLabel(r.http.Context(), s.DB, r.org.ID, r.param("id")); err != nil {
-		return reply{}, err
-	}
-
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
 		l, err := s.labelIn(&tx.Rx, r)
 		if err != nil {

@@ -1,0 +1,42 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// labelLease is long enough for a label on tens of millions of contacts.
+const labelLease = 2 * time.Hour
+
+// detachLabel takes a deleted label off all that still has it, in small steps, and
+// then deletes its row.
+func (w *Workers) detachLabel(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args storage.LabelArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, err
+	}
+
+	return nil, newBatchWriter(w.DB).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		return tx.DetachLabel(args.Label, limit)
+	})
+}
+
+// touchLabeled counts the conversations that show a changed label as updated, in
+// small steps.
+func (w *Workers) touchLabeled(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args storage.LabelArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, err
+	}
+
+	b := newBatchWriter(w.DB)
+	return nil, b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+		return rx.LabeledConversations(args.Label, after, limit)
+	}, func(rows []storage.Row) error {
+		return b.step(ctx, func(tx *storage.Tx) error { return tx.TouchConversations(rows) })
+	})
+}
