@@ -15,8 +15,9 @@ import (
 	"confab/storage"
 )
 
-// metrics is what Prometheus reads. Labels hold route templates and kinds,
-// never ids, so that their number stays small.
+// metrics is what Prometheus reads. Every series stays in memory, so a label holds
+// only words of ours: route templates, kinds, known methods and fields, never an id
+// or what somebody sent.
 type metrics struct {
 	registry *prometheus.Registry
 	handler  http.Handler
@@ -98,11 +99,19 @@ func (m *metrics) watchDatabase(db *storage.DB) {
 }
 
 func (m *metrics) observeRequest(o api.Observation) {
-	if o.Route == "" {
-		o.Method = "" // a client may send any word, and each would be a new label
+	method := methodLabel(o.Method)
+	m.requests.WithLabelValues(method, o.Route, strconv.Itoa(o.Status)).Inc()
+	m.latency.WithLabelValues(method, o.Route).Observe(o.Took.Seconds())
+}
+
+// methodLabel is a method of HTTP, or "other": a client may send any word, and each
+// would be a new series, which stays in memory for good.
+func methodLabel(method string) string {
+	switch method {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+		return method
 	}
-	m.requests.WithLabelValues(o.Method, o.Route, strconv.Itoa(o.Status)).Inc()
-	m.latency.WithLabelValues(o.Method, o.Route).Observe(o.Took.Seconds())
+	return "other"
 }
 
 func (m *metrics) observeCommit(c storage.Commit) {

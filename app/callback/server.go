@@ -8,7 +8,7 @@
 //
 //   - Split (apply.go): a callback holds changes, a change of a number holds
 //     items. Each prepare… method reads one kind outside the transaction and
-//     returns a step for each item.
+//     returns a piece for each item: the item, and the step that writes it.
 //   - Commit: the steps run in transactions of up to 50. If a transaction fails
 //     for good, its steps are run one by one, so that one bad item does not stop
 //     the others.
