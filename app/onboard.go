@@ -23,8 +23,9 @@ func (a *App) openOnboard() {
 		ConfigID:  c.Provider.SignupConfigID,
 		Version:   c.Provider.Version,
 		Play:      a.PlaySignup,
-		ClientIP:  a.api.ClientIP,
 		Log:       a.Log,
+
+		ClientNetwork: a.api.ClientNetwork,
 	})
 }
 
