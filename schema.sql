@@ -506,7 +506,8 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
 CREATE INDEX idempotency_of_account ON idempotency (account_id) WHERE account_id IS NOT NULL;
 
--- Every call under /v1, written in batches off the request path, kept log.api_log_days.
+-- Every call under /v1 with a valid key, and of the others at most 60 a minute, written in
+-- batches off the request path, kept log.api_log_days.
 CREATE TABLE api_log (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,      -- never reused: those who follow the log ask for what came after an id
     organization_id INTEGER,                                -- NULL: the call had no valid key

@@ -2,6 +2,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/crypto/acme/autocert"
 
 	"confab/app/api"
+	"confab/app/bodies"
 	"confab/app/callback"
 	"confab/app/config"
 	"confab/app/datadir"
@@ -43,7 +45,14 @@ type Options struct {
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.
 	ACME *acme.Client
+	// BodyBudget is how many bytes the bodies of requests outside of /v1 may take in
+	// memory together; 0 is defaultBodyBudget.
+	BodyBudget int64
 }
+
+// defaultBodyBudget has room for thousands of usual callbacks, or for half a dozen of the
+// largest.
+const defaultBodyBudget = 32 << 20
 
 // App is a server: New opens it, Run serves with it, Close frees it.
 //
@@ -85,6 +94,7 @@ type App struct {
 	hosts           pages.Hosts
 	api             *api.Server
 	callback        *callback.Server
+	bodies          *bodies.Budget // outside of /v1
 	work            *jobs.Workers
 	runner          *queue.Runner
 	metrics         *metrics
@@ -178,6 +188,8 @@ func (a *App) openServices() (err error) {
 	a.hosts = a.findHosts()
 	a.openOnboard()
 
+	a.bodies = bodies.NewBudget(cmp.Or(a.BodyBudget, defaultBodyBudget))
+	a.metrics.watchBodies(a.bodies)
 	a.callback = callback.New(callback.Options{
 		DB:          a.DB,
 		AppSecret:   a.Config.Provider.AppSecret.Reveal(),

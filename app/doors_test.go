@@ -23,7 +23,7 @@ var doors = []struct {
 	{"/_sim checks Host, refuses other origins, and takes JSON only", []string{"simulator/control_test.go TestTheControlSurfaceIsShutToStrangers"}},
 	{"/_sim fetches links through the guarded client", []string{"cli/testdata/script/trigger_inbound.txtar address is not public"}},
 	{"the pages check Host and refuse other origins", []string{"onboard_doors_test.go TestThePagesAreShutToOtherSites", "onboard_doors_test.go TestAPublicNameIsKnown", "doors_test.go TestPagesAreShownUnderTheirOwnNamesOnly", "pages/fuzz_test.go FuzzVisit"}},
-	{"/metrics refuses what was forwarded", []string{"handler_test.go TestMetricsAreForThisMachineOnly"}},
+	{"/metrics refuses what was forwarded, and other hosts", []string{"handler_test.go TestMetricsAreForThisMachineOnly"}},
 	{"logs outside of /v1 show route templates", []string{"outside_api_test.go TestEachRequestOutsideOfTheAPIHasOneLineWithoutItsPath", "doors_test.go TestTheLogShowsNeitherSetupTokensNorMediaNames", "logging_test.go TestSecretsNeverReachTheLog"}},
 	{"pages send Referrer-Policy: no-referrer", []string{"doors_test.go TestPagesAreShownUnderTheirOwnNamesOnly", "pages/media_test.go TestAHostedFileIsShownWithItsTypeAndMayBeCached/Referrer-Policy"}},
 	{"sandbox.json, simulator.json and master.key are for their owner only", []string{

@@ -7,8 +7,10 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"confab/app/api"
+	"confab/app/bodies"
 	"confab/app/callback"
 	"confab/app/pages"
 	"confab/storage"
@@ -33,7 +35,9 @@ func (a *App) handler() http.Handler {
 type route struct {
 	pattern string // for logs and metrics, because paths may hold tokens and names; "" if nothing is there
 	quiet   bool   // probes call it all the time: logged at debug level only
-	serve   http.HandlerFunc
+	// verified says that only a caller with a signature or a token has success here.
+	verified bool
+	serve    http.HandlerFunc
 }
 
 // findRoute finds what is at a path outside of /v1.
@@ -41,7 +45,7 @@ func (a *App) findRoute(r *http.Request) route {
 	path := r.URL.Path
 	switch {
 	case path == "/provider/webhook":
-		return route{pattern: path, serve: a.callback.ServeHTTP}
+		return route{pattern: path, verified: true, serve: a.callback.ServeHTTP}
 	case strings.HasPrefix(path, "/media/"):
 		return route{pattern: "/media/:token", serve: a.media.ServeHTTP}
 	case path == pages.DocsPath || strings.HasPrefix(path, pages.DocsPath+"/"):
@@ -55,7 +59,7 @@ func (a *App) findRoute(r *http.Request) route {
 	case path == "/readyz":
 		return route{pattern: path, quiet: true, serve: a.readOnly(a.serveReady)}
 	case path == "/metrics" && isLocalRequest(r):
-		return route{pattern: path, quiet: true, serve: a.readOnly(a.metrics.handler.ServeHTTP)}
+		return route{pattern: path, quiet: true, serve: a.hosts.Guard(a.readOnly(a.metrics.handler.ServeHTTP))}
 	}
 	return route{serve: func(w http.ResponseWriter, r *http.Request) {
 		a.api.WriteError(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
@@ -90,6 +94,12 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 			Code:    api.InvalidSignature,
 			Message: "The signature or the verify token does not match, or the server has none set.",
 		}
+	case errors.Is(err, bodies.ErrExhausted):
+		err = &api.Error{
+			Code:       api.ServiceUnavailable,
+			Message:    "Too many callbacks arrive at once. Please retry.",
+			RetryAfter: time.Second,
+		}
 	case errors.Is(err, callback.ErrTooLarge):
 		err = &api.Error{Code: api.RequestTooLarge, Message: "The body has more than 4 MiB."}
 	case errors.Is(err, callback.ErrUnreadable):
@@ -97,11 +107,13 @@ func (a *App) refuseCallback(w http.ResponseWriter, r *http.Request, err error) 
 	case errors.Is(err, callback.ErrMethod):
 		err = &api.Error{Code: api.MethodNotAllowed, Message: "This path takes GET and POST.", Allow: "GET, POST"}
 	}
+
 	a.api.WriteError(w, r, err)
 }
 
 // serveReady says whether requests should be sent here: not while the database
-// cannot be read, and not once the server is stopping.
+// cannot be read, and not once the server is stopping. The line of the request in
+// the log has the error.
 func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
 	select {
 	case <-a.draining:
@@ -111,7 +123,9 @@ func (a *App) serveReady(w http.ResponseWriter, r *http.Request) {
 	}
 
 	if err := a.DB.View(r.Context(), (*storage.Rx).Ping); err != nil {
-		a.Log.Error("not ready", "error", err)
+		if owner, ok := w.(api.FailureRecorder); ok {
+			owner.RecordFailure(err)
+		}
 		http.Error(w, "the database cannot be read", http.StatusServiceUnavailable)
 		return
 	}

@@ -19,6 +19,9 @@ func (s *server) fetch(method, path string, header ...string) (status int, body 
 	for _, line := range header {
 		name, value, _ := strings.Cut(line, ": ")
 		req.Header.Set(name, value)
+		if name == "Host" {
+			req.Host = value
+		}
 	}
 	res, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
@@ -87,6 +90,12 @@ func TestMetricsAreForThisMachineOnly(t *testing.T) {
 		}
 	}
 	is.True(!strings.Contains(text, s.key))
+	for _, host := range []string{"evil.test", "evil.test:8080", "localhost.evil.test", "10.0.0.1"} {
+		status, body, _ := s.fetch("GET", "/metrics", "Host: "+host)
+		if status != 403 || strings.Contains(body, "confab_requests_total") { // a page elsewhere whose name leads here
+			t.Errorf("Host: %s: %d", host, status)
+		}
+	}
 	for _, proxy := range []string{
 		"X-Forwarded-For: 127.0.0.1", "Forwarded: for=127.0.0.1", "Via: 1.1 proxy", "x-real-ip: 127.0.0.1", "X-Forwarded-Port: 443",
 		"X-Forwarded-Server: proxy", "X-Forwarded-For: ", "CF-Connecting-IP: 127.0.0.1", "True-Client-IP: 127.0.0.1", "X-Client-IP: 127.0.0.1",

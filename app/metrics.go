@@ -11,18 +11,21 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"confab/app/api"
+	"confab/app/bodies"
 	"confab/jobs/queue"
 	"confab/storage"
 )
 
-// metrics is what Prometheus reads. Labels hold route templates and kinds,
-// never ids, so that their number stays small.
+// metrics is what Prometheus reads. Every series stays in memory, so a label holds
+// only words of ours: route templates, kinds, known methods and fields, never an id
+// or what somebody sent.
 type metrics struct {
 	registry *prometheus.Registry
 	handler  http.Handler
 
 	requests   *prometheus.CounterVec
 	latency    *prometheus.HistogramVec
+	unlogged   prometheus.Counter
 	batch      prometheus.Histogram
 	writerWait prometheus.Histogram
 	jobs       *prometheus.CounterVec
@@ -32,6 +35,10 @@ type metrics struct {
 	dropped    prometheus.Counter
 	clockAhead prometheus.Gauge
 }
+
+// maxScrapes is how many scrapes are answered at the same time: each reads the
+// database and holds all series.
+const maxScrapes = 4
 
 func newMetrics() *metrics {
 	fast := prometheus.ExponentialBuckets(0.0001, 3, 11) // 0.1 ms to 6 s
@@ -48,6 +55,11 @@ func newMetrics() *metrics {
 			Help:    "How long calls of the API took.",
 			Buckets: fast,
 		}, []string{"method", "route"}),
+
+		unlogged: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "confab_unlogged_requests_total",
+			Help: "Requests without a key or signature that are not in the logs, because there were too many.",
+		}),
 
 		batch: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "confab_writer_batch_size",
@@ -89,9 +101,10 @@ func newMetrics() *metrics {
 		}),
 	}
 
-	m.registry.MustRegister(m.requests, m.latency, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts, m.kept, m.dropped, m.clockAhead,
+	m.registry.MustRegister(m.requests, m.latency, m.unlogged, m.batch, m.writerWait, m.jobs, m.jobTime, m.attempts,
+		m.kept, m.dropped, m.clockAhead,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes})
 	return m
 }
 
@@ -102,12 +115,31 @@ func (m *metrics) watchDatabase(db *storage.DB) {
 		func() float64 { return float64(db.Size()) }))
 }
 
+// watchBodies adds the memory that bodies of requests outside of /v1 take now.
+func (m *metrics) watchBodies(budget *bodies.Budget) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: "confab_body_bytes", Help: "Memory that bodies of requests outside of /v1 take."},
+		func() float64 { return float64(budget.Used()) }))
+}
+
 func (m *metrics) observeRequest(o api.Observation) {
-	if o.Route == "" {
-		o.Method = "" // a client may send any word, and each would be a new label
+	method := methodLabel(o.Method)
+	m.requests.WithLabelValues(method, o.Route, strconv.Itoa(o.Status)).Inc()
+	m.latency.WithLabelValues(method, o.Route).Observe(o.Took.Seconds())
+
+	if o.Unlogged {
+		m.unlogged.Inc()
 	}
-	m.requests.WithLabelValues(o.Method, o.Route, strconv.Itoa(o.Status)).Inc()
-	m.latency.WithLabelValues(o.Method, o.Route).Observe(o.Took.Seconds())
+}
+
+// methodLabel is a method of HTTP, or "other": a client may send any word, and each
+// would be a new series, which stays in memory for good.
+func methodLabel(method string) string {
+	switch method {
+	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+		return method
+	}
+	return "other"
 }
 
 func (m *metrics) observeCommit(c storage.Commit) {

@@ -23,6 +23,9 @@ func (a *App) serveOutsideAPI(w http.ResponseWriter, r *http.Request) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 
+	r, release := a.bodies.Count(r)
+	defer release()
+
 	found := a.findRoute(r)
 	aborted := a.serveWithRecovery(seen, r, found.serve)
 	a.logRequest(r, found, seen, id, time.Since(began))
@@ -34,22 +37,28 @@ func (a *App) serveOutsideAPI(w http.ResponseWriter, r *http.Request) {
 
 // logRequest counts a request in the metrics and writes its line in the log.
 func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id string, took time.Duration) {
-	a.metrics.observeRequest(api.Observation{Method: r.Method, Route: found.pattern, Status: seen.status, Took: took})
+	level := found.levelOf(seen.status)
+	enabled := a.Log.Enabled(r.Context(), level)
 
-	level := slog.LevelInfo
-	switch {
-	case seen.status >= 500:
-		level = slog.LevelError
-	case found.quiet:
-		level = slog.LevelDebug
-	}
-	if !a.Log.Enabled(r.Context(), level) {
+	// What probes do is logged only if somebody asks for all of it; what else
+	// strangers do, as far as their quota goes.
+	free := level == slog.LevelDebug || found.verified && seen.status < 300
+	unlogged := enabled && !free && !a.api.LogsStranger(a.api.ClientIP(r))
+
+	a.metrics.observeRequest(api.Observation{
+		Method:   r.Method,
+		Route:    found.pattern,
+		Status:   seen.status,
+		Took:     took,
+		Unlogged: unlogged,
+	})
+	if !enabled || unlogged {
 		return
 	}
 
 	attrs := []slog.Attr{
 		slog.String("request_id", id),
-		slog.String("method", r.Method),
+		slog.String("method", api.LoggedMethod(r.Method)),
 		slog.String("path", found.pattern),
 		slog.Int("status", seen.status),
 		slog.Duration("took", took),
@@ -59,6 +68,18 @@ func (a *App) logRequest(r *http.Request, found route, seen *recordingWriter, id
 		attrs = append(attrs, slog.Any("error", seen.failure))
 	}
 	a.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// levelOf is the level at which a request with this status is logged.
+func (rt route) levelOf(status int) slog.Level {
+	switch {
+	case status >= 500:
+		return slog.LevelError
+	case rt.quiet:
+		return slog.LevelDebug
+	default:
+		return slog.LevelInfo
+	}
 }
 
 // serveWithRecovery serves a request and answers a panic with 500. aborted says that

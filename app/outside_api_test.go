@@ -2,6 +2,10 @@ package app
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,6 +16,8 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/api"
+	"confab/app/bodies"
+	"confab/app/callback"
 	"confab/storage/storagetest"
 )
 
@@ -19,7 +25,7 @@ import (
 func newOutside(t *testing.T) (*App, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(log, nil))}, DB: storagetest.Open(t), metrics: newMetrics()}
+	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(log, nil))}, DB: storagetest.Open(t), metrics: newMetrics(), bodies: bodies.NewBudget(defaultBodyBudget)}
 	a.api = api.New(api.Options{DB: a.DB, Log: a.Log})
 	t.Cleanup(a.api.Close)
 	return a, log
@@ -50,6 +56,40 @@ func TestEachRequestOutsideOfTheAPIHasOneLineWithoutItsPath(t *testing.T) {
 		is.Equal(rec.Header().Get("Referrer-Policy"), "no-referrer")
 		is.Equal(rec.Header().Get("Content-Security-Policy"), "default-src 'none'; frame-ancestors 'none'")
 	}
+}
+
+// TestStrangersCannotFillTheLogOutsideOfTheAPI makes requests that anybody can make,
+// and callbacks that only the provider can make.
+func TestStrangersCannotFillTheLogOutsideOfTheAPI(t *testing.T) {
+	is := is.New(t)
+	a, log := newOutside(t)
+	a.callback = callback.New(callback.Options{DB: a.DB, AppSecret: "secret", VerifyToken: "token", Log: a.Log, WriteError: a.refuseCallback})
+	ask := func(from int, method, path, signature string) int {
+		rec := httptest.NewRecorder()
+		r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader("{}"))
+		r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", from)
+		r.Header.Set("X-Hub-Signature-256", signature)
+		a.handler().ServeHTTP(rec, r)
+		return rec.Code
+	}
+
+	for from := range 200 {
+		ask(7, strings.Repeat("X", 1000), "/nowhere", "")
+		ask(from, "GET", "/nowhere", "")
+		ask(from, "POST", "/provider/webhook", "sha256="+strings.Repeat("0", 64))
+	}
+	lines := strings.Count(log.String(), "msg=request")
+	if lines > 60 || log.Len() > 60*400 {
+		t.Errorf("600 requests of strangers are %d lines with %d bytes", lines, log.Len())
+	}
+
+	log.Reset()
+	mac := hmac.New(sha256.New, []byte("secret"))
+	mac.Write([]byte("{}"))
+	for range 100 {
+		is.Equal(ask(7, "POST", "/provider/webhook", "sha256="+hex.EncodeToString(mac.Sum(nil))), 200)
+	}
+	is.Equal(strings.Count(log.String(), "msg=request"), 100) // the provider is no stranger
 }
 
 func TestAPanicOutsideOfTheAPIStaysWithItsRequest(t *testing.T) {

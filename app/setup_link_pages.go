@@ -23,7 +23,7 @@ func (a *App) openOnboard() {
 		ConfigID:       c.Provider.SignupConfigID,
 		Version:        c.Provider.Version,
 		SimulateSignup: a.SimulateSignup,
-		ClientIP:       a.api.ClientIP,
+		ClientNetwork:  a.api.ClientNetwork,
 		Log:            a.Log,
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,9 +95,40 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	})
 }
 
+// TestWhoOnlyHoldsConnectionsIsLetGo opens connections and leaves their headers open.
+func TestWhoOnlyHoldsConnectionsIsLetGo(t *testing.T) {
+	withServer(t, func(is *is.I, dial func() net.Conn) {
+		var lost atomic.Int64
+		hold := func(text string) {
+			conn := dial()
+			io.WriteString(conn, text)
+			go func() {
+				io.Copy(io.Discard, conn)
+				lost.Add(1)
+			}()
+		}
+		for range 100 {
+			hold("GET / HTTP/1.1\r\nHost: x\r\n\r\n") // answered, and then silent
+		}
+		for range maxWaitingConnections + 200 {
+			hold("GET / HTTP/1.1\r\nHost: x\r\nX-Long: ")
+		}
+		synctest.Wait()
+		if lost.Load() != 300 {
+			t.Errorf("of %d connections without a request %d were closed", maxWaitingConnections+300, lost.Load())
+		}
+
+		conn := dial()
+		io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		is.NoErr(err)
+		is.Equal(res.StatusCode, 200) // who asks for something is answered
+	})
+}
+
 func TestHeadersHaveALimit(t *testing.T) {
 	withServer(t, func(is *is.I, dial func() net.Conn) {
-		for size, want := range map[int]int{30 << 10: 200, 200 << 10: 431} {
+		for size, want := range map[int]int{15 << 10: 200, 200 << 10: 431} {
 			conn := dial()
 			go io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("x", size)+"\r\n\r\n")
 			res, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -18,9 +18,14 @@ const (
 	maxWaitingCalls = 50_000
 	// lastUsedFlushInterval is how long a key's last use waits to be written.
 	lastUsedFlushInterval = 10 * time.Second
+	// unloggedInterval is how often the log tells of requests that are not in it.
+	unloggedInterval = time.Minute
 	// maxLoggedMethod is longer than any real method.
 	maxLoggedMethod = 16
 )
+
+// LoggedMethod is a method for the logs: a client may send any word, of any length.
+func LoggedMethod(method string) string { return method[:min(len(method), maxLoggedMethod)] }
 
 // callLog writes the API log and the time when each key was last used.
 //
@@ -30,11 +35,15 @@ const (
 // that fails keeps its lines for the next one, up to maxWaitingCalls; above that,
 // calls are counted and dropped. A crash loses at most the last second of calls,
 // because the log is not part of a request's transaction.
+//
+// Calls without a valid key only come here as far as the quota of strangers goes. What
+// exceeds it is told in the server's log once a minute.
 type callLog struct {
-	db   *storage.DB
-	log  *slog.Logger
-	stop chan struct{}
-	done chan struct{}
+	db        *storage.DB
+	log       *slog.Logger
+	strangers *strangerQuota
+	stop      chan struct{}
+	done      chan struct{}
 
 	mu       sync.Mutex
 	waiting  []storage.APICall
@@ -44,13 +53,14 @@ type callLog struct {
 	writing sync.Mutex // one flush at a time, so that lines stay in order
 }
 
-func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
+func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *callLog {
 	l := &callLog{
-		db:       db,
-		log:      log,
-		stop:     make(chan struct{}),
-		done:     make(chan struct{}),
-		lastUsed: make(map[string]storage.Time),
+		db:        db,
+		log:       log,
+		strangers: strangers,
+		stop:      make(chan struct{}),
+		done:      make(chan struct{}),
+		lastUsed:  make(map[string]storage.Time),
 	}
 	go l.run()
 	return l
@@ -59,7 +69,7 @@ func newCallLog(db *storage.DB, log *slog.Logger) *callLog {
 // add queues one call.
 func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 	c := storage.APICall{
-		Method:        r.http.Method[:min(len(r.http.Method), maxLoggedMethod)],
+		Method:        LoggedMethod(r.http.Method),
 		Path:          r.loggedPath(),
 		Status:        status,
 		LatencyMicros: took.Microseconds(),
@@ -67,7 +77,7 @@ func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 		RequestID:     r.id,
 		CreatedAt:     storage.At(r.began),
 	}
-	if r.org.ID != 0 {
+	if r.isAuthenticated() {
 		c.OrganizationID, c.KeyID = &r.org.ID, &r.key.ID
 	}
 
@@ -92,6 +102,8 @@ func (l *callLog) run() {
 	defer calls.Stop()
 	used := time.NewTicker(lastUsedFlushInterval)
 	defer used.Stop()
+	unlogged := time.NewTicker(unloggedInterval)
+	defer unlogged.Stop()
 
 	for {
 		var err error
@@ -100,6 +112,8 @@ func (l *callLog) run() {
 			err = l.flush(context.Background())
 		case <-used.C:
 			err = l.flushLastUsed(context.Background())
+		case <-unlogged.C:
+			l.logUnlogged()
 		case <-l.stop:
 			return
 		}
@@ -180,10 +194,18 @@ func (l *callLog) restoreLastUsed(used map[string]storage.Time) {
 	}
 }
 
+// logUnlogged tells how many requests of strangers were left out of the logs.
+func (l *callLog) logUnlogged() {
+	if n := l.strangers.takeUnlogged(); n > 0 {
+		l.log.Info("requests without a key or signature were too many to log each of them", "requests", n)
+	}
+}
+
 // close stops the goroutine and writes what still waits.
 func (l *callLog) close() {
 	close(l.stop)
 	<-l.done
+	l.logUnlogged()
 
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()

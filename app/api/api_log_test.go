@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"net/netip"
 	"os"
@@ -105,7 +106,7 @@ func TestCallsAreWrittenInBatchesAfterASecond(t *testing.T) {
 		is := is.New(t)
 		f := serveDirectly(t)
 		for range 2*callBatchSize + 10 {
-			f.callAs("", "GET", "/health", "")
+			f.call("GET", "/health/none", "")
 		}
 		is.Equal(len(f.stored()), 0) // off the request's path
 		time.Sleep(callFlushInterval)
@@ -148,7 +149,7 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	f := serve(t)
 	lost := serve(t)
 	lost.stop()
-	log := &callLog{db: lost.db, log: lost.api.Log, lastUsed: make(map[string]storage.Time)} // without the clock that writes it
+	log := &callLog{db: lost.db, log: lost.api.Log, strangers: newStrangerQuota(), lastUsed: make(map[string]storage.Time)} // without the clock that writes it
 	r := &request{http: httptest.NewRequest("GET", "/v1/me", nil), key: f.tenant.Key, org: f.tenant.Organization, began: time.Now()}
 	for range maxWaitingCalls + 3 {
 		log.add(r, 200, time.Millisecond, "127.0.0.1")
@@ -165,4 +166,54 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	is.NoErr(log.flushLastUsed(context.Background()))
 	is.Equal(len(f.stored()), callBatchSize+1)
 	is.Equal(f.lastUsed(), storage.At(r.began))
+}
+
+// from sends a request without a key from an address.
+func (f *fixture) from(address, method, path string, header ...string) answer {
+	f.t.Helper()
+	return f.callAs("", method, path, "", append(header, "X-Forwarded-For: "+address)...)
+}
+
+// believeAll lets tests come from any address.
+func believeAll(o *Options) {
+	o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")}
+}
+
+// TestStrangersCannotFillTheLogs floods the API from one network and from many: what
+// they write is bounded, in the API log and in the server's own, and those who have a
+// key are logged all the same.
+func TestStrangersCannotFillTheLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		f := serveDirectly(t, believeAll)
+		for i := range 200 {
+			f.from(fmt.Sprintf("2001:db8::%x", i), "GET", "/"+strings.Repeat("x", 3000)) // a network of one subscriber
+		}
+		rows, lines := len(f.logged()), len(f.log.lines("msg=request"))
+		if rows != strangerLinesEach || lines != strangerLinesEach {
+			t.Errorf("200 calls of one stranger are %d rows and %d lines", rows, lines)
+		}
+		for i := range 200 {
+			f.from(fmt.Sprintf("198.51.%d.%d", 100+i/256, i%256), "GET", "/me", "Authorization: Bearer "+storage.KeyPrefix+strings.Repeat("x", storage.KeyLength-len(storage.KeyPrefix)))
+		}
+		rows, lines = len(f.logged()), len(f.log.lines("msg=request"))
+		if rows != strangerLines || lines != strangerLines {
+			t.Errorf("200 more of many strangers are %d rows and %d lines", rows, lines)
+		}
+		for _, line := range f.log.lines("msg=request") {
+			is.True(len(line) < 500)
+		}
+
+		for range 3 * strangerLines {
+			f.call("GET", "/me", "")
+		}
+		is.Equal(len(f.logged()), 4*strangerLines) // who has a key is always logged
+
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(len(f.log.lines(fmt.Sprint("requests=", 400-strangerLines))), 1) // one line tells of the others
+		f.from("198.51.100.1", "GET", "/me")
+		is.Equal(len(f.logged()), 4*strangerLines+1) // and the next minute is another
+		is.True(len(f.api.strangers.each) <= strangerLines)
+	})
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/base64"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,4 +84,25 @@ func TestAKeyExpiresAtItsInstant(t *testing.T) {
 		is.Equal(f.callAs(secret, "GET", "/me", "").code(), "401 expired_api_key") // without a word to the cache
 		is.Equal(f.call("GET", "/me", "").code(), "200")                           // the other key has no end
 	})
+}
+
+// TestTheBodyOfAStrangerIsNotReadByTheAPI sends bodies that must be refused before
+// anybody looks at them: a stranger must not make the server hold them.
+func TestTheBodyOfAStrangerIsNotReadByTheAPI(t *testing.T) {
+	f := serveDirectly(t)
+	unknown := storage.KeyPrefix + strings.Repeat("x", storage.KeyLength-len(storage.KeyPrefix))
+	for _, rt := range f.api.routes() {
+		path := strings.NewReplacer(":phone_number_id", "123", ":", "").Replace("/v1" + rt.path)
+		for name, key := range map[string]string{"no key": "", "no such key": "Bearer " + unknown, "something else": "Basic " + strings.Repeat("x", 10_000)} {
+			body := strings.NewReader(strings.Repeat("{", 100_000))
+			r := httptest.NewRequest(rt.method, path, body)
+			r.Header.Set("Authorization", key)
+			r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+			rec := httptest.NewRecorder()
+			f.api.ServeHTTP(rec, r)
+			if read := 100_000 - body.Len(); read > 0 || !rt.has(public) && rec.Code != 401 {
+				t.Errorf("%s %s with %s: %d, and %d bytes were read", rt.method, rt.path, name, rec.Code, read)
+			}
+		}
+	}
 }

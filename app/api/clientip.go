@@ -33,6 +33,21 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 	return addr.String()
 }
 
+// networkOf is what counts as one caller where callers are counted: an address of
+// IPv4, and of IPv6 the /64 network, which one subscriber has to itself.
+func networkOf(ip string) string {
+	addr, err := netip.ParseAddr(ip)
+	if err != nil || addr.Is4() {
+		return ip
+	}
+
+	prefix, err := addr.Prefix(64)
+	if err != nil {
+		return ip
+	}
+	return prefix.String()
+}
+
 // parseHop reads an address as proxies write it, some of them with the port.
 func parseHop(hop string) (netip.Addr, bool) {
 	if withPort, err := netip.ParseAddrPort(hop); err == nil {

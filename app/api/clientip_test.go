@@ -46,6 +46,15 @@ func TestTheClientIsTheLastHopThatIsNotTrusted(t *testing.T) {
 	}
 }
 
+func TestTheAddressesOfOneSubscriberAreOneNetwork(t *testing.T) {
+	is := is.New(t)
+	for ip, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1", "2001:db8::1": "2001:db8::/64", "2001:db8::ffff:1": "2001:db8::/64", "2001:db8:0:1::1": "2001:db8:0:1::/64", "@": "@", "": "",
+	} {
+		is.Equal(networkOf(ip), want)
+	}
+}
+
 // FuzzClientIP looks for a header that makes something else of the client than
 // an address.
 func FuzzClientIP(f *testing.F) {

@@ -31,7 +31,7 @@ func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if owner, ok := w.(FailureRecorder); ok {
 		owner.RecordFailure(err)
 	} else if e.status() >= 500 {
-		s.Log.Error("request refused", "request_id", x.request.id, "method", r.Method, "error", err)
+		s.Log.Error("request refused", "request_id", x.request.id, "method", LoggedMethod(r.Method), "error", err)
 	}
 
 	sendError(x, e)
@@ -39,3 +39,6 @@ func (s *Server) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 
 // ClientIP is the address of the client, also behind trusted proxies.
 func (s *Server) ClientIP(r *http.Request) string { return clientIP(r, s.TrustedProxies) }
+
+// ClientNetwork is what counts as one client where clients are counted.
+func (s *Server) ClientNetwork(r *http.Request) string { return networkOf(s.ClientIP(r)) }

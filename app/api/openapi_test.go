@@ -163,3 +163,46 @@ func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
 		}
 	}
 }
+
+// TestNoFieldOfABodyHasADefault keeps optional fields optional: generators of clients
+// take a field with a default for one that is always there, and require it. What is
+// meant without the field stands in its description.
+func TestNoFieldOfABodyHasADefault(t *testing.T) {
+	looked := make(map[*openapi3.Schema]bool)
+	for path, item := range described().doc.Paths.Map() {
+		for method, operation := range item.Operations() {
+			if operation.RequestBody == nil {
+				continue
+			}
+			for _, content := range operation.RequestBody.Value.Content {
+				for _, where := range defaults(content.Schema, "body", looked) {
+					t.Errorf("%s %s: %s has a default", method, path, where)
+				}
+			}
+		}
+	}
+	if len(looked) < 100 {
+		t.Errorf("only %d schemas were found", len(looked))
+	}
+}
+
+// defaults finds the parts of a schema that have a default.
+func defaults(ref *openapi3.SchemaRef, name string, looked map[*openapi3.Schema]bool) (found []string) {
+	if ref == nil || looked[ref.Value] {
+		return nil
+	}
+	s := ref.Value
+	looked[s] = true
+	if s.Default != nil {
+		found = append(found, name)
+	}
+	for field, property := range s.Properties {
+		found = append(found, defaults(property, name+"."+field, looked)...)
+	}
+	for _, list := range []openapi3.SchemaRefs{s.AllOf, s.AnyOf, s.OneOf, {s.Items, s.Not, s.AdditionalProperties.Schema}} {
+		for _, part := range list {
+			found = append(found, defaults(part, name, looked)...)
+		}
+	}
+	return found
+}

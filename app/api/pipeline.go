@@ -133,19 +133,23 @@ func (s *Server) record(x *exchange) {
 		status = statusClientGone
 	}
 
+	// Whoever has a key is always logged, strangers as far as their quota goes.
 	ip := clientIP(r.http, s.TrustedProxies)
-	s.calls.add(r, status, took, ip)
+	logged := r.isAuthenticated() || s.LogsStranger(ip)
+	if logged {
+		s.calls.add(r, status, took, ip)
+	}
 
 	template := ""
 	if r.route != nil {
 		template = "/v1" + r.route.path
 	}
 	if s.OnRequest != nil {
-		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took})
+		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took, Unlogged: !logged})
 	}
 
 	level := levelOf(status)
-	if !s.Log.Enabled(r.http.Context(), level) {
+	if !logged || !s.Log.Enabled(r.http.Context(), level) {
 		return
 	}
 

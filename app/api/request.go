@@ -96,28 +96,41 @@ func (s *Server) parseListQuery(r *request, scope string) (listQuery, error) {
 	return q, nil
 }
 
-// maxLoggedPath bounds what a caller can write into the logs with one request.
-const maxLoggedPath = 512
+const (
+	// maxLoggedPath bounds what a caller can write into the logs with one request.
+	maxLoggedPath = 512
+	// maxStrangerPath is the same for a caller without a key: enough to see what was
+	// meant.
+	maxStrangerPath = 128
+)
+
+// isAuthenticated tells whether the caller has a valid key.
+func (r *request) isAuthenticated() bool { return r.org.ID != 0 }
 
 // loggedPath is the path for the logs: without the query, which may contain secrets,
 // and escaped, because it may be shown in a terminal.
 func (r *request) loggedPath() string {
+	limit := maxStrangerPath
+	if r.isAuthenticated() {
+		limit = maxLoggedPath
+	}
+
 	path := r.http.URL.EscapedPath()
-	return path[:min(len(path), maxLoggedPath)]
+	return path[:min(len(path), limit)]
 }
 
 // logAttrs are the attributes of the request's log line.
 func (r *request) logAttrs(status int, took time.Duration, ip string) []slog.Attr {
 	attrs := []slog.Attr{
 		slog.String("request_id", r.id),
-		slog.String("method", r.http.Method),
+		slog.String("method", LoggedMethod(r.http.Method)),
 		slog.String("path", r.loggedPath()),
 		slog.Int("status", status),
 		slog.Duration("took", took),
 		slog.String("ip", ip),
 	}
 
-	if r.org.ID != 0 {
+	if r.isAuthenticated() {
 		attrs = append(attrs, slog.String("org", r.org.PublicID), slog.String("key", r.key.ID))
 	}
 	return attrs

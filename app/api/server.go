@@ -80,6 +80,9 @@ type Observation struct {
 	Route  string // the template, never the path itself; "" if there was none
 	Status int
 	Took   time.Duration
+	// Unlogged says that the request is not in the logs, because strangers make too
+	// many.
+	Unlogged bool
 }
 
 // Server answers everything under /v1.
@@ -90,18 +93,21 @@ type Server struct {
 	publicPaths  []string           // paths that need no key
 	limits       *limiters
 	inFlight     *inFlightRequests
+	strangers    *strangerQuota
 	calls        *callLog
 	cursors      *cursorCodec
 }
 
 // New makes a server. Close it to write the rest of the API log.
 func New(o Options) *Server {
+	strangers := newStrangerQuota()
 	s := &Server{
-		Options:  o,
-		limits:   newLimiters(),
-		inFlight: newInFlightRequests(),
-		calls:    newCallLog(o.DB, o.Log),
-		cursors:  newCursorCodec(o.DB.DeriveKey("cursor")),
+		Options:   o,
+		limits:    newLimiters(),
+		inFlight:  newInFlightRequests(),
+		strangers: strangers,
+		calls:     newCallLog(o.DB, o.Log, strangers),
+		cursors:   newCursorCodec(o.DB.DeriveKey("cursor")),
 	}
 	s.mount(s.routes())
 	return s

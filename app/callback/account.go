@@ -13,7 +13,7 @@ import (
 type accountChange func(tx *storage.Tx, a storage.Account) error
 
 // prepareAccount reads a change of a business account or of one of its numbers.
-func (s *Server) prepareAccount(n provider.CallbackChange) []step {
+func (s *Server) prepareAccount(n provider.CallbackChange) []piece {
 	u, err := provider.Read[provider.AccountUpdate](n.Value)
 	if err != nil {
 		return s.keepChange(n, "unreadable")
@@ -32,7 +32,7 @@ func (s *Server) prepareAccount(n provider.CallbackChange) []step {
 		phone = string(u.PhoneNumber)
 	}
 
-	return []step{func(tx *storage.Tx) error {
+	return []piece{{wholeChange(n), func(tx *storage.Tx) error {
 		accounts, err := affectedAccounts(tx, waba, phone)
 		if err != nil {
 			return err
@@ -50,7 +50,7 @@ func (s *Server) prepareAccount(n provider.CallbackChange) []step {
 			}
 		}
 		return nil
-	}}
+	}}}
 }
 
 // affectedAccounts finds the accounts that a change is about: the one with the

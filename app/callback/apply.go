@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"confab/jobs/provider"
@@ -17,9 +16,9 @@ import (
 // keep that short.
 type step func(*storage.Tx) error
 
-// piece is a step and the change that it comes from.
+// piece is one item of a callback and the step that writes it.
 type piece struct {
-	news  provider.CallbackChange
+	item
 	apply step
 }
 
@@ -62,13 +61,14 @@ func isTransient(err error) bool {
 
 // applyOneByOne writes pieces in a transaction each, after one of them failed. A
 // piece that the database refuses is kept as it came: otherwise the provider
-// would repeat it for a week.
+// would repeat it for a week. Only its own item is kept, so that a callback of
+// which everything is refused is not stored many times over.
 func (s *Server) applyOneByOne(ctx context.Context, pieces []piece) error {
 	for _, p := range pieces {
 		err := s.DB.Update(ctx, p.apply)
 		if err != nil && !isTransient(err) {
-			s.Log.Error("a callback could not be applied", "field", p.news.Field, "error", err)
-			err = s.DB.Update(ctx, s.keepRaw(wholeChange(p.news), "failed"))
+			s.Log.Error("a callback could not be applied", "field", metricLabel(p.Field), "error", err)
+			err = s.DB.Update(ctx, s.keepRaw(p.item, "failed"))
 		}
 		if err != nil {
 			return err
@@ -88,45 +88,52 @@ func (s *Server) pieces(body []byte) (all []piece) {
 
 	changes, err := provider.ParseCallback(text)
 	if err != nil {
-		unread := provider.CallbackChange{Change: provider.Change{Value: body}}
-		return []piece{{unread, s.keepRaw(item{Change: unread.Change}, "unreadable")}}
+		unread := item{Change: provider.Change{Value: body}}
+		return []piece{{unread, s.keepRaw(unread, "unreadable")}}
 	}
 
 	for _, n := range changes {
-		for _, apply := range s.prepareChange(n) {
-			all = append(all, piece{n, apply})
+		prepare := preparerOf(n.Field)
+		if prepare == nil {
+			all = append(all, s.keepChange(n, "not handled")...)
+			continue
 		}
+		all = append(all, prepare(s, n)...)
 	}
 	return all
 }
 
-// prepareChange returns the steps of a change, by its field.
-func (s *Server) prepareChange(n provider.CallbackChange) []step {
-	switch n.Field {
+// preparerOf returns what splits a change with this field into pieces, nil if the
+// field is none that we know.
+func preparerOf(field string) func(*Server, provider.CallbackChange) []piece {
+	switch field {
 	case "messages":
-		return s.prepareMessages(n)
+		return (*Server).prepareMessages
 	case "smb_message_echoes":
-		return s.prepareEchoes(n)
+		return (*Server).prepareEchoes
 	case "user_id_update":
-		return s.prepareIdentities(n)
+		return (*Server).prepareIdentities
 	case "user_preferences":
-		return s.preparePreferences(n)
+		return (*Server).preparePreferences
 	case "history", "smb_app_state_sync":
-		return s.keepChange(n, "not used")
+		return (*Server).keepUnused
 	case "message_template_status_update", "message_template_quality_update",
 		"message_template_components_update", "template_category_update":
-		return s.prepareTemplate(n)
+		return (*Server).prepareTemplate
 	case "account_update", "account_review_update", "account_alerts", "business_capability_update",
 		"phone_number_quality_update", "phone_number_name_update", "security":
-		return s.prepareAccount(n)
-	default:
-		return s.keepChange(n, "not handled")
+		return (*Server).prepareAccount
 	}
+	return nil
 }
 
-// keepChange returns the step for a change that is only kept.
-func (s *Server) keepChange(n provider.CallbackChange, reason string) []step {
-	return []step{s.keepRaw(wholeChange(n), reason)}
+// keepUnused returns the piece for a change that we know and do not use.
+func (s *Server) keepUnused(n provider.CallbackChange) []piece { return s.keepChange(n, "not used") }
+
+// keepChange returns the piece for a change that is only kept.
+func (s *Server) keepChange(n provider.CallbackChange, reason string) []piece {
+	whole := wholeChange(n)
+	return []piece{{whole, s.keepRaw(whole, reason)}}
 }
 
 // item is a change, or one item of its value, with the phone number id and the
@@ -179,11 +186,10 @@ func (s *Server) keepRaw(what item, reason string) step {
 	}
 }
 
-// metricLabel is the name of a field for metrics, or "other" if it does not look
-// like one: the name comes from outside.
+// metricLabel is the name of a field for metrics and logs, or "other" if we do not
+// know it: the name comes from outside, and each new one would be a new series.
 func metricLabel(field string) string {
-	invalid := func(c rune) bool { return c != '_' && (c < 'a' || c > 'z') }
-	if field == "" || len(field) > 40 || strings.ContainsFunc(field, invalid) {
+	if preparerOf(field) == nil {
 		return "other"
 	}
 	return field

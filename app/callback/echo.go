@@ -11,14 +11,14 @@ import (
 )
 
 // prepareEchoes reads echoes: the messages that the business sent from its phone.
-func (s *Server) prepareEchoes(n provider.CallbackChange) (all []step) {
+func (s *Server) prepareEchoes(n provider.CallbackChange) (all []piece) {
 	f, err := readNumberChange(n)
 	if err != nil || len(f.value.Echoes) == 0 {
 		return s.keepChange(n, "unreadable")
 	}
 
 	for _, raw := range f.value.Echoes {
-		all = append(all, s.prepareEcho(f, raw))
+		all = append(all, piece{f.item(raw), s.prepareEcho(f, raw)})
 	}
 	return all
 }

@@ -101,13 +101,17 @@ func FuzzSignature(f *testing.F) {
 	for _, header := range []string{"", "sha256=", sign("{}"), strings.ToUpper(sign("{}")), sign("{}") + "00", "sha256=sha256=", "sha1=00", sign("{}") + ", " + sign("x"), " " + sign("{}")} {
 		f.Add(header, "{}")
 	}
+	believed := func(body, header string) bool {
+		signature, ok := parseSignature(header)
+		return ok && isSigned([]byte(body), signature, secret)
+	}
 	f.Fuzz(func(t *testing.T, header, body string) {
 		given, prefixed := strings.CutPrefix(header, "sha256=")
 		genuine := prefixed && strings.EqualFold(given, strings.TrimPrefix(sign(body), "sha256="))
-		if validSignature([]byte(body), header, secret) != genuine {
+		if believed(body, header) != genuine {
 			t.Errorf("%q is believed to sign %q, or is not", header, body)
 		}
-		if validSignature([]byte(body+" "), sign(body), secret) || !validSignature([]byte(body), sign(body), secret) {
+		if believed(body+" ", sign(body)) || !believed(body, sign(body)) {
 			t.Errorf("%q has another signature than its own", body)
 		}
 	})

@@ -30,7 +30,7 @@ func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawM
 }
 
 // prepareIdentities reads changes of people's ids.
-func (s *Server) prepareIdentities(n provider.CallbackChange) (all []step) {
+func (s *Server) prepareIdentities(n provider.CallbackChange) (all []piece) {
 	f, err := readNumberChange(n)
 	if err != nil || len(f.value.Identities) == 0 {
 		return s.keepChange(n, "unreadable")
@@ -41,12 +41,12 @@ func (s *Server) prepareIdentities(n provider.CallbackChange) (all []step) {
 		before := newPerson("", change.UserID.Previous, change.ParentUserID.Previous)
 		after := newPerson(change.WaID, change.UserID.Current, change.ParentUserID.Current)
 		if err != nil || after.bsuid == "" || before.isUnknown() && after.phone == "" {
-			all = append(all, s.keepRaw(f.item(raw), "unreadable identity"))
+			all = append(all, piece{f.item(raw), s.keepRaw(f.item(raw), "unreadable identity")})
 			continue
 		}
 
 		profiles, _ := f.findPeople(change.WaID, change.UserID.Current)
-		all = append(all, s.changeIdentity(f, raw, before, after.withProfiles(profiles), change.Timestamp))
+		all = append(all, piece{f.item(raw), s.changeIdentity(f, raw, before, after.withProfiles(profiles), change.Timestamp)})
 	}
 	return all
 }
@@ -106,14 +106,14 @@ func union(all, more []storage.Thread) []storage.Thread {
 }
 
 // preparePreferences reads whether people want marketing messages.
-func (s *Server) preparePreferences(n provider.CallbackChange) (all []step) {
+func (s *Server) preparePreferences(n provider.CallbackChange) (all []piece) {
 	f, err := readNumberChange(n)
 	if err != nil || len(f.value.Preferences) == 0 {
 		return s.keepChange(n, "unreadable")
 	}
 
 	for _, raw := range f.value.Preferences {
-		all = append(all, s.preparePreference(f, raw))
+		all = append(all, piece{f.item(raw), s.preparePreference(f, raw)})
 	}
 	return all
 }

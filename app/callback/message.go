@@ -11,24 +11,28 @@ import (
 	"confab/storage"
 )
 
+// maxLoggedText bounds what a callback can write into the log, in characters.
+const maxLoggedText = 200
+
 // prepareMessages reads a change with the field messages: messages from people,
 // and the statuses of messages that we sent.
-func (s *Server) prepareMessages(n provider.CallbackChange) (all []step) {
+func (s *Server) prepareMessages(n provider.CallbackChange) (all []piece) {
 	f, err := readNumberChange(n)
 	if err != nil {
 		return s.keepChange(n, "unreadable")
 	}
 
 	for _, raw := range f.value.Statuses {
-		all = append(all, s.prepareStatus(f, raw))
+		all = append(all, piece{f.item(raw), s.prepareStatus(f, raw)})
 	}
 	for _, raw := range f.value.Messages {
-		all = append(all, s.prepareMessage(f, raw))
+		all = append(all, piece{f.item(raw), s.prepareMessage(f, raw)})
 	}
 
 	if len(f.value.Errors) > 0 {
 		first := f.value.Errors[0]
-		s.Log.Warn("the provider reports an error", "phone_number_id", f.number, "code", first.Code, "message", first.Message)
+		s.Log.Warn("the provider reports an error",
+			"phone_number_id", f.number, "code", first.Code, "message", truncate(first.Message, maxLoggedText))
 		all = append(all, s.keepChange(n, "reported error")...)
 	}
 

@@ -252,6 +252,32 @@ func TestTheRestOfABatchIsTakenWhenOnePieceFails(t *testing.T) {
 	l.is.Equal(l.conversation().Unread, 2)
 }
 
+// TestOnlyThePieceThatFailsIsKept posts a change that the database refuses item by
+// item: what is kept of it must not be larger than what came.
+func TestOnlyThePieceThatFailsIsKept(t *testing.T) {
+	l := newLine(t)
+	storagetest.Exec(t, l.dir, `CREATE TRIGGER broken BEFORE INSERT ON messages WHEN new.provider_id LIKE 'wamid.bad%' BEGIN SELECT RAISE(ABORT, 'no'); END`)
+	l.hear(hello("wamid.1", "good"))
+	var messages []string
+	for i := range 20 {
+		messages = append(messages, hello(fmt.Sprint("wamid.bad.", i), "bad"), hello(fmt.Sprint("wamid.good.", i), "good"))
+	}
+	echo := storagetest.Swap(t, hello("wamid.bad.echo", "bad"), `"from"`, `"to"`)
+	change := news("messages", "messages", anasProfile, messages...)
+	l.post(change, news("smb_message_echoes", "message_echoes", "", echo))
+	l.is.Equal(len(l.said()), 21)
+
+	payloads := storagetest.Select[string](t, l.dir, `SELECT payload FROM raw_callbacks WHERE reason = 'failed' ORDER BY id`)
+	l.is.Equal(len(payloads), 21)
+	if size := len(strings.Join(payloads, "")); size > len(change) {
+		t.Errorf("of a change of %d bytes %d are kept", len(change), size)
+	}
+	l.is.Equal(payloads[0], messages[0]) // as it came
+	l.is.Equal(payloads[20], echo)
+	owners := storagetest.Select[int64](t, l.dir, `SELECT DISTINCT account_id FROM raw_callbacks`)
+	l.is.Equal(owners, []int64{l.account.ID}) // they go with their account
+}
+
 func TestWhatStandsBesideAMessageDoesNotHoldItUp(t *testing.T) {
 	l := newLine(t)
 	for i, odd := range []string{

@@ -8,7 +8,7 @@
 //
 //   - Split (apply.go): a callback holds changes, a change of a number holds
 //     items. Each prepare… method reads one kind outside the transaction and
-//     returns a step for each item.
+//     returns a piece for each item: the item, and the step that writes it.
 //   - Commit: the steps run in transactions of up to 50. If a transaction fails
 //     for good, its steps are run one by one, so that one bad item does not stop
 //     the others.
@@ -33,8 +33,10 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
+	"confab/app/bodies"
 	"confab/jobs/messaging"
 	"confab/storage"
 )
@@ -56,7 +58,8 @@ type Options struct {
 	WriteError func(http.ResponseWriter, *http.Request, error)
 }
 
-// Why a callback is refused. Errors of storage are passed on as they are.
+// Why a callback is refused. Errors of storage and bodies.ErrExhausted are passed on
+// as they are.
 var (
 	ErrUnauthorized = errors.New("the callback is not signed by the provider")
 	ErrMethod       = errors.New("callbacks are posted")
@@ -110,16 +113,20 @@ func (s *Server) verifySubscription(w http.ResponseWriter, r *http.Request) erro
 }
 
 // handleCallback checks a callback's signature, commits it, and acknowledges it.
+//
+// Most strangers are refused by the form of the signature, before their body is
+// read. For the others there is no way but to read it first.
 func (s *Server) handleCallback(w http.ResponseWriter, r *http.Request) error {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return ErrTooLarge
-		}
-		return ErrUnreadable
+	signature, ok := parseSignature(r.Header.Get("X-Hub-Signature-256"))
+	if !ok || !s.isConfigured() {
+		return ErrUnauthorized
 	}
 
-	if !s.isConfigured() || !validSignature(body, r.Header.Get("X-Hub-Signature-256"), s.AppSecret) {
+	body, err := readBody(w, r)
+	if err != nil {
+		return err
+	}
+	if !isSigned(body, signature, s.AppSecret) {
 		return ErrUnauthorized
 	}
 
@@ -130,15 +137,72 @@ func (s *Server) handleCallback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// validSignature checks the header sha256=<hex>, an HMAC over the exact bytes of
-// the body.
-func validSignature(body []byte, header, secret string) bool {
-	given, err := hex.DecodeString(strings.TrimPrefix(header, "sha256="))
-	if err != nil || !strings.HasPrefix(header, "sha256=") {
-		return false
+// readBody reads a callback into memory.
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > maxBody {
+		return nil, ErrTooLarge
 	}
 
+	body, err := readParts(http.MaxBytesReader(w, r.Body, maxBody), r.ContentLength)
+	if err == nil || errors.Is(err, bodies.ErrExhausted) {
+		return body, err
+	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, ErrTooLarge
+	}
+	return nil, ErrUnreadable
+}
+
+// partSize is how much memory a body gets before its bytes have arrived.
+const partSize = 16 << 10
+
+// readParts reads a body in parts and joins them when it is complete: a buffer that
+// grows would take several times as much memory for what strangers never finish. A
+// body that announces less than a part, as most do, is its only part. The length is
+// -1 if it is not announced.
+func readParts(body io.Reader, length int64) ([]byte, error) {
+	size := int64(partSize)
+	if length >= 0 {
+		size = min(size, length)
+	}
+
+	var full [][]byte
+	part := make([]byte, 0, size)
+	for {
+		n, err := body.Read(part[len(part):cap(part)])
+		part = part[:len(part)+n]
+
+		switch {
+		case err == io.EOF && len(full) == 0:
+			return part, nil
+		case err == io.EOF:
+			return slices.Concat(append(full, part)...), nil
+		case err != nil:
+			return nil, err
+		}
+
+		if len(part) == cap(part) {
+			full = append(full, part)
+			part = make([]byte, 0, partSize)
+		}
+	}
+}
+
+// parseSignature reads the header sha256=<hex>. The result is false if it has any
+// other form.
+func parseSignature(header string) (signature []byte, ok bool) {
+	digits, ok := strings.CutPrefix(header, "sha256=")
+	if !ok || len(digits) != hex.EncodedLen(sha256.Size) {
+		return nil, false
+	}
+
+	signature, err := hex.DecodeString(digits)
+	return signature, err == nil
+}
+
+// isSigned checks a signature, an HMAC over the exact bytes of the body.
+func isSigned(body, signature []byte, secret string) bool {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
-	return hmac.Equal(given, mac.Sum(nil))
+	return hmac.Equal(signature, mac.Sum(nil))
 }

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/matryer/is"
 
@@ -92,6 +94,42 @@ func TestOnlyTheProviderIsBelieved(t *testing.T) {
 	}
 }
 
+// TestTheBodyOfAStrangerIsNotRead posts callbacks that cannot be the provider's: a
+// stranger must not make the server hold megabytes to find that out.
+func TestTheBodyOfAStrangerIsNotRead(t *testing.T) {
+	good := sign("")
+	for name, c := range map[string]struct {
+		signature, secret string
+		length            int64
+		want              error
+	}{
+		"no signature":       {"", secret, -1, ErrUnauthorized},
+		"no prefix":          {strings.TrimPrefix(good, "sha256="), secret, -1, ErrUnauthorized},
+		"a digit too few":    {good[:len(good)-1], secret, -1, ErrUnauthorized},
+		"a digit too many":   {good + "0", secret, -1, ErrUnauthorized},
+		"two digits more":    {good + "00", secret, -1, ErrUnauthorized},
+		"no digits":          {"sha256=" + strings.Repeat("x", 64), secret, -1, ErrUnauthorized},
+		"no secret is set":   {good, "", -1, ErrUnauthorized},
+		"it says it is long": {good, secret, maxBody + 1, ErrTooLarge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			s := newCallbacks(t)
+			var refused error
+			s.AppSecret, s.WriteError = c.secret, func(_ http.ResponseWriter, _ *http.Request, err error) { refused = err }
+			body := strings.NewReader(strings.Repeat(" ", maxBody))
+			r := httptest.NewRequest("POST", "/provider/webhook", body)
+			r.ContentLength = c.length
+			r.Header.Set("X-Hub-Signature-256", c.signature)
+			s.ServeHTTP(httptest.NewRecorder(), r)
+			is.True(errors.Is(refused, c.want))
+			if read := maxBody - body.Len(); read > 0 {
+				t.Errorf("%d bytes were read", read)
+			}
+		})
+	}
+}
+
 func TestWithoutSecretsNobodyIsBelieved(t *testing.T) {
 	is := is.New(t)
 	for _, o := range []Options{{AppSecret: secret}, {VerifyToken: token}, {}} {
@@ -108,6 +146,28 @@ func TestAnOversizedCallbackIsRefused(t *testing.T) {
 	body := strings.Repeat(" ", maxBody+1)
 	_, refused := post(t, s, body, sign(body))
 	is.True(errors.Is(refused, ErrTooLarge))
+}
+
+// TestABodyIsReadAsItCame reads bodies around the size of a part, in pieces of any
+// size, whether or not they announce their length.
+func TestABodyIsReadAsItCame(t *testing.T) {
+	is := is.New(t)
+	for _, size := range []int{0, 1, partSize - 1, partSize, partSize + 1, 3*partSize + 7} {
+		text := strings.Repeat("0123456789abcde", size/15+1)[:size]
+		for name, reader := range map[string]io.Reader{
+			"at once": strings.NewReader(text), "with its end": iotest.DataErrReader(strings.NewReader(text)), "in halves": iotest.HalfReader(strings.NewReader(text)),
+		} {
+			length := int64(size)
+			if name == "in halves" {
+				length = -1
+			}
+			body, err := readParts(reader, length)
+			is.NoErr(err)
+			is.True(string(body) == text)
+		}
+		_, err := readParts(io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)), int64(size+1))
+		is.Equal(err, io.ErrUnexpectedEOF) // what breaks off is not taken for the whole
+	}
 }
 
 func TestAFailedCommitIsNotAcknowledged(t *testing.T) {

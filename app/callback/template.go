@@ -11,7 +11,7 @@ import (
 
 // prepareTemplate reads a change of a template. It applies to every account of the
 // business account, because they share their templates.
-func (s *Server) prepareTemplate(n provider.CallbackChange) []step {
+func (s *Server) prepareTemplate(n provider.CallbackChange) []piece {
 	u, err := provider.Read[provider.TemplateUpdate](n.Value)
 	if err != nil {
 		return s.keepChange(n, "unreadable")
@@ -22,7 +22,7 @@ func (s *Server) prepareTemplate(n provider.CallbackChange) []step {
 		return s.keepChange(n, "no effect")
 	}
 
-	return []step{func(tx *storage.Tx) error {
+	return []piece{{wholeChange(n), func(tx *storage.Tx) error {
 		all, err := tx.TemplatesAtProvider(n.WABA, string(u.ID), u.Name, provisioning.TemplateLanguage(u.Language))
 		if err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s *Server) prepareTemplate(n provider.CallbackChange) []step {
 			}
 		}
 		return nil
-	}}
+	}}}
 }
 
 // templateChangeFor returns what an update does to a template, or nil if nothing.

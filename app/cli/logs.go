@@ -80,6 +80,8 @@ func (e *env) logs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs",
 		Short: "Show the latest calls of the API, oldest first",
+		Long: "Show the latest calls of the API, oldest first: every call with a valid key, and of those\n" +
+			"without one, which anybody can make, at most 60 a minute (20 from one network).",
 		Example: "  confab logs\n" +
 			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
 			"  confab logs --follow --json",

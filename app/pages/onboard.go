@@ -4,6 +4,7 @@ import (
 	"context"
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -40,9 +41,9 @@ type OnboardOptions struct {
 	// SimulateSignup replaces the provider's signup, for a name and a number. Only a
 	// sandbox has it; all others show the provider's own.
 	SimulateSignup func(name, phone string) (Signup, error)
-	// ClientIP is the address of a visitor.
-	ClientIP func(*http.Request) string
-	Log      *slog.Logger
+	// ClientNetwork is what counts as one visitor where visits are limited.
+	ClientNetwork func(*http.Request) string
+	Log           *slog.Logger
 }
 
 // Signup is what the provider's signup returns to the browser.
@@ -69,7 +70,7 @@ type Signup struct {
 //     used, which is shown like a failure.
 //
 // Only who knows the account that a signup has made is shown its outcome; everybody else
-// with the link sees the link. Each address may make a limited number of requests, and
+// with the link sees the link. Each network may make a limited number of requests, and
 // requests with unknown tokens count more.
 type Onboard struct {
 	OnboardOptions
@@ -120,7 +121,7 @@ func (p *Onboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.writePage(http.StatusForbidden, errorPage("This address is not ours", "Open the link exactly as you received it."))
 	case token == "assets":
 		p.assets.serve(w, r, rest)
-	case p.limits.exceeded(p.ClientIP(r), 1):
+	case p.limits.exceeded(p.ClientNetwork(r), 1):
 		w.Header().Set("Retry-After", "1")
 		v.writePage(http.StatusTooManyRequests, errorPage("Too many tries", "Wait a moment, then open the link again."))
 	case rest != "" && rest != "progress":
@@ -168,7 +169,7 @@ func (v *visit) serveLink(next func() error) {
 
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
-		v.limits.exceeded(v.ClientIP(v.r), costOfMiss-1)
+		v.limits.exceeded(v.ClientNetwork(v.r), costOfMiss-1)
 		v.showNotFound()
 	case err != nil:
 		v.showFailure(err)
@@ -210,8 +211,16 @@ func (v *visit) showNotFound() {
 		"Check that you opened all of it. If it still does not work, ask whoever sent it to you for a new one."))
 }
 
+// recordFailure gives an error to whoever logs the request, so that the log has one
+// line about it.
+func (v *visit) recordFailure(err error) {
+	if owner, ok := v.w.(interface{ RecordFailure(error) }); ok {
+		owner.RecordFailure(err)
+	}
+}
+
 func (v *visit) showFailure(err error) {
-	v.Log.Error("a setup page failed", "request_id", v.w.Header().Get("X-Request-Id"), "setup_link", v.invitation.ID, "error", err)
+	v.recordFailure(fmt.Errorf("setup link %q: %w", v.invitation.ID, err))
 	v.w.Header().Set("Retry-After", "1")
 	v.writePage(http.StatusServiceUnavailable, errorPage("Something went wrong on our side", "Please try again in a moment."))
 }

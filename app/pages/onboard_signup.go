@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"confab/app/bodies"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -34,7 +35,11 @@ type formFields struct {
 // servePost takes the form of a signup that is finished or was cancelled.
 func (v *visit) servePost() error {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
-	if err := v.r.ParseForm(); err != nil {
+	err := v.r.ParseForm()
+	if errors.Is(err, bodies.ErrExhausted) {
+		return err
+	}
+	if err != nil {
 		v.writePage(http.StatusBadRequest, errorPage("The form could not be read", "Open the link again, and use the form there."))
 		return nil
 	}
