@@ -61,6 +61,13 @@ func (m *Message) SetMedia(file Media) {
 	m.MediaToken, m.MediaMIMEType, m.MediaSize, m.MediaFilename = &file.URLToken, &file.MIMEType, &file.Size, file.Filename
 }
 
+// setThread makes a thread the message's own.
+func (m *Message) setThread(t Thread) {
+	m.ConversationID, m.ConversationStatus = t.ConversationID, t.Status
+	m.ContactID, m.ContactPhone, m.ContactBSUID, m.ContactParentBSUID = t.ID, t.PhoneNumber, t.BSUID, t.ParentBSUID
+	m.ContactUsername, m.ContactName = t.Username, t.Name
+}
+
 // To is the number that a message goes to: the one it was addressed to, or else
 // the contact's, if it is known.
 func (m Message) To() *string {
@@ -217,16 +224,18 @@ func (tx *Tx) InsertMessage(m *Message) error {
 
 // MarkSent records that the provider took a message, under which id, and reads
 // the state of its conversation. A callback may have been faster: then the status
-// stays ahead. If it brought the id, ErrNotFound says that nothing is left to do,
-// as for a message that was deleted.
-func (tx *Tx) MarkSent(m *Message, providerID string) error { return tx.markSent(m, &providerID) }
+// stays ahead. It returns false where nothing is left to do: the message was
+// deleted, or a callback has brought its id.
+func (tx *Tx) MarkSent(m *Message, providerID string) (bool, error) {
+	return tx.markSent(m, &providerID)
+}
 
 // MarkSentWithoutID is MarkSent where another message has the provider's id already.
-func (tx *Tx) MarkSentWithoutID(m *Message) error { return tx.markSent(m, nil) }
+func (tx *Tx) MarkSentWithoutID(m *Message) (bool, error) { return tx.markSent(m, nil) }
 
 // markSent tries what is almost always so before it asks: a message that waits.
 // RETURNING would cost more than the second statement.
-func (tx *Tx) markSent(m *Message, providerID *string) error {
+func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	status := MessageSent
 	n, err := tx.exec(`
 		UPDATE messages
@@ -235,18 +244,20 @@ func (tx *Tx) markSent(m *Message, providerID *string) error {
 	if err == nil && n == 0 {
 		status, err = tx.markSentLate(m.ID, providerID)
 	}
-	if err != nil {
-		return err
+	if err != nil || status == "" {
+		return false, err
 	}
 
 	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
-	return tx.scan([]any{&m.ConversationStatus}, `SELECT status FROM conversations WHERE id = ?`, m.ConversationID)
+	return true, tx.readThread(m)
 }
 
-// markSentLate is markSent for a message that has moved on.
+// markSentLate is markSent for a message that has moved on. The status is "" if
+// nothing is left to do.
 func (tx *Tx) markSentLate(id string, providerID *string) (status string, err error) {
-	if err := tx.scan([]any{&status}, `SELECT status FROM messages WHERE id = ? AND provider_id IS NULL`, id); err != nil {
-		return "", err
+	err = tx.scan([]any{&status}, `SELECT status FROM messages WHERE id = ? AND provider_id IS NULL`, id)
+	if err != nil {
+		return "", IgnoreNotFound(err)
 	}
 
 	status = NextStatus(status, MessageSent)
@@ -254,6 +265,21 @@ func (tx *Tx) markSentLate(id string, providerID *string) (status string, err er
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE id = ?`, providerID, status, tx.Now, id)
+}
+
+// readThread reads the state of a message's conversation. Whoever holds the message
+// read it before a call that may have taken minutes. If its contact was merged into
+// another meanwhile, the message has gone along, and now shows what it has become.
+func (tx *Tx) readThread(m *Message) error {
+	var contact string
+	err := tx.scan([]any{&m.ConversationStatus, &contact}, `SELECT status, contact_id FROM conversations WHERE id = ?`, m.ConversationID)
+	if err == nil && contact == m.ContactID || IgnoreNotFound(err) != nil {
+		return err
+	}
+
+	t, err := tx.ThreadOf(m.ID)
+	m.setThread(t)
+	return err
 }
 
 // MarkStatus moves a message to the state that a callback reports, and records the
@@ -304,8 +330,9 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 
 // UnreadCount is what came in after a message, as far as a reader saw.
 type UnreadCount struct {
-	count int
-	upTo  After // the newest message that was looked at
+	conversation string
+	count        int
+	upTo         After // the newest message that was looked at
 }
 
 // inboundBehind counts the messages of a conversation that came in behind one;
@@ -317,6 +344,7 @@ const inboundBehind = `
 // CountUnreadAfter counts what came in after a message. It may be much, so it is
 // counted before the transaction, which then counts only what is newer still.
 func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
+	u.conversation = m.ConversationID
 	err = rx.scan([]any{&u.upTo.Key, &u.upTo.ID}, `
 		SELECT created_at, id FROM messages
 		WHERE conversation_id = ?
@@ -336,6 +364,12 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
 	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
 		return err
+	}
+
+	// The message may have come into another conversation after it was counted, by a
+	// merge of contacts: then all behind it counts.
+	if unread.conversation != m.ConversationID {
+		unread = UnreadCount{upTo: After{m.CreatedAt, m.ID}}
 	}
 
 	return tx.execOne(`

@@ -44,6 +44,11 @@ func (rx *Rx) Thread(account int64, contact string) (Thread, error) {
 	return rx.thread(threads+`c.id = ? AND c.account_id = ?`, contact, account)
 }
 
+// ThreadOf finds the thread that a message belongs to.
+func (rx *Rx) ThreadOf(message string) (Thread, error) {
+	return rx.thread(threads+`c.id = (SELECT contact_id FROM messages WHERE id = ?)`, message)
+}
+
 // ThreadByPhone finds the thread of the person with a number in E.164.
 func (rx *Rx) ThreadByPhone(account int64, phone string) (Thread, error) {
 	return rx.thread(threads+withPhone, account, phone)

@@ -109,3 +109,18 @@ func (l *line) sentEvents(id string) (n int) {
 	}
 	return n
 }
+
+// TestStatusesThatWaitedTogetherAreToldInTheirOrder lets one callback bring all
+// statuses of a message whose id is not known yet.
+func TestStatusesThatWaitedTogetherAreToldInTheirOrder(t *testing.T) {
+	l := newLine(t)
+	id := l.outbound(l.account, "")
+	names := []string{"sent", "delivered", "read", "played"}
+	var all []string
+	for _, name := range names {
+		all = append(all, status("wamid.1", name, ""))
+	}
+	l.report(ourNumber, all...)
+	l.settle(id, "wamid.1")
+	l.is.Equal(l.told("wamid.1"), names)
+}

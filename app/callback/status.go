@@ -32,12 +32,12 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 			return err
 		}
 
-		m, err := s.findReportedMessage(tx, account, status)
-		if errors.Is(err, storage.ErrNotFound) { // it may come later
-			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
+		m, found, err := s.findReportedMessage(tx, account, status)
+		if err != nil {
 			return err
 		}
-		if err != nil {
+		if !found { // it may come later
+			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
 			return err
 		}
 
@@ -78,22 +78,24 @@ func recordBSUID(tx *storage.Tx, a storage.Account, m *storage.Message, status p
 // findReportedMessage finds the message of a status: by the provider's id, or by
 // our own id that was sent along. The second way shows that the provider accepted
 // a message although its answer to the send was lost.
-func (s *Server) findReportedMessage(tx *storage.Tx, account storage.Account, status provider.Status) (storage.Message, error) {
-	m, err := tx.ReportedMessage(account.ID, status.ID)
-	if !errors.Is(err, storage.ErrNotFound) || !storage.ValidID(storage.PrefixMessage, status.Tag) {
-		return m, err
+func (s *Server) findReportedMessage(tx *storage.Tx, account storage.Account, status provider.Status) (m storage.Message, found bool, err error) {
+	m, err = tx.ReportedMessage(account.ID, status.ID)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return m, err == nil, err
 	}
 
-	m, err = tx.Message(account.ID, status.Tag)
-	if err != nil {
-		return m, err
+	// The tag may also be one of another send, or of a message that was deleted.
+	if !storage.ValidID(storage.PrefixMessage, status.Tag) {
+		return m, false, nil
 	}
-	if m.Direction != storage.Outbound || m.ProviderID != nil {
-		return m, storage.ErrNotFound // the tag is not of this send
+	m, err = tx.Message(account.ID, status.Tag)
+	if err != nil || m.Direction != storage.Outbound || m.ProviderID != nil {
+		return m, false, storage.IgnoreNotFound(err)
 	}
 
 	if err := s.Publisher.MarkAccepted(tx, account, m, status.ID); err != nil {
-		return m, err
+		return m, false, err
 	}
-	return tx.Message(account.ID, m.ID)
+	m, err = tx.Message(account.ID, m.ID)
+	return m, err == nil, err
 }

@@ -15,12 +15,12 @@ import (
 func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Message, providerID string) error {
 	// On a conflict, the provider gave the same id to two messages. It has accepted
 	// both: to send this one again would be worse than to store it without an id.
-	err := tx.MarkSent(&m, providerID)
+	first, err := tx.MarkSent(&m, providerID)
 	if errors.Is(err, storage.ErrConflict) {
-		err = tx.MarkSentWithoutID(&m)
+		first, err = tx.MarkSentWithoutID(&m)
 	}
-	if err != nil {
-		return storage.IgnoreNotFound(err)
+	if err != nil || !first {
+		return err
 	}
 
 	// A message that was given up before stays failed, as its event said.
