@@ -89,3 +89,81 @@ func TestContactsThatMergeDuringTheCallLoseNoEvent(t *testing.T) {
 		}
 	}
 }
+
+// acceptedAs is the provider's yes, with the recipient's number as it writes that.
+func acceptedAs(wamid, waID string) *http.Response {
+	return answered(200, `{"messaging_product":"whatsapp","contacts":[{"input":"x","wa_id":"`+waID+`"}],"messages":[{"id":"`+wamid+`"}]}`)
+}
+
+// thread is the thread that a number finds.
+func (w *world) thread(phone string) (t storage.Thread) {
+	w.t.Helper()
+	storagetest.View(w.t, w.db, func(rx *storage.Rx) (err error) { t, err = rx.ThreadByPhone(w.account.ID, phone); return err })
+	return t
+}
+
+func TestTheAnswerTeachesHowTheProviderWritesANumber(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = func(n int, _ call) (*http.Response, error) {
+			return acceptedAs(fmt.Sprint("wamid.", n), "553187654321"), nil
+		}
+		w.start()
+		var ids []string
+		for range 3 {
+			ids = append(ids, w.queue("+5531987654321", "text", `{"body":"hi"}`)) // the second waits while the first is answered
+		}
+		synctest.Wait()
+		ids = append(ids, w.queue("+5531987654321", "text", `{"body":"hi"}`), w.queue("+553187654321", "text", `{"body":"hi"}`))
+		synctest.Wait()
+
+		contact := w.thread("+553187654321")
+		w.is.Equal(*contact.PhoneNumber, "+553187654321")
+		w.is.Equal(w.thread("+5531987654321").ID, contact.ID)
+		for _, id := range ids {
+			w.is.Equal(w.message(id).ContactID, contact.ID)
+			told := w.sentEvents()[id]
+			w.is.Equal(len(told), 1)
+			w.is.Equal(told[0].Data.Contact.Phone, "+553187654321")
+		}
+		w.is.Equal(w.events()[0][:len("contact.identity_updated")], "contact.identity_updated") // before message.sent, which shows the number
+		w.is.Equal(len(w.events()), 1+len(ids))
+	})
+}
+
+// TestTheAnswerShowsThatBothFormsAreOnePerson sends to somebody who has written before,
+// in the other form of the number.
+func TestTheAnswerShowsThatBothFormsAreOnePerson(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = func(int, call) (*http.Response, error) { return acceptedAs("wamid.1", "553187654321"), nil }
+		w.writes(`"from":"553187654321","from_user_id":"BR.1"`, "wamid.in")
+		known := w.thread("+553187654321")
+		id := w.queue("+5531987654321", "text", `{"body":"hi"}`)
+		w.is.True(w.message(id).ContactID != known.ID)
+		w.start()
+		synctest.Wait()
+
+		m := w.message(id)
+		w.is.Equal([]string{m.ContactID, m.ConversationID, *m.ProviderID}, []string{known.ID, known.ConversationID, "wamid.1"})
+		told := w.sentEvents()[id]
+		w.is.Equal(len(told), 1)
+		w.is.Equal([]string{told[0].Data.Contact.ID, told[0].Data.Conversation.ID}, []string{known.ID, known.ConversationID})
+		w.is.Equal(*w.thread("+5531987654321").PhoneNumber, "+553187654321")
+	})
+}
+
+// TestAnAnswerThatNamesNoNumberTeachesNothing lets the provider write what is no number,
+// or the number that was sent.
+func TestAnAnswerThatNamesNoNumberTeachesNothing(t *testing.T) {
+	for _, waID := range []string{"15550001111", "+15550001111", "x", "123"} {
+		t.Run(waID, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = func(int, call) (*http.Response, error) { return acceptedAs("wamid.1", waID), nil }
+				w.start()
+				id := w.text()
+				synctest.Wait()
+				w.is.Equal(w.events(), []string{"message.sent " + id + ":sent"})
+				w.is.Equal(*w.thread("+15550001111").PhoneNumber, "+15550001111")
+			})
+		})
+	}
+}

@@ -120,6 +120,7 @@ func (w *world) queue(to, kind, content string, change ...func(*storage.Message)
 		m = storage.Message{
 			AccountID: w.account.ID, ConversationID: conversation.ID, ContactID: contact.ID, Direction: storage.Outbound,
 			Type: kind, Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(content), PhoneNumber: &to,
+			ContactPhone: contact.PhoneNumber,
 		}
 		for _, c := range change {
 			c(&m)

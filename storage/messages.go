@@ -61,8 +61,8 @@ func (m *Message) SetMedia(file Media) {
 	m.MediaToken, m.MediaMIMEType, m.MediaSize, m.MediaFilename = &file.URLToken, &file.MIMEType, &file.Size, file.Filename
 }
 
-// setThread makes a thread the message's own.
-func (m *Message) setThread(t Thread) {
+// SetThread makes a thread the message's own.
+func (m *Message) SetThread(t Thread) {
 	m.ConversationID, m.ConversationStatus = t.ConversationID, t.Status
 	m.ContactID, m.ContactPhone, m.ContactBSUID, m.ContactParentBSUID = t.ID, t.PhoneNumber, t.BSUID, t.ParentBSUID
 	m.ContactUsername, m.ContactName = t.Username, t.Name
@@ -138,8 +138,10 @@ func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, er
 // messages have several.
 func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error) {
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
-	err := rx.scan([]any{&m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PlayedAt, &m.ContactBSUID}, `
-		SELECT m.id, m.conversation_id, m.contact_id, m.type, m.status, m.played_at, c.bsuid
+	err := rx.scan([]any{
+		&m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt, &m.ContactPhone, &m.ContactBSUID,
+	}, `
+		SELECT m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.played_at, c.phone_number, c.bsuid
 		FROM messages m JOIN contacts c ON c.id = m.contact_id
 		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
 	return m, err
@@ -278,7 +280,7 @@ func (tx *Tx) readThread(m *Message) error {
 	}
 
 	t, err := tx.ThreadOf(m.ID)
-	m.setThread(t)
+	m.SetThread(t)
 	return err
 }
 

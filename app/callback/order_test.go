@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -94,7 +95,7 @@ func (l *line) settle(id, wamid string) {
 		if err != nil {
 			return err
 		}
-		return l.server.Publisher.MarkAccepted(tx, l.account, m, wamid)
+		return l.server.Publisher.MarkAccepted(tx, l.account, m, wamid, messaging.Person{})
 	})
 	if err != nil {
 		l.t.Fatal(err)
