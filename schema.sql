@@ -185,7 +185,7 @@ CREATE INDEX templates_at_provider ON templates (provider_template_id) WHERE pro
 CREATE TABLE contacts (
     id                  TEXT    PRIMARY KEY,                -- ctc_…
     account_id          INTEGER NOT NULL REFERENCES accounts (id),
-    phone_number        TEXT,                               -- E.164
+    phone_number        TEXT,                               -- E.164, as the provider writes it once that is known
     bsuid               TEXT,
     parent_bsuid        TEXT,
     username            TEXT,
@@ -204,6 +204,17 @@ CREATE INDEX contacts_parent ON contacts (account_id, parent_bsuid, created_at, 
 CREATE INDEX contacts_of_account ON contacts (account_id, created_at, id, updated_at); -- with updated_at, so that updated_since can skip rows without reading them
 CREATE INDEX contacts_by_username ON contacts (account_id, username COLLATE NOCASE, created_at, id) WHERE username IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (account_id, email COLLATE NOCASE, created_at, id) WHERE email IS NOT NULL;
+
+-- Further numbers by which a contact is found: other forms of its own, which clients
+-- write to. A number is one contact's own, or one contact's alias, or neither.
+CREATE TABLE contact_aliases (
+    account_id   INTEGER NOT NULL,
+    phone_number TEXT    NOT NULL,                          -- E.164
+    contact_id   TEXT    NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
+    created_at   INTEGER NOT NULL,
+    PRIMARY KEY (account_id, phone_number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX contact_aliases_of_contact ON contact_aliases (contact_id);
 
 -- One thread per account and contact.
 CREATE TABLE conversations (

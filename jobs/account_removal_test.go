@@ -17,6 +17,7 @@ import (
 // account, ?2 a text that no other account has, ?3 the time.
 const belongings = `
 	INSERT INTO contacts (id, account_id, phone_number, created_at, updated_at) VALUES ('ctc_'||?2, ?1, '+1'||?2, 1, 1);
+	INSERT INTO contact_aliases VALUES (?1, '+2'||?2, 'ctc_'||?2, 1);
 	INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at) VALUES ('lbl_'||?2, 1, 1, ?2, ?2, 'red', 1, 1);
 	INSERT INTO contact_labels VALUES ('ctc_'||?2, 'lbl_'||?2, ?1, 1);
 	INSERT INTO conversations (id, account_id, contact_id, created_at, updated_at) VALUES ('cnv_'||?2, ?1, 'ctc_'||?2, 1, 1);

@@ -282,8 +282,9 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 // again, or failed.
 func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
 	if err == nil {
+		to := messaging.NewPerson(sent.WaID, "", "")
 		return func(tx *storage.Tx) error {
-			return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID)
+			return w.Publisher.MarkAccepted(tx, out.sender.Account, out.message, sent.ID, to)
 		}, nil
 	}
 

@@ -127,6 +127,7 @@ func (w *world) queue(to, kind, content string, change ...func(*storage.Message)
 		m = storage.Message{
 			AccountID: w.account.ID, ConversationID: conversation.ID, ContactID: contact.ID, Direction: storage.Outbound,
 			Type: kind, Status: storage.MessageQueued, Source: storage.SourceAPI, Content: storage.JSON(content), PhoneNumber: &to,
+			ContactPhone: contact.PhoneNumber,
 		}
 		for _, c := range change {
 			c(&m)
@@ -205,11 +206,16 @@ func (w *world) failure() (id string, code int) {
 // report posts a status callback, signed, for the world's number.
 func (w *world) report(wamid, status, tag string) {
 	w.t.Helper()
-	body := fmt.Sprintf(`{"object":"whatsapp_business_account","entry":[{"id":"waba-100200300","changes":[{"field":"messages","value":{
-		"messaging_product":"whatsapp","metadata":{"display_phone_number":"1555100200300","phone_number_id":"100200300"},
-		"statuses":[{"id":%q,"status":%q,"timestamp":"%d","recipient_id":"15550001111","biz_opaque_callback_data":%q}]}}]}]}`,
-		wamid, status, time.Now().Unix(), tag)
-	server := callback.New(callback.Options{DB: w.db, AppSecret: "s", VerifyToken: "v", Log: w.options.Log,
+	w.callback("messages", fmt.Sprintf(`"statuses":[{"id":%q,"status":%q,"timestamp":"%d","recipient_id":"15550001111","biz_opaque_callback_data":%q}]`,
+		wamid, status, time.Now().Unix(), tag))
+}
+
+// callback posts the items of a field, signed, for the world's number.
+func (w *world) callback(field, items string) {
+	w.t.Helper()
+	body := `{"object":"whatsapp_business_account","entry":[{"id":"waba-100200300","changes":[{"field":"` + field + `","value":{
+		"messaging_product":"whatsapp","metadata":{"display_phone_number":"1555100200300","phone_number_id":"100200300"},` + items + `}}]}]}`
+	server := callback.New(callback.Options{DB: w.db, AppSecret: "s", VerifyToken: "v", Publisher: w.options.Publisher, Log: w.options.Log,
 		WriteError: func(_ http.ResponseWriter, _ *http.Request, err error) { w.t.Error(err) }})
 	mac := hmac.New(sha256.New, []byte("s"))
 	mac.Write([]byte(body))

@@ -78,7 +78,7 @@ func passMessage(tx *storage.Tx, account storage.Account, n int) error {
 	if err := tx.CancelJob(job); err != nil {
 		return err
 	}
-	if err := tx.MarkSent(&m, fmt.Sprint("wamid.HBgLMTU1NTEyMzQ1NjcVAgARGBI", n)); err != nil {
+	if _, err := tx.MarkSent(&m, fmt.Sprint("wamid.HBgLMTU1NTEyMzQ1NjcVAgARGBI", n)); err != nil {
 		return err
 	}
 	event := storage.Event{ID: tx.NewID(storage.PrefixEvent), OrganizationID: account.OrganizationID, AccountID: &account.ID, Type: "message.sent", Source: "svc",

@@ -2,8 +2,8 @@ package storage
 
 // MergeThreads makes one person of two: all that belongs to from becomes into's,
 // and from is gone. What only from knew, into knows afterwards; who of them was
-// meant by number and BSUID is for the caller to say, by UpdateContact. It returns
-// whether into has got labels.
+// meant by number and BSUID is for the caller to say, by UpdateContact, and whether
+// the number that is gone becomes an alias. It returns whether into has got labels.
 func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) {
 	fillMissing(into, from)
 	if err := tx.mergeConversations(into, from); err != nil {
@@ -17,6 +17,9 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 		return false, err
 	}
 
+	if err := tx.moveAliases(into.ID, from.ID); err != nil {
+		return false, err
+	}
 	return n > 0, tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
 }
 

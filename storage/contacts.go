@@ -58,7 +58,7 @@ func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {
 		ORDER BY c.id`, jsonList(ids), account)
 }
 
-// ContactByPhone finds a contact by its number in E.164.
+// ContactByPhone finds a contact by its number in E.164, or by an alias.
 func (rx *Rx) ContactByPhone(account int64, phone string) (Contact, error) {
 	var c Contact
 	err := rx.scan(c.fields(), `
@@ -80,7 +80,7 @@ func (rx *Rx) ContactByBSUID(account int64, bsuid string) (Contact, error) {
 
 // ContactFilter narrows a list of contacts. Zero fields choose everything.
 type ContactFilter struct {
-	PhoneNumber  string // E.164
+	PhoneNumber  string // E.164, or an alias
 	BSUID        string
 	Username     string // without regard to case
 	Email        string // without regard to case
@@ -112,8 +112,13 @@ func (f ContactFilter) listQuery(account int64) listQuery {
 
 	// The first of these that is asked for chooses the index; the others are held
 	// against each row.
+	if f.PhoneNumber != "" {
+		q.index = "contacts_phone"
+		q.byIndex(`c.phone_number = coalesce((
+			SELECT o.phone_number FROM contact_aliases x JOIN contacts o ON o.id = x.contact_id
+			WHERE x.account_id = ? AND x.phone_number = ?), ?)`, true, account, f.PhoneNumber, f.PhoneNumber)
+	}
 	for _, exact := range []struct{ index, condition, value string }{
-		{"contacts_phone", "c.phone_number = ?", f.PhoneNumber},
 		{"contacts_bsuid", "c.bsuid = ?", f.BSUID},
 		{"contacts_by_email", "c.email = ? COLLATE NOCASE", f.Email},
 		{"contacts_by_username", "c.username = ? COLLATE NOCASE", f.Username},

@@ -61,6 +61,13 @@ func (m *Message) SetMedia(file Media) {
 	m.MediaToken, m.MediaMIMEType, m.MediaSize, m.MediaFilename = &file.URLToken, &file.MIMEType, &file.Size, file.Filename
 }
 
+// SetThread makes a thread the message's own.
+func (m *Message) SetThread(t Thread) {
+	m.ConversationID, m.ConversationStatus = t.ConversationID, t.Status
+	m.ContactID, m.ContactPhone, m.ContactBSUID, m.ContactParentBSUID = t.ID, t.PhoneNumber, t.BSUID, t.ParentBSUID
+	m.ContactUsername, m.ContactName = t.Username, t.Name
+}
+
 // To is the number that a message goes to: the one it was addressed to, or else
 // the contact's, if it is known.
 func (m Message) To() *string {
@@ -131,8 +138,10 @@ func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, er
 // messages have several.
 func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error) {
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
-	err := rx.scan([]any{&m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PlayedAt, &m.ContactBSUID}, `
-		SELECT m.id, m.conversation_id, m.contact_id, m.type, m.status, m.played_at, c.bsuid
+	err := rx.scan([]any{
+		&m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt, &m.ContactPhone, &m.ContactBSUID,
+	}, `
+		SELECT m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.played_at, c.phone_number, c.bsuid
 		FROM messages m JOIN contacts c ON c.id = m.contact_id
 		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
 	return m, err
@@ -217,16 +226,18 @@ func (tx *Tx) InsertMessage(m *Message) error {
 
 // MarkSent records that the provider took a message, under which id, and reads
 // the state of its conversation. A callback may have been faster: then the status
-// stays ahead. If it brought the id, ErrNotFound says that nothing is left to do,
-// as for a message that was deleted.
-func (tx *Tx) MarkSent(m *Message, providerID string) error { return tx.markSent(m, &providerID) }
+// stays ahead. It returns false where nothing is left to do: the message was
+// deleted, or a callback has brought its id.
+func (tx *Tx) MarkSent(m *Message, providerID string) (bool, error) {
+	return tx.markSent(m, &providerID)
+}
 
 // MarkSentWithoutID is MarkSent where another message has the provider's id already.
-func (tx *Tx) MarkSentWithoutID(m *Message) error { return tx.markSent(m, nil) }
+func (tx *Tx) MarkSentWithoutID(m *Message) (bool, error) { return tx.markSent(m, nil) }
 
 // markSent tries what is almost always so before it asks: a message that waits.
 // RETURNING would cost more than the second statement.
-func (tx *Tx) markSent(m *Message, providerID *string) error {
+func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	status := MessageSent
 	n, err := tx.exec(`
 		UPDATE messages
@@ -235,18 +246,20 @@ func (tx *Tx) markSent(m *Message, providerID *string) error {
 	if err == nil && n == 0 {
 		status, err = tx.markSentLate(m.ID, providerID)
 	}
-	if err != nil {
-		return err
+	if err != nil || status == "" {
+		return false, err
 	}
 
 	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
-	return tx.scan([]any{&m.ConversationStatus}, `SELECT status FROM conversations WHERE id = ?`, m.ConversationID)
+	return true, tx.readThread(m)
 }
 
-// markSentLate is markSent for a message that has moved on.
+// markSentLate is markSent for a message that has moved on. The status is "" if
+// nothing is left to do.
 func (tx *Tx) markSentLate(id string, providerID *string) (status string, err error) {
-	if err := tx.scan([]any{&status}, `SELECT status FROM messages WHERE id = ? AND provider_id IS NULL`, id); err != nil {
-		return "", err
+	err = tx.scan([]any{&status}, `SELECT status FROM messages WHERE id = ? AND provider_id IS NULL`, id)
+	if err != nil {
+		return "", IgnoreNotFound(err)
 	}
 
 	status = NextStatus(status, MessageSent)
@@ -254,6 +267,21 @@ func (tx *Tx) markSentLate(id string, providerID *string) (status string, err er
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
 		WHERE id = ?`, providerID, status, tx.Now, id)
+}
+
+// readThread reads the state of a message's conversation. Whoever holds the message
+// read it before a call that may have taken minutes. If its contact was merged into
+// another meanwhile, the message has gone along, and now shows what it has become.
+func (tx *Tx) readThread(m *Message) error {
+	var contact string
+	err := tx.scan([]any{&m.ConversationStatus, &contact}, `SELECT status, contact_id FROM conversations WHERE id = ?`, m.ConversationID)
+	if err == nil && contact == m.ContactID || IgnoreNotFound(err) != nil {
+		return err
+	}
+
+	t, err := tx.ThreadOf(m.ID)
+	m.SetThread(t)
+	return err
 }
 
 // MarkStatus moves a message to the state that a callback reports, and records the

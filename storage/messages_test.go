@@ -70,7 +70,7 @@ func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
 		"number":         func(tx *storage.Tx) error { _, err := tx.AccountByNumber("106540352242922"); return err },
 		"template":       func(tx *storage.Tx) error { _, _ = tx.Template(h.account.ID, "a", "en"); return nil },
 		"quota":          func(tx *storage.Tx) error { _, err := tx.MessagesThisMonth(h.account.OrganizationID); return err },
-		"sent":           func(tx *storage.Tx) error { return tx.MarkSent(&m, "wamid.x") },
+		"sent":           func(tx *storage.Tx) error { _, err := tx.MarkSent(&m, "wamid.x"); return err },
 		"pending":        func(tx *storage.Tx) error { return tx.MarkPending(m.ID) },
 		"parked":         func(tx *storage.Tx) error { _, err := tx.TakeParkedStatuses(h.account.ID, "x"); return err },
 	} {
@@ -94,7 +94,7 @@ func TestAMessageBelongsToItsAccount(t *testing.T) {
 	db := open(t, newFile(t))
 	mine, other := newThread(t, db, "106540352242922", "+15551234567"), newThread(t, db, "206540352242922", "+15551234567")
 	m := mine.add(t, db)
-	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.MarkSent(&m, "wamid.x") })
+	storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MarkSent(&m, "wamid.x"); return err })
 	storagetest.View(t, db, func(rx *storage.Rx) error {
 		found, err := rx.Message(mine.account.ID, m.ID)
 		is.NoErr(err)
@@ -144,6 +144,14 @@ func TestPagesOfMessagesMeetWithoutGapOrOverlap(t *testing.T) {
 	}
 }
 
+// markSent brings the provider's id of a message, which is news or is not.
+func markSent(is *is.I, tx *storage.Tx, m *storage.Message, providerID string, news bool) {
+	is.Helper()
+	first, err := tx.MarkSent(m, providerID)
+	is.NoErr(err)
+	is.Equal(first, news)
+}
+
 func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 	db := open(t, newFile(t))
 	h := newThread(t, db, "106540352242922", "+15551234567")
@@ -154,11 +162,13 @@ func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 			storagetest.Update(t, db, func(tx *storage.Tx) error {
 				is.NoErr(tx.Exec(`UPDATE messages SET status = ? WHERE id IN (?, ?)`, status, named.ID, unnamed.ID))
 				is.NoErr(tx.Exec(`UPDATE conversations SET status = 'pending'`))
-				is.NoErr(tx.MarkSent(&named, fmt.Sprint("wamid.", i)))
-				is.True(errors.Is(tx.MarkSent(&unnamed, fmt.Sprint("wamid.", i)), storage.ErrConflict)) // the provider gave it twice
-				is.NoErr(tx.MarkSentWithoutID(&unnamed))
-				is.True(errors.Is(tx.MarkSent(&named, "wamid.other"), storage.ErrNotFound)) // it has its name
-				return nil
+				markSent(is, tx, &named, fmt.Sprint("wamid.", i), true)
+				_, err := tx.MarkSent(&unnamed, fmt.Sprint("wamid.", i))
+				is.True(errors.Is(err, storage.ErrConflict)) // the provider gave it twice
+				first, err := tx.MarkSentWithoutID(&unnamed)
+				is.True(first)
+				markSent(is, tx, &named, "wamid.other", false) // it has its name
+				return err
 			})
 			want := storage.NextStatus(status, storage.MessageSent)
 			for _, m := range []storage.Message{named, unnamed} {
@@ -302,8 +312,8 @@ func TestAStatusIsAboutAnOutboundMessageOfItsAccount(t *testing.T) {
 	h, other := newThread(t, db, "106540352242922", "+15551234567"), newThread(t, db, "206540352242922", "+15551234567")
 	m, received := h.add(t, db), h.add(t, db)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		is.NoErr(tx.MarkSent(&m, "wamid.out"))
-		is.NoErr(tx.MarkSent(&received, "wamid.in"))
+		markSent(is, tx, &m, "wamid.out", true)
+		markSent(is, tx, &received, "wamid.in", true)
 		is.NoErr(tx.Exec(`UPDATE contacts SET bsuid = 'US.1' WHERE id = ?`, h.contact.ID))
 		return tx.Exec(`UPDATE messages SET direction = 'inbound' WHERE id = ?`, received.ID)
 	})

@@ -45,9 +45,9 @@ type listQuery struct {
 }
 
 // byIndex adds a condition that the index answers, if its value is given.
-func (q *listQuery) byIndex(condition string, given bool, value any) {
+func (q *listQuery) byIndex(condition string, given bool, values ...any) {
 	if given {
-		q.where, q.args = append(q.where, condition), append(q.args, value)
+		q.where, q.args = append(q.where, condition), append(q.args, values...)
 	}
 }
 

@@ -16,7 +16,8 @@ func (tx *Tx) ParkStatus(account int64, providerID, status string, payload JSON)
 }
 
 // TakeParkedStatuses removes and returns the callbacks that waited for a
-// provider's id, oldest first.
+// provider's id, oldest first. Statuses that came together are in the order in
+// which a message passes them.
 func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, error) {
 	some, err := tx.db.caches.parked.find(&tx.Rx, struct{}{})
 	if err != nil || !some {
@@ -27,7 +28,7 @@ func (tx *Tx) TakeParkedStatuses(account int64, providerID string) ([]JSON, erro
 	err = tx.list(&payloads, `
 		SELECT payload FROM parked_statuses
 		WHERE account_id = ? AND provider_id = ?
-		ORDER BY created_at`, account, providerID)
+		ORDER BY created_at, CASE status WHEN 'sent' THEN 1 WHEN 'delivered' THEN 2 WHEN 'read' THEN 3 ELSE 4 END`, account, providerID)
 	if err != nil || len(payloads) == 0 {
 		return nil, err
 	}

@@ -11,7 +11,12 @@ package storage
 const (
 	contactAndConversation = `contacts c LEFT JOIN conversations v ON v.contact_id = c.id`
 
-	withPhone  = `c.account_id = ? AND c.phone_number = ?`
+	// The number is the contact's own, or else its alias. coalesce evaluates the
+	// second query only where the first finds nothing, and to find a row by its
+	// rowid costs no more than the index that leads to it.
+	withPhone = `c.rowid = coalesce(
+		(SELECT o.rowid FROM contacts o WHERE o.account_id = ?1 AND o.phone_number = ?2),
+		(SELECT o.rowid FROM contact_aliases x JOIN contacts o ON o.id = x.contact_id WHERE x.account_id = ?1 AND x.phone_number = ?2))`
 	withBSUID  = `c.account_id = ? AND c.bsuid = ?`
 	withParent = `c.account_id = ? AND c.parent_bsuid = ?`
 	onlyOldest = ` ORDER BY c.created_at, c.id LIMIT 1`
@@ -44,7 +49,13 @@ func (rx *Rx) Thread(account int64, contact string) (Thread, error) {
 	return rx.thread(threads+`c.id = ? AND c.account_id = ?`, contact, account)
 }
 
-// ThreadByPhone finds the thread of the person with a number in E.164.
+// ThreadOf finds the thread that a message belongs to.
+func (rx *Rx) ThreadOf(message string) (Thread, error) {
+	return rx.thread(threads+`c.id = (SELECT contact_id FROM messages WHERE id = ?)`, message)
+}
+
+// ThreadByPhone finds the thread of the person with a number in E.164, or with an
+// alias.
 func (rx *Rx) ThreadByPhone(account int64, phone string) (Thread, error) {
 	return rx.thread(threads+withPhone, account, phone)
 }
@@ -81,7 +92,7 @@ func (rx *Rx) recipient(query string, account int64, identity string) (Recipient
 	return r, err
 }
 
-// RecipientByPhone finds whom to send to by a number in E.164.
+// RecipientByPhone finds whom to send to by a number in E.164, or by an alias.
 func (rx *Rx) RecipientByPhone(account int64, phone string) (Recipient, error) {
 	return rx.recipient(recipients+withPhone, account, phone)
 }

@@ -31,10 +31,14 @@ func person(t *testing.T, db *storage.DB, account int64, phone, bsuid string) (c
 // speak begins a contact's conversation with so many messages.
 func speak(t *testing.T, db *storage.DB, c *storage.Thread, messages int) {
 	t.Helper()
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.InsertThreadConversation(c) })
+	speakOn(t, db, c, messages)
+}
+
+// speakOn adds so many messages to a conversation.
+func speakOn(t *testing.T, db *storage.DB, c *storage.Thread, messages int) {
+	t.Helper()
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		if err := tx.InsertThreadConversation(c); err != nil {
-			return err
-		}
 		for range messages {
 			m := storage.Message{AccountID: c.AccountID, ConversationID: c.ConversationID, ContactID: c.ID, Direction: storage.Inbound, Type: "text",
 				Status: storage.MessageDelivered, Source: storage.SourceApp, Content: storage.JSON(`{"body":"hi"}`)}
@@ -156,6 +160,36 @@ func TestMergingLosesNothing(t *testing.T) {
 		is.True(errors.Is(err, storage.ErrNotFound))
 		return nil
 	})
+}
+
+// TestReadingCountsWhatAMergeBrought counts what is unread behind a message before
+// its contact is merged into another, who has written too.
+func TestReadingCountsWhatAMergeBrought(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	ours, _ := two(t, db)
+	account := storagetest.Connect(t, db, ours, "100200300").ID
+	into, from := person(t, db, account, "+15550001111", ""), person(t, db, account, "", "US.1")
+	speak(t, db, &from, 1)
+	read := view(t, db, func(rx *storage.Rx) (storage.Message, error) {
+		all, _, err := rx.Messages(account, storage.MessageFilter{}, storage.First, 1)
+		return all[0], err
+	})
+	speak(t, db, &into, 3)
+	speakOn(t, db, &from, 1)
+	unread := view(t, db, func(rx *storage.Rx) (storage.UnreadCount, error) { return rx.CountUnreadAfter(read) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		if _, err := tx.MergeThreads(&into, from); err != nil {
+			return err
+		}
+		m, err := tx.Message(account, read.ID)
+		if err != nil {
+			return err
+		}
+		return tx.MarkRead(&m, unread)
+	})
+	left := view(t, db, func(rx *storage.Rx) (storage.Conversation, error) { return rx.ConversationOf(into.ID) })
+	is.Equal(left.UnreadCount, 4)
 }
 
 func TestAMergedConversationIsAsOpenAsEitherWas(t *testing.T) {

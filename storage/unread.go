@@ -7,8 +7,9 @@ package storage
 
 // UnreadCount is what came in after a message, as far as a reader saw.
 type UnreadCount struct {
-	count int
-	upTo  After // the newest message that was looked at
+	conversation string
+	count        int
+	upTo         After // the newest message that was looked at
 }
 
 // inboundBehind counts the messages of a conversation that came in behind one;
@@ -20,6 +21,7 @@ const inboundBehind = `
 // CountUnreadAfter counts what came in after a message. It may be much, so it is
 // counted before the transaction, which then counts only what is newer still.
 func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
+	u.conversation = m.ConversationID
 	if u.upTo, err = rx.newestMessage(m.ConversationID); err != nil {
 		return u, err
 	}
@@ -44,6 +46,12 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
 	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
 		return err
+	}
+
+	// The message may have come into another conversation after it was counted, by a
+	// merge of contacts: then all behind it counts.
+	if unread.conversation != m.ConversationID {
+		unread = UnreadCount{upTo: After{m.CreatedAt, m.ID}}
 	}
 
 	return tx.execOne(`

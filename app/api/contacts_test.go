@@ -42,6 +42,27 @@ func TestAContactLivesFromCreateToDelete(t *testing.T) {
 	is.Equal(f.call("POST", contacts, ana).status, 201)
 }
 
+func TestAnAliasIsTakenLikeANumber(t *testing.T) {
+	is := is.New(t)
+	f, account := serveNumber(t)
+	c := f.contact(account, "+553187654321")
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.AddAlias(c, "+5531987654321") })
+	for _, phone := range []string{"+5531987654321", "5531987654321", "+553187654321"} {
+		is.Equal(f.call("POST", contacts, `{"phone_number":"`+phone+`"}`).code(), "409 contact_already_exists phone_number")
+		found := f.call("GET", contacts+"?phone_number="+strings.TrimPrefix(phone, "+"), "")
+		list := found.get("data").([]any)
+		is.Equal(len(list), 1)
+		is.Equal(list[0].(map[string]any)["id"], c.ID)
+		is.Equal(list[0].(map[string]any)["phone_number"], "+553187654321")
+	}
+
+	sent := f.call("POST", messages, storagetest.Swap(t, message("text", `{"body":"hi"}`), "+15551234567", "+5531987654321"))
+	is.Equal(sent.text("data.contact_id"), c.ID)
+	is.Equal(sent.text("data.to"), "+5531987654321") // as it was asked
+	is.Equal(f.call("DELETE", contacts+"/"+c.ID, "").status, 200)
+	is.Equal(f.call("POST", contacts, `{"phone_number":"+5531987654321"}`).status, 201)
+}
+
 func TestAContactShowsTheCustomerOfItsNumber(t *testing.T) {
 	is := is.New(t)
 	f, account := serveNumber(t)

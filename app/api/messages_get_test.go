@@ -35,7 +35,7 @@ func TestATagChangesWithWhatHappensToAMessage(t *testing.T) {
 	}{
 		{"queued", "queued", func(*storage.Tx, *storage.Message) error { return nil }},
 		{"pending", "pending", func(tx *storage.Tx, m *storage.Message) error { return tx.MarkPending(m.ID) }},
-		{"sent", "sent", func(tx *storage.Tx, m *storage.Message) error { return tx.MarkSent(m, "wamid.x") }},
+		{"sent", "sent", func(tx *storage.Tx, m *storage.Message) error { _, err := tx.MarkSent(m, "wamid.x"); return err }},
 		{"delivered", "delivered", status(storage.MessageDelivered)},
 		{"played", "delivered", status(storage.StatusPlayed)},
 		{"failed", "failed", func(tx *storage.Tx, m *storage.Message) error {
@@ -77,7 +77,7 @@ func TestAMessageIsShownInEveryState(t *testing.T) {
 	f, account := serveNumber(t)
 	id := f.call("POST", messages, hello).text("data.id")
 	path := messages + "/" + id
-	f.provider(account, id, func(tx *storage.Tx, m *storage.Message) error { return tx.MarkSent(m, "wamid.x") })
+	f.provider(account, id, func(tx *storage.Tx, m *storage.Message) error { _, err := tx.MarkSent(m, "wamid.x"); return err })
 	golden(t, "message_sent", f.call("GET", path, "").body)
 	code := 131047
 	f.provider(account, id, func(tx *storage.Tx, m *storage.Message) error {

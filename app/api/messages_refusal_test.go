@@ -42,6 +42,8 @@ func refusals(t testing.TB) []refusal {
 		{"marketing to one who opted out", optOut, promo, "422 marketing_opted_out"},
 		{"no marketing to one who opted out", optOut, notice, "200"},
 		{"a text to one who opted out", optOut, hello, "200"},
+		{"marketing to an alias of one who opted out", optOutAlias, promo, "422 marketing_opted_out"},
+		{"a template to an alias of one who opted in", func(f *fixture, a storage.Account) { demandOptInOf(f); optOutAlias(f, a) }, notice, "200"},
 		{"a template to one who did not opt in", demandOptIn, notice, "422 consent_required"},
 		{"a template to a stranger", func(f *fixture, _ storage.Account) { demandOptInOf(f) }, notice, "422 consent_required"},
 		{"a text to one who did not opt in", demandOptIn, hello, "200"},
@@ -100,6 +102,18 @@ func mark(status string) func(*fixture, storage.Account) {
 func optOut(f *fixture, a storage.Account) {
 	c := f.contact(a, "+15551234567")
 	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.MarkOptedOut(c.ID) })
+}
+
+// optOutAlias makes the number an alias of somebody who wrote, and wants no marketing.
+func optOutAlias(f *fixture, a storage.Account) {
+	c := f.contact(a, "+15551234568")
+	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error {
+		c.OptedIn, c.MarketingOptedOut = true, true
+		if err := tx.UpdateContact(&c); err != nil {
+			return err
+		}
+		return tx.AddAlias(c, "+15551234567")
+	})
 }
 
 func demandOptIn(f *fixture, a storage.Account) {

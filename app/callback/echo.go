@@ -38,8 +38,8 @@ func (s *Server) prepareEcho(f numberChange, raw json.RawMessage) step {
 	}
 
 	profiles, _ := f.findPeople(m.To, m.ToUserID)
-	to := newPerson(m.To, m.ToUserID, m.ToParentUserID).withProfiles(profiles)
-	if to.isUnknown() {
+	to := messaging.NewPerson(m.To, m.ToUserID, m.ToParentUserID).WithProfiles(profiles)
+	if to.IsUnknown() {
 		return s.keepRaw(f.item(raw), "unknown recipient")
 	}
 
@@ -69,11 +69,11 @@ func (s *Server) storeEcho(tx *storage.Tx, a storage.Account, in incoming) error
 		return err
 	}
 
-	found, err := in.person.findContacts(tx, a.ID)
+	found, err := in.person.FindContacts(tx, a.ID)
 	if err != nil {
 		return err
 	}
-	t, err := ensureContact(tx, a, in.person, found, eventTime(in.Timestamp, tx.Now))
+	t, err := messaging.EnsureContact(tx, a, in.person, found, eventTime(in.Timestamp, tx.Now))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 
+	"confab/jobs/messaging"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -127,15 +128,15 @@ func FuzzPerson(f *testing.F) {
 		f.Add("15550001111", id, id)
 	}
 	f.Fuzz(func(t *testing.T, phone, id, parent string) {
-		p := newPerson(phone, id, parent)
-		if again := newPerson(p.phone, p.bsuid, p.parent); again != p {
+		p := messaging.NewPerson(phone, id, parent)
+		if again := messaging.NewPerson(p.Phone, p.BSUID, p.Parent); again != p {
 			t.Fatalf("%+v reads as %+v", p, again)
 		}
-		if number, _ := strings.CutPrefix(phone, "+"); p.phone != "" && p.phone != "+"+number || p.bsuid != "" && p.bsuid != id || p.parent != "" && p.parent != parent {
+		if number, _ := strings.CutPrefix(phone, "+"); p.Phone != "" && p.Phone != "+"+number || p.BSUID != "" && p.BSUID != id || p.Parent != "" && p.Parent != parent {
 			t.Fatalf("%q, %q and %q became %+v", phone, id, parent, p)
 		}
-		if length := len(p.phone); p.phone != "" && (length < 8 || length > 16 || digitsOnly(p.phone) != p.phone[1:]) {
-			t.Fatalf("%q is no number", p.phone)
+		if length := len(p.Phone); p.Phone != "" && (length < 8 || length > 16 || digitsOnly(p.Phone) != p.Phone[1:]) {
+			t.Fatalf("%q is no number", p.Phone)
 		}
 		if end := lastDigits(phone); len(end) > 8 || !strings.HasSuffix(digitsOnly(phone), end) {
 			t.Fatalf("%q ends in %q", phone, end)
@@ -158,6 +159,9 @@ const wholeness = `
 	SELECT 'an empty conversation: ' || id FROM conversations v WHERE NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = v.id) UNION ALL
 	SELECT 'unread: ' || v.unread_count FROM conversations v WHERE unread_count <>
 		(SELECT count(*) FROM messages WHERE conversation_id = v.id AND direction = 'inbound' AND type <> 'reaction') UNION ALL
+	SELECT 'an alias beside its account: ' || x.phone_number FROM contact_aliases x JOIN contacts c ON c.id = x.contact_id
+		WHERE c.account_id <> x.account_id OR c.phone_number IS NULL UNION ALL
+	SELECT 'an alias that is a number: ' || x.phone_number FROM contact_aliases x JOIN contacts c USING (account_id, phone_number) UNION ALL
 	SELECT 'an event that is no JSON: ' || id FROM events WHERE NOT json_valid(payload)
 	LIMIT 5`
 

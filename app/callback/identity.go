@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/storage"
 )
@@ -21,9 +22,9 @@ func (s *Server) prepareSystem(f numberChange, m provider.Message, raw json.RawM
 		phone = system.NewWaID
 	}
 
-	before := newPerson(m.From, m.FromUserID, m.FromParentUserID)
-	after := newPerson(phone, system.UserID, system.ParentUserID)
-	if before.isUnknown() || after.isUnknown() {
+	before := messaging.NewPerson(m.From, m.FromUserID, m.FromParentUserID)
+	after := messaging.NewPerson(phone, system.UserID, system.ParentUserID)
+	if before.IsUnknown() || after.IsUnknown() {
 		return s.keepRaw(f.item(raw), "not handled") // such as a change of encryption keys
 	}
 	return s.changeIdentity(f, raw, before, after, m.Timestamp)
@@ -38,22 +39,24 @@ func (s *Server) prepareIdentities(n provider.CallbackChange) (all []piece) {
 
 	for _, raw := range f.value.Identities {
 		change, err := provider.Read[provider.Identity](raw)
-		before := newPerson("", change.UserID.Previous, change.ParentUserID.Previous)
-		after := newPerson(change.WaID, change.UserID.Current, change.ParentUserID.Current)
-		if err != nil || after.bsuid == "" || before.isUnknown() && after.phone == "" {
+		before := messaging.NewPerson("", change.UserID.Previous, change.ParentUserID.Previous)
+		after := messaging.NewPerson(change.WaID, change.UserID.Current, change.ParentUserID.Current)
+		if err != nil || after.BSUID == "" || before.IsUnknown() && after.Phone == "" {
 			all = append(all, piece{f.item(raw), s.keepRaw(f.item(raw), "unreadable identity")})
 			continue
 		}
 
 		profiles, _ := f.findPeople(change.WaID, change.UserID.Current)
-		all = append(all, piece{f.item(raw), s.changeIdentity(f, raw, before, after.withProfiles(profiles), change.Timestamp)})
+		all = append(all, piece{f.item(raw), s.changeIdentity(f, raw, before, after.WithProfiles(profiles), change.Timestamp)})
 	}
 	return all
 }
 
 // changeIdentity gives the contact with the ids of before the ids of after. If
 // both are contacts, they are merged.
-func (s *Server) changeIdentity(f numberChange, raw json.RawMessage, before, after person, at provider.Int) step {
+func (s *Server) changeIdentity(f numberChange, raw json.RawMessage, before, after messaging.Person, at provider.Int) step {
+	after.Moved = true
+
 	return func(tx *storage.Tx) error {
 		a, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -63,46 +66,31 @@ func (s *Server) changeIdentity(f numberChange, raw json.RawMessage, before, aft
 			return err
 		}
 
-		old, err := before.findContacts(tx, a.ID)
+		old, err := before.FindContacts(tx, a.ID)
 		if err != nil {
 			return err
 		}
-		now, err := after.findContacts(tx, a.ID)
+		now, err := after.FindContacts(tx, a.ID)
 		if err != nil {
 			return err
 		}
 
-		found := union(old, now)
-		if len(found) == 0 {
+		found := old.Join(now)
+		if len(found.Contacts) == 0 {
 			return nil // no contact of ours
 		}
 
 		// A contact whose BSUID we did not know had the one that is replaced now:
 		// with it the event can say what changed.
-		for i := range found {
-			if found[i].BSUID == nil && before.bsuid != "" && after.bsuid != "" && before.bsuid != after.bsuid {
-				found[i].BSUID = &before.bsuid
+		for i := range found.Contacts {
+			if found.Contacts[i].BSUID == nil && before.BSUID != "" && after.BSUID != "" && before.BSUID != after.BSUID {
+				found.Contacts[i].BSUID = &before.BSUID
 			}
 		}
 
-		_, err = reconcile(tx, a, after, found, eventTime(at, tx.Now))
+		_, err = messaging.Reconcile(tx, a, after, found, eventTime(at, tx.Now))
 		return err
 	}
-}
-
-// union joins two lists of contacts, without duplicates.
-func union(all, more []storage.Thread) []storage.Thread {
-	seen := make(map[string]bool)
-	for _, t := range all {
-		seen[t.ID] = true
-	}
-
-	for _, t := range more {
-		if !seen[t.ID] {
-			all = append(all, t)
-		}
-	}
-	return all
 }
 
 // preparePreferences reads whether people want marketing messages.
@@ -121,14 +109,14 @@ func (s *Server) preparePreferences(n provider.CallbackChange) (all []piece) {
 // preparePreference reads the preference of one person.
 func (s *Server) preparePreference(f numberChange, raw json.RawMessage) step {
 	wish, err := provider.Read[provider.Preference](raw)
-	who := newPerson(wish.WaID, wish.UserID, wish.ParentUserID)
+	who := messaging.NewPerson(wish.WaID, wish.UserID, wish.ParentUserID)
 	stop, known := map[string]bool{"stop": true, "resume": false, "signup": false}[wish.Value]
-	if err != nil || who.isUnknown() || !known || wish.Category != "marketing_messages" {
+	if err != nil || who.IsUnknown() || !known || wish.Category != "marketing_messages" {
 		return s.keepRaw(f.item(raw), "unreadable preference")
 	}
 
 	profiles, _ := f.findPeople(wish.WaID, wish.UserID)
-	who = who.withProfiles(profiles)
+	who = who.WithProfiles(profiles)
 
 	return func(tx *storage.Tx) error {
 		a, err := tx.AccountByNumber(f.number)
@@ -139,16 +127,16 @@ func (s *Server) preparePreference(f numberChange, raw json.RawMessage) step {
 			return err
 		}
 
-		found, err := who.findContacts(tx, a.ID)
-		if err != nil || len(found) == 0 && !stop {
+		found, err := who.FindContacts(tx, a.ID)
+		if err != nil || len(found.Contacts) == 0 && !stop {
 			return err
 		}
 
 		var t storage.Thread
-		if len(found) == 0 {
-			t, err = createContact(tx, a, who) // so that the first message respects the wish
+		if len(found.Contacts) == 0 {
+			t, err = messaging.CreateContact(tx, a, who, found) // so that the first message respects the wish
 		} else {
-			t, err = reconcile(tx, a, who, found, eventTime(wish.Timestamp, tx.Now))
+			t, err = messaging.Reconcile(tx, a, who, found, eventTime(wish.Timestamp, tx.Now))
 		}
 		if err != nil || t.MarketingOptedOut == stop {
 			return err

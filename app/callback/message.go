@@ -32,7 +32,7 @@ func (s *Server) prepareMessages(n provider.CallbackChange) (all []piece) {
 	if len(f.value.Errors) > 0 {
 		first := f.value.Errors[0]
 		s.Log.Warn("the provider reports an error",
-			"phone_number_id", f.number, "code", first.Code, "message", truncate(first.Message, maxLoggedText))
+			"phone_number_id", f.number, "code", first.Code, "message", messaging.Truncate(first.Message, maxLoggedText))
 		all = append(all, s.keepChange(n, "reported error")...)
 	}
 
@@ -80,8 +80,8 @@ type incoming struct {
 	provider.Message
 	content
 	context  json.RawMessage
-	person   person // the sender, or the recipient of an echo
-	envelope []byte // the callback with this message only, for the event
+	person   messaging.Person // the sender, or the recipient of an echo
+	envelope []byte           // the callback with this message only, for the event
 }
 
 // readIncoming reads everything about a message that is needed to store it, or
@@ -94,9 +94,9 @@ func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in i
 		profiles, people = f.people, f.rawPeople // the only person must be the sender
 	}
 
-	in.person = newPerson(m.From, m.FromUserID, m.FromParentUserID).withProfiles(profiles)
-	in.person.wrote = true
-	if in.person.isUnknown() {
+	in.person = messaging.NewPerson(m.From, m.FromUserID, m.FromParentUserID).WithProfiles(profiles)
+	in.person.Wrote = true
+	if in.person.IsUnknown() {
 		return in, "unknown sender"
 	}
 
@@ -119,7 +119,7 @@ func readIncoming(f numberChange, m provider.Message, raw json.RawMessage) (in i
 // storeReceived stores a message, unless it is a duplicate, with the contact and
 // the conversation that it needs, and publishes the event.
 func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) error {
-	found, err := in.person.findContacts(tx, a.ID)
+	found, err := in.person.FindContacts(tx, a.ID)
 	if err != nil {
 		return err
 	}
@@ -127,13 +127,13 @@ func (s *Server) storeReceived(tx *storage.Tx, a storage.Account, in incoming) e
 	// A duplicate must not change the contact: before a change we look whether the
 	// message is stored. Without a change the failing insert below tells as much,
 	// and the query is saved.
-	if !in.person.isUpToDate(found) {
+	if !in.person.IsUpToDate(found) {
 		if again, err := tx.MessageByProviderID(a.ID, in.ID); !errors.Is(err, storage.ErrNotFound) {
 			return s.handleDuplicate(tx, a, again, in, err)
 		}
 	}
 
-	t, err := ensureContact(tx, a, in.person, found, eventTime(in.Timestamp, tx.Now))
+	t, err := messaging.EnsureContact(tx, a, in.person, found, eventTime(in.Timestamp, tx.Now))
 	if err != nil {
 		return err
 	}

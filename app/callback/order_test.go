@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"confab/jobs/messaging"
 	"confab/storage"
 )
 
@@ -94,7 +95,7 @@ func (l *line) settle(id, wamid string) {
 		if err != nil {
 			return err
 		}
-		return l.server.Publisher.MarkAccepted(tx, l.account, m, wamid)
+		return l.server.Publisher.MarkAccepted(tx, l.account, m, wamid, messaging.Person{})
 	})
 	if err != nil {
 		l.t.Fatal(err)
@@ -108,4 +109,19 @@ func (l *line) sentEvents(id string) (n int) {
 		}
 	}
 	return n
+}
+
+// TestStatusesThatWaitedTogetherAreToldInTheirOrder lets one callback bring all
+// statuses of a message whose id is not known yet.
+func TestStatusesThatWaitedTogetherAreToldInTheirOrder(t *testing.T) {
+	l := newLine(t)
+	id := l.outbound(l.account, "")
+	names := []string{"sent", "delivered", "read", "played"}
+	var all []string
+	for _, name := range names {
+		all = append(all, status("wamid.1", name, ""))
+	}
+	l.report(ourNumber, all...)
+	l.settle(id, "wamid.1")
+	l.is.Equal(l.told("wamid.1"), names)
 }

@@ -23,6 +23,8 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 		return s.keepRaw(f.item(raw), "nested too deep")
 	}
 
+	to := messaging.NewPerson(status.RecipientID, status.RecipientUserID, status.RecipientParentUserID)
+
 	return func(tx *storage.Tx) error {
 		account, err := tx.AccountByNumber(f.number)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -32,68 +34,45 @@ func (s *Server) prepareStatus(f numberChange, raw json.RawMessage) step {
 			return err
 		}
 
-		m, err := s.findReportedMessage(tx, account, status)
-		if errors.Is(err, storage.ErrNotFound) { // it may come later
-			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
-			return err
-		}
+		m, found, err := s.findReportedMessage(tx, account, status, to)
 		if err != nil {
 			return err
 		}
+		if !found { // it may come later
+			_, err := tx.ParkStatus(account.ID, status.ID, status.Status, storage.JSON(envelope))
+			return err
+		}
 
-		if err := recordBSUID(tx, account, &m, status); err != nil {
+		if err := messaging.RecordRecipient(tx, account, &m, to); err != nil {
 			return err
 		}
 		return messaging.ApplyStatus(tx, account, &m, status, envelope)
 	}
 }
 
-// recordBSUID stores the BSUID of the recipient, if a status names it and we wrote
-// to them by number or parent BSUID. A contact that has a BSUID keeps it, because
-// a status may be about an old message.
-func recordBSUID(tx *storage.Tx, a storage.Account, m *storage.Message, status provider.Status) error {
-	who := newPerson("", status.RecipientUserID, status.RecipientParentUserID)
-	if who.bsuid == "" || m.ContactBSUID != nil {
-		return nil
-	}
-
-	// The BSUID may be known already, as that of another contact: then the two
-	// are the same person.
-	t, err := tx.Thread(a.ID, m.ContactID)
-	if err != nil {
-		return err
-	}
-	others, err := who.findContacts(tx, a.ID)
-	if err != nil {
-		return err
-	}
-	if t, err = reconcile(tx, a, who, union([]storage.Thread{t}, others), tx.Now); err != nil {
-		return err
-	}
-
-	m.ContactID, m.ConversationID, m.ContactBSUID = t.ID, t.ConversationID, t.BSUID
-	return nil
-}
-
 // findReportedMessage finds the message of a status: by the provider's id, or by
 // our own id that was sent along. The second way shows that the provider accepted
 // a message although its answer to the send was lost.
-func (s *Server) findReportedMessage(tx *storage.Tx, account storage.Account, status provider.Status) (storage.Message, error) {
-	m, err := tx.ReportedMessage(account.ID, status.ID)
-	if !errors.Is(err, storage.ErrNotFound) || !storage.ValidID(storage.PrefixMessage, status.Tag) {
-		return m, err
+func (s *Server) findReportedMessage(
+	tx *storage.Tx, account storage.Account, status provider.Status, to messaging.Person,
+) (m storage.Message, found bool, err error) {
+	m, err = tx.ReportedMessage(account.ID, status.ID)
+	if !errors.Is(err, storage.ErrNotFound) {
+		return m, err == nil, err
 	}
 
+	// The tag may also be one of another send, or of a message that was deleted.
+	if !storage.ValidID(storage.PrefixMessage, status.Tag) {
+		return m, false, nil
+	}
 	m, err = tx.Message(account.ID, status.Tag)
-	if err != nil {
-		return m, err
-	}
-	if m.Direction != storage.Outbound || m.ProviderID != nil {
-		return m, storage.ErrNotFound // the tag is not of this send
+	if err != nil || m.Direction != storage.Outbound || m.ProviderID != nil {
+		return m, false, storage.IgnoreNotFound(err)
 	}
 
-	if err := s.Publisher.MarkAccepted(tx, account, m, status.ID); err != nil {
-		return m, err
+	if err := s.Publisher.MarkAccepted(tx, account, m, status.ID, to); err != nil {
+		return m, false, err
 	}
-	return tx.Message(account.ID, m.ID)
+	m, err = tx.Message(account.ID, m.ID)
+	return m, err == nil, err
 }

@@ -70,7 +70,8 @@ func (l *line) outbound(account storage.Account, wamid string) string {
 		if err := tx.InsertMessage(&m); err != nil || wamid == "" {
 			return err
 		}
-		return tx.MarkSent(&m, wamid)
+		_, err = tx.MarkSent(&m, wamid)
+		return err
 	})
 	return m.ID
 }

@@ -39,7 +39,7 @@ func (s *Server) echo(in object) (string, error) {
 func (s *Server) recordEcho(numberID, to, kind string, content object) (*message, error) {
 	n := s.world.Numbers[numberID]
 	user := s.world.People.find(to)
-	phone, bsuid := digits(to), ""
+	phone, bsuid := waID(to), ""
 	switch {
 	case user != nil:
 		phone, bsuid = user.Phone, user.BSUID

@@ -59,7 +59,7 @@ func (s *Server) personFor(party string) (*person, error) {
 	case bsuidPattern.MatchString(party):
 		return s.world.People.ensure("", party), nil
 	case validPhone(party):
-		return s.world.People.ensure(digits(party), ""), nil
+		return s.world.People.ensure(waID(party), ""), nil
 	}
 	return nil, notFound("There is no contact " + party + ".")
 }
@@ -82,7 +82,7 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 	}
 
 	before := *user
-	after := firstOf(digits(phone), before.Phone)
+	after := firstOf(waID(phone), before.Phone)
 	s.world.People.change(user, after, firstOf(bsuid, newBSUID(after)))
 	s.markDirty()
 

@@ -65,7 +65,7 @@ func validUsername(name string) bool {
 // /_sim/inbound.
 func (s *Server) receiveInbound(in object) (string, error) {
 	kind := firstOf(in.text("type"), "text")
-	phone, bsuid := digits(in.text("from")), in.text("bsuid")
+	phone, bsuid := waID(in.text("from")), in.text("bsuid")
 
 	switch {
 	case in.text("from") == "" && bsuid == "":

@@ -20,7 +20,7 @@ type message struct {
 	Dir      direction       `json:"dir"`
 	Number   string          `json:"number"`
 	To       string          `json:"to,omitempty"`    // as given
-	Phone    string          `json:"phone,omitempty"` // of the user, digits
+	Phone    string          `json:"phone,omitempty"` // of the user, as waID writes it
 	BSUID    string          `json:"bsuid,omitempty"` // when addressed by it
 	Type     string          `json:"type"`
 	Request  json.RawMessage `json:"request,omitempty"`

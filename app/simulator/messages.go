@@ -132,7 +132,7 @@ func (c *call) readEnvelope() (*draft, error) {
 	if !validPhone(d.To) {
 		return nil, refuse(codeInvalidValue, "Recipient phone number is not valid: "+d.To)
 	}
-	d.Phone = digits(d.To)
+	d.Phone = waID(d.To)
 	return d, nil
 }
 
@@ -176,7 +176,7 @@ func (s *Server) accept(c *call, d *draft) error {
 	if n.Status != statusConnected {
 		return refuse(133010)
 	}
-	if d.Phone == n.Phone {
+	if d.Phone == waID(n.Phone) {
 		return refuse(131021)
 	}
 

@@ -11,7 +11,7 @@ import (
 
 // person is a user of WhatsApp.
 type person struct {
-	Phone    string `json:"phone,omitempty"` // digits; empty when hidden behind a username
+	Phone    string `json:"phone,omitempty"` // as waID writes it; empty when hidden behind a username
 	BSUID    string `json:"bsuid"`
 	Name     string `json:"name,omitempty"`
 	Username string `json:"username,omitempty"`
@@ -31,7 +31,9 @@ func newPeople() people {
 	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}}
 }
 
+// add stores a person, also one that an earlier release has written.
 func (p *people) add(user *person) {
+	user.Phone = waID(user.Phone)
 	p.all = append(p.all, user)
 	p.index(user)
 }
@@ -48,13 +50,13 @@ func (p *people) find(party string) *person {
 	if bsuidPattern.MatchString(party) {
 		return p.byBSUID[party]
 	}
-	return p.byPhone[digits(party)]
+	return p.byPhone[waID(party)]
 }
 
-// normalizeParty reduces a phone number, however it is written, to its digits.
+// normalizeParty writes a phone number as the provider does, however it is given.
 // A BSUID stays as it is.
 func normalizeParty(name string) string {
-	if d := digits(name); d != "" && !bsuidPattern.MatchString(name) {
+	if d := waID(name); d != "" && !bsuidPattern.MatchString(name) {
 		return d
 	}
 	return name

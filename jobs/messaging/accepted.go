@@ -6,21 +6,24 @@ import (
 	"confab/storage"
 )
 
-// MarkAccepted records that the provider accepted a message, with the provider's id,
-// and emits message.sent. The answer to the send call and the first status callback
-// both lead here: the second of them changes nothing.
+// MarkAccepted records that the provider accepted a message, with the provider's id
+// and what it says of the recipient, and emits message.sent. The answer to the send
+// call and the first status callback both lead here: the second of them changes nothing.
 //
-// The message is not read again, because every send comes here: MarkSent checks and
-// updates what may have changed since the caller read it.
-func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Message, providerID string) error {
+// The message is not read again, because every send comes here: MarkSent and
+// RecordRecipient check and update what may have changed since the caller read it.
+func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Message, providerID string, to Person) error {
 	// On a conflict, the provider gave the same id to two messages. It has accepted
 	// both: to send this one again would be worse than to store it without an id.
-	err := tx.MarkSent(&m, providerID)
+	first, err := tx.MarkSent(&m, providerID)
 	if errors.Is(err, storage.ErrConflict) {
-		err = tx.MarkSentWithoutID(&m)
+		first, err = tx.MarkSentWithoutID(&m)
 	}
-	if err != nil {
-		return storage.IgnoreNotFound(err)
+	if err != nil || !first {
+		return err
+	}
+	if err := RecordRecipient(tx, a, &m, to); err != nil {
+		return err
 	}
 
 	// A message that was given up before stays failed, as its event said.

@@ -10,6 +10,13 @@
 // id is stored (ApplyParkedCallbacks). Every step may come twice and in any order: the
 // second time it changes nothing and emits nothing.
 //
+// The provider names the person of a message in the answer to a send, in statuses and in
+// messages, in its own form and by any of several ids: a Person. FindContacts finds the
+// contacts that are meant, EnsureContact and Reconcile make one of them, and
+// RecordRecipient does so for whom a message went to. While a call to the provider is
+// under way, the message's contact and conversation may become others: whoever has read
+// a message before a call reads these again by the message itself.
+//
 // RefusalOf has the rules by which an account may not send; a request and the job ask
 // the same. ApplyEffect has what a code of the provider means beyond the one message.
 package messaging

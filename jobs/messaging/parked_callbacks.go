@@ -42,6 +42,11 @@ func applyParked(tx *storage.Tx, a storage.Account, m *storage.Message, payload 
 	if !ok || m.Direction != storage.Outbound {
 		return nil // unreadable ones do not happen: they were read before they were parked
 	}
+
+	to := NewPerson(status.RecipientID, status.RecipientUserID, status.RecipientParentUserID)
+	if err := RecordRecipient(tx, a, m, to); err != nil {
+		return err
+	}
 	return ApplyStatus(tx, a, m, status, payload)
 }
 

@@ -10,8 +10,8 @@ BEGIN;
 ---- schema ----
 -- confab: the whole database, newest version, commented table by table.
 --
--- This file makes new databases; storage/migrations upgrades older ones, and a
--- test proves that both ways lead to the same schema.
+-- This file makes new databases; storage/migrations brings older ones here,
+-- and a test proves that both roads end in the same place.
 --
 -- How it is kept:
 --   * Times are integers: milliseconds since 1970 UTC. 0 or NULL means "never";
@@ -19,16 +19,15 @@ BEGIN;
 --     NULL would drop its row out of keyset paging.
 --   * Public ids (msg_…, lbl_…) are the primary key of what they name. They
 --     start with a time, so new rows land at the end of every tree.
---   * Organizations, teams and accounts are the first column of almost every
---     index; so they have a small integer key beside their public id.
+--   * Organizations, teams and accounts stand in front of almost every index;
+--     they have a small integer key beside their public id.
 --   * JSON is TEXT and checked. What goes out byte for byte (events) is a BLOB.
 --   * Secrets are BLOBs sealed with AES-256-GCM under the master key.
 --   * Every index that serves a list ends in the list's order and then id.
 --   * Busy tables check a word by comparisons, not by IN: for a list of more than two,
 --     SQLite would build a temporary index at every insert.
 
--- Facts about this file: the value by which its master key is recognized, and what the
--- clock said when a server last looked, so that a wrong one deletes nothing (as JSON).
+-- Facts about this file: the check value that recognizes the master key.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL
@@ -84,7 +83,7 @@ CREATE TABLE api_keys (
 ) STRICT;
 CREATE INDEX api_keys_of_organization ON api_keys (organization_id, created_at, id);
 
--- Outbound messages accepted per calendar month (UTC), counted for the quota.
+-- Outbound messages accepted per calendar month (UTC): the quota, counted as it grows.
 CREATE TABLE usage (
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     month           INTEGER NOT NULL,                       -- 202611
@@ -119,12 +118,12 @@ CREATE TABLE setup_links (
     customer_id          TEXT    NOT NULL REFERENCES customers (id),
     token_hash           BLOB    NOT NULL UNIQUE,           -- SHA-256
     token_last4          TEXT    NOT NULL,
-    status               TEXT    NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'consumed', 'revoked')), -- that it expired is not stored: see expires_at
+    status               TEXT    NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'consumed', 'revoked')), -- expiry is read off expires_at
     success_redirect_url TEXT,
     failure_redirect_url TEXT,
-    account_id           INTEGER REFERENCES accounts (id),  -- the account that its last signup connects or connected
-    job_id               INTEGER,                           -- the job that does so; the signup is under way while it exists
-    failure_reason       TEXT,                              -- why that signup failed
+    account_id           INTEGER REFERENCES accounts (id),  -- what its last signup connects or has connected
+    job_id               INTEGER,                           -- what does so; the signup is under way while it is there
+    failure_reason       TEXT,                              -- why that signup came to nothing
     expires_at           INTEGER NOT NULL,
     consumed_at          INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL
@@ -134,7 +133,7 @@ CREATE INDEX setup_links_of_account ON setup_links (account_id) WHERE account_id
 
 ---------------------------------------------------------------- accounts ----
 
--- A connected business number. A removed one stays, with deleted_at set.
+-- A connected business number. A removed one stays as a tombstone.
 CREATE TABLE accounts (
     id                INTEGER PRIMARY KEY,
     public_id         TEXT    NOT NULL UNIQUE,              -- acc_…
@@ -179,7 +178,7 @@ CREATE TABLE templates (
     content              TEXT    NOT NULL DEFAULT '',
     components           TEXT    NOT NULL CHECK (json_valid(components)),
     reason               TEXT,                              -- why it was rejected or paused
-    reviewed_at          INTEGER NOT NULL DEFAULT 0,        -- when a callback last reported its review
+    reviewed_at          INTEGER NOT NULL DEFAULT 0,        -- when a callback last told its verdict
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL
 ) STRICT;
@@ -190,8 +189,8 @@ CREATE INDEX templates_at_provider ON templates (provider_template_id) WHERE pro
 
 ------------------------------------------------------------------- inbox ----
 
--- A person, as one business number knows it: by phone number, by BSUID, or by both;
--- or only by the BSUID of a parent portfolio, to which a message was sent.
+-- A person, as one business number knows it: by number, by BSUID, or by both; or
+-- only by the BSUID of a parent portfolio, which a send has named.
 CREATE TABLE contacts (
     id                  TEXT    PRIMARY KEY,                -- ctc_…
     account_id          INTEGER NOT NULL REFERENCES accounts (id),
@@ -211,7 +210,7 @@ CREATE TABLE contacts (
 CREATE UNIQUE INDEX contacts_phone ON contacts (account_id, phone_number) WHERE phone_number IS NOT NULL;
 CREATE UNIQUE INDEX contacts_bsuid ON contacts (account_id, bsuid) WHERE bsuid IS NOT NULL;
 CREATE INDEX contacts_parent ON contacts (account_id, parent_bsuid, created_at, id) WHERE parent_bsuid IS NOT NULL;
-CREATE INDEX contacts_of_account ON contacts (account_id, created_at, id, updated_at); -- with updated_at, so that updated_since can skip rows without reading them
+CREATE INDEX contacts_of_account ON contacts (account_id, created_at, id, updated_at); -- updated_at, so that updated_since reads no rows in vain
 CREATE INDEX contacts_by_username ON contacts (account_id, username COLLATE NOCASE, created_at, id) WHERE username IS NOT NULL;
 CREATE INDEX contacts_by_email ON contacts (account_id, email COLLATE NOCASE, created_at, id) WHERE email IS NOT NULL;
 
@@ -222,9 +221,9 @@ CREATE TABLE conversations (
     contact_id      TEXT    NOT NULL UNIQUE REFERENCES contacts (id) ON DELETE CASCADE,
     status          TEXT    NOT NULL DEFAULT 'open' CHECK (status = 'open' OR status = 'resolved' OR status = 'pending'),
     assignee_id     TEXT    REFERENCES users (id),
-    unread_count    INTEGER NOT NULL DEFAULT 0 CHECK (unread_count >= 0), -- the newest so many of those that came in; no more than there are
-    last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last; stays when the message is deleted
-    last_inbound_at INTEGER NOT NULL DEFAULT 0,             -- likewise: the 24-hour window counts from it
+    unread_count    INTEGER NOT NULL DEFAULT 0 CHECK (unread_count >= 0),
+    last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last
+    last_inbound_at INTEGER NOT NULL DEFAULT 0,
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
@@ -241,14 +240,13 @@ CREATE TABLE labels (
     name_folded     TEXT    NOT NULL,                       -- without case
     color           TEXT    NOT NULL,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL,
-    deleted_at      INTEGER NOT NULL DEFAULT 0              -- deleted for the client; the row is deleted when nothing has the label any more
+    updated_at      INTEGER NOT NULL
 ) STRICT;
-CREATE UNIQUE INDEX labels_name ON labels (team_id, name_folded) WHERE deleted_at = 0;
-CREATE INDEX labels_of_organization ON labels (organization_id, created_at, id) WHERE deleted_at = 0;
+CREATE UNIQUE INDEX labels_name ON labels (team_id, name_folded);
+CREATE INDEX labels_of_organization ON labels (organization_id, created_at, id);
 
--- Labels of contacts. The account and the age of the contact are repeated here,
--- because the contacts with a label are listed for one account, newest first.
+-- Account and age of the contact stand here too, because the list of contacts
+-- with a label is one of an account, newest first.
 CREATE TABLE contact_labels (
     contact_id         TEXT    NOT NULL REFERENCES contacts (id) ON DELETE CASCADE,
     label_id           TEXT    NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
@@ -258,7 +256,6 @@ CREATE TABLE contact_labels (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX contact_labels_by_label ON contact_labels (label_id, account_id, contact_created_at, contact_id);
 
--- Labels of conversations.
 CREATE TABLE conversation_labels (
     conversation_id TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
     label_id        TEXT NOT NULL REFERENCES labels (id) ON DELETE CASCADE,
@@ -268,8 +265,8 @@ CREATE INDEX conversation_labels_by_label ON conversation_labels (label_id, conv
 
 ---------------------------------------------------------------- messages ----
 
--- Messages in both directions. The content is the object that stands under the name
--- of its type, exactly as it was sent or received.
+-- Everything said, both ways. The content stands under the name of its type,
+-- exactly as it was sent or received.
 CREATE TABLE messages (
     id                  TEXT    PRIMARY KEY,                -- msg_…
     account_id          INTEGER NOT NULL REFERENCES accounts (id),
@@ -281,9 +278,9 @@ CREATE TABLE messages (
     source              TEXT    NOT NULL CHECK (source = 'api' OR source = 'app' OR source = 'console' OR source = 'broadcast'),
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
-    phone_number        TEXT,                               -- the person's at that time: the contact's may change
+    phone_number        TEXT,                               -- the person's, then: the contact's may change
     content             TEXT    NOT NULL CHECK (json_valid(content)),
-    body                TEXT,                               -- text, caption, or a template's filled-in text, as events show it
+    body                TEXT,                               -- text, caption, or a template's filled-in text, as events tell it
     context             TEXT    CHECK (context IS NULL OR json_valid(context)),
     media_id            TEXT    REFERENCES media (id) ON DELETE SET NULL,
     media_status        TEXT    CHECK (media_status = 'fetching' OR media_status = 'ready' OR media_status = 'failed'),
@@ -315,7 +312,7 @@ CREATE TABLE message_edits (
     PRIMARY KEY (message_id, version)
 ) STRICT, WITHOUT ROWID;
 
--- The status callbacks that came for a message, so that a repeat makes no second event.
+-- Which status callbacks a message has had, so that a repeat makes no second event.
 CREATE TABLE message_statuses (
     message_id TEXT    NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
     status     TEXT    NOT NULL,
@@ -323,8 +320,8 @@ CREATE TABLE message_statuses (
     PRIMARY KEY (message_id, status)
 ) STRICT, WITHOUT ROWID;
 
--- Callbacks that arrived before their message: statuses, edits and deletions. They are
--- applied when it arrives, and deleted after a day.
+-- Callbacks that match no message yet: statuses, edits and deletions. They are applied when
+-- it turns up, and dropped after a day.
 CREATE TABLE parked_statuses (
     account_id  INTEGER NOT NULL REFERENCES accounts (id),
     provider_id TEXT    NOT NULL,
@@ -335,8 +332,7 @@ CREATE TABLE parked_statuses (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX parked_statuses_by_age ON parked_statuses (created_at);
 
--- Callbacks from the provider that are kept as they came, because they could not be read
--- or are not handled.
+-- Callbacks from the provider that are kept as they came: not understood, or not used yet.
 CREATE TABLE raw_callbacks (
     id              INTEGER PRIMARY KEY,
     account_id      INTEGER,                                -- whose number it is about; NULL: nobody's
@@ -361,7 +357,7 @@ CREATE TABLE media (
     size                 INTEGER NOT NULL,
     filename             TEXT,
     created_at           INTEGER NOT NULL,
-    deleted_at           INTEGER NOT NULL DEFAULT 0         -- deleted for the client; the row is deleted when no send can need it
+    deleted_at           INTEGER NOT NULL DEFAULT 0         -- gone for the client; the row goes when no send can need it
 ) STRICT;
 CREATE INDEX media_of_account ON media (account_id, created_at, id);
 CREATE INDEX media_by_content ON media (sha256);
@@ -379,7 +375,7 @@ CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
 ---------------------------------------------------------------- webhooks ----
 
--- Events, rendered once. Retries and replays send the same bytes.
+-- Everything that happened, rendered once. Retries and replays send these bytes.
 CREATE TABLE events (
     id              TEXT    PRIMARY KEY,                    -- evt_…
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
@@ -393,7 +389,6 @@ CREATE TABLE events (
 CREATE INDEX events_by_age ON events (created_at, id);
 CREATE INDEX events_of_account ON events (account_id) WHERE account_id IS NOT NULL;
 
--- Webhook endpoints, and which events they want.
 CREATE TABLE subscriptions (
     id                   TEXT    PRIMARY KEY,               -- wbs_…
     organization_id      INTEGER NOT NULL REFERENCES organizations (id),
@@ -408,11 +403,10 @@ CREATE TABLE subscriptions (
     failing_since        INTEGER NOT NULL DEFAULT 0,
     created_at           INTEGER NOT NULL,
     updated_at           INTEGER NOT NULL,
-    deleted_at           INTEGER NOT NULL DEFAULT 0         -- deleted for the client; the row is deleted after its deliveries
+    deleted_at           INTEGER NOT NULL DEFAULT 0         -- gone for the client; the row goes when its deliveries are gone
 ) STRICT;
 CREATE INDEX subscriptions_of_organization ON subscriptions (organization_id, created_at, id);
 
--- Secrets that sign the deliveries of a subscription. Several may be valid at once.
 CREATE TABLE signing_secrets (
     id              TEXT    PRIMARY KEY,                    -- sec_…
     subscription_id TEXT    NOT NULL REFERENCES subscriptions (id),
@@ -442,7 +436,7 @@ CREATE TABLE deliveries (
     replayed_from         TEXT,
     replayed              INTEGER NOT NULL DEFAULT 0 CHECK (replayed IN (0, 1)),   -- bulk replay skips what was replayed
     created_at            INTEGER NOT NULL,
-    job_id                INTEGER NOT NULL DEFAULT 0        -- of the job that delivers it, even if that is done; ids of jobs are not reused
+    job_id                INTEGER NOT NULL DEFAULT 0        -- who delivers it; a number that is used once, so it may be out of date
 ) STRICT;
 CREATE INDEX deliveries_of_organization ON deliveries (organization_id, created_at, id);
 CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, status, created_at, id);
@@ -464,28 +458,28 @@ CREATE TABLE delivery_attempts (
     PRIMARY KEY (delivery_id, attempt)
 ) STRICT, WITHOUT ROWID;
 
-------------------------------------------------- jobs, requests, API log ----
+---------------------------------------------------------- the machine room ----
 
 -- Work to be done. A finished job is deleted; one that gave up stays as 'failed'
 -- until somebody retries or cancels it.
 --
 --   due      waiting for its time and a worker; claimed kind by kind, oldest first
---   held     due, but its lane is full or closed; no claim of due jobs sees it, and
---            the lane takes its jobs in the order in which they were made, retries too
+--   held     due, but its lane is full or closed; out of the way of every claim, and
+--            taken in the order in which the jobs were made, retries too
 --   running  leased to the serving process, which frees all leases when it starts
 --   failed   out of attempts
 CREATE TABLE jobs (
-    id            INTEGER PRIMARY KEY AUTOINCREMENT,        -- never reused: a worker that lost its job must not end another one
+    id            INTEGER PRIMARY KEY AUTOINCREMENT,        -- never used again: a stale worker must not meet a namesake
     kind          TEXT    NOT NULL,
     lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of a kind and lane run at once; '' = no lane
     args          TEXT    NOT NULL CHECK (json_valid(args)),
     state         TEXT    NOT NULL CHECK (state = 'due' OR state = 'held' OR state = 'running' OR state = 'failed'),
     due_at        INTEGER NOT NULL,
-    runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; by it a worker that lost its lease is refused
+    runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; fences off a worker that lost its lease
     failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error; a crash counts for none
     crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process
     leased_until  INTEGER NOT NULL DEFAULT 0,
-    call_begun_at INTEGER NOT NULL DEFAULT 0,               -- since then an outside call may have had its effect
+    call_begun_at INTEGER NOT NULL DEFAULT 0,               -- an outside call may have had its effect since then
     preparing     INTEGER NOT NULL DEFAULT 0 CHECK (preparing = 0 OR preparing = 1), -- running, and its call has certainly not begun
     last_error    TEXT,
     created_at    INTEGER NOT NULL
@@ -517,7 +511,7 @@ CREATE INDEX idempotency_of_account ON idempotency (account_id) WHERE account_id
 
 -- Every call under /v1, written in batches off the request path, kept log.api_log_days.
 CREATE TABLE api_log (
-    id              INTEGER PRIMARY KEY AUTOINCREMENT,      -- never reused: those who follow the log ask for what came after an id
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,      -- never used again: followers ask for what came after one
     organization_id INTEGER,                                -- NULL: the call had no valid key
     key_id          TEXT,
     method          TEXT    NOT NULL,
@@ -565,9 +559,9 @@ INSERT INTO contacts VALUES
 INSERT INTO conversations VALUES
     ('cnv_01KDYBMWFE00000000000000V1', 1, 'ctc_01KDYBMWFE00000000000000P1', 'open', '01KDYBMWFE00000000000000U1', 1, 1767323045790, 1767323045790, 1767323045770, 1767323045790);
 INSERT INTO labels VALUES
-    ('lbl_01KDYBMWFE0000000000000001', 1, 1, 'Äpfel', 'äpfel', '#ff0000', 1767323045780, 1767323045781, 0),
-    ('lbl_01KDYBMWFE0000000000000002', 1, 3, 'urgent', 'urgent', '#00ff00', 1767323045780, 1767323045780, 0),
-    ('lbl_01KDYBMWFE0000000000000003', 2, 2, 'urgent', 'urgent', '#0000ff', 1767323045782, 1767323045782, 0);
+    ('lbl_01KDYBMWFE0000000000000001', 1, 1, 'Äpfel', 'äpfel', '#ff0000', 1767323045780, 1767323045781),
+    ('lbl_01KDYBMWFE0000000000000002', 1, 3, 'urgent', 'urgent', '#00ff00', 1767323045780, 1767323045780),
+    ('lbl_01KDYBMWFE0000000000000003', 2, 2, 'urgent', 'urgent', '#0000ff', 1767323045782, 1767323045782);
 INSERT INTO contact_labels VALUES ('ctc_01KDYBMWFE00000000000000P1', 'lbl_01KDYBMWFE0000000000000001', 1, 1767323045760);
 INSERT INTO conversation_labels VALUES ('cnv_01KDYBMWFE00000000000000V1', 'lbl_01KDYBMWFE0000000000000002');
 

@@ -1,0 +1,182 @@
+package messaging
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// Person is a person as the provider describes them: "" for what it does not say.
+// A BSUID is the provider's id of a person for one business. It replaces the
+// phone number for people who hide that.
+//
+// Contacts are found by phone number or an alias of it, BSUID or parent BSUID
+// (FindContacts). When it shows that several contacts are one person, Reconcile
+// merges them.
+type Person struct {
+	Phone    string // E.164, as the provider writes it
+	BSUID    string
+	Parent   string // the BSUID for a group of businesses
+	Username string
+	Name     string
+	Wrote    bool // a message to us, which counts as opt-in
+	Moved    bool // the provider says that they changed their number or their BSUID
+}
+
+// The longest names that our API allows, in characters.
+const maxName, maxUsername = 200, 100
+
+// NewPerson makes a person of a number and ids. Those of another form are left
+// out.
+func NewPerson(phone, id, parent string) (p Person) {
+	if number, ok := provider.ParsePhone(phone); ok {
+		p.Phone = number
+	}
+	if provider.BSUID.MatchString(id) {
+		p.BSUID = id
+	}
+	if provider.BSUID.MatchString(parent) {
+		p.Parent = parent
+	}
+	return p
+}
+
+// IsUnknown reports whether nothing identifies the person.
+func (p Person) IsUnknown() bool { return p.Phone == "" && p.BSUID == "" }
+
+// WithProfiles adds what profiles say about the person, without replacing what is
+// known.
+func (p Person) WithProfiles(profiles []provider.Profile) Person {
+	for _, profile := range profiles {
+		more := NewPerson(profile.WaID, profile.UserID, profile.ParentUserID)
+		p.Phone = cmp.Or(p.Phone, more.Phone)
+		p.BSUID = cmp.Or(p.BSUID, more.BSUID)
+		p.Parent = cmp.Or(p.Parent, more.Parent)
+
+		// The provider shows the id or the number of a person without a name.
+		if name := profile.Profile.Name; name != profile.UserID && strings.TrimPrefix(name, "+") != profile.WaID {
+			p.Name = cmp.Or(p.Name, Truncate(name, maxName))
+		}
+		p.Username = cmp.Or(p.Username, Truncate(profile.Profile.Username, maxUsername))
+	}
+	return p
+}
+
+// Truncate shortens a text to at most limit characters.
+func Truncate(text string, limit int) string {
+	text = strings.TrimSpace(text)
+	if letters := []rune(text); len(letters) > limit {
+		return string(letters[:limit])
+	}
+	return text
+}
+
+// Match is what was found of a person.
+type Match struct {
+	Contacts []storage.Thread // none, one, or several that turn out to be the same person
+
+	// aliasTaken tells that the person's number is an alias of somebody else, who
+	// loses it.
+	aliasTaken bool
+}
+
+// Join adds what was found in another way, without duplicates.
+func (m Match) Join(more Match) Match {
+	m.aliasTaken = m.aliasTaken || more.aliasTaken
+	for _, t := range more.Contacts {
+		m.add(t)
+	}
+	return m
+}
+
+func (m *Match) add(t storage.Thread) {
+	if !slices.ContainsFunc(m.Contacts, func(other storage.Thread) bool { return other.ID == t.ID }) {
+		m.Contacts = append(m.Contacts, t)
+	}
+}
+
+// FindContacts finds the contacts with the person's number or ids. Queries are saved
+// where the first contact already has the other ids.
+func (p Person) FindContacts(tx *storage.Tx, account int64) (found Match, err error) {
+	add := func(t storage.Thread, err error) error {
+		switch {
+		case err != nil:
+			return storage.IgnoreNotFound(err)
+		case p.takesAliasOf(t.Contact):
+			found.aliasTaken = true
+		default:
+			found.add(t)
+		}
+		return nil
+	}
+
+	if p.Phone != "" {
+		if err := add(tx.ThreadByPhone(account, p.Phone)); err != nil {
+			return found, err
+		}
+	}
+
+	if p.BSUID != "" && (len(found.Contacts) == 0 || !equals(found.Contacts[0].BSUID, p.BSUID)) {
+		if err := add(tx.ThreadByBSUID(account, p.BSUID)); err != nil {
+			return found, err
+		}
+	}
+
+	// A person whom we addressed by the parent BSUID is known only by that.
+	if p.Parent != "" && (len(found.Contacts) == 0 || !equals(found.Contacts[0].ParentBSUID, p.Parent)) {
+		if err := add(tx.ThreadByParent(account, p.Parent)); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// takesAliasOf reports whether a contact is found by the person's number only because
+// that was its alias: the provider now names somebody else by exactly this number.
+func (p Person) takesAliasOf(c storage.Contact) bool {
+	return p.BSUID != "" && c.BSUID != nil && *c.BSUID != p.BSUID && !equals(c.PhoneNumber, p.Phone)
+}
+
+// hasLeft reports whether the person has given up the number of a contact. Who has the
+// same BSUID as before has not: with a new number the provider gives a new one, and
+// says so.
+func (p Person) hasLeft(c storage.Contact) bool {
+	return p.Moved && p.Phone != "" && c.PhoneNumber != nil && *c.PhoneNumber != p.Phone
+}
+
+func equals(s *string, want string) bool { return s != nil && *s == want }
+
+// applyTo sets in a contact what is known about the person now, and reports
+// whether that changed anything.
+func (p Person) applyTo(t *storage.Thread) (changed bool) {
+	set := func(field **string, value string) {
+		if value != "" && !equals(*field, value) {
+			*field, changed = &value, true
+		}
+	}
+
+	set(&t.PhoneNumber, p.Phone)
+	set(&t.BSUID, p.BSUID)
+	set(&t.ParentBSUID, p.Parent)
+	set(&t.Username, p.Username)
+	if !t.NameSetByClient {
+		set(&t.Name, p.Name)
+	}
+
+	if p.Wrote && !t.OptedIn {
+		t.OptedIn, changed = true, true
+	}
+	return changed
+}
+
+// IsUpToDate reports whether EnsureContact would change nothing.
+func (p Person) IsUpToDate(found Match) bool {
+	if len(found.Contacts) != 1 || found.Contacts[0].ConversationID == "" {
+		return false
+	}
+	t := found.Contacts[0]
+	return !p.applyTo(&t)
+}

@@ -1,0 +1,39 @@
+package storage
+
+// An alias is a further number by which a contact is found: another form of its own
+// number. Some countries have added a digit to their numbers, and the provider writes
+// many of these in one form only, whichever was written to. So a contact has the
+// provider's form as its number, which callbacks name, and the forms that clients
+// write to as aliases.
+//
+// A number is one contact's own, or one contact's alias, or neither. Whoever looks for
+// a contact by number finds it by either (withPhone), and stores none under a number
+// that finds another; what gives a contact a number that was an alias drops the alias.
+// Aliases are deleted with their contact.
+
+// AddAlias lets a contact be found by a further number, whosever alias that was.
+func (tx *Tx) AddAlias(c Contact, phone string) error {
+	_, err := tx.exec(`
+		INSERT INTO contact_aliases (account_id, phone_number, contact_id, created_at)
+		VALUES (?, ?, ?, ?)
+		ON CONFLICT DO UPDATE SET contact_id = excluded.contact_id`, c.AccountID, phone, c.ID, tx.Now)
+	return err
+}
+
+// DropAlias ends that a number is an alias, if it is one.
+func (tx *Tx) DropAlias(account int64, phone string) error {
+	_, err := tx.exec(`DELETE FROM contact_aliases WHERE account_id = ? AND phone_number = ?`, account, phone)
+	return err
+}
+
+// DropAliases ends all aliases of a contact.
+func (tx *Tx) DropAliases(contact string) error {
+	_, err := tx.exec(`DELETE FROM contact_aliases WHERE contact_id = ?`, contact)
+	return err
+}
+
+// moveAliases gives a contact the aliases of another.
+func (tx *Tx) moveAliases(into, from string) error {
+	_, err := tx.exec(`UPDATE contact_aliases SET contact_id = ? WHERE contact_id = ?`, into, from)
+	return err
+}
