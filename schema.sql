@@ -270,7 +270,8 @@ CREATE INDEX conversation_labels_by_label ON conversation_labels (label_id, conv
 ---------------------------------------------------------------- messages ----
 
 -- Messages in both directions. The content is the object that stands under the name
--- of its type, exactly as it was sent or received.
+-- of its type, exactly as it was sent or received, but without the fields that a send
+-- ignores.
 CREATE TABLE messages (
     id                  TEXT    PRIMARY KEY,                -- msg_…
     account_id          INTEGER NOT NULL REFERENCES accounts (id),

@@ -285,6 +285,24 @@ func TestWithoutALiveSecretNothingGoesOut(t *testing.T) {
 	})
 }
 
+// Thousands of deliveries may wait for their turn. What is large does not wait in
+// memory, and goes out all the same.
+func TestLargePayloadsAreReadWhenTheirTurnComes(t *testing.T) {
+	deliveries(t, func(w *delivering) {
+		large := `{"large":"` + strings.Repeat("a", 20_000) + `"}`
+		w.happen(large, `{"small":1}`)
+		w.is.Equal([]string{w.endpoint.posts()[0].body, w.endpoint.posts()[1].body}, []string{large, `{"small":1}`})
+
+		all := w.all()
+		storagetest.View(w.t, w.db, func(rx *storage.Rx) error {
+			parcels, err := rx.OutgoingDeliveries([]string{all[0].ID, all[1].ID})
+			w.is.Equal(len(parcels), 1)
+			w.is.Equal(string(parcels[0].Payload), `{"small":1}`)
+			return err
+		})
+	})
+}
+
 func TestAReplayIsANewDeliveryOfTheSameBytes(t *testing.T) {
 	deliveries(t, func(w *delivering) {
 		w.endpoint.play(always(500))

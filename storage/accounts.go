@@ -77,13 +77,11 @@ type AccountFilter struct {
 
 // Accounts lists an organization's live accounts, newest first.
 func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit int) ([]AccountDetail, error) {
-	var page []AccountDetail
-	err := rx.list(&page, accountDetail+`
+	return readRows[AccountDetail](rx, accountDetail+`
 	WHERE a.organization_id = ? AND a.deleted_at = 0 AND (? = '' OR a.status = ?) AND (? = '' OR a.customer_id = ?)
 		AND (a.created_at, a.public_id) < (?, ?)
 	ORDER BY a.created_at DESC, a.public_id DESC
 	LIMIT ?`, organization, f.Status, f.Status, f.CustomerID, f.CustomerID, after.Key, after.ID, limit)
-	return page, err
 }
 
 // AccountsOfWABA lists the live accounts that share the provider's account, all

@@ -166,22 +166,37 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 		statuses = []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
 	}
 
-	// A page of each list is enough: what is behind it is behind the page of all.
 	var page []Delivery
 	for _, f.SubscriptionID = range subscriptions {
 		for _, f.Status = range statuses {
-			some, _, err := findPage[Delivery](rx, f.listQuery(organization), after, limit)
-			if err != nil {
+			if page, err = rx.mergeDeliveries(page, f.listQuery(organization), after, limit); err != nil {
 				return nil, Last, err
 			}
-			page = append(page, some...)
 		}
 	}
+	return page, Last, nil
+}
 
+// mergeDeliveries puts another list into a page, of which no more than limit stay, so
+// that many lists take no more memory than one. Of a list nothing is read that would
+// be behind a page that is full. The rows are small, so no budget cuts the list: it
+// would leave holes in the page.
+func (rx *Rx) mergeDeliveries(page []Delivery, q listQuery, after After, limit int) ([]Delivery, error) {
+	if len(page) == limit {
+		last := page[limit-1]
+		q.end = After{last.CreatedAt, last.ID}
+	}
+
+	some, _, err := findPage[Delivery](rx.Within(nil), q, after, limit)
+	if err != nil {
+		return nil, err
+	}
+
+	page = append(page, some...)
 	slices.SortFunc(page, func(a, b Delivery) int {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	return page[:min(len(page), limit)], Last, nil
+	return page[:min(len(page), limit)], nil
 }
 
 // listQuery lets one index find the deliveries: that of an event, of a

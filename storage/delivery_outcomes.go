@@ -27,18 +27,28 @@ func (rx *Rx) OutgoingDelivery(delivery string) (p OutgoingDelivery, err error) 
 	return p, err
 }
 
-// OutgoingDeliveries finds what many deliveries carry. Those that were deleted are missing.
+// maxKeptPayload is how large a payload may be to be kept in memory for a delivery that
+// waits for its turn: thousands may wait. Most are much smaller.
+const maxKeptPayload = 8 << 10
+
+// OutgoingDeliveries finds what many deliveries carry. Those that were deleted are missing, and
+// those that carry more than should wait in memory.
 func (rx *Rx) OutgoingDeliveries(deliveries []string) ([]OutgoingDelivery, error) {
 	fields := func(p *OutgoingDelivery) []any {
 		return []any{&p.Delivery, &p.Subscription, &p.Status, &p.Attempts, &p.Event, &p.EventID, &p.Type, &p.Source, &p.Payload}
 	}
 	return scanAll(rx, fields, `
 		SELECT `+parcelColumns+`
-		FROM json_each(?) j CROSS JOIN deliveries d ON d.id = j.value JOIN events e ON e.id = d.event`, jsonList(deliveries))
+		FROM json_each(?) j CROSS JOIN deliveries d ON d.id = j.value JOIN events e ON e.id = d.event
+		WHERE length(e.payload) <= ?`, jsonList(deliveries), maxKeptPayload)
 }
 
-// parcelOf is the parcel of a delivery that is being made now.
-func parcelOf(d *Delivery, e Event) OutgoingDelivery {
+// parcelOf is the parcel of a delivery that is being made now, nil if it is too large
+// to wait in memory.
+func parcelOf(d *Delivery, e Event) any {
+	if len(e.Payload) > maxKeptPayload {
+		return nil
+	}
 	return OutgoingDelivery{
 		Delivery: d.ID, Subscription: d.SubscriptionID, Status: DeliveryPending,
 		Event: e.ID, EventID: e.EventID, Type: e.Type, Source: e.Source, Payload: e.Payload,

@@ -38,17 +38,19 @@ func (rx *Rx) labelsOf(query string, owners []string) (map[string][]AttachedLabe
 		return nil, nil
 	}
 
-	var rows []struct {
-		Owner string `db:"owner"`
-		AttachedLabel
-	}
-	if err := rx.list(&rows, query, jsonList(owners)); err != nil {
-		return nil, err
+	// Many owners share a label, and then the one copy of it.
+	var owner string
+	var label AttachedLabel
+	all, shared := make(map[string][]AttachedLabel, len(owners)), make(map[string]AttachedLabel)
+	read := func() {
+		if _, known := shared[label.ID]; !known {
+			shared[label.ID] = label
+		}
+		all[owner] = append(all[owner], shared[label.ID])
 	}
 
-	all := make(map[string][]AttachedLabel, len(owners))
-	for _, row := range rows {
-		all[row.Owner] = append(all[row.Owner], row.AttachedLabel)
+	if err := eachRow(rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, query, jsonList(owners)); err != nil {
+		return nil, err
 	}
 	return all, nil
 }

@@ -37,14 +37,18 @@ func (rx *Rx) labelIsDeleted(id string) (deleted bool, err error) {
 
 // Labels lists an organization's labels, newest first.
 func (rx *Rx) Labels(organization int64, after After, limit int) ([]Label, error) {
-	page := make([]Label, 0, limit)
-	err := rx.list(&page, `
+	return readRows[Label](rx, `
 		SELECT `+labelColumns+`
 		FROM labels l JOIN teams t ON t.id = l.team_id
 		WHERE l.organization_id = ? AND l.deleted_at = 0 AND (l.created_at, l.id) < (?, ?)
 		ORDER BY l.created_at DESC, l.id DESC
 		LIMIT ?`, organization, after.Key, after.ID, limit)
-	return page, err
+}
+
+// CountLabels counts the labels of a team.
+func (rx *Rx) CountLabels(team int64) (n int, err error) {
+	err = rx.get(&n, `SELECT count(*) FROM labels WHERE team_id = ?`, team)
+	return n, err
 }
 
 // InsertLabel stores a new label and fills in its id and times. ErrConflict

@@ -72,8 +72,9 @@ const (
 	scanTime = time.Second
 )
 
-// findPage lists up to limit rows behind after. It also tells how far it came: to
-// Last, unless the page was full or its time was up before.
+// findPage lists up to limit rows behind after, or as many as the budget allows. It
+// also tells how far it came: to Last, unless the page was full or its time was up
+// before. Of a page that the budget cut, the next one begins behind its last row.
 func findPage[T any](rx *Rx, q listQuery, after After, limit int) ([]T, After, error) {
 	if len(q.filters) == 0 {
 		page, err := readRange[T](rx, q, after, q.end, limit)
@@ -91,7 +92,7 @@ func findPage[T any](rx *Rx, q listQuery, after After, limit int) ([]T, After, e
 		page = append(page, rows...)
 
 		switch {
-		case err != nil || until == q.end:
+		case err != nil || until == q.end || rx.budget.Cut():
 			return page, Last, err
 		case len(page) == limit || time.Since(began) >= rx.db.scanTime:
 			return page, until, nil
@@ -138,12 +139,16 @@ func readRange[T any](rx *Rx, q listQuery, after, until After, limit int) ([]T, 
 // for other rows, is slow where there are many.
 type hasFields interface{ fields() []any }
 
-// readRows reads all rows of a query.
+// readRows reads all rows of a query, or as many as the budget allows.
 func readRows[T any](rx *Rx, query string, args ...any) (all []T, err error) {
 	if _, ok := any(new(T)).(hasFields); ok {
 		return scanAll(rx, func(row *T) []any { return any(row).(hasFields).fields() }, query, args...)
 	}
+	if rx.budget != nil {
+		return scanStructs[T](rx, query, args...)
+	}
 
+	all = []T{} // JSON writes nil as null
 	err = rx.list(&all, query, args...)
 	return all, err
 }

@@ -65,12 +65,17 @@ func (rx *Rx) SigningKeys(subscription string) ([]string, error) {
 	return plain, err
 }
 
-// expiredKept is how long a secret is listed after it has expired.
-const expiredKept = 30 * 24 * time.Hour
+// expiredKept is how long a secret is listed after it has expired, and maxExpired how
+// many of those are listed: a subscription shows all of its secrets.
+const (
+	expiredKept = 30 * 24 * time.Hour
+	maxExpired  = 10
+)
 
 // InsertSecret makes another secret for a subscription, sealed, and returns its
 // plaintext too. It lives for a while, or with 0 until it is revoked. Those that
-// expired long ago make way, so that rotating for years leaves no long list.
+// expired long ago, and all but the last few that did, make way, so that rotating
+// leaves no long list.
 func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, string, error) {
 	random := make([]byte, 32)
 	rand.Read(random)
@@ -91,7 +96,8 @@ func (tx *Tx) InsertSecret(subscription string, life time.Duration) (Secret, str
 	return s, plain, err
 }
 
-// deleteExpiredSecrets deletes what expired long ago, unless the clock looks wrong.
+// deleteExpiredSecrets deletes what expired long ago, and of the others all but the
+// newest few, unless the clock looks wrong.
 func (tx *Tx) deleteExpiredSecrets(subscription string) error {
 	c, err := tx.Clock()
 	if err != nil || c.Ahead() > 0 {
@@ -100,7 +106,11 @@ func (tx *Tx) deleteExpiredSecrets(subscription string) error {
 
 	_, err = tx.exec(`
 		DELETE FROM signing_secrets
-		WHERE subscription_id = ? AND expires_at <> 0 AND expires_at < ?`, subscription, tx.Now.Add(-expiredKept))
+		WHERE subscription_id = ?1 AND expires_at <> 0 AND expires_at <= ?2 AND (expires_at < ?3 OR id NOT IN (
+			SELECT id FROM signing_secrets
+			WHERE subscription_id = ?1 AND expires_at <> 0 AND expires_at <= ?2
+			ORDER BY expires_at DESC, id DESC
+			LIMIT ?4))`, subscription, tx.Now, tx.Now.Add(-expiredKept), maxExpired)
 	return err
 }
 

@@ -72,14 +72,12 @@ func (rx *Rx) SetupLink(customer, id string) (SetupLink, error) {
 
 // SetupLinks lists a customer's links, newest first.
 func (rx *Rx) SetupLinks(customer string, after After, limit int) ([]SetupLink, error) {
-	page := make([]SetupLink, 0, limit)
-	err := rx.list(&page, `
+	return readRows[SetupLink](rx, `
 		SELECT `+linkColumns+`
 		FROM setup_links l
 		WHERE l.customer_id = ? AND (l.created_at, l.id) < (?, ?)
 		ORDER BY l.created_at DESC, l.id DESC
 		LIMIT ?`, customer, after.Key, after.ID, limit)
-	return page, err
 }
 
 // InsertSetupLink stores a new link, fills in its id, state and time, and

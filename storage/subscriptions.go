@@ -101,8 +101,7 @@ func (rx *Rx) Endpoint(id string) (Subscription, error) {
 
 // Subscriptions lists an organization's subscriptions, newest first.
 func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subscription, error) {
-	page := make([]Subscription, 0, limit)
-	err := rx.list(&page, `
+	page, err := readRows[Subscription](rx, `
 		SELECT `+subscriptionColumns+`
 		FROM subscriptions
 		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) < (?, ?)

@@ -104,3 +104,22 @@ func TestExpiredSecretsSignNothing(t *testing.T) {
 		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DeleteSecret(s.ID, row.ID) })
 	})
 }
+
+// Whoever rotates every hour leaves no long list.
+func TestOnlyAFewExpiredSecretsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		db := storagetest.Open(t)
+		s, first := storagetest.Subscribe(t, db, storagetest.Seed(t, db, "Acme"), "https://hook.test")
+		var last storage.Secret
+		for range 25 {
+			storagetest.Update(t, db, func(tx *storage.Tx) (err error) { last, _, err = tx.InsertSecret(s.ID, time.Hour); return err })
+			time.Sleep(time.Hour)
+		}
+		storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, err := tx.InsertSecret(s.ID, time.Hour); return err })
+		all := view(t, db, func(rx *storage.Rx) ([]storage.Secret, error) { return rx.Secrets(s.ID) })
+		is.Equal(len(all), 1+10+1) // the first, the last ten that expired, the new one
+		is.Equal(all[10].ID, last.ID)
+		is.Equal(view(t, db, func(rx *storage.Rx) ([]string, error) { return rx.SigningKeys(s.ID) })[0], first)
+	})
+}

@@ -69,14 +69,12 @@ func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int)
 		where, args = where+` AND language = ?`, append(args, f.Language)
 	}
 
-	var page []Template
-	err := rx.list(&page, `
+	return readRows[Template](rx, `
 		SELECT `+templateColumns+`
 		FROM templates
 		`+where+` AND (created_at, id) < (?, ?)
 		ORDER BY created_at DESC, id DESC
 		LIMIT ?`, append(args, after.Key, after.ID, limit)...)
-	return page, err
 }
 
 // AllTemplates lists all of an account's templates.

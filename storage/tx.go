@@ -34,6 +34,8 @@ type Rx struct {
 	db    *DB
 	s     *session
 	since int64 // caches.changes before the snapshot was taken: see cache
+
+	budget *Budget // of the lists, nil for none: see Within
 }
 
 // Ping reads something, to prove that reading works.
@@ -71,30 +73,61 @@ func (rx *Rx) list(dest any, query string, args ...any) error {
 	return rx.s.translate(stmt.Select(dest, args...))
 }
 
+// eachRow reads the rows of a query one after the other, column by column into dest,
+// and calls read after each, until the budget ends.
+func eachRow(rx *Rx, dest []any, read func(), query string, args ...any) error {
+	stmt, err := rx.s.preparedQuery(query)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.Stmt.Query(args...)
+	if err != nil {
+		return rx.s.translate(err)
+	}
+	defer rows.Close()
+
+	for rows.Next() && !rx.budget.ends() {
+		if err := rows.Scan(dest...); err != nil {
+			return rx.s.translate(err)
+		}
+		read()
+		rx.budget.spend(dest...)
+	}
+	return rx.s.translate(rows.Err())
+}
+
 // scanAll reads all rows of a query, column by column into the fields that
 // columns returns of a row. It is to list what scan is to get.
-func scanAll[T any](rx *Rx, columns func(*T) []any, query string, args ...any) ([]T, error) {
+func scanAll[T any](rx *Rx, columns func(*T) []any, query string, args ...any) (all []T, err error) {
+	var row T // all rows go through one variable, whose fields are bound once
+	err = eachRow(rx, columns(&row), func() { all = append(all, row) }, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// scanStructs reads all rows of a query, matching columns and fields by their names,
+// and keeps to the budget; list is for those that have none.
+func scanStructs[T any](rx *Rx, query string, args ...any) ([]T, error) {
 	stmt, err := rx.s.preparedQuery(query)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := stmt.Stmt.Query(args...)
+	rows, err := stmt.Queryx(args...)
 	if err != nil {
 		return nil, rx.s.translate(err)
 	}
 	defer rows.Close()
 
-	// All rows go through one variable, whose fields are bound once.
-	var (
-		row  T
-		all  []T
-		dest = columns(&row)
-	)
-	for rows.Next() {
-		if err := rows.Scan(dest...); err != nil {
+	var all []T
+	for rows.Next() && !rx.budget.ends() {
+		var row T
+		if err := rows.StructScan(&row); err != nil {
 			return nil, rx.s.translate(err)
 		}
 		all = append(all, row)
+		rx.budget.spend(&row)
 	}
 
 	return all, rx.s.translate(rows.Err())

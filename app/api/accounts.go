@@ -86,13 +86,16 @@ func (s *Server) listAccounts(r *request) (reply, error) {
 	var rows []storage.AccountDetail
 	if mayMatch {
 		err = s.view(r, func(rx *storage.Rx) (err error) {
-			rows, err = rx.Accounts(r.org.ID, f, q.after, q.fetch())
+			rows, err = rx.Within(q.budget).Accounts(r.org.ID, f, q.after, q.fetch())
 			return err
 		})
 	}
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(a storage.AccountDetail) storage.After { return storage.After{Key: a.CreatedAt, ID: a.PublicID} }
-	return page(s, q, rows, key, viewAccount), err
+	return page(s, q, rows, key, viewAccount)
 }
 
 var pin = regexp.MustCompile(`^[0-9]{6}$`)

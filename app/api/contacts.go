@@ -112,7 +112,7 @@ func (s *Server) listContacts(r *request) (reply, error) {
 	var rows []storage.Contact
 	var view func(storage.Contact) contactView
 	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
-		if rows, q.reached, err = rx.Contacts(r.account.ID, f, q.after, q.fetch()); err != nil {
+		if rows, q.reached, err = rx.Within(q.budget).Contacts(r.account.ID, f, q.after, q.fetch()); err != nil {
 			return err
 		}
 		view, err = contactViews(rx, r.account.ID, rows...)
@@ -123,7 +123,7 @@ func (s *Server) listContacts(r *request) (reply, error) {
 	}
 
 	key := func(c storage.Contact) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
-	return page(s, q, rows, key, view), nil
+	return page(s, q, rows, key, view)
 }
 
 // newContact is the body of POST /v1/:phone_number_id/contacts.

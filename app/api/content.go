@@ -171,7 +171,7 @@ type outgoingMessage struct {
 	Recipient    string // a BSUID, "" when To says who
 	ReplyTo      *string
 	Type         string
-	Content      json.RawMessage // the object under the type's name, as the client sent it
+	Content      json.RawMessage // the object under the type's name, as it is stored and shown
 	Body         *string         // the text, the caption or the body of an interactive
 	Media        []mediaRef      // all that is used, also in headers and cards
 	Template     *templateRef    // of a template
@@ -182,8 +182,7 @@ type outgoingMessage struct {
 
 // outgoing returns the message that a valid body asks to send.
 func (b *messageBody) outgoing() outgoingMessage {
-	s := outgoingMessage{Type: *b.Type}
-	s.Content, _ = b.contentByType()
+	s := outgoingMessage{Type: *b.Type, Content: b.keptContent()}
 
 	if b.To != nil {
 		s.To, _ = provider.ParsePhone(*b.To)

@@ -61,6 +61,10 @@ func sameOnTheWire(t *testing.T, in *messageBody) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	kept := accept(t, message(s.Type, string(s.Content)))
+	if same, err := kept.providerContent(); err != nil || string(same) != string(wire) || string(kept.outgoing().Content) != string(s.Content) {
+		t.Fatalf("what is kept, %s, would be sent as %s, not %s", s.Content, same, wire)
+	}
 	next := accept(t, message(s.Type, string(wire)))
 	again := next.outgoing()
 	if !reflect.DeepEqual(s.Media, again.Media) || !reflect.DeepEqual(s.Body, again.Body) {

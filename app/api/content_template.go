@@ -129,13 +129,29 @@ func (t *templateBody) checkLanguage() error {
 		if err := required("code", in.Code, maxLanguage); err != nil {
 			return within("language", err)
 		}
+
+		// What else stands in the object is ignored, and not kept.
+		var err error
+		if t.Language, err = json.Marshal(in); err != nil {
+			return err
+		}
 	}
 
-	// It goes to the provider as a plain string, whichever form came.
-	var err error
 	t.language = *in.Code
-	t.Language, err = json.Marshal(t.language)
-	return err
+	return nil
+}
+
+// MarshalJSON writes the content for the provider, who gets the language as a plain
+// string, whichever form came.
+func (t *templateBody) MarshalJSON() ([]byte, error) {
+	type plain templateBody
+	sent := plain(*t)
+
+	var err error
+	if sent.Language, err = json.Marshal(t.language); err != nil {
+		return nil, err
+	}
+	return json.Marshal(sent)
 }
 
 func (t *templateBody) describe(s *outgoingMessage) {

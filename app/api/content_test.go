@@ -210,7 +210,7 @@ func TestASendSaysToWhomAndInReplyToWhat(t *testing.T) {
 	is.Equal(s.ReplyTo, nil)
 }
 
-func TestContentIsKeptAsItCameAndSentWithoutWhatIsUnknown(t *testing.T) {
+func TestContentIsSentWithoutWhatIsUnknown(t *testing.T) {
 	tests := []struct{ kind, content, wire string }{
 		{"text", `{ "body" : "a\u00e9\n<b>", "BODY":5, "extra":[ 1 ], "preview_url":null}`, `{"body":"aé\n<b>"}`},
 		{"text", `{"body":"a","body":"b","preview_url":false}`, `{"body":"b","preview_url":false}`},
@@ -230,7 +230,6 @@ func TestContentIsKeptAsItCameAndSentWithoutWhatIsUnknown(t *testing.T) {
 		t.Run(tt.content, func(t *testing.T) {
 			is := is.New(t)
 			in := accept(t, message(tt.kind, tt.content))
-			is.Equal(string(in.outgoing().Content), tt.content)
 			wire, err := in.providerContent()
 			is.NoErr(err)
 			is.Equal(decoded(t, wire), decoded(t, []byte(tt.wire)))

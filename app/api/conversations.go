@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -117,7 +116,7 @@ func (s *Server) listConversations(r *request) (reply, error) {
 	var rows []storage.FullConversation
 	var view func(storage.FullConversation) conversationView
 	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
-		if rows, q.reached, err = rx.Conversations(r.account.ID, f, q.after, q.fetch()); err != nil {
+		if rows, q.reached, err = rx.Within(q.budget).Conversations(r.account.ID, f, q.after, q.fetch()); err != nil {
 			return err
 		}
 		view, err = conversationViews(rx, r.account.ID, rows...)
@@ -127,15 +126,18 @@ func (s *Server) listConversations(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	return withETag(page(s, q, rows, f.Key, view))
+	rep, err := page(s, q, rows, f.Key, view)
+	if err != nil {
+		return reply{}, err
+	}
+	return withETag(rep), nil
 }
 
 // withETag gives a page a weak ETag: a hash of everything that it shows.
-func withETag(rep reply) (reply, error) {
-	shown, err := rep.list.renderItems()
-	sum := sha256.Sum256(strconv.AppendBool(slices.Clip(shown), rep.list.HasMore))
+func withETag(rep reply) reply {
+	sum := sha256.Sum256(strconv.AppendBool(rep.list.items(), rep.list.HasMore))
 	rep.etag = `W/"` + hex.EncodeToString(sum[:16]) + `"`
-	return rep, err
+	return rep
 }
 
 // findConversation returns an error if the conversation in the path does not exist.

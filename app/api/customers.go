@@ -65,12 +65,15 @@ func (s *Server) listCustomers(r *request) (reply, error) {
 
 	var rows []storage.Customer
 	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Customers(r.org.ID, f, q.after, q.fetch())
+		rows, q.reached, err = rx.Within(q.budget).Customers(r.org.ID, f, q.after, q.fetch())
 		return err
 	})
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(c storage.Customer) storage.After { return storage.After{Key: c.CreatedAt, ID: c.ID} }
-	return page(s, q, rows, key, event.ViewCustomer), err
+	return page(s, q, rows, key, event.ViewCustomer)
 }
 
 // newCustomer is the body of POST /v1/customers.

@@ -95,7 +95,7 @@ func (f *bodyChecker) checkValue(t reflect.Type) *mismatch {
 	case hasUnmarshaler(t):
 		return f.checkLeaf(start, t, "has the wrong form")
 	case t.Kind() == reflect.Struct && first == '{':
-		return f.checkObject(fieldTypes(t))
+		return f.checkObject(structFields(t))
 	case t.Kind() == reflect.Slice && first == '[':
 		return f.checkArray(t.Elem())
 	default:
@@ -139,7 +139,7 @@ func (f *bodyChecker) checkLeaf(start int, t reflect.Type, rule string) *mismatc
 	return nil
 }
 
-func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
+func (f *bodyChecker) checkObject(fields map[string]reflect.StructField) *mismatch {
 	last := make(map[string]int) // where the key of each field begins
 
 	f.at++
@@ -148,7 +148,7 @@ func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
 		name := f.readKey()
 
 		// Of repeated keys the last one counts.
-		t, known := fields[name]
+		field, known := fields[name]
 		if earlier, again := last[name]; again {
 			f.blankKey(earlier)
 		}
@@ -158,7 +158,7 @@ func (f *bodyChecker) checkObject(fields map[string]reflect.Type) *mismatch {
 			f.blankKey(start)
 		}
 
-		if bad := f.checkValue(t); bad != nil {
+		if bad := f.checkValue(field.Type); bad != nil {
 			return bad.under(name)
 		}
 	}
@@ -262,16 +262,16 @@ func hasUnmarshaler(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
 }
 
-// fieldTypeCache holds the result of fieldTypes for each type that was decoded.
-var fieldTypeCache sync.Map
+// structFieldCache holds the result of structFields for each type that was decoded.
+var structFieldCache sync.Map
 
-// fieldTypes maps the JSON names of a struct to the types of its fields.
-func fieldTypes(t reflect.Type) map[string]reflect.Type {
-	if known, ok := fieldTypeCache.Load(t); ok {
-		return known.(map[string]reflect.Type)
+// structFields are the fields of a struct by their JSON names.
+func structFields(t reflect.Type) map[string]reflect.StructField {
+	if known, ok := structFieldCache.Load(t); ok {
+		return known.(map[string]reflect.StructField)
 	}
 
-	types := make(map[string]reflect.Type)
+	fields := make(map[string]reflect.StructField)
 	for _, field := range reflect.VisibleFields(t) {
 		tag, tagged := field.Tag.Lookup("json")
 		name, _, _ := strings.Cut(tag, ",")
@@ -283,11 +283,11 @@ func fieldTypes(t reflect.Type) map[string]reflect.Type {
 		case !tagged || name == "":
 			name = field.Name
 		}
-		types[name] = field.Type
+		fields[name] = field
 	}
 
-	fieldTypeCache.Store(t, types)
-	return types
+	structFieldCache.Store(t, fields)
+	return fields
 }
 
 // typeName is the JSON name of a Go kind, for error messages.

@@ -121,7 +121,7 @@ func TestNamesAreExactAndTheLastOneCounts(t *testing.T) {
 
 func TestNullFitsEverywhere(t *testing.T) {
 	var b strings.Builder
-	for name := range fieldTypes(reflect.TypeFor[sampleBody]()) {
+	for name := range structFields(reflect.TypeFor[sampleBody]()) {
 		b.WriteString(`,"` + name + `":null`)
 	}
 	var in sampleBody

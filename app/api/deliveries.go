@@ -92,12 +92,15 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 
 	var rows []storage.Delivery
 	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Deliveries(r.org.ID, f, q.after, q.fetch())
+		rows, q.reached, err = rx.Within(q.budget).Deliveries(r.org.ID, f, q.after, q.fetch())
 		return err
 	})
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(d storage.Delivery) storage.After { return storage.After{Key: d.CreatedAt, ID: d.ID} }
-	return page(s, q, rows, key, viewDelivery), err
+	return page(s, q, rows, key, viewDelivery)
 }
 
 // deliveryIn finds the delivery in the path.
@@ -156,11 +159,15 @@ func (s *Server) listAttempts(r *request) (reply, error) {
 		return err
 	})
 
+	if err != nil {
+		return reply{}, err
+	}
+
 	views := make([]attemptView, len(rows))
 	for i, row := range rows {
 		views[i] = attemptView(row)
 	}
-	return wholeList(views), err
+	return wholeList(views)
 }
 
 // replayDelivery handles POST /v1/webhook_deliveries/:id/replay.

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"confab/storage"
@@ -11,7 +12,12 @@ import (
 // labelColors are the allowed colors; the first is the default.
 var labelColors = []string{"gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"}
 
-const maxLabelName = 50
+const (
+	maxLabelName = 50
+	// maxLabels is how many labels a team may have. Every contact and conversation
+	// shows all of its own.
+	maxLabels = 500
+)
 
 // labelView is the public shape of a label.
 type labelView struct {
@@ -45,12 +51,15 @@ func (s *Server) listLabels(r *request) (reply, error) {
 
 	var rows []storage.Label
 	err = s.view(r, func(rx *storage.Rx) (err error) {
-		rows, err = rx.Labels(r.org.ID, q.after, q.fetch())
+		rows, err = rx.Within(q.budget).Labels(r.org.ID, q.after, q.fetch())
 		return err
 	})
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(l storage.Label) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
-	return page(s, q, rows, key, viewLabel), err
+	return page(s, q, rows, key, viewLabel)
 }
 
 // newLabel is the body of POST /v1/labels.
@@ -98,12 +107,24 @@ func (s *Server) createLabel(r *request) (reply, error) {
 			l.Color = *in.Color
 		}
 
+		if err := checkLabelCount(&tx.Rx, team); err != nil {
+			return reply{}, err
+		}
 		if err := tx.InsertLabel(&l); err != nil {
 			return reply{}, labelError(err)
 		}
 
 		return created(viewLabel(l)), nil
 	})
+}
+
+// checkLabelCount refuses another label of a team that has as many as it may.
+func checkLabelCount(rx *storage.Rx, team storage.Team) error {
+	n, err := rx.CountLabels(team.ID)
+	if err == nil && n >= maxLabels {
+		return invalid("labels", "are "+strconv.Itoa(maxLabels)+" in this team, which is the most: delete one first")
+	}
+	return err
 }
 
 // findLabel returns an error if the label in the path does not exist.

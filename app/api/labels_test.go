@@ -202,3 +202,23 @@ func FuzzLabelBody(f *testing.F) {
 		}
 	})
 }
+
+// Each contact and conversation shows all of its labels, so a team has not too many.
+func TestATeamHasAtMostFiveHundredLabels(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	other := f.team(f.tenant, "Support")
+	f.exec(`WITH RECURSIVE seq(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM seq WHERE i < 499)
+		INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
+		SELECT 'lbl_' || printf('%026d', i), ?, ?, i, i, 'red', 1, 1 FROM seq`, f.tenant.Organization.ID, f.tenant.Team.ID)
+	label := func(name string, team storage.Team) answer {
+		return f.call("POST", "/labels", `{"name":"`+name+`","team_id":"`+team.PublicID+`"}`)
+	}
+	last := label("last", f.tenant.Team)
+	is.Equal(last.status, 201)
+	is.Equal(label("more", f.tenant.Team).code(), "400 invalid_field_value labels")
+	is.Equal(f.labels(), 500)
+	is.Equal(label("more", other).status, 201) // of another team
+	f.call("DELETE", "/labels/"+last.text("data.id"), "")
+	is.Equal(label("more", f.tenant.Team).status, 201)
+}

@@ -45,12 +45,15 @@ func (s *Server) listMessages(r *request) (reply, error) {
 
 	var rows []storage.Message
 	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
-		rows, q.reached, err = rx.Messages(r.account.ID, f, q.after, q.fetch())
+		rows, q.reached, err = rx.Within(q.budget).Messages(r.account.ID, f, q.after, q.fetch())
 		return err
 	})
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(m storage.Message) storage.After { return storage.After{Key: m.CreatedAt, ID: m.ID} }
-	return page(s, q, rows, key, s.viewMessage), err
+	return page(s, q, rows, key, s.viewMessage)
 }
 
 // messageIn finds the message in the path.

@@ -40,6 +40,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	x := &exchange{ResponseWriter: w, request: r}
 	x.Header().Set("X-Request-Id", r.id)
 	defer s.record(x)
+	defer s.releasePage(r)
 
 	if s.cors(x) {
 		return

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -28,12 +29,14 @@ type reply struct {
 	requestID string // of that request
 }
 
-// listBody is a page as it is sent.
+// listBody is a page: its items, rendered, and what follows them.
 type listBody struct {
 	listEnd
-	items []any
-	data  []byte // the items, once rendered
+	data []byte // the document so far, beginning with listStart
 }
+
+// listStart begins the document of a list. The items follow, and then listEnd.
+const listStart = `{"data":[`
 
 // listEnd is what follows the items.
 type listEnd struct {
@@ -42,43 +45,48 @@ type listEnd struct {
 	RequestID  string  `json:"request_id"`
 }
 
-// renderItems renders the items as a JSON array, once. They are encoded one by one,
-// because the encoder would parse the output of items that encode themselves again.
-func (l *listBody) renderItems() ([]byte, error) {
-	if l.data != nil {
-		return l.data, nil
+// add renders an item, unless the page would then have more than most bytes with it:
+// that it returns as false. A page takes its first item whatever its size. Items are
+// encoded one by one, because the encoder would parse the output of items that encode
+// themselves again.
+func (l *listBody) add(item any, most int) (bool, error) {
+	if l.data == nil {
+		l.data = []byte(listStart)
 	}
 
-	data := []byte{'['}
-	for i, item := range l.items {
-		text, err := encode(item)
-		if err != nil {
-			return nil, err
-		}
-
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = append(data, text...)
+	text, err := encode(item)
+	first := len(l.data) == len(listStart)
+	switch {
+	case err != nil:
+		return false, err
+	case !first && len(l.data)+len(text)+listEndSize > most:
+		return false, nil
+	case !first:
+		l.data = append(l.data, ',')
 	}
-	l.data = append(data, ']')
-	return l.data, nil
+
+	l.data = append(l.data, text...)
+	return true, nil
 }
+
+// listEndSize is more than what follows the items takes.
+const listEndSize = 512
+
+// items are the items of the page, as a hash of it needs them.
+func (l *listBody) items() []byte { return slices.Clip(l.data) }
 
 // render is the whole body.
 func (l *listBody) render(requestID string) ([]byte, error) {
-	data, err := l.renderItems()
-	if err != nil {
-		return nil, err
-	}
-
 	l.RequestID = requestID
 	end, err := encode(l.listEnd)
 	if err != nil {
 		return nil, err
 	}
 
-	return slices.Concat([]byte(`{"data":`), data, []byte(`,`), end[1:]), nil
+	if l.data == nil {
+		l.data = []byte(listStart)
+	}
+	return append(append(l.data, `],`...), end[1:]...), nil
 }
 
 // deletedView is what a DELETE answers.
@@ -97,13 +105,15 @@ func created(data any) reply { return reply{status: http.StatusCreated, data: da
 // accepted answers a POST whose work is done later.
 func accepted(data any) reply { return reply{status: http.StatusAccepted, data: data} }
 
-// wholeList answers with a list that has no further pages.
-func wholeList[V any](data []V) reply {
-	items := make([]any, len(data))
-	for i, view := range data {
-		items[i] = view
+// wholeList answers with a list that has no further pages, because it is short.
+func wholeList[V any](data []V) (reply, error) {
+	body := new(listBody)
+	for _, view := range data {
+		if _, err := body.add(view, math.MaxInt); err != nil {
+			return reply{}, err
+		}
 	}
-	return reply{status: http.StatusOK, list: &listBody{items: items}}
+	return reply{status: http.StatusOK, list: body}, nil
 }
 
 // deleted answers a DELETE.
@@ -112,25 +122,35 @@ func deleted(object, id string) reply {
 }
 
 // page makes the reply of a list. rows has one row more than the page when there are
-// more.
-func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After, view func(T) V) reply {
+// more. The page is shorter if its items would have more bytes than it may: the next
+// one begins behind its last item.
+func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After, view func(T) V) (reply, error) {
 	next := q.reached
-	if len(rows) > q.limit {
+	switch {
+	case len(rows) > q.limit:
 		rows = rows[:q.limit]
 		next = key(rows[q.limit-1])
+	case q.budget.Cut():
+		next = key(rows[len(rows)-1])
 	}
 
-	body := listBody{items: make([]any, len(rows)), listEnd: listEnd{HasMore: next != storage.Last}}
+	body := new(listBody)
 	for i, row := range rows {
-		body.items[i] = view(row)
+		fits, err := body.add(view(row), q.bytes)
+		if err != nil {
+			return reply{}, err
+		}
+		if !fits {
+			next = key(rows[i-1])
+			break
+		}
 	}
 
-	if body.HasMore {
+	if body.HasMore = next != storage.Last; body.HasMore {
 		cursor := s.cursors.encode(q.scope, next)
 		body.NextCursor = &cursor
 	}
-
-	return reply{status: http.StatusOK, list: &body}
+	return reply{status: http.StatusOK, list: body}, nil
 }
 
 // orEmpty turns nil into an empty list: JSON writes nil as null.

@@ -34,6 +34,8 @@ type request struct {
 	form *form // a multipart body; nil when it is JSON
 
 	idempotency *idempotency // nil without a key
+
+	holdsLargePage bool // of Server.largePages
 }
 
 // param is a path parameter.
@@ -62,6 +64,9 @@ type listQuery struct {
 	limit int
 	after storage.After
 	scope string // what the cursor is bound to
+	// bytes is how large the page may become, and budget what may be read for it.
+	bytes  int
+	budget *storage.Budget
 	// reached is where a search stopped that ran out of time before it filled its
 	// page. The next page begins there.
 	reached storage.After
@@ -74,7 +79,8 @@ func (q listQuery) fetch() int { return q.limit + 1 }
 // parseListQuery reads limit and cursor. scope names the list with its filters; the
 // organization is added here.
 func (s *Server) parseListQuery(r *request, scope string) (listQuery, error) {
-	q := listQuery{limit: 25, after: storage.First, scope: scope + "\x00" + r.org.PublicID}
+	q := listQuery{limit: 25, after: storage.First, scope: scope + "\x00" + r.org.PublicID, bytes: s.pageBytes(r)}
+	q.budget = storage.NewBudget(q.bytes)
 
 	values := r.query()
 	if values.Has("limit") {

@@ -70,8 +70,10 @@ type Options struct {
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.
 	AllowLocalURLs bool
-	Log            *slog.Logger
-	OnRequest      func(Observation)
+	// PageBytes is how many bytes a page of a list may have; 0 for the default.
+	PageBytes int
+	Log       *slog.Logger
+	OnRequest func(Observation)
 }
 
 // Observation describes one finished request to OnRequest.
@@ -96,6 +98,7 @@ type Server struct {
 	strangers    *strangerQuota
 	calls        *callLog
 	cursors      *cursorCodec
+	largePages   chan struct{} // a place for each large page that may be under way
 }
 
 // New makes a server. Close it to write the rest of the API log.
@@ -108,6 +111,8 @@ func New(o Options) *Server {
 		strangers: strangers,
 		calls:     newCallLog(o.DB, o.Log, strangers),
 		cursors:   newCursorCodec(o.DB.DeriveKey("cursor")),
+
+		largePages: make(chan struct{}, maxLargePages),
 	}
 	s.mount(s.routes())
 	return s

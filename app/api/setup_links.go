@@ -41,12 +41,15 @@ func (s *Server) listSetupLinks(r *request) (reply, error) {
 		if err != nil {
 			return err
 		}
-		rows, err = rx.SetupLinks(c.ID, q.after, q.fetch())
+		rows, err = rx.Within(q.budget).SetupLinks(c.ID, q.after, q.fetch())
 		return err
 	})
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(l storage.SetupLink) storage.After { return storage.After{Key: l.CreatedAt, ID: l.ID} }
-	return page(s, q, rows, key, viewSetupLink), err
+	return page(s, q, rows, key, viewSetupLink)
 }
 
 // newSetupLink is the body of POST /v1/customers/:id/setup_links.

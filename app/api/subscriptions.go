@@ -74,16 +74,19 @@ func (s *Server) listSubscriptions(r *request) (reply, error) {
 	)
 
 	err = s.view(r, func(rx *storage.Rx) (err error) {
-		if rows, err = rx.Subscriptions(r.org.ID, q.after, q.fetch()); err != nil {
+		if rows, err = rx.Within(q.budget).Subscriptions(r.org.ID, q.after, q.fetch()); err != nil {
 			return err
 		}
 		secrets, err = rx.SecretsOf(rows)
 		return err
 	})
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(s storage.Subscription) storage.After { return storage.After{Key: s.CreatedAt, ID: s.ID} }
 	view := func(s storage.Subscription) subscriptionView { return viewSubscription(s, secrets[s.ID]) }
-	return page(s, q, rows, key, view), err
+	return page(s, q, rows, key, view)
 }
 
 // createSubscription handles POST /v1/webhook_subscriptions.

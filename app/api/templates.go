@@ -103,13 +103,16 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 
 	err = s.view(r, func(rx *storage.Rx) (err error) {
 		if account, err = rx.AccountSummary(r.account.ID); err == nil {
-			rows, err = rx.Templates(r.account.ID, f, q.after, q.fetch())
+			rows, err = rx.Within(q.budget).Templates(r.account.ID, f, q.after, q.fetch())
 		}
 		return err
 	})
+	if err != nil {
+		return reply{}, err
+	}
 
 	key := func(t storage.Template) storage.After { return storage.After{Key: t.CreatedAt, ID: t.ID} }
-	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) }), err
+	return page(s, q, rows, key, func(t storage.Template) templateView { return viewTemplate(account, t) })
 }
 
 // templateIn finds the template in the path: in the language of the query, without one
