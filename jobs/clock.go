@@ -59,7 +59,8 @@ func (g *clockGuard) now(ctx context.Context) (storage.Time, error) {
 
 	g.report(c)
 	if c.Ahead() > 0 {
-		return 0, fmt.Errorf("%w: it says %s, and %s is expected by when a server last ran; if it is right: %s", ErrClock, c.Seen, c.Expected, confirmClock)
+		return 0, fmt.Errorf("%w: it says %s, and %s is expected by when a server last ran; if it is right: %s",
+			ErrClock, c.Seen, c.Expected, confirmClock)
 	}
 	return c.Seen, nil
 }

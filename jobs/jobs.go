@@ -82,7 +82,8 @@ func (w *Workers) Kinds() []queue.Kind {
 		},
 		{Name: kindReceipt, Handle: w.receipt, Lane: func(string) int { return receiptsAtOnce }},
 		{
-			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery, Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
+			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery,
+			Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
 			Own: true, Workers: deliveriesAtOnce, Lane: w.attempts.limit, Opened: w.attempts.resumed,
 			Ahead: deliveriesAhead, Prepare: w.preloadDeliveries,
 		},
