@@ -177,7 +177,6 @@ func (a *App) openServices() (err error) {
 	if a.work, err = a.newWorkers(); err != nil {
 		return err
 	}
-	a.work.WatchClock(context.Background())
 	a.api = api.New(a.apiOptions(a.work.Accounts))
 
 	a.docs = pages.NewDocs(pages.DocsOptions{
@@ -308,6 +307,7 @@ func (a *App) URL() string { return a.Config.PublicURL() }
 func (a *App) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	a.work.WatchClock(ctx)
 
 	parts := []func(context.Context) error{
 		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.runner.Run, a.pingWatchdog,

@@ -4,6 +4,12 @@ package storage
 // and from is gone. What only from knew, into knows afterwards; who of them was
 // meant by number and BSUID is for the caller to say, by UpdateContact, and whether
 // the number that is gone becomes an alias. It returns whether into has got labels.
+//
+// The messages of from move in one statement, which holds the writer for some 15 µs
+// for each: 0.3 s for 20,000. That is dear, and rare: into is the older contact, and
+// the younger one of two that are one person has seldom had time for so many. Moving
+// them in steps would show each half of the thread for seconds, or make every list of
+// messages read two conversations in one order, for the sake of these few.
 func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) {
 	fillMissing(into, from)
 	if err := tx.mergeConversations(into, from); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -63,7 +64,11 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	if err != nil {
 		return err
 	}
-	if err := b.app.DB.Update(ctx, func(tx *storage.Tx) error { return b.state.ensureAccount(tx, n, templates) }); err != nil {
+	err = b.app.DB.Update(ctx, func(tx *storage.Tx) error {
+		// Who tries something out again after a week need not think of the clock.
+		return errors.Join(tx.ConfirmClock(), b.state.ensureAccount(tx, n, templates))
+	})
+	if err != nil {
 		return err
 	}
 
