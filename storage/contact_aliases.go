@@ -26,6 +26,14 @@ func (tx *Tx) DropAlias(account int64, phone string) error {
 	return err
 }
 
+// DropAliasOf ends that a number is an alias of one contact, if it is.
+func (tx *Tx) DropAliasOf(account int64, contact, phone string) error {
+	_, err := tx.exec(`
+		DELETE FROM contact_aliases
+		WHERE account_id = ? AND phone_number = ? AND contact_id = ?`, account, phone, contact)
+	return err
+}
+
 // DropAliases ends all aliases of a contact.
 func (tx *Tx) DropAliases(contact string) error {
 	_, err := tx.exec(`DELETE FROM contact_aliases WHERE contact_id = ?`, contact)

@@ -14,7 +14,7 @@ import "confab/storage"
 // message belongs to the one that is left.
 func RecordRecipient(tx *storage.Tx, a storage.Account, m *storage.Message, to Person) error {
 	if to.tookAlias(*m) {
-		return tx.DropAlias(a.ID, to.Phone)
+		return tx.DropAliasOf(a.ID, m.ContactID, to.Phone)
 	}
 	if !to.hasNews(*m) {
 		return nil // as almost always
