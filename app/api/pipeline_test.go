@@ -174,7 +174,7 @@ func TestAPanicIsA500LoggedOnceWithoutTheKey(t *testing.T) {
 			is.Equal(len(lines), 1)
 			is.True(strings.Contains(lines[0], "level=ERROR"))
 			is.True(strings.Contains(lines[0], "boom") || method == "DELETE")
-			is.True(strings.Contains(lines[0], "serve_test.go") || method == "DELETE") // the stack
+			is.True(strings.Contains(lines[0], "pipeline_test.go") || method == "DELETE") // the stack
 			is.True(strings.Contains(lines[0], "path=/v1/panic "))
 		})
 	}
