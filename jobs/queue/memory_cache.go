@@ -19,10 +19,16 @@ const (
 // a worker. Under load most jobs wait, though not for long.
 type memoryCache struct {
 	mu  sync.Mutex
-	all map[int64]storage.Job
+	all map[int64]keptMemory
 }
 
-func newMemoryCache() *memoryCache { return &memoryCache{all: make(map[int64]storage.Job)} }
+// keptMemory is the Memory of a job, and since when it is kept.
+type keptMemory struct {
+	memory any
+	since  time.Time
+}
+
+func newMemoryCache() *memoryCache { return &memoryCache{all: make(map[int64]keptMemory)} }
 
 // keep keeps the Memory of a job until it runs.
 func (m *memoryCache) keep(j storage.Job) {
@@ -33,7 +39,7 @@ func (m *memoryCache) keep(j storage.Job) {
 	if len(m.all) >= maxMemories {
 		clear(m.all)
 	}
-	m.all[j.ID] = j
+	m.all[j.ID] = keptMemory{j.Memory, time.Now()}
 }
 
 // restore gives a job its Memory back for its first run, if it is not too old.
@@ -43,7 +49,7 @@ func (m *memoryCache) restore(j *storage.Job) {
 
 	kept, ok := m.all[j.ID]
 	delete(m.all, j.ID)
-	if ok && j.Runs == 1 && storage.Now() < kept.CreatedAt.Add(memoryLife) {
-		j.Memory = kept.Memory
+	if ok && j.Runs == 1 && time.Since(kept.since) < memoryLife {
+		j.Memory = kept.memory
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"confab/jobs/guard"
+	"confab/jobs/timeout"
 )
 
 const (
@@ -71,15 +72,21 @@ type Outcome struct {
 // Succeeded tells whether the endpoint took the delivery.
 func (o Outcome) Succeeded() bool { return o.Code == "" }
 
+// TimeLimit is how long an attempt takes at most.
+func (c *Client) TimeLimit() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
+
 // Deliver makes one attempt. A failure is reported in the outcome.
 func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
-	limit := cmp.Or(c.Timeout, defaultTimeout)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	limit := c.TimeLimit()
+	ctx, cancel := timeout.Context(ctx, limit, context.DeadlineExceeded)
 	defer cancel()
 
 	out := Outcome{At: time.Now()}
 	res, err := c.Transport.RoundTrip(d.request(ctx, out.At))
 	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		out.Took = time.Since(out.At)
 		out.Code, out.Message = guard.Reason(err), explain(err, limit)
 		return out
