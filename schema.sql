@@ -473,8 +473,9 @@ CREATE TABLE delivery_attempts (
 -- until somebody retries or cancels it.
 --
 --   due      waiting for its time and a worker; claimed kind by kind, oldest first
---   held     due, but its lane is full or closed; no claim of due jobs sees it, and
---            the lane takes its jobs in the order in which they were made, retries too
+--   held     due, but its lane is full or closed, or no worker is free; no claim of due
+--            jobs sees it, and the lane takes its jobs in the order in which they were
+--            made, retries too
 --   running  leased to the serving process, which frees all leases when it starts
 --   failed   out of attempts
 CREATE TABLE jobs (
@@ -485,9 +486,9 @@ CREATE TABLE jobs (
     state         TEXT    NOT NULL CHECK (state = 'due' OR state = 'held' OR state = 'running' OR state = 'failed'),
     due_at        INTEGER NOT NULL,
     runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; by it a worker that lost its lease is refused
-    failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error; a crash counts for none
-    crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process
-    leased_until  INTEGER NOT NULL DEFAULT 0,
+    failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error or took too long; a crash counts for none
+    crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process; from the third on each delays the next run
+    leased_until  INTEGER NOT NULL DEFAULT 0,               -- for people: the process goes by a clock that nobody can set, and may extend it; 0 while a running job was leased ahead of its turn
     call_begun_at INTEGER NOT NULL DEFAULT 0,               -- since then an outside call may have had its effect
     preparing     INTEGER NOT NULL DEFAULT 0 CHECK (preparing = 0 OR preparing = 1), -- running, and its call has certainly not begun
     last_error    TEXT,

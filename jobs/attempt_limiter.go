@@ -16,6 +16,9 @@ const (
 	// orderedAfterResume is how many deliveries go out one by one after a
 	// subscription was resumed, so that the backlog arrives in order.
 	orderedAfterResume = 250
+	// backlogKept is how long it is remembered, without an attempt, that a backlog
+	// must arrive in order.
+	backlogKept = 24 * time.Hour
 	// hangsAfter is how long an attempt may take before its endpoint counts as
 	// hanging.
 	hangsAfter = time.Second
@@ -46,6 +49,7 @@ type endpointState struct {
 	credit  int         // grows with deliveries that it accepted, and falls with failures
 	failing bool        // its last attempt failed
 	begun   []time.Time // of the attempts under way
+	changed time.Time   // when credit was last changed
 }
 
 func newAttemptLimiter(perEndpoint, total int) *attemptLimiter {
@@ -79,7 +83,8 @@ func (a *attemptLimiter) limit(lane string) int {
 func (a *attemptLimiter) resumed(lane string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.endpoint(lane).credit = probation - orderedAfterResume
+	e := a.endpoint(lane)
+	e.credit, e.changed = probation-orderedAfterResume, time.Now()
 }
 
 // endpoint finds or makes the state of an endpoint. The caller holds mu.
@@ -109,7 +114,7 @@ func (a *attemptLimiter) begin(lane string) (end func(succeeded bool)) {
 		a.underWay--
 		i := slices.IndexFunc(e.begun, began.Equal)
 		e.begun = slices.Delete(e.begun, i, i+1)
-		e.failing = !succeeded
+		e.failing, e.changed = !succeeded, time.Now()
 
 		// min, because a failure must not raise the negative credit of an endpoint
 		// that was resumed.
@@ -125,13 +130,14 @@ func (a *attemptLimiter) begin(lane string) (end func(succeeded bool)) {
 }
 
 // forgetIdle drops the state of endpoints without an attempt under way, among
-// them those whose subscription is gone.
+// them those whose subscription is gone. One whose backlog must arrive in order is
+// remembered for longer.
 func (a *attemptLimiter) forgetIdle() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
 	for lane, e := range a.endpoints {
-		if len(e.begun) == 0 {
+		if len(e.begun) == 0 && (e.credit >= 0 || time.Since(e.changed) >= backlogKept) {
 			delete(a.endpoints, lane)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+
+	"confab/jobs/webhook"
 )
 
 // take lets an endpoint answer so many attempts, one by one.
@@ -112,4 +114,30 @@ func TestWhatIsIdleIsForgotten(t *testing.T) {
 	end(true)
 	limiter.forgetIdle()
 	is.Equal(len(limiter.endpoints), 0)
+}
+
+// A backlog may have a gap, while its endpoint has failed and all wait for their
+// retries. What comes then must still arrive in order.
+func TestABacklogThatMustArriveInOrderIsNotForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		limiter := newAttemptLimiter(16, 20)
+		limiter.resumed("a")
+		limiter.forgetIdle()
+		limiter.take("a", 30, true)
+		is.Equal(limiter.limit("a"), 1)
+		time.Sleep(23 * time.Hour)
+		limiter.forgetIdle()
+		limiter.take("a", 30, true)
+		is.Equal(limiter.limit("a"), 1)
+		time.Sleep(24 * time.Hour) // its subscription may be gone
+		limiter.forgetIdle()
+		is.Equal(len(limiter.endpoints), 0)
+	})
+}
+
+func TestTheLeaseOfADeliveryCoversItsAttempt(t *testing.T) {
+	is := is.New(t)
+	is.Equal(Webhooks{}.lease(), 10*time.Second+deliverMargin) // the client's own limit
+	is.Equal(Webhooks{Client: webhook.Client{Timeout: time.Minute}}.lease(), time.Minute+deliverMargin)
 }

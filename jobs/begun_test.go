@@ -117,8 +117,8 @@ func TestACrashDuringAnUploadDelaysNothing(t *testing.T) {
 		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
 			all, err := tx.RunningJobs()
 			w.is.Equal(len(all), 2)
-			for _, id := range all { // as the next process does when this one was killed
-				w.is.NoErr(tx.FreeJob(id))
+			for _, j := range all { // as the next process does when this one was killed
+				w.is.NoErr(tx.FreeJob(j, 1, 0))
 			}
 			return err
 		})

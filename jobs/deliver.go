@@ -50,11 +50,9 @@ type Webhooks struct {
 // run at once.
 const deliveriesAhead = 16
 
-// lease is the time limit of a run, including the wait for the jobs before it that
-// were leased together with it.
-func (w Webhooks) lease() time.Duration {
-	return (deliveriesAhead+1)*w.Client.Timeout + deliverMargin
-}
+// lease is the time limit of a run. It counts from the run's start, so that the wait
+// of a job that was leased ahead is not in it.
+func (w Webhooks) lease() time.Duration { return w.Client.TimeLimit() + deliverMargin }
 
 // maxDelay is the longest that a delivery waits for its next attempt.
 func (w Webhooks) maxDelay() time.Duration {
@@ -157,7 +155,10 @@ func (w *Workers) preloadDeliveries(ctx context.Context, jobs []storage.Job) {
 
 // attempt posts a delivery to its endpoint.
 func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.OutgoingDelivery, to *storage.Endpoint) webhook.Outcome {
+	succeeded := false
 	end := w.attempts.begin(job.Lane)
+	defer func() { end(succeeded) }() // also after a panic
+
 	out := w.Webhooks.Client.Deliver(ctx, webhook.Delivery{
 		ID:      p.Delivery,
 		Attempt: p.Attempts + 1,
@@ -171,7 +172,7 @@ func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.Outgoi
 		Secrets: to.Secrets(storage.Now()),
 	})
 
-	end(out.Succeeded())
+	succeeded = out.Succeeded()
 	return out
 }
 

@@ -400,3 +400,21 @@ func TestEveryAttemptIsTold(t *testing.T) {
 		t.Error(told)
 	}
 }
+
+func TestAnAttemptThatPanicsIsOver(t *testing.T) {
+	deliveries(t, func(w *delivering) {
+		w.endpoint.play(func(n int, _ post, _ *http.Request) (*http.Response, error) {
+			if n == 1 {
+				panic("boom")
+			}
+			time.Sleep(500 * time.Millisecond)
+			return answered(200, ""), nil
+		})
+		w.happen("1")
+		w.wait(2 * time.Second) // an attempt that is not over counts as hanging by now
+		w.happen("2", "3")
+		w.wait(10 * time.Second)
+		w.is.Equal(w.statuses(), map[string]int{"succeeded": 3})
+		w.is.Equal(w.endpoint.most["hooks.test"], 1) // one by one, until it has accepted some
+	})
+}

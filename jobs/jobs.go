@@ -45,7 +45,7 @@ type Workers struct {
 	uploads  *uploadLocks
 	attempts *attemptLimiter
 	clock    *clockGuard
-	started  time.Time
+	steady   *clockWatch
 }
 
 // New makes workers.
@@ -57,7 +57,7 @@ func New(o Options) *Workers {
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
 		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
-		started:  time.Now(),
+		steady:   newClockWatch(),
 	}
 }
 
@@ -65,40 +65,53 @@ func New(o Options) *Workers {
 // throughput at the provider's usual latency.
 const sendsAtOnce = 64
 
-// sendLease is the time limit of a send, including the upload of its media.
-const sendLease = 10 * time.Minute
+const (
+	// sendLease is the time limit of a send whose upload makes no progress.
+	sendLease = 10 * time.Minute
+	// maxTransfer is the time limit of a run that uploads or downloads a file.
+	maxTransfer = 2 * time.Hour
+)
 
-// Kinds lists every kind of job, the most urgent first.
+// Kinds lists every kind of job, the most urgent first. Each has workers of its own,
+// so that none waits for another: without them, the sends of a campaign could take
+// all workers, and the event of an inbound file would have to wait for their end.
 func (w *Workers) Kinds() []queue.Kind {
 	return []queue.Kind{
 		{
-			Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Lease: sendLease, MaxDelay: w.maxSendDelay(),
+			Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Reserved: 32,
+			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
 			LaneLimit: func(string) int { return sendsAtOnce },
 		},
-		{Name: kindReceipt, Handle: w.receipt, LaneLimit: func(string) int { return receiptsAtOnce }},
+		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 		{
 			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery,
 			Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
-			OwnWorkers: true, Workers: deliveriesAtOnce, LaneLimit: w.attempts.limit, OnLaneOpened: w.attempts.resumed,
+			Workers: deliveriesAtOnce, Reserved: deliveriesAtOnce, LaneLimit: w.attempts.limit, OnLaneOpened: w.attempts.resumed,
 			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},
-		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard},
+		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard, Reserved: 4},
 		{
-			Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Lease: fetchLease,
+			Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Reserved: 32, Lease: fetchLease, MaxRun: maxTransfer,
 			LaneLimit: func(string) int { return fetchesAtOnce },
 		},
-		{Name: kindUnsubscribe, Handle: w.unsubscribe},
-		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Lease: purgeLease},
-		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Lease: accountCheckLease},
-		{Name: kindAccountSweep, Handle: w.sweepAccounts, Workers: 1, Every: accountSweepEvery, Lease: accountSweepLease},
-		{Name: kindMediaRemoval, Handle: w.removeMedia},
-		{Name: storage.KindFailDeliveries, Handle: w.failDeliveries, Workers: 1, Lease: subscriptionLease},
-		{Name: storage.KindDeleteSubscription, Handle: w.deleteSubscription, Workers: 1, Lease: subscriptionLease},
-		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Lease: labelLease},
-		{Name: storage.KindTouchLabel, Handle: w.touchLabeled, Workers: 1, Lease: labelLease},
-		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
-		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
-		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Every: retentionEvery, Lease: retentionLease},
+		{Name: kindUnsubscribe, Handle: w.unsubscribe, Reserved: 2},
+		{Name: kindPurge, Handle: w.purgeAccount, Workers: 1, Reserved: 1, Lease: purgeLease},
+		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Reserved: accountChecks, Lease: accountCheckLease},
+		{Name: kindAccountSweep, Handle: w.sweepAccounts, Workers: 1, Reserved: 1, Every: accountSweepEvery, Lease: accountSweepLease},
+		{Name: kindMediaRemoval, Handle: w.removeMedia, Reserved: 2},
+		{
+			Name: storage.KindFailDeliveries, Handle: w.failDeliveries, Workers: 1, Reserved: 1,
+			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
+		},
+		{
+			Name: storage.KindDeleteSubscription, Handle: w.deleteSubscription, Workers: 1, Reserved: 1,
+			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
+		},
+		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Reserved: 1, Lease: labelLease},
+		{Name: storage.KindTouchLabel, Handle: w.touchLabeled, Workers: 1, Reserved: 1, Lease: labelLease},
+		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Reserved: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
+		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Reserved: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
+		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Reserved: 1, Every: retentionEvery, Lease: retentionLease},
 	}
 }
 

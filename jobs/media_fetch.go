@@ -23,7 +23,7 @@ const kindMediaFetch = "media.fetch"
 const (
 	// fetchesAtOnce is how many downloads of a number may be under way.
 	fetchesAtOnce = 8
-	// fetchLease is the time limit of one download.
+	// fetchLease is the time limit of one download that makes no progress.
 	fetchLease = 10 * time.Minute
 	// maxFetchWait is the longest Retry-After of the provider that is obeyed.
 	maxFetchWait = time.Minute
@@ -115,7 +115,7 @@ func (w *Workers) download(ctx context.Context, token provider.Token, number, id
 	}
 	defer up.Discard()
 
-	in := &headWriter{file: up}
+	in := &headWriter{ctx: ctx, file: up}
 	described, content, err := w.Provider.FetchMedia(ctx, token, id, number, filetype.MaxSize, in)
 	if err != nil {
 		return storage.Media{}, err
@@ -151,14 +151,17 @@ func senderFilename(m storage.Message) *string {
 	return filetype.CleanName(content.Filename)
 }
 
-// headWriter writes a file and keeps its beginning, which tells its type.
+// headWriter writes a file and keeps its beginning, which tells its type. Whenever
+// a piece arrives, the lease of the run is renewed.
 type headWriter struct {
+	ctx  context.Context
 	file *storage.Upload
 	head []byte
 }
 
 // Write implements io.Writer.
 func (h *headWriter) Write(p []byte) (int, error) {
+	queue.Extend(h.ctx)
 	if room := filetype.HeadSize - len(h.head); room > 0 {
 		h.head = append(h.head, p[:min(room, len(p))]...)
 	}

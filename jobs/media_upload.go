@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"sync"
@@ -169,16 +170,29 @@ func (w *Workers) upload(ctx context.Context, out outgoing, m storage.Media) (st
 		Name:    cmp.Or(orEmpty(m.Filename), "file"),
 		MIME:    m.MIMEType,
 		Size:    m.Size,
-		Content: file,
+		Content: extendingReader{ctx, file},
 	})
+}
+
+// extendingReader renews the lease of a run whenever the next piece of a file is
+// read: an upload that makes progress may take longer than the lease.
+type extendingReader struct {
+	ctx context.Context
+	io.ReaderAt
+}
+
+// ReadAt implements io.ReaderAt.
+func (r extendingReader) ReadAt(p []byte, offset int64) (int, error) {
+	queue.Extend(r.ctx)
+	return r.ReaderAt.ReadAt(p, offset)
 }
 
 // prepareFailed decides what becomes of a message whose media could not be
 // uploaded. Transient errors and errors about the account have the same effect as
 // those of a send; any other refusal is about the file.
 func (w *Workers) prepareFailed(ctx context.Context, job storage.Job, out outgoing, err error) (queue.Commit, error) {
-	if ctx.Err() != nil {
-		return nil, queue.Postpone(0) // stopped, and nothing was sent
+	if queue.Stopped(ctx) {
+		return nil, queue.Postpone(0) // nothing was sent
 	}
 	if errors.Is(err, errNoMedia) {
 		return failMessage(out, messaging.Failure{
@@ -212,6 +226,10 @@ type uploadKey struct {
 
 func newUploadLocks() *uploadLocks { return &uploadLocks{busy: make(map[uploadKey]chan struct{})} }
 
+// lockRecheck is how often a run that waits for another one's upload renews its
+// lease. That upload ends by itself when it makes no progress.
+const lockRecheck = time.Minute
+
 // lock waits until nobody else uploads a file.
 func (u *uploadLocks) lock(ctx context.Context, id uploadKey) (unlock func(), err error) {
 	for {
@@ -231,10 +249,15 @@ func (u *uploadLocks) lock(ctx context.Context, id uploadKey) (unlock func(), er
 		}
 		u.mu.Unlock()
 
+		recheck := time.NewTimer(lockRecheck)
 		select {
 		case <-other:
+		case <-recheck.C:
+			queue.Extend(ctx)
 		case <-ctx.Done():
+			recheck.Stop()
 			return nil, ctx.Err()
 		}
+		recheck.Stop()
 	}
 }

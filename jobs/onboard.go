@@ -28,7 +28,7 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, e
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 
-	account, display, err := w.Accounts.Onboard(ctx, args.Account)
+	done, err := w.Accounts.Onboard(ctx, args.Account)
 	switch {
 	case errors.Is(err, provisioning.ErrRegistering):
 		return nil, queue.Postpone(onboardRetries[0]) // a request is registering it
@@ -37,7 +37,9 @@ func (w *Workers) onboard(ctx context.Context, job storage.Job) (queue.Commit, e
 	case err != nil:
 		return w.onboardFailed(job, args, err)
 	}
-	return func(tx *storage.Tx) error { return connectSignup(tx, args, account, display) }, nil
+
+	queue.OnSettled(ctx, done.Release)
+	return func(tx *storage.Tx) error { return connectSignup(tx, args, done.Account, done.Display) }, nil
 }
 
 // onboardFailed tries a signup again after errors that may pass, and otherwise

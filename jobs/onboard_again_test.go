@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"confab/jobs/provisioning"
@@ -90,4 +91,27 @@ func TestANumberThatIsSignedUpAgainIsOnboardingMeanwhile(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A request that came between the last call of a signup and its commit would
+// register the number once more, and its result would be lost.
+func TestANumberIsReservedUntilItsSignupIsStored(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.provider.answer = steps(nil)
+		s := w.invite()
+		w.start()
+		w.is.NoErr(s.begin("700800900", "777", "t"))
+		store := make(chan struct{})
+		go w.db.Update(w.t.Context(), func(*storage.Tx) error { <-store; return nil })
+		synctest.Wait() // the calls are made, and the commit waits for the writer
+		w.is.Equal(s.state(), under)
+		_, err := w.handlers.Accounts.Register(w.t.Context(), s.account.ID, "246810")
+		w.is.Equal(err, provisioning.ErrRegistering)
+		close(store)
+		synctest.Wait()
+		w.is.Equal(s.state(), complete)
+		done, err := w.handlers.Accounts.Register(w.t.Context(), s.account.ID, "246810")
+		w.is.NoErr(err)
+		done.Release()
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"confab/jobs/provider"
+	"confab/jobs/provisioning"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -53,10 +54,13 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 	}
 
 	sender, token, err := w.loadSender(ctx, args.Account)
-	if errors.Is(err, storage.ErrNotFound) {
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
 		return nil, nil // removed meanwhile
-	}
-	if err != nil {
+	case errors.Is(err, provisioning.ErrTokenUnreadable):
+		w.logLostReceipt(sender, job, err)
+		return nil, nil
+	case err != nil:
 		return nil, err
 	}
 
@@ -77,6 +81,10 @@ func (w *Workers) receipt(ctx context.Context, job storage.Job) (queue.Commit, e
 		return nil, queue.RetryAfter(receiptRetry, err)
 	}
 
-	w.Log.Warn("a read receipt was not delivered", "account", sender.PublicID, "job", job.ID, "error", err)
+	w.logLostReceipt(sender, job, err)
 	return nil, nil
+}
+
+func (w *Workers) logLostReceipt(s storage.Sender, job storage.Job, why error) {
+	w.Log.Warn("a read receipt was not delivered", "account", s.PublicID, "job", job.ID, "error", why)
 }

@@ -88,3 +88,14 @@ func TestReceiptsOfANumberDoNotTakeEveryWorker(t *testing.T) {
 		w.is.Equal(len(w.provider.calls()), 4)
 	})
 }
+
+func TestAReceiptWhoseTokenCannotBeReadIsGivenUpAtOnce(t *testing.T) {
+	bubble(t, func(w *world) {
+		storagetest.Exec(t, w.dir, `UPDATE accounts SET access_token = x'00'`)
+		w.start()
+		w.read("wamid.in", false)
+		synctest.Wait()
+		w.is.Equal(storagetest.Select[string](t, w.dir, `SELECT state FROM jobs WHERE kind = 'receipt'`), nil)
+		w.is.Equal(len(w.provider.calls()), 0)
+	})
+}

@@ -124,7 +124,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	}
 
 	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
-	if ctx.Err() != nil && provider.IsTransient(err) {
+	if queue.Stopped(ctx) && provider.IsTransient(err) {
 		return nil, interrupted(err)
 	}
 	return w.sendOutcome(job, out, sent, err)
@@ -139,9 +139,9 @@ func (w *Workers) maxSendDelay() time.Duration {
 	return longest
 }
 
-// interrupted is the error of a call that was stopped with its context. If
-// nothing was sent, it is as if the run had not begun; otherwise only a callback
-// can tell the outcome.
+// interrupted is the error of a call that was stopped with the server. If nothing
+// was sent, it is as if the run had not begun; otherwise only a callback can tell
+// the outcome. A call that was cut off because it took too long is a failed try.
 func interrupted(err error) error {
 	if provider.OutcomeOf(err) == provider.NotSent {
 		return queue.Postpone(0)
@@ -222,19 +222,20 @@ func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Send
 }
 
 // reconcileWait is how long a job whose call may have had its effect still waits
-// for a callback. None could arrive while the process was down, so the time counts
-// from its start at the earliest. A call that began in the future, because the clock
-// was set back since, counts from there too.
+// for a callback. None could arrive while the process was down, and nobody knows how
+// long ago it was when the clock was set since, so the time counts from then at the
+// earliest.
 func (w *Workers) reconcileWait(job storage.Job) time.Duration {
 	if job.CallBegunAt == 0 {
 		return 0
 	}
 
-	passed := time.Since(w.started)
-	if since := w.DB.Now().Sub(job.CallBegunAt); since >= 0 {
-		passed = min(passed, since)
+	now, steadySince := w.steady.look()
+	begun := steadySince
+	if job.CallBegunAt <= now { // otherwise the clock was set back
+		begun = max(begun, job.CallBegunAt)
 	}
-	return w.ReconcileWindow - passed
+	return begun.Add(w.ReconcileWindow).Sub(now)
 }
 
 // refusalNow tells why a message must not be sent any more, or nil: its account

@@ -9,8 +9,12 @@ import (
 	"confab/storage"
 )
 
-// subscriptionLease is long enough for the deliveries of a very busy subscription.
-const subscriptionLease = 10 * time.Minute
+const (
+	// subscriptionLease is the time limit of one step, which is far shorter.
+	subscriptionLease = 10 * time.Minute
+	// subscriptionMaxRun is long enough for the deliveries of a very busy subscription.
+	subscriptionMaxRun = 12 * time.Hour
+)
 
 // failDeliveries marks the outstanding deliveries of a disabled subscription as
 // dead, a few at a time so that others can write in between.
@@ -28,8 +32,7 @@ func (w *Workers) deleteSubscription(ctx context.Context, job storage.Job) (queu
 }
 
 // repeatInSteps repeats a step on a job's subscription, each in a transaction of
-// its own, until the step says that all is done. If the lease ends before that,
-// the next run continues.
+// its own, until the step says that all is done.
 func (w *Workers) repeatInSteps(ctx context.Context, job storage.Job, step func(*storage.Tx, string) (bool, error)) error {
 	var args storage.SubscriptionArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
@@ -37,6 +40,7 @@ func (w *Workers) repeatInSteps(ctx context.Context, job storage.Job, step func(
 	}
 
 	for {
+		queue.Extend(ctx)
 		var done bool
 		err := w.DB.Update(ctx, func(tx *storage.Tx) (err error) {
 			done, err = step(tx, args.Subscription)

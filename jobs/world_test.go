@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -42,8 +44,11 @@ type world struct {
 	provider *played
 	options  jobs.Options
 	began    time.Time
-	sweeps   bool   // accounts are checked every hour, which other tests need not count
-	stop     func() // ends the runner
+	sweeps   bool          // accounts are checked every hour, which other tests need not count
+	workers  int           // that kinds share; 0 for 256
+	poll     time.Duration // 0 for an hour
+	stop     func()        // ends the runner
+	handlers *jobs.Workers // what the runner runs
 
 	postponed atomic.Int64 // runs of sends that were put off
 }
@@ -91,9 +96,9 @@ func (w *world) start() {
 	client, err := provider.New(provider.Options{BaseURL: "https://provider.test", Version: "v23.0", Transport: w.provider})
 	w.is.NoErr(err)
 	w.options.Provider = client
-	workers := jobs.New(w.options)
-	kinds := slices.DeleteFunc(workers.Kinds(), func(k queue.Kind) bool { return k.Name == "account.check_all" && !w.sweeps })
-	runner := queue.New(queue.Options{DB: w.db, Kinds: kinds, Workers: 256, Poll: time.Hour, Grace: time.Second, Log: w.options.Log, OnRun: w.count})
+	w.handlers = jobs.New(w.options)
+	kinds := slices.DeleteFunc(w.handlers.Kinds(), func(k queue.Kind) bool { return k.Name == "account.check_all" && !w.sweeps })
+	runner := queue.New(queue.Options{DB: w.db, Kinds: kinds, Workers: cmp.Or(w.workers, 256), Poll: cmp.Or(w.poll, time.Hour), Grace: time.Second, Log: w.options.Log, OnRun: w.count})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()
@@ -251,6 +256,7 @@ func (c call) tag() string {
 type played struct {
 	answer func(n int, c call) (*http.Response, error)
 	play   func(*http.Request) *http.Response // answers instead, if set
+	pace   time.Duration                      // how long each piece of an upload takes; 0 for no time
 
 	mu  sync.Mutex
 	had []call
@@ -260,8 +266,12 @@ type played struct {
 func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
+		in := io.Reader(r.Body)
+		if p.pace > 0 && strings.HasSuffix(r.URL.Path, "/media") {
+			in = &slowReader{r.Context(), in, p.pace}
+		}
 		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
+		if body, err = io.ReadAll(in); err != nil {
 			return nil, err
 		}
 	}
@@ -276,6 +286,23 @@ func (p *played) RoundTrip(r *http.Request) (*http.Response, error) {
 		return p.play(again), nil
 	}
 	return p.answer(n, c)
+}
+
+// slowReader reads a few bytes after each pause, until its context ends.
+type slowReader struct {
+	ctx   context.Context
+	from  io.Reader
+	pause time.Duration
+}
+
+// Read implements io.Reader.
+func (s *slowReader) Read(p []byte) (int, error) {
+	select {
+	case <-time.After(s.pause):
+		return s.from.Read(p[:min(len(p), 16)])
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	}
 }
 
 // calls lists the requests so far.

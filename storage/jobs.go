@@ -20,20 +20,24 @@ import (
 //     deletes it.
 //
 // Each lease counts up runs, and whoever ends a run names the job by (id, runs).
-// A worker that overran its lease, or whose job was cancelled, finds no such row:
-// it gets ErrLeaseLost, and with it everything that it wrote in the same
-// transaction is undone. After a crash the next process calls FreeJob for every
-// job that is still running, so that none is lost; whether its outside call had
-// begun is then only known by preparing and call_begun_at.
+// A worker whose job was leased again or cancelled finds no such row: it gets
+// ErrLeaseLost, and with it everything that it wrote in the same transaction is
+// undone. A worker that overran its lease finds the row put back: only its
+// success still counts then. After a crash the next process calls FreeJob for
+// every job that is still running, so that none is lost; whether its outside call
+// had begun is then only known by preparing and call_begun_at.
+//
+// leased_until tells people how long a run may take. The process that runs the job
+// goes by its own clock, which nobody can set.
 const (
 	JobDue     = "due"     // waits for its time and a worker
-	JobHeld    = "held"    // waits for a place in its lane
+	JobHeld    = "held"    // waits for a place in its lane, or a worker
 	JobRunning = "running" // leased to the serving process
 	JobFailed  = "failed"  // out of attempts; waits for a person
 )
 
 // ErrLeaseLost means that a job is no longer the caller's to settle: it was
-// cancelled, or its lease lapsed and somebody else has it.
+// cancelled, put back, or leased by another run.
 var ErrLeaseLost = errors.New("the job's lease was lost")
 
 // Job is a piece of work as stored.
@@ -99,7 +103,7 @@ type Admission int
 const (
 	AdmitLater Admission = iota // store it as due
 	AdmitNow                    // store it as leased; Start follows
-	AdmitHeld                   // store it as held: its lane has no room
+	AdmitHeld                   // store it as held: its lane has no room, or no worker is free
 )
 
 // SetDispatcher connects the runner. Without one, jobs just wait.
@@ -203,8 +207,10 @@ func (tx *Tx) ClaimDue(kind string, limit int, lease time.Duration, admit func(l
 	return claimed, held, nil
 }
 
-// ClaimHeld leases up to limit held jobs of a kind and lane, oldest first.
-func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Job, error) {
+// ClaimHeld leases up to limit held jobs of a kind and lane, oldest first. Only the
+// first of them begin now; the others wait for their turn, and their row has no
+// leased_until.
+func (tx *Tx) ClaimHeld(kind, lane string, limit, begin int, lease time.Duration) ([]Job, error) {
 	held, err := scanAll(&tx.Rx, jobFields, `
 		SELECT `+jobColumns+`
 		FROM jobs
@@ -217,14 +223,19 @@ func (tx *Tx) ClaimHeld(kind, lane string, limit int, lease time.Duration) ([]Jo
 
 	ids := make([]int64, len(held))
 	for i := range held {
-		held[i].markLeased(tx.Now.Add(lease))
+		until := tx.Now.Add(lease)
+		if i >= begin {
+			until = 0
+		}
+		held[i].markLeased(until)
 		ids[i] = held[i].ID
 	}
 
+	begun := ids[:min(begin, len(ids))]
 	_, err = tx.exec(`
 		UPDATE jobs
-		SET state = 'running', runs = runs + 1, leased_until = ?
-		WHERE id IN (SELECT value FROM json_each(?))`, tx.Now.Add(lease), jsonList(ids))
+		SET state = 'running', runs = runs + 1, leased_until = iif(id IN (SELECT value FROM json_each(?)), ?, 0)
+		WHERE id IN (SELECT value FROM json_each(?))`, jsonList(begun), tx.Now.Add(lease), jsonList(ids))
 	return held, err
 }
 
@@ -259,9 +270,10 @@ func (tx *Tx) HoldJobs(jobs []Job) error {
 	return nil
 }
 
-// FinishJob removes a job that is done.
+// FinishJob removes a job that is done. That is a fact even if the job was put back
+// meanwhile because its run took too long, as long as nobody has leased it since.
 func (tx *Tx) FinishJob(j Job) error {
-	n, err := tx.exec(`DELETE FROM jobs WHERE id = ? AND runs = ? AND state = 'running'`, j.ID, j.Runs)
+	n, err := tx.exec(`DELETE FROM jobs WHERE id = ? AND runs = ?`, j.ID, j.Runs)
 	return fenced(n, err)
 }
 
@@ -284,10 +296,10 @@ func (tx *Tx) ReleaseJob(j Job, due Time) error {
 // InterruptJob puts a job back whose run was cut off, so that nobody knows whether
 // its outside call had an effect.
 func (tx *Tx) InterruptJob(j Job) error {
-	if err := tx.ReleaseJob(j, tx.Now); err != nil {
+	if err := tx.MarkCutOff(j); err != nil {
 		return err
 	}
-	return tx.MarkCallBegun(j)
+	return tx.ReleaseJob(j, tx.Now)
 }
 
 // MarkPreparing records whether a running job is certain not to have begun its
@@ -305,6 +317,17 @@ func (tx *Tx) MarkPreparing(j Job, prepares bool) error {
 // effect.
 func (tx *Tx) MarkCallBegun(j Job) error {
 	return tx.execOne(`UPDATE jobs SET call_begun_at = ? WHERE id = ?`, tx.Now, j.ID)
+}
+
+// MarkCutOff is MarkCallBegun for a running job whose run was cut off, nobody knows
+// where: it records nothing if the job was still preparing. It is called before
+// what ends the run.
+func (tx *Tx) MarkCutOff(j Job) error {
+	_, err := tx.exec(`
+		UPDATE jobs
+		SET call_begun_at = ?
+		WHERE id = ? AND runs = ? AND state = 'running' AND preparing = 0`, tx.Now, j.ID, j.Runs)
+	return err
 }
 
 // endRun puts a job whose run is over into a state, and frees its lease.

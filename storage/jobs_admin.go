@@ -2,24 +2,60 @@ package storage
 
 import (
 	"errors"
+	"math"
 	"time"
 )
 
-// RunningJobs lists the ids of all leased jobs. It reads the whole table, so it
-// is for the start of a runner, which frees what a dead process left behind.
-func (rx *Rx) RunningJobs() ([]int64, error) {
-	var ids []int64
-	err := rx.list(&ids, `SELECT id FROM jobs WHERE state = 'running'`)
-	return ids, err
+// RunningJob names a leased job and its run.
+type RunningJob struct {
+	ID      int64 `db:"id"`
+	Runs    int   `db:"runs"`
+	Crashes int   `db:"crashes"`
+	// LeasedUntil is 0 if the job was leased ahead of its turn. It may have begun all
+	// the same, because that is not written.
+	LeasedUntil Time `db:"leased_until"`
 }
 
-// FreeJob makes a leased job due again, whoever had it. Its process died, so an
-// outside call may have been under way, unless the job was still preparing.
-func (tx *Tx) FreeJob(id int64) error {
+// RunningJobs lists all leased jobs. It reads the whole table, so it is for the
+// start of a runner, which frees what a dead process left behind.
+func (rx *Rx) RunningJobs() ([]RunningJob, error) {
+	return rx.runningJobs(0, math.MaxInt64)
+}
+
+// RunningJobsAmong lists the leased jobs among so many jobs after one, in the order
+// of their ids. It returns the id to go on after, which is 0 after the last job.
+func (rx *Rx) RunningJobsAmong(after int64, limit int) (running []RunningJob, last int64, err error) {
+	var ids []int64
+	err = rx.list(&ids, `SELECT id FROM jobs WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, limit-1)
+	if err != nil {
+		return nil, 0, err
+	}
+
+	if len(ids) == 0 {
+		running, err = rx.runningJobs(after, math.MaxInt64)
+		return running, 0, err
+	}
+	running, err = rx.runningJobs(after, ids[0])
+	return running, ids[0], err
+}
+
+// runningJobs lists the leased jobs with ids behind after and up to last.
+func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
+	err = rx.list(&running, `
+		SELECT id, runs, crashes, leased_until FROM jobs
+		WHERE id > ? AND id <= ? AND state = 'running'`, after, last)
+	return running, err
+}
+
+// FreeJob makes a leased job due again that nobody has any more, not before due. An
+// outside call may have been under way, unless the job was still preparing. crashes
+// is how often its process died by now.
+func (tx *Tx) FreeJob(j RunningJob, crashes int, due Time) error {
 	_, err := tx.exec(`
 		UPDATE jobs
-		SET state = 'due', leased_until = 0, call_begun_at = iif(preparing, call_begun_at, ?), preparing = 0, crashes = crashes + 1
-		WHERE id = ? AND state = 'running'`, tx.Now, id)
+		SET state = 'due', due_at = max(due_at, ?), leased_until = 0, crashes = ?,
+			call_begun_at = iif(preparing, call_begun_at, ?), preparing = 0
+		WHERE id = ? AND runs = ? AND state = 'running'`, due, crashes, tx.Now, j.ID, j.Runs)
 	return err
 }
 

@@ -13,21 +13,65 @@ import (
 	"github.com/matryer/is"
 )
 
+// running lists the ids of the leased jobs.
+func running(t *testing.T, db *storage.DB) (ids []int64) {
+	t.Helper()
+	for _, j := range view(t, db, func(rx *storage.Rx) ([]storage.RunningJob, error) { return rx.RunningJobs() }) {
+		ids = append(ids, j.ID)
+	}
+	return ids
+}
+
 func TestRunningJobsCanBeFreed(t *testing.T) {
 	is := is.New(t)
 	db := open(t, newFile(t))
 	all := enqueue(t, db, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "deliver"})
 	claim(t, db, "send", 10)
-	running := view(t, db, func(rx *storage.Rx) ([]int64, error) { return rx.RunningJobs() })
-	is.Equal(running, all[:2])
-	storagetest.Update(t, db, func(tx *storage.Tx) error {
-		return errors.Join(tx.FreeJob(all[0]), tx.FreeJob(all[2]), tx.FreeJob(99)) // what does not run stays as it is
+	is.Equal(running(t, db), all[:2])
+	storagetest.Update(t, db, func(tx *storage.Tx) (err error) {
+		for _, j := range []storage.RunningJob{{ID: all[0], Runs: 1}, {ID: all[1], Runs: 2}, {ID: all[2]}, {ID: 99}} {
+			err = errors.Join(err, tx.FreeJob(j, 7, 0)) // what does not run, or runs again, stays as it is
+		}
+		return err
 	})
 	j := job(t, db, all[0])
 	is.Equal(j.State, storage.JobDue)
-	is.Equal([]int{j.Runs, j.Failures}, []int{1, 0}) // a crash counts for no failure
+	is.Equal([]int{j.Runs, j.Failures, j.Crashes}, []int{1, 0, 7}) // a crash counts for no failure
 	is.Equal(j.LeasedUntil, storage.Time(0))
-	is.Equal(len(view(t, db, func(rx *storage.Rx) ([]int64, error) { return rx.RunningJobs() })), 1)
+	is.True(j.CallBegunAt != 0)
+	is.Equal(running(t, db), all[1:2])
+
+	later := storage.Now().Add(time.Hour)
+	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.FreeJob(storage.RunningJob{ID: all[1], Runs: 1}, 8, later) })
+	is.Equal(job(t, db, all[1]).DueAt, later)
+}
+
+func TestRunningJobsAreFoundInSteps(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	var all []int64
+	for _, kind := range []string{"send", "deliver", "deliver", "send", "send", "deliver", "send"} {
+		all = append(all, enqueue(t, db, storage.NewJob{Kind: kind})...)
+	}
+	claim(t, db, "send", 10)
+	for _, limit := range []int{1, 2, 3, 7, 8} {
+		var found []int64
+		last := int64(0)
+		for {
+			storagetest.View(t, db, func(rx *storage.Rx) error {
+				step, next, err := rx.RunningJobsAmong(last, limit)
+				for _, j := range step {
+					found = append(found, j.ID)
+				}
+				last = next
+				return err
+			})
+			if last == 0 {
+				break
+			}
+		}
+		is.Equal(found, []int64{all[0], all[3], all[4], all[6]})
+	}
 }
 
 func TestHeldLanesAreListedOnce(t *testing.T) {

@@ -200,15 +200,23 @@ func TestJobsOfAFullLaneAreHeldAndClaimedByLane(t *testing.T) {
 	is.Equal(len(again)+len(held), 0) // held jobs are out of the way
 
 	of := func(lane string) []storage.Job {
-		return update(t, db, func(tx *storage.Tx) ([]storage.Job, error) { return tx.ClaimHeld("send", lane, 2, time.Minute) })
+		return update(t, db, func(tx *storage.Tx) ([]storage.Job, error) { return tx.ClaimHeld("send", lane, 2, 1, time.Minute) })
 	}
 	is.Equal(len(of("free")), 0)
 	first := of("full")
 	is.Equal(ids(first), []int64{all[0], all[2]}) // oldest first
 	is.Equal(first[0], job(t, db, all[0]))
+	is.Equal(first[1], job(t, db, all[2]))
 	is.Equal(first[0].Runs, 1)
+	is.True(first[0].LeasedUntil != 0)
+	is.Equal(first[1].LeasedUntil, storage.Time(0)) // its turn has not come
 	is.Equal(ids(of("full")), []int64{all[3]})
 	is.Equal(len(of("full")), 0)
+}
+
+// free makes a leased job due again, as the next process does after a crash.
+func free(tx *storage.Tx, j storage.Job) error {
+	return tx.FreeJob(storage.RunningJob{ID: j.ID, Runs: j.Runs}, 1, 0)
 }
 
 func TestJobIsSettledOnlyByWhoHoldsItsLease(t *testing.T) {
@@ -219,11 +227,11 @@ func TestJobIsSettledOnlyByWhoHoldsItsLease(t *testing.T) {
 		"release": func(tx *storage.Tx, j storage.Job) error { return tx.ReleaseJob(j, 0) },
 	}
 	lose := map[string]func(*storage.Tx, storage.Job) error{
-		"freed":     func(tx *storage.Tx, j storage.Job) error { return tx.FreeJob(j.ID) },
+		"freed":     free,
 		"cancelled": func(tx *storage.Tx, j storage.Job) error { return tx.CancelJob(j.ID) },
 		"settled":   func(tx *storage.Tx, j storage.Job) error { return tx.ReleaseJob(j, 0) },
 		"with another run": func(tx *storage.Tx, j storage.Job) error {
-			if err := tx.FreeJob(j.ID); err != nil {
+			if err := free(tx, j); err != nil {
 				return err
 			}
 			_, _, err := tx.ClaimDue("send", 9, time.Minute, func(string) bool { return true })
@@ -239,6 +247,10 @@ func TestJobIsSettledOnlyByWhoHoldsItsLease(t *testing.T) {
 				claimed, _ := claim(t, db, "send", 1)
 				stale := claimed[0]
 				storagetest.Update(t, db, func(tx *storage.Tx) error { return lose(tx, stale) })
+				if how == "finish" && (why == "freed" || why == "settled") {
+					storagetest.Update(t, db, func(tx *storage.Tx) error { return settle(tx, stale) }) // nobody has leased it since
+					return
+				}
 				before := view(t, db, func(rx *storage.Rx) ([]storage.Job, error) { return rx.Jobs(storage.JobFilter{Limit: 9}) })
 				err := db.Update(context.Background(), func(tx *storage.Tx) error {
 					if err := insert("result")(tx); err != nil {

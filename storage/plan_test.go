@@ -32,7 +32,7 @@ func hot() map[string]hotStatement {
 		"team": {func(tx *storage.Tx) error { _, err := tx.Team(1, "t"); return err }, "(public_id=?)"},
 		"claim": {func(tx *storage.Tx) error { _, _, err := tx.ClaimDue("send", 10, time.Minute, all); return err },
 			"jobs_due (kind=? AND due_at<?)"},
-		"claim of a lane": {func(tx *storage.Tx) error { _, err := tx.ClaimHeld("send", "full", 10, time.Minute); return err },
+		"claim of a lane": {func(tx *storage.Tx) error { _, err := tx.ClaimHeld("send", "full", 10, 5, time.Minute); return err },
 			"jobs_held (kind=? AND lane=?)"},
 		"next due": {func(tx *storage.Tx) error { _, err := tx.NextDue("send"); return err }, "jobs_due (kind=?)"},
 		"finish":   {func(tx *storage.Tx) error { return tx.FinishJob(storage.Job{ID: 1, Runs: 1}) }, "jobs USING INTEGER PRIMARY KEY"},

@@ -38,12 +38,14 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"confab/jobs/timeout"
 )
 
 const (
 	callTimeout   = 10 * time.Second // for a whole call, unless Options say otherwise
 	stallTimeout  = 30 * time.Second // for a transfer of a file without progress
-	transferLimit = 10 * time.Minute // for the whole transfer of a file
+	transferLimit = 2 * time.Hour    // for the whole transfer of a file
 
 	answerLimit = 1 << 20  // bytes of an answer
 	pageLimit   = 16 << 20 // bytes of one page of a list
@@ -130,7 +132,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // do makes one call within the client's time limit.
 func (c *Client) do(ctx context.Context, tok Token, rq call, out answer) error {
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := timeout.Context(ctx, c.timeout, context.DeadlineExceeded)
 	defer cancel()
 	return c.exchange(ctx, tok, rq, out)
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"confab/jobs/timeout"
 )
 
 // stallTimer cancels the transfer of a file that makes no progress. A limit on
 // the whole time alone would be too short for a large file, or far too long for
 // a dead connection. Each read of the body restarts the timer.
 type stallTimer struct {
-	timer  *time.Timer
+	timer  *timeout.Timer
 	limit  time.Duration // the longest time without progress
 	cancel context.CancelFunc
 }
@@ -18,11 +20,11 @@ type stallTimer struct {
 // withStallTimer returns a context that ends with errStalled when the transfer
 // makes no progress. The caller must stop the timer.
 func (c *Client) withStallTimer(ctx context.Context) (context.Context, *stallTimer) {
-	ctx, expire := context.WithTimeout(ctx, transferLimit)
+	ctx, expire := timeout.Context(ctx, transferLimit, context.DeadlineExceeded)
 	ctx, cancel := context.WithCancelCause(ctx)
 
 	t := &stallTimer{limit: max(c.timeout, stallTimeout)}
-	t.timer = time.AfterFunc(t.limit, func() { cancel(errStalled) })
+	t.timer = timeout.AfterFunc(t.limit, func() { cancel(errStalled) })
 	t.cancel = func() { cancel(nil); expire() }
 	return ctx, t
 }

@@ -29,16 +29,23 @@ func (r *Registration) Account() storage.AccountDetail { return r.account }
 // be the number's PIN if it has one, and becomes it if not. A connected number is
 // left alone. Until Release is called, nobody else can register the number.
 func (a *Accounts) Register(ctx context.Context, account int64, pin string) (*Registration, error) {
-	if !a.beginRegistering(account) {
-		return nil, ErrRegistering
+	release, err := a.beginRegistering(account)
+	if err != nil {
+		return nil, err
 	}
+
+	kept := false
+	defer func() {
+		if !kept { // also after a panic
+			release()
+		}
+	}()
 
 	done, err := a.register(ctx, account, pin)
 	if err != nil {
-		a.endRegistering(account)
 		return nil, err
 	}
-	done.Release = sync.OnceFunc(func() { a.endRegistering(account) })
+	done.Release, kept = release, true
 	return done, nil
 }
 
@@ -72,21 +79,21 @@ func (a *Accounts) register(ctx context.Context, account int64, pin string) (*Re
 	return &Registration{account: c.AccountDetail, display: c.display, pin: pin}, nil
 }
 
-func (a *Accounts) beginRegistering(account int64) bool {
+// beginRegistering reserves a number for one registration, until release is called.
+func (a *Accounts) beginRegistering(account int64) (release func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
 	if a.registering[account] {
-		return false
+		return nil, ErrRegistering
 	}
 	a.registering[account] = true
-	return true
-}
 
-func (a *Accounts) endRegistering(account int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.registering, account)
+	return sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.registering, account)
+	}), nil
 }
 
 // Store writes what the registration changed.

@@ -8,29 +8,54 @@ import (
 	"confab/storage"
 )
 
-// Onboard connects the number of a signup: it subscribes our app to its callbacks and
-// registers it with the PIN that is stored for it. It returns the account as it is then,
-// to be stored by the caller, and the number as people read it. Each step can be
-// repeated. The error is ErrRegistering if somebody else registers the number.
-func (a *Accounts) Onboard(ctx context.Context, account int64) (connected storage.AccountDetail, display string, err error) {
-	if !a.beginRegistering(account) {
-		return connected, "", ErrRegistering
-	}
-	defer a.endRegistering(account)
+// Onboarding is the result of Onboard, to be stored by the caller.
+type Onboarding struct {
+	Account storage.AccountDetail
+	Display string // the number as people read it
+	// Release lets others register the number. Call it after the rest has committed.
+	Release func()
+}
 
+// Onboard connects the number of a signup: it subscribes our app to its callbacks and
+// registers it with the PIN that is stored for it. Each step can be repeated. Until
+// Release is called, nobody else can register the number. The error is ErrRegistering
+// if somebody else registers it.
+func (a *Accounts) Onboard(ctx context.Context, account int64) (*Onboarding, error) {
+	release, err := a.beginRegistering(account)
+	if err != nil {
+		return nil, err
+	}
+
+	kept := false
+	defer func() {
+		if !kept { // also after a panic
+			release()
+		}
+	}()
+
+	done, err := a.onboard(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	done.Release, kept = release, true
+	return done, nil
+}
+
+// onboard is Onboard after the number was reserved.
+func (a *Accounts) onboard(ctx context.Context, account int64) (*Onboarding, error) {
 	c, err := a.credentials(ctx, account)
 	if err != nil {
-		return connected, "", err
+		return nil, err
 	}
 	number, err := a.subscribeAndRegister(ctx, c)
 	if err != nil {
-		return connected, "", err
+		return nil, err
 	}
 
 	// The calls succeeded, so it is connected, even if its status still lags behind.
 	c.applyNumber(number)
 	c.Status, c.StatusReason = storage.AccountConnected, nil
-	return c.AccountDetail, number.DisplayPhoneNumber, nil
+	return &Onboarding{Account: c.AccountDetail, Display: number.DisplayPhoneNumber}, nil
 }
 
 // subscribeAndRegister makes the calls of a signup and returns the number's state

@@ -27,13 +27,18 @@ type laneState struct {
 	held    bool          // the database has held jobs of the lane; exact as waiting is
 	ready   []storage.Job // leased ahead, in the order in which they start
 	leasing int           // will be ready once their lease is durable
-	closed  bool          // when last looked at
+	// returning were ready and will not start: they are to be held again. They stay
+	// here until that is durable. Only the loop and then drain use them.
+	returning []storage.Job
+	closed    bool // when last looked at
+	turn      int  // when it last claimed held jobs, in claims of lanes
 }
 
 // idle tells whether the lane has no jobs of any sort.
-func (l *laneState) idle() bool {
-	return l.running == 0 && !l.held && len(l.ready) == 0 && l.leasing == 0
-}
+func (l *laneState) idle() bool { return l.running == 0 && !l.held && !l.leasesAhead() }
+
+// leasesAhead tells whether jobs of the lane are leased that do not run.
+func (l *laneState) leasesAhead() bool { return len(l.ready)+l.leasing+len(l.returning) > 0 }
 
 // laneRoom is how many more jobs of the lane may run. It calls Kind.OnLaneOpened when
 // it finds that the lane was opened. The caller holds mu.
@@ -56,7 +61,7 @@ func (r *Runner) laneRoom(l *laneState, lane string) int {
 
 // Admit implements storage.Dispatcher. It is called on the writer. A job is held
 // behind held ones of its lane, and due behind due ones of its kind, so that both
-// stay in order.
+// stay in order. If no worker is free, a job of a kind with lanes is held.
 func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,14 +73,27 @@ func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
 	if lane != "" && r.accepting && !r.admitToLane(k, lane) {
 		return storage.AdmitHeld, 0
 	}
-	if !r.accepting || r.room(k) <= 0 || k.waiting {
-		k.waiting = true
-		r.forgetIfIdle(k, lane)
-		return storage.AdmitLater, 0
+
+	room := r.room(k) > 0
+	switch {
+	case r.accepting && room && !k.waiting:
+		r.reserve(k, lane)
+		return storage.AdmitNow, k.Lease
+	case r.accepting && !k.waiting && k.LaneLimit != nil:
+		r.hold(k, lane)
+		return storage.AdmitHeld, 0
 	}
 
-	r.reserve(k, lane)
-	return storage.AdmitNow, k.Lease
+	k.waiting = true
+	r.forgetIfIdle(k, lane)
+	return storage.AdmitLater, 0
+}
+
+// hold marks that a job waits in its lane for a worker. Lanes share the workers, so
+// that a lane with few jobs need not wait for those with many. The caller holds mu.
+func (r *Runner) hold(k *kindState, lane string) {
+	r.lane(k, lane).held = true
+	r.starved = true
 }
 
 // Withdraw implements storage.Dispatcher.
@@ -96,7 +114,7 @@ func (r *Runner) withdraw(k *kindState, lane string) {
 // jobs from now on. The caller holds mu.
 func (r *Runner) admitToLane(k *kindState, lane string) bool {
 	l := r.lane(k, lane)
-	l.held = l.held || len(l.ready) > 0 || l.leasing > 0 || r.laneRoom(l, lane) <= 0
+	l.held = l.held || l.leasesAhead() || r.laneRoom(l, lane) <= 0
 	return !l.held
 }
 
@@ -130,11 +148,11 @@ func (r *Runner) Stored(kind string, due storage.Time) {
 	r.signal()
 }
 
-// reserve takes a worker and a place in the lane, and makes drain wait for the
-// run. The caller holds mu.
+// reserve takes a worker, one of the kind's own first, and a place in the lane, and
+// makes drain wait for the run. The caller holds mu.
 func (r *Runner) reserve(k *kindState, lane string) {
 	r.group.Add(1)
-	if !k.OwnWorkers {
+	if k.running >= k.Reserved {
 		r.free--
 	}
 	k.running++
@@ -146,10 +164,10 @@ func (r *Runner) reserve(k *kindState, lane string) {
 // release gives back the worker and the place that reserve took, and wakes the
 // loop if jobs wait for them. The caller holds mu.
 func (r *Runner) release(k *kindState, lane string) {
-	if !k.OwnWorkers {
+	k.running--
+	if k.running >= k.Reserved {
 		r.free++
 	}
-	k.running--
 
 	if lane != "" {
 		l := r.lane(k, lane)
@@ -171,7 +189,7 @@ func (r *Runner) lane(k *kindState, lane string) *laneState {
 	key := laneKey{k.Name, lane}
 	l := r.lanes[key]
 	if l == nil {
-		l = &laneState{kind: k}
+		l = &laneState{kind: k, turn: r.turns}
 		r.lanes[key] = l
 	}
 	return l

@@ -82,14 +82,12 @@ func (r *Runner) startReady(ctx context.Context, k *kindState) error {
 
 	r.mu.Lock()
 	for key, l := range r.lanes {
-		if l.kind != k || len(l.ready) == 0 {
+		if l.kind != k || len(l.ready)+len(l.returning) == 0 {
 			continue
 		}
 		next = append(next, r.takeReady(k, key.lane)...)
-		if keep := r.aheadLimit(l, key.lane); len(l.ready) > keep {
-			back = append(back, l.ready[keep:]...)
-			l.ready, l.held = l.ready[:keep], true
-		}
+		l.keepReady(r.aheadLimit(l, key.lane))
+		back = append(back, l.returning...)
 	}
 	r.mu.Unlock()
 
@@ -99,27 +97,64 @@ func (r *Runner) startReady(ctx context.Context, k *kindState) error {
 	return r.holdJobs(ctx, back)
 }
 
-// holdJobs makes jobs that were leased ahead held again.
+// keepReady marks the ready jobs beyond n as returning. The caller holds mu.
+func (l *laneState) keepReady(n int) {
+	if len(l.ready) > n {
+		l.returning = append(l.returning, l.ready[n:]...)
+		l.ready = l.ready[:n:n]
+	}
+}
+
+// holdJobs makes all returning jobs of some lanes held again. If that fails they
+// are still returning, and the next pass tries again.
 func (r *Runner) holdJobs(ctx context.Context, jobs []storage.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	return r.DB.Update(ctx, func(tx *storage.Tx) error { return tx.HoldJobs(jobs) })
+
+	err := r.DB.Update(ctx, func(tx *storage.Tx) error {
+		r.eachLane(jobs, func(l *laneState) { l.held = true })
+		return tx.HoldJobs(jobs)
+	})
+	if err != nil {
+		return err
+	}
+
+	r.eachLane(jobs, func(l *laneState) { l.returning = nil })
+	return nil
 }
 
-// holdAllReady makes all ready jobs held again, because the runner stops.
+// eachLane calls change for the lane of each job. The caller does not hold mu.
+func (r *Runner) eachLane(jobs []storage.Job, change func(*laneState)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, j := range jobs {
+		change(r.lane(r.kinds[j.Kind], j.Lane))
+	}
+}
+
+// holdAllReady makes all ready jobs held again, because the runner stops. It tries
+// until that succeeds or the grace time is over.
 func (r *Runner) holdAllReady() {
 	var back []storage.Job
 
 	r.mu.Lock()
 	for _, l := range r.lanes {
-		back = append(back, l.ready...)
-		l.ready = nil
+		l.keepReady(0)
+		back = append(back, l.returning...)
 	}
 	r.mu.Unlock()
 
-	if err := r.holdJobs(context.Background(), back); err != nil {
-		r.Log.Warn("put jobs back", "error", err) // the next start frees them
+	for {
+		err := r.holdJobs(context.Background(), back)
+		if err == nil {
+			return
+		}
+
+		r.Log.Warn("put jobs back", "error", err)
+		if !pause(r.base, pauseAfterFault) {
+			return // the next start frees them
+		}
 	}
 }
 

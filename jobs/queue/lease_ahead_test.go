@@ -18,6 +18,7 @@ import (
 // line is a lane that works off a backlog, a second for each job.
 type line struct {
 	places atomic.Int64
+	hang   bool // a job takes until it is stopped
 
 	mu        sync.Mutex
 	began     []int64
@@ -29,12 +30,16 @@ func (l *line) start(t *testing.T, db *storage.DB, places int64) (*queue.Runner,
 	l.places.Store(places)
 	return start(t, db, queue.Options{Kinds: []queue.Kind{{
 		Name: "job", LeaseAhead: 4, LaneLimit: func(string) int { return int(l.places.Load()) },
-		Handle: func(_ context.Context, j storage.Job) (queue.Commit, error) {
+		Handle: func(ctx context.Context, j storage.Job) (queue.Commit, error) {
 			l.mu.Lock()
 			l.began = append(l.began, j.ID)
 			l.now++
 			l.most = max(l.most, l.now)
 			l.mu.Unlock()
+			if l.hang {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
 			time.Sleep(time.Second)
 			l.mu.Lock()
 			defer l.mu.Unlock()

@@ -14,7 +14,6 @@ import (
 
 	"confab/jobs/queue"
 	"confab/storage"
-	"confab/storage/storagetest"
 )
 
 // crowd counts how many handlers run at once.
@@ -104,34 +103,6 @@ func TestAHandlerMayRetryAsOftenAsItLikes(t *testing.T) {
 		synctest.Wait()
 		is.Equal(runs.Load(), int32(151))
 		is.Equal(len(waiting(t, db)), 0)
-	})
-}
-
-func TestAJobThatKeepsKillingTheProcessIsGivenUp(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
-		id := enqueue(t, db, storage.NewJob{Kind: "k"})[0]
-		for range 11 { // each time it runs, the process ends
-			storagetest.Update(t, db, func(tx *storage.Tx) error {
-				if _, _, err := tx.ClaimDue("k", 1, time.Minute, func(string) bool { return true }); err != nil {
-					return err
-				}
-				return tx.FreeJob(id)
-			})
-		}
-		var runs atomic.Int32
-		start(t, db, queue.Options{Kinds: []queue.Kind{{Name: "k", Handle: func(context.Context, storage.Job) (queue.Commit, error) {
-			runs.Add(1)
-			return nil, nil
-		}}}})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		is.Equal(runs.Load(), int32(0))
-		is.Equal(waiting(t, db)[0].State, storage.JobFailed)
-
-		storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.RetryJobNow(id); return err })
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		is.Equal(runs.Load(), int32(1)) // a person may say that it is harmless now
 	})
 }
 

@@ -19,7 +19,7 @@ func TestAKindWithWorkersOfItsOwnNeitherTakesNorLacksAny(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		var hanging, other crowd
 		start(t, db, queue.Options{Workers: 2, Kinds: []queue.Kind{
-			{Name: "hanging", OwnWorkers: true, Workers: 10, Handle: hanging.handle(10 * time.Second)},
+			{Name: "hanging", Workers: 10, Reserved: 10, Handle: hanging.handle(10 * time.Second)},
 			{Name: "other", Handle: other.handle(time.Second)},
 		}})
 		for range 12 {

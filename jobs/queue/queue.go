@@ -23,11 +23,16 @@ type Handler func(context.Context, storage.Job) (Commit, error)
 // Kind is a sort of job and how it is run. The order in which kinds are given
 // to New is their priority.
 type Kind struct {
-	Name       string
-	Handle     Handler
-	Workers    int           // how many run at once at most; 0 for all workers
-	OwnWorkers bool          // Workers are reserved for it, beside those that kinds share
-	Lease      time.Duration // the time limit of one run; 0 for a minute
+	Name    string
+	Handle  Handler
+	Workers int // how many run at once at most; 0 for all that it can get
+	// Reserved is how many workers are its own, beside those that kinds share: so
+	// many of its jobs can run whatever the other kinds do.
+	Reserved int
+	Lease    time.Duration // the time limit of one run; 0 for a minute
+	// MaxRun is how long a run may take that renews its lease by Extend; 0 for no
+	// longer than Lease.
+	MaxRun time.Duration
 	// Attempts is how many failed runs it takes to give a job up; 0 for 20.
 	Attempts int
 	// MaxDelay is how long a job waits for its next run at most: longer delays are
@@ -67,6 +72,24 @@ const (
 	// defaultMaxDelay is a little more than the longest backoff.
 	defaultMaxDelay = maxBackoff * 5 / 4
 )
+
+// withDefaults fills in what was left out. shared is how many workers kinds share.
+func (k Kind) withDefaults(shared int) Kind {
+	if most := k.Reserved + shared; k.Workers <= 0 || k.Workers > most {
+		k.Workers = most
+	}
+	if k.Lease <= 0 {
+		k.Lease = defaultLease
+	}
+	k.MaxRun = max(k.MaxRun, k.Lease)
+	if k.Attempts <= 0 {
+		k.Attempts = defaultAttempts
+	}
+	if k.MaxDelay <= 0 {
+		k.MaxDelay = defaultMaxDelay
+	}
+	return k
+}
 
 // retryError carries a delay chosen by the handler.
 type retryError struct {

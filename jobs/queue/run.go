@@ -17,77 +17,74 @@ func (r *Runner) Start(j storage.Job) {
 
 // start runs a job for which a worker was reserved.
 func (r *Runner) start(k *kindState, j storage.Job) {
-	// A clock that was set since the job was leased must not make the lease longer.
-	left := min(j.LeasedUntil.Sub(r.DB.Now()), k.Lease)
-	ctx, cancel := context.WithTimeoutCause(r.base, left, errLeaseExpired)
-	current := &run{job: j, expires: time.Now().Add(left), cancel: cancel}
-
-	r.mu.Lock()
-	r.running[j.ID] = current
-	r.mu.Unlock()
+	current := r.newRun(k, j)
 
 	r.pool.run(r.base, func() {
 		defer r.group.Done()
-		defer cancel()
+		defer r.forget(current)
 
-		began := time.Now()
-		commit, err := r.handle(ctx, k, j)
+		commit, err := r.handle(current)
+		outcome := "lease_lost"
 
-		// A run whose lease expired was settled by expireLeases: its results are
-		// not written.
-		if !r.finish(current, k) {
-			r.observe(k, "lease_lost", began)
-			return
+		// The job may have been taken from this run. Its success is a fact all the
+		// same; anything else was written when the job was taken.
+		if mine := r.finish(current); mine || err == nil {
+			outcome = r.settle(current, commit, err)
 		}
-		r.observe(k, r.settle(k, j, commit, err), began)
+		r.observe(k, outcome, current.began)
 	})
 }
 
 // handle calls the handler. A panic fails the job, not the process.
-func (r *Runner) handle(ctx context.Context, k *kindState, j storage.Job) (commit Commit, err error) {
+func (r *Runner) handle(current *run) (commit Commit, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			commit, err = nil, &storage.PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
 
-	if j.Crashes > maxCrashes {
-		return nil, fmt.Errorf("the process ended %d times while it ran", j.Crashes)
+	if n := current.job.Crashes; n > maxCrashes {
+		return nil, fmt.Errorf("the process ended %d times while it ran", n)
 	}
-	return k.Handle(ctx, j)
+	return current.kind.Handle(current, current.job)
 }
 
 // finish frees the worker as soon as the handler has returned, without waiting
-// for the commit, and starts the next ready job of the lane. It returns false for
-// a run whose lease expired: its worker was freed then.
-func (r *Runner) finish(current *run, k *kindState) bool {
-	var next []storage.Job
-
+// for the commit. It returns false for a run whose job was taken away: its worker
+// was freed then.
+func (r *Runner) finish(current *run) bool {
 	r.mu.Lock()
-	mine := r.running[current.job.ID] == current
+	mine := current.phase == working
+	var next []storage.Job
 	if mine {
-		delete(r.running, current.job.ID)
-		r.release(k, current.job.Lane)
-		next = r.takeReady(k, current.job.Lane)
+		current.phase = answered
+		next = r.freeWorker(current)
 	}
 	r.mu.Unlock()
 
 	for _, j := range next {
-		r.start(k, j)
+		r.start(current.kind, j)
 	}
 	return mine
+}
+
+// freeWorker gives back the worker of a run. It returns the ready jobs of the lane
+// that can start instead. The caller holds mu.
+func (r *Runner) freeWorker(current *run) (next []storage.Job) {
+	r.release(current.kind, current.job.Lane)
+	return r.takeReady(current.kind, current.job.Lane)
 }
 
 // settle writes a run's outcome and returns its name. While the database cannot
 // write, it tries again until the process ends. A commit that fails makes the run
 // a failed one, and is not tried again here.
-func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure error) string {
+func (r *Runner) settle(current *run, commit Commit, failure error) string {
 	if commit == nil { // a handler that returns both has logged its failure itself
-		r.logFailure(j, failure)
+		r.logFailure(current, failure)
 	}
 
 	for {
-		outcome, write := r.outcome(k, j, commit, failure)
+		outcome, write := r.outcome(current, commit, failure)
 		err := r.DB.Update(context.Background(), write)
 		switch {
 		case err == nil:
@@ -100,16 +97,35 @@ func (r *Runner) settle(k *kindState, j storage.Job, commit Commit, failure erro
 			}
 		case commit != nil || failure == nil:
 			commit, failure = nil, &commitError{err}
-			r.logFailure(j, failure)
+			r.logFailure(current, failure)
 		default:
-			r.Log.Error("settle a job", "job", j.ID, "kind", j.Kind, "error", err)
+			return r.keepFailed(current, fmt.Errorf("%w; and this could not be written as usual: %w", failure, err))
+		}
+	}
+}
+
+// keepFailed keeps a job for a person to look at whose failed run cannot be written
+// in any other way. It tries until it succeeds or the process ends: a job must not
+// stay running with nobody who runs it.
+func (r *Runner) keepFailed(current *run, failure error) string {
+	for {
+		r.Log.Error("settle a job", "job", current.job.ID, "kind", current.job.Kind, "error", failure)
+
+		err := r.DB.Update(context.Background(), func(tx *storage.Tx) error {
+			return fail(tx, current, failure)
+		})
+		switch {
+		case err == nil:
+			return "failed"
+		case errors.Is(err, storage.ErrLeaseLost) || !pause(r.base, pauseAfterFault):
 			return "lease_lost"
 		}
 	}
 }
 
 // outcome decides how a run ends. It returns the name of that, and what writes it.
-func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure error) (string, func(*storage.Tx) error) {
+func (r *Runner) outcome(current *run, commit Commit, failure error) (string, func(*storage.Tx) error) {
+	k, j := current.kind, current.job
 	if failure == nil {
 		return "done", func(tx *storage.Tx) error {
 			if err := tx.FinishJob(j); err != nil || commit == nil {
@@ -119,52 +135,76 @@ func (r *Runner) outcome(k *kindState, j storage.Job, commit Commit, failure err
 		}
 	}
 
-	if later, ok := errors.AsType[*postponed](failure); ok {
-		return "postponed", func(tx *storage.Tx) error {
-			return tx.ReleaseJob(j, min(later.until, tx.Now.Add(k.MaxDelay)))
-		}
+	// That a run took too long counts, whatever its handler makes of it: otherwise
+	// a job that always takes too long would run for ever.
+	later, postponed := errors.AsType[*postponed](failure)
+	if postponed && !current.lapsed {
+		return "postponed", func(tx *storage.Tx) error { return tx.ReleaseJob(j, min(later.until, tx.Now.Add(k.MaxDelay))) }
 	}
 
 	// We stopped the run, so its failure does not count. An outside call may have
 	// had its effect or not, which InterruptJob records.
-	if r.base.Err() != nil && commit == nil {
+	if r.base.Err() != nil && commit == nil && !current.lapsed {
 		return "interrupted", func(tx *storage.Tx) error { return tx.InterruptJob(j) }
 	}
 
-	if retry, delay := k.shouldRetry(j, failure); retry && j.Crashes <= maxCrashes {
+	if again, delay := k.shouldRetry(j, failure); again && j.Crashes <= maxCrashes {
 		return "retry", func(tx *storage.Tx) error {
-			if err := r.retry(tx, j, min(delay, k.MaxDelay), failure); err != nil || commit == nil {
+			if err := retry(tx, current, commit, failure, min(delay, k.MaxDelay)); err != nil || commit == nil {
 				return err
 			}
 			return commit(tx)
 		}
 	}
 
-	return "failed", func(tx *storage.Tx) error { return giveUp(tx, k, j, failure) }
+	return "failed", func(tx *storage.Tx) error { return giveUp(tx, current, failure) }
 }
 
-// retry puts a job back for another run. If its results could not be committed,
-// its outside call had its effect all the same, and the next run must know.
-func (r *Runner) retry(tx *storage.Tx, j storage.Job, delay time.Duration, failure error) error {
-	if err := tx.RetryJob(j, tx.Now.Add(delay), failure.Error()); err != nil {
+// retry puts a job back for another run.
+func retry(tx *storage.Tx, current *run, commit Commit, failure error, delay time.Duration) error {
+	if err := markEffect(tx, current, commit, failure); err != nil {
 		return err
 	}
-	if _, uncommitted := errors.AsType[*commitError](failure); uncommitted {
-		return tx.MarkCallBegun(j)
+
+	// What was taken from its run waits a while: a success that comes late is
+	// written as long as no other run has had the job.
+	if current.phase == abandoned {
+		delay = max(delay, abandonedDelay)
 	}
-	return nil
+	return tx.RetryJob(current.job, tx.Now.Add(delay), failure.Error())
 }
 
 // giveUp ends a job that is out of attempts: as its kind says, or by keeping it
 // for a person to look at.
-func giveUp(tx *storage.Tx, k *kindState, j storage.Job, failure error) error {
-	if k.GiveUp == nil {
-		return tx.FailJob(j, failure.Error())
+func giveUp(tx *storage.Tx, current *run, failure error) error {
+	if current.kind.GiveUp == nil {
+		return fail(tx, current, failure)
 	}
-	if err := tx.FinishJob(j); err != nil {
+	if err := tx.FinishJob(current.job); err != nil {
 		return err
 	}
-	return k.GiveUp(j, failure)(tx)
+	return current.kind.GiveUp(current.job, failure)(tx)
+}
+
+// fail keeps a job for a person to look at.
+func fail(tx *storage.Tx, current *run, failure error) error {
+	if err := markEffect(tx, current, nil, failure); err != nil {
+		return err
+	}
+	return tx.FailJob(current.job, failure.Error())
+}
+
+// markEffect records for the next run that an outside call of this one may have had
+// its effect: it certainly had if only its results could not be committed, and
+// nobody knows if the run was cut off at the end of its lease. A handler that
+// returns a commit with its failure has put that into it.
+func markEffect(tx *storage.Tx, current *run, commit Commit, failure error) error {
+	_, uncommitted := errors.AsType[*commitError](failure)
+	_, postponed := errors.AsType[*postponed](failure)
+	if uncommitted || current.lapsed && commit == nil && !postponed {
+		return tx.MarkCutOff(current.job)
+	}
+	return nil
 }
 
 // commitError is a handler's result that could not be written.
@@ -174,42 +214,18 @@ func (e *commitError) Error() string { return "commit: " + e.cause.Error() }
 func (e *commitError) Unwrap() error { return e.cause }
 
 // logFailure logs a run that failed. Being postponed or stopped is no failure.
-func (r *Runner) logFailure(j storage.Job, failure error) {
-	if _, waits := errors.AsType[*postponed](failure); failure == nil || waits || r.base.Err() != nil {
+func (r *Runner) logFailure(current *run, failure error) {
+	_, waits := errors.AsType[*postponed](failure)
+	if failure == nil || (waits || r.base.Err() != nil) && !current.lapsed {
 		return
 	}
 
-	attrs := []any{"job", j.ID, "kind", j.Kind, "attempt", j.Attempt(), "error", failure}
+	attrs := []any{"job", current.job.ID, "kind", current.job.Kind, "attempt", current.job.Attempt(), "error", failure}
 	if p, ok := errors.AsType[*storage.PanicError](failure); ok {
 		r.Log.Error("job panicked", append(attrs, "stack", string(p.Stack))...)
 		return
 	}
 	r.Log.Warn("job failed", attrs...)
-}
-
-// errLeaseExpired is the cause of a handler's context that ends with its lease.
-var errLeaseExpired = errors.New("the job's lease is over")
-
-// expireLeases takes jobs away from handlers that did not return at the end of
-// their lease. What such a handler returns later is not written.
-func (r *Runner) expireLeases() {
-	var expired []*run
-
-	r.mu.Lock()
-	now := time.Now()
-	for id, current := range r.running {
-		if !now.Before(current.expires) {
-			expired = append(expired, current)
-			delete(r.running, id)
-			r.release(r.kinds[current.job.Kind], current.job.Lane)
-		}
-	}
-	r.mu.Unlock()
-
-	for _, current := range expired {
-		k := r.kinds[current.job.Kind]
-		r.group.Go(func() { r.settle(k, current.job, nil, errLeaseExpired) })
-	}
 }
 
 func (r *Runner) observe(k *kindState, outcome string, began time.Time) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,8 +14,6 @@ import (
 const (
 	// maxClaim bounds the jobs of one claim, and so how long it holds the writer.
 	maxClaim = 128
-	// maxCrashes stops a job that takes the process down each time it runs.
-	maxCrashes = 10
 	// pauseAfterFault is how long the runner waits after an error of the database.
 	pauseAfterFault = time.Second
 )
@@ -23,7 +22,7 @@ const (
 type Options struct {
 	DB      *storage.DB
 	Kinds   []Kind
-	Workers int           // jobs running at once, of all kinds without workers of their own
+	Workers int           // jobs running at once on workers that all kinds share
 	Poll    time.Duration // how often to look for jobs, should a wake-up be missed
 	Grace   time.Duration // how long to let jobs finish when stopping
 	Log     *slog.Logger
@@ -51,17 +50,13 @@ type Runner struct {
 	accepting  bool
 	free       int // workers that kinds share
 	lanes      map[laneKey]*laneState
-	running    map[int64]*run // by job
+	running    map[int64]*run // by job, until its end is written
 	nextDue    storage.Time   // of jobs that were stored since the last look; 0 for none
 	starved    bool           // jobs wait for the next free worker
+	turns      int            // claims of lanes so far
 	lanesStale bool           // the closed lanes must be loaded again
-}
 
-// run is a job whose handler was started and has not returned.
-type run struct {
-	job     storage.Job
-	expires time.Time // the lease
-	cancel  context.CancelFunc
+	check leaseCheck // only the loop uses it
 }
 
 // New makes a runner. It does nothing until Run.
@@ -81,21 +76,8 @@ func New(o Options) *Runner {
 	}
 
 	for _, k := range o.Kinds {
-		if k.Workers <= 0 || (k.Workers > o.Workers && !k.OwnWorkers) {
-			k.Workers = o.Workers
-		}
-		if k.Lease <= 0 {
-			k.Lease = defaultLease
-		}
-		if k.Attempts <= 0 {
-			k.Attempts = defaultAttempts
-		}
-		if k.MaxDelay <= 0 {
-			k.MaxDelay = defaultMaxDelay
-		}
-
 		// Waiting, because jobs may have been stored before the runner existed.
-		state := &kindState{Kind: k, waiting: true}
+		state := &kindState{Kind: k.withDefaults(o.Workers), waiting: true}
 		r.order = append(r.order, state)
 		r.kinds[k.Name] = state
 	}
@@ -138,7 +120,7 @@ func (r *Runner) recoverState(ctx context.Context) error {
 	}
 
 	var (
-		leased []int64
+		leased []storage.RunningJob
 		held   []storage.HeldLane
 	)
 	err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
@@ -152,18 +134,8 @@ func (r *Runner) recoverState(ctx context.Context) error {
 		return err
 	}
 
-	for len(leased) > 0 {
-		batch := leased[:min(maxClaim, len(leased))]
-		leased = leased[len(batch):]
-		err := r.DB.Update(ctx, func(tx *storage.Tx) error {
-			for _, id := range batch {
-				if err := tx.FreeJob(id); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+	for batch := range slices.Chunk(leased, maxClaim) {
+		if err := r.DB.Update(ctx, func(tx *storage.Tx) error { return freeCrashed(tx, batch) }); err != nil {
 			return err
 		}
 	}
@@ -187,7 +159,6 @@ func (r *Runner) recoverState(ctx context.Context) error {
 // pass is one turn of the loop: it claims and starts all that can start now, and
 // returns when the next job is due.
 func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
-	r.expireLeases()
 	if err := r.followClock(ctx); err != nil {
 		return 0, err
 	}
@@ -198,6 +169,9 @@ func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 		}
 	}
 
+	if err := r.checkLeases(ctx); err != nil {
+		return 0, err
+	}
 	if err := r.enqueuePeriodic(ctx); err != nil {
 		return 0, err
 	}
@@ -208,7 +182,7 @@ func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 }
 
 // claimAll claims for the kinds that share workers in order, and at the same time
-// for those that have their own: the claims then share a commit, and none waits
+// for those that have only their own: the claims then share a commit, and none waits
 // for another.
 func (r *Runner) claimAll(ctx context.Context) error {
 	var shared []*kindState
@@ -216,7 +190,7 @@ func (r *Runner) claimAll(ctx context.Context) error {
 	errs := make([]error, len(r.order)+1)
 
 	for i, k := range r.order {
-		if !k.OwnWorkers {
+		if k.Workers > k.Reserved {
 			shared = append(shared, k)
 			continue
 		}
@@ -284,8 +258,7 @@ func (r *Runner) Cancel(id int64) {
 	defer r.mu.Unlock()
 
 	if run := r.running[id]; run != nil {
-		run.cancel()
-		return
+		run.cancel(nil)
 	}
 	r.dropReady(id)
 }
@@ -298,7 +271,7 @@ func (r *Runner) drain() {
 	r.mu.Lock()
 	r.accepting = false
 	r.mu.Unlock()
-	r.holdAllReady()
+	r.group.Go(r.holdAllReady)
 
 	done := make(chan struct{})
 	go func() {

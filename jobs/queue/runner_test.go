@@ -192,37 +192,6 @@ func TestResultsAndTheJobsEndCommitTogether(t *testing.T) {
 	})
 }
 
-func TestALapsedLeaseIsFencedOff(t *testing.T) {
-	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
-		release := make(chan struct{})
-		var runs atomic.Int32
-		var mu sync.Mutex
-		var committed []int32
-		start(t, db, queue.Options{Kinds: []queue.Kind{{Name: "k", Lease: 10 * time.Second, Handle: func(context.Context, storage.Job) (queue.Commit, error) {
-			n := runs.Add(1)
-			if n == 1 {
-				<-release // deaf to its context: overruns the lease
-			}
-			return func(*storage.Tx) error {
-				mu.Lock()
-				defer mu.Unlock()
-				committed = append(committed, n)
-				return nil
-			}, nil
-		}}}})
-		enqueue(t, db, storage.NewJob{Kind: "k"})
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		is.Equal(runs.Load(), int32(2)) // given to another worker when the lease was over
-		close(release)
-		time.Sleep(time.Minute)
-		mu.Lock()
-		defer mu.Unlock()
-		is.Equal(committed, []int32{2}) // what the first worker brought was refused
-		is.Equal(len(waiting(t, db)), 0)
-	})
-}
-
 func TestACancelledJobWritesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
 		var cancelled, committed atomic.Bool

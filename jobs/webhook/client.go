@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"confab/jobs/guard"
+	"confab/jobs/timeout"
 )
 
 const (
@@ -74,6 +75,9 @@ type Outcome struct {
 // Succeeded tells whether the endpoint took the delivery.
 func (o Outcome) Succeeded() bool { return o.Code == "" }
 
+// TimeLimit is how long an attempt takes at most.
+func (c *Client) TimeLimit() time.Duration { return cmp.Or(c.Timeout, defaultTimeout) }
+
 // Deliver makes one attempt. A failure is reported in the outcome. Without a secret
 // the attempt fails before it begins: a receiver must be able to rely on every
 // delivery being signed.
@@ -82,13 +86,16 @@ func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
 		return Outcome{At: time.Now(), Code: NoSecret, Message: "the subscription has no live signing secret: mint one"}
 	}
 
-	limit := cmp.Or(c.Timeout, defaultTimeout)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	limit := c.TimeLimit()
+	ctx, cancel := timeout.Context(ctx, limit, context.DeadlineExceeded)
 	defer cancel()
 
 	out := Outcome{At: time.Now()}
 	res, err := c.Transport.RoundTrip(d.request(ctx, out.At))
 	if err != nil {
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
 		out.Took = time.Since(out.At)
 		out.Code, out.Message = guard.Reason(err), explain(err, limit)
 		return out

@@ -1,0 +1,44 @@
+package jobs
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+)
+
+// set sets the clock forward, or back: to the watch it looks as if the last look
+// had been at another time.
+func (c *clockWatch) set(by time.Duration) { c.wall = c.wall.Add(-by) }
+
+func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
+	for name, step := range map[string]time.Duration{"forward": 11 * time.Minute, "back": -11 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				w := &Workers{steady: newClockWatch()}
+				w.ReconcileWindow = 30 * time.Second
+				time.Sleep(time.Hour)
+				job := storage.Job{CallBegunAt: storage.Now()}
+				time.Sleep(10 * time.Second)
+				is.Equal(w.reconcileWait(job), 20*time.Second)
+
+				w.steady.set(step)
+				job.CallBegunAt = job.CallBegunAt.Add(-step)
+				is.Equal(w.reconcileWait(job), 30*time.Second) // anew
+				time.Sleep(10 * time.Second)
+				is.Equal(w.reconcileWait(job), 20*time.Second)
+				time.Sleep(time.Hour)
+				is.True(w.reconcileWait(job) <= 0)
+
+				job.CallBegunAt = storage.Now() // what begins later is as always
+				time.Sleep(10 * time.Second)
+				is.Equal(w.reconcileWait(job), 20*time.Second)
+				is.Equal(w.reconcileWait(storage.Job{}), time.Duration(0))
+			})
+		})
+	}
+}

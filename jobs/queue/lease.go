@@ -1,0 +1,154 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"confab/jobs/timeout"
+	"confab/storage"
+)
+
+const (
+	// lapseGrace is how long a run keeps its job after the end of its lease: the
+	// answer to its call may just have arrived.
+	lapseGrace = 30 * time.Second
+	// abandonedDelay is how long a job waits at least that was taken from a run
+	// which does not return.
+	abandonedDelay = time.Minute
+)
+
+// errLeaseExpired is the cause of a handler's context that ends with its lease.
+var errLeaseExpired = errors.New("the job's lease is over")
+
+// The phases of a run.
+const (
+	working   = iota // its handler has not returned
+	answered         // its handler has returned, and its worker is free
+	abandoned        // its job and its worker were taken from it
+)
+
+// run is a job whose handler was started and whose end is not written yet. It is
+// also the context of the handler.
+//
+// Its lease is counted from its start by the monotonic clock. Nothing here depends
+// on the clock that people see and set.
+type run struct {
+	context.Context
+	kind     *kindState
+	job      storage.Job
+	began    time.Time
+	cancel   context.CancelCauseFunc
+	timer    *timeout.Timer
+	extended atomic.Int64 // how long after began the lease was last extended
+
+	// Runner.mu guards phase and lapsed, which do not change any more once the phase
+	// is not working.
+	phase  int
+	lapsed bool // its lease is over
+
+	onSettled []func() // only its own goroutine uses it
+}
+
+// runKey finds the run in the context of a handler.
+type runKey struct{}
+
+// Value implements context.Context.
+func (c *run) Value(key any) any {
+	if key == (runKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+// newRun begins the run of a leased job.
+func (r *Runner) newRun(k *kindState, j storage.Job) *run {
+	c := &run{kind: k, job: j, began: time.Now()}
+	c.Context, c.cancel = context.WithCancelCause(r.base)
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running[j.ID] = c
+	c.timer = timeout.AfterFunc(k.Lease, func() { r.expire(c) })
+	return c
+}
+
+// forget ends what belongs to a run that is over.
+func (r *Runner) forget(c *run) {
+	c.timer.Stop()
+	c.cancel(nil)
+
+	r.mu.Lock()
+	if r.running[c.job.ID] == c { // another run may have the job by now
+		delete(r.running, c.job.ID)
+	}
+	r.mu.Unlock()
+
+	for _, f := range c.onSettled {
+		f()
+	}
+}
+
+// left is how long the lease of a run still lasts.
+func (c *run) left() time.Duration {
+	end := min(time.Duration(c.extended.Load())+c.kind.Lease, c.kind.MaxRun)
+	return end - time.Since(c.began)
+}
+
+// expire is called when the lease of a run may be over. It ends the context of the
+// handler, and waits for what that returns. Only if it does not return even then,
+// its job is taken from it.
+func (r *Runner) expire(c *run) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	switch left := c.left(); {
+	case c.phase != working:
+	case c.lapsed:
+		r.abandon(c)
+	case left > 0: // it was extended
+		c.timer.Reset(left)
+	default:
+		c.lapsed = true
+		c.cancel(errLeaseExpired)
+		c.timer.Reset(lapseGrace)
+	}
+}
+
+// abandon takes the job and the worker from a run whose handler does not return.
+// The run counts as failed. The caller holds mu.
+func (r *Runner) abandon(c *run) {
+	c.phase = abandoned
+	next := r.freeWorker(c)
+
+	r.group.Go(func() {
+		for _, j := range next {
+			r.start(c.kind, j)
+		}
+		r.settle(c, nil, errLeaseExpired)
+	})
+}
+
+// Extend renews the lease of the run that ctx belongs to, because it makes progress:
+// up to Kind.MaxRun in all. It costs little and may be called often.
+func Extend(ctx context.Context) {
+	if c, ok := ctx.Value(runKey{}).(*run); ok {
+		c.extended.Store(int64(time.Since(c.began)))
+	}
+}
+
+// Stopped tells whether the run that ctx belongs to was stopped from outside:
+// because the runner stops, or because its job was cancelled. A run whose lease is
+// over was not stopped; it took too long.
+func Stopped(ctx context.Context) bool {
+	return ctx.Err() != nil && context.Cause(ctx) != errLeaseExpired
+}
+
+// OnSettled registers what to do when the run that ctx belongs to is over, and its
+// results are written or given up. Only the handler itself may call it.
+func OnSettled(ctx context.Context, f func()) {
+	if c, ok := ctx.Value(runKey{}).(*run); ok {
+		c.onSettled = append(c.onSettled, f)
+	}
+}
