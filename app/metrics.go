@@ -189,7 +189,7 @@ func (c *queueCollector) Collect(ch chan<- prometheus.Metric) {
 	defer cancel()
 
 	var counts []storage.JobCount
-	err := c.db.View(ctx, func(rx *storage.Rx) (err error) {
+	err := c.db.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
 		counts, err = rx.JobCounts()
 		return err
 	})

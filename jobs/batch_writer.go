@@ -74,6 +74,11 @@ func (b *batchWriter) repeat(ctx context.Context, change func(tx *storage.Tx, li
 // readRows reads up to limit rows that follow after.
 type readRows func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error)
 
+// search reads what may be looked for among many other rows.
+func (b *batchWriter) search(ctx context.Context, fn func(*storage.Rx) error) error {
+	return b.db.Search(ctx, storage.InternalWork, fn)
+}
+
 // walk reads rows from the oldest on, outside of the writer, and hands each batch
 // to change, which takes a step.
 func (b *batchWriter) walk(ctx context.Context, read readRows, change func([]storage.Row) error) error {
@@ -81,7 +86,7 @@ func (b *batchWriter) walk(ctx context.Context, read readRows, change func([]sto
 	for {
 		var rows []storage.Row
 		limit := b.size
-		err := b.db.View(ctx, func(rx *storage.Rx) (err error) {
+		err := b.search(ctx, func(rx *storage.Rx) (err error) {
 			rows, err = read(rx, after, limit)
 			return err
 		})
@@ -109,7 +114,7 @@ func (b *batchWriter) changeFound(
 	var after int64
 	for {
 		var ids []int64
-		err := b.db.View(ctx, func(rx *storage.Rx) (err error) {
+		err := b.search(ctx, func(rx *storage.Rx) (err error) {
 			ids, err = find(rx, after)
 			return err
 		})

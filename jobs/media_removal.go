@@ -50,7 +50,7 @@ func (w *Workers) removeMedia(ctx context.Context, job storage.Job) (queue.Commi
 	}
 
 	needed := false
-	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+	err := w.DB.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
 		needed, err = rx.JobNames(kindSend, args.Media)
 		return err
 	})

@@ -125,18 +125,14 @@ func (tx *Tx) PurgeMedia(account int64, limit int) ([]FileUse, error) {
 // last of that. One that nobody could read goes with the last account that it
 // names.
 func (rx *Rx) RawCallbacksOfAccount(t Tombstone, after int64, limit int) ([]int64, error) {
-	var ids []int64
-	err := rx.list(&ids, `
-		SELECT id FROM raw_callbacks r
-		WHERE id > ?1 AND (account_id = ?2 OR account_id IS NULL AND (
-			phone_number_id = ?3
-			OR phone_number_id IS NULL AND waba_id = ?4 AND NOT ?5
-			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+payloadHolds("?3")+` OR `+payloadHolds("?4")+`)
+	return rx.findIDs("raw_callbacks r", after, limit, `
+		account_id = ?4 OR account_id IS NULL AND (
+			phone_number_id = ?5
+			OR phone_number_id IS NULL AND waba_id = ?6 AND NOT ?7
+			OR phone_number_id IS NULL AND waba_id IS NULL AND (`+payloadHolds("?5")+` OR `+payloadHolds("?6")+`)
 				AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.deleted_at = 0
-					AND (`+payloadHolds("o.phone_number_id")+` OR `+payloadHolds("o.waba_id")+`))))
-		ORDER BY id
-		LIMIT ?6`, after, t.ID, t.PhoneNumberID, t.WABAID, t.Shared, limit)
-	return ids, err
+					AND (`+payloadHolds("o.phone_number_id")+` OR `+payloadHolds("o.waba_id")+`)))`,
+		t.ID, t.PhoneNumberID, t.WABAID, t.Shared)
 }
 
 // payloadHolds is the condition that an id stands, in quotes, in a kept callback.

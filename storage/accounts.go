@@ -54,12 +54,17 @@ type AccountDetail struct {
 	Restricted   bool    `db:"restricted"`
 }
 
-const accountDetail = `
-	SELECT a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
+const (
+	accountDetailColumns = `a.id, a.public_id, a.organization_id, a.team_id, a.customer_id, a.phone_number_id, a.waba_id,
 		a.phone_number, a.name, a.status, a.provider_status, a.onboarded_at, a.created_at, a.updated_at,
-		t.public_id AS team_public_id, a.status_reason, a.restricted
+		t.public_id AS team_public_id, a.status_reason, a.restricted`
+	accountDetailJoins = `JOIN teams t ON t.id = a.team_id`
+
+	accountDetail = `
+	SELECT ` + accountDetailColumns + `
 	FROM accounts a
-	JOIN teams t ON t.id = a.team_id`
+	` + accountDetailJoins
+)
 
 // AccountDetail finds the live account with a key.
 func (rx *Rx) AccountDetail(account int64) (AccountDetail, error) {
@@ -75,13 +80,21 @@ type AccountFilter struct {
 	CustomerID string
 }
 
-// Accounts lists an organization's live accounts, newest first.
-func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit int) ([]AccountDetail, error) {
-	return readRows[AccountDetail](rx, accountDetail+`
-	WHERE a.organization_id = ? AND a.deleted_at = 0 AND (? = '' OR a.status = ?) AND (? = '' OR a.customer_id = ?)
-		AND (a.created_at, a.public_id) < (?, ?)
-	ORDER BY a.created_at DESC, a.public_id DESC
-	LIMIT ?`, organization, f.Status, f.Status, f.CustomerID, f.CustomerID, after.Key, after.ID, limit)
+// Accounts lists an organization's live accounts, newest first, and tells how far it
+// came: to Last, unless the page was full or its time was up before.
+func (rx *Rx) Accounts(organization int64, f AccountFilter, after After, limit int) ([]AccountDetail, After, error) {
+	q := listQuery{
+		columns: accountDetailColumns,
+		table:   "accounts a",
+		joins:   accountDetailJoins,
+		key:     "a.created_at",
+		id:      "a.public_id",
+	}
+	q.byIndex("a.organization_id = ?", true, organization)
+	q.partialIndex("accounts_of_organization", "a.deleted_at = 0")
+	q.filter("a.status = ?", f.Status != "", f.Status)
+	q.filter("a.customer_id = ?", f.CustomerID != "", f.CustomerID)
+	return findPage[AccountDetail](rx, q, after, limit)
 }
 
 // AccountsOfWABA lists the live accounts that share the provider's account, all

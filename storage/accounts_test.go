@@ -101,7 +101,8 @@ func TestAccountsAreListedNewestFirst(t *testing.T) {
 	list := func(f storage.AccountFilter) (all []int64) {
 		t.Helper()
 		for _, a := range view(t, db, func(rx *storage.Rx) ([]storage.AccountDetail, error) {
-			return rx.Accounts(ours.Organization.ID, f, storage.First, 100)
+			page, _, err := rx.Accounts(ours.Organization.ID, f, storage.First, 100)
+			return page, err
 		}) {
 			is.Equal(a.TeamPublicID, ours.Team.PublicID)
 			all = append(all, a.ID)

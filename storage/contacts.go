@@ -89,10 +89,6 @@ type ContactFilter struct {
 	UpdatedSince Time   // strict
 }
 
-// NeedsScan tells whether no index finds exactly what the filter chooses, so that
-// rows are read which it leaves out: such a list is one for Search.
-func (f ContactFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0 }
-
 // Contacts lists an account's contacts, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) Contacts(account int64, f ContactFilter, after After, limit int) ([]Contact, After, error) {

@@ -58,10 +58,6 @@ type ConversationFilter struct {
 	UpdatedSince Time // strict
 }
 
-// NeedsScan tells whether no index finds exactly what the filter chooses, so that
-// rows are read which it leaves out: such a list is one for Search.
-func (f ConversationFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0 }
-
 // Conversations lists an account's conversations: the one with the newest message
 // first, those without any last, or with UpdatedSince the last updated first. It
 // also tells how far it came: to Last, unless the page was full or its time was

@@ -56,10 +56,6 @@ type CustomerFilter struct {
 	Search   string // part of the name or the email
 }
 
-// NeedsScan tells whether no index finds exactly what the filter chooses, so that
-// rows are read which it leaves out: such a list is one for Search.
-func (f CustomerFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0 }
-
 // Customers lists an organization's customers, newest first, and tells how far
 // it came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Customers(organization int64, f CustomerFilter, after After, limit int) ([]Customer, After, error) {

@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,7 +21,7 @@ type Options struct {
 	Schema      string // the text of schema.sql
 	MasterKey   []byte // 32 bytes; see LoadMasterKey
 	Synchronous string // "full" (also if empty) or "normal"
-	Readers     int    // reading connections; 0 means one per core
+	Readers     int    // connections that read lists; 0 means one per core. Short reads have one more
 	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
 	SkipCheck   bool   // do not verify the content: for commands, which start often
 	OnCommit    func(Commit)
@@ -35,8 +34,10 @@ type DB struct {
 	path      string
 	pool      *sqlx.DB      // reading connections
 	write     *sqlx.DB      // the one writing connection
-	readers   chan *session // those that are free
+	readers   chan *session // those that are free: one more than there are lists at once
+	lists     *turns        // whose lists are read
 	searchers chan *session // likewise, for searches alone
+	searches  *turns
 	writer    *writer
 	ids       *idSource
 	seal      *sealer
@@ -44,6 +45,9 @@ type DB struct {
 	onCommit  func(Commit)
 	now       func() Time
 	scanTime  time.Duration
+	turnTime  time.Duration
+	countStep stepSize
+	counts    *statsCounts
 	close     func() error // disconnect, but only once
 
 	mu         sync.RWMutex // guards dispatcher
@@ -69,13 +73,16 @@ func Open(o Options) (*DB, error) {
 	}
 
 	db := &DB{
-		path:     o.Path,
-		ids:      newIDSource(),
-		seal:     seal,
-		caches:   newCaches(),
-		onCommit: o.OnCommit,
-		now:      o.Now,
-		scanTime: scanTime,
+		path:      o.Path,
+		ids:       newIDSource(),
+		seal:      seal,
+		caches:    newCaches(),
+		onCommit:  o.OnCommit,
+		now:       o.Now,
+		scanTime:  scanTime,
+		turnTime:  turnTime,
+		countStep: stepSize{firstCount, longestCount},
+		counts:    newStatsCounts(),
 	}
 	if db.now == nil {
 		db.now = Now
@@ -113,8 +120,9 @@ func (db *DB) connect(o Options) error {
 	if db.pool, err = sqlx.Open("sqlite", readerDSN(o)); err != nil {
 		return err
 	}
-	db.pool.SetMaxOpenConns(n + maxSearches)
-	if db.readers, err = db.sessions(n); err != nil {
+	db.pool.SetMaxOpenConns(n + 1 + maxSearches)
+	db.lists, db.searches = newTurns(n, 0), newTurns(maxSearches, maxWaitingSearches)
+	if db.readers, err = db.sessions(n + 1); err != nil {
 		return err
 	}
 	db.searchers, err = db.sessions(maxSearches)
@@ -137,67 +145,6 @@ func (db *DB) sessions(n int) (chan *session, error) {
 	}
 
 	return all, nil
-}
-
-// View runs fn on a consistent snapshot. It never waits for a writer, only for
-// a free reading connection.
-func (db *DB) View(ctx context.Context, fn func(*Rx) error) error {
-	return db.read(ctx, db.readers, true, fn)
-}
-
-// ViewOnce is View for an fn that reads once: one statement is consistent without a
-// transaction around it.
-func (db *DB) ViewOnce(ctx context.Context, fn func(*Rx) error) error {
-	return db.read(ctx, db.readers, false, fn)
-}
-
-// maxSearches is how many searches run at once.
-const maxSearches = 2
-
-// Search is View for lists that may pass over many rows to find a few. They have
-// connections of their own, so that slow ones do not hold up all other reading.
-func (db *DB) Search(ctx context.Context, fn func(*Rx) error) error {
-	return db.read(ctx, db.searchers, true, fn)
-}
-
-// read runs fn on a connection of those that are free; with snapshot in a
-// transaction, so that all its statements see the same state.
-func (db *DB) read(ctx context.Context, free chan *session, snapshot bool, fn func(*Rx) error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-
-	// A free connection is taken even if ctx ends at the same moment.
-	var s *session
-	select {
-	case s = <-free:
-	default:
-		select {
-		case s = <-free:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	if s == nil { // the channel is closed
-		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
-	}
-	defer func() { free <- s }()
-
-	since := db.caches.changes.Load() // before the snapshot: see cache
-	if !snapshot {
-		s.reset()
-		return fn(&Rx{db: db, s: s, since: since})
-	}
-
-	if err := s.begin("BEGIN"); err != nil {
-		return err
-	}
-	defer func() {
-		if end := s.rollback(); err == nil {
-			err = end
-		}
-	}()
-	return fn(&Rx{db: db, s: s, since: since})
 }
 
 // Now is what the clock says, by which transactions tell their time. The clock may
@@ -224,6 +171,11 @@ func (db *DB) Close() error { return db.close() }
 func (db *DB) disconnect() error {
 	if db.writer != nil {
 		db.writer.close()
+	}
+	for _, t := range []*turns{db.lists, db.searches, db.counts.turns} {
+		if t != nil {
+			t.close()
+		}
 	}
 
 	for _, all := range []chan *session{db.readers, db.searchers} {

@@ -99,7 +99,7 @@ func TestViewsShareFewReaders(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	is.True(most.Load() <= 2)
+	is.True(most.Load() <= 3) // and the one that lists never take
 }
 
 func TestViewThatPanicsGivesItsReaderBack(t *testing.T) {
@@ -107,10 +107,12 @@ func TestViewThatPanicsGivesItsReaderBack(t *testing.T) {
 	o := newFile(t)
 	o.Readers = 1
 	db := open(t, o)
-	func() {
-		defer func() { is.Equal(recover(), "oops") }()
-		db.View(context.Background(), func(*storage.Rx) error { panic("oops") })
-	}()
+	for range 3 { // more than there are
+		func() {
+			defer func() { is.Equal(recover(), "oops") }()
+			db.View(context.Background(), func(*storage.Rx) error { panic("oops") })
+		}()
+	}
 	is.Equal(names(t, db), []string{"Acme"})
 }
 
@@ -128,11 +130,16 @@ func TestViewGivesUpWithItsContext(t *testing.T) {
 		o := newFile(t)
 		o.Readers = 1
 		db := open(t, o)
-		err := db.View(context.Background(), func(*storage.Rx) error {
+		inBoth := func(fn func() error) error {
+			return db.View(context.Background(), func(*storage.Rx) error {
+				return db.View(context.Background(), func(*storage.Rx) error { return fn() })
+			})
+		}
+		err := inBoth(func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 			defer cancel()
 			began := time.Now()
-			err := db.View(ctx, func(*storage.Rx) error { return errors.New("there was a second reader") })
+			err := db.View(ctx, func(*storage.Rx) error { return errors.New("there was a third reader") })
 			is.Equal(err, context.DeadlineExceeded)
 			is.Equal(time.Since(began), 3*time.Second)
 			return db.View(ctx, func(*storage.Rx) error { return nil })

@@ -13,6 +13,11 @@ const (
 	DeliveryDead      = "dead"
 )
 
+// deliveryStates are all of them.
+func deliveryStates() []string {
+	return []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
+}
+
 // Why a delivery is dead without an attempt, or without a last one.
 const (
 	codeDisabled    = "subscription_disabled"
@@ -138,10 +143,6 @@ type DeliveryFilter struct {
 	CreatedBefore  Time
 }
 
-// NeedsScan tells whether no index finds exactly what the filter chooses, so that
-// rows are read which it leaves out: such a list is one for Search.
-func (f DeliveryFilter) NeedsScan() bool { return f.EventType != "" }
-
 // Deliveries lists an organization's deliveries, newest first, and tells how far
 // it came: to Last, unless the page was full or its time was up before.
 //
@@ -152,29 +153,65 @@ func (rx *Rx) Deliveries(organization int64, f DeliveryFilter, after After, limi
 	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
 		after = After{Key: f.CreatedBefore} // no id is less than an empty one
 	}
-	if f.NeedsScan() || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
-		return findPage[Delivery](rx, f.listQuery(organization), after, limit)
+	if f.EventType != "" || f.EventID != "" || f.SubscriptionID == "" && f.Status == "" {
+		q := f.listQuery(organization)
+		q.filter(ofLiveSubscription, true)
+		return findPage[Delivery](rx, q, after, limit)
 	}
 
-	subscriptions, err := rx.subscriptionsOf(organization, f.SubscriptionID)
-	if err != nil {
-		return nil, Last, err
+	page, err := rx.deliveriesByState(organization, f, after, limit)
+	return page, Last, err
+}
+
+// mergedAtOnce is of how many subscriptions the lists are read in one step.
+const mergedAtOnce = 32
+
+// deliveriesByState is Deliveries by a subscription or a state or both: the newest of the
+// lists for each subscription and state. It pauses between subscriptions only: a
+// delivery may change its state meanwhile, and must not be in two of the lists.
+func (rx *Rx) deliveriesByState(organization int64, f DeliveryFilter, after After, limit int) (page []Delivery, err error) {
+	subscriptions := func(last Row) ([]Row, error) { return rx.subscriptionRows(organization, last, mergedAtOnce) }
+	if id := f.SubscriptionID; id != "" {
+		subscriptions = func(Row) ([]Row, error) { return rx.subscriptionRow(organization, id) }
 	}
 
-	statuses := []string{f.Status}
-	if f.Status == "" {
-		statuses = []string{DeliveryPending, DeliverySucceeded, DeliveryFailed, DeliveryDead}
-	}
-
-	var page []Delivery
-	for _, f.SubscriptionID = range subscriptions {
-		for _, f.Status = range statuses {
-			if page, err = rx.mergeDeliveries(page, f.listQuery(organization), after, limit); err != nil {
-				return nil, Last, err
+	var last Row
+	for {
+		some, err := subscriptions(last)
+		if err != nil {
+			return nil, err
+		}
+		for _, last = range some {
+			f.SubscriptionID = last.ID
+			if page, err = rx.deliveriesOf(page, organization, f, after, limit); err != nil {
+				return nil, err
 			}
 		}
+
+		if len(some) < mergedAtOnce {
+			return page, nil
+		}
+		if err := rx.pause(); err != nil {
+			return nil, err
+		}
 	}
-	return page, Last, nil
+}
+
+// deliveriesOf puts the lists of one subscription into a page.
+func (rx *Rx) deliveriesOf(
+	page []Delivery, organization int64, f DeliveryFilter, after After, limit int,
+) (_ []Delivery, err error) {
+	statuses := []string{f.Status}
+	if f.Status == "" {
+		statuses = deliveryStates()
+	}
+
+	for _, f.Status = range statuses {
+		if page, err = rx.mergeDeliveries(page, f.listQuery(organization), after, limit); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
 }
 
 // mergeDeliveries puts another list into a page, of which no more than limit stay, so
@@ -221,7 +258,6 @@ func (f DeliveryFilter) listQuery(organization int64) listQuery {
 	q.byIndex("d.event_id = ?", event, f.EventID)
 	q.byIndex("d.subscription_id = ?", exact, f.SubscriptionID)
 	q.byIndex("d.status = ?", exact, f.Status)
-	q.where = append(q.where, ofLiveSubscription)
 
 	q.filter("d.subscription_id = ?", !exact && f.SubscriptionID != "", f.SubscriptionID)
 	q.filter("d.status = ?", !exact && f.Status != "", f.Status)
@@ -230,15 +266,22 @@ func (f DeliveryFilter) listQuery(organization int64) listQuery {
 	return q
 }
 
-// subscriptionsOf lists the ids of an organization's subscriptions, or of the
-// one that is named, if it has that.
-func (rx *Rx) subscriptionsOf(organization int64, id string) ([]string, error) {
-	var ids []string
-	if id != "" {
-		err := rx.list(&ids, `SELECT id FROM subscriptions WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
-		return ids, err
-	}
+// subscriptionRow is the subscription with an id, if the organization has it.
+func (rx *Rx) subscriptionRow(organization int64, id string) ([]Row, error) {
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM subscriptions
+		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, id, organization)
+	return rows, err
+}
 
-	err := rx.list(&ids, `SELECT id FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
-	return ids, err
+// subscriptionRows lists an organization's subscriptions behind one, oldest first.
+func (rx *Rx) subscriptionRows(organization int64, after Row, limit int) ([]Row, error) {
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM subscriptions
+		WHERE organization_id = ? AND deleted_at = 0 AND (created_at, id) > (?, ?)
+		ORDER BY created_at, id
+		LIMIT ?`, organization, after.At, after.ID, limit)
+	return rows, err
 }

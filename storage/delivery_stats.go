@@ -1,6 +1,11 @@
 package storage
 
-import "slices"
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+)
 
 // DeliveryStats tell how a subscription's deliveries went.
 type DeliveryStats struct {
@@ -12,38 +17,167 @@ type DeliveryStats struct {
 // Total is how many deliveries there were.
 func (s DeliveryStats) Total() int { return s.Pending + s.Succeeded + s.Failed + s.Dead }
 
-// maxDurations bounds how many deliveries the percentiles are taken from.
-const maxDurations = 10_000
+const (
+	// maxDurations bounds how many deliveries of each state the percentiles are taken
+	// from.
+	maxDurations = 10_000
+
+	// How many deliveries of each state are counted in one step: few in the first,
+	// which most subscriptions do not exceed, and twice as many in each further one.
+	firstCount, longestCount = 1024, 8192
+)
+
+// stepSize is how many rows the first step of a walk looks at, and the longest.
+type stepSize struct{ first, longest int }
+
+// DeliveryStats counts the deliveries of a subscription that were made since a time,
+// for a client of its organization. Few are counted at once. Many are counted as a
+// search, one for all who ask the same meanwhile: see statsCounts.
+func (db *DB) DeliveryStats(ctx context.Context, organization int64, subscription string, since Time) (s DeliveryStats, err error) {
+	err = db.readBriefly(ctx, organization, func(rx *Rx) (err error) {
+		s, err = rx.DeliveryStats(subscription, since)
+		return err
+	})
+	if !errors.Is(err, errLong) {
+		return s, err
+	}
+
+	key := statsKey{subscription, since}
+	return db.counts.share(ctx, key, func(ctx context.Context, begin func()) (DeliveryStats, error) {
+		return db.searchStats(ctx, organization, key, begin)
+	})
+}
+
+// searchStats counts as a search, one at a time for an organization. It calls begin when
+// it has its first turn.
+func (db *DB) searchStats(ctx context.Context, organization int64, key statsKey, begin func()) (s DeliveryStats, err error) {
+	if err := db.counts.turns.take(ctx, organization); err != nil {
+		return s, err
+	}
+	defer db.counts.turns.release(organization)
+
+	err = db.Search(ctx, organization, func(rx *Rx) (err error) {
+		begin()
+		s, err = rx.DeliveryStats(key.subscription, key.since)
+		return err
+	})
+	return s, err
+}
 
 // DeliveryStats counts the deliveries of a subscription that were made since a
 // time. The percentiles are those of the last attempts, of the newest ones where
 // there are very many.
-func (rx *Rx) DeliveryStats(subscription string, since Time) (DeliveryStats, error) {
-	var s DeliveryStats
-	for status, count := range map[string]*int{
-		DeliveryPending: &s.Pending, DeliverySucceeded: &s.Succeeded, DeliveryFailed: &s.Failed, DeliveryDead: &s.Dead,
-	} {
-		err := rx.get(count, `
-			SELECT count(*)
-			FROM deliveries
-			WHERE subscription_id = ? AND status = ? AND created_at >= ?`, subscription, status, since)
+//
+// It is a walk, from the newest delivery to the oldest. Each step counts all states of
+// a span of time in one snapshot, so that a delivery whose state changes meanwhile is
+// counted once.
+func (rx *Rx) DeliveryStats(subscription string, since Time) (s DeliveryStats, err error) {
+	newest, err := rx.newestDelivery(subscription)
+	if err != nil || newest < since {
+		return s, err
+	}
+
+	span := timeSpan{since, newest + 1}
+	for n := rx.db.countStep.first; ; n = min(2*n, rx.db.countStep.longest) {
+		some, fits, err := rx.countDeliveries(subscription, span, n)
 		if err != nil {
+			return s, err
+		}
+
+		if !fits {
+			span = span.newerHalf()
+		} else {
+			s.add(some)
+			if span.from == since {
+				break
+			}
+			span = span.before(since)
+		}
+
+		if err := rx.pause(); err != nil {
 			return s, err
 		}
 	}
 
-	var untried int
-	err := rx.get(&untried, `
-		SELECT count(*)
-		FROM deliveries
-		WHERE subscription_id = ? AND status = 'dead' AND created_at >= ? AND attempt_count = 0`, subscription, since)
-	if err != nil {
-		return s, err
-	}
-
-	s.Attempted = s.Succeeded + s.Failed + s.Dead - untried
 	s.P50, s.P95, err = rx.durations(subscription, since)
 	return s, err
+}
+
+// newestDelivery is when the newest delivery of a subscription was made, 0 if it has
+// none. The index has the state before the time.
+func (rx *Rx) newestDelivery(subscription string) (newest Time, err error) {
+	for _, status := range deliveryStates() {
+		var at Time
+		err := rx.get(&at, `
+			SELECT coalesce(max(created_at), 0)
+			FROM deliveries INDEXED BY deliveries_of_subscription
+			WHERE subscription_id = ? AND status = ?`, subscription, status)
+		if err != nil {
+			return 0, err
+		}
+		newest = max(newest, at)
+	}
+	return newest, nil
+}
+
+func (s *DeliveryStats) add(some DeliveryStats) {
+	s.Pending += some.Pending
+	s.Succeeded += some.Succeeded
+	s.Failed += some.Failed
+	s.Dead += some.Dead
+	s.Attempted += some.Attempted
+}
+
+// countDeliveries counts the deliveries that were made in a span of time. If a state has
+// more than limit of them, and the span could be shorter, they do not fit.
+func (rx *Rx) countDeliveries(subscription string, span timeSpan, limit int) (s DeliveryStats, fits bool, err error) {
+	most := limit + 1
+	if span.isShortest() {
+		limit, most = math.MaxInt, -1 // which counts all
+	}
+
+	for _, state := range []struct {
+		status string
+		count  *int
+	}{
+		{DeliverySucceeded, &s.Succeeded}, {DeliveryDead, &s.Dead}, {DeliveryFailed, &s.Failed}, {DeliveryPending, &s.Pending},
+	} {
+		err := rx.get(state.count, `
+			SELECT count(*) FROM (
+				SELECT 1
+				FROM deliveries INDEXED BY deliveries_of_subscription
+				WHERE subscription_id = ? AND status = ? AND created_at >= ? AND created_at < ?
+				LIMIT ?)`, subscription, state.status, span.from, span.to, most)
+		if err != nil || *state.count > limit {
+			return s, false, err
+		}
+	}
+
+	// Whether one was tried is not in the index: the row has to be read.
+	var untried int
+	if s.Dead > 0 {
+		err = rx.get(&untried, `
+			SELECT count(*)
+			FROM deliveries INDEXED BY deliveries_of_subscription
+			WHERE subscription_id = ? AND status = 'dead' AND created_at >= ? AND created_at < ? AND attempt_count = 0`,
+			subscription, span.from, span.to)
+	}
+	s.Attempted = s.Succeeded + s.Failed + s.Dead - untried
+	return s, true, err
+}
+
+// timeSpan is a span of time: from one instant on, and before another.
+type timeSpan struct{ from, to Time }
+
+// isShortest tells whether the span is a millisecond.
+func (s timeSpan) isShortest() bool { return s.to-s.from == 1 }
+
+// newerHalf is the second half of a span that is not the shortest.
+func (s timeSpan) newerHalf() timeSpan { return timeSpan{s.to - (s.to-s.from)/2, s.to} }
+
+// before is the span before s, twice as long, but not from before since.
+func (s timeSpan) before(since Time) timeSpan {
+	return timeSpan{max(since, s.from-2*(s.to-s.from)), s.from}
 }
 
 // durations are the median and the 95th percentile of how long attempts took.

@@ -167,3 +167,56 @@ func Readers() map[string]func(tx *Tx, query string) error {
 		},
 	}
 }
+
+// SetCountStep sets how many deliveries of a state are counted in a step.
+func (db *DB) SetCountStep(first, longest int) { db.countStep = stepSize{first, longest} }
+
+// SetTurnTime sets how long a search reads before it offers its connection.
+func (db *DB) SetTurnTime(d time.Duration) { db.turnTime = d }
+
+// Pause is what methods do that walk over many rows.
+func (rx *Rx) Pause() error { return rx.pause() }
+
+// SearchesWaiting is how many searches of an organization wait.
+func (db *DB) SearchesWaiting(organization int64) int {
+	db.searches.mu.Lock()
+	defer db.searches.mu.Unlock()
+	if l := db.searches.lines[organization]; l != nil {
+		return len(l.waiting)
+	}
+	return 0
+}
+
+const (
+	MaxSearches        = maxSearches
+	MaxWaitingSearches = maxWaitingSearches
+	CountPatience      = countPatience
+	FirstRange         = firstRange
+)
+
+// SetSearches sets how many searches run at once from now on: fewer than before.
+func (db *DB) SetSearches(n int) {
+	db.searches.mu.Lock()
+	defer db.searches.mu.Unlock()
+	db.searches.places = n
+}
+
+// Turns shares places.
+type Turns struct{ t *turns }
+
+func NewTurns(places, maxWaiting int) Turns { return Turns{newTurns(places, maxWaiting)} }
+
+func NewSingleTurns(maxWaiting int) Turns { return Turns{newSingleTurns(maxWaiting)} }
+
+func (t Turns) Take(ctx context.Context, organization int64) error {
+	return t.t.take(ctx, organization)
+}
+func (t Turns) Release(organization int64) { t.t.release(organization) }
+func (t Turns) Close()                     { t.t.close() }
+
+func (t Turns) Yield(ctx context.Context, organization int64, long bool) error {
+	return t.t.yield(ctx, organization, long)
+}
+
+// Lines is how many organizations are remembered.
+func (t Turns) Lines() int { return len(t.t.lines) }

@@ -31,7 +31,8 @@ func (rx *Rx) EndpointTroubles() ([]EndpointTrouble, error) {
 	err := rx.list(&all, `
 		SELECT * FROM (
 			SELECT s.id, s.url, s.status, s.disabled_reason, s.consecutive_failures,
-				(SELECT count(*) FROM deliveries d WHERE d.subscription_id = s.id AND d.status = 'dead' AND d.replayed = 0) AS dead,
+				(SELECT count(*) FROM deliveries d INDEXED BY deliveries_to_replay
+					WHERE d.subscription_id = s.id AND d.status = 'dead' AND d.status IN ('failed', 'dead') AND d.replayed = 0) AS dead,
 				NOT EXISTS (SELECT 1 FROM signing_secrets k WHERE k.subscription_id = s.id AND k.expires_at = 0) AS all_expire
 			FROM subscriptions s
 			WHERE s.deleted_at = 0)

@@ -35,19 +35,13 @@ func (AboutNoAccount) about() {}
 
 // JobsOfAccount lists up to limit jobs that are about an account, from one id
 // on: those whose arguments name it, a message of it, or the delivery of an
-// event of it. It reads the whole queue, which is why it is no part of the
-// delete.
+// event of it. It walks over the queue, which is why it is no part of the delete.
 func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
-	var ids []int64
-	err := rx.list(&ids, `
-		SELECT j.id FROM jobs j
-		WHERE j.id > ?1 AND (j.args ->> '$.account' = ?2
-			OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?2)
-			OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event
-				WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?2))
-		ORDER BY j.id
-		LIMIT ?3`, after, account, limit)
-	return ids, err
+	return rx.findIDs("jobs j", after, limit, `
+		j.args ->> '$.account' = ?4
+		OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?4)
+		OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event
+			WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?4)`, account)
 }
 
 // PurgeJobs removes jobs in whatever state they are, as CancelJob does.

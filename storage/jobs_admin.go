@@ -1,8 +1,10 @@
 package storage
 
 import (
-	"errors"
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -16,10 +18,15 @@ type RunningJob struct {
 	LeasedUntil Time `db:"leased_until"`
 }
 
-// RunningJobs lists all leased jobs. It reads the whole table, so it is for the
+// RunningJobs lists all leased jobs. It walks over the whole queue, so it is for the
 // start of a runner, which frees what a dead process left behind.
-func (rx *Rx) RunningJobs() ([]RunningJob, error) {
-	return rx.runningJobs(0, math.MaxInt64)
+func (rx *Rx) RunningJobs() (all []RunningJob, err error) {
+	err = rx.idRanges("jobs", 0, func(after, until int64) (bool, error) {
+		some, err := rx.runningJobs(after, until)
+		all = append(all, some...)
+		return false, err
+	})
+	return all, err
 }
 
 // RunningJobsAmong lists the leased jobs among so many jobs after one, in the order
@@ -124,14 +131,10 @@ func (tx *Tx) AdvanceJobs(late []DueJob, by time.Duration) error {
 }
 
 // JobNames tells whether a job of a kind has a text in its arguments, such as an
-// id. It may read the whole queue, so it is for what is rarely asked.
+// id. It walks over the queue.
 func (rx *Rx) JobNames(kind, text string) (bool, error) {
-	var one int
-	err := rx.get(&one, `SELECT 1 FROM jobs WHERE kind = ? AND instr(args, ?) > 0 LIMIT 1`, kind, text)
-	if errors.Is(err, ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
+	found, err := rx.findIDs("jobs", 0, 1, `kind = ?4 AND instr(args, ?5) > 0`, kind, text)
+	return len(found) > 0, err
 }
 
 // PeriodicRun is when a periodic kind was last put on the queue, 0 if never.
@@ -221,12 +224,29 @@ type JobCount struct {
 	Oldest Time   `db:"oldest"`
 }
 
-// JobCounts counts the queue by kind and state.
+// JobCounts counts the queue by kind and state. It walks over all of it; a job that
+// changes its state meanwhile is counted once.
 func (rx *Rx) JobCounts() ([]JobCount, error) {
-	var counts []JobCount
-	err := rx.list(&counts, `
-		SELECT kind, state, count(*) AS count, min(due_at) AS oldest
-		FROM jobs
-		GROUP BY kind, state`)
-	return counts, err
+	counts := make(map[[2]string]JobCount)
+	err := rx.idRanges("jobs", 0, func(after, until int64) (bool, error) {
+		var some []JobCount
+		err := rx.list(&some, `
+			SELECT kind, state, count(*) AS count, min(due_at) AS oldest
+			FROM jobs
+			WHERE id > ? AND id <= ?
+			GROUP BY kind, state`, after, until)
+
+		for _, n := range some {
+			key := [2]string{n.Kind, n.State}
+			if sum, ok := counts[key]; ok {
+				n.Count, n.Oldest = n.Count+sum.Count, min(n.Oldest, sum.Oldest)
+			}
+			counts[key] = n
+		}
+		return false, err
+	})
+
+	return slices.SortedFunc(maps.Values(counts), func(a, b JobCount) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.State, b.State))
+	}), err
 }

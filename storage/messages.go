@@ -158,10 +158,6 @@ type MessageFilter struct {
 	CreatedBefore  Time // strict
 }
 
-// NeedsScan tells whether no index finds exactly what the filter chooses, so that
-// rows are read which it leaves out: such a list is one for Search.
-func (f MessageFilter) NeedsScan() bool { return len(f.listQuery(0).filters) > 0 }
-
 // Messages lists an account's messages, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {

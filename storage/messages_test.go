@@ -222,7 +222,7 @@ func TestWhatIsRareAmongMessagesHasAnIndexOfItsOwn(t *testing.T) {
 		"failures of a type":     {list(storage.MessageFilter{Status: storage.MessageFailed, Type: "text"}), "INDEX messages_failed (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 		"what came in":           {list(storage.MessageFilter{Direction: storage.Inbound}), "INDEX messages_inbound (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 		"failures in a thread":   {list(storage.MessageFilter{Status: storage.MessageFailed, ConversationID: "c"}), "INDEX messages_of_conversation (conversation_id=?"},
-		"what is left to read":   {func(tx *storage.Tx) error { _, err := tx.CountUnreadAfter(m); return err }, "INDEX messages_of_conversation (conversation_id=? AND (created_at,id)>(?,?))"},
+		"what is left to read":   {func(tx *storage.Tx) error { _, err := tx.CountUnreadAfter(m); return err }, "INDEX messages_of_conversation (conversation_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 		"everything of a number": {list(storage.MessageFilter{}), "INDEX messages_of_account (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {

@@ -29,8 +29,8 @@ var Last = After{}
 //     named, because between the bounds of a range the planner takes one for as
 //     good as another.
 //   - filters: they are held against row after row. Such a list may pass over
-//     millions of rows to find a few, so it is read range by range, and ends
-//     early when its time is up (see findPage).
+//     millions of rows to find a few, so it is a walk: it is read range by range,
+//     pauses in between, and ends early when its time is up (see findPage).
 type listQuery struct {
 	columns    string
 	table      string
@@ -68,6 +68,9 @@ const (
 	// How many rows are looked at in a range of a list with filters: the first
 	// range is short, each further one twice as long as the one before.
 	firstRange, longestRange = 256, 8192
+	// idRange is how many rows are in a range of integer keys. They are looked at
+	// with their texts, which takes longer.
+	idRange = 1024
 	// scanTime is how long a list with filters looks for its page.
 	scanTime = time.Second
 )
@@ -81,7 +84,7 @@ func findPage[T any](rx *Rx, q listQuery, after After, limit int) ([]T, After, e
 		return page, Last, err
 	}
 
-	page := make([]T, 0, limit)
+	page := make([]T, 0, min(limit, firstRange))
 	began := time.Now()
 	for n := firstRange; ; n = min(2*n, longestRange) {
 		until, err := q.boundary(rx, after, n)
@@ -96,6 +99,31 @@ func findPage[T any](rx *Rx, q listQuery, after After, limit int) ([]T, After, e
 			return page, Last, err
 		case len(page) == limit || time.Since(began) >= rx.db.scanTime:
 			return page, until, nil
+		}
+
+		if err := rx.pause(); err != nil {
+			return nil, Last, err
+		}
+		after = until
+	}
+}
+
+// countRows counts all rows that the filters leave, range by range.
+func countRows(rx *Rx, q listQuery) (total int, err error) {
+	after := First
+	for n := firstRange; ; n = min(2*n, longestRange) {
+		until, err := q.boundary(rx, after, n)
+		if err != nil {
+			return 0, err
+		}
+		some, err := q.countRange(rx, after, until)
+		total += some
+		if err != nil || until == q.end {
+			return total, err
+		}
+
+		if err := rx.pause(); err != nil {
+			return 0, err
 		}
 		after = until
 	}
@@ -133,6 +161,62 @@ func readRange[T any](rx *Rx, q listQuery, after, until After, limit int) ([]T, 
 		WHERE `+strings.Join(where, " AND ")+`
 		ORDER BY `+q.key+` DESC, `+q.id+` DESC
 		LIMIT ?`, args...)
+}
+
+// countRange counts the rows behind after, down to the row until and with it, that the
+// filters leave.
+func (q *listQuery) countRange(rx *Rx, after, until After) (n int, err error) {
+	where, args := q.within(after, until)
+	where, args = append(where, q.filters...), append(args, q.filterArgs...)
+	err = rx.get(&n, `
+		SELECT count(*)
+		FROM `+q.table+` INDEXED BY `+q.index+` `+q.joins+`
+		WHERE `+strings.Join(where, " AND "), args...)
+	return n, err
+}
+
+// idRanges walks over the rows of a table in the order of their integer keys, behind
+// one of them: it hands range after range to fn, from behind one key to another and
+// with that, until fn has enough.
+func (rx *Rx) idRanges(table string, after int64, fn func(after, until int64) (enough bool, err error)) error {
+	for {
+		var until int64
+		err := rx.get(&until, `SELECT id FROM `+table+` WHERE id > ? ORDER BY id LIMIT 1 OFFSET ?`, after, idRange-1)
+		atEnd := errors.Is(err, ErrNotFound)
+		if atEnd {
+			until, err = math.MaxInt64, nil
+		}
+		if err != nil {
+			return err
+		}
+
+		enough, err := fn(after, until)
+		if err != nil || enough || atEnd {
+			return err
+		}
+		if err := rx.pause(); err != nil {
+			return err
+		}
+		after = until
+	}
+}
+
+// findIDs walks over the rows of a table in the order of their integer keys, behind one
+// of them, and lists up to limit for which a condition holds. Its arguments are ?4 and
+// those after it.
+func (rx *Rx) findIDs(table string, after int64, limit int, condition string, args ...any) (ids []int64, err error) {
+	query := `
+		SELECT id FROM ` + table + `
+		WHERE id > ?1 AND id <= ?2 AND (` + condition + `)
+		ORDER BY id
+		LIMIT ?3`
+	err = rx.idRanges(table, after, func(after, until int64) (bool, error) {
+		var some []int64
+		err := rx.list(&some, query, append([]any{after, until, limit - len(ids)}, args...)...)
+		ids = append(ids, some...)
+		return len(ids) >= limit, err
+	})
+	return ids, err
 }
 
 // hasFields is a row that tells where its columns go. Matching them by name, as

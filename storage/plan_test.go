@@ -52,19 +52,19 @@ func hot() map[string]hotStatement {
 		}, "messages_of_account (account_id=?"},
 		"template": {func(tx *storage.Tx) error { _, err := tx.Template(1, "n", "en"); return err }, "templates_name (account_id=? AND name=? AND language=?)"},
 		"templates of a status": {func(tx *storage.Tx) error {
-			_, err := tx.Templates(1, storage.TemplateFilter{Status: "approved"}, storage.First, 10)
+			_, _, err := tx.Templates(1, storage.TemplateFilter{Status: "approved"}, storage.First, 10)
 			return err
-		}, "templates_by_status (account_id=? AND status=? AND (created_at,id)<(?,?))"},
+		}, "templates_by_status (account_id=? AND status=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 		"templates": {func(tx *storage.Tx) error {
-			_, err := tx.Templates(1, storage.TemplateFilter{}, storage.First, 10)
+			_, _, err := tx.Templates(1, storage.TemplateFilter{}, storage.First, 10)
 			return err
 		},
-			"templates_of_account (account_id=? AND (created_at,id)<(?,?))"},
+			"templates_of_account (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
 		"accounts": {func(tx *storage.Tx) error {
-			_, err := tx.Accounts(1, storage.AccountFilter{}, storage.First, 10)
+			_, _, err := tx.Accounts(1, storage.AccountFilter{}, storage.First, 10)
 			return err
 		},
-			"accounts_of_organization (organization_id=? AND (created_at,public_id)<(?,?))"},
+			"accounts_of_organization (organization_id=? AND (created_at,public_id)>(?,?) AND (created_at,public_id)<(?,?))"},
 		"accounts of a WABA": {func(tx *storage.Tx) error { _, err := tx.AccountsOfWABA("w"); return err }, "accounts_of_waba (waba_id=?)"},
 		"media by its URL":   {func(tx *storage.Tx) error { _, err := tx.MediaByToken("t"); return err }, "(url_token=?)"},
 		"media of a file":    {func(tx *storage.Tx) error { _, err := tx.MediaUses("s"); return err }, "media_by_content (sha256=?)"},

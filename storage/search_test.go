@@ -1,12 +1,9 @@
 package storage_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -16,7 +13,7 @@ import (
 )
 
 // crowd stores n contacts of a new account; every tenth is called "needle".
-func crowd(t testing.TB, db *storage.DB, n int) (storage.Account, []storage.Contact) {
+func crowd(t testing.TB, db *storage.DB, number string, n int) (storage.Account, []storage.Contact) {
 	t.Helper()
 	all := make([]storage.Contact, n)
 	for i := range all {
@@ -25,14 +22,14 @@ func crowd(t testing.TB, db *storage.DB, n int) (storage.Account, []storage.Cont
 			all[i].Name = text(fmt.Sprint("Needle ", i))
 		}
 	}
-	return people(t, db, "100200300", all...)
+	return people(t, db, number, all...)
 }
 
 // A list that is narrowed row by row goes on where it had to stop, so that pages
 // with few rows, or none, still lead through all of them.
 func TestASearchThatRunsOutOfTimeGoesOnWithTheNextPage(t *testing.T) {
 	db := open(t, newFile(t))
-	account, all := crowd(t, db, 3000)
+	account, all := crowd(t, db, "100200300", 3000)
 	for name, tt := range map[string]struct {
 		time  time.Duration
 		limit int
@@ -71,38 +68,4 @@ func TestASearchThatRunsOutOfTimeGoesOnWithTheNextPage(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestSearchesDoNotTakeTheReaders(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		is := is.New(t)
-		o := newFile(t)
-		o.Readers = 1
-		db := open(t, o)
-		release := make(chan struct{})
-		searches := make(chan error, 3)
-		for range 3 { // more than there are connections for
-			go func() {
-				searches <- db.Search(context.Background(), func(rx *storage.Rx) error {
-					<-release
-					return rx.Ping()
-				})
-			}()
-		}
-		synctest.Wait()
-		is.Equal(names(t, db), []string{"Acme"}) // a reader is free
-
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		err := db.Search(ctx, func(*storage.Rx) error { return errors.New("there was room") })
-		is.Equal(err, context.DeadlineExceeded)
-		close(release)
-		for range 3 {
-			is.NoErr(<-searches)
-		}
-		is.True(db.Search(context.Background(), func(rx *storage.Rx) error { return rx.Write(`DELETE FROM api_keys`) }) != nil) // they only read
-		is.NoErr(db.Close())
-		err = db.Search(context.Background(), func(*storage.Rx) error { return nil })
-		is.True(errors.Is(err, storage.ErrUnavailable))
-	})
 }

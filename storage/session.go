@@ -49,6 +49,10 @@ func newSession(ctx context.Context, pool *sqlx.DB) (*session, error) {
 	return &session{conn: conn, stmts: make(map[string]*statement)}, nil
 }
 
+// isConnected tells whether the session has a connection. One without refuses every
+// statement, and is there to say why (see Rx.returnSession).
+func (s *session) isConnected() bool { return s.conn != nil }
+
 // useLog makes sure that the file is in WAL mode. A copy made by VACUUM INTO is
 // not, and in it readers and the writer would wait for each other.
 func (s *session) useLog() error {

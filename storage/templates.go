@@ -58,23 +58,18 @@ type TemplateFilter struct {
 	Language string
 }
 
-// Templates lists an account's templates, newest first. A status has an index of
-// its own, which an OR would not find.
-func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int) ([]Template, error) {
-	where, args := `WHERE account_id = ?`, []any{account}
+// Templates lists an account's templates, newest first, and tells how far it came: to
+// Last, unless the page was full or its time was up before.
+func (rx *Rx) Templates(account int64, f TemplateFilter, after After, limit int) ([]Template, After, error) {
+	q := listQuery{columns: templateColumns, table: "templates", index: "templates_of_account", key: "created_at", id: "id"}
 	if f.Status != "" {
-		where, args = where+` AND status = ?`, append(args, f.Status)
-	}
-	if f.Language != "" {
-		where, args = where+` AND language = ?`, append(args, f.Language)
+		q.index = "templates_by_status"
 	}
 
-	return readRows[Template](rx, `
-		SELECT `+templateColumns+`
-		FROM templates
-		`+where+` AND (created_at, id) < (?, ?)
-		ORDER BY created_at DESC, id DESC
-		LIMIT ?`, append(args, after.Key, after.ID, limit)...)
+	q.byIndex("account_id = ?", true, account)
+	q.byIndex("status = ?", f.Status != "", f.Status)
+	q.filter("language = ?", f.Language != "", f.Language)
+	return findPage[Template](rx, q, after, limit)
 }
 
 // AllTemplates lists all of an account's templates.

@@ -96,7 +96,10 @@ func TestTemplatesAreListedByStatusAndLanguage(t *testing.T) {
 	} {
 		got, after := "", storage.First
 		for { // in pages of two
-			page := view(t, db, func(rx *storage.Rx) ([]storage.Template, error) { return rx.Templates(a.ID, c.filter, after, 2) })
+			page := view(t, db, func(rx *storage.Rx) ([]storage.Template, error) {
+				page, _, err := rx.Templates(a.ID, c.filter, after, 2)
+				return page, err
+			})
 			for _, one := range page {
 				got += " " + one.Name
 				after = storage.After{Key: one.CreatedAt, ID: one.ID}

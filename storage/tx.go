@@ -34,6 +34,7 @@ type Rx struct {
 	db    *DB
 	s     *session
 	since int64 // caches.changes before the snapshot was taken: see cache
+	walk  *walk // how far it may go; nil: as far as it wants
 
 	budget *Budget // of the lists, nil for none: see Within
 }

@@ -12,21 +12,34 @@ type UnreadCount struct {
 	upTo         After // the newest message that was looked at
 }
 
-// inboundBehind counts the messages of a conversation that came in behind one;
-// reactions never count.
-const inboundBehind = `
-	SELECT count(*) FROM messages
-	WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND direction = 'inbound' AND type <> 'reaction'`
+const (
+	// countsAsUnread are the messages that an unread count counts; reactions never do.
+	countsAsUnread = `direction = 'inbound' AND type <> 'reaction'`
 
-// CountUnreadAfter counts what came in after a message. It may be much, so it is
-// counted before the transaction, which then counts only what is newer still.
+	// inboundBehind counts those of a conversation that came in behind one.
+	inboundBehind = `
+	SELECT count(*) FROM messages
+	WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND ` + countsAsUnread
+)
+
+// CountUnreadAfter counts what came in after a message. It may be much, so it is a walk,
+// and not part of the transaction, which then counts only what is newer still.
 func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 	u.conversation = m.ConversationID
 	if u.upTo, err = rx.newestMessage(m.ConversationID); err != nil {
 		return u, err
 	}
 
-	err = rx.scan([]any{&u.count}, inboundBehind, m.ConversationID, m.CreatedAt, m.ID)
+	q := listQuery{
+		table: "messages",
+		index: "messages_of_conversation",
+		key:   "created_at",
+		id:    "id",
+		end:   After{m.CreatedAt, m.ID + " "}, // the first place behind it
+	}
+	q.byIndex("conversation_id = ?", true, m.ConversationID)
+	q.filter(countsAsUnread, true)
+	u.count, err = countRows(rx, q)
 	return u, err
 }
 
@@ -102,8 +115,9 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 	err = rx.scan([]any{&u.count}, `
 		SELECT count(*) FROM (
 			SELECT 1 FROM messages
-			WHERE conversation_id = ? AND direction = 'inbound' AND type <> 'reaction'
+			WHERE conversation_id = ? AND `+countsAsUnread+`
 				AND ((created_at, id) > (?, ?) OR ? AND NOT (`+nothingPending+`))
+			ORDER BY created_at DESC, id DESC
 			LIMIT ?)`, conversation, last.At, last.ID, keepPending, limit)
 	return u, err
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 
 	"confab/jobs/errorcode"
@@ -67,8 +66,7 @@ func accountFilters(r *request) (f storage.AccountFilter, mayMatch bool, err err
 	return f, !q.values.Has("customer_id") || f.CustomerID != "", q.err
 }
 
-// listAccounts handles GET /v1/accounts. An organization has few accounts: without a
-// limit they all come in one page.
+// listAccounts handles GET /v1/accounts. Without a limit all come in one page.
 func (s *Server) listAccounts(r *request) (reply, error) {
 	f, mayMatch, err := accountFilters(r)
 	if err != nil {
@@ -79,23 +77,57 @@ func (s *Server) listAccounts(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if !r.query().Has("limit") {
-		q.limit = math.MaxInt32
-	}
 
 	var rows []storage.AccountDetail
-	if mayMatch {
-		err = s.view(r, func(rx *storage.Rx) (err error) {
-			rows, err = rx.Within(q.budget).Accounts(r.org.ID, f, q.after, q.fetch())
-			return err
-		})
+	switch {
+	case !mayMatch:
+	case r.query().Has("limit"):
+		rows, q.reached, err = s.someAccounts(r, f, &q, q.fetch())
+	default:
+		rows, err = s.allAccounts(r, f, q)
+		q.limit = len(rows)
 	}
 	if err != nil {
 		return reply{}, err
 	}
+	return page(s, q, rows, accountKey, viewAccount)
+}
 
-	key := func(a storage.AccountDetail) storage.After { return storage.After{Key: a.CreatedAt, ID: a.PublicID} }
-	return page(s, q, rows, key, viewAccount)
+// accountKey is where an account stands in the list.
+func accountKey(a storage.AccountDetail) storage.After {
+	return storage.After{Key: a.CreatedAt, ID: a.PublicID}
+}
+
+// someAccounts reads a page of the list, and how far it came.
+func (s *Server) someAccounts(
+	r *request, f storage.AccountFilter, q *listQuery, limit int,
+) (rows []storage.AccountDetail, reached storage.After, err error) {
+	err = s.readPage(r, q, func(rx *storage.Rx) (err error) {
+		rows, reached, err = rx.Within(q.budget).Accounts(r.org.ID, f, q.after, limit)
+		return err
+	})
+	return rows, reached, err
+}
+
+// accountsAtOnce is how many accounts are read in one transaction.
+const accountsAtOnce = 250
+
+// allAccounts reads the list to its end, or as much as the budget allows, page by page:
+// a platform may have very many accounts.
+func (s *Server) allAccounts(r *request, f storage.AccountFilter, q listQuery) ([]storage.AccountDetail, error) {
+	var all []storage.AccountDetail
+	for q.after != storage.Last && !q.budget.Cut() {
+		rows, reached, err := s.someAccounts(r, f, &q, accountsAtOnce)
+		if err != nil {
+			return nil, err
+		}
+
+		all, q.after = append(all, rows...), reached
+		if len(rows) == accountsAtOnce {
+			q.after = accountKey(rows[accountsAtOnce-1])
+		}
+	}
+	return all, nil
 }
 
 var pin = regexp.MustCompile(`^[0-9]{6}$`)

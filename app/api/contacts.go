@@ -111,7 +111,7 @@ func (s *Server) listContacts(r *request) (reply, error) {
 
 	var rows []storage.Contact
 	var view func(storage.Contact) contactView
-	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		if rows, q.reached, err = rx.Within(q.budget).Contacts(r.account.ID, f, q.after, q.fetch()); err != nil {
 			return err
 		}

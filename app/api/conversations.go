@@ -115,7 +115,7 @@ func (s *Server) listConversations(r *request) (reply, error) {
 
 	var rows []storage.FullConversation
 	var view func(storage.FullConversation) conversationView
-	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		if rows, q.reached, err = rx.Within(q.budget).Conversations(r.account.ID, f, q.after, q.fetch()); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func (s *Server) listCustomers(r *request) (reply, error) {
 	}
 
 	var rows []storage.Customer
-	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Within(q.budget).Customers(r.org.ID, f, q.after, q.fetch())
 		return err
 	})

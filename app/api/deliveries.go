@@ -91,7 +91,7 @@ func (s *Server) listDeliveries(r *request) (reply, error) {
 	}
 
 	var rows []storage.Delivery
-	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Within(q.budget).Deliveries(r.org.ID, f, q.after, q.fetch())
 		return err
 	})

@@ -71,6 +71,12 @@ func asError(err error) *Error {
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
 		return notFound()
+	case errors.Is(err, storage.ErrCrowded):
+		return &Error{
+			Code:       RateLimitExceeded,
+			Message:    "Too many searches of this organization are waiting. Please retry.",
+			RetryAfter: time.Second,
+		}
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &Error{
 			Code:       ServiceUnavailable,

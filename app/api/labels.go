@@ -50,7 +50,7 @@ func (s *Server) listLabels(r *request) (reply, error) {
 	}
 
 	var rows []storage.Label
-	err = s.view(r, func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		rows, err = rx.Within(q.budget).Labels(r.org.ID, q.after, q.fetch())
 		return err
 	})

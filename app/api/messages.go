@@ -44,7 +44,7 @@ func (s *Server) listMessages(r *request) (reply, error) {
 	}
 
 	var rows []storage.Message
-	err = s.search(r, f.NeedsScan(), func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		rows, q.reached, err = rx.Within(q.budget).Messages(r.account.ID, f, q.after, q.fetch())
 		return err
 	})
@@ -144,7 +144,7 @@ func (s *Server) markRead(r *request, read readReceipt) (reply, error) {
 // unreadAfter counts the unread messages behind an inbound message. It runs outside of
 // the write transaction, because counting may take long.
 func (s *Server) unreadAfter(r *request, providerID string) (unread storage.UnreadCount, err error) {
-	err = s.view(r, func(rx *storage.Rx) error {
+	err = s.list(r, func(rx *storage.Rx) error {
 		m, err := rx.MessageByProviderID(r.account.ID, providerID)
 		if err != nil {
 			return err

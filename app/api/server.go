@@ -135,18 +135,25 @@ func (s *Server) plan(o storage.Organization) Plan {
 	return s.Plans[s.DefaultPlan]
 }
 
-// view runs a read-only transaction.
+// view runs a short read-only transaction: one that reads a resource, or a few.
 func (s *Server) view(r *request, fn func(*storage.Rx) error) error {
 	return s.DB.View(r.http.Context(), fn)
 }
 
-// search runs a list's query. One that may walk many rows gets a connection of its
-// own, so that it does not hold up other readers.
-func (s *Server) search(r *request, walks bool, fn func(*storage.Rx) error) error {
-	if walks {
-		return s.DB.Search(r.http.Context(), fn)
-	}
-	return s.view(r, fn)
+// list runs a read-only transaction of which it is not known how many rows it looks
+// at: a list, or a count. It takes turns with those of other organizations, and never
+// the connection that short ones need. fn may be run twice.
+func (s *Server) list(r *request, fn func(*storage.Rx) error) error {
+	return s.DB.List(r.http.Context(), r.org.ID, fn)
+}
+
+// readPage is list for a page: each run of fn has the page's whole budget.
+func (s *Server) readPage(r *request, q *listQuery, fn func(*storage.Rx) error) error {
+	left := *q.budget
+	return s.list(r, func(rx *storage.Rx) error {
+		*q.budget = left
+		return fn(rx)
+	})
 }
 
 // update runs fn in one transaction, together with the record that makes the request

@@ -36,7 +36,7 @@ func (s *Server) listSetupLinks(r *request) (reply, error) {
 	}
 
 	var rows []storage.SetupLink
-	err = s.view(r, func(rx *storage.Rx) error {
+	err = s.readPage(r, &q, func(rx *storage.Rx) error {
 		c, err := customerIn(rx, r)
 		if err != nil {
 			return err

@@ -73,7 +73,7 @@ func (s *Server) listSubscriptions(r *request) (reply, error) {
 		secrets map[string][]storage.Secret
 	)
 
-	err = s.view(r, func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		if rows, err = rx.Within(q.budget).Subscriptions(r.org.ID, q.after, q.fetch()); err != nil {
 			return err
 		}
@@ -286,10 +286,16 @@ func viewStats(since storage.Time, d storage.DeliveryStats) statsView {
 // statsWindow is how far back stats go by default.
 const statsWindow = 24 * time.Hour
 
+// statsSince is since when deliveries are counted by default: from a whole minute on, so
+// that those who ask within it ask for the same, which is then counted once.
+func statsSince() storage.Time {
+	return storage.At(time.Now().Add(-statsWindow).Truncate(time.Minute))
+}
+
 // getSubscriptionStats handles GET /v1/webhook_subscriptions/:id/stats.
 func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 	q := filters{values: r.query()}
-	since := storage.Now().Add(-statsWindow)
+	since := statsSince()
 	if q.values.Has("since") {
 		since = q.after("since")
 	}
@@ -297,15 +303,6 @@ func (s *Server) getSubscriptionStats(r *request) (reply, error) {
 		return reply{}, q.err
 	}
 
-	var stats storage.DeliveryStats
-	err := s.view(r, func(rx *storage.Rx) error {
-		sub, err := subscriptionIn(rx, r)
-		if err != nil {
-			return err
-		}
-		stats, err = rx.DeliveryStats(sub.ID, since)
-		return err
-	})
-
+	stats, err := s.DB.DeliveryStats(r.http.Context(), r.org.ID, r.param("id"), since)
 	return ok(viewStats(since, stats)), err
 }

@@ -101,9 +101,9 @@ func (s *Server) listTemplates(r *request) (reply, error) {
 		rows    []storage.Template
 	)
 
-	err = s.view(r, func(rx *storage.Rx) (err error) {
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
 		if account, err = rx.AccountSummary(r.account.ID); err == nil {
-			rows, err = rx.Within(q.budget).Templates(r.account.ID, f, q.after, q.fetch())
+			rows, q.reached, err = rx.Within(q.budget).Templates(r.account.ID, f, q.after, q.fetch())
 		}
 		return err
 	})

@@ -128,7 +128,7 @@ func (e *env) accountsList() *cobra.Command {
 			rows := [][]string{{"PHONE NUMBER ID", "NUMBER", "NAME", "STATUS", "AT THE PROVIDER", "ORGANIZATION", "CREATED"}}
 
 			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
-				all, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
+				all, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, math.MaxInt32)
 				for _, a := range all {
 					views = append(views, api.ViewAccount(a))
 					rows = append(rows, []string{

@@ -57,7 +57,7 @@ type Server struct {
 // Storage is how the database is opened.
 type Storage struct {
 	Synchronous string `koanf:"synchronous"` // full or normal
-	Readers     int    `koanf:"readers"`     // 0: one for each core
+	Readers     int    `koanf:"readers"`     // connections for lists; 0: one for each core
 }
 
 // Provider is the messaging network that carries the messages.

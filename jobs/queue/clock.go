@@ -59,7 +59,7 @@ func (r *Runner) advance(ctx context.Context, k *kindState, beyond storage.Time,
 	after := storage.DueJob{DueAt: beyond}
 	for {
 		var late []storage.DueJob
-		err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		err := r.DB.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
 			late, err = rx.LateJobs(k.Name, k.MaxDelay, after, maxClaim)
 			return err
 		})

@@ -37,7 +37,7 @@ func (r *Runner) checkLeases(ctx context.Context) error {
 	}
 	c.suspects = nil
 
-	return r.DB.Search(ctx, func(rx *storage.Rx) error {
+	return r.DB.View(ctx, func(rx *storage.Rx) error {
 		running, last, err := rx.RunningJobsAmong(c.after, checkedRows)
 		if err != nil {
 			return err

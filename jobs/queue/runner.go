@@ -123,7 +123,7 @@ func (r *Runner) recoverState(ctx context.Context) error {
 		leased []storage.RunningJob
 		held   []storage.HeldLane
 	)
-	err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
+	err := r.DB.Search(ctx, storage.InternalWork, func(rx *storage.Rx) (err error) {
 		if leased, err = rx.RunningJobs(); err != nil {
 			return err
 		}
