@@ -29,9 +29,10 @@
 //	retention                retention.go             every hour                      goes on with what is left
 //
 // Helpers: send_limiter.go keeps sends below the provider's limits, attempt_limiter.go
-// shares the workers among webhook endpoints, batch_writer.go does bulk work in steps
-// that let others write, and cancel.go ends what depends on a job that a person
-// cancelled. Only bulk_delete.go is not for jobs: requests use the batch writer by it.
+// shares the workers among webhook endpoints, clock_watch.go notices when the clock was
+// set, batch_writer.go does bulk work in steps that let others write, and cancel.go ends
+// what depends on a job that a person cancelled. Only bulk_delete.go is not for jobs:
+// requests use the batch writer by it.
 //
 // Steps that jobs share with requests, callbacks and commands are not here: those on a
 // message are in messaging, those that call the provider about numbers and templates in

@@ -11,7 +11,7 @@ const (
 	// checkEvery is how often the leases in the table are compared with the runs.
 	checkEvery = time.Minute
 	// checkedRows bounds the jobs that are looked at each time.
-	checkedRows = 10_000
+	checkedRows = 5000
 )
 
 // leaseCheck is where the comparison of the table with the runner's memory stands.

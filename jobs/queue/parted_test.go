@@ -136,3 +136,18 @@ func TestALeaseThatNobodyHasIsFreed(t *testing.T) {
 		is.Equal(len(waiting(t, db)), 0)
 	})
 }
+
+func TestAPreloadThatPanicsStopsNoJob(t *testing.T) {
+	bubble(t, func(t *testing.T, is *is.I, db *storage.DB) {
+		var runs atomic.Int32
+		pile(t, db, 10)
+		start(t, db, queue.Options{Kinds: []queue.Kind{{
+			Name: "job", LeaseAhead: 4, LaneLimit: func(string) int { return 2 },
+			Preload: func(context.Context, []storage.Job) { panic("boom") },
+			Handle:  func(context.Context, storage.Job) (queue.Commit, error) { runs.Add(1); return nil, nil },
+		}}})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(runs.Load(), int32(10))
+	})
+}

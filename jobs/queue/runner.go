@@ -153,6 +153,7 @@ func (r *Runner) recoverState(ctx context.Context) error {
 		}
 	}
 	r.accepting = true
+	r.check.last = time.Now()
 	return nil
 }
 
@@ -162,13 +163,9 @@ func (r *Runner) pass(ctx context.Context) (next storage.Time, err error) {
 	if err := r.followClock(ctx); err != nil {
 		return 0, err
 	}
-
-	if r.takeLanesStale() {
-		if err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes); err != nil {
-			return 0, err
-		}
+	if err := r.reloadLanes(ctx); err != nil {
+		return 0, err
 	}
-
 	if err := r.checkLeases(ctx); err != nil {
 		return 0, err
 	}
@@ -232,15 +229,23 @@ func (r *Runner) Rescan() {
 	r.signal()
 }
 
-// takeLanesStale tells whether the closed lanes must be loaded again, and clears
-// the flag.
-func (r *Runner) takeLanesStale() bool {
+// reloadLanes loads the closed lanes again if Rescan was called.
+func (r *Runner) reloadLanes(ctx context.Context) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-
 	stale := r.lanesStale
 	r.lanesStale = false
-	return stale
+	r.mu.Unlock()
+	if !stale {
+		return nil
+	}
+
+	err := r.DB.Update(ctx, (*storage.Tx).LoadClosedLanes)
+	if err != nil {
+		r.mu.Lock()
+		r.lanesStale = true
+		r.mu.Unlock()
+	}
+	return err
 }
 
 // signal wakes the loop. It does not block.
