@@ -381,7 +381,9 @@ CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
 ---------------------------------------------------------------- webhooks ----
 
--- Events, rendered once. Retries and replays send the same bytes.
+-- Events, rendered once. Retries and replays send the same bytes. Where there are few
+-- subscriptions, their deliveries are made with the event; where there are many, by a
+-- job of the kind webhook.fan_out.
 CREATE TABLE events (
     id              TEXT    PRIMARY KEY,                    -- evt_…
     organization_id INTEGER NOT NULL REFERENCES organizations (id),

@@ -254,6 +254,8 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 			MonthlyMessages: p.MonthlyMessages,
 			RatePerSecond:   p.RatePerSecond,
 			Burst:           p.Burst,
+
+			WebhookSubscriptions: p.WebhookSubscriptions,
 		}
 	}
 

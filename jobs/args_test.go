@@ -35,6 +35,10 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 		_, err := tx.InsertEventFor(e, s.ID)
 		return err
 	},
+	storage.KindFanOut: func(tx *storage.Tx, a storage.Account) error {
+		_, err := tx.Enqueue(storage.NewJob{Kind: storage.KindFanOut, Args: storage.FanOutArgs{AboutAccount: storage.AboutAccount{Account: a.ID}, Event: "evt_1"}})
+		return err
+	},
 	storage.KindOnboard: func(tx *storage.Tx, a storage.Account) error {
 		_, err := tx.Enqueue(storage.NewJob{Kind: storage.KindOnboard, Args: storage.OnboardArgs{Link: "csl_1", AboutAccount: storage.AboutAccount{Account: a.ID}}})
 		return err

@@ -162,7 +162,7 @@ func TestWhatDiedWithASubscriptionCanBeReplayed(t *testing.T) {
 		w.is.Equal(len(w.endpoint.posts()), 1) // what is dead stays so
 		var replayed int
 		w.change(func(tx *storage.Tx) (err error) {
-			replayed, _, err = tx.ReplayDeliveries(storage.ReplayFilter{SubscriptionID: w.subscription.ID, Status: storage.DeliveryDead})
+			replayed, _, err = tx.ReplayDeliveries(storage.ReplayFilter{SubscriptionID: w.subscription.ID, Status: storage.DeliveryDead}, storage.MaxReplay)
 			return err
 		})
 		w.is.Equal(replayed, 4)
@@ -230,7 +230,7 @@ func TestABulkReplayGoesOutOldestFirst(t *testing.T) {
 		w.resume()
 		before := len(w.endpoint.posts())
 		w.change(func(tx *storage.Tx) error {
-			n, more, err := tx.ReplayDeliveries(storage.ReplayFilter{SubscriptionID: w.subscription.ID, Status: storage.DeliveryDead})
+			n, more, err := tx.ReplayDeliveries(storage.ReplayFilter{SubscriptionID: w.subscription.ID, Status: storage.DeliveryDead}, storage.MaxReplay)
 			w.is.Equal(n, 30)
 			w.is.True(!more)
 			return err

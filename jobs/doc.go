@@ -11,7 +11,9 @@
 //	send                     send.go, media_upload.go by a request to send            could send twice: after an unknown outcome
 //	                                                                                  it first waits for a status callback
 //	receipt                  receipt.go               by a request to mark as read    tells the provider again, for an hour at most
-//	deliver                  deliver.go               with each event                 posts the same bytes with the same ids
+//	webhook.fan_out          fan_out.go               with an event, where there are  goes on with what is left
+//	                                                  more than 32 subscriptions
+//	deliver                  deliver.go               with each delivery              posts the same bytes with the same ids
 //	onboard                  onboard.go               by the page of a setup link     makes all calls again
 //	media.fetch              media_fetch.go           by a callback with a file       downloads again; the event comes at the end
 //	account.unsubscribe      account_removal.go       when an account is removed      asks the provider again, six times at most

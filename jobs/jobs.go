@@ -84,6 +84,10 @@ func (w *Workers) Kinds() []queue.Kind {
 		},
 		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 		{
+			Name: storage.KindFanOut, Handle: w.fanOut, Workers: 4, Reserved: 4,
+			MaxRun: fanOutMaxRun, LaneLimit: func(string) int { return 1 },
+		},
+		{
 			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery,
 			Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
 			Workers: deliveriesAtOnce, Reserved: deliveriesAtOnce, LaneLimit: w.attempts.limit, OnLaneOpened: w.attempts.resumed,

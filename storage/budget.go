@@ -75,6 +75,7 @@ func sizeOfValue(v reflect.Value) (size int) {
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return v.Len()
 		}
+
 		for i := range v.Len() {
 			size += sizeOfValue(v.Index(i))
 		}
@@ -85,5 +86,6 @@ func sizeOfValue(v reflect.Value) (size int) {
 		}
 		return size
 	}
+
 	return 8
 }

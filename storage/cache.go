@@ -164,26 +164,26 @@ type caches struct {
 	// changes counts what emptied a cache. It moves before that happens.
 	changes atomic.Int64
 
-	principals  *cache[[sha256.Size]byte, Principal]
-	numbers     *cache[string, Account]
-	senders     *cache[int64, Sender]
-	tokens      *cache[int64, string]
-	subscribers *cache[int64, []subscriber]
-	endpoints   *cache[string, *Endpoint]
-	failures    *cache[string, int]
-	parked      *cache[struct{}, bool]
+	principals *cache[[sha256.Size]byte, Principal]
+	numbers    *cache[string, Account]
+	senders    *cache[int64, Sender]
+	tokens     *cache[int64, string]
+	audiences  *cache[int64, audience]
+	endpoints  *cache[string, *Endpoint]
+	failures   *cache[string, int]
+	parked     *cache[struct{}, bool]
 }
 
 func newCaches() *caches {
 	return &caches{
-		principals:  newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
-		numbers:     newCache(inAccounts, (*Rx).readAccountByNumber),
-		senders:     newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
-		tokens:      newCache(inAccounts, (*Rx).readAccessToken),
-		subscribers: newCache(inSubscriptions, (*Rx).readSubscribers),
-		endpoints:   newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
-		failures:    newCache(inSubscriptions, (*Rx).readFailures),
-		parked:      newCache(inParked, (*Rx).readParked),
+		principals: newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
+		numbers:    newCache(inAccounts, (*Rx).readAccountByNumber),
+		senders:    newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
+		tokens:     newCache(inAccounts, (*Rx).readAccessToken),
+		audiences:  newCache(inSubscriptions, (*Rx).readAudience),
+		endpoints:  newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
+		failures:   newCache(inSubscriptions, (*Rx).readFailures),
+		parked:     newCache(inParked, (*Rx).readParked),
 	}
 }
 
@@ -198,7 +198,7 @@ func (c *caches) forget(changed tableSet) {
 	c.numbers.forget(changed)
 	c.senders.forget(changed)
 	c.tokens.forget(changed)
-	c.subscribers.forget(changed)
+	c.audiences.forget(changed)
 	c.endpoints.forget(changed)
 	c.failures.forget(changed)
 	c.parked.forget(changed)

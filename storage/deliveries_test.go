@@ -134,7 +134,7 @@ func TestAReplayCarriesTheSameEventAndIsMadeOnceInBulk(t *testing.T) {
 		is.Equal(few, 1)
 		is.Equal(count(dead), 2) // not the one that was replayed, not the other subscription's
 		storagetest.Update(t, m.db, func(tx *storage.Tx) error {
-			n, more, err := tx.ReplayDeliveries(dead)
+			n, more, err := tx.ReplayDeliveries(dead, storage.MaxReplay)
 			is.Equal(n, 2)
 			is.True(!more)
 			return err
@@ -165,17 +165,44 @@ func TestBulkReplayIsCapped(t *testing.T) {
 		}
 		return errors.Join(err, tx.Exec(`UPDATE deliveries SET status = 'dead'`))
 	})
-	for _, want := range []struct {
-		n    int
-		more bool
-	}{{1000, true}, {1, false}, {0, false}} {
-		storagetest.Update(t, db, func(tx *storage.Tx) error {
-			n, more, err := tx.ReplayDeliveries(storage.ReplayFilter{SubscriptionID: s.ID, Status: "dead"})
-			is.Equal(n, want.n)
-			is.Equal(more, want.more)
-			return err
-		})
+	f := storage.ReplayFilter{SubscriptionID: s.ID, Status: "dead"}
+	step := func(limit int) (n int, more bool) {
+		storagetest.Update(t, db, func(tx *storage.Tx) (err error) { n, more, err = tx.ReplayDeliveries(f, limit); return err })
+		return n, more
 	}
+	n, more := step(7)
+	is.Equal([]any{n, more}, []any{7, true})
+	total := n
+	for more { // in steps that hold the writer briefly
+		n, more = step(storage.MaxReplay)
+		is.True(n <= 150)
+		total += n
+	}
+	is.Equal(total, storage.MaxReplay+1)
+	n, more = step(storage.MaxReplay)
+	is.Equal([]any{n, more}, []any{0, false})
+}
+
+// A bulk replay of several steps leaves its own deliveries alone, even if they fail
+// meanwhile.
+func TestABulkReplayDoesNotTakeItsOwnDeliveries(t *testing.T) {
+	is := is.New(t)
+	db := storagetest.Open(t)
+	tenant := storagetest.Seed(t, db, "Acme")
+	s, _ := storagetest.Subscribe(t, db, tenant, "https://hook.test")
+	for range 3 {
+		happen(t, db, tenant.Organization.ID, "message.sent", "")
+	}
+	next := view(t, db, func(rx *storage.Rx) (int64, error) { return rx.NextJob() })
+	f := storage.ReplayFilter{SubscriptionID: s.ID, Status: "failed", BeforeJob: next}
+	var replayed []int
+	for range 4 {
+		storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.Exec(`UPDATE deliveries SET status = 'failed'`) })
+		var n int
+		storagetest.Update(t, db, func(tx *storage.Tx) (err error) { n, _, err = tx.ReplayDeliveries(f, 2); return err })
+		replayed = append(replayed, n)
+	}
+	is.Equal(replayed, []int{2, 1, 0, 0})
 }
 
 func TestStatsCountWhatWasMadeSince(t *testing.T) {

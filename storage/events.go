@@ -1,7 +1,5 @@
 package storage
 
-import "slices"
-
 // KindDeliver is the kind of job that posts one delivery; its arguments are
 // DeliverArgs and its lane is the subscription.
 const KindDeliver = "deliver"
@@ -22,6 +20,15 @@ type Event struct {
 	CreatedAt      Time   `db:"created_at"`
 }
 
+// event finds a stored event.
+func (rx *Rx) event(id string) (e Event, err error) {
+	err = rx.get(&e, `
+		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
+		FROM events
+		WHERE id = ?`, id)
+	return e, err
+}
+
 // Events lists up to limit events of an organization, oldest first.
 func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 	var all []Event
@@ -34,45 +41,24 @@ func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 	return all, err
 }
 
-// subscriber is what fanning out needs of a subscription.
-type subscriber struct {
-	ID             string  `db:"id"`
-	Status         string  `db:"status"`
-	Events         Strings `db:"events"`
-	PhoneNumberIDs Strings `db:"phone_number_ids"`
-}
-
-// readSubscribers lists the subscriptions of an organization.
-func (rx *Rx) readSubscribers(organization int64) (all []subscriber, err error) {
-	err = rx.list(&all, `
-		SELECT id, status, events, phone_number_ids
-		FROM subscriptions
-		WHERE organization_id = ? AND deleted_at = 0
-		ORDER BY created_at, id`, organization)
-	return all, err
-}
-
-// wants tells whether the subscription is for an event of a type and number; an
-// event that belongs to no number passes every filter by number.
-func (s subscriber) wants(eventType, phoneNumberID string) bool {
-	return (slices.Contains(s.Events, "*") || slices.Contains(s.Events, eventType)) &&
-		(phoneNumberID == "" || len(s.PhoneNumberIDs) == 0 || slices.Contains(s.PhoneNumberIDs, phoneNumberID))
-}
-
 // InsertEvent stores an event, with its id given, and puts one delivery for each
-// subscription that wants it into the outbox. phoneNumberID is that of the
-// account it belongs to, if it does.
+// subscription that wants it into the outbox, or the job that will do so where there
+// are many (see maxDirect). phoneNumberID is that of the account it belongs to, if it
+// does.
 func (tx *Tx) InsertEvent(e Event, phoneNumberID string) error {
 	if err := tx.insertEvent(e); err != nil {
 		return err
 	}
 
-	all, err := tx.db.caches.subscribers.find(&tx.Rx, e.OrganizationID)
+	to, err := tx.db.caches.audiences.find(&tx.Rx, e.OrganizationID)
 	if err != nil {
 		return err
 	}
+	if to.byJob() {
+		return tx.enqueueFanOut(e, phoneNumberID, to)
+	}
 
-	for _, s := range all {
+	for _, s := range to.all {
 		if !s.wants(e.Type, phoneNumberID) {
 			continue
 		}

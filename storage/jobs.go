@@ -89,6 +89,11 @@ type Dispatcher interface {
 	Withdraw(kind, lane string)
 	// Wait takes a job that was admitted to wait, once it is durable.
 	Wait(Job)
+	// Busy tells whether jobs of a lane run, are about to, or are held.
+	Busy(kind, lane string) bool
+	// Unsettled tells whether a job of a lane with a lower id than before runs, or
+	// has run and the end of that is not written yet.
+	Unsettled(kind, lane string, before int64) bool
 	// Look tells that held jobs of some lane may run now.
 	Look()
 	// Stored tells of a job that nobody admitted and that will be due, once it
@@ -174,6 +179,12 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 	})
 
 	return j.ID, nil
+}
+
+// NextJob is a higher id than any job has had.
+func (rx *Rx) NextJob() (id int64, err error) {
+	err = rx.scan([]any{&id}, `SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'jobs'`)
+	return id, err
 }
 
 // ClaimDue leases up to limit jobs of a kind that are due, oldest first. Those
@@ -268,6 +279,17 @@ func (tx *Tx) HoldJobs(jobs []Job) error {
 	}
 
 	return nil
+}
+
+// storeArgs replaces the arguments of a running job, so that another run knows how far
+// this one came.
+func (tx *Tx) storeArgs(j Job, args JobArgs) error {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("arguments of %s: %w", j.Kind, err)
+	}
+	n, err := tx.exec(`UPDATE jobs SET args = ? WHERE id = ? AND runs = ? AND state = 'running'`, JSON(text), j.ID, j.Runs)
+	return fenced(n, err)
 }
 
 // FinishJob removes a job that is done. That is a fact even if the job was put back

@@ -82,6 +82,8 @@ func TestJobWithArgumentsThatAreNoJSONIsRefused(t *testing.T) {
 // runner records what storage tells it.
 type runner struct {
 	admission storage.Admission
+	busy      string // the lane that is
+	unsettled string // the lane whose last run is
 	heard     []string
 	started   []storage.Job
 }
@@ -95,6 +97,10 @@ func (r *runner) Start(j storage.Job) {
 	r.heard = append(r.heard, fmt.Sprintf("start %d", j.ID))
 	r.started = append(r.started, j)
 }
+
+func (r *runner) Busy(_, lane string) bool { return lane == r.busy }
+
+func (r *runner) Unsettled(_, lane string, _ int64) bool { return lane == r.unsettled }
 
 func (r *runner) Withdraw(kind, lane string) { r.heard = append(r.heard, "withdraw "+kind+" "+lane) }
 

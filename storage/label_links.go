@@ -106,34 +106,3 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 	}
 	return true, tx.execOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
 }
-
-// LabelContacts puts a label on contacts of an account, and returns on which
-// of them it was not yet.
-func (tx *Tx) LabelContacts(account int64, contacts []string, label string) ([]string, error) {
-	return tx.changeContactLabels(`
-		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
-		SELECT c.id, ?, c.account_id, c.created_at
-		FROM json_each(?) wanted CROSS JOIN contacts c ON c.id = wanted.value
-		WHERE c.account_id = ?
-		RETURNING contact_id`, label, jsonList(contacts), account)
-}
-
-// UnlabelContacts takes a label off contacts of an account, and returns on
-// which of them it was.
-func (tx *Tx) UnlabelContacts(account int64, contacts []string, label string) ([]string, error) {
-	return tx.changeContactLabels(`
-		DELETE FROM contact_labels
-		WHERE label_id = ? AND contact_id IN (SELECT value FROM json_each(?)) AND account_id = ?
-		RETURNING contact_id`, label, jsonList(contacts), account)
-}
-
-// changeContactLabels runs a statement that changes the labels of contacts and
-// returns which, and counts those as updated.
-func (tx *Tx) changeContactLabels(query string, args ...any) (changed []string, err error) {
-	if err := tx.list(&changed, query, args...); err != nil || len(changed) == 0 {
-		return nil, err
-	}
-
-	_, err = tx.exec(`UPDATE contacts SET updated_at = ? WHERE id IN (SELECT value FROM json_each(?))`, tx.Now, jsonList(changed))
-	return changed, err
-}

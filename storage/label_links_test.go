@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,50 +134,6 @@ func TestLabelsOfManyAreFoundAtOnceInTheOrderOfTheirNames(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(len(none), 0)
 		return nil
-	})
-}
-
-func TestLabelsOfManyContactsChangeInOneGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		is := is.New(t)
-		db := open(t, newFile(t))
-		account, all := people(t, db, "100200300", make([]storage.Contact, 4)...)
-		_, foreign := people(t, db, "100200301", make([]storage.Contact, 1)...)
-		l := newLabel(storagetest.Seed(t, db, "Labels"), "VIP")
-		is.NoErr(insertLabel(db, &l))
-		ids := []string{all[0].ID, all[1].ID, all[0].ID, foreign[0].ID, "ctc_unknown"}
-		change := func(fn func(tx *storage.Tx) ([]string, error)) []string {
-			t.Helper()
-			time.Sleep(time.Second)
-			changed := update(t, db, fn)
-			slices.Sort(changed)
-			return changed
-		}
-		updated := func(ids ...string) (age []time.Duration) {
-			t.Helper()
-			storagetest.View(t, db, func(rx *storage.Rx) error {
-				found, err := rx.ContactsByID(account.ID, ids)
-				for _, c := range found {
-					age = append(age, storage.Now().Sub(c.UpdatedAt))
-				}
-				return err
-			})
-			return age
-		}
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(account.ID, ids[:1], l.ID) }), []string{all[0].ID})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(account.ID, ids, l.ID) }), []string{all[1].ID})
-		is.Equal(updated(all[0].ID, all[1].ID, all[2].ID), []time.Duration{time.Second, 0, 2 * time.Second})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(account.ID, ids, l.ID) }), nil)
-		is.Equal(len(places(t, db, account.ID, storage.ContactFilter{LabelID: l.ID}, all)), 2)
-
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) {
-			return tx.UnlabelContacts(account.ID, append(ids, all[3].ID), l.ID)
-		}), []string{all[0].ID, all[1].ID})
-		is.Equal(updated(all[0].ID, all[1].ID, all[3].ID), []time.Duration{0, 0, 4 * time.Second})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.UnlabelContacts(account.ID, ids, l.ID) }), nil)
-
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.LabelContacts(foreign[0].AccountID, ids, l.ID) }), []string{foreign[0].ID})
-		is.Equal(change(func(tx *storage.Tx) ([]string, error) { return tx.UnlabelContacts(account.ID, ids, l.ID) }), nil) // another account's
 	})
 }
 

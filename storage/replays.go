@@ -1,7 +1,11 @@
 package storage
 
-// MaxReplay is how many deliveries one bulk replay takes.
-const MaxReplay = 1000
+// MaxReplay is how many deliveries one bulk replay takes, and replaysPerStep how many
+// of them one transaction: each changes three rows.
+const (
+	MaxReplay      = 1000
+	replaysPerStep = 150
+)
 
 // ReplayDelivery delivers again what an earlier delivery carried, and returns
 // the new delivery.
@@ -25,6 +29,10 @@ type ReplayFilter struct {
 	EventType      string
 	CreatedAfter   Time
 	CreatedBefore  Time
+	// BeforeJob leaves out deliveries whose job has this id or a higher one: a bulk
+	// replay of several steps must not take one of its own that failed meanwhile. Ids
+	// of jobs only grow, whatever the clock says.
+	BeforeJob int64
 }
 
 // before is CreatedBefore, or the end of time.
@@ -40,17 +48,21 @@ func (f ReplayFilter) before() Time {
 // its own, because a rare one must not be looked for among a million dead
 // deliveries.
 func (f ReplayFilter) replayable() (from string, args []any) {
-	index, typed := "deliveries_to_replay", ""
+	index, also := "deliveries_to_replay", ""
 	args = []any{f.SubscriptionID, f.Status, f.CreatedAfter, f.before()}
 	if f.EventType != "" {
-		index, typed = "deliveries_to_replay_by_type", "AND d.event_type = ?"
+		index, also = "deliveries_to_replay_by_type", " AND d.event_type = ?"
 		args = append(args, f.EventType)
+	}
+	if f.BeforeJob != 0 {
+		also += " AND d.job_id < ?"
+		args = append(args, f.BeforeJob)
 	}
 
 	return `
 		FROM deliveries d INDEXED BY ` + index + `
 		WHERE d.subscription_id = ? AND d.status = ? AND d.status IN ('failed', 'dead') AND d.replayed = 0
-			AND d.created_at > ? AND d.created_at < ? ` + typed, args
+			AND d.created_at > ? AND d.created_at < ?` + also, args
 }
 
 // Replayable lists up to limit deliveries that can be replayed and have not been
@@ -74,16 +86,18 @@ func (rx *Rx) CountReplayable(f ReplayFilter, limit int) (int, error) {
 	return n, err
 }
 
-// ReplayDeliveries replays the oldest deliveries that can be, and tells how many
-// there were and whether there are more than MaxReplay.
-func (tx *Tx) ReplayDeliveries(f ReplayFilter) (replayed int, more bool, err error) {
-	some, err := tx.Replayable(f, MaxReplay+1)
+// ReplayDeliveries replays the oldest deliveries that can be, as many as one
+// transaction should hold and at most limit, and tells how many there were and whether
+// there are more.
+func (tx *Tx) ReplayDeliveries(f ReplayFilter, limit int) (replayed int, more bool, err error) {
+	limit = min(limit, replaysPerStep)
+	some, err := tx.Replayable(f, limit+1)
 	if err != nil {
 		return 0, false, err
 	}
 
-	if more = len(some) > MaxReplay; more {
-		some = some[:MaxReplay]
+	if more = len(some) > limit; more {
+		some = some[:limit]
 	}
 
 	// They go out in their old order, not all at once.

@@ -21,6 +21,8 @@ import (
 //   - changed: which of the cached tables the transaction may have changed so
 //     far. The rest of it reads past those caches, and the commit empties them
 //     (see cache).
+//   - rows: how many rows the present closure has changed. A closure that works
+//     through a long list leaves the rest to the next one by it (see Tx.Full).
 //   - wrote: a statement has changed rows, or may have, since the writer called
 //     the present closure. If the closure then fails, its half of the work is in
 //     the shared transaction and has to be undone (see writer). A statement that
@@ -31,6 +33,7 @@ type session struct {
 	stmts   map[string]*statement
 	lost    error
 	changed tableSet
+	rows    int64
 	wrote   bool
 }
 
@@ -108,9 +111,11 @@ func (s *session) exec(query string, args ...any) (sql.Result, error) {
 		return nil, s.translate(err)
 	}
 
-	if n, err := res.RowsAffected(); n > 0 || err != nil {
+	n, err := res.RowsAffected()
+	if n > 0 || err != nil {
 		s.wrote = true
 	}
+	s.rows += n
 	return res, nil
 }
 

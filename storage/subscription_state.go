@@ -13,8 +13,9 @@ type SubscriptionArgs struct {
 	Subscription string `json:"subscription"`
 }
 
-// DeliveriesPerStep is how many deliveries one transaction makes dead or removes.
-const DeliveriesPerStep = 500
+// DeliveriesPerStep is how many deliveries one transaction makes dead or removes, each
+// with its job.
+const DeliveriesPerStep = maxRows / 2
 
 // deliveryLane is the lane of a subscription's deliveries. It is closed unless
 // the subscription is active.

@@ -144,14 +144,14 @@ func TestManyDeliveriesAreBuriedAndRemovedInSteps(t *testing.T) {
 		})
 	}
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DisableSubscription(s.ID, storage.ReasonGone) })
-	is.Equal(statuses(t, db), map[string]int{"dead": 500, "pending": 10})
+	is.Equal(statuses(t, db), map[string]int{"dead": storage.DeliveriesPerStep, "pending": 10})
 	is.Equal(len(jobs(storage.KindFailDeliveries)), 1)
 	storagetest.Update(t, db, func(tx *storage.Tx) error {
 		n, err := tx.FailOutstandingDeliveries(s.ID)
 		is.Equal(n, 10)
 		return err
 	})
-	is.Equal(statuses(t, db), map[string]int{"dead": 510})
+	is.Equal(statuses(t, db), map[string]int{"dead": storage.DeliveriesPerStep + 10})
 	is.Equal(len(jobs(storage.KindDeliver)), 0)
 
 	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.DeleteSubscription(tenant.Organization.ID, s.ID) })

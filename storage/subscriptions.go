@@ -119,6 +119,12 @@ func (rx *Rx) Subscriptions(organization int64, after After, limit int) ([]Subsc
 	return page, nil
 }
 
+// CountSubscriptions counts an organization's subscriptions.
+func (rx *Rx) CountSubscriptions(organization int64) (n int, err error) {
+	err = rx.get(&n, `SELECT count(*) FROM subscriptions WHERE organization_id = ? AND deleted_at = 0`, organization)
+	return n, err
+}
+
 // InsertSubscription stores a new subscription, active or paused, with its first
 // signing secret, whose plaintext it returns. It fills in id and times.
 func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {

@@ -174,6 +174,14 @@ func (tx *Tx) execOne(query string, args ...any) error {
 	return err
 }
 
+// maxRows is how many rows one closure of bulk work changes: about 10 ms, for which
+// everybody else waits.
+const maxRows = 500
+
+// Full tells whether a closure that works through a long list has changed enough, and
+// should leave the rest to the next one.
+func (tx *Tx) Full() bool { return tx.s.rows >= maxRows }
+
 // insert runs an INSERT and returns the new row's integer key.
 func (tx *Tx) insert(query string, args ...any) (int64, error) {
 	res, err := tx.s.exec(query, args...)

@@ -297,7 +297,7 @@ func (wr *writer) runWithSavepoints(batch []*write) error {
 // call runs one write's closure. A panic is its own failure and nobody else's.
 func (wr *writer) call(w *write) {
 	w.tx = Tx{Rx: Rx{db: wr.db, s: wr.s, since: wr.db.caches.changes.Load()}, Now: wr.db.Now()}
-	wr.s.wrote = false
+	wr.s.wrote, wr.s.rows = false, 0
 	if w.err = w.ctx.Err(); w.err != nil {
 		return
 	}

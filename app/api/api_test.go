@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"confab/storage"
@@ -33,6 +34,8 @@ type fixture struct {
 	extra    *[]string     // beginnings of the paths that the test mounted itself
 	stop     func()        // ends the API and closes the database, once
 	heard    map[int64]int // how many events of an organization were told
+	// committed, if it is set, is called on the writer after each commit.
+	committed *atomic.Pointer[func()]
 }
 
 // selfHosted is the plan of the tests: everything allowed, no rate limit.
@@ -81,6 +84,12 @@ func (f *fixture) start() {
 	f.t.Helper()
 	where := storagetest.Options(f.t, f.dir)
 	where.Synchronous = "normal" // what survives a power cut is tested in storage
+	f.committed = new(atomic.Pointer[func()])
+	where.OnCommit = func(storage.Commit) {
+		if tell := f.committed.Load(); tell != nil {
+			(*tell)()
+		}
+	}
 	db, err := storage.Open(where)
 	if err != nil {
 		f.t.Fatal(err)

@@ -249,21 +249,50 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 		return reply{}, err
 	}
 
+	if in.DryRun != nil && *in.DryRun {
+		return s.countReplayable(r, in)
+	}
+
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		in.filter.BeforeJob, err = rx.NextJob()
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+
+	return updateInSteps(s, r, 0, func(tx *storage.Tx, replayed int) (int, *reply, error) {
+		if err := checkReplayable(&tx.Rx, r, in); err != nil {
+			return replayed, nil, err
+		}
+
+		n, more, err := tx.ReplayDeliveries(in.filter, storage.MaxReplay-replayed)
+		replayed += n
+		if err != nil || more && replayed < storage.MaxReplay {
+			return replayed, nil, err
+		}
+		return replayed, new(accepted(bulkReplayView{replayed, more})), nil
+	})
+}
+
+// countReplayable answers a dry run. Like every answer to a POST it is stored, and
+// repeated to the same Idempotency-Key.
+func (s *Server) countReplayable(r *request, in bulkReplay) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscriptionByID(&tx.Rx, r.org.ID, *in.SubscriptionID)
-		if err != nil {
+		if err := checkReplayable(&tx.Rx, r, in); err != nil {
 			return reply{}, err
 		}
-		if sub.Status == storage.WebhookDisabled {
-			return reply{}, errDisabled()
-		}
 
-		if in.DryRun != nil && *in.DryRun {
-			n, err := tx.CountReplayable(in.filter, storage.MaxReplay+1)
-			return accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay}), err
-		}
-
-		n, more, err := tx.ReplayDeliveries(in.filter)
-		return accepted(bulkReplayView{n, more}), err
+		n, err := tx.CountReplayable(in.filter, storage.MaxReplay+1)
+		return accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay}), err
 	})
+}
+
+// checkReplayable refuses a subscription that does not exist or is disabled.
+func checkReplayable(rx *storage.Rx, r *request, in bulkReplay) error {
+	sub, err := subscriptionByID(rx, r.org.ID, *in.SubscriptionID)
+	if err == nil && sub.Status == storage.WebhookDisabled {
+		err = errDisabled()
+	}
+	return err
 }

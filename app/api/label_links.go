@@ -207,59 +207,84 @@ func (s *Server) bulkLabelContacts(r *request) (reply, error) {
 
 	// A contact that is named twice counts once.
 	slices.Sort(in.ContactIDs)
-	in.ContactIDs = slices.Compact(in.ContactIDs)
+	left := slices.Compact(in.ContactIDs)
 
-	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		counts, err := applyBulkLabel(tx, r, in)
-		return ok(counts), err
+	return updateInSteps(s, r, labelProgress{left: left}, func(tx *storage.Tx, p labelProgress) (labelProgress, *reply, error) {
+		p, err := applyBulkLabel(tx, r, in, p)
+		if err != nil || len(p.left) > 0 {
+			return p, nil, err
+		}
+		return p, new(ok(p.counts)), nil
 	})
 }
 
-// applyBulkLabel makes the change that the body asks for, and counts the contacts by
-// the result.
-func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel) (counts bulkLabelView, err error) {
-	l, err := tx.Label(r.org.ID, *in.LabelID)
-	if err != nil {
-		return counts, err
-	}
-
-	own, err := tx.ContactsByID(r.account.ID, in.ContactIDs)
-	if err != nil {
-		return counts, err
-	}
-
-	counts.SkippedCrossOrg = len(in.ContactIDs) - len(own)
-	if l.TeamID != r.account.TeamID {
-		counts.SkippedTeamMismatch = len(own)
-		return counts, nil
-	}
-
-	changed, err := attachOrDetach(tx, r, own, in)
-	counts.Applied, counts.Unchanged = len(own), len(own)-changed
-	return counts, err
+// labelProgress is how far a bulk change of labels came.
+type labelProgress struct {
+	left   []string // the contacts that were not looked at, in order
+	counts bulkLabelView
 }
 
-// attachOrDetach attaches or detaches the label for all contacts with one statement,
-// emits contact.updated for each that changed, and returns their number.
-func attachOrDetach(tx *storage.Tx, r *request, own []storage.Contact, in bulkLabel) (int, error) {
-	change := tx.LabelContacts
-	if *in.Operation == "detach" {
-		change = tx.UnlabelContacts
-	}
+// contactsPerStep is how many contacts one step of a bulk change reads.
+const contactsPerStep = 250
 
-	ids, err := change(r.account.ID, in.ContactIDs, *in.LabelID)
+// applyBulkLabel makes the change that the body asks for, for as many contacts as one
+// transaction should hold, and counts them by the result.
+func applyBulkLabel(tx *storage.Tx, r *request, in bulkLabel, p labelProgress) (labelProgress, error) {
+	l, err := tx.Label(r.org.ID, *in.LabelID)
 	if err != nil {
-		return 0, err
+		return p, err
 	}
 
-	changed := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		changed[id] = true
+	some := p.left[:min(contactsPerStep, len(p.left))]
+	own, err := tx.ContactsByID(r.account.ID, some)
+	if err != nil {
+		return p, err
 	}
+
+	byID := make(map[string]storage.Contact, len(own))
 	for _, c := range own {
-		if err := emitLabelsChanged(tx, r, c, changed[c.ID]); err != nil {
-			return 0, err
+		byID[c.ID] = c
+	}
+
+	for i, id := range some {
+		if tx.Full() {
+			some = some[:i]
+			break
+		}
+
+		c, known := byID[id]
+		switch {
+		case !known:
+			p.counts.SkippedCrossOrg++
+		case l.TeamID != r.account.TeamID:
+			p.counts.SkippedTeamMismatch++
+		default:
+			changed, err := attachOrDetach(tx, r, c, in)
+			if err != nil {
+				return p, err
+			}
+			p.counts.Applied++
+			if !changed {
+				p.counts.Unchanged++
+			}
 		}
 	}
-	return len(ids), nil
+
+	p.left = p.left[len(some):]
+	return p, nil
+}
+
+// attachOrDetach attaches or detaches the label of a contact, and emits contact.updated
+// if that changed anything.
+func attachOrDetach(tx *storage.Tx, r *request, c storage.Contact, in bulkLabel) (bool, error) {
+	change := tx.LabelContact
+	if *in.Operation == "detach" {
+		change = tx.UnlabelContact
+	}
+
+	changed, err := change(c.ID, *in.LabelID)
+	if err != nil {
+		return false, err
+	}
+	return changed, emitLabelsChanged(tx, r, c, changed)
 }

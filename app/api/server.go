@@ -49,6 +49,8 @@ type Plan struct {
 	MonthlyMessages int     // 0 for no limit
 	RatePerSecond   float64 // 0 for no limit
 	Burst           int
+	// WebhookSubscriptions is how many there may be; 0 for no limit.
+	WebhookSubscriptions int
 }
 
 // Options configure a Server.
@@ -181,6 +183,34 @@ func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply,
 		return s.saveAnswer(tx, r, &out)
 	})
 	return out, err
+}
+
+// updateInSteps does what would hold the writer too long in one transaction. It calls
+// step until that returns a reply, each time in a transaction of its own; the last one
+// also stores the reply, as update does. A step gets the state that the one before
+// returned, and changes nothing else in memory: it may run twice.
+//
+// A client that disconnects does not stop the work half-way. A crash does, so that the
+// request must have the same effect when it is repeated.
+func updateInSteps[S any](s *Server, r *request, state S, step func(*storage.Tx, S) (S, *reply, error)) (reply, error) {
+	r.detachContext()
+	for {
+		var next S
+		var unfinished bool
+
+		out, err := s.update(r, func(tx *storage.Tx) (reply, error) {
+			after, rep, err := step(tx, state)
+			next, unfinished = after, rep == nil
+			if unfinished {
+				return reply{}, err // whose status no answer has: nothing is stored
+			}
+			return *rep, err
+		})
+		if err != nil || !unfinished {
+			return out, err
+		}
+		state = next
+	}
 }
 
 // checkBilling refuses a new resource while the subscription is inactive.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strconv"
 	"time"
 
 	"confab/jobs/event"
@@ -105,6 +106,9 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 		if err := checkOwnNumbers(&tx.Rx, r.org.ID, in.PhoneNumberIDs); err != nil {
 			return reply{}, err
 		}
+		if err := checkSubscriptionCount(&tx.Rx, r); err != nil {
+			return reply{}, err
+		}
 
 		secret, err := tx.InsertSubscription(&sub)
 		if err != nil {
@@ -115,6 +119,21 @@ func (s *Server) createSubscription(r *request) (reply, error) {
 		rep.status, rep.secret = created(nil).status, true
 		return rep, err
 	})
+}
+
+// checkSubscriptionCount refuses another subscription of an organization that has as
+// many as its plan allows: each of them costs every event something.
+func checkSubscriptionCount(rx *storage.Rx, r *request) error {
+	most := r.plan.WebhookSubscriptions
+	if most == 0 {
+		return nil
+	}
+
+	n, err := rx.CountSubscriptions(r.org.ID)
+	if err == nil && n >= most {
+		return invalid("subscriptions", "are "+strconv.Itoa(n)+", and the plan allows "+strconv.Itoa(most)+": delete one first")
+	}
+	return err
 }
 
 // showSubscription replies with a subscription. initial is its first secret, which is

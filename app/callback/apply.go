@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"unicode/utf8"
 
 	"confab/jobs/provider"
@@ -29,27 +28,41 @@ const piecesPerTx = 50
 // If one fails, the provider sends the whole callback again; the pieces that were
 // committed before are recognized then and change nothing.
 func (s *Server) apply(ctx context.Context, body []byte) error {
-	for pieces := range slices.Chunk(s.pieces(body), piecesPerTx) {
-		err := s.DB.Update(ctx, func(tx *storage.Tx) error {
-			for _, p := range pieces {
-				if err := p.apply(tx); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	for left := s.pieces(body); len(left) > 0; {
+		some := left[:min(piecesPerTx, len(left))]
+		done, err := s.applySome(ctx, some)
 
 		// A transient error is left to the provider, which sends the callback
 		// again. Any other error would come back each time: the bad piece must be
 		// separated from the others.
 		if err != nil && !isTransient(err) {
-			err = s.applyOneByOne(ctx, pieces)
+			done, err = len(some), s.applyOneByOne(ctx, some)
 		}
 		if err != nil {
 			return err
 		}
+		left = left[done:]
 	}
 	return nil
+}
+
+// applySome writes the first of some pieces in one transaction, and tells how many:
+// each may make a delivery for many subscriptions, and the writer is not held long.
+func (s *Server) applySome(ctx context.Context, pieces []piece) (done int, err error) {
+	err = s.DB.Update(ctx, func(tx *storage.Tx) error {
+		done = 0
+		for _, p := range pieces {
+			if tx.Full() {
+				break
+			}
+			if err := p.apply(tx); err != nil {
+				return err
+			}
+			done++
+		}
+		return nil
+	})
+	return done, err
 }
 
 // isTransient reports whether the same callback may succeed when it comes again.

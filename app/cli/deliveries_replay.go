@@ -131,11 +131,9 @@ type replayView struct {
 	Enqueued int    `json:"enqueued"`
 }
 
-// replayBulk replays what the filter chooses, in batches. Deliveries created from
-// now on are left out, so that a replay which fails is not replayed once more.
+// replayBulk replays what the filter chooses, in batches.
 func (s *store) replayBulk(cmd *cobra.Command, o replayOptions) error {
 	ctx := cmd.Context()
-	o.filter.CreatedBefore = storage.Now() + 1
 	if o.since != 0 {
 		o.filter.CreatedAfter = storage.Now().Add(-o.since)
 	}
@@ -178,10 +176,20 @@ func (s *store) countReplayable(ctx context.Context, f storage.ReplayFilter) (n 
 }
 
 // replayInBatches replays a batch in each transaction until nothing is left, and
-// shows its progress. It returns how many were replayed, also with an error.
+// shows its progress. It returns how many were replayed, also with an error. Deliveries
+// created from now on are left out, so that a replay which fails is not replayed once
+// more.
 func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, total int) (done int, err error) {
 	line := newProgress(cmd.ErrOrStderr(), "replaying", formatCount)
 	defer line.end()
+
+	err = s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
+		f.BeforeJob, err = rx.NextJob()
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
 
 	for more := true; more; {
 		if err := cmd.Context().Err(); err != nil {
@@ -194,7 +202,7 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 			if err := requireEnabled(&tx.Rx, f.SubscriptionID); err != nil {
 				return err
 			}
-			n, more, err = tx.ReplayDeliveries(f)
+			n, more, err = tx.ReplayDeliveries(f, storage.MaxReplay)
 			return err
 		})
 		if err != nil {

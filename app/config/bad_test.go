@@ -145,6 +145,7 @@ func TestABadTextIsNamedWithTheVariableAndTheFlag(t *testing.T) {
 		{"provider.timeout", "10", "must be a duration"},
 		{"webhooks.retry_schedule", "10s;30s", "must be a duration"},
 		{"plans.gold.burst", "-1", "must be at least 0"},
+		{"plans.gold.webhook_subscriptions", "-1", "must be at least 0"},
 	} {
 		t.Run(test.key+"="+test.text, func(t *testing.T) {
 			is := is.New(t)

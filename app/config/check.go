@@ -91,6 +91,8 @@ func checks() map[string]check {
 		"plans.*.retention_days":   between(0, maxDays),
 		"plans.*.rate_per_second":  atLeast(0.0),
 		"plans.*.burst":            atLeast(0),
+
+		"plans.*.webhook_subscriptions": atLeast(0),
 	}
 }
 

@@ -123,7 +123,7 @@ func TestPlansInheritFromSelfHostedAsTheUserHasIt(t *testing.T) {
 		},
 	})
 	is.NoErr(err)
-	base := Plan{API: true, Customers: true, MonthlyMessages: 7, RatePerSecond: 5, Burst: 2000}
+	base := Plan{API: true, Customers: true, MonthlyMessages: 7, RatePerSecond: 5, Burst: 2000, WebhookSubscriptions: 100}
 	starter, odd := base, base
 	starter.Customers, starter.Burst = false, 9
 	odd.API = false

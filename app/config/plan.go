@@ -19,10 +19,12 @@ type Plan struct {
 	RetentionDays   int     `koanf:"retention_days"`   // 0: keep for ever
 	RatePerSecond   float64 `koanf:"rate_per_second"`  // 0: no limit
 	Burst           int     `koanf:"burst"`
+
+	WebhookSubscriptions int `koanf:"webhook_subscriptions"` // 0: no limit
 }
 
 func selfHosted() Plan {
-	return Plan{API: true, Customers: true, RatePerSecond: 1000, Burst: 2000}
+	return Plan{API: true, Customers: true, RatePerSecond: 1000, Burst: 2000, WebhookSubscriptions: 100}
 }
 
 // buildPlans makes the plans when all layers are read, because every new plan

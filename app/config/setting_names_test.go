@@ -74,6 +74,7 @@ func samples() []sample {
 		{"plans.self_hosted.retention_days", `365`, "365", 365},
 		{"plans.self_hosted.rate_per_second", `0.5`, "0.5", 0.5},
 		{"plans.self_hosted.burst", `1`, "1", 1},
+		{"plans.self_hosted.webhook_subscriptions", `500`, "500", 500},
 	}
 }
 

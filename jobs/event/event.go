@@ -45,7 +45,8 @@ type Event struct {
 }
 
 // Emit renders the event and stores it with the rest of the transaction, with a
-// delivery and its job for each subscription that wants it.
+// delivery and its job for each subscription that wants it. If there are many
+// subscriptions, a job of the kind webhook.fan_out makes those later.
 func (e Event) Emit(tx *storage.Tx) error {
 	row, err := e.render(tx.NewID(storage.PrefixEvent), tx.Now)
 	if err != nil {

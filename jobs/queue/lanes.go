@@ -126,6 +126,27 @@ func (r *Runner) Wait(j storage.Job) {
 	r.signal()
 }
 
+// Busy implements storage.Dispatcher. A lane that is remembered has jobs that run, are
+// leased or are held.
+func (r *Runner) Busy(kind, lane string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lanes[laneKey{kind, lane}] != nil
+}
+
+// Unsettled implements storage.Dispatcher.
+func (r *Runner) Unsettled(kind, lane string, before int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
+	for id, current := range r.running {
+		if id < before && current.job.Lane == lane && current.job.Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
 // Look implements storage.Dispatcher: a lane was opened.
 func (r *Runner) Look() { r.signal() }
 
