@@ -4,6 +4,7 @@ BIN     := bin/confab
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
 SOAK    ?= 10m
+SOAKFLAGS ?=
 BENCH   ?=
 
 export CGO_ENABLED = 0
@@ -31,13 +32,15 @@ race: ## Run the tests under the race detector (needs a C compiler; slow)
 lint: ## gofmt, vet, staticcheck
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
 	go vet ./...
+	go vet -tags trial ./storage ./jobs
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
 bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
 	go run ./app/bench -confab $(BIN) $(BENCH)
 
-soak: build ## Press a whole installation for SOAK (default 10m), with faults, and audit it
-	go run ./app/soak -confab $(BIN) -length $(SOAK)
+soak: ## Press a whole installation for SOAK (default 10m), with faults, and audit it
+	@go build -trimpath -tags trial -o $(BIN)-trial .
+	go run ./app/soak -confab $(BIN)-trial -length $(SOAK) $(SOAKFLAGS)
 
 fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 	@for package in $$(go list ./...); do \

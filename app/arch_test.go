@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -35,7 +36,7 @@ var allowed = map[string][]string{
 	"app/rig":              {},
 	"app/rig/rigtest":      {"app/cli", "app/rig", "storage/storagetest"},
 	"app/simulator":        {},
-	"app/soak":             {"app/rig", "jobs/webhook", "storage"},
+	"app/soak":             {"app/rig", "jobs/webhook", "storage", "storage/storageaudit"},
 	"jobs":                 {"jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
 	"jobs/errorcode":       {},
 	"jobs/event":           {"storage"},
@@ -49,6 +50,7 @@ var allowed = map[string][]string{
 	"jobs/timeout":         {},
 	"jobs/webhook":         {"jobs/guard", "jobs/timeout"},
 	"storage":              {},
+	"storage/storageaudit": {"storage"},
 	"storage/storagetest":  {"storage"},
 }
 
@@ -124,6 +126,26 @@ func TestSQLStaysInStorage(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// TestTheShippedBuildHasNothingOfTheTrials: with the tag trial, a server has a clock that
+// a file sets, and short leases.
+func TestTheShippedBuildHasNothingOfTheTrials(t *testing.T) {
+	trials := 0
+	for _, s := range sources(t) {
+		if !strings.HasSuffix(s.path, "_trial.go") {
+			continue
+		}
+		trials++
+
+		shipped, err := build.Default.MatchFile(filepath.Join("..", s.pkg), filepath.Base(s.path))
+		if err != nil || shipped {
+			t.Errorf("%s is in every build (%v)", s.path, err)
+		}
+	}
+	if trials == 0 {
+		t.Error("no file was looked at")
 	}
 }
 

@@ -20,8 +20,6 @@ import (
 const (
 	// maxRetryAfter is the longest Retry-After of an endpoint that is obeyed.
 	maxRetryAfter = 24 * time.Hour
-	// deliverMargin is how long a run may take besides its attempt.
-	deliverMargin = time.Minute
 	// retrySpread is by which part the waits of the schedule are made shorter or
 	// longer at random.
 	retrySpread = 0.2

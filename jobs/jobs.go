@@ -65,12 +65,8 @@ func New(o Options) *Workers {
 // throughput at the provider's usual latency.
 const sendsAtOnce = 64
 
-const (
-	// sendLease is the time limit of a send whose upload makes no progress.
-	sendLease = 10 * time.Minute
-	// maxTransfer is the time limit of a run that uploads or downloads a file.
-	maxTransfer = 2 * time.Hour
-)
+// maxTransfer is the time limit of a run that uploads or downloads a file.
+const maxTransfer = 2 * time.Hour
 
 // Kinds lists every kind of job, the most urgent first. Each has workers of its own,
 // so that none waits for another: without them, the sends of a campaign could take

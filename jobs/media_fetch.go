@@ -23,8 +23,6 @@ const kindMediaFetch = "media.fetch"
 const (
 	// fetchesAtOnce is how many downloads of a number may be under way.
 	fetchesAtOnce = 8
-	// fetchLease is the time limit of one download that makes no progress.
-	fetchLease = 10 * time.Minute
 	// maxFetchWait is the longest Retry-After of the provider that is obeyed.
 	maxFetchWait = time.Minute
 )

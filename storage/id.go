@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/rand"
 	"sync"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -46,7 +45,7 @@ func (s *idSource) next() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	s.lastMS = max(s.lastMS, ulid.Timestamp(time.Now()))
+	s.lastMS = max(s.lastMS, uint64(Now()))
 	for {
 		id, err := ulid.New(s.lastMS, s.entropy)
 		if err == nil {

@@ -12,9 +12,6 @@ type Time int64
 // timeLayout is RFC 3339 in UTC with exactly three decimals.
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
-// Now is the current instant.
-func Now() Time { return At(time.Now()) }
-
 // At converts t, cutting it to milliseconds.
 func At(t time.Time) Time { return Time(t.UnixMilli()) }
 

@@ -10,12 +10,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// Program is how to start confab: its path, and variables that every start gets.
+// Program is how to start a program: its path, and variables that every start gets.
 type Program struct {
 	Path string
 	Env  []string
@@ -28,7 +29,7 @@ func (p Program) command(env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// output runs a command of confab to its end and returns what it printed.
+// output runs a command to its end and returns what it printed.
 func (p Program) output(env []string, args ...string) (string, error) {
 	cmd := p.command(env, args...)
 
@@ -37,10 +38,13 @@ func (p Program) output(env []string, args ...string) (string, error) {
 
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("confab %s: %w: %s", strings.Join(args, " "), err, stderr.Bytes())
+		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(p.Path), strings.Join(args, " "), err, stderr.Bytes())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
+
+// Run runs the program to its end and returns what it printed.
+func (p Program) Run(args ...string) (string, error) { return p.output(nil, args...) }
 
 // Process is a process that was started.
 type Process struct {
@@ -73,6 +77,12 @@ func (p *Process) Kill() {
 	p.cmd.Process.Kill()
 	<-p.ended
 }
+
+// Pause stops the process where it is, without ending it, until Resume.
+func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Resume lets a paused process go on.
+func (p *Process) Resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // stopTimeout is how long a process may take to end when it is asked to.
 const stopTimeout = 20 * time.Second

@@ -92,6 +92,22 @@ func (s *Server) Stop() error {
 	return nil
 }
 
+// Pause stops the process where it is, if one runs, until Resume.
+func (s *Server) Pause() error {
+	if p := s.running(); p != nil {
+		return p.Pause()
+	}
+	return nil
+}
+
+// Resume lets a paused process go on.
+func (s *Server) Resume() error {
+	if p := s.running(); p != nil {
+		return p.Resume()
+	}
+	return nil
+}
+
 // Memory returns the resident size of the process in bytes, 0 if none runs.
 func (s *Server) Memory() (int64, error) {
 	if p := s.running(); p != nil {

@@ -1,11 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 
-	"confab/storage"
+	"confab/storage/storageaudit"
 )
 
 // audit compares what the clients were told with what the server, the provider and the
@@ -20,6 +19,12 @@ func (t *trial) audit() (*report, error) {
 	for fault, n := range seen.Faults {
 		r.discrepancy("%d × %s", n, fault)
 	}
+	for _, left := range t.left {
+		r.discrepancy("not at rest: %s", left)
+	}
+	for _, late := range t.late {
+		r.discrepancy("waits for a time that a wrong clock showed: %s", late)
+	}
 
 	for _, one := range t.tenants {
 		if err := one.audit(r, seen); err != nil {
@@ -33,30 +38,12 @@ func (t *trial) audit() (*report, error) {
 	if err := t.server.Stop(); err != nil {
 		r.discrepancy("the server did not stop: %v", err)
 	}
-	return r, t.auditDatabase(r)
-}
 
-// auditDatabase checks the database that the server left behind.
-func (t *trial) auditDatabase(r *report) error {
-	key, err := storage.LoadMasterKey(t.server.Dir, "")
-	if err != nil {
-		return err
+	found, err := storageaudit.Find(t.server.Dir)
+	for _, one := range found {
+		r.discrepancy(one.Rule+": %s", one.Where)
 	}
-
-	db, err := storage.Open(storage.Options{Path: storage.DatabaseFile(t.server.Dir), Schema: t.schema, MasterKey: key})
-	if err != nil {
-		r.discrepancy("the database: %v", err)
-		return nil
-	}
-	defer db.Close()
-
-	return db.View(context.Background(), func(rx *storage.Rx) error {
-		failed, err := rx.Jobs(storage.JobFilter{State: "failed", Limit: 100})
-		for _, job := range failed {
-			r.discrepancy("job %d, %s, gave up: %v", job.ID, job.Kind, job.LastError)
-		}
-		return err
-	})
+	return r, err
 }
 
 // row is a message as the API shows it.
@@ -113,14 +100,40 @@ func (o *tenant) audit(r *report, seen findings) error {
 
 	r.sent, r.received, r.reads = r.sent+len(o.sent), r.received+len(o.received)+len(o.echoed), r.reads+o.reads
 
-	if err := o.auditProvider(r, rows); err != nil {
-		return err
+	for _, check := range []func() error{
+		func() error { return o.auditProvider(r, rows) },
+		func() error { return o.auditEvents(r, rows, seen) },
+		func() error { return o.auditMerges(r) },
+		func() error { return o.auditRepeats(r) },
+	} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	return o.auditEvents(r, rows, seen)
+	return nil
+}
+
+// auditRepeats repeats sends of the whole trial with their idempotency keys: each must be
+// answered as the first time. A clock that was ahead must not have forgotten the answers.
+func (o *tenant) auditRepeats(r *report) error {
+	for _, send := range o.repeats {
+		var made struct{ ID string }
+		if err := o.callOK("POST", "/"+o.number+"/messages", send.body, send.key, &made); err != nil {
+			return err
+		}
+		if made.ID != send.id {
+			r.discrepancy("%s: %s was sent again as %s: its idempotency key was forgotten", o.name, send.id, made.ID)
+		}
+	}
+	return nil
 }
 
 // auditSends compares the acknowledged sends with the messages that the API lists.
 func (o *tenant) auditSends(r *report, rows map[string]row) {
+	for _, why := range o.refused {
+		r.discrepancy("%s: a message was refused: %s", o.name, why)
+	}
+
 	for id, kind := range o.sent {
 		m, there := rows[id]
 		switch {
@@ -157,6 +170,7 @@ func (o *tenant) auditProvider(r *report, rows map[string]row) error {
 	var list struct {
 		Data []struct {
 			ID      string `json:"id"`
+			Status  string `json:"status"`
 			Request struct {
 				Tag string `json:"biz_opaque_callback_data"`
 			} `json:"request"`
@@ -170,8 +184,13 @@ func (o *tenant) auditProvider(r *report, rows map[string]row) error {
 	copies := make(map[string]int)
 	for _, m := range list.Data {
 		copies[m.Request.Tag]++
-		if mine, ok := rows[m.Request.Tag]; !ok || mine.Status != "failed" && mine.MessageID != m.ID {
+		switch mine, ok := rows[m.Request.Tag]; {
+		case !ok || mine.Status != "failed" && mine.MessageID != m.ID:
 			r.discrepancy("%s: the provider has %s as %s, we have %q", o.name, m.Request.Tag, m.ID, mine.MessageID)
+		case mine.Status == "failed":
+			r.failuresThere++
+		case mine.Status != m.Status:
+			r.discrepancy("%s: the provider has %s as %s, we have it as %s", o.name, m.Request.Tag, m.Status, mine.Status)
 		}
 	}
 

@@ -58,6 +58,9 @@ func (o *tenant) takenEvents(r *report, receipts map[string]*receipt) map[string
 		if one.Taken > 0 {
 			events[one.Event] = true
 		}
+		if one.Taken > 1 {
+			r.repeated++
+		}
 		r.deliveries += one.Seen
 	}
 	return events

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -14,51 +15,128 @@ type fault struct {
 }
 
 // schedule returns all faults in the order in which they are played.
-func (t *trial) schedule() []fault {
+func (t *trial) schedule(random *rand.Rand) []fault {
+	all := slices.Concat(t.serverFaults(random), t.clockFaults())
+
+	// Those of the server are far apart, and the small ones lie between them.
+	for i, small := range t.outsideFaults() {
+		all = slices.Insert(all, min(2*i, len(all)), small)
+	}
+	if t.only != nil {
+		all = slices.DeleteFunc(all, func(f fault) bool { return !t.only.MatchString(f.name) })
+	}
+	return all
+}
+
+// outsideFaults are those of the provider and of the endpoints.
+func (t *trial) outsideFaults() []fault {
 	provider := func(name, body string) fault {
 		return fault{name, func(ctx context.Context, length time.Duration) error {
 			return t.sim.Call("POST", "/_sim/faults", body, nil)
 		}}
 	}
 
-	all := []fault{
+	return []fault{
 		provider("provider answers 500", `{"kind":"http_500","times":10}`),
-		{"server killed", t.kill},
 		provider("provider hangs up after accepting", `{"kind":"drop_connection","times":10}`),
 		{"endpoint hangs", func(ctx context.Context, length time.Duration) error {
 			return t.disturbEndpoints(ctx, modeHang, length)
 		}},
 		provider("provider times out", `{"kind":"timeout","times":5}`),
-		{"server restarted", t.restart},
 		provider("provider limits the rate", `{"kind":"rate_limit","times":10}`),
 		{"endpoint fails", func(ctx context.Context, length time.Duration) error {
 			return t.disturbEndpoints(ctx, modeFail, length)
 		}},
 		provider("provider's media fail", `{"kind":"http_500","endpoint":"media","times":3}`),
 	}
+}
 
+// serverFaults are those of the server's process and of what it stands on.
+func (t *trial) serverFaults(random *rand.Rand) []fault {
+	// somewhere returns a length at random. In a short trial all are shorter.
+	somewhere := func(from, to time.Duration) time.Duration {
+		return min(from+time.Duration(random.Int64N(int64(to-from))), t.length/longestShare)
+	}
+
+	all := []fault{
+		{"server killed", t.kill},
+		{"server paused", func(ctx context.Context, _ time.Duration) error {
+			return t.pause(ctx, somewhere(5*time.Second, 20*time.Second))
+		}},
+		{"database locked by another process", func(ctx context.Context, _ time.Duration) error {
+			return t.lockDatabase(ctx, somewhere(time.Second, 14*time.Second))
+		}},
+		{"server restarted", t.restart},
+	}
+
+	if t.length >= longestShare*pauseBeyondLeases {
+		all = append(all, fault{"server paused beyond its leases", func(ctx context.Context, _ time.Duration) error {
+			return t.pause(ctx, pauseBeyondLeases)
+		}})
+	}
 	if t.disk != nil {
 		all = append(all, fault{"disk full", t.fillDisk})
 	}
 	return all
 }
 
-// playFaults plays the faults in turn until the trial ends.
-func (t *trial) playFaults(ctx context.Context, _ *rand.Rand) error {
+const (
+	// longestShare is how many times a trial is as long as its longest faults.
+	longestShare = 9
+	// pauseBeyondLeases outlasts every lease that a job with a call has in a trial.
+	pauseBeyondLeases = 20 * time.Second
+)
+
+// clockFaults are those of the server's clock, if it can be set.
+func (t *trial) clockFaults() []fault {
+	if !t.hasClock {
+		return nil
+	}
+
+	step := func(name string, offset time.Duration, restart bool) fault {
+		return fault{name, func(ctx context.Context, length time.Duration) error {
+			return t.stepClock(ctx, offset, length, restart)
+		}}
+	}
+	return []fault{
+		step("clock ahead by 11 minutes", 11*time.Minute, false),
+		step("clock ahead by 2 days", 48*time.Hour, false),
+		step("clock back by an hour", -time.Hour, false),
+		step("server started with its clock ahead by 2 days", 48*time.Hour, true),
+	}
+}
+
+// timeOfDay is how the list of the faults shows when each began and ended.
+const timeOfDay = "15:04:05.000"
+
+// playFaults plays the faults in turn until the trial ends, and lists them in a file.
+func (t *trial) playFaults(ctx context.Context, random *rand.Rand) error {
 	step := min(max(t.length/40, time.Second), 10*time.Second)
 
-	for {
-		for _, f := range t.schedule() {
-			if !sleep(ctx, step) {
-				return nil
-			}
-
+	for sleep(ctx, step) {
+		for _, f := range t.schedule(random) {
+			began := time.Now()
 			if err := f.play(ctx, step); err != nil {
 				return fmt.Errorf("%s: %w", f.name, err)
 			}
 			t.count(f.name)
+			fmt.Fprintf(t.played, "%s to %s: %s\n", began.UTC().Format(timeOfDay), time.Now().UTC().Format(timeOfDay), f.name)
+
+			if !sleep(ctx, step) {
+				return nil
+			}
 		}
 	}
+	return nil
+}
+
+// pause stops the server where it is, as a machine does that is moved or suspended.
+func (t *trial) pause(ctx context.Context, length time.Duration) error {
+	if err := t.server.Pause(); err != nil {
+		return err
+	}
+	sleep(ctx, length)
+	return t.server.Resume()
 }
 
 // kill kills the server and starts it again.

@@ -36,13 +36,18 @@ func (o *tenant) receiveMessages(ctx context.Context, random *rand.Rand) error {
 // writeMessage lets one person write one message.
 func (o *tenant) writeMessage(random *rand.Rand) error {
 	kind, content := o.inboundContent(random)
-	body, err := json.Marshal(map[string]any{
+	return o.receive(kind, map[string]any{
 		"phone_number_id": o.number,
 		"from":            o.person(random),
 		"name":            "Somebody",
 		"type":            kind,
 		kind:              content,
 	})
+}
+
+// receive lets a message be written to the tenant.
+func (o *tenant) receive(kind string, message map[string]any) error {
+	body, err := json.Marshal(message)
 	if err != nil {
 		return err
 	}

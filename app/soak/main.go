@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -23,21 +24,22 @@ import (
 )
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == receiverCommand {
-		fatal(receive(os.Args[2:]))
+	if known, err := runCommand(os.Args[1:]); known {
+		fatal(err)
 		return
 	}
 
-	var o options
-	flag.StringVar(&o.program.Path, "confab", "bin/confab", "the binary to try")
+	o := options{needClock: true}
+	flag.StringVar(&o.program.Path, "confab", "bin/confab-trial", "the binary to try, built with -tags trial")
 	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
 	flag.Float64Var(&o.rate, "rate", 60, "messages per second of each tenant")
 	flag.Uint64Var(&o.seed, "seed", 1, "of everything that is chosen at random")
+	flag.Func("only", "play only the faults whose names match this `pattern`", func(text string) (err error) {
+		o.only, err = regexp.Compile(text)
+		return err
+	})
 	flag.Parse()
 
-	schema, err := os.ReadFile("schema.sql")
-	fatal(err) // run it from the top of the repository
-	o.schema = string(schema)
 	self, err := os.Executable()
 	fatal(err)
 	o.self = rig.Program{Path: self}
@@ -51,6 +53,22 @@ func main() {
 	if report.failed() {
 		os.Exit(1)
 	}
+}
+
+// runCommand runs one of the processes that a trial starts beside itself, if the
+// arguments name one.
+func runCommand(args []string) (known bool, err error) {
+	if len(args) == 0 {
+		return false, nil
+	}
+
+	switch args[0] {
+	case receiverCommand:
+		return true, receive(args[1:])
+	case lockCommand:
+		return true, holdLock(args[1:])
+	}
+	return false, nil
 }
 
 func fatal(err error) {

@@ -18,27 +18,67 @@ func (o *tenant) person(random *rand.Rand) string {
 	return fmt.Sprintf("+1555%d%06d", o.index, random.IntN(people))
 }
 
-// sendMessages keeps sending messages of all types until ctx ends. Each is repeated with
-// the same idempotency key until it is acknowledged.
+// recipient is whom a message is for: a number, or an id of the provider.
+type recipient struct{ To, Recipient string }
+
+// sendMessages keeps sending messages of all types until ctx ends.
 func (o *tenant) sendMessages(ctx context.Context, random *rand.Rand) error {
 	for o.outboundLimit.Wait(ctx) == nil {
 		kind, content := o.outboundContent(random)
-		body, err := json.Marshal(map[string]any{"messaging_product": "chat", "to": o.person(random), "type": kind, kind: content})
-		if err != nil {
+		if _, err := o.send(recipient{To: o.person(random)}, kind, content, newIdempotencyKey(random)); err != nil {
 			return err
 		}
-
-		var made struct{ ID string }
-		if err := o.callOK("POST", "/"+o.number+"/messages", string(body), fmt.Sprintf("send %016x", random.Uint64()), &made); err != nil {
-			return err
-		}
-
-		o.mu.Lock()
-		o.sent[made.ID] = kind
-		o.mu.Unlock()
 	}
 	return nil
 }
+
+// newIdempotencyKey returns a key that no other request has.
+func newIdempotencyKey(random *rand.Rand) string { return fmt.Sprintf("send %016x", random.Uint64()) }
+
+// send sends one message and returns its id, or "" if it was refused. It is repeated with
+// the same idempotency key until it is answered.
+func (o *tenant) send(to recipient, kind string, content any, key string) (string, error) {
+	request := map[string]any{"messaging_product": "chat", "type": kind, kind: content}
+	if to.Recipient != "" {
+		request["recipient"] = to.Recipient
+	} else {
+		request["to"] = to.To
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return "", err
+	}
+
+	a, err := o.callUntilAnswered("POST", "/"+o.number+"/messages", string(body), key)
+	if err != nil {
+		return "", err
+	}
+
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	// No fault is a reason to refuse a message.
+	if a.status >= 300 {
+		o.refused = append(o.refused, fmt.Sprintf("%d %s: %s", a.status, a.body.Error.Code, a.body.Error.Message))
+		return "", nil
+	}
+
+	var made struct{ ID string }
+	if err := json.Unmarshal(a.body.Data, &made); err != nil {
+		return "", err
+	}
+	o.sent[made.ID] = kind
+	if len(o.sent)%repeatEvery == 1 {
+		o.repeats = append(o.repeats, acknowledged{key, string(body), made.ID})
+	}
+	return made.ID, nil
+}
+
+// acknowledged is a send that the audit repeats: the answer must be the same.
+type acknowledged struct{ key, body, id string }
+
+// repeatEvery is how many sends there are to each that is repeated.
+const repeatEvery = 50
 
 // outboundContent returns what to send, chosen at random; mostly text, as in practice.
 func (o *tenant) outboundContent(random *rand.Rand) (kind string, content any) {

@@ -14,26 +14,55 @@ type report struct {
 	length                time.Duration
 	sent, received, reads int
 	failures              int // acknowledged messages that failed in the end
+	failuresThere         int // of them, those that the provider has all the same
 	events, deliveries    int
+	repeated              int // deliveries that an endpoint took more than once
 	faults                map[string]int
 	memory                [2]int64
 	log                   int64
-	discrepancies         int
-	examples              []string
+	kinds                 []string // of discrepancies, as they were found
+	found                 map[string]*discrepancies
 	keptDir               string // directory that is left to look into
 }
 
-// maxExamples limits what is printed; one bug tends to cause many discrepancies.
-const maxExamples = 40
+// discrepancies are those of one kind.
+type discrepancies struct {
+	count    int
+	examples []string
+}
 
+// maxExamples limits what is printed of each kind: one bug tends to cause many
+// discrepancies.
+const maxExamples = 5
+
+// discrepancy records a discrepancy. The format is its kind.
 func (r *report) discrepancy(format string, args ...any) {
-	r.discrepancies++
-	if len(r.examples) < maxExamples {
-		r.examples = append(r.examples, fmt.Sprintf(format, args...))
+	if r.found == nil {
+		r.found = make(map[string]*discrepancies)
+	}
+
+	kind := r.found[format]
+	if kind == nil {
+		kind = &discrepancies{}
+		r.found[format] = kind
+		r.kinds = append(r.kinds, format)
+	}
+
+	kind.count++
+	if len(kind.examples) < maxExamples {
+		kind.examples = append(kind.examples, fmt.Sprintf(format, args...))
 	}
 }
 
-func (r *report) failed() bool { return r.discrepancies > 0 }
+// discrepancies counts all of them.
+func (r *report) discrepancies() (n int) {
+	for _, kind := range r.found {
+		n += kind.count
+	}
+	return n
+}
+
+func (r *report) failed() bool { return len(r.kinds) > 0 }
 
 // String returns the table that a trial prints.
 func (r *report) String() string {
@@ -43,11 +72,12 @@ func (r *report) String() string {
 
 	line("length", r.length)
 	line("messages acknowledged", fmt.Sprintf("%d (%.0f/s)", r.sent, float64(r.sent)/r.length.Seconds()))
-	line("  of them failed in the end", r.failures)
+	line("  of them failed in the end", fmt.Sprintf("%d (of which the provider has %d)", r.failures, r.failuresThere))
 	line("messages received", r.received)
 	line("lists read", r.reads)
 	line("events", r.events)
 	line("delivery attempts seen", r.deliveries)
+	line("deliveries taken more than once", r.repeated)
 
 	for _, fault := range slices.Sorted(maps.Keys(r.faults)) {
 		line("fault: "+fault, r.faults[fault])
@@ -55,14 +85,20 @@ func (r *report) String() string {
 
 	line("memory, second and last third", fmt.Sprintf("%d MB, %d MB", r.memory[0]>>20, r.memory[1]>>20))
 	line("longest write-ahead log", fmt.Sprintf("%d MB", r.log>>20))
-	line("discrepancies", r.discrepancies)
+	line("discrepancies", r.discrepancies())
 	tab.Flush()
 
 	if r.keptDir != "" {
-		fmt.Fprintln(&b, "What the server logged is in "+r.keptDir+".")
+		fmt.Fprintln(&b, keptIn(r.keptDir))
 	}
-	for _, example := range r.examples {
-		fmt.Fprintln(&b, "  "+example)
+	for _, format := range r.kinds {
+		kind := r.found[format]
+		for _, example := range kind.examples {
+			fmt.Fprintln(&b, "  "+example)
+		}
+		if more := kind.count - len(kind.examples); more > 0 {
+			fmt.Fprintf(&b, "    and %d more\n", more)
+		}
 	}
 	return b.String()
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -11,7 +10,8 @@ import (
 // settleTimeout is how long everything may take to be done.
 const settleTimeout = 5 * time.Minute
 
-// settle ends the faults and waits until nothing is left to do.
+// settle ends the faults and waits until nothing is left to do. What is left all the same
+// is kept for the audit.
 func (t *trial) settle(ctx context.Context) error {
 	if err := t.sim.Call("DELETE", "/_sim/faults", "", nil); err != nil {
 		return err
@@ -27,42 +27,65 @@ func (t *trial) settle(ctx context.Context) error {
 		if err := one.setStatus(one.hooks[hookPaused], "active"); err != nil {
 			return err
 		}
+	}
 
-		if err := one.awaitIdle(deadline); err != nil {
+	if err := t.hurryLateJobs(); err != nil {
+		return err
+	}
+	for _, one := range t.tenants {
+		left, err := awaitNothing(deadline, one.findPending)
+		if err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
+		if left != "" {
+			t.left = append(t.left, one.name+": "+left)
+		}
 	}
-	return nil
+
+	left, err := awaitNothing(deadline, t.findWork)
+	if left != "" {
+		t.left = append(t.left, left)
+	}
+	return err
 }
 
-// awaitIdle waits until every message has its final status and every delivery is made.
-// Deliveries that were given up during a long fault are replayed, as an administrator
-// would do.
-func (o *tenant) awaitIdle(ctx context.Context) error {
+// patience is how long something may be left unchanged until it is given up: longer than
+// any pause before another try of the server or of the provider.
+const patience = time.Minute
+
+// awaitNothing repeats a search until it finds nothing. It returns what it found last if
+// that does not change any more, or if ctx ends.
+func awaitNothing(ctx context.Context, find func() (string, error)) (left string, err error) {
+	changed := time.Now()
 	for quiet := 0; quiet < 2; {
-		left, err := o.findPending()
-		if err != nil {
-			return err
+		before := left
+		if left, err = find(); err != nil {
+			return "", err
 		}
 
-		if left == "" {
+		switch {
+		case left == "":
 			quiet++ // twice in a row: what ended last may have caused an event
-		} else {
-			quiet = 0
+		case left != before:
+			quiet, changed = 0, time.Now()
+		case time.Since(changed) > patience:
+			return left, nil
 		}
 
 		if !sleep(ctx, 300*time.Millisecond) {
-			return errors.New("not at rest: " + left)
+			return left, nil
 		}
 	}
-	return nil
+	return "", nil
 }
 
-// findPending names something that is not done yet, or returns "".
+// findPending names something that is not done yet, or returns "". Deliveries that were
+// given up during a long fault are replayed, as an administrator would do.
 func (o *tenant) findPending() (string, error) {
-	for _, path := range []string{"/" + o.number + "/messages?status=queued", "/" + o.number + "/messages?status=pending"} {
-		if some, err := o.hasItems(path); err != nil || some {
-			return path, err
+	messages := "/" + o.number + "/messages?direction=outbound&status="
+	for _, status := range []string{"queued", "pending", "delivered"} {
+		if some, err := o.hasItems(messages + status); err != nil || some {
+			return status + " messages", err
 		}
 	}
 
@@ -83,7 +106,21 @@ func (o *tenant) findPending() (string, error) {
 			}
 		}
 	}
-	return "", nil
+	return o.findUndelivered(messages + "sent&limit=100")
+}
+
+// findUndelivered names a message with the status sent that will get another one, or
+// returns "".
+func (o *tenant) findUndelivered(path string) (found string, err error) {
+	err = o.eachItem(path, func(item json.RawMessage) error {
+		var m row
+		err := json.Unmarshal(item, &m)
+		if m.Source == "api" && finalStatus(m.Type) != m.Status {
+			found = m.ID + ", which is sent"
+		}
+		return err
+	})
+	return found, err
 }
 
 // hasItems reports whether a list has an item.
@@ -95,7 +132,7 @@ func (o *tenant) hasItems(path string) (bool, error) {
 
 	var page []json.RawMessage
 	err = json.Unmarshal(a.body.Data, &page)
-	return len(page) > 0, err
+	return len(page) > 0 || a.body.NextCursor != nil, err
 }
 
 // findMissingInbound says how many messages of people have not arrived, or returns "".

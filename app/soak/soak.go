@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"sync"
 	"time"
@@ -17,11 +19,15 @@ import (
 // options are how much load there is and for how long.
 type options struct {
 	program rig.Program // confab
-	self    rig.Program // this program, for the receivers
-	schema  string      // text of schema.sql
+	self    rig.Program // this program, for the processes beside it
 	length  time.Duration
 	rate    float64
 	seed    uint64
+	only    *regexp.Regexp // of the faults to play; nil for all
+
+	// needClock refuses a server whose clock cannot be set. Otherwise the faults of
+	// the clock are left out then.
+	needClock bool
 }
 
 // trial is one run: the processes, the tenants, and what was recorded.
@@ -30,17 +36,22 @@ type trial struct {
 	dir      string
 	server   *rig.Server
 	sim      *rig.Simulator
+	distance *distance // between the two
 	receiver *receiverProcess
 	tenants  []*tenant
 	disk     *smallDisk // nil where none can be made
+	hasClock bool       // the server's clock can be set
 	health   *health
+	played   io.Writer // the list of the faults
+	left     []string  // what was not done after the trial
+	late     []job     // what would have been done much too late
 
 	mu     sync.Mutex
 	faults map[string]int
 }
 
-// soak runs one trial and returns its report. The log of the server is kept if the trial
-// failed.
+// soak runs one trial and returns its report. If the trial failed, what is needed to find
+// out why is kept, and the report or the error says where.
 func soak(ctx context.Context, o options) (*report, error) {
 	dir, err := os.MkdirTemp("", "confab-soak-*")
 	if err != nil {
@@ -48,28 +59,36 @@ func soak(ctx context.Context, o options) (*report, error) {
 	}
 
 	t := &trial{options: o, dir: dir, faults: make(map[string]int)}
-	keep := true
-	defer func() { t.clean(keep) }()
-
-	if err := t.prepare(); err != nil {
-		return nil, err
-	}
-	if err := t.runTraffic(ctx); err != nil {
-		return nil, err
-	}
-	if err := t.settle(ctx); err != nil {
-		return nil, err
+	r, err := t.run(ctx)
+	if ctx.Err() != nil {
+		t.clean(false)
+		return nil, ctx.Err()
 	}
 
-	r, err := t.audit()
+	keep := err != nil || r.failed()
+	t.clean(keep)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w\n%s", err, keptIn(dir))
 	}
-
-	if keep = r.failed(); keep {
+	if keep {
 		r.keptDir = dir
 	}
 	return r, nil
+}
+
+// run takes the steps of the trial. It takes no further one after ctx has ended.
+func (t *trial) run(ctx context.Context) (*report, error) {
+	for _, step := range []func(context.Context) error{t.prepare, t.runTraffic, t.settle} {
+		if err := errors.Join(step(ctx), ctx.Err()); err != nil {
+			return nil, err
+		}
+	}
+	return t.audit()
+}
+
+// keptIn says where the remains of a trial are.
+func keptIn(dir string) string {
+	return "The log of the server, its data and the list of the faults are in " + dir + "."
 }
 
 // clean ends what still runs and removes what need not be kept.
@@ -84,8 +103,14 @@ func (t *trial) clean(keep bool) {
 	if t.sim != nil && t.sim.Process != nil {
 		t.sim.Kill()
 	}
+	if t.distance != nil {
+		t.distance.stop()
+	}
 	if t.receiver != nil {
 		t.receiver.Kill()
+	}
+	if t.disk != nil && keep {
+		copyDir(t.server.Dir, t.dir)
 	}
 	if t.disk != nil {
 		t.disk.remove()
@@ -96,21 +121,32 @@ func (t *trial) clean(keep bool) {
 	}
 }
 
-// serverSettings are the settings of the server: as in practice, but without limits and
-// with retries that fit into a trial.
+// serverSettings are the settings of the server: as in practice, but without limits, with
+// retries that fit into a trial, and with everything deleted that is older than a day.
 var serverSettings = []string{
 	"CONFAB_LOG__LEVEL=error",
 	"CONFAB_PLANS__SELF_HOSTED__RATE_PER_SECOND=0",
 	"CONFAB_PROVIDER__MESSAGES_PER_SECOND=0", "CONFAB_PROVIDER__PAIR_LIMIT=false",
-	"CONFAB_PROVIDER__TIMEOUT=2s", "CONFAB_PROVIDER__RETRY_SCHEDULE=6s,6s,8s,8s,8s,8s", "CONFAB_PROVIDER__RECONCILE_WINDOW=6s",
-	"CONFAB_WEBHOOKS__TIMEOUT=2s", "CONFAB_WEBHOOKS__RETRY_SCHEDULE=1s,2s,3s,5s,8s,13s,20s,30s",
+	"CONFAB_PROVIDER__TIMEOUT=2s", "CONFAB_PROVIDER__RETRY_SCHEDULE=6s,6s,8s,8s,8s,8s",
+	"CONFAB_WEBHOOKS__TIMEOUT=1s", "CONFAB_WEBHOOKS__RETRY_SCHEDULE=1s,2s,3s,5s,8s,13s,20s,30s",
+	"CONFAB_WEBHOOKS__RETENTION_DAYS=1", "CONFAB_PLANS__SELF_HOSTED__RETENTION_DAYS=1", "CONFAB_LOG__API_LOG_DAYS=1",
 	"CONFAB_SECURITY__ALLOW_INSECURE_URLS=true", "CONFAB_SECURITY__ALLOW_CIDRS=127.0.0.0/8",
 }
 
+// reconcileWindow returns how long a send whose outcome is unknown waits for a callback.
+// The provider repeats callbacks ever more slowly, so that it takes as long as the longest
+// fault until one has come.
+func (t *trial) reconcileWindow() time.Duration {
+	return min(max(6*time.Second, t.length/longestShare), 20*time.Second)
+}
+
 // prepare starts everything and makes two tenants that know nothing of each other.
-func (t *trial) prepare() (err error) {
+func (t *trial) prepare(context.Context) (err error) {
 	log, err := os.Create(filepath.Join(t.dir, "server.log"))
 	if err != nil {
+		return err
+	}
+	if t.played, err = os.Create(filepath.Join(t.dir, "faults.log")); err != nil {
 		return err
 	}
 
@@ -118,26 +154,20 @@ func (t *trial) prepare() (err error) {
 	if t.disk = newSmallDisk(filepath.Join(t.dir, "disk"), t.length); t.disk != nil {
 		t.server.Dir = filepath.Join(t.disk.path, "data")
 	}
-
 	if t.server.Address, err = rig.FreeAddress(); err != nil {
 		return err
 	}
 
-	t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
-		"--remember", t.messageCapacity())
-	if err != nil {
+	if err := t.startProvider(log); err != nil {
 		return err
 	}
-	settings := `{` + rig.Uncapped + `,"sent_ms":20,"delivered_ms":80,"read_ms":200,"template_review_ms":0}`
-	if err := t.sim.Call("PATCH", "/_sim/settings", settings, nil); err != nil {
-		return err
-	}
-
 	if t.receiver, err = startReceiver(t.self); err != nil {
 		return err
 	}
 
 	t.server.Env = append(t.sim.Settings(), serverSettings...)
+	t.server.Env = append(t.server.Env, "CONFAB_PROVIDER__BASE_URL="+t.distance.url,
+		"CONFAB_PROVIDER__RECONCILE_WINDOW="+t.reconcileWindow().String(), clockVariable+"="+t.clockFile())
 	if err := t.server.Start(); err != nil {
 		return err
 	}
@@ -151,16 +181,46 @@ func (t *trial) prepare() (err error) {
 		}
 		t.tenants = append(t.tenants, one)
 	}
-	return nil
+	return t.tryClock()
+}
+
+// startProvider starts the simulator and what lies between it and the server.
+func (t *trial) startProvider(log io.Writer) (err error) {
+	t.sim, err = t.program.StartSimulator(filepath.Join(t.dir, "simulator"), t.server.URL()+"/provider/webhook", log,
+		"--remember", t.messageCapacity())
+	if err != nil {
+		return err
+	}
+
+	settings := `{` + rig.Uncapped + `,"template_review_ms":0}`
+	if err := t.sim.Call("PATCH", "/_sim/settings", settings, nil); err != nil {
+		return err
+	}
+	if err := t.setStatusDelay(0); err != nil {
+		return err
+	}
+
+	t.distance, err = newDistance(t.sim.URL)
+	return err
+}
+
+// tryClock finds out whether the server's clock can be set.
+func (t *trial) tryClock() error {
+	err := t.setClock(time.Hour)
+	t.hasClock = err == nil
+	if errors.Is(err, errClock) && !t.needClock {
+		return nil
+	}
+	return errors.Join(err, t.setClock(0))
 }
 
 // messageCapacity returns how many messages the simulator must remember: more than can be
 // sent and received, because the audit asks for all of them.
 func (t *trial) messageCapacity() string {
 	// People write half as much as a tenant sends, and changes and echoes are fewer
-	// still, so three times what is sent is more than enough.
-	const tenants, factor = 2, 3
-	return strconv.Itoa(1000 + int(tenants*factor*t.rate*t.length.Seconds()))
+	// still, so three times what is sent is more than enough. Merges come on top.
+	const tenants, factor, merging = 2, 3, 20
+	return strconv.Itoa(1000 + int(tenants*(factor*t.rate+merging)*t.length.Seconds()))
 }
 
 // runTraffic runs all clients and the faults for the length of the trial. The first error
@@ -192,8 +252,10 @@ func (t *trial) runTraffic(ctx context.Context) error {
 		run(one.readLists)
 		run(one.labelContacts)
 		run(one.changeSubscriptions)
+		run(one.mergePeople)
 	}
 
+	run(t.changeStatusDelay)
 	run(t.playFaults)
 	group.Wait()
 	close(problems)

@@ -26,7 +26,11 @@ type tenant struct {
 	sent     map[string]string // acknowledged sends: id to type
 	received map[string]string // what people wrote, by the provider's id: type
 	echoed   map[string]bool   // what was sent from the phone app
+	refused  []string          // why sends were refused
+	repeats  []acknowledged    // sends that the audit repeats
+	merged   []mergedPerson
 	reads    int
+	clocks   int // how often the server was asked for its time
 }
 
 // greeting is a template that every tenant has.

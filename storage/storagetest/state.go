@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"database/sql"
+	"net/url"
 	"testing"
 
 	"confab/storage"
@@ -10,7 +11,9 @@ import (
 // connect opens the database of a data directory beside whoever else has it open.
 func connect(t testing.TB, dir string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+storage.DatabaseFile(dir)+"?mode=rw&_pragma=busy_timeout(5000)&_pragma=foreign_keys(ON)")
+	const query = "mode=rw&_pragma=busy_timeout(5000)&_pragma=foreign_keys(ON)"
+	file := url.URL{Scheme: "file", OmitHost: true, Path: storage.DatabaseFile(dir), RawQuery: query} // the path may hold a #
+	db, err := sql.Open("sqlite", file.String())
 	if err != nil {
 		t.Fatal(err)
 	}

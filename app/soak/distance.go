@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// How long the provider's answer to a send is on its way. It takes about as long in
+// practice. So at any time there are calls that the provider has carried out and the
+// server does not know of, and every fault meets some of them.
+const (
+	minLatency = 50 * time.Millisecond
+	maxLatency = 350 * time.Millisecond
+)
+
+// distance is what lies between the server and the provider: a proxy that delays the
+// answers to sends.
+type distance struct {
+	url    string
+	server *http.Server
+}
+
+// newDistance starts a proxy for the provider at a URL.
+func newDistance(provider string) (*distance, error) {
+	target, err := url.Parse(provider)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+
+	silent := log.New(io.Discard, "", 0)
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Host = r.In.Host // of which the provider makes the URLs of media
+		},
+		Transport:      &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true},
+		ModifyResponse: delayAnswer,
+		ErrorLog:       silent,
+
+		// The provider hung up, and so does the proxy.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}
+
+	d := &distance{"http://" + listener.Addr().String(), &http.Server{Handler: proxy, ErrorLog: silent}}
+	go d.server.Serve(listener)
+	return d, nil
+}
+
+// delayAnswer holds back the answer to a send.
+func delayAnswer(res *http.Response) error {
+	if req := res.Request; req.Method == http.MethodPost && strings.HasSuffix(req.URL.Path, "/messages") {
+		sleep(req.Context(), minLatency+rand.N(maxLatency-minLatency))
+	}
+	return nil
+}
+
+func (d *distance) stop() { d.server.Close() }
+
+// setStatusDelay sets how long after the usual time the provider reports the statuses of
+// the messages that it accepts from now on.
+func (t *trial) setStatusDelay(more time.Duration) error {
+	ms := more.Milliseconds()
+	return t.sim.Call("PATCH", "/_sim/settings", fmt.Sprintf(`{"sent_ms":%d,"delivered_ms":%d,"read_ms":%d}`, ms+150, ms+250, ms+400), nil)
+}
+
+// changeStatusDelay keeps changing when statuses come. At first they come about when the
+// answer to the send does, before it or after it. Later they come when a server that does
+// not wait for them has sent the message again.
+func (t *trial) changeStatusDelay(ctx context.Context, random *rand.Rand) error {
+	for sleep(ctx, time.Duration(500+random.IntN(1000))*time.Millisecond) {
+		if err := t.setStatusDelay(time.Duration(random.IntN(2)) * 3 * time.Second); err != nil {
+			return err
+		}
+	}
+	return nil
+}

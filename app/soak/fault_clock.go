@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// clockVariable names the file from which a server that was built with the tag trial
+// reads how wrong its clock is.
+const clockVariable = "TRIAL_CLOCK"
+
+// clockDelay is after how long the server has read the file for certain.
+const clockDelay = 250 * time.Millisecond
+
+// errClock says that the clock of the server does not follow the trial.
+var errClock = errors.New("the server's clock cannot be set: build it with -tags trial")
+
+// clockFile returns the file with the offset of the server's clock.
+func (t *trial) clockFile() string { return filepath.Join(t.dir, "clock") }
+
+// setClock sets the server's clock, and checks that the server has it.
+func (t *trial) setClock(offset time.Duration) error {
+	draft := t.clockFile() + ".new"
+	if err := os.WriteFile(draft, []byte(offset.String()), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(draft, t.clockFile()); err != nil {
+		return err
+	}
+	time.Sleep(clockDelay)
+
+	shown, err := t.tenants[0].serverTime()
+	if err == nil && time.Until(shown.Add(-offset)).Abs() > 30*time.Second {
+		err = fmt.Errorf("%w (it is %s instead of %s ahead)", errClock, time.Until(shown).Round(time.Second), offset)
+	}
+	return err
+}
+
+// serverTime returns what the clock of the server says.
+func (o *tenant) serverTime() (time.Time, error) {
+	o.mu.Lock()
+	o.clocks++
+	n := o.clocks
+	o.mu.Unlock()
+
+	var made struct {
+		ID        string    `json:"id"`
+		CreatedAt time.Time `json:"created_at"`
+	}
+	name := fmt.Sprint("clock ", n)
+	if err := o.callOK("POST", "/labels", fmt.Sprintf(`{"name":%q}`, name), name, &made); err != nil {
+		return time.Time{}, err
+	}
+
+	// A request that is repeated may have deleted it already.
+	_, err := o.callUntilAnswered("DELETE", "/labels/"+made.ID, "", "")
+	return made.CreatedAt, err
+}
+
+// stepClock lets the server's clock be wrong for a time. With restart the server is
+// killed meanwhile, so that it starts with a wrong clock.
+func (t *trial) stepClock(ctx context.Context, offset, length time.Duration, restart bool) error {
+	if err := t.setClock(offset); err != nil {
+		return err
+	}
+	if restart {
+		if err := t.kill(ctx, length); err != nil {
+			return err
+		}
+	}
+
+	sleep(ctx, length)
+	return t.setClock(0)
+}

@@ -1,0 +1,147 @@
+// Package storageaudit looks for contradictions in the database of a server that was
+// stopped after it had nothing left to do. It is for trials: it reads every row.
+package storageaudit
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/jmoiron/sqlx"
+	_ "modernc.org/sqlite" // registers the driver
+
+	"confab/storage"
+)
+
+// rule is something that holds in every database at rest.
+type rule struct {
+	what  string // what breaks it
+	query string // lists what breaks it, in words
+}
+
+// jobRules are about the queue.
+var jobRules = []rule{
+	{"job that is running, though nobody runs it", `
+		SELECT format('job %d, %s', id, kind)
+		FROM jobs
+		WHERE state = 'running'`},
+
+	{"job that gave up", `
+		SELECT format('job %d, %s: %s', id, kind, last_error)
+		FROM jobs
+		WHERE state = 'failed'`},
+
+	{"job whose work is done or gone", `
+		SELECT format('job %d, %s of %s, %s, due in %d s: %s', j.id, j.kind, coalesce(j.args ->> '$.delivery', j.args ->> '$.message'),
+			j.state, (j.due_at - unixepoch() * 1000) / 1000, j.last_error)
+		FROM jobs j
+		WHERE j.kind = 'send' AND NOT EXISTS (
+				SELECT 1 FROM messages m
+				WHERE m.id = j.args ->> '$.message' AND (m.status = 'queued' OR m.status = 'pending'))
+			OR j.kind = 'deliver' AND NOT EXISTS (
+				SELECT 1 FROM deliveries d
+				WHERE d.id = j.args ->> '$.delivery' AND (d.status = 'pending' OR d.status = 'failed'))`},
+
+	{"delivery that waits without a job", `
+		SELECT format('%s, %s of %s', d.id, d.status, d.event_type)
+		FROM deliveries d
+		WHERE (d.status = 'pending' OR d.status = 'failed') AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = d.job_id)`},
+
+	{"message that waits without a job", `
+		SELECT format('%s, %s', m.id, m.status)
+		FROM messages m
+		WHERE m.direction = 'outbound' AND (m.status = 'queued' OR m.status = 'pending')
+			AND m.id NOT IN (SELECT j.args ->> '$.message' FROM jobs j WHERE j.kind = 'send')`},
+
+	{"media that are awaited without a job", `
+		SELECT m.id
+		FROM messages m
+		WHERE m.media_status = 'fetching'
+			AND m.id NOT IN (SELECT j.args ->> '$.message' FROM jobs j WHERE j.kind = 'media.fetch')`},
+}
+
+// contentRules are about messages, people and events. Events have rowids in the order
+// in which they were stored, whatever the clock said.
+var contentRules = []rule{
+	{"message of another contact than its conversation", `
+		SELECT format('%s of %s, in the conversation of %s', m.id, m.contact_id, v.contact_id)
+		FROM messages m JOIN conversations v ON v.id = m.conversation_id
+		WHERE m.contact_id <> v.contact_id`},
+
+	// Which message was read last is not stored. So the count is known where none was.
+	{"count of unread messages that is wrong", `
+		SELECT format('%s: %d, of %d received', v.id, v.unread_count, m.received)
+		FROM conversations v LEFT JOIN (
+			SELECT conversation_id, count(*) AS received, total(status = 'read') AS read
+			FROM messages
+			WHERE direction = 'inbound' AND type <> 'reaction'
+			GROUP BY conversation_id) m ON m.conversation_id = v.id
+		WHERE v.unread_count > coalesce(m.received, 0) OR m.read = 0 AND v.unread_count < m.received`},
+
+	{"count of accepted messages that is wrong", `
+		SELECT format('organization %d: %d, of %d', coalesce(u.organization_id, m.organization_id), u.counted, m.accepted)
+		FROM (SELECT organization_id, sum(messages) AS counted FROM usage GROUP BY organization_id) u
+		FULL JOIN (
+			SELECT a.organization_id, count(*) AS accepted
+			FROM messages m JOIN accounts a ON a.id = m.account_id
+			WHERE m.direction = 'outbound' AND m.source = 'api'
+			GROUP BY a.organization_id) m ON m.organization_id = u.organization_id
+		WHERE coalesce(u.counted, 0) <> coalesce(m.accepted, 0)`},
+
+	{"event that was delivered to a subscription under two ids", `
+		SELECT format('%s of %s: %d times', event, event_type, count(*))
+		FROM deliveries
+		WHERE replayed_from IS NULL
+		GROUP BY subscription_id, event
+		HAVING count(*) > 1`},
+
+	{"message.sent that was emitted twice", `
+		SELECT format('%s: %d times', event_id, count(*))
+		FROM events
+		WHERE type = 'message.sent'
+		GROUP BY event_id
+		HAVING count(*) > 1`},
+
+	{"message.status that was emitted before message.sent", `
+		SELECT m.id
+		FROM messages m
+		JOIN (SELECT event_id, min(rowid) AS first FROM events WHERE type = 'message.status' GROUP BY event_id) status
+			ON status.event_id = m.provider_id
+		JOIN (SELECT event_id, min(rowid) AS first FROM events WHERE type = 'message.sent' GROUP BY event_id) sent
+			ON sent.event_id = m.id || ':sent'
+		WHERE m.direction = 'outbound' AND status.first < sent.first`},
+}
+
+// fileRules are about the file.
+var fileRules = []rule{
+	{"fault in the file", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
+	{"row without the row that it refers to", `SELECT format('%s, row %d, of %s', "table", rowid, parent) FROM pragma_foreign_key_check`},
+}
+
+// Contradiction is one place where a rule is broken.
+type Contradiction struct {
+	Rule  string // what is there and must not be
+	Where string
+}
+
+// Find returns the contradictions in the database of a data directory.
+func Find(dir string) (found []Contradiction, err error) {
+	file := url.URL{Scheme: "file", OmitHost: true, Path: storage.DatabaseFile(dir), RawQuery: "mode=rw&_pragma=query_only(ON)"}
+	db, err := sqlx.Open("sqlite", file.String())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	for _, r := range slices.Concat(fileRules, jobRules, contentRules) {
+		var places []string
+		if err := db.Select(&places, r.query); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.what, err)
+		}
+		for _, place := range places {
+			found = append(found, Contradiction{r.what, place})
+		}
+	}
+	return found, nil
+}
