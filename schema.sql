@@ -11,11 +11,12 @@
 --     start with a time, so new rows land at the end of every tree.
 --   * Organizations, teams and accounts are the first column of almost every
 --     index; so they have a small integer key beside their public id.
---   * JSON is TEXT and checked. What goes out byte for byte (events) is a BLOB.
+--   * JSON is TEXT and checked, in the busiest tables by the program alone. What goes out byte for byte (events) is a BLOB.
 --   * Secrets are BLOBs sealed with AES-256-GCM under the master key.
 --   * Every index that serves a list ends in the list's order and then id.
 --   * Busy tables check a word by comparisons, not by IN: for a list of more than two,
---     SQLite would build a temporary index at every insert.
+--     SQLite would build a temporary index at every insert. The busiest check nothing
+--     that the program has checked: `confab doctor` does it for them.
 
 -- Facts about this file: the value by which its master key is recognized, and what the
 -- clock said when a server last looked, so that a wrong one deletes nothing (as JSON).
@@ -221,17 +222,19 @@ CREATE TABLE conversations (
     id              TEXT    PRIMARY KEY,                    -- cnv_…
     account_id      INTEGER NOT NULL REFERENCES accounts (id),
     contact_id      TEXT    NOT NULL UNIQUE REFERENCES contacts (id) ON DELETE CASCADE,
-    status          TEXT    NOT NULL DEFAULT 'open' CHECK (status = 'open' OR status = 'resolved' OR status = 'pending'),
+    status          TEXT    NOT NULL DEFAULT 'open',        -- open, resolved, pending
     assignee_id     TEXT    REFERENCES users (id),
-    unread_count    INTEGER NOT NULL DEFAULT 0 CHECK (unread_count >= 0), -- the newest so many of those that came in; no more than there are
+    unread_count    INTEGER NOT NULL DEFAULT 0,             -- the newest so many of those that came in; no more than there are
     last_message_at INTEGER NOT NULL DEFAULT 0,             -- 0 is shown as null and sorts last; stays when the message is deleted
     last_inbound_at INTEGER NOT NULL DEFAULT 0,             -- likewise: the 24-hour window counts from it
     created_at      INTEGER NOT NULL,
     updated_at      INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX conversations_by_message ON conversations (account_id, last_message_at, id);
+-- Every message moves its conversation in an index, so there is but one for that: lists
+-- of all states are merged of one for each. What a message does not change is updated
+-- when its last message came, and only those are in the other that were updated since.
 CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id);
-CREATE INDEX conversations_by_update ON conversations (account_id, updated_at, id);
+CREATE INDEX conversations_by_update ON conversations (account_id, updated_at, id) WHERE updated_at <> last_message_at;
 
 -- Labels of a team; names are unique in it without regard to case.
 CREATE TABLE labels (
@@ -272,57 +275,65 @@ CREATE INDEX conversation_labels_by_label ON conversation_labels (label_id, conv
 -- Messages in both directions. The content is the object that stands under the name
 -- of its type, exactly as it was sent or received, but without the fields that a send
 -- ignores.
+--
+-- Every message costs the writer this table and its indexes, so there is nothing in them
+-- that could be left out. An id holds the time at which its message was stored: the order
+-- of ids is that of created_at, and lists need no other. References and words are checked
+-- by the program alone; `confab doctor` looks whether they are sound.
 CREATE TABLE messages (
-    id                  TEXT    PRIMARY KEY,                -- msg_…
-    account_id          INTEGER NOT NULL REFERENCES accounts (id),
-    conversation_id     TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-    contact_id          TEXT    NOT NULL,                   -- the conversation's; a reference of its own would need an index
-    direction           TEXT    NOT NULL CHECK (direction IN ('inbound', 'outbound')),
+    number              INTEGER PRIMARY KEY,                -- by which its row is found fastest; used again when it is free
+    id                  TEXT    NOT NULL,                   -- msg_…
+    account_id          INTEGER NOT NULL,
+    conversation_id     TEXT    NOT NULL,
+    contact_id          TEXT    NOT NULL,                   -- the conversation's
+    direction           TEXT    NOT NULL,                   -- inbound, outbound
     type                TEXT    NOT NULL,
-    status              TEXT    NOT NULL CHECK (status = 'queued' OR status = 'pending' OR status = 'sent' OR status = 'delivered' OR status = 'read' OR status = 'failed'),
-    source              TEXT    NOT NULL CHECK (source = 'api' OR source = 'app' OR source = 'console' OR source = 'broadcast'),
+    status              TEXT    NOT NULL,                   -- queued, pending, sent, delivered, read, failed
+    source              TEXT    NOT NULL,                   -- api, app, console, broadcast
     provider_id         TEXT,                               -- wamid…, NULL until known
     recipient           TEXT,                               -- BSUID, when the send named one instead of a number
     phone_number        TEXT,                               -- the person's at that time: the contact's may change
-    content             TEXT    NOT NULL CHECK (json_valid(content)),
+    content             TEXT    NOT NULL,                   -- JSON
     body                TEXT,                               -- text, caption, or a template's filled-in text, as events show it
-    context             TEXT    CHECK (context IS NULL OR json_valid(context)),
+    context             TEXT,                               -- JSON
     media_id            TEXT    REFERENCES media (id) ON DELETE SET NULL,
-    media_status        TEXT    CHECK (media_status = 'fetching' OR media_status = 'ready' OR media_status = 'failed'),
+    media_status        TEXT,                               -- fetching, ready, failed
     error_code          TEXT,
     error_message       TEXT,
     error_provider_code INTEGER,
-    is_revoked          INTEGER NOT NULL DEFAULT 0 CHECK (is_revoked IN (0, 1)),
+    is_revoked          INTEGER NOT NULL DEFAULT 0,         -- 0, 1
+    reported            INTEGER NOT NULL DEFAULT 0,         -- the states that callbacks have reported, a bit each, so that a repeat makes no second event
     played_at           INTEGER NOT NULL DEFAULT 0,
     edited_at           INTEGER NOT NULL DEFAULT 0,
     sent_at             INTEGER NOT NULL DEFAULT 0,         -- the provider's time of an inbound or echoed message
     created_at          INTEGER NOT NULL,
     updated_at          INTEGER NOT NULL
 ) STRICT;
+CREATE UNIQUE INDEX messages_of_account ON messages (account_id, id);
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
-CREATE INDEX messages_of_account ON messages (account_id, created_at, id);
-CREATE INDEX messages_of_conversation ON messages (conversation_id, created_at, id);
-CREATE INDEX messages_failed ON messages (account_id, created_at, id) WHERE status = 'failed';
-CREATE INDEX messages_inbound ON messages (account_id, created_at, id) WHERE direction = 'inbound';
+CREATE INDEX messages_of_conversation ON messages (conversation_id, id);
+CREATE INDEX messages_failed ON messages (account_id, id) WHERE status = 'failed';
+CREATE INDEX messages_inbound ON messages (account_id, id) WHERE direction = 'inbound';
 CREATE INDEX messages_with_media ON messages (media_id) WHERE media_id IS NOT NULL;
 
 -- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (
-    message_id  TEXT    NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+    message     INTEGER NOT NULL REFERENCES messages (number) ON DELETE CASCADE,
     version     INTEGER NOT NULL,                           -- 1 is the first
     content     TEXT    NOT NULL CHECK (json_valid(content)),
     body        TEXT,                                       -- its text or caption
     edited_at   INTEGER NOT NULL,                           -- when it was replaced
     provider_id TEXT    NOT NULL,                           -- of the edit, so that its repeat makes no second one
-    PRIMARY KEY (message_id, version)
+    PRIMARY KEY (message, version)
 ) STRICT, WITHOUT ROWID;
 
--- The status callbacks that came for a message, so that a repeat makes no second event.
+-- The status callbacks with a state that has no bit in messages.reported: one that the
+-- provider has invented since.
 CREATE TABLE message_statuses (
-    message_id TEXT    NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
-    status     TEXT    NOT NULL,
-    at         INTEGER NOT NULL,
-    PRIMARY KEY (message_id, status)
+    message INTEGER NOT NULL REFERENCES messages (number) ON DELETE CASCADE,
+    status  TEXT    NOT NULL,
+    at      INTEGER NOT NULL,
+    PRIMARY KEY (message, status)
 ) STRICT, WITHOUT ROWID;
 
 -- Callbacks that arrived before their message: statuses, edits and deletions. They are
@@ -484,15 +495,15 @@ CREATE TABLE jobs (
     id            INTEGER PRIMARY KEY AUTOINCREMENT,        -- never reused: a worker that lost its job must not end another one
     kind          TEXT    NOT NULL,
     lane          TEXT    NOT NULL DEFAULT '',              -- at most so many of a kind and lane run at once; '' = no lane
-    args          TEXT    NOT NULL CHECK (json_valid(args)),
-    state         TEXT    NOT NULL CHECK (state = 'due' OR state = 'held' OR state = 'running' OR state = 'failed'),
+    args          TEXT    NOT NULL,                         -- JSON
+    state         TEXT    NOT NULL,                         -- see above
     due_at        INTEGER NOT NULL,
     runs          INTEGER NOT NULL DEFAULT 0,               -- times it was leased; by it a worker that lost its lease is refused
     failures      INTEGER NOT NULL DEFAULT 0,               -- runs that ended in an error or took too long; a crash counts for none
     crashes       INTEGER NOT NULL DEFAULT 0,               -- runs that ended with the process; from the third on each delays the next run
     leased_until  INTEGER NOT NULL DEFAULT 0,               -- for people: the process goes by a clock that nobody can set, and may extend it; 0 while a running job was leased ahead of its turn
     call_begun_at INTEGER NOT NULL DEFAULT 0,               -- since then an outside call may have had its effect
-    preparing     INTEGER NOT NULL DEFAULT 0 CHECK (preparing = 0 OR preparing = 1), -- running, and its call has certainly not begun
+    preparing     INTEGER NOT NULL DEFAULT 0,               -- 0, 1: running, and its call has certainly not begun
     last_error    TEXT,
     created_at    INTEGER NOT NULL
 ) STRICT;

@@ -146,6 +146,7 @@ func (a *App) openData() (err error) {
 		Synchronous: a.Config.Storage.Synchronous,
 		Readers:     a.Config.Storage.Readers,
 		OnCommit:    a.metrics.observeCommit,
+		OnUpgrade:   func(progress string) { a.Log.Info("upgrade", "progress", progress) },
 	}, a.MasterKey, false)
 	if err != nil {
 		return err

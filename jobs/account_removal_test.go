@@ -24,8 +24,8 @@ const belongings = `
 	INSERT INTO conversation_labels VALUES ('cnv_'||?2, 'lbl_'||?2);
 	INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, created_at, updated_at)
 		VALUES ('msg_'||?2, ?1, 'cnv_'||?2, 'ctc_'||?2, 'outbound', 'text', 'queued', 'api', '{}', 1, 1);
-	INSERT INTO message_edits (message_id, version, content, edited_at, provider_id) VALUES ('msg_'||?2, 1, '{}', 1, 'w');
-	INSERT INTO message_statuses VALUES ('msg_'||?2, 'sent', 1);
+	INSERT INTO message_edits (message, version, content, edited_at, provider_id) SELECT number, 1, '{}', 1, 'w' FROM messages WHERE id = 'msg_'||?2;
+	INSERT INTO message_statuses SELECT number, 'warning', 1 FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO parked_statuses VALUES (?1, 'wamid.'||?2, 'read', '{}', ?3);
 	INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at) VALUES (?1, 'messages', 'not handled', CAST('{}' AS BLOB), ?3);
 	INSERT INTO raw_callbacks (phone_number_id, field, reason, payload, created_at) VALUES (?2, 'messages', 'unknown number', CAST('{}' AS BLOB), ?3);
@@ -39,7 +39,7 @@ const belongings = `
 	INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, created_at) VALUES ('wbd_'||?2, 1, 'wbs_'||?2, 'evt_'||?2, 't', 'e', 1);
 	INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at) VALUES ('wbd_'||?2, 1, 1);
 	INSERT INTO jobs (kind, lane, args, state, due_at, created_at) VALUES
-		('send', 'send:'||?1, '{"message":"msg_'||?2||'"}', 'failed', 1, 1), ('receipt', '', '{"account":'||?1||'}', 'failed', 1, 1),
+		('send', 'send:'||?1, '{"account":'||?1||',"message":"msg_'||?2||'"}', 'failed', 1, 1), ('receipt', '', '{"account":'||?1||'}', 'failed', 1, 1),
 		('deliver', 'deliver:x', '{"delivery":"wbd_'||?2||'"}', 'failed', 1, 1);`
 
 // fill gives an account rows of every sort.

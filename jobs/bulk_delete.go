@@ -8,17 +8,17 @@ import (
 
 // DeleteContactMessages deletes the messages of a contact in small transactions, so that
 // DeleteContact has little left to do in its one.
-func DeleteContactMessages(ctx context.Context, db *storage.DB, contact string) error {
+func DeleteContactMessages(ctx context.Context, db *storage.DB, account int64, contact string) error {
 	b := newBatchWriter(db)
 	var unread map[string]storage.UnreadCount
 
 	return b.walk(ctx, func(rx *storage.Rx, after storage.Row, limit int) (rows []storage.Row, err error) {
 		if rows, err = rx.MessagesOfContact(contact, after, limit); err == nil {
-			unread, err = rx.UnreadLeft(rows, false)
+			unread, err = rx.UnreadLeft(account, rows, false)
 		}
 		return rows, err
 	}, func(rows []storage.Row) error {
-		return b.step(ctx, func(tx *storage.Tx) error { return deleteContactMessages(tx, rows, unread) })
+		return b.step(ctx, func(tx *storage.Tx) error { return deleteContactMessages(tx, account, rows, unread) })
 	})
 }
 
@@ -33,7 +33,7 @@ func DeleteContact(tx *storage.Tx, account int64, contact string) error {
 		if len(rows) == 0 {
 			return tx.DeleteContact(account, contact)
 		}
-		if err := deleteContactMessages(tx, rows, nil); err != nil { // the conversation goes with it
+		if err := deleteContactMessages(tx, account, rows, nil); err != nil { // the conversation goes with it
 			return err
 		}
 	}
@@ -41,8 +41,8 @@ func DeleteContact(tx *storage.Tx, account int64, contact string) error {
 
 // deleteContactMessages deletes messages and marks their media as deleted; the files are
 // removed later, when no row uses them.
-func deleteContactMessages(tx *storage.Tx, rows []storage.Row, unread map[string]storage.UnreadCount) error {
-	media, err := tx.ForgetMessages(rows, unread)
+func deleteContactMessages(tx *storage.Tx, account int64, rows []storage.Row, unread map[string]storage.UnreadCount) error {
+	media, err := tx.ForgetMessages(account, rows, unread)
 	if err != nil {
 		return err
 	}

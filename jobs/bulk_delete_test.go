@@ -17,7 +17,7 @@ import (
 // forget deletes the contact of a message as the API does.
 func (w *world) forget(m storage.Message) {
 	w.t.Helper()
-	w.is.NoErr(jobs.DeleteContactMessages(context.Background(), w.db, m.ContactID))
+	w.is.NoErr(jobs.DeleteContactMessages(context.Background(), w.db, m.AccountID, m.ContactID))
 	storagetest.Update(w.t, w.db, func(tx *storage.Tx) error { return jobs.DeleteContact(tx, w.account.ID, m.ContactID) })
 }
 
@@ -95,7 +95,7 @@ func TestALongConversationIsForgottenToTheLastMessage(t *testing.T) {
 			WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
 			INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source, content, created_at, updated_at)
 			SELECT 'msg_' || i, account_id, conversation_id, contact_id, 'inbound', 'text', 'read', 'app', '{}', i, i FROM n, messages WHERE id = ?`, m.ID)
-		w.is.NoErr(jobs.DeleteContactMessages(context.Background(), w.db, m.ContactID))
+		w.is.NoErr(jobs.DeleteContactMessages(context.Background(), w.db, m.AccountID, m.ContactID))
 		w.is.Equal(fmt.Sprint(storagetest.Select[string](t, w.dir, `SELECT content FROM messages`)), `[{"body":"stays"}]`)
 	})
 }

@@ -76,7 +76,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{
 			Name: kindSend, Handle: w.send, GiveUp: giveUpSend, Reserved: 32,
 			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
-			LaneLimit: func(string) int { return sendsAtOnce },
+			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.sendTurn,
 		},
 		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 		{

@@ -154,22 +154,25 @@ func (p *purge) messages(ctx context.Context, what storage.PurgeScope) error {
 	for _, account := range accounts {
 		read := func(rx *storage.Rx, after storage.Row, limit int) (rows []storage.Row, err error) {
 			if rows, err = rx.OldMessages(account, what.Before, after, limit); err == nil {
-				p.unread, err = rx.UnreadLeft(rows, true)
+				p.unread, err = rx.UnreadLeft(account, rows, true)
 			}
 			return rows, err
 		}
-		if err := p.rows(ctx, read, p.deleteMessages); err != nil {
+		remove := func(tx *storage.Tx, rows []storage.Row) (storage.PurgeCounts, error) {
+			return p.deleteMessages(tx, account, rows)
+		}
+		if err := p.rows(ctx, read, remove); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deleteMessages deletes messages with their media, and collects the files that
+// deleteMessages deletes messages of an account with their media, and collects the files that
 // no row uses any more.
-func (p *purge) deleteMessages(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
+func (p *purge) deleteMessages(tx *storage.Tx, account int64, rows []storage.Row) (n storage.PurgeCounts, err error) {
 	var sums []string
-	if n.Messages, n.Media, sums, err = tx.DeleteMessages(rows, p.unread); err != nil {
+	if n.Messages, n.Media, sums, err = tx.DeleteMessages(account, rows, p.unread); err != nil {
 		return n, err
 	}
 

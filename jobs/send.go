@@ -42,7 +42,7 @@ type sendArgs struct {
 
 // EnqueueSend stores the job that hands a message to the provider.
 func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
-	args := sendArgs{storage.AboutMessage{Message: m.ID}, content}
+	args := sendArgs{storage.NewAboutMessage(m), content}
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind:   kindSend,
 		Lane:   "send:" + strconv.FormatInt(m.AccountID, 10),
@@ -79,7 +79,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
 		return nil, nil // deleted meanwhile
 	case errors.Is(err, storage.ErrNotFound):
-		return giveUpMessage(out.message.ID, "The account was removed."), nil
+		return giveUpMessage(args.AboutMessage, "The account was removed."), nil
 	case errors.Is(err, provisioning.ErrTokenUnreadable):
 		unreadable := messaging.Failure{
 			Code:   errorcode.AuthExpired,
@@ -155,7 +155,7 @@ func giveUpSend(job storage.Job, failure error) queue.Commit {
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return func(*storage.Tx) error { return nil } // names no message
 	}
-	return giveUpMessage(args.Message, "The message could not be sent: "+failure.Error())
+	return giveUpMessage(args.AboutMessage, "The message could not be sent: "+failure.Error())
 }
 
 // loadOutgoing loads a job's message and its sender. A message that was accepted
@@ -183,7 +183,7 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 	}
 
 	err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-		m, err = rx.OutboundMessage(args.Message)
+		m, err = rx.OutboundMessage(args.Account, args.Message)
 		return err
 	})
 	return args, m, err
@@ -198,7 +198,7 @@ func (w *Workers) deletedMeanwhile(ctx context.Context, out outgoing) (bool, err
 	}
 
 	err := w.DB.View(ctx, func(rx *storage.Rx) error {
-		_, err := rx.OutboundMessage(out.message.ID)
+		_, err := rx.OutboundMessage(out.message.AccountID, out.message.ID)
 		return err
 	})
 	if ctx.Err() != nil {
@@ -279,6 +279,15 @@ func (w *Workers) awaitTurn(ctx context.Context, job storage.Job, out outgoing) 
 	}
 }
 
+// sendTurn is how long a message that was accepted just now must wait for the rate limits.
+func (w *Workers) sendTurn(job storage.Job) time.Duration {
+	just, ok := job.Memory.(accepted)
+	if !ok {
+		return 0
+	}
+	return w.sends.await(just.message, maxTurnWait)
+}
+
 // sendOutcome decides what becomes of a message after its call: accepted, tried
 // again, or failed.
 func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent, err error) (queue.Commit, error) {
@@ -315,9 +324,9 @@ func failMessage(out outgoing, f messaging.Failure) queue.Commit {
 
 // giveUpMessage is what marks a message as failed that cannot be tried any more. If
 // its account is gone, there is no event.
-func giveUpMessage(id, why string) queue.Commit {
+func giveUpMessage(about storage.AboutMessage, why string) queue.Commit {
 	return func(tx *storage.Tx) error {
-		m, err := tx.OutboundMessage(id)
+		m, err := tx.OutboundMessage(about.Account, about.Message)
 		if err != nil || m.ProviderID != nil || m.Status == storage.MessageFailed {
 			return storage.IgnoreNotFound(err)
 		}
@@ -347,47 +356,10 @@ func markTried(tx *storage.Tx, job storage.Job, m storage.Message, failed error)
 		}
 	}
 
-	return tx.MarkPending(m.ID)
+	return tx.MarkPending(m)
 }
 
 // jitter changes a delay by up to sendSpread at random.
 func jitter(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (1 - sendSpread + 2*sendSpread*rand.Float64()))
-}
-
-// wireMessage is the provider's message without its content, in our own words.
-type wireMessage struct {
-	MessagingProduct string       `json:"messaging_product"`
-	RecipientType    string       `json:"recipient_type"`
-	To               *string      `json:"to,omitempty"`
-	Recipient        *string      `json:"recipient,omitempty"`
-	Context          storage.JSON `json:"context,omitempty"`
-	Type             string       `json:"type"`
-	Tag              string       `json:"biz_opaque_callback_data"`
-}
-
-// wireBody is the request body of a send. It carries our id of the message, which
-// comes back with every status callback.
-func wireBody(m storage.Message, content json.RawMessage) ([]byte, error) {
-	around := wireMessage{
-		MessagingProduct: "chat",
-		RecipientType:    "individual",
-		Recipient:        m.Recipient,
-		Context:          m.Context,
-		Type:             m.Type,
-		Tag:              m.ID,
-	}
-	if m.Recipient == nil {
-		around.To = m.PhoneNumber
-	}
-
-	body, err := json.Marshal(around)
-	if err != nil {
-		return nil, err
-	}
-
-	// The content stands under the name of its type, which needs no escaping: it is
-	// one of a fixed list.
-	body = append(body[:len(body)-1], `,"`+m.Type+`":`...)
-	return provider.ToProvider(append(append(body, content...), '}'))
 }

@@ -67,16 +67,49 @@ func (s *sendLimiter) reserve(m storage.Message, maxWait time.Duration) time.Dur
 	s.mu.Lock()
 	defer s.mu.Unlock()
 
-	var limiters []*rate.Limiter
-	if s.pairs {
-		limiters = append(limiters, s.ofPair(pair{m.AccountID, m.ContactID}))
-	}
-	if s.perSecond > 0 {
-		limiters = append(limiters, s.ofAccount(m.AccountID))
+	limiters := s.limitersOf(m)
+	wait := s.place(m, limiters, maxWait)
+	if wait > maxWait {
+		return wait
 	}
 
+	// It is sent now: its reservations are used up.
+	for _, l := range limiters {
+		delete(s.reserved, reservation{l, m.ID})
+	}
+	return wait
+}
+
+// await reserves a message's place before its job is stored, and returns how long it
+// must wait for it, or 0 if that is no longer than maxWait. The place is kept until the
+// message asks for it by reserve.
+func (s *sendLimiter) await(m storage.Message, maxWait time.Duration) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if wait := s.place(m, s.limitersOf(m), maxWait); wait > maxWait {
+		return wait
+	}
+	return 0
+}
+
+// limitersOf are the limiters that a message has to pass, in this order. The caller
+// holds mu.
+func (s *sendLimiter) limitersOf(m storage.Message) (all []*rate.Limiter) {
+	if s.pairs {
+		all = append(all, s.ofPair(pair{m.AccountID, m.ContactID}))
+	}
+	if s.perSecond > 0 {
+		all = append(all, s.ofAccount(m.AccountID))
+	}
+	return all
+}
+
+// place reserves a message's place in each limiter in turn, unless it has one, up to
+// one for which it must wait longer than maxWait. It returns how long that is. The
+// caller holds mu.
+func (s *sendLimiter) place(m storage.Message, limiters []*rate.Limiter, maxWait time.Duration) (wait time.Duration) {
 	now := time.Now()
-	var wait time.Duration
 	for _, l := range limiters {
 		at, had := s.reserved[reservation{l, m.ID}]
 		if !had {
@@ -86,11 +119,6 @@ func (s *sendLimiter) reserve(m storage.Message, maxWait time.Duration) time.Dur
 		if wait = max(wait, at.Sub(now)); wait > maxWait {
 			return wait
 		}
-	}
-
-	// It is sent now: its reservations are used up.
-	for _, l := range limiters {
-		delete(s.reserved, reservation{l, m.ID})
 	}
 	return wait
 }

@@ -102,7 +102,9 @@ func TestUnreadMessagesAreCountedInTheStepThatDeletesThem(t *testing.T) {
 		"a purge": func(h *heap) error {
 			return h.workers(jobs.Retention{}).Purge(context.Background(), storage.PurgeScope{Before: storage.Now()}, func(storage.PurgeCounts) {})
 		},
-		"a deleted contact": func(h *heap) error { return jobs.DeleteContactMessages(context.Background(), h.db, h.ours.contact.ID) },
+		"a deleted contact": func(h *heap) error {
+			return jobs.DeleteContactMessages(context.Background(), h.db, h.ours.contact.AccountID, h.ours.contact.ID)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHeap(t, func(h *heap) {

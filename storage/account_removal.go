@@ -43,7 +43,7 @@ func (tx *Tx) ForgetSecrets(account int64) error {
 const (
 	messagesOfAccount = `
 		DELETE FROM messages
-		WHERE id IN (SELECT id FROM messages WHERE account_id = ? ORDER BY created_at, id LIMIT ?)`
+		WHERE number IN (SELECT number FROM messages WHERE account_id = ? ORDER BY id LIMIT ?)`
 	conversationsOfAccount = `
 		DELETE FROM conversations
 		WHERE id IN (SELECT id FROM conversations WHERE account_id = ? ORDER BY updated_at, id LIMIT ?)`

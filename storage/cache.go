@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,7 @@ const (
 	inSubscriptions
 	inSecrets
 	inParked
+	inThreads // contacts and conversations, with what goes with them
 
 	inAny = ^tableSet(0)
 )
@@ -44,7 +46,26 @@ func cachedTables() map[string]tableSet {
 		"subscriptions":   inSubscriptions,
 		"signing_secrets": inSecrets,
 		"parked_statuses": inParked,
+
+		"contacts":            inThreads,
+		"contact_aliases":     inThreads,
+		"conversations":       inThreads,
+		"conversation_labels": inThreads,
+		"labels":              inThreads,
 	}
+}
+
+// keepsThreads tells whether a statement that changes the tables of threads leaves
+// those alone that are kept in memory: one that only adds rows, since only threads with a
+// conversation are kept, or one of those that every message runs.
+func keepsThreads(query string) bool {
+	return onlyAdds(query) || query == markMessageWritten || query == markMessageReceived
+}
+
+// onlyAdds tells whether a statement adds rows and changes none that were there.
+func onlyAdds(query string) bool {
+	words := strings.Fields(strings.ToLower(query))
+	return len(words) > 1 && words[0] == "insert" && words[1] == "into" && !slices.Contains(words, "conflict")
 }
 
 // onlyReads tells whether a statement can change nothing: it is a SELECT.
@@ -56,7 +77,26 @@ func onlyReads(query string) bool {
 // changedBy are the tables that a statement may change: every one that it names,
 // unless it only reads. It is too many rather than too few, so that whoever
 // writes a new statement need not think of what is cached.
-func changedBy(query string) (all tableSet) {
+func changedBy(query string) tableSet {
+	all := namedIn(query)
+	if keepsThreads(query) {
+		all &^= inThreads
+	}
+	return all
+}
+
+// addedBy are the tables to which a statement adds rows while what is kept of them stays
+// valid. What its transaction then reads of them may be new, and is not kept before it
+// is committed.
+func addedBy(query string) tableSet {
+	if !onlyAdds(query) {
+		return 0
+	}
+	return namedIn(query) & inThreads
+}
+
+// namedIn are the tables that a statement names, unless it only reads.
+func namedIn(query string) (all tableSet) {
 	if onlyReads(query) {
 		return 0
 	}
@@ -108,10 +148,21 @@ func (c *cache[K, V]) find(rx *Rx, key K) (V, error) {
 	}
 
 	value, err := c.read(rx, key)
-	if err == nil {
+	if err == nil && rx.s.added&c.of == 0 && c.keeps(value) {
 		c.store(rx, key, value)
 	}
 	return value, err
+}
+
+// keeps tells whether a value is kept: of threads, only those with a conversation.
+func (c *cache[K, V]) keeps(value V) bool {
+	switch v := any(value).(type) {
+	case Recipient:
+		return v.ConversationID != nil
+	case Thread:
+		return v.ConversationID != ""
+	}
+	return true
 }
 
 // fetch is find for callers without a transaction, who mostly need none.
@@ -172,6 +223,16 @@ type caches struct {
 	endpoints  *cache[string, *Endpoint]
 	failures   *cache[string, int]
 	parked     *cache[struct{}, bool]
+
+	recipients *cache[phoneOf, Recipient]
+	threads    *cache[phoneOf, Thread]
+	states     *cache[string, threadState]
+}
+
+// phoneOf is a phone number as an account knows it.
+type phoneOf struct {
+	account int64
+	phone   string
 }
 
 func newCaches() *caches {
@@ -184,6 +245,10 @@ func newCaches() *caches {
 		endpoints:  newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
 		failures:   newCache(inSubscriptions, (*Rx).readFailures),
 		parked:     newCache(inParked, (*Rx).readParked),
+
+		recipients: newCache(inThreads, (*Rx).readRecipientByPhone),
+		threads:    newCache(inThreads, (*Rx).readThreadByPhone),
+		states:     newCache(inThreads, (*Rx).readThreadState),
 	}
 }
 
@@ -202,6 +267,9 @@ func (c *caches) forget(changed tableSet) {
 	c.endpoints.forget(changed)
 	c.failures.forget(changed)
 	c.parked.forget(changed)
+	c.recipients.forget(changed)
+	c.threads.forget(changed)
+	c.states.forget(changed)
 }
 
 // DropCaches drops what is kept in memory: another process changed the database.

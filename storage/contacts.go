@@ -202,28 +202,30 @@ func (rx *Rx) MessagesOfContact(contact string, after Row, limit int) ([]Row, er
 	var rows []Row
 	err := rx.list(&rows, `
 		SELECT created_at, id FROM messages
-		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?) AND (created_at, id) > (?, ?)
-		ORDER BY created_at, id
-		LIMIT ?`, contact, after.At, after.ID, limit)
+		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ?) AND id > ?
+		ORDER BY id
+		LIMIT ?`, contact, after.ID, limit)
 	return rows, err
 }
 
-// ForgetMessages deletes messages for good, and returns the media that came with
+// ForgetMessages deletes messages of an account for good, and returns the media that came with
 // them. What UnreadLeft has counted is left unread.
-func (tx *Tx) ForgetMessages(rows []Row, unread map[string]UnreadCount) ([]Media, error) {
+func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]UnreadCount) ([]Media, error) {
 	// The media is read first, while the messages still lead to it.
 	var media []Media
 	err := tx.list(&media, `
 		SELECT `+mediaColumns+`
 		FROM media
 		WHERE origin = 'message' AND deleted_at = 0
-			AND id IN (SELECT media_id FROM messages WHERE id IN (SELECT value FROM json_each(?)))`, idList(rows))
+			AND id IN (SELECT media_id FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)))`,
+		account, idList(rows))
 	if err != nil {
 		return nil, err
 	}
 
 	tx.countDeletion()
-	if _, err := tx.exec(`DELETE FROM messages WHERE id IN (SELECT value FROM json_each(?))`, idList(rows)); err != nil {
+	_, err = tx.exec(`DELETE FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, idList(rows))
+	if err != nil {
 		return nil, err
 	}
 	return media, tx.markUnread(unread)
@@ -232,5 +234,11 @@ func (tx *Tx) ForgetMessages(rows []Row, unread map[string]UnreadCount) ([]Media
 // DeleteContact deletes a contact with its conversation and all that is in it.
 func (tx *Tx) DeleteContact(account int64, id string) error {
 	tx.countDeletion()
+	_, err := tx.exec(`
+		DELETE FROM messages
+		WHERE conversation_id = (SELECT id FROM conversations WHERE contact_id = ? AND account_id = ?)`, id, account)
+	if err != nil {
+		return err
+	}
 	return tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
 }

@@ -204,7 +204,7 @@ func TestAContactGoesWithAllThatItSaid(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			files, err := tx.ForgetMessages(rows, nil)
+			files, err := tx.ForgetMessages(h.account.ID, rows, nil)
 			for _, m := range files {
 				gone = append(gone, m.SHA256)
 			}

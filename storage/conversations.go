@@ -63,7 +63,7 @@ type ConversationFilter struct {
 // also tells how far it came: to Last, unless the page was full or its time was
 // up before.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
-	return findPage[FullConversation](rx, f.listQuery(account), after, limit)
+	return findMerged(rx, f.listQueries(account), f.Key, after, limit)
 }
 
 // Key is where a conversation stands in a list with the filter.
@@ -74,35 +74,69 @@ func (f ConversationFilter) Key(t FullConversation) After {
 	return After{t.LastMessageAt, t.ID}
 }
 
-// listQuery lets an index find the conversations. A contact has but one.
-func (f ConversationFilter) listQuery(account int64) listQuery {
+// conversationStates are all of them.
+func conversationStates() []string {
+	return []string{ConversationOpen, ConversationResolved, ConversationPending}
+}
+
+// listQueries are the lists of which the list with the filter is merged, each with an
+// index that finds its conversations. A contact has but one.
+func (f ConversationFilter) listQueries(account int64) []listQuery {
+	if f.ContactID != "" {
+		q := f.listQuery(account, "sqlite_autoindex_conversations_2", f.key()) // contact_id is unique
+		q.byIndex("v.contact_id = ?", true, f.ContactID)
+		q.filter("v.status = ?", f.Status != "", f.Status)
+		return []listQuery{q}
+	}
+
+	states := conversationStates()
+	if f.Status != "" {
+		states = []string{f.Status}
+	}
+
+	// With UpdatedSince, these are the conversations to which nothing but a message
+	// has happened since their last message.
+	var all []listQuery
+	for _, state := range states {
+		q := f.listQuery(account, "conversations_by_status", "v.last_message_at")
+		q.byIndex("v.status = ?", true, state)
+		q.filter("v.updated_at = v.last_message_at", f.UpdatedSince != 0)
+		all = append(all, q)
+	}
+	if f.UpdatedSince == 0 {
+		return all
+	}
+
+	q := f.listQuery(account, "", f.key())
+	q.partialIndex("conversations_by_update", "v.updated_at <> v.last_message_at")
+	q.filter("v.status = ?", f.Status != "", f.Status)
+	return append(all, q)
+}
+
+// key is the column by which a list with the filter is ordered.
+func (f ConversationFilter) key() string {
+	if f.UpdatedSince != 0 {
+		return "v.updated_at"
+	}
+	return "v.last_message_at"
+}
+
+// listQuery is a list of an account's conversations by an index and the column that it
+// orders them by.
+func (f ConversationFilter) listQuery(account int64, index, key string) listQuery {
 	q := listQuery{
 		columns: fullConversationColumns,
 		table:   "conversations v",
-		index:   "conversations_by_message",
+		index:   index,
 		joins:   fullConversationJoins,
-		key:     "v.last_message_at",
+		key:     key,
 		id:      "v.id",
 	}
-
-	since := f.UpdatedSince != 0
-	if since {
-		q.key, q.end = "v.updated_at", After{f.UpdatedSince, First.ID} // behind every id of that instant
-	}
-
-	switch {
-	case f.ContactID != "":
-		q.index = "sqlite_autoindex_conversations_2" // contact_id is unique
-	case since:
-		q.index = "conversations_by_update"
-	case f.Status != "":
-		q.index = "conversations_by_status"
+	if f.UpdatedSince != 0 {
+		q.end = After{f.UpdatedSince, First.ID} // behind every id of that instant
 	}
 
 	q.byIndex("v.account_id = ?", true, account)
-	q.byIndex("v.contact_id = ?", f.ContactID != "", f.ContactID)
-	q.byIndex("v.status = ?", f.Status != "" && !since, f.Status)
-	q.filter("v.status = ?", f.Status != "" && since, f.Status)
 	return q
 }
 
@@ -146,10 +180,7 @@ func (tx *Tx) EnsureConversation(account int64, contact string) (Conversation, e
 
 // MarkMessageWritten records that a message was written in a conversation now.
 func (tx *Tx) MarkMessageWritten(conversation string) error {
-	return tx.execOne(`
-		UPDATE conversations
-		SET last_message_at = ?, updated_at = ?
-		WHERE id = ?`, tx.Now, tx.Now, conversation)
+	return tx.execOne(markMessageWritten, tx.Now, tx.Now, conversation)
 }
 
 // UpdateConversation stores state and assignee of a conversation.

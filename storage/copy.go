@@ -144,7 +144,8 @@ func openCopy(path string) (*sqlx.DB, error) {
 	return conn, err
 }
 
-// checkEverything is SQLite's own full check, and that of references.
+// checkEverything is SQLite's own full check, that of references, and ours of the rows
+// that SQLite does not check.
 func checkEverything(conn *sqlx.DB, path string) error {
 	var found []string
 	if err := conn.Select(&found, "PRAGMA integrity_check(10)"); err != nil {
@@ -162,7 +163,10 @@ func checkEverything(conn *sqlx.DB, path string) error {
 	if err == nil && len(broken) > 0 {
 		err = fmt.Errorf("%s has rows that point to nothing: %s", path, strings.Join(broken, "; "))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return checkRows(conn, path)
 }
 
 // syncFile makes a file durable.

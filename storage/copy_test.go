@@ -113,11 +113,27 @@ func TestCheckDatabaseFindsWhatIsWrong(t *testing.T) {
 		"another program's":        {`PRAGMA application_id = 7`, "a database of another program"},
 		"a row that breaks a rule": {`PRAGMA ignore_check_constraints = ON; UPDATE organizations SET subscription = 'perhaps'`, "CHECK constraint failed"},
 		"another key":              {"", "the master key does not fit"},
+
+		// What no table checks.
+		"a message of no account":      {`UPDATE messages SET account_id = 99`, "1 messages without their account"},
+		"a message of no conversation": {`UPDATE messages SET conversation_id = 'x'`, "1 messages without their conversation"},
+		"a message of another contact": {`UPDATE messages SET contact_id = 'x'`, "1 messages without their conversation"},
+		"a message's state":            {`UPDATE messages SET status = 'lost'`, "1 messages with an unknown direction, state or source"},
+		"a message's direction":        {`UPDATE messages SET direction = 'up'`, "1 messages with an unknown direction, state or source"},
+		"a message's source":           {`UPDATE messages SET source = 'rumour'`, "1 messages with an unknown direction, state or source"},
+		"the state of media":           {`UPDATE messages SET media_status = 'lost'`, "1 messages with an unknown direction, state or source"},
+		"a message's content":          {`UPDATE messages SET content = '{'`, "1 messages whose content is not JSON"},
+		"a message's context":          {`UPDATE messages SET context = '{'`, "1 messages whose content is not JSON"},
+		"a conversation's state":       {`UPDATE conversations SET status = 'shut'`, "1 conversations with an unknown state or count"},
+		"a conversation's count":       {`UPDATE conversations SET unread_count = -1`, "1 conversations with an unknown state or count"},
+		"a job's state":                {`INSERT INTO jobs (kind, args, state, due_at, created_at) VALUES ('x', '{}', 'lost', 1, 1)`, "1 jobs with an unknown state or arguments"},
+		"a job's arguments":            {`INSERT INTO jobs (kind, args, state, due_at, created_at) VALUES ('x', '{', 'due', 1, 1)`, "1 jobs with an unknown state or arguments"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			o := newFile(t)
-			storagetest.Seed(t, open(t, o), "Acme")
+			db := open(t, o)
+			newThread(t, db, "100200", "+15550001111").add(t, db)
 			target, key := copyOf(t, o.Path), o.MasterKey
 			is.NoErr(storage.CheckDatabase(target, key))
 			if c.spoil == "" {

@@ -25,7 +25,8 @@ type Options struct {
 	KeepVersion bool   // refuse an older file instead of upgrading it: another process serves it
 	SkipCheck   bool   // do not verify the content: for commands, which start often
 	OnCommit    func(Commit)
-	Now         func() Time // what the clock says; nil asks the machine
+	OnUpgrade   func(progress string) // tells in words how far the upgrade of an older file is
+	Now         func() Time           // what the clock says; nil asks the machine
 }
 
 // DB is an open database: one writing connection, which belongs to the writer, a
@@ -39,7 +40,8 @@ type DB struct {
 	searchers chan *session // likewise, for searches alone
 	searches  *turns
 	writer    *writer
-	ids       *idSource
+	ids       *idSource // of what is not stored
+	rowIDs    *idSource // of rows; only the writer uses it
 	seal      *sealer
 	caches    *caches
 	onCommit  func(Commit)
@@ -75,6 +77,7 @@ func Open(o Options) (*DB, error) {
 	db := &DB{
 		path:      o.Path,
 		ids:       newIDSource(),
+		rowIDs:    newIDSource(),
 		seal:      seal,
 		caches:    newCaches(),
 		onCommit:  o.OnCommit,

@@ -1,10 +1,5 @@
 package storage
 
-import (
-	"cmp"
-	"slices"
-)
-
 // States of a delivery.
 const (
 	DeliveryPending   = "pending"
@@ -49,6 +44,9 @@ type Delivery struct {
 const deliveryColumns = `d.id, d.organization_id, d.subscription_id, d.event, d.event_type, d.event_id,
 	d.status, d.attempt_count, d.last_attempt_at, d.next_attempt_at,
 	d.response_status, d.response_body_snippet, d.duration_ms, d.error_code, d.error_message, d.replayed_from, d.created_at, d.job_id`
+
+// key is where a delivery stands in a list.
+func (d Delivery) key() After { return After{d.CreatedAt, d.ID} }
 
 // InsertDelivery stores a delivery that is to be made now, with its job; the id
 // is given.
@@ -207,33 +205,11 @@ func (rx *Rx) deliveriesOf(
 	}
 
 	for _, f.Status = range statuses {
-		if page, err = rx.mergeDeliveries(page, f.listQuery(organization), after, limit); err != nil {
+		if page, _, err = mergePage(rx, page, f.listQuery(organization), Delivery.key, after, limit); err != nil {
 			return nil, err
 		}
 	}
 	return page, nil
-}
-
-// mergeDeliveries puts another list into a page, of which no more than limit stay, so
-// that many lists take no more memory than one. Of a list nothing is read that would
-// be behind a page that is full. The rows are small, so no budget cuts the list: it
-// would leave holes in the page.
-func (rx *Rx) mergeDeliveries(page []Delivery, q listQuery, after After, limit int) ([]Delivery, error) {
-	if len(page) == limit {
-		last := page[limit-1]
-		q.end = After{last.CreatedAt, last.ID}
-	}
-
-	some, _, err := findPage[Delivery](rx.Within(nil), q, after, limit)
-	if err != nil {
-		return nil, err
-	}
-
-	page = append(page, some...)
-	slices.SortFunc(page, func(a, b Delivery) int {
-		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(b.ID, a.ID))
-	})
-	return page[:min(len(page), limit)], nil
 }
 
 // listQuery lets one index find the deliveries: that of an event, of a

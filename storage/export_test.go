@@ -56,8 +56,22 @@ func (tx *Tx) MarkUnread(left map[string]UnreadCount) error { return tx.markUnre
 // KeptPrincipals is how many keys are kept in memory.
 func (db *DB) KeptPrincipals() int { return len(db.caches.principals.entries) }
 
+// KeptThreads is how much of threads is kept in memory.
+func (db *DB) KeptThreads() int {
+	return len(db.caches.recipients.entries) + len(db.caches.threads.entries) + len(db.caches.states.entries)
+}
+
+// ThreadState is what is kept of a conversation, as text.
+func (rx *Rx) ThreadState(conversation string) (string, error) {
+	s, err := rx.db.caches.states.find(rx, conversation)
+	return s.status + " " + s.contact, err
+}
+
 // Watched are the tables of which rows are kept in memory.
 func Watched() []string { return slices.Sorted(maps.Keys(cachedTables())) }
+
+// KeptTogether tells whether what changes one of two tables empties the caches of both.
+func KeptTogether(a, b string) bool { return cachedTables()[a] == cachedTables()[b] }
 
 // Changes names the tables that a statement may change.
 func Changes(query string) (names []string) {

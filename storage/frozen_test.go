@@ -92,8 +92,11 @@ func TestFrozenRowsOutliveTheUpgrade(t *testing.T) {
 		upgrade(t, o)
 		after := contents(t, o.Path)
 		for table, rows := range before {
-			is.Equal(len(after[table]), len(rows)) // a migration that deletes rows says so here
+			if table != "message_statuses" { // which became bits of their messages
+				is.Equal(len(after[table]), len(rows)) // a migration that deletes rows says so here
+			}
 		}
+		is.Equal(column(t, o.Path, `SELECT reported FROM messages ORDER BY id`), []string{"0", "8"})
 		is.Equal(column(t, o.Path, "PRAGMA integrity_check"), []string{"ok"})
 		is.Equal(column(t, o.Path, `SELECT "table" FROM pragma_foreign_key_check`), nil)
 	})
@@ -191,7 +194,7 @@ func readQueue(t *testing.T, rx *storage.Rx) {
 	is.NoErr(err)
 	is.Equal(len(jobs), 4)
 	is.Equal(jobs[0], storage.Job{ID: 7, Kind: "message.send", Lane: "account:1",
-		Args: storage.JSON(`{"message":"msg_01KDYBMWFE00000000000000G2"}`), State: storage.JobFailed, DueAt: 1767323045810,
+		Args: storage.JSON(`{"message":"msg_01KDYBMWFE00000000000000G2","account":1}`), State: storage.JobFailed, DueAt: 1767323045810,
 		Runs: 5, Failures: 5, CallBegunAt: 1767323045809, LastError: text("timed out"), CreatedAt: 1767323045791})
 	is.Equal(jobs[2].LeasedUntil, storage.Time(1767323105812))
 	ran, err := rx.PeriodicRun("purge")

@@ -29,18 +29,21 @@ const (
 	PrefixSetupLink    = "csl_"
 )
 
-// idSource makes ULIDs that only ever grow, also when the clock steps back.
+// idSource makes ULIDs. Those of one millisecond grow.
 type idSource struct {
 	mu      sync.Mutex
 	lastMS  uint64
 	entropy *ulid.MonotonicEntropy
 }
 
-func newIDSource() *idSource {
-	return &idSource{entropy: ulid.Monotonic(bufio.NewReaderSize(rand.Reader, 1024), 0)}
+func newIDSource() *idSource { return &idSource{entropy: newEntropy()} }
+
+func newEntropy() *ulid.MonotonicEntropy {
+	return ulid.Monotonic(bufio.NewReaderSize(rand.Reader, 1024), 0)
 }
 
-// next returns the next ULID.
+// next returns a ULID that is greater than all that it has returned before, also when
+// the clock has stepped back.
 func (s *idSource) next() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,12 +60,37 @@ func (s *idSource) next() string {
 	}
 }
 
+// at returns a ULID that carries exactly a time.
+func (s *idSource) at(t Time) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for {
+		id, err := ulid.New(min(uint64(max(t, 0)), ulid.MaxTime()), s.entropy)
+		if err == nil {
+			return id.String()
+		}
+		s.entropy = newEntropy() // the millisecond is used up: begin again somewhere in it
+	}
+}
+
 // NewID makes a new public id with the given prefix, greater than every id
 // made before in this process. An empty prefix gives a bare ULID.
 func (db *DB) NewID(prefix string) string { return prefix + db.ids.next() }
 
-// NewID makes a new public id with the given prefix.
-func (tx *Tx) NewID(prefix string) string { return tx.db.NewID(prefix) }
+// NewID makes a new public id with the given prefix, for a row that the transaction
+// stores. It carries the transaction's time, so that the order of ids is that of
+// created_at, whatever the clock does.
+func (tx *Tx) NewID(prefix string) string { return prefix + tx.db.rowIDs.at(tx.Now) }
+
+// firstID is where the ids with a prefix begin that carry a time or a later one.
+func firstID(prefix string, t Time) string {
+	var id ulid.ULID
+	if err := id.SetTime(uint64(max(t, 0))); err != nil {
+		return prefix + "~" // later than any id can be
+	}
+	return prefix + id.String()
+}
 
 // ValidID tells whether id is the prefix and 26 characters of Crockford's
 // alphabet in upper case; ulid.Parse would take lower case as well.

@@ -12,11 +12,15 @@ type AboutAccount struct {
 	Account int64 `json:"account"`
 }
 
-// AboutMessage is embedded in the arguments of a job that is about a message,
-// and through it about the message's account.
+// AboutMessage is embedded in the arguments of a job that is about a message of an
+// account.
 type AboutMessage struct {
+	AboutAccount
 	Message string `json:"message"`
 }
+
+// NewAboutMessage names a message.
+func NewAboutMessage(m Message) AboutMessage { return AboutMessage{AboutAccount{m.AccountID}, m.ID} }
 
 // AboutDelivery is embedded in the arguments of a job that is about a delivery,
 // and through its event about the event's account, if it has one.
@@ -29,17 +33,15 @@ type AboutDelivery struct {
 type AboutNoAccount struct{}
 
 func (AboutAccount) about()   {}
-func (AboutMessage) about()   {}
 func (AboutDelivery) about()  {}
 func (AboutNoAccount) about() {}
 
 // JobsOfAccount lists up to limit jobs that are about an account, from one id
-// on: those whose arguments name it, a message of it, or the delivery of an
-// event of it. It walks over the queue, which is why it is no part of the delete.
+// on: those whose arguments name it, or the delivery of an event of
+// it. It walks over the queue, which is why it is no part of the delete.
 func (rx *Rx) JobsOfAccount(account, after int64, limit int) ([]int64, error) {
 	return rx.findIDs("jobs j", after, limit, `
 		j.args ->> '$.account' = ?4
-		OR EXISTS (SELECT 1 FROM messages m WHERE m.id = j.args ->> '$.message' AND m.account_id = ?4)
 		OR EXISTS (SELECT 1 FROM deliveries d JOIN events e ON e.id = d.event
 			WHERE d.id = j.args ->> '$.delivery' AND e.account_id = ?4)`, account)
 }

@@ -81,8 +81,9 @@ type NewJob struct {
 type Dispatcher interface {
 	// Admit decides how a due job is stored, and reserves a worker for AdmitNow.
 	// It is called on the writer, so that its decisions have the order in which
-	// the rows are written.
-	Admit(kind, lane string) (Admission, time.Duration)
+	// the rows are written. The time is how long the lease of AdmitNow lasts, or how
+	// long a job of AdmitLater waits until it is due.
+	Admit(Job) (Admission, time.Duration)
 	// Start takes a job for which Admit reserved a worker, once it is durable.
 	Start(Job)
 	// Withdraw gives a reservation back: its transaction was undone.
@@ -148,14 +149,18 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 	admitted := d != nil && j.DueAt == tx.Now
 
 	// A due job may start at once: then it is stored as leased, which saves the
-	// claim. Its worker is reserved here and given back if nothing is committed.
+	// claim. Its worker is reserved here and given back if nothing is committed. One
+	// whose turn has not come is not run before, only to be put back.
 	if admitted {
-		switch admission, lease := d.Admit(j.Kind, j.Lane); admission {
+		switch admission, time := d.Admit(j); admission {
 		case AdmitNow:
 			tx.OnUndo(func() { d.Withdraw(j.Kind, j.Lane) })
-			j.State, j.Runs, j.LeasedUntil = JobRunning, 1, tx.Now.Add(lease)
+			j.State, j.Runs, j.LeasedUntil = JobRunning, 1, tx.Now.Add(time)
 		case AdmitHeld:
 			j.State = JobHeld
+		case AdmitLater:
+			j.DueAt = tx.Now.Add(time)
+			admitted = time == 0
 		}
 	}
 

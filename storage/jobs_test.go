@@ -82,14 +82,18 @@ func TestJobWithArgumentsThatAreNoJSONIsRefused(t *testing.T) {
 // runner records what storage tells it.
 type runner struct {
 	admission storage.Admission
-	busy      string // the lane that is
-	unsettled string // the lane whose last run is
+	turn      time.Duration // for which AdmitLater waits
+	busy      string        // the lane that is
+	unsettled string        // the lane whose last run is
 	heard     []string
 	started   []storage.Job
 }
 
-func (r *runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
-	r.heard = append(r.heard, "admit "+kind+" "+lane)
+func (r *runner) Admit(j storage.Job) (storage.Admission, time.Duration) {
+	r.heard = append(r.heard, "admit "+j.Kind+" "+j.Lane)
+	if r.admission == storage.AdmitLater {
+		return r.admission, r.turn
+	}
 	return r.admission, time.Minute
 }
 
@@ -116,22 +120,24 @@ func TestJobIsHandedToTheRunnerAfterTheCommit(t *testing.T) {
 	for name, c := range map[string]struct {
 		admission storage.Admission
 		delay     time.Duration
+		turn      time.Duration
 		fails     bool
 		state     string
 		heard     []string
 	}{
-		"now":               {storage.AdmitNow, 0, false, storage.JobRunning, []string{"admit send a", "written", "start 1"}},
-		"held":              {storage.AdmitHeld, 0, false, storage.JobHeld, []string{"admit send a", "written", "wait 1"}},
-		"later":             {storage.AdmitLater, 0, false, storage.JobDue, []string{"admit send a", "written", "wait 1"}},
-		"not due yet":       {storage.AdmitNow, time.Hour, false, storage.JobDue, []string{"written", "stored send in 1h0m0s"}},
-		"now, but undone":   {storage.AdmitNow, 0, true, "", []string{"admit send a", "written", "withdraw send a", "admit send a", "written", "withdraw send a"}},
-		"later, but undone": {storage.AdmitLater, 0, true, "", []string{"admit send a", "written", "admit send a", "written"}},
+		"now":               {storage.AdmitNow, 0, 0, false, storage.JobRunning, []string{"admit send a", "written", "start 1"}},
+		"held":              {storage.AdmitHeld, 0, 0, false, storage.JobHeld, []string{"admit send a", "written", "wait 1"}},
+		"in its turn":       {storage.AdmitLater, 0, time.Minute, false, storage.JobDue, []string{"admit send a", "written", "stored send in 1m0s"}},
+		"later":             {storage.AdmitLater, 0, 0, false, storage.JobDue, []string{"admit send a", "written", "wait 1"}},
+		"not due yet":       {storage.AdmitNow, time.Hour, 0, false, storage.JobDue, []string{"written", "stored send in 1h0m0s"}},
+		"now, but undone":   {storage.AdmitNow, 0, 0, true, "", []string{"admit send a", "written", "withdraw send a", "admit send a", "written", "withdraw send a"}},
+		"later, but undone": {storage.AdmitLater, 0, 0, true, "", []string{"admit send a", "written", "admit send a", "written"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
 				db := open(t, newFile(t))
-				r := &runner{admission: c.admission}
+				r := &runner{admission: c.admission, turn: c.turn}
 				db.SetDispatcher(r)
 				oops := errors.New("oops")
 				err := db.Update(context.Background(), func(tx *storage.Tx) error {

@@ -130,7 +130,7 @@ func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 	return tx.execOne(`
 		UPDATE messages
 		SET media_id = ?, media_status = ?, updated_at = ?
-		WHERE id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.ID)
+		WHERE number = ? AND id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
 }
 
 // MarkMediaFailed records that the media of a message could not be fetched.
@@ -140,7 +140,7 @@ func (tx *Tx) MarkMediaFailed(m *Message) error {
 	return tx.execOne(`
 		UPDATE messages
 		SET media_status = ?, updated_at = ?
-		WHERE id = ?`, m.MediaStatus, m.UpdatedAt, m.ID)
+		WHERE number = ? AND id = ?`, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
 }
 
 // MarkMediaUploaded records under which id the provider has a file from a number,
@@ -169,7 +169,7 @@ func (tx *Tx) DetachMedia(id string, limit int) (int64, error) {
 	return tx.exec(`
 		UPDATE messages
 		SET media_id = NULL
-		WHERE id IN (SELECT id FROM messages WHERE media_id = ? LIMIT ?)`, id, limit)
+		WHERE number IN (SELECT number FROM messages WHERE media_id = ? LIMIT ?)`, id, limit)
 }
 
 // DeleteMedia removes the row of media. It does nothing when there is none.

@@ -10,21 +10,21 @@ type MessageEdit struct {
 }
 
 // MessageEdits lists the earlier versions of a message, oldest first.
-func (rx *Rx) MessageEdits(message string) ([]MessageEdit, error) {
+func (rx *Rx) MessageEdits(m Message) ([]MessageEdit, error) {
 	var all []MessageEdit
 	err := rx.list(&all, `
 		SELECT version, content, body, edited_at, provider_id
 		FROM message_edits
-		WHERE message_id = ?
-		ORDER BY version`, message)
+		WHERE message = ?
+		ORDER BY version`, m.Number)
 	return all, err
 }
 
 // EditMessage gives a message the content that m has, and keeps the one before.
 func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	_, err := tx.exec(`
-		INSERT INTO message_edits (message_id, version, content, body, edited_at, provider_id)
-		VALUES (?, ?, ?, ?, ?, ?)`, m.ID, before.Version, before.Content, before.Body, before.EditedAt, before.ProviderID)
+		INSERT INTO message_edits (message, version, content, body, edited_at, provider_id)
+		VALUES (?, ?, ?, ?, ?, ?)`, m.Number, before.Version, before.Content, before.Body, before.EditedAt, before.ProviderID)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	return tx.execOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
-		WHERE id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.ID)
+		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.Number, m.ID)
 }
 
 // UpgradeMessage gives a message that could not be shown at first the content
@@ -43,13 +43,16 @@ func (tx *Tx) UpgradeMessage(m *Message) error {
 	return tx.execOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
-		WHERE id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.ID)
+		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
 }
 
 // MarkRevoked records that a message was deleted for everyone; false when it was
 // before. The content stays.
 func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
-	n, err := tx.exec(`UPDATE messages SET is_revoked = 1, updated_at = ? WHERE id = ? AND is_revoked = 0`, tx.Now, m.ID)
+	n, err := tx.exec(`
+		UPDATE messages
+		SET is_revoked = 1, updated_at = ?
+		WHERE number = ? AND id = ? AND is_revoked = 0`, tx.Now, m.Number, m.ID)
 	m.IsRevoked, m.UpdatedAt = true, tx.Now
 	return n > 0, err
 }

@@ -12,6 +12,7 @@ const (
 // Message is a message in either direction, with what the API shows of its
 // contact, its account and its media.
 type Message struct {
+	Number            int64   `db:"number"` // of its row, for statements that every message needs
 	ID                string  `db:"id"`
 	AccountID         int64   `db:"account_id"`
 	ConversationID    string  `db:"conversation_id"`
@@ -32,6 +33,7 @@ type Message struct {
 	ErrorMessage      *string `db:"error_message"`
 	ErrorProviderCode *int    `db:"error_provider_code"`
 	IsRevoked         bool    `db:"is_revoked"`
+	Reported          int     `db:"reported"` // see MarkStatus
 	PlayedAt          Time    `db:"played_at"`
 	EditedAt          Time    `db:"edited_at"`
 	SentAt            Time    `db:"sent_at"`
@@ -77,9 +79,10 @@ func (m Message) To() *string {
 	return m.ContactPhone
 }
 
-const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source,
+const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source,
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
-	m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
+	m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.reported,
+	m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
 	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
 	c.username AS contact_username, c.name AS contact_name,
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
@@ -88,9 +91,10 @@ const messageColumns = `m.id, m.account_id, m.conversation_id, m.contact_id, m.d
 // fields are where messageColumns go.
 func (m *Message) fields() []any {
 	return []any{
-		&m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
+		&m.Number, &m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
-		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
+		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.Reported,
+		&m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
 		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
 		&m.AccountPhone, &m.AccountNumberID,
 		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename,
@@ -108,18 +112,17 @@ func (rx *Rx) Message(account int64, id string) (Message, error) {
 	err := rx.scan(m.fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
-		WHERE m.id = ? AND m.account_id = ?`, id, account)
+		WHERE m.account_id = ? AND m.id = ?`, account, id)
 	return m, err
 }
 
-// OutboundMessage finds a message that goes out by its id alone, which only our
-// own jobs have.
-func (rx *Rx) OutboundMessage(id string) (Message, error) {
+// OutboundMessage finds a message of an account that goes out.
+func (rx *Rx) OutboundMessage(account int64, id string) (Message, error) {
 	var m Message
 	err := rx.scan(m.fields(), `
 		SELECT `+messageColumns+`
 		FROM `+messageTables+`
-		WHERE m.id = ? AND m.direction = 'outbound'`, id)
+		WHERE m.account_id = ? AND m.id = ? AND m.direction = 'outbound'`, account, id)
 	return m, err
 }
 
@@ -139,9 +142,11 @@ func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, er
 func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error) {
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
 	err := rx.scan([]any{
-		&m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt, &m.ContactPhone, &m.ContactBSUID,
+		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.Reported, &m.PlayedAt,
+		&m.ContactPhone, &m.ContactBSUID,
 	}, `
-		SELECT m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.played_at, c.phone_number, c.bsuid
+		SELECT m.number, m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.reported, m.played_at,
+			c.phone_number, c.bsuid
 		FROM messages m JOIN contacts c ON c.id = m.contact_id
 		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
 	return m, err
@@ -161,8 +166,8 @@ type MessageFilter struct {
 // Messages lists an account's messages, newest first, and tells how far it came:
 // to Last, unless the page was full or its time was up before.
 func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
-	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
-		after = After{Key: f.CreatedBefore} // before every id of that instant
+	if before := firstID(PrefixMessage, f.CreatedBefore); f.CreatedBefore != 0 && before < after.ID {
+		after.ID = before
 	}
 	return findPage[Message](rx, f.listQuery(account), after, limit)
 }
@@ -176,11 +181,10 @@ func (f MessageFilter) listQuery(account int64) listQuery {
 		table:   "messages m",
 		index:   "messages_of_account",
 		joins:   messageJoins,
-		key:     "m.created_at",
 		id:      "m.id",
 	}
 	if f.CreatedAfter != 0 {
-		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+		q.end.ID = firstID(PrefixMessage, f.CreatedAfter+1)
 	}
 
 	q.byIndex("m.account_id = ?", true, account)
@@ -205,12 +209,13 @@ func (f MessageFilter) listQuery(account int64) listQuery {
 	return q
 }
 
-// InsertMessage stores a new message and fills in its id and times.
+// InsertMessage stores a new message and fills in its number, its id and its times.
 func (tx *Tx) InsertMessage(m *Message) error {
 	m.ID = tx.NewID(PrefixMessage)
 	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
 
-	_, err := tx.exec(`
+	var err error
+	m.Number, err = tx.insert(`
 		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source,
 			provider_id, recipient, phone_number,
 			content, body, context, media_id, media_status, sent_at, created_at, updated_at)
@@ -238,9 +243,10 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	n, err := tx.exec(`
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
-		WHERE id = ? AND provider_id IS NULL AND (status = 'queued' OR status = 'pending')`, providerID, status, tx.Now, m.ID)
+		WHERE number = ? AND id = ? AND provider_id IS NULL AND (status = 'queued' OR status = 'pending')`,
+		providerID, status, tx.Now, m.Number, m.ID)
 	if err == nil && n == 0 {
-		status, err = tx.markSentLate(m.ID, providerID)
+		status, err = tx.markSentLate(m, providerID)
 	}
 	if err != nil || status == "" {
 		return false, err
@@ -252,8 +258,8 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 
 // markSentLate is markSent for a message that has moved on. The status is "" if
 // nothing is left to do.
-func (tx *Tx) markSentLate(id string, providerID *string) (status string, err error) {
-	err = tx.scan([]any{&status}, `SELECT status FROM messages WHERE id = ? AND provider_id IS NULL`, id)
+func (tx *Tx) markSentLate(m *Message, providerID *string) (status string, err error) {
+	err = tx.scan([]any{&status}, `SELECT status FROM messages WHERE number = ? AND id = ? AND provider_id IS NULL`, m.Number, m.ID)
 	if err != nil {
 		return "", IgnoreNotFound(err)
 	}
@@ -262,32 +268,43 @@ func (tx *Tx) markSentLate(id string, providerID *string) (status string, err er
 	return status, tx.execOne(`
 		UPDATE messages
 		SET provider_id = ?, status = ?, updated_at = ?
-		WHERE id = ?`, providerID, status, tx.Now, id)
+		WHERE number = ?`, providerID, status, tx.Now, m.Number)
 }
 
 // readThread reads the state of a message's conversation. Whoever holds the message
 // read it before a call that may have taken minutes. If its contact was merged into
 // another meanwhile, the message has gone along, and now shows what it has become.
 func (tx *Tx) readThread(m *Message) error {
-	var contact string
-	err := tx.scan([]any{&m.ConversationStatus, &contact}, `SELECT status, contact_id FROM conversations WHERE id = ?`, m.ConversationID)
-	if err == nil && contact == m.ContactID || IgnoreNotFound(err) != nil {
+	state, err := tx.db.caches.states.find(&tx.Rx, m.ConversationID)
+	m.ConversationStatus = state.status
+	if err == nil && state.contact == m.ContactID || IgnoreNotFound(err) != nil {
 		return err
 	}
 
-	t, err := tx.ThreadOf(m.ID)
+	t, err := tx.ThreadOf(*m)
 	m.SetThread(t)
 	return err
+}
+
+// reportedBits are the bits of the states in messages.reported.
+var reportedBits = map[string]int{
+	MessageSent:      1 << 0,
+	MessageDelivered: 1 << 1,
+	MessageRead:      1 << 2,
+	MessageFailed:    1 << 3,
+	StatusPlayed:     1 << 4,
 }
 
 // MarkStatus moves a message to the state that a callback reports, and records the
 // callback. It returns false for one that came before.
 func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
-	n, err := tx.exec(`
-		INSERT OR IGNORE INTO message_statuses (message_id, status, at)
-		VALUES (?, ?, ?)`, m.ID, reported, at)
-	if err != nil || n == 0 {
-		return false, err
+	bit := reportedBits[reported]
+	if bit == 0 {
+		if first, err := tx.recordStatus(m, reported, at); err != nil || !first {
+			return false, err
+		}
+	} else if m.Reported&bit != 0 {
+		return false, nil
 	}
 
 	if reported == StatusPlayed {
@@ -298,19 +315,28 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 		m.Status = NextStatus(m.Status, reported)
 	}
 
-	m.UpdatedAt = tx.Now
+	m.Reported, m.UpdatedAt = m.Reported|bit, tx.Now
 	return true, tx.execOne(`
 		UPDATE messages
-		SET status = ?, played_at = ?, updated_at = ?
-		WHERE id = ?`, m.Status, m.PlayedAt, m.UpdatedAt, m.ID)
+		SET status = ?, reported = ?, played_at = ?, updated_at = ?
+		WHERE number = ? AND id = ?`, m.Status, m.Reported, m.PlayedAt, m.UpdatedAt, m.Number, m.ID)
+}
+
+// recordStatus records a callback with a state that has no bit. It returns false for
+// one that came before.
+func (tx *Tx) recordStatus(m *Message, reported string, at Time) (bool, error) {
+	n, err := tx.exec(`
+		INSERT OR IGNORE INTO message_statuses (message, status, at)
+		VALUES (?, ?, ?)`, m.Number, reported, at)
+	return n > 0, err
 }
 
 // MarkPending records that a message was tried and will be tried again.
-func (tx *Tx) MarkPending(id string) error {
+func (tx *Tx) MarkPending(m Message) error {
 	_, err := tx.exec(`
 		UPDATE messages
 		SET status = 'pending', updated_at = ?
-		WHERE id = ? AND status = 'queued'`, tx.Now, id)
+		WHERE number = ? AND id = ? AND status = 'queued'`, tx.Now, m.Number, m.ID)
 	return err
 }
 
@@ -319,7 +345,7 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	n, err := tx.exec(`
 		UPDATE messages
 		SET status = 'failed', error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
-		WHERE id = ? AND error_code IS NULL`, code, message, providerCode, tx.Now, m.ID)
+		WHERE number = ? AND id = ? AND error_code IS NULL`, code, message, providerCode, tx.Now, m.Number, m.ID)
 	if err == nil && n > 0 {
 		m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
 	}

@@ -56,7 +56,7 @@ func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
 	scan := regexp.MustCompile(`SCAN|AUTOMATIC`) // a sort of the few that were found may be
 	for name, run := range map[string]func(tx *storage.Tx) error{
 		"by id":          func(tx *storage.Tx) error { _, err := tx.Message(h.account.ID, m.ID); return err },
-		"by id alone":    func(tx *storage.Tx) error { _, err := tx.OutboundMessage(m.ID); return err },
+		"by id alone":    func(tx *storage.Tx) error { _, err := tx.OutboundMessage(m.AccountID, m.ID); return err },
 		"by provider id": func(tx *storage.Tx) error { _, _ = tx.MessageByProviderID(h.account.ID, "x"); return nil },
 		"reported":       func(tx *storage.Tx) error { _, _ = tx.ReportedMessage(h.account.ID, "x"); return nil },
 		"by phone":       func(tx *storage.Tx) error { _, err := tx.ContactByPhone(h.account.ID, "+15551234567"); return err },
@@ -71,7 +71,7 @@ func TestEveryStatementAboutOneMessageSeeksByAnIndex(t *testing.T) {
 		"template":       func(tx *storage.Tx) error { _, _ = tx.Template(h.account.ID, "a", "en"); return nil },
 		"quota":          func(tx *storage.Tx) error { _, err := tx.MessagesThisMonth(h.account.OrganizationID); return err },
 		"sent":           func(tx *storage.Tx) error { _, err := tx.MarkSent(&m, "wamid.x"); return err },
-		"pending":        func(tx *storage.Tx) error { return tx.MarkPending(m.ID) },
+		"pending":        func(tx *storage.Tx) error { return tx.MarkPending(m) },
 		"parked":         func(tx *storage.Tx) error { _, err := tx.TakeParkedStatuses(h.account.ID, "x"); return err },
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
@@ -175,7 +175,7 @@ func TestMarkSentMovesAMessageAsNextStatusDoes(t *testing.T) {
 				is.Equal(m.Status, want)
 				is.Equal(m.ConversationStatus, "pending")
 				storagetest.View(t, db, func(rx *storage.Rx) error {
-					stored, err := rx.OutboundMessage(m.ID)
+					stored, err := rx.OutboundMessage(m.AccountID, m.ID)
 					is.Equal(stored.Status, want)
 					return err
 				})
@@ -198,7 +198,7 @@ func TestOnlyAVoiceNoteIsPlayedAndOnlyOnce(t *testing.T) {
 				storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.MarkStatus(&m, storage.StatusPlayed, at); return err })
 			}
 			storagetest.View(t, db, func(rx *storage.Rx) error {
-				stored, err := rx.OutboundMessage(m.ID)
+				stored, err := rx.OutboundMessage(m.AccountID, m.ID)
 				is.Equal(stored.PlayedAt, want)
 				is.Equal(stored.Status, storage.MessageQueued) // it is no state
 				return err
@@ -218,12 +218,12 @@ func TestWhatIsRareAmongMessagesHasAnIndexOfItsOwn(t *testing.T) {
 		run  func(*storage.Tx) error
 		uses string
 	}{
-		"failures":               {list(storage.MessageFilter{Status: storage.MessageFailed}), "INDEX messages_failed (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
-		"failures of a type":     {list(storage.MessageFilter{Status: storage.MessageFailed, Type: "text"}), "INDEX messages_failed (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
-		"what came in":           {list(storage.MessageFilter{Direction: storage.Inbound}), "INDEX messages_inbound (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
+		"failures":               {list(storage.MessageFilter{Status: storage.MessageFailed}), "INDEX messages_failed (account_id=? AND id>? AND id<?)"},
+		"failures of a type":     {list(storage.MessageFilter{Status: storage.MessageFailed, Type: "text"}), "INDEX messages_failed (account_id=? AND id>? AND id<?)"},
+		"what came in":           {list(storage.MessageFilter{Direction: storage.Inbound}), "INDEX messages_inbound (account_id=? AND id>? AND id<?)"},
 		"failures in a thread":   {list(storage.MessageFilter{Status: storage.MessageFailed, ConversationID: "c"}), "INDEX messages_of_conversation (conversation_id=?"},
-		"what is left to read":   {func(tx *storage.Tx) error { _, err := tx.CountUnreadAfter(m); return err }, "INDEX messages_of_conversation (conversation_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
-		"everything of a number": {list(storage.MessageFilter{}), "INDEX messages_of_account (account_id=? AND (created_at,id)>(?,?) AND (created_at,id)<(?,?))"},
+		"what is left to read":   {func(tx *storage.Tx) error { _, err := tx.CountUnreadAfter(m); return err }, "INDEX messages_of_conversation (conversation_id=? AND id>? AND id<?)"},
+		"everything of a number": {list(storage.MessageFilter{}), "INDEX messages_of_account (account_id=? AND id>? AND id<?)"},
 	} {
 		storagetest.Update(t, db, func(tx *storage.Tx) error {
 			plans, err := tx.Plans(func() error { return c.run(tx) })

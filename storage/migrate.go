@@ -11,12 +11,13 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
 
 // SchemaVersion is what schema.sql describes; PRAGMA user_version holds a file's.
-const SchemaVersion = 4
+const SchemaVersion = 5
 
 // applicationID marks a file as ours: "cnfb" in PRAGMA application_id.
 const applicationID = 0x636e6662
@@ -190,17 +191,46 @@ func migrate(o Options, files fs.FS, newest int) (err error) {
 		return fmt.Errorf("upgrade %s: %w", o.Path, err)
 	}
 
+	say := func(format string, args ...any) {
+		if o.OnUpgrade != nil {
+			o.OnUpgrade(fmt.Sprintf(format, args...))
+		}
+	}
+
+	say("the database is copied before its upgrade from schema %d to %d", version, newest)
 	if err := copyBeforeUpgrade(conn, o.Path, version); err != nil {
 		return fmt.Errorf("copy %s before its upgrade: %w", o.Path, err)
 	}
 
 	for _, step := range steps {
-		if err := runMigration(conn, step); err != nil {
+		say("the database is upgraded to schema %d", step.version)
+		if err := watchUpgrade(o.Path, say, func() error { return runMigration(conn, step) }); err != nil {
 			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d",
 				o.Path, step.version, step.name, err, step.version-1)
 		}
 	}
 	return nil
+}
+
+// upgradeReport is how often the progress of a long step is told.
+const upgradeReport = 2 * time.Second
+
+// watchUpgrade tells, while a step of an upgrade runs, how much it has written so far:
+// all that it writes is in the log until it is done.
+func watchUpgrade(path string, say func(string, ...any), run func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- run() }()
+
+	tick := time.NewTicker(upgradeReport)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tick.C:
+			say("%d MB are written so far", logSize(path)>>20)
+		}
+	}
 }
 
 // lockDir makes processes that start at once upgrade one after the other.

@@ -80,6 +80,21 @@ func TestNewestMigrationHasTheNumberOfTheSchema(t *testing.T) {
 	is.Equal(len(names)+1, storage.SchemaVersion)
 }
 
+func TestAnUpgradeTellsHowFarItIs(t *testing.T) {
+	is := is.New(t)
+	o := frozenFile(t, 4)
+	var told []string
+	o.OnUpgrade = func(progress string) { told = append(told, progress) }
+	upgrade(t, o)
+	is.Equal(told[:2], []string{
+		fmt.Sprintf("the database is copied before its upgrade from schema 4 to %d", storage.SchemaVersion),
+		"the database is upgraded to schema 5",
+	})
+	told = nil
+	upgrade(t, o)
+	is.Equal(len(told), 0) // nothing is left to do
+}
+
 func TestMigrationsRunInOrder(t *testing.T) {
 	is := is.New(t)
 	o := newFile(t)

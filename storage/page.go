@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -36,7 +38,7 @@ type listQuery struct {
 	table      string
 	index      string
 	joins      string
-	key, id    string // the columns of its order, descending, which end the index
+	key, id    string // the columns of its order, descending, which end the index; key is "" for a list in the order of ids
 	where      []string
 	args       []any // of where
 	filters    []string
@@ -108,6 +110,69 @@ func findPage[T any](rx *Rx, q listQuery, after After, limit int) ([]T, After, e
 	}
 }
 
+// findMerged is findPage for a list that is put together of several, none of which has a
+// row of another; key is where a row stands in them. The page is complete only as far as
+// all of them came.
+func findMerged[T any](rx *Rx, lists []listQuery, key func(T) After, after After, limit int) (page []T, reached After, err error) {
+	if len(lists) == 1 {
+		return findPage[T](rx, lists[0], after, limit)
+	}
+	page = []T{} // JSON writes nil as null
+
+	for _, q := range lists {
+		var until After
+		if page, until, err = mergePage(rx, page, q, key, after, limit); err != nil {
+			return nil, Last, err
+		}
+		reached = higher(reached, until)
+	}
+
+	behind := func(row T) bool { return higher(reached, key(row)) != key(row) }
+	if end := slices.IndexFunc(page, behind); end >= 0 {
+		page = page[:end]
+	}
+	return page, reached, nil
+}
+
+// mergePage puts another list into a page, of which no more than limit rows stay, so
+// that many lists take no more memory than one. It tells how far that list is in the
+// page: to Last, unless its time was up before. The rows are small, so no budget cuts the
+// list: it would leave holes in the page.
+func mergePage[T any](rx *Rx, page []T, q listQuery, key func(T) After, after After, limit int) ([]T, After, error) {
+	// Nothing is read that would be behind a page that is full.
+	if len(page) == limit {
+		q.end = higher(q.end, key(page[limit-1]))
+	}
+
+	rows, until, err := findPage[T](rx.Within(nil), q, after, limit)
+	if err != nil {
+		return nil, Last, err
+	}
+	if len(rows) == limit {
+		until = Last // what is behind them is behind the page
+	}
+	return mergeRows(page, rows, key, limit), until, nil
+}
+
+// higher is that of two places which comes first in a list.
+func higher(a, b After) After {
+	if a.Key > b.Key || a.Key == b.Key && a.ID > b.ID {
+		return a
+	}
+	return b
+}
+
+// mergeRows puts the rows of another list into a page, of which no more than limit stay. A
+// row may have come from one list to the other while they were read, and is in it once.
+func mergeRows[T any](page, rows []T, key func(T) After, limit int) []T {
+	page = append(page, rows...)
+	slices.SortFunc(page, func(a, b T) int {
+		return cmp.Or(cmp.Compare(key(b).Key, key(a).Key), cmp.Compare(key(b).ID, key(a).ID))
+	})
+	page = slices.CompactFunc(page, func(a, b T) bool { return key(a) == key(b) })
+	return page[:min(len(page), limit)]
+}
+
 // countRows counts all rows that the filters leave, range by range.
 func countRows(rx *Rx, q listQuery) (total int, err error) {
 	after := First
@@ -137,12 +202,17 @@ func (q *listQuery) boundary(rx *Rx, after After, n int) (After, error) {
 		ID  string `db:"id"`
 	}
 
+	key := q.key
+	if key == "" {
+		key = "0"
+	}
+
 	where, args := q.within(after, q.end)
 	err := rx.get(&row, `
-		SELECT `+q.key+` AS key, `+q.id+` AS id
+		SELECT `+key+` AS key, `+q.id+` AS id
 		FROM `+q.table+` INDEXED BY `+q.index+`
 		WHERE `+strings.Join(where, " AND ")+`
-		ORDER BY `+q.key+` DESC, `+q.id+` DESC
+		ORDER BY `+q.order()+`
 		LIMIT 1 OFFSET ?`, append(args, n-1)...)
 	if errors.Is(err, ErrNotFound) {
 		return q.end, nil
@@ -159,7 +229,7 @@ func readRange[T any](rx *Rx, q listQuery, after, until After, limit int) ([]T, 
 		SELECT `+q.columns+`
 		FROM `+q.table+` INDEXED BY `+q.index+` `+q.joins+`
 		WHERE `+strings.Join(where, " AND ")+`
-		ORDER BY `+q.key+` DESC, `+q.id+` DESC
+		ORDER BY `+q.order()+`
 		LIMIT ?`, args...)
 }
 
@@ -239,8 +309,19 @@ func readRows[T any](rx *Rx, query string, args ...any) (all []T, err error) {
 
 // within are the conditions that the index answers, with the bounds of a range.
 func (q *listQuery) within(after, until After) (where []string, args []any) {
+	where, args = append(where, q.where...), append(args, q.args...)
+	if q.key == "" {
+		return append(where, q.id+` < ?`, q.id+` >= ?`), append(args, after.ID, until.ID)
+	}
+
 	order := `(` + q.key + `, ` + q.id + `)`
-	where = append(append(where, q.where...), order+` < (?, ?)`, order+` >= (?, ?)`)
-	args = append(append(args, q.args...), after.Key, after.ID, until.Key, until.ID)
-	return where, args
+	return append(where, order+` < (?, ?)`, order+` >= (?, ?)`), append(args, after.Key, after.ID, until.Key, until.ID)
+}
+
+// order is the order of the list.
+func (q *listQuery) order() string {
+	if q.key == "" {
+		return q.id + ` DESC`
+	}
+	return q.key + ` DESC, ` + q.id + ` DESC`
 }

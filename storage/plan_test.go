@@ -196,7 +196,7 @@ func TestBusyTablesTakeRowsWithoutTemporaryIndexes(t *testing.T) {
 			return tx.InsertEvent(storage.Event{ID: "evt_1", OrganizationID: organization, Type: "t", Source: "svc", Payload: []byte("{}")}, "")
 		},
 		"a word in a conversation": func(tx *storage.Tx) error { return tx.MarkMessageWritten(h.conversation.ID) },
-		"a step of a message":      func(tx *storage.Tx) error { return tx.MarkPending(m.ID) },
+		"a step of a message":      func(tx *storage.Tx) error { return tx.MarkPending(m) },
 		"a lease": func(tx *storage.Tx) error {
 			_, _, err := tx.ClaimDue("send", 1, time.Minute, func(string) bool { return true })
 			return err

@@ -52,26 +52,30 @@ func (rx *Rx) PurgedAccounts(p PurgeScope) ([]int64, error) {
 // being sent, and whose media is not being fetched.
 const nothingPending = `status NOT IN ('queued', 'pending') AND coalesce(media_status, '') <> 'fetching'`
 
-// OldMessages lists the messages of an account from before a time, oldest first.
+// OldMessages lists those from before a time among the next messages of an account, oldest
+// first. It looks at up to limit, and no further: behind a younger one there are no
+// older ones, unless the clock was set, and those are found when the younger are gone.
 func (rx *Rx) OldMessages(account int64, before Time, after Row, limit int) ([]Row, error) {
 	var rows []Row
 	err := rx.list(&rows, `
 		SELECT created_at, id FROM messages
-		WHERE account_id = ? AND created_at < ? AND (created_at, id) > (?, ?)
-		ORDER BY created_at, id
-		LIMIT ?`, account, before, after.At, after.ID, limit)
-	return rows, err
+		WHERE account_id = ? AND id > ?
+		ORDER BY id
+		LIMIT ?`, account, after.ID, limit)
+	return slices.DeleteFunc(rows, func(r Row) bool { return r.At >= before }), err
 }
 
-// DeleteMessages deletes messages, but none with something under way, and the
+// DeleteMessages deletes messages of an account, but none with something under way, and the
 // media that came with them. What UnreadLeft has counted is left unread. It returns
 // how many there were of both, and the files that have lost a row.
-func (tx *Tx) DeleteMessages(rows []Row, unread map[string]UnreadCount) (messages, media int64, sums []string, err error) {
+func (tx *Tx) DeleteMessages(
+	account int64, rows []Row, unread map[string]UnreadCount,
+) (messages, media int64, sums []string, err error) {
 	var mediaIDs []string
 	err = tx.list(&mediaIDs, `
 		DELETE FROM messages
-		WHERE id IN (SELECT value FROM json_each(?)) AND `+nothingPending+`
-		RETURNING coalesce(media_id, '')`, idList(rows))
+		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND `+nothingPending+`
+		RETURNING coalesce(media_id, '')`, account, idList(rows))
 	if err == nil {
 		err = tx.markUnread(unread)
 	}

@@ -24,16 +24,16 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 		uses string
 	}{
 		"messages": {func(tx *storage.Tx) error { _, err := tx.OldMessages(1, 9, after, 10); return err },
-			"COVERING INDEX messages_of_account (account_id=? AND (created_at,id)>(?,?) AND created_at<?)"},
+			"INDEX messages_of_account (account_id=? AND id>?)"},
 		"events":                    {func(tx *storage.Tx) error { _, err := tx.OldEvents(everybody, after, 10); return err }, "events_by_age ((created_at,id)>(?,?) AND created_at<?)"},
 		"events of an organization": {func(tx *storage.Tx) error { _, err := tx.OldEvents(org, after, 10); return err }, "events_by_age ((created_at,id)>(?,?) AND created_at<?)"},
 		"calls": {func(tx *storage.Tx) error { _, err := tx.OldAPICalls(everybody, after, 10); return err },
 			"api_log_by_age (created_at>? AND created_at<?)"},
 		"raw callbacks":   {func(tx *storage.Tx) error { _, err := tx.OldRawCallbacks(org, after, 10); return err }, "raw_callbacks_by_age"},
-		"delete messages": {func(tx *storage.Tx) error { _, _, _, err := tx.DeleteMessages(rows, nil); return err }, "messages USING INDEX sqlite_autoindex_messages_1 (id=?)"},
+		"delete messages": {func(tx *storage.Tx) error { _, _, _, err := tx.DeleteMessages(1, rows, nil); return err }, "messages USING INDEX messages_of_account (account_id=? AND id=?)"},
 		"messages of a contact": {func(tx *storage.Tx) error { _, err := tx.MessagesOfContact("c", after, 10); return err },
-			"COVERING INDEX messages_of_conversation (conversation_id=? AND (created_at,id)>(?,?))"},
-		"threads of messages": {func(tx *storage.Tx) error { _, err := tx.UnreadLeft(rows, true); return err }, "messages USING INDEX sqlite_autoindex_messages_1 (id=?)"},
+			"INDEX messages_of_conversation (conversation_id=? AND id>?)"},
+		"threads of messages": {func(tx *storage.Tx) error { _, err := tx.UnreadLeft(1, rows, true); return err }, "messages USING INDEX messages_of_account (account_id=? AND id=?)"},
 		"unread that stay":    {func(tx *storage.Tx) error { _, err := tx.UnreadAfter("v", after, true, 10); return err }, "messages_of_conversation (conversation_id=?)"},
 		"mark unread":         {func(tx *storage.Tx) error { return tx.MarkUnread(map[string]storage.UnreadCount{"v": {}}) }, "conversations USING INDEX sqlite_autoindex_conversations_1 (id=?)"},
 		"delete events":       {func(tx *storage.Tx) error { _, _, err := tx.DeleteEvents(rows, 9, true); return err }, "deliveries_of_event (event=?)"},
@@ -108,7 +108,7 @@ func TestMessagesUnderWayAreNotPurged(t *testing.T) {
 		return rx.CountPurge(storage.PurgeScope{Before: storage.Now() + 1})
 	})
 	is.Equal(counted, storage.PurgeCounts{Messages: 2})
-	is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { n, _, _, err := tx.DeleteMessages(rows, nil); return n, err }), int64(2))
+	is.Equal(update(t, db, func(tx *storage.Tx) (int64, error) { n, _, _, err := tx.DeleteMessages(1, rows, nil); return n, err }), int64(2))
 	left := view(t, db, func(rx *storage.Rx) ([]storage.Message, error) {
 		rows, _, err := rx.Messages(h.account.ID, storage.MessageFilter{}, storage.First, 10)
 		return rows, err

@@ -21,6 +21,8 @@ import (
 //   - changed: which of the cached tables the transaction may have changed so
 //     far. The rest of it reads past those caches, and the commit empties them
 //     (see cache).
+//   - added: to which of them it has added rows that leave what is cached valid. What
+//     it reads of those is not cached, because it may not be committed.
 //   - rows: how many rows the present closure has changed. A closure that works
 //     through a long list leaves the rest to the next one by it (see Tx.Full).
 //   - wrote: a statement has changed rows, or may have, since the writer called
@@ -33,14 +35,17 @@ type session struct {
 	stmts   map[string]*statement
 	lost    error
 	changed tableSet
+	added   tableSet
 	rows    int64
 	wrote   bool
+	observe func(query string) // nil but for tests: see ObserveStatements
 }
 
 // statement is a prepared statement and what it may change.
 type statement struct {
 	*sqlx.Stmt
 	changes tableSet
+	adds    tableSet
 	reads   bool // it is a SELECT
 }
 
@@ -85,6 +90,9 @@ func (s *session) prepared(query string) (*statement, error) {
 	if s.lost != nil {
 		return nil, s.lost
 	}
+	if s.observe != nil {
+		s.observe(query)
+	}
 
 	stmt, ok := s.stmts[query]
 	if !ok {
@@ -92,11 +100,12 @@ func (s *session) prepared(query string) (*statement, error) {
 		if err != nil {
 			return nil, s.translate(fmt.Errorf("prepare %q: %w", query, err))
 		}
-		stmt = &statement{Stmt: prepared, changes: changedBy(query), reads: onlyReads(query)}
+		stmt = &statement{Stmt: prepared, changes: changedBy(query), adds: addedBy(query), reads: onlyReads(query)}
 		s.stmts[query] = stmt
 	}
 
 	s.changed |= stmt.changes
+	s.added |= stmt.adds
 	return stmt, nil
 }
 
@@ -151,7 +160,7 @@ func (s *session) runOnce(query string) error {
 }
 
 // reset forgets what happened in the transaction before.
-func (s *session) reset() { s.lost, s.changed = nil, 0 }
+func (s *session) reset() { s.lost, s.changed, s.added = nil, 0, 0 }
 
 // begin starts a transaction; how is BEGIN or BEGIN IMMEDIATE.
 func (s *session) begin(how string) error {

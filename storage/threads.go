@@ -22,6 +22,19 @@ const (
 	onlyOldest = ` ORDER BY c.created_at, c.id LIMIT 1`
 )
 
+// What every message changes of its conversation. Threads in memory hold none of it: see
+// keepsThreads.
+const (
+	markMessageWritten = `
+		UPDATE conversations
+		SET last_message_at = ?, updated_at = ?
+		WHERE id = ?`
+	markMessageReceived = `
+		UPDATE conversations
+		SET unread_count = unread_count + 1, last_message_at = ?, last_inbound_at = max(last_inbound_at, ?), updated_at = ?
+		WHERE id = ?`
+)
+
 // Thread is a contact with its conversation.
 type Thread struct {
 	Contact
@@ -50,14 +63,18 @@ func (rx *Rx) Thread(account int64, contact string) (Thread, error) {
 }
 
 // ThreadOf finds the thread that a message belongs to.
-func (rx *Rx) ThreadOf(message string) (Thread, error) {
-	return rx.thread(threads+`c.id = (SELECT contact_id FROM messages WHERE id = ?)`, message)
+func (rx *Rx) ThreadOf(m Message) (Thread, error) {
+	return rx.thread(threads+`c.id = (SELECT contact_id FROM messages WHERE number = ? AND id = ?)`, m.Number, m.ID)
 }
 
 // ThreadByPhone finds the thread of the person with a number in E.164, or with an
 // alias.
 func (rx *Rx) ThreadByPhone(account int64, phone string) (Thread, error) {
-	return rx.thread(threads+withPhone, account, phone)
+	return rx.db.caches.threads.find(rx, phoneOf{account, phone})
+}
+
+func (rx *Rx) readThreadByPhone(of phoneOf) (Thread, error) {
+	return rx.thread(threads+withPhone, of.account, of.phone)
 }
 
 // ThreadByBSUID finds the thread of the person with a business-scoped user id.
@@ -94,7 +111,11 @@ func (rx *Rx) recipient(query string, account int64, identity string) (Recipient
 
 // RecipientByPhone finds whom to send to by a number in E.164, or by an alias.
 func (rx *Rx) RecipientByPhone(account int64, phone string) (Recipient, error) {
-	return rx.recipient(recipients+withPhone, account, phone)
+	return rx.db.caches.recipients.find(rx, phoneOf{account, phone})
+}
+
+func (rx *Rx) readRecipientByPhone(of phoneOf) (Recipient, error) {
+	return rx.recipient(recipients+withPhone, of.account, of.phone)
 }
 
 // RecipientByBSUID finds whom to send to by a business-scoped user id.
@@ -122,11 +143,19 @@ func (tx *Tx) InsertThreadConversation(t *Thread) error {
 func (tx *Tx) MarkMessageReceived(t *Thread, at Time) error {
 	if t.Status == ConversationResolved {
 		t.Status = ConversationOpen
+		if err := tx.execOne(`UPDATE conversations SET status = ? WHERE id = ?`, t.Status, t.ConversationID); err != nil {
+			return err
+		}
 	}
-	return tx.execOne(`
-		UPDATE conversations
-		SET status = ?, unread_count = unread_count + 1, last_message_at = ?, last_inbound_at = max(last_inbound_at, ?), updated_at = ?
-		WHERE id = ?`, t.Status, tx.Now, at, tx.Now, t.ConversationID)
+	return tx.execOne(markMessageReceived, tx.Now, at, tx.Now, t.ConversationID)
+}
+
+// threadState is what a message that was sent shows of its thread besides its contact.
+type threadState struct{ status, contact string }
+
+func (rx *Rx) readThreadState(conversation string) (s threadState, err error) {
+	err = rx.scan([]any{&s.status, &s.contact}, `SELECT status, contact_id FROM conversations WHERE id = ?`, conversation)
+	return s, err
 }
 
 // MarkReactionReceived records that the person reacted at a time, which is no message to

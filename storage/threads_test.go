@@ -228,7 +228,7 @@ func TestThreadsAreFoundByAnIndex(t *testing.T) {
 		"by number": {func(tx *storage.Tx) error { _, err := tx.ThreadByPhone(account, "+15550001111"); return err }, "contacts_phone (account_id=? AND phone_number=?)"},
 		"by id":     {func(tx *storage.Tx) error { _, _ = tx.ThreadByBSUID(account, "US.1"); return nil }, "contacts_bsuid (account_id=? AND bsuid=?)"},
 		"heard":     {func(tx *storage.Tx) error { return tx.MarkMessageReceived(&into, 1) }, "conversations USING INDEX sqlite_autoindex_conversations_1 (id=?)"},
-		"edits":     {func(tx *storage.Tx) error { _, err := tx.MessageEdits("m"); return err }, "message_edits USING PRIMARY KEY (message_id=?)"},
+		"edits":     {func(tx *storage.Tx) error { _, err := tx.MessageEdits(storage.Message{Number: 1}); return err }, "message_edits USING PRIMARY KEY (message=?)"},
 		"removed":   {func(tx *storage.Tx) error { _, err := tx.WasRemoved("1", "2"); return err }, "accounts_removed_number (phone_number_id=?)"},
 		"merge":     {func(tx *storage.Tx) error { _, err := tx.MergeThreads(&into, from); return err }, "messages_of_conversation (conversation_id=?)"},
 	} {
@@ -265,7 +265,7 @@ func TestEveryVersionOfAMessageIsKept(t *testing.T) {
 				return fmt.Errorf("the same version twice: %w", err)
 			}
 		}
-		edits, err := tx.MessageEdits(m.ID)
+		edits, err := tx.MessageEdits(m)
 		is.Equal(len(edits), 3)
 		is.Equal(string(edits[0].Content), `{"body":"hi"}`)
 		is.Equal(*edits[2].Body, "2")

@@ -9,7 +9,7 @@ package storage
 type UnreadCount struct {
 	conversation string
 	count        int
-	upTo         After // the newest message that was looked at
+	upTo         string // the newest message that was looked at
 }
 
 const (
@@ -19,7 +19,7 @@ const (
 	// inboundBehind counts those of a conversation that came in behind one.
 	inboundBehind = `
 	SELECT count(*) FROM messages
-	WHERE conversation_id = ? AND (created_at, id) > (?, ?) AND ` + countsAsUnread
+	WHERE conversation_id = ? AND id > ? AND ` + countsAsUnread
 )
 
 // CountUnreadAfter counts what came in after a message. It may be much, so it is a walk,
@@ -33,9 +33,8 @@ func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 	q := listQuery{
 		table: "messages",
 		index: "messages_of_conversation",
-		key:   "created_at",
 		id:    "id",
-		end:   After{m.CreatedAt, m.ID + " "}, // the first place behind it
+		end:   After{ID: m.ID + " "}, // the first place behind it
 	}
 	q.byIndex("conversation_id = ?", true, m.ConversationID)
 	q.filter(countsAsUnread, true)
@@ -43,40 +42,44 @@ func (rx *Rx) CountUnreadAfter(m Message) (u UnreadCount, err error) {
 	return u, err
 }
 
-// newestMessage is where the newest message of a conversation stands.
-func (rx *Rx) newestMessage(conversation string) (at After, err error) {
-	err = rx.scan([]any{&at.Key, &at.ID}, `
-		SELECT created_at, id FROM messages
+// newestMessage is the id of the newest message of a conversation.
+func (rx *Rx) newestMessage(conversation string) (id string, err error) {
+	err = rx.scan([]any{&id}, `
+		SELECT id FROM messages
 		WHERE conversation_id = ?
-		ORDER BY created_at DESC, id DESC
+		ORDER BY id DESC
 		LIMIT 1`, conversation)
-	return at, err
+	return id, err
 }
 
 // MarkRead records that an inbound message was read. The conversation's unread
 // messages are then those that came after it.
 func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 	m.Status, m.UpdatedAt = MessageRead, tx.Now
-	if err := tx.execOne(`UPDATE messages SET status = ?, updated_at = ? WHERE id = ?`, m.Status, m.UpdatedAt, m.ID); err != nil {
+	err := tx.execOne(`
+		UPDATE messages
+		SET status = ?, updated_at = ?
+		WHERE number = ? AND id = ?`, m.Status, m.UpdatedAt, m.Number, m.ID)
+	if err != nil {
 		return err
 	}
 
 	// The message may have come into another conversation after it was counted, by a
 	// merge of contacts: then all behind it counts.
 	if unread.conversation != m.ConversationID {
-		unread = UnreadCount{upTo: After{m.CreatedAt, m.ID}}
+		unread = UnreadCount{upTo: m.ID}
 	}
 
 	return tx.execOne(`
 		UPDATE conversations
 		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
-		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo.Key, unread.upTo.ID, m.ConversationID)
+		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
 }
 
-// UnreadLeft counts, before messages are deleted, what will be left unread of each
+// UnreadLeft counts, before messages of an account are deleted, what will be left unread of each
 // conversation that loses unread messages with them. The messages are the oldest of
 // their conversations; with keepPending those stay that DeleteMessages leaves alone.
-func (rx *Rx) UnreadLeft(rows []Row, keepPending bool) (map[string]UnreadCount, error) {
+func (rx *Rx) UnreadLeft(account int64, rows []Row, keepPending bool) (map[string]UnreadCount, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -87,7 +90,8 @@ func (rx *Rx) UnreadLeft(rows []Row, keepPending bool) (map[string]UnreadCount, 
 	}
 	err := rx.list(&threads, `
 		SELECT id, unread_count FROM conversations
-		WHERE id IN (SELECT conversation_id FROM messages WHERE id IN (SELECT value FROM json_each(?))) AND unread_count > 0`, idList(rows))
+		WHERE id IN (SELECT conversation_id FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)))
+			AND unread_count > 0`, account, idList(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +120,9 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 		SELECT count(*) FROM (
 			SELECT 1 FROM messages
 			WHERE conversation_id = ? AND `+countsAsUnread+`
-				AND ((created_at, id) > (?, ?) OR ? AND NOT (`+nothingPending+`))
-			ORDER BY created_at DESC, id DESC
-			LIMIT ?)`, conversation, last.At, last.ID, keepPending, limit)
+				AND (id > ? OR ? AND NOT (`+nothingPending+`))
+			ORDER BY id DESC
+			LIMIT ?)`, conversation, last.ID, keepPending, limit)
 	return u, err
 }
 
@@ -127,7 +131,7 @@ func (rx *Rx) unreadAfter(conversation string, last Row, keepPending bool, limit
 func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 	for conversation, u := range left {
 		var since int
-		if err := tx.scan([]any{&since}, inboundBehind, conversation, u.upTo.Key, u.upTo.ID); err != nil {
+		if err := tx.scan([]any{&since}, inboundBehind, conversation, u.upTo); err != nil {
 			return err
 		}
 

@@ -54,11 +54,13 @@ func TestWhatComesInWhileMessagesAreDeletedIsUnread(t *testing.T) {
 				rows = append(rows, storage.Row{At: m.CreatedAt, ID: m.ID})
 			}
 			h.hear(t, db, nil)
-			left := view(t, db, func(rx *storage.Rx) (map[string]storage.UnreadCount, error) { return rx.UnreadLeft(rows, true) })
+			left := view(t, db, func(rx *storage.Rx) (map[string]storage.UnreadCount, error) {
+				return rx.UnreadLeft(h.account.ID, rows, true)
+			})
 			for range c.meanwhile {
 				h.hear(t, db, nil)
 			}
-			storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, _, err := tx.DeleteMessages(rows, left); return err })
+			storagetest.Update(t, db, func(tx *storage.Tx) error { _, _, _, err := tx.DeleteMessages(h.account.ID, rows, left); return err })
 			now := view(t, db, func(rx *storage.Rx) (storage.Conversation, error) { return rx.ConversationOf(h.contact.ID) })
 			is.Equal(now.UnreadCount, c.unread)
 		})

@@ -97,6 +97,15 @@ func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return <-w.done
 }
 
+// ObserveStatements hands the text of each statement that the writer runs to fn, which
+// must be quick; nil ends that. Tests count by it what the busiest transactions cost.
+func (db *DB) ObserveStatements(ctx context.Context, fn func(query string)) error {
+	return db.Update(ctx, func(tx *Tx) error {
+		tx.s.observe = fn
+		return nil
+	})
+}
+
 // enqueue puts a write into the queue, and waits a moment if that is full.
 func (wr *writer) enqueue(w *write) error {
 	wr.closing.RLock()

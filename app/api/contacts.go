@@ -286,7 +286,7 @@ func (s *Server) deleteContact(r *request) (reply, error) {
 
 	id := r.param("id")
 	r.detachContext()
-	if err := jobs.DeleteContactMessages(r.http.Context(), s.DB, id); err != nil {
+	if err := jobs.DeleteContactMessages(r.http.Context(), s.DB, r.account.ID, id); err != nil {
 		return reply{}, err
 	}
 

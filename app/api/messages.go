@@ -161,6 +161,11 @@ func (s *Server) unreadAfter(r *request, providerID string) (unread storage.Unre
 
 // acceptMessage checks whether a message may be sent and stores it, with the contact
 // and the conversation that it needs.
+//
+// Budget, for somebody known: three statements with that of its job, which move the
+// conversation in one index, add the message to its table and two indexes, and the job
+// to its table; and one for the count of messages in each commit. What is only read is
+// in memory. TestAcceptingAMessageKeepsToItsBudget holds it.
 func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) (storage.Message, error) {
 	sender, err := tx.Sender(r.account.ID)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestATagChangesWithWhatHappensToAMessage(t *testing.T) {
 		do           func(tx *storage.Tx, m *storage.Message) error
 	}{
 		{"queued", "queued", func(*storage.Tx, *storage.Message) error { return nil }},
-		{"pending", "pending", func(tx *storage.Tx, m *storage.Message) error { return tx.MarkPending(m.ID) }},
+		{"pending", "pending", func(tx *storage.Tx, m *storage.Message) error { return tx.MarkPending(*m) }},
 		{"sent", "sent", func(tx *storage.Tx, m *storage.Message) error { _, err := tx.MarkSent(m, "wamid.x"); return err }},
 		{"delivered", "delivered", status(storage.MessageDelivered)},
 		{"played", "delivered", status(storage.StatusPlayed)},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"github.com/oklog/ulid/v2"
 	"pgregory.net/rapid"
 
 	"confab/storage"
@@ -30,7 +31,12 @@ func serveInbox(t testing.TB) inbox {
 	in.all = append(in.all, f.say(in.ada, written("text", "failed"), written("template", "read"), written("text", "pending"))...)
 	for i := range in.all {
 		at := storage.At(time.Date(2026, 1, 2, 3, 4, 5, (i+1)*int(time.Millisecond), time.UTC))
-		f.exec(`UPDATE messages SET created_at = ? WHERE id = ?`, at, in.all[i].ID)
+		var id ulid.ULID // which carries the time
+		if err := id.SetTime(uint64(at)); err != nil {
+			t.Fatal(err)
+		}
+		f.exec(`UPDATE messages SET id = ?, created_at = ? WHERE id = ?`, storage.PrefixMessage+id.String(), at, in.all[i].ID)
+		in.all[i].ID = storage.PrefixMessage + id.String()
 	}
 	return in
 }

@@ -53,10 +53,10 @@ func (f *fixture) copies(table, prefix string, n int, change map[string]string) 
 	for _, name := range storagetest.Select[string](f.t, f.dir, `SELECT name FROM pragma_table_info(?)`, table) {
 		columns = append(columns, name)
 		switch value, ok := change[name]; {
-		case name == "id":
-			values = append(values, "'"+prefix+"01JQ0Z8M4T9V2X3W5Y6A7' || printf('%05d', i)")
 		case ok:
 			values = append(values, value)
+		case name == "id":
+			values = append(values, "'"+prefix+"01JQ0Z8M4T9V2X3W5Y6A7' || printf('%05d', i)")
 		default:
 			values = append(values, name)
 		}
@@ -76,7 +76,7 @@ func serveCrowd(t *testing.T) (f *fixture, o owner) {
 	f.copies("contacts", "ctc_", n, map[string]string{"phone_number": "'+1666' || (1000000 + i)"})
 	f.copies("conversations", "cnv_", n, map[string]string{"contact_id": "'ctc_01JQ0Z8M4T9V2X3W5Y6A7' || printf('%05d', i)"})
 	f.exec(`INSERT INTO contact_labels SELECT id, ?, account_id, created_at FROM contacts WHERE phone_number LIKE '+1666%'`, o.has["labels"])
-	f.copies("messages", "msg_", n, map[string]string{"provider_id": "NULL"})
+	f.copies("messages", "msg_", n, map[string]string{"number": "NULL", "provider_id": "NULL"})
 	f.copies("customers", "cus_", n, map[string]string{"email": "'a@b.c'"})
 	f.copies("deliveries", "wbd_", n, nil)
 	f.copies("templates", "tmpl_", n, map[string]string{"name": "'t' || i"})
@@ -242,7 +242,7 @@ func TestAReceiptCountsManyUnreadMessagesAsASearch(t *testing.T) {
 		f := serveDirectly(t)
 		person := f.contact(f.connect(f.tenant, number), "+15559990000")
 		f.say(person, received("wamid.first"))
-		f.copies("messages", "msg_", 400, map[string]string{"provider_id": "NULL", "created_at": "created_at + i"})
+		f.copies("messages", "msg_", 400, map[string]string{"number": "NULL", "id": "'msg_7ZZZZZZZZZ' || printf('%016d', i)", "provider_id": "NULL"})
 		receipt := `{"status":"read","message_id":"wamid.first"}`
 		release := f.occupy(f.db.Search, 77)
 		got := f.begin("POST", messages, receipt)

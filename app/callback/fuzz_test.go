@@ -47,7 +47,7 @@ func FuzzCallback(f *testing.F) {
 			t.Fatalf("%d %v", code, refused)
 		}
 		var m storage.Message
-		storagetest.View(t, w.line.server.DB, func(rx *storage.Rx) (err error) { m, err = rx.OutboundMessage(w.sent); return err })
+		storagetest.View(t, w.line.server.DB, func(rx *storage.Rx) (err error) { m, err = rx.OutboundMessage(w.line.account.ID, w.sent); return err })
 		if m.ProviderID == nil || *m.ProviderID != "wamid.1" || storage.NextStatus(m.Status, storage.MessageSent) != m.Status {
 			t.Fatalf("the message is %s", m.Status)
 		}

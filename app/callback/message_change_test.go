@@ -55,7 +55,7 @@ func TestAnEditedMessageKeepsEveryVersion(t *testing.T) {
 		goldenEvent(t, "message_edited", told[0])
 		goldenEvent(t, "message_edited_again", told[2])
 		storagetest.View(t, l.server.DB, func(rx *storage.Rx) error {
-			earlier, err := rx.MessageEdits(m.ID)
+			earlier, err := rx.MessageEdits(m)
 			l.is.NoErr(err)
 			l.is.Equal(len(earlier), 3)
 			l.is.Equal(string(earlier[0].Content), `{"body":"tomorow"}`) // the first version is kept

@@ -108,9 +108,11 @@ func status(wamid, name, more string) string {
 
 func tagged(id string) string { return fmt.Sprintf(`,"biz_opaque_callback_data":%q`, id) }
 
-func (l *line) message(id string) (m storage.Message) {
+func (l *line) message(id string) storage.Message { return l.messageOf(l.account, id) }
+
+func (l *line) messageOf(account storage.Account, id string) (m storage.Message) {
 	l.t.Helper()
-	storagetest.View(l.t, l.server.DB, func(rx *storage.Rx) (err error) { m, err = rx.OutboundMessage(id); return err })
+	storagetest.View(l.t, l.server.DB, func(rx *storage.Rx) (err error) { m, err = rx.OutboundMessage(account.ID, id); return err })
 	return m
 }
 
@@ -229,13 +231,13 @@ func TestATagCountsOnlyWithinItsAccount(t *testing.T) {
 	theirs := l.outbound(stranger, "")
 	known := l.outbound(stranger, "wamid.theirs")
 	l.report(ourNumber, status("wamid.forged", "failed", tagged(theirs)), status("wamid.theirs", "failed", tagged(known)))
-	l.is.Equal(l.message(theirs).Status, storage.MessageQueued)
-	l.is.Equal(l.message(known).Status, storage.MessageSent)
+	l.is.Equal(l.messageOf(stranger, theirs).Status, storage.MessageQueued)
+	l.is.Equal(l.messageOf(stranger, known).Status, storage.MessageSent)
 	l.is.Equal(l.parked(), 2)
 	l.is.Equal(len(l.events()), 0)
 
 	l.report("999", status("wamid.right", "sent", tagged(theirs)))
-	l.is.Equal(l.message(theirs).Status, storage.MessageSent)
+	l.is.Equal(l.messageOf(stranger, theirs).Status, storage.MessageSent)
 }
 
 func TestATagThatIsNoneIsIgnored(t *testing.T) {

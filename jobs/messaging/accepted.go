@@ -12,6 +12,12 @@ import (
 //
 // The message is not read again, because every send comes here: MarkSent and
 // RecordRecipient check and update what may have changed since the caller read it.
+//
+// Budget: with the end of the job three statements, which change the message in place
+// and add it to the index by the provider's id, and add the event; and for each
+// subscription one for the delivery and one for its job.
+// TestSendingAndDeliveringKeepToTheirBudget holds it, and that of MarkDelivered: two
+// statements with the end of the job.
 func (p Publisher) MarkAccepted(tx *storage.Tx, a storage.Account, m storage.Message, providerID string, to Person) error {
 	// On a conflict, the provider gave the same id to two messages. It has accepted
 	// both: to send this one again would be worse than to store it without an id.

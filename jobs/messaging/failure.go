@@ -80,7 +80,7 @@ func (f Failure) eventCode() int {
 // FailMessage marks a message as failed that the provider did not accept, and emits
 // the event, because no callback will come about it.
 func FailMessage(tx *storage.Tx, s storage.Sender, message string, f Failure) error {
-	m, err := tx.OutboundMessage(message)
+	m, err := tx.OutboundMessage(s.ID, message)
 	if err != nil || m.ProviderID != nil || m.Status == storage.MessageFailed {
 		return storage.IgnoreNotFound(err) // deleted, or a callback came first
 	}

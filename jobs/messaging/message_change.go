@@ -56,7 +56,7 @@ func (c Change) Apply(tx *storage.Tx, a storage.Account, m *storage.Message) err
 
 // edit gives the message its new content and stores the version before.
 func (c Change) edit(tx *storage.Tx, a storage.Account, m *storage.Message) error {
-	earlier, err := tx.MessageEdits(m.ID)
+	earlier, err := tx.MessageEdits(*m)
 	if err != nil {
 		return err
 	}

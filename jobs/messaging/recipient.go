@@ -22,7 +22,7 @@ func RecordRecipient(tx *storage.Tx, a storage.Account, m *storage.Message, to P
 
 	// The message may have been read before the call to the provider, and its contact
 	// may have changed since.
-	t, err := tx.ThreadOf(m.ID)
+	t, err := tx.ThreadOf(*m)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,11 @@ import (
 // ApplyStatus moves a message to the status that a callback reports and emits
 // message.status, once for each distinct status. The envelope is the callback,
 // reduced to this status.
+//
+// Budget: with finding the message three statements, which change it in place and add
+// the event. TestCallbacksKeepToTheirBudget holds it, and that of a message that comes in
+// from somebody known: three, which move the conversation in one index, and add the message
+// to its table and four indexes, and the event.
 func ApplyStatus(tx *storage.Tx, account storage.Account, m *storage.Message, status provider.Status, envelope []byte) error {
 	first, err := tx.MarkStatus(m, status.Status, ReportedTime(status.Timestamp, tx.Now))
 	if err != nil || !first {

@@ -41,6 +41,10 @@ func (r *Runner) claimDue(ctx context.Context, k *kindState) error {
 			return err
 		}
 
+		r.mu.Lock()
+		k.dueKnown = false
+		r.mu.Unlock()
+
 		r.prepare(ctx, k, claimed)
 		for _, j := range claimed {
 			r.start(k, j)

@@ -73,7 +73,7 @@ func (r *Runner) advance(ctx context.Context, k *kindState, beyond storage.Time,
 		after = late[len(late)-1]
 
 		r.mu.Lock()
-		k.waiting = true
+		k.waiting, k.dueKnown = true, false
 		r.mu.Unlock()
 	}
 }

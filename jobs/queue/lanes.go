@@ -15,6 +15,11 @@ type kindState struct {
 	// is exact: a new job is stored as due if others wait, and only then.
 	waiting bool
 	nextRun time.Time // of a periodic kind; only the loop uses it
+	// due is when its next job is due, or earlier than that, and 0 for none. It is
+	// read again only when that may have changed otherwise than by a job that Stored
+	// tells of: dueKnown is false then.
+	due      storage.Time
+	dueKnown bool
 }
 
 // laneKey names a lane. Lanes of two kinds are independent of each other.
@@ -62,14 +67,20 @@ func (r *Runner) laneRoom(l *laneState, lane string) int {
 // Admit implements storage.Dispatcher. It is called on the writer. A job is held
 // behind held ones of its lane, and due behind due ones of its kind, so that both
 // stay in order. If no worker is free, a job of a kind with lanes is held.
-func (r *Runner) Admit(kind, lane string) (storage.Admission, time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	k := r.kinds[kind]
+func (r *Runner) Admit(j storage.Job) (storage.Admission, time.Duration) {
+	k, lane := r.kinds[j.Kind], j.Lane
 	if k == nil {
 		return storage.AdmitLater, 0
 	}
+	if k.Turn != nil {
+		if wait := k.Turn(j); wait > 0 {
+			return storage.AdmitLater, wait
+		}
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+
 	if lane != "" && r.accepting && !r.admitToLane(k, lane) {
 		return storage.AdmitHeld, 0
 	}
@@ -161,10 +172,14 @@ func (r *Runner) Stored(kind string, due storage.Time) {
 		return
 	}
 
-	if due <= r.DB.Now() {
-		k.waiting = true
+	// A job that is due after the next wake-up needs none of its own.
+	if due > r.DB.Now() {
+		k.due = earlier(k.due, due)
+		if r.sleepsUntil == 0 || due >= r.sleepsUntil {
+			return
+		}
 	} else {
-		r.nextDue = earlier(r.nextDue, due)
+		k.waiting = true
 	}
 	r.signal()
 }

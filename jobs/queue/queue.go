@@ -43,6 +43,10 @@ type Kind struct {
 	// lane, as storage does by itself for subscriptions that are not active. It
 	// is called often and must be quick. Nil means no limit.
 	LaneLimit func(lane string) int
+	// Turn is how long a job that is enqueued with its Memory must wait for its turn, so
+	// that it is not run before, only to be put back. It is called on the database's
+	// writer and must be quick. Nil means that none waits.
+	Turn func(storage.Job) time.Duration
 	// LeaseAhead is how many held jobs are leased before their turn, for each that a
 	// lane may run at once: a lane with a backlog need not wait for a claim after
 	// each job. It must be 0 for kinds to which a lease means that the job's

@@ -44,17 +44,18 @@ type Runner struct {
 	// What the clock said at the last pass, and when that was; only the loop uses them.
 	passedNow storage.Time
 	passedAt  time.Time
+	polledAt  time.Time // when it last looked at the whole queue
 
 	// mu guards what follows, and the fields of kinds and lanes.
-	mu         sync.Mutex
-	accepting  bool
-	free       int // workers that kinds share
-	lanes      map[laneKey]*laneState
-	running    map[int64]*run // by job, until its end is written
-	nextDue    storage.Time   // of jobs that were stored since the last look; 0 for none
-	starved    bool           // jobs wait for the next free worker
-	turns      int            // claims of lanes so far
-	lanesStale bool           // the closed lanes must be loaded again
+	mu          sync.Mutex
+	accepting   bool
+	free        int // workers that kinds share
+	lanes       map[laneKey]*laneState
+	running     map[int64]*run // by job, until its end is written
+	sleepsUntil storage.Time   // when the loop wakes up by itself; 0 while it does not sleep
+	starved     bool           // jobs wait for the next free worker
+	turns       int            // claims of lanes so far
+	lanesStale  bool           // the closed lanes must be loaded again
 
 	check leaseCheck // only the loop uses it
 }
@@ -224,7 +225,7 @@ func (r *Runner) Rescan() {
 
 	r.lanesStale = true
 	for _, k := range r.order {
-		k.waiting = true
+		k.waiting, k.dueKnown = true, false
 	}
 	r.signal()
 }

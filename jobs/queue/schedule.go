@@ -62,24 +62,54 @@ func (r *Runner) busy(k *kindState) bool {
 
 // findNextDue finds when the next job is due. A kind that has one due already,
 // although nothing marked it as waiting, is marked for the next pass.
-func (r *Runner) findNextDue(ctx context.Context) (storage.Time, error) {
-	var next storage.Time
-	due := make(map[*kindState]storage.Time, len(r.order))
+func (r *Runner) findNextDue(ctx context.Context) (next storage.Time, err error) {
+	if err := r.readDue(ctx); err != nil {
+		return 0, err
+	}
 
-	// Cleared before the read: Stored sets it again for jobs that the read misses.
 	r.mu.Lock()
-	r.nextDue = 0
-	r.mu.Unlock()
+	defer r.mu.Unlock()
 
-	err := r.DB.View(ctx, func(rx *storage.Rx) error {
-		for _, k := range r.order {
-			at, err := rx.NextDue(k.Name)
-			if err != nil {
+	now := r.DB.Now()
+	for _, k := range r.order {
+		if k.Every > 0 {
+			next = earlier(next, now.Add(time.Until(k.nextRun)+time.Millisecond)) // times are cut to milliseconds
+		}
+		if k.due == 0 || k.due > now {
+			next = earlier(next, k.due)
+			continue
+		}
+
+		k.dueKnown = false // it will be claimed, or is gone
+		if !k.waiting {
+			k.waiting = true
+			r.signal()
+		}
+	}
+	return next, nil
+}
+
+// readDue reads when the next job is due of the kinds of which that is not known.
+func (r *Runner) readDue(ctx context.Context) error {
+	// Known from before the read on: Stored tells of the jobs that the read misses.
+	var unknown []*kindState
+	r.mu.Lock()
+	for _, k := range r.order {
+		if !k.dueKnown {
+			k.due, k.dueKnown = 0, true
+			unknown = append(unknown, k)
+		}
+	}
+	r.mu.Unlock()
+	if len(unknown) == 0 {
+		return nil
+	}
+
+	due := make([]storage.Time, len(unknown))
+	err := r.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		for i, k := range unknown {
+			if due[i], err = rx.NextDue(k.Name); err != nil {
 				return err
-			}
-			due[k] = at
-			if k.Every > 0 {
-				next = earlier(next, r.DB.Now().Add(time.Until(k.nextRun)+time.Millisecond)) // times are cut to milliseconds
 			}
 		}
 		return nil
@@ -87,33 +117,29 @@ func (r *Runner) findNextDue(ctx context.Context) (storage.Time, error) {
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-
-	now := r.DB.Now()
-	for k, at := range due {
-		switch {
-		case at == 0:
-		case at <= now:
-			if !k.waiting {
-				k.waiting = true
-				r.signal()
-			}
-		default:
-			next = earlier(next, at)
-		}
+	for i, k := range unknown {
+		k.due = earlier(k.due, due[i])
+		k.dueKnown = k.dueKnown && err == nil
 	}
-	return next, err
+	return err
 }
 
-// wait sleeps until a signal, the next due job, or the next poll.
+// wait sleeps until a signal, the next due job, or the next poll. After a poll all is
+// looked at: something may have changed the queue that does not tell.
 func (r *Runner) wait(ctx context.Context, next storage.Time) {
-	r.mu.Lock()
-	next = earlier(next, r.nextDue)
-	r.mu.Unlock()
+	pause, now := r.Poll, r.DB.Now()
 
-	pause := r.Poll
-	if next != 0 {
-		pause = max(0, min(pause, next.Sub(r.DB.Now())))
+	r.mu.Lock()
+	for _, k := range r.order {
+		if k.dueKnown {
+			next = earlier(next, k.due) // one may have been stored since
+		}
 	}
+	if next != 0 {
+		pause = max(0, min(pause, next.Sub(now)))
+	}
+	r.sleepsUntil = now.Add(pause)
+	r.mu.Unlock()
 
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -122,6 +148,16 @@ func (r *Runner) wait(ctx context.Context, next storage.Time) {
 	case <-ctx.Done():
 	case <-r.wake:
 	case <-timer.C:
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sleepsUntil = 0
+	if time.Since(r.polledAt) >= r.Poll {
+		r.polledAt = time.Now()
+		for _, k := range r.order {
+			k.dueKnown = false
+		}
 	}
 }
 

@@ -38,7 +38,8 @@ var jobRules = []rule{
 		FROM jobs j
 		WHERE j.kind = 'send' AND NOT EXISTS (
 				SELECT 1 FROM messages m
-				WHERE m.id = j.args ->> '$.message' AND (m.status = 'queued' OR m.status = 'pending'))
+				WHERE m.account_id = j.args ->> '$.account' AND m.id = j.args ->> '$.message'
+					AND (m.status = 'queued' OR m.status = 'pending'))
 			OR j.kind = 'deliver' AND NOT EXISTS (
 				SELECT 1 FROM deliveries d
 				WHERE d.id = j.args ->> '$.delivery' AND (d.status = 'pending' OR d.status = 'failed'))`},

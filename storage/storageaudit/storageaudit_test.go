@@ -33,9 +33,9 @@ const sound = `
 	SELECT 'wbd_waits', 1, id, 'evt_status', 'message.status', 'wamid.1', 'failed', 1, 2 FROM subscriptions;
 
 	INSERT INTO jobs (id, kind, args, state, due_at, created_at)
-	VALUES (1, 'send', '{"message":"msg_waits"}', 'due', 1, 1),
+	VALUES (1, 'send', '{"account":1,"message":"msg_waits"}', 'due', 1, 1),
 		(2, 'deliver', '{"delivery":"wbd_waits"}', 'due', 1, 1),
-		(3, 'media.fetch', '{"message":"msg_received"}', 'held', 1, 1);`
+		(3, 'media.fetch', '{"account":1,"message":"msg_received"}', 'held', 1, 1);`
 
 // breaches has, for each rule, statements of which each breaks it and no other.
 var breaches = map[string][]string{
@@ -89,7 +89,7 @@ var breaches = map[string][]string{
 		`PRAGMA foreign_keys = OFF; UPDATE contacts SET account_id = 99 WHERE id = 'ctc_2'`,
 	},
 	"fault in the file": {
-		`PRAGMA ignore_check_constraints = ON; UPDATE conversations SET status = 'neither' WHERE id = 'cnv_2'`,
+		`PRAGMA ignore_check_constraints = ON; UPDATE organizations SET subscription = 'neither'`,
 	},
 }
 

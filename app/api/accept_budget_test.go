@@ -1,0 +1,26 @@
+package api
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/storage/storagetest"
+)
+
+// Accepting a message to somebody known is the busiest transaction of all.
+func TestAcceptingAMessageKeepsToItsBudget(t *testing.T) {
+	is := is.New(t)
+	f, _ := serveNumber(t)
+	const text = `{"messaging_product":"chat","to":"+15551234567","type":"text","text":{"body":"hi"}}`
+	is.Equal(f.call("POST", messages, text).status, 200) // who is made known by this
+	is.Equal(f.call("POST", messages, text).status, 200)
+
+	done := storagetest.Statements(t, f.db, f.dir, func() { is.Equal(f.call("POST", messages, text).status, 200) })
+	is.Equal(done, [][]string{{
+		"UPDATE conversations 4",
+		"INSERT messages 7",
+		"INSERT jobs 4",
+		"INSERT usage 1",
+	}})
+}

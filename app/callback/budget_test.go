@@ -1,0 +1,23 @@
+package callback
+
+import (
+	"testing"
+
+	"confab/storage/storagetest"
+)
+
+// A status of a message that we sent and a text of somebody known are among the busiest
+// transactions.
+func TestCallbacksKeepToTheirBudget(t *testing.T) {
+	l := newLine(t)
+	l.outbound(l.account, "wamid.sent")
+	l.report(ourNumber, status("wamid.sent", "sent", "")) // what is read once is in memory after this
+	l.hear(hello("wamid.1", "hi"))
+	l.hear(hello("wamid.2", "hi"))
+
+	done := storagetest.Statements(t, l.server.DB, l.dir, func() { l.report(ourNumber, status("wamid.sent", "delivered", "")) })
+	l.is.Equal(done, [][]string{{"SELECT messages", "UPDATE messages 2", "INSERT events 4"}})
+
+	done = storagetest.Statements(t, l.server.DB, l.dir, func() { l.hear(hello("wamid.3", "hi")) })
+	l.is.Equal(done, [][]string{{"INSERT messages 7", "UPDATE conversations 4", "INSERT events 4"}})
+}

@@ -1,0 +1,28 @@
+package jobs_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"confab/storage/storagetest"
+)
+
+// A message that the provider accepts, and an event that an endpoint takes, are among the
+// busiest transactions.
+func TestSendingAndDeliveringKeepToTheirBudget(t *testing.T) {
+	deliveries(t, func(w *delivering) {
+		w.text() // what is read once is in memory after this
+		synctest.Wait()
+
+		w.provider.answer = func(int, call) (*http.Response, error) { return accepted("wamid.2"), nil }
+		done := storagetest.Statements(t, w.db, w.dir, func() {
+			w.text()
+			synctest.Wait()
+		})
+		w.is.Equal(done[len(done)-2:], [][]string{
+			{"DELETE jobs 3", "UPDATE messages 3", "INSERT events 4", "INSERT jobs 4", "INSERT deliveries 8"},
+			{"DELETE jobs 3", "UPDATE deliveries 5"},
+		})
+	})
+}

@@ -1,0 +1,52 @@
+package storage
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// The busiest tables have neither references nor CHECKs for what the program makes sure
+// of, because SQLite would check them again with every message. So a full check of a
+// file looks for what those would have refused: it lists all rows that are not sound.
+var unsoundRows = []struct{ what, query string }{
+	{"messages without their account", `
+		SELECT count(*) FROM messages m WHERE NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = m.account_id)`},
+	{"messages without their conversation", `
+		SELECT count(*) FROM messages m
+		WHERE NOT EXISTS (SELECT 1 FROM conversations v WHERE v.id = m.conversation_id AND v.contact_id = m.contact_id)`},
+	{"messages with an unknown direction, state or source", `
+		SELECT count(*) FROM messages
+		WHERE direction NOT IN ('inbound', 'outbound')
+			OR status NOT IN ('queued', 'pending', 'sent', 'delivered', 'read', 'failed')
+			OR source NOT IN ('api', 'app', 'console', 'broadcast')
+			OR coalesce(media_status, 'ready') NOT IN ('fetching', 'ready', 'failed')
+			OR is_revoked NOT IN (0, 1)`},
+	{"messages whose content is not JSON", `
+		SELECT count(*) FROM messages WHERE NOT json_valid(content) OR NOT json_valid(coalesce(context, '{}'))`},
+	{"conversations with an unknown state or count", `
+		SELECT count(*) FROM conversations WHERE status NOT IN ('open', 'resolved', 'pending') OR unread_count < 0`},
+	{"jobs with an unknown state or arguments", `
+		SELECT count(*) FROM jobs
+		WHERE state NOT IN ('due', 'held', 'running', 'failed') OR NOT json_valid(args) OR preparing NOT IN (0, 1)`},
+}
+
+// checkRows looks for rows that are not sound.
+func checkRows(conn *sqlx.DB, path string) error {
+	var found []string
+	for _, rule := range unsoundRows {
+		var n int64
+		if err := conn.Get(&n, rule.query); err != nil {
+			return explain(path, err)
+		}
+		if n > 0 {
+			found = append(found, fmt.Sprintf("%d %s", n, rule.what))
+		}
+	}
+
+	if len(found) > 0 {
+		return fmt.Errorf("%s has %s", path, strings.Join(found, "; "))
+	}
+	return nil
+}
