@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// settleTimeout is how long everything may take to be done.
-const settleTimeout = 5 * time.Minute
+// settleTimeout is how long everything may take to be done: a trial that was longer may
+// leave more behind.
+func (t *trial) settleTimeout() time.Duration { return 5*time.Minute + t.length/2 }
 
 // settle ends the faults and waits until nothing is left to do. What is left all the same
 // is kept for the audit.
@@ -17,7 +18,7 @@ func (t *trial) settle(ctx context.Context) error {
 		return err
 	}
 
-	deadline, cancel := context.WithTimeout(ctx, settleTimeout)
+	deadline, cancel := context.WithTimeout(ctx, t.settleTimeout())
 	defer cancel()
 
 	for _, one := range t.tenants {
