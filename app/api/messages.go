@@ -64,7 +64,7 @@ func (s *Server) messageIn(r *request) (m storage.Message, err error) {
 	}
 
 	err = s.DB.ViewOnce(r.http.Context(), func(rx *storage.Rx) (err error) {
-		m, err = rx.Message(r.account.ID, id)
+		m, err = rx.ShownMessage(r.account.ID, id)
 		return err
 	})
 	return m, err
