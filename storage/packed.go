@@ -98,17 +98,17 @@ func (u *unpacker) begin(first bool) error {
 
 // value reads the next value into where a column goes.
 func (u *unpacker) value(dest any) error {
-	if strings.HasPrefix(u.rest, "null") {
-		u.rest = u.rest[len("null"):]
+	switch u.rest[0] {
+	case '"':
+		return u.text(dest)
+	case 'n':
+		u.rest = strings.TrimPrefix(u.rest, "null")
 		return setNull(dest)
 	}
-	if u.rest[0] == '"' {
-		return u.text(dest)
-	}
 
-	end := strings.IndexAny(u.rest, ",]")
-	if end < 0 {
-		return errPacked
+	end := 1
+	for end < len(u.rest) && u.rest[end] != ',' && u.rest[end] != ']' {
+		end++
 	}
 	n, err := strconv.ParseInt(u.rest[:end], 10, 64)
 	if err != nil {
@@ -148,7 +148,8 @@ func setNumber(dest any, n int64) error {
 		short := int(n)
 		*d = &short
 	case **int64:
-		*d = &n
+		long := n // only here it needs memory
+		*d = &long
 	default:
 		return fmt.Errorf("a number for a %T", dest)
 	}

@@ -82,7 +82,8 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 	}
 
 	if m.PlayedAt != 0 {
-		v.PlayedAt = &m.PlayedAt
+		at := m.PlayedAt
+		v.PlayedAt = &at
 	}
 	if m.ErrorCode != nil {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
