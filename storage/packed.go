@@ -19,34 +19,48 @@ func packed(columns string) string { return `json_array(` + columns + `)` }
 // hasFields is a row that tells where its columns go. Its lists come packed.
 type hasFields interface{ fields() []any }
 
-// scanPacked reads the single row of query, whose only column is packed, into dest, or
-// returns ErrNotFound.
+// scanPacked is scan for a query whose only column is packed.
 func (rx *Rx) scanPacked(dest []any, query string, args ...any) error {
-	var text string
-	if err := rx.scan([]any{&text}, query, args...); err != nil {
-		return err
+	found := false
+	err := rx.s.eachText(func(text string) (bool, error) {
+		found = true
+		return false, new(unpacker).unpack(text, dest)
+	}, query, args...)
+	if err == nil && !found {
+		err = ErrNotFound
 	}
-	return new(unpacker).unpack(text, dest)
+	return err
 }
 
-// listPacked reads all rows of a query, whose only column is packed, or as many as the
+// eachPacked is eachRow for a query whose only column is packed.
+func eachPacked(rx *Rx, dest []any, read func(), query string, args ...any) error {
+	var u unpacker
+	return rx.s.eachText(func(text string) (bool, error) {
+		if rx.budget.ends() {
+			return false, nil
+		}
+		if err := u.unpack(text, dest); err != nil {
+			return false, err
+		}
+
+		read()
+		rx.budget.spendBytes(len(text))
+		return true, nil
+	}, query, args...)
+}
+
+// listPacked reads all rows of a query whose only column is packed, or as many as the
 // budget allows: one after the other into row, whose fields are given.
 func listPacked[T any](rx *Rx, row *T, fields []any, limit int, query string, args ...any) (all []T, err error) {
-	var (
-		text   string
-		u      unpacker
-		failed error
-	)
 	read := func() {
 		if all == nil {
 			all = make([]T, 0, min(limit, usualPage))
 		}
-		failed = errors.Join(failed, u.unpack(text, fields))
 		all = append(all, *row)
 	}
 
-	if err := eachRow(rx, []any{&text}, read, query, args...); err != nil || failed != nil {
-		return nil, errors.Join(err, failed)
+	if err := eachPacked(rx, fields, read, query, args...); err != nil {
+		return nil, err
 	}
 	return all, nil
 }

@@ -167,8 +167,10 @@ func (s *Server) listConversations(r *request) (reply, error) {
 
 // withETag gives a page a weak ETag: a hash of everything that it shows.
 func withETag(rep reply) reply {
-	sum := sha256.Sum256(strconv.AppendBool(rep.list.items(), rep.list.HasMore))
-	rep.etag = `W/"` + hex.EncodeToString(sum[:16]) + `"`
+	h := sha256.New()
+	h.Write(rep.list.data)
+	h.Write(strconv.AppendBool(nil, rep.list.HasMore))
+	rep.etag = `W/"` + hex.EncodeToString(h.Sum(nil)[:16]) + `"`
 	return rep
 }
 

@@ -96,9 +96,9 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 // viewMessageMedia is the media of a message; nil if it has none, or none any more.
 func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
 	if link := s.Publisher.MediaURL(m); link != "" {
-		ready := storage.MediaReady
+		url, ready := link, storage.MediaReady
 		return &mediaView{
-			URL:      &link,
+			URL:      &url,
 			MIMEType: m.MediaMIMEType,
 			Size:     m.MediaSize,
 			Filename: m.MediaFilename,

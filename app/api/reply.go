@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -85,9 +84,6 @@ func (l *listBody) add(item any, most int) (bool, error) {
 
 // listEndSize is more than what follows the items takes.
 const listEndSize = 512
-
-// items are the items of the page, as a hash of it needs them.
-func (l *listBody) items() []byte { return slices.Clip(l.data) }
 
 // render is the whole body.
 func (l *listBody) render(requestID string) []byte {
@@ -226,12 +222,18 @@ func (rep reply) send(x *exchange) {
 
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)
-		if matchesETag(x.request.http.Header.Values("If-None-Match"), rep.etag) {
-			x.WriteHeader(http.StatusNotModified)
-			return
-		}
+	}
+	if rep.isKnown(x.request.http) {
+		x.WriteHeader(http.StatusNotModified)
+		return
 	}
 	writeJSON(x, rep.status, rep.body)
+}
+
+// isKnown tells whether the client has the answer already, so that it need not be
+// rendered.
+func (rep reply) isKnown(hr *http.Request) bool {
+	return rep.etag != "" && matchesETag(hr.Header.Values("If-None-Match"), rep.etag)
 }
 
 // asciiURL escapes a URL for a header, which takes only ASCII.
@@ -299,12 +301,14 @@ func sendError(x *exchange, e *Error) {
 	writeJSON(x, e.status(), body)
 }
 
+// Headers of every answer. They are shared, and nobody changes the value of a header.
+var contentJSON, noSniff = []string{"application/json"}, []string{"nosniff"}
+
 // writeJSON writes a body with its length, which HEAD shows too.
 func writeJSON(x *exchange, status int, body []byte) {
 	h := x.Header()
-	h.Set("Content-Type", "application/json")
+	h["Content-Type"], h["X-Content-Type-Options"] = contentJSON, noSniff
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
 	x.WriteHeader(status)
 	x.Write(body)
 }
