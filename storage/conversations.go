@@ -52,8 +52,8 @@ func (t *FullConversation) fields() []any {
 // Conversation finds a conversation of an account.
 func (rx *Rx) Conversation(account int64, id string) (FullConversation, error) {
 	var t FullConversation
-	err := rx.scan(t.fields(), `
-		SELECT `+fullConversationColumns+`
+	err := rx.scanPacked(t.fields(), `
+		SELECT `+packed(fullConversationColumns)+`
 		FROM conversations v `+fullConversationJoins+`
 		WHERE v.id = ? AND v.account_id = ?`, id, account)
 	return t, err
