@@ -148,7 +148,7 @@ func (s *session) preparedQuery(query string) (*sqlx.Stmt, error) {
 // eachText reads the rows of a query that has one column, a text, until read wants no
 // more. It runs the statement past database/sql, which takes a third of the time of a
 // query for one row to look after connections, rows and types: here the connection is
-// ours and the type is known.
+// ours and the type is known. read must not use the session.
 func (s *session) eachText(read func(text string) (more bool, err error), query string, args ...any) error {
 	stmt, err := s.find(query, s.prepareDirect)
 	if err != nil {
