@@ -180,6 +180,10 @@ type AccountSummary struct {
 
 // AccountSummary finds an account with the customer that owns it, if one does.
 func (rx *Rx) AccountSummary(account int64) (AccountSummary, error) {
+	return rx.db.caches.summaries.find(rx, account)
+}
+
+func (rx *Rx) readAccountSummary(account int64) (AccountSummary, error) {
 	var a AccountSummary
 	err := rx.get(&a, `
 		SELECT a.phone_number, a.phone_number_id, c.id AS customer_id, c.name AS customer_name

@@ -43,6 +43,13 @@ func (b *Budget) spend(columns ...any) {
 	}
 }
 
+// spendBytes counts so many bytes of a row that was read.
+func (b *Budget) spendBytes(n int) {
+	if b != nil {
+		b.left -= n
+	}
+}
+
 // sizeOf is about how many bytes a value takes: those of its texts, and a few for
 // anything else. The types of most columns need no reflection.
 func sizeOf(column any) int {

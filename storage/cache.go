@@ -218,6 +218,7 @@ type caches struct {
 	principals *cache[[sha256.Size]byte, Principal]
 	numbers    *cache[string, Account]
 	senders    *cache[int64, Sender]
+	summaries  *cache[int64, AccountSummary]
 	tokens     *cache[int64, string]
 	audiences  *cache[int64, audience]
 	endpoints  *cache[string, *Endpoint]
@@ -240,6 +241,7 @@ func newCaches() *caches {
 		principals: newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
 		numbers:    newCache(inAccounts, (*Rx).readAccountByNumber),
 		senders:    newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
+		summaries:  newCache(inAccounts|inCustomers, (*Rx).readAccountSummary),
 		tokens:     newCache(inAccounts, (*Rx).readAccessToken),
 		audiences:  newCache(inSubscriptions, (*Rx).readAudience),
 		endpoints:  newCache(inSubscriptions|inSecrets, (*Rx).readEndpoint),
@@ -262,6 +264,7 @@ func (c *caches) forget(changed tableSet) {
 	c.principals.forget(changed)
 	c.numbers.forget(changed)
 	c.senders.forget(changed)
+	c.summaries.forget(changed)
 	c.tokens.forget(changed)
 	c.audiences.forget(changed)
 	c.endpoints.forget(changed)

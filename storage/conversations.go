@@ -36,16 +36,24 @@ type FullConversation struct {
 }
 
 const (
-	fullConversationColumns = conversationColumns + `,
-		c.phone_number AS contact_phone, c.name AS contact_name, u.name AS assignee_name, u.email AS assignee_email`
-	fullConversationJoins = `JOIN contacts c ON c.id = v.contact_id LEFT JOIN users u ON u.id = v.assignee_id`
+	fullConversationColumns = conversationColumns + `, c.phone_number, c.name, u.name, u.email`
+	fullConversationJoins   = `JOIN contacts c ON c.id = v.contact_id LEFT JOIN users u ON u.id = v.assignee_id`
 )
+
+// fields are where fullConversationColumns go.
+func (t *FullConversation) fields() []any {
+	return []any{
+		&t.ID, &t.AccountID, &t.ContactID, &t.Status, &t.AssigneeID, &t.UnreadCount,
+		&t.LastMessageAt, &t.LastInboundAt, &t.CreatedAt, &t.UpdatedAt,
+		&t.ContactPhone, &t.ContactName, &t.AssigneeName, &t.AssigneeEmail,
+	}
+}
 
 // Conversation finds a conversation of an account.
 func (rx *Rx) Conversation(account int64, id string) (FullConversation, error) {
 	var t FullConversation
-	err := rx.get(&t, `
-		SELECT `+fullConversationColumns+`
+	err := rx.scanPacked(t.fields(), `
+		SELECT `+packed(fullConversationColumns)+`
 		FROM conversations v `+fullConversationJoins+`
 		WHERE v.id = ? AND v.account_id = ?`, id, account)
 	return t, err

@@ -261,3 +261,12 @@ func (rx *Rx) subscriptionRows(organization int64, after Row, limit int) ([]Row,
 		LIMIT ?`, organization, after.At, after.ID, limit)
 	return rows, err
 }
+
+// fields are where deliveryColumns go.
+func (d *Delivery) fields() []any {
+	return []any{
+		&d.ID, &d.OrganizationID, &d.SubscriptionID, &d.Event, &d.EventType, &d.EventID,
+		&d.Status, &d.AttemptCount, &d.LastAttemptAt, &d.NextAttemptAt,
+		&d.ResponseStatus, &d.ResponseBodySnippet, &d.DurationMS, &d.ErrorCode, &d.ErrorMessage, &d.ReplayedFrom, &d.CreatedAt, &d.JobID,
+	}
+}

@@ -179,8 +179,19 @@ func Readers() map[string]func(tx *Tx, query string) error {
 			_, err := scanAll(&tx.Rx, func(s *string) []any { return []any{s} }, query)
 			return err
 		},
+		"eachText": func(tx *Tx, query string) error {
+			return tx.s.eachText(func(string) (bool, error) { return true, nil }, query)
+		},
 	}
 }
+
+// ScanPacked reads the only row of a query whose column is packed.
+func (rx *Rx) ScanPacked(dest []any, query string, args ...any) error {
+	return rx.scanPacked(dest, query, args...)
+}
+
+// Unpack takes a packed row apart.
+func Unpack(text string, dest ...any) error { return new(unpacker).unpack(text, dest) }
 
 // SetCountStep sets how many deliveries of a state are counted in a step.
 func (db *DB) SetCountStep(first, longest int) { db.countStep = stepSize{first, longest} }

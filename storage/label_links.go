@@ -13,7 +13,7 @@ type AttachedLabel struct {
 // order of their names.
 func (rx *Rx) ContactLabels(contacts ...string) (map[string][]AttachedLabel, error) {
 	return rx.labelsOf(`
-		SELECT j.contact_id AS owner, l.id, l.name, l.color
+		SELECT json_array(j.contact_id, l.id, l.name, l.color)
 		FROM json_each(?) wanted
 		JOIN contact_labels j ON j.contact_id = wanted.value
 		JOIN labels l ON l.id = j.label_id AND l.deleted_at = 0
@@ -24,7 +24,7 @@ func (rx *Rx) ContactLabels(contacts ...string) (map[string][]AttachedLabel, err
 // in the order of their names.
 func (rx *Rx) ConversationLabels(conversations ...string) (map[string][]AttachedLabel, error) {
 	return rx.labelsOf(`
-		SELECT j.conversation_id AS owner, l.id, l.name, l.color
+		SELECT json_array(j.conversation_id, l.id, l.name, l.color)
 		FROM json_each(?) wanted
 		JOIN conversation_labels j ON j.conversation_id = wanted.value
 		JOIN labels l ON l.id = j.label_id AND l.deleted_at = 0
@@ -49,7 +49,7 @@ func (rx *Rx) labelsOf(query string, owners []string) (map[string][]AttachedLabe
 		all[owner] = append(all[owner], shared[label.ID])
 	}
 
-	if err := eachRow(rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, query, jsonList(owners)); err != nil {
+	if err := eachPacked(rx, []any{&owner, &label.ID, &label.Name, &label.Color}, read, query, jsonList(owners)); err != nil {
 		return nil, err
 	}
 	return all, nil

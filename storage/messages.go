@@ -163,13 +163,17 @@ type MessageFilter struct {
 	CreatedBefore  Time // strict
 }
 
-// Messages lists an account's messages, newest first, and tells how far it came:
-// to Last, unless the page was full or its time was up before.
+// Messages lists an account's messages, newest first and as the API shows them, and
+// tells how far it came: to Last, unless the page was full or its time was up before.
 func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
 	if before := firstID(PrefixMessage, f.CreatedBefore); f.CreatedBefore != 0 && before < after.ID {
 		after.ID = before
 	}
-	return findPage[Message](rx, f.listQuery(account), after, limit)
+	page, reached, err := findPage[Message](rx, f.listQuery(account), after, limit)
+	if len(page) > 0 && err == nil {
+		err = rx.setAccount(account, page)
+	}
+	return page, reached, err
 }
 
 // listQuery lets an index find the messages: that of a conversation, or that of the
@@ -177,10 +181,11 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 // and has an index of its own, which takes its condition in so many words.
 func (f MessageFilter) listQuery(account int64) listQuery {
 	q := listQuery{
-		columns: messageColumns,
+		columns: shownMessageColumns,
+		fields:  func(row any) []any { return row.(*Message).shownFields() },
 		table:   "messages m",
 		index:   "messages_of_account",
-		joins:   messageJoins,
+		joins:   shownMessageJoins,
 		id:      "m.id",
 	}
 	if f.CreatedAfter != 0 {

@@ -44,6 +44,9 @@ type listQuery struct {
 	filters    []string
 	filterArgs []any
 	end        After // where it ends; the zero value is Last
+	// fields are where the columns go of a row, which is given as a pointer; nil: into all
+	// that the row hasFields, or where the names of the columns say.
+	fields func(row any) []any
 }
 
 // byIndex adds a condition that the index answers, if its value is given.
@@ -225,12 +228,34 @@ func (q *listQuery) boundary(rx *Rx, after After, n int) (After, error) {
 func readRange[T any](rx *Rx, q listQuery, after, until After, limit int) ([]T, error) {
 	where, args := q.within(after, until)
 	where, args = append(where, q.filters...), append(append(args, q.filterArgs...), limit)
-	return readRows[T](rx, `
-		SELECT `+q.columns+`
-		FROM `+q.table+` INDEXED BY `+q.index+` `+q.joins+`
-		WHERE `+strings.Join(where, " AND ")+`
-		ORDER BY `+q.order()+`
-		LIMIT ?`, args...)
+
+	row := new(T)
+	columns, fields := q.columns, q.fieldsOf(row)
+	if fields != nil {
+		columns = packed(columns)
+	}
+
+	query := `
+		SELECT ` + columns + `
+		FROM ` + q.table + ` INDEXED BY ` + q.index + ` ` + q.joins + `
+		WHERE ` + strings.Join(where, " AND ") + `
+		ORDER BY ` + q.order() + `
+		LIMIT ?`
+	if fields != nil {
+		return listPacked(rx, row, fields, limit, query, args...)
+	}
+	return readRows[T](rx, query, args...)
+}
+
+// fieldsOf are where the columns of a row go, if the rows of the list are read packed.
+func (q *listQuery) fieldsOf(row any) []any {
+	if q.fields != nil {
+		return q.fields(row)
+	}
+	if r, ok := row.(hasFields); ok {
+		return r.fields()
+	}
+	return nil
 }
 
 // countRange counts the rows behind after, down to the row until and with it, that the
@@ -289,15 +314,8 @@ func (rx *Rx) findIDs(table string, after int64, limit int, condition string, ar
 	return ids, err
 }
 
-// hasFields is a row that tells where its columns go. Matching them by name, as
-// for other rows, is slow where there are many.
-type hasFields interface{ fields() []any }
-
 // readRows reads all rows of a query, or as many as the budget allows.
 func readRows[T any](rx *Rx, query string, args ...any) (all []T, err error) {
-	if _, ok := any(new(T)).(hasFields); ok {
-		return scanAll(rx, func(row *T) []any { return any(row).(hasFields).fields() }, query, args...)
-	}
 	if rx.budget != nil {
 		return scanStructs[T](rx, query, args...)
 	}

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"strconv"
 	"time"
 )
 
@@ -34,14 +35,35 @@ func (t Time) String() string {
 
 // MarshalJSON writes t as an RFC 3339 string, or null for never.
 func (t Time) MarshalJSON() ([]byte, error) {
-	if t == 0 {
-		return []byte("null"), nil
-	}
-	b := make([]byte, 0, len(timeLayout)+2)
-	b = append(b, '"')
-	b = t.Std().AppendFormat(b, timeLayout)
-	return append(b, '"'), nil
+	return t.AppendJSON(make([]byte, 0, len(timeLayout)+2)), nil
 }
+
+// AppendJSON is MarshalJSON behind what b holds.
+func (t Time) AppendJSON(b []byte) []byte {
+	if t == 0 {
+		return append(b, "null"...)
+	}
+
+	std := t.Std()
+	year, month, day := std.Date()
+	if year < 1000 || year > 9999 { // too rare to be written fast
+		return append(std.AppendFormat(append(b, '"'), timeLayout), '"')
+	}
+	hour, minute, second := std.Clock()
+	ms := std.Nanosecond() / int(time.Millisecond)
+
+	b = strconv.AppendInt(append(b, '"'), int64(year), 10)
+	b = appendTwo(append(b, '-'), int(month))
+	b = appendTwo(append(b, '-'), day)
+	b = appendTwo(append(b, 'T'), hour)
+	b = appendTwo(append(b, ':'), minute)
+	b = appendTwo(append(b, ':'), second)
+	b = append(b, '.', byte('0'+ms/100))
+	return append(appendTwo(b, ms%100), 'Z', '"')
+}
+
+// appendTwo writes two digits.
+func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
 // UnmarshalJSON reads what MarshalJSON writes.
 func (t *Time) UnmarshalJSON(b []byte) error {

@@ -46,6 +46,23 @@ func TestTimeReadsBackWhatItWrote(t *testing.T) {
 	})
 }
 
+// Writing digits by hand is the same as the standard library's format, in any year.
+func TestTimeIsWrittenLikeTheStandardLibraryWouldWriteIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		near := rapid.Int64Range(0, 4_102_444_800_000)                            // until the year 2100
+		far := rapid.Int64Range(-70_000_000_000_000_000, 300_000_000_000_000_000) // also before Christ, and in years of five digits
+		early := rapid.Int64Range(-62_167_219_200_000, 0)                         // from the year 0 on
+		at := storage.Time(rapid.OneOf(near, far, early).Draw(t, "ms"))
+		want := `null`
+		if at != 0 {
+			want = at.Std().Format(`"2006-01-02T15:04:05.000Z"`)
+		}
+		if got := string(at.AppendJSON([]byte("x"))); got != "x"+want {
+			t.Fatalf("%d became %s, not %s", at, got, want)
+		}
+	})
+}
+
 func TestTimeRefusesWhatIsNoTime(t *testing.T) {
 	for _, text := range []string{`5`, `""`, `"yesterday"`, `"2026-01-02"`, `{}`, `true`, `"2026-13-02T00:00:00Z"`} {
 		at := storage.Time(7)

@@ -78,7 +78,9 @@ func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 		CreatedAt:     storage.At(r.began),
 	}
 	if r.isAuthenticated() {
-		c.OrganizationID, c.KeyID = &r.org.ID, &r.key.ID
+		// Copies: what pointed into the request would keep all of it in memory.
+		organization, key := r.org.ID, r.key.ID
+		c.OrganizationID, c.KeyID = &organization, &key
 	}
 
 	l.mu.Lock()

@@ -7,10 +7,12 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/matryer/is"
 
@@ -52,6 +54,26 @@ func (f *fixture) stored() (calls []storage.APICall) {
 		return err
 	})
 	return calls
+}
+
+// A call that waits to be logged is a line of the log, and not all that its request had.
+func TestACallThatWaitsDoesNotHoldItsRequest(t *testing.T) {
+	is := is.New(t)
+	f := serveDirectly(t)
+	request := httptest.NewRequest("GET", "/v1/me", nil)
+	request.Header.Set("Authorization", "Bearer "+f.tenant.Secret)
+	held := weak.Make(request)
+
+	f.api.calls.writing.Lock() // nothing is written meanwhile
+	defer f.api.calls.writing.Unlock()
+	f.api.ServeHTTP(httptest.NewRecorder(), request)
+	is.Equal(len(f.api.calls.waiting), 1)
+	runtime.KeepAlive(request)
+	request = nil
+	for range 3 {
+		runtime.GC()
+	}
+	is.True(held.Value() == nil)
 }
 
 func TestEveryCallIsLogged(t *testing.T) {

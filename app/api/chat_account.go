@@ -23,3 +23,16 @@ func viewChatAccount(a storage.AccountSummary) chatAccountView {
 	}
 	return v
 }
+
+func (v chatAccountView) appendJSON(b []byte) []byte {
+	b = appendOptional(append(b, `{"phone_number":`...), v.PhoneNumber)
+	b = appendOptional(append(b, `,"phone_number_id":`...), v.PhoneNumberID)
+	b = append(b, `,"customer":`...)
+	if v.Customer == nil {
+		return append(b, `null}`...)
+	}
+
+	b = appendText(append(b, `{"id":`...), v.Customer.ID)
+	b = appendText(append(b, `,"name":`...), v.Customer.Name)
+	return append(b, `}}`...)
+}

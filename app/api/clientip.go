@@ -15,9 +15,13 @@ func clientIP(r *http.Request, trusted []netip.Prefix) string {
 		return r.RemoteAddr
 	}
 
+	addr := normalizeAddr(peer.Addr())
+	if !isTrusted(addr, trusted) {
+		return addr.String()
+	}
+
 	// The nearest proxy wrote the last hop, so the list is walked from its end, for as
 	// long as the address that vouches for the next one is a trusted proxy.
-	addr := normalizeAddr(peer.Addr())
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		if !isTrusted(addr, trusted) {

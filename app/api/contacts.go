@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"confab/jobs"
 	"confab/jobs/event"
@@ -35,6 +36,26 @@ type contactView struct {
 	AccountSummary    chatAccountView         `json:"chat_account"`
 	CreatedAt         storage.Time            `json:"created_at"`
 	UpdatedAt         storage.Time            `json:"updated_at"`
+}
+
+func (v contactView) appendJSON(b []byte) []byte {
+	b = appendText(append(b, `{"id":`...), v.ID)
+	b = appendText(append(b, `,"object":`...), v.Object)
+	b = appendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
+	b = appendOptional(append(b, `,"bsuid":`...), v.BSUID)
+	b = appendOptional(append(b, `,"parent_bsuid":`...), v.ParentBSUID)
+	b = appendOptional(append(b, `,"username":`...), v.Username)
+	b = appendOptional(append(b, `,"name":`...), v.Name)
+	b = appendOptional(append(b, `,"email":`...), v.Email)
+	b = appendStored(append(b, `,"metadata":`...), v.Metadata)
+	b = appendLabels(append(b, `,"labels":`...), v.Labels)
+
+	b = strconv.AppendBool(append(b, `,"marketing_opted_out":`...), v.MarketingOptedOut)
+	b = strconv.AppendBool(append(b, `,"opted_in":`...), v.OptedIn)
+	b = v.AccountSummary.appendJSON(append(b, `,"chat_account":`...))
+	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
+	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
+	return append(b, '}')
 }
 
 // contactViews reads what a view of some contacts needs beside their rows, with one

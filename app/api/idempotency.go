@@ -95,12 +95,16 @@ func (s *Server) handleOnce(r *request) (reply, error) {
 	return rep, err
 }
 
-// handle runs the handler and renders its reply.
+// handle runs the handler and renders its reply, unless the client has it already.
 func (s *Server) handle(r *request) (reply, error) {
 	rep, err := r.route.handle(r)
-	if err != nil {
+	switch {
+	case err != nil:
 		return reply{}, err
+	case rep.isKnown(r.http):
+		return rep, nil
 	}
+
 	err = rep.render(r.id)
 	return rep, err
 }

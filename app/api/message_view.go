@@ -1,9 +1,8 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"confab/storage"
@@ -83,7 +82,8 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 	}
 
 	if m.PlayedAt != 0 {
-		v.PlayedAt = &m.PlayedAt
+		at := m.PlayedAt
+		v.PlayedAt = &at
 	}
 	if m.ErrorCode != nil {
 		v.Error = &sendErrorView{Code: *m.ErrorCode, Message: *m.ErrorMessage, ProviderCode: m.ErrorProviderCode}
@@ -96,9 +96,9 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 // viewMessageMedia is the media of a message; nil if it has none, or none any more.
 func (s *Server) viewMessageMedia(m storage.Message) *mediaView {
 	if link := s.Publisher.MediaURL(m); link != "" {
-		ready := storage.MediaReady
+		url, ready := link, storage.MediaReady
 		return &mediaView{
-			URL:      &link,
+			URL:      &url,
 			MIMEType: m.MediaMIMEType,
 			Size:     m.MediaSize,
 			Filename: m.MediaFilename,
@@ -122,23 +122,60 @@ var messageFieldNames = func() map[string]bool {
 	return names
 }()
 
-// MarshalJSON puts the content under the name of its type.
-func (v messageView) MarshalJSON() ([]byte, error) {
-	type plain messageView
-	body, err := encode(plain(v))
-	if err != nil || messageFieldNames[v.Type] {
-		return body, err
+// MarshalJSON is for whoever shows a message inside of something else.
+func (v messageView) MarshalJSON() ([]byte, error) { return v.appendJSON(nil), nil }
+
+// appendJSON writes the fields, and behind them the content under the name of its type.
+func (v messageView) appendJSON(b []byte) []byte {
+	b = appendText(append(b, `{"id":`...), v.ID)
+	b = appendText(append(b, `,"object":`...), v.Object)
+	b = appendText(append(b, `,"direction":`...), v.Direction)
+	b = appendOptional(append(b, `,"from":`...), v.From)
+	b = appendOptional(append(b, `,"to":`...), v.To)
+	b = appendOptional(append(b, `,"bsuid":`...), v.BSUID)
+	b = appendOptional(append(b, `,"parent_bsuid":`...), v.ParentBSUID)
+	b = appendOptional(append(b, `,"username":`...), v.Username)
+	b = appendText(append(b, `,"contact_id":`...), v.ContactID)
+	b = appendText(append(b, `,"conversation_id":`...), v.ConversationID)
+	b = appendOptional(append(b, `,"message_id":`...), v.MessageID)
+	b = appendText(append(b, `,"type":`...), v.Type)
+	b = appendText(append(b, `,"status":`...), v.Status)
+	b = appendText(append(b, `,"source":`...), v.Source)
+	b = appendStored(append(b, `,"context":`...), v.Context)
+
+	if v.Media != nil {
+		b = v.Media.appendJSON(append(b, `,"media":`...))
+	}
+	if v.Error != nil {
+		b = v.Error.appendJSON(append(b, `,"error":`...))
 	}
 
-	name, err := json.Marshal(v.Type)
-	if err != nil {
-		return nil, err
+	b = strconv.AppendBool(append(b, `,"is_revoked":`...), v.IsRevoked)
+	if v.PlayedAt != nil {
+		b = v.PlayedAt.AppendJSON(append(b, `,"played_at":`...))
 	}
+	b = v.EditedAt.AppendJSON(append(b, `,"edited_at":`...))
+	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
+	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 
-	b := bytes.NewBuffer(append(body[:len(body)-1], ','))
-	b.Write(name)
-	b.WriteByte(':')
-	err = json.Compact(b, v.content) // it is kept as it came
-	b.WriteByte('}')
-	return b.Bytes(), err
+	if !messageFieldNames[v.Type] {
+		b = appendStored(appendKey(append(b, ','), v.Type), v.content)
+	}
+	return append(b, '}')
+}
+
+func (v mediaView) appendJSON(b []byte) []byte {
+	b = appendOptional(append(b, `{"url":`...), v.URL)
+	b = appendOptional(append(b, `,"mime_type":`...), v.MIMEType)
+	b = appendOptionalInt(append(b, `,"size":`...), v.Size)
+	b = appendOptional(append(b, `,"filename":`...), v.Filename)
+	b = appendOptional(append(b, `,"status":`...), v.Status)
+	return append(b, '}')
+}
+
+func (v sendErrorView) appendJSON(b []byte) []byte {
+	b = appendText(append(b, `{"code":`...), v.Code)
+	b = appendText(append(b, `,"message":`...), v.Message)
+	b = appendOptionalInt(append(b, `,"provider_code":`...), v.ProviderCode)
+	return append(b, '}')
 }

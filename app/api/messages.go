@@ -64,7 +64,7 @@ func (s *Server) messageIn(r *request) (m storage.Message, err error) {
 	}
 
 	err = s.DB.ViewOnce(r.http.Context(), func(rx *storage.Rx) (err error) {
-		m, err = rx.Message(r.account.ID, id)
+		m, err = rx.ShownMessage(r.account.ID, id)
 		return err
 	})
 	return m, err
@@ -73,23 +73,31 @@ func (s *Server) messageIn(r *request) (m storage.Message, err error) {
 // getMessage handles GET /v1/:phone_number_id/messages/:id.
 func (s *Server) getMessage(r *request) (reply, error) {
 	m, err := s.messageIn(r)
-	rep := ok(s.viewMessage(m))
-	rep.etag = messageETag(m)
-	return rep, err
+	if err != nil {
+		return reply{}, err
+	}
+
+	rep := reply{status: http.StatusOK, etag: messageETag(m)}
+	if !rep.isKnown(r.http) {
+		rep.data = s.viewMessage(m)
+	}
+	return rep, nil
 }
 
 // messageETag is a weak ETag over the status and the error.
 func messageETag(m storage.Message) string {
-	state := m.ID + "\x00" + m.Status + "\x00" + strconv.FormatInt(int64(m.PlayedAt), 10)
+	state := make([]byte, 0, 128)
+	state = append(append(append(state, m.ID...), 0), m.Status...)
+	state = strconv.AppendInt(append(state, 0), int64(m.PlayedAt), 10)
 	if m.ErrorCode != nil {
-		state += "\x00" + *m.ErrorCode + "\x00" + *m.ErrorMessage
+		state = append(append(append(append(state, 0), *m.ErrorCode...), 0), *m.ErrorMessage...)
 	}
 	if m.ErrorProviderCode != nil {
-		state += "\x00" + strconv.Itoa(*m.ErrorProviderCode)
+		state = strconv.AppendInt(append(state, 0), int64(*m.ErrorProviderCode), 10)
 	}
 
-	sum := sha256.Sum256([]byte(state))
-	return `W/"` + hex.EncodeToString(sum[:8]) + `"`
+	sum := sha256.Sum256(state)
+	return string(append(hex.AppendEncode([]byte(`W/"`), sum[:8]), '"'))
 }
 
 // createMessage handles POST /v1/:phone_number_id/messages.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,48 +44,55 @@ type listEnd struct {
 	RequestID  string  `json:"request_id"`
 }
 
+func (e listEnd) appendJSON(b []byte) []byte {
+	b = strconv.AppendBool(append(b, `{"has_more":`...), e.HasMore)
+	b = appendOptional(append(b, `,"next_cursor":`...), e.NextCursor)
+	b = appendText(append(b, `,"request_id":`...), e.RequestID)
+	return append(b, '}')
+}
+
+// newList begins a page of some items.
+func newList(items int) *listBody {
+	return &listBody{data: append(make([]byte, 0, len(listStart)+items*usualItem+listEndSize), listStart...)}
+}
+
+// usualItem is about how many bytes an item has. It only saves the page from being
+// copied as it grows.
+const usualItem = 640
+
 // add renders an item, unless the page would then have more than most bytes with it:
 // that it returns as false. A page takes its first item whatever its size. Items are
 // encoded one by one, because the encoder would parse the output of items that encode
 // themselves again.
 func (l *listBody) add(item any, most int) (bool, error) {
-	if l.data == nil {
-		l.data = []byte(listStart)
-	}
-
-	text, err := encode(item)
-	first := len(l.data) == len(listStart)
-	switch {
-	case err != nil:
-		return false, err
-	case !first && len(l.data)+len(text)+listEndSize > most:
-		return false, nil
-	case !first:
+	before := len(l.data)
+	first := before == len(listStart)
+	if !first {
 		l.data = append(l.data, ',')
 	}
 
-	l.data = append(l.data, text...)
+	var err error
+	start := len(l.data)
+	l.data, err = appendView(l.data, item)
+	size := len(l.data) - start
+	if err != nil || !first && before+size+listEndSize > most {
+		l.data = l.data[:before]
+		return false, err
+	}
 	return true, nil
 }
 
 // listEndSize is more than what follows the items takes.
 const listEndSize = 512
 
-// items are the items of the page, as a hash of it needs them.
-func (l *listBody) items() []byte { return slices.Clip(l.data) }
-
 // render is the whole body.
-func (l *listBody) render(requestID string) ([]byte, error) {
+func (l *listBody) render(requestID string) []byte {
 	l.RequestID = requestID
-	end, err := encode(l.listEnd)
-	if err != nil {
-		return nil, err
-	}
-
-	if l.data == nil {
-		l.data = []byte(listStart)
-	}
-	return append(append(l.data, `],`...), end[1:]...), nil
+	l.data = append(l.data, ']')
+	comma := len(l.data) // in the place of a bracket
+	l.data = l.listEnd.appendJSON(l.data)
+	l.data[comma] = ','
+	return l.data
 }
 
 // deletedView is what a DELETE answers.
@@ -107,9 +113,9 @@ func accepted(data any) reply { return reply{status: http.StatusAccepted, data: 
 
 // wholeList answers with a list that has no further pages, because it is short.
 func wholeList[V any](data []V) (reply, error) {
-	body := new(listBody)
-	for _, view := range data {
-		if _, err := body.add(view, math.MaxInt); err != nil {
+	body := newList(len(data))
+	for i := range data {
+		if _, err := body.add(&data[i], math.MaxInt); err != nil {
 			return reply{}, err
 		}
 	}
@@ -134,9 +140,11 @@ func page[T, V any](s *Server, q listQuery, rows []T, key func(T) storage.After,
 		next = key(rows[len(rows)-1])
 	}
 
-	body := new(listBody)
+	body := newList(len(rows))
+	item := new(V)
 	for i, row := range rows {
-		fits, err := body.add(view(row), q.bytes)
+		*item = view(row)
+		fits, err := body.add(item, q.bytes)
 		if err != nil {
 			return reply{}, err
 		}
@@ -162,37 +170,42 @@ func orEmpty[T any](all []T) []T {
 }
 
 // render encodes the body, unless that was done before.
-func (rep *reply) render(requestID string) (err error) {
+func (rep *reply) render(requestID string) error {
 	switch {
 	case rep.body != nil:
 		return nil
 	case rep.list != nil:
-		rep.body, err = rep.list.render(requestID)
-		return err
+		rep.body = rep.list.render(requestID)
+		return nil
 	}
 
-	data, err := encode(rep.data)
+	body, err := appendView(append(make([]byte, 0, usualBody), `{"data":`...), rep.data)
 	if err != nil {
 		return err
 	}
 
-	rep.body = slices.Concat([]byte(`{"data":`), data, []byte(`,"request_id":"`+requestID+`"}`))
+	body = appendText(append(body, `,"request_id":`...), requestID)
+	rep.body = append(body, '}')
 	return nil
 }
 
-// encode writes JSON without the escapes that are only needed inside of HTML.
-func encode(v any) ([]byte, error) {
-	if m, ok := v.(json.Marshaler); ok {
-		return m.MarshalJSON() // the encoder would go over it once more
+// usualBody is more than most bodies have.
+const usualBody = 1024
+
+// appendView writes a view as JSON, without the escapes that are only needed inside of
+// HTML.
+func appendView(b []byte, v any) ([]byte, error) {
+	if a, ok := v.(appender); ok {
+		return a.appendJSON(b), nil
 	}
 
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+	w := bytes.NewBuffer(b)
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return nil, err
+		return b, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return bytes.TrimSuffix(w.Bytes(), []byte("\n")), nil
 }
 
 // send writes the reply; if If-None-Match matches, only 304 and the ETag.
@@ -209,12 +222,18 @@ func (rep reply) send(x *exchange) {
 
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)
-		if matchesETag(x.request.http.Header.Values("If-None-Match"), rep.etag) {
-			x.WriteHeader(http.StatusNotModified)
-			return
-		}
+	}
+	if rep.isKnown(x.request.http) {
+		x.WriteHeader(http.StatusNotModified)
+		return
 	}
 	writeJSON(x, rep.status, rep.body)
+}
+
+// isKnown tells whether the client has the answer already, so that it need not be
+// rendered.
+func (rep reply) isKnown(hr *http.Request) bool {
+	return rep.etag != "" && matchesETag(hr.Header.Values("If-None-Match"), rep.etag)
 }
 
 // asciiURL escapes a URL for a header, which takes only ASCII.
@@ -269,7 +288,7 @@ func sendError(x *exchange, e *Error) {
 		h.Set("Retry-After", wholeSeconds(e.RetryAfter))
 	}
 
-	body, err := encode(errorBody{errorView{
+	body, err := appendView(nil, errorBody{errorView{
 		Type:      e.code().errorType,
 		Code:      e.code().name,
 		Message:   e.Message,
@@ -282,12 +301,14 @@ func sendError(x *exchange, e *Error) {
 	writeJSON(x, e.status(), body)
 }
 
+// Headers of every answer. They are shared, and nobody changes the value of a header.
+var contentJSON, noSniff = []string{"application/json"}, []string{"nosniff"}
+
 // writeJSON writes a body with its length, which HEAD shows too.
 func writeJSON(x *exchange, status int, body []byte) {
 	h := x.Header()
-	h.Set("Content-Type", "application/json")
+	h["Content-Type"], h["X-Content-Type-Options"] = contentJSON, noSniff
 	h.Set("Content-Length", strconv.Itoa(len(body)))
-	h.Set("X-Content-Type-Options", "nosniff")
 	x.WriteHeader(status)
 	x.Write(body)
 }

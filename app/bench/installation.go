@@ -189,9 +189,13 @@ func (o *installation) processes() []process {
 }
 
 // request returns the bytes of a request with the API key of the server.
-func (s *server) request(method, path, body string) []byte {
-	return fmt.Appendf(nil, "%s /v1%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
-		method, path, s.Address, s.key, len(body), body)
+func (s *server) request(method, path, body string, header ...string) []byte {
+	more := ""
+	for _, line := range header {
+		more += line + "\r\n"
+	}
+	return fmt.Appendf(nil, "%s /v1%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n%sContent-Length: %d\r\n\r\n%s",
+		method, path, s.Address, s.key, more, len(body), body)
 }
 
 // message returns the nth request to send a message.

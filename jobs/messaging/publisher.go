@@ -20,14 +20,21 @@ func (p Publisher) MediaURL(m storage.Message) string {
 		return p.PublicURL + storage.MediaPath(*m.MediaToken, m.MediaFilename)
 	}
 
+	if m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type) {
+		return linkIn(m.Content)
+	}
+	return ""
+}
+
+// linkIn is the link in the content of a message with media; "" if it has none.
+func linkIn(content []byte) string {
 	var c struct {
 		Link string `json:"link"`
 	}
-	hasLink := m.Direction == storage.Outbound && slices.Contains([]string{"image", "video", "audio", "document"}, m.Type)
-	if hasLink && json.Unmarshal(m.Content, &c) == nil {
-		return c.Link
+	if json.Unmarshal(content, &c) != nil {
+		return ""
 	}
-	return ""
+	return c.Link
 }
 
 // EmitReceived emits message.received for an inbound message, in the envelope of
