@@ -67,11 +67,17 @@ func (l *line) kinds() (all []string) {
 	return all
 }
 
-// said lists the messages of the line's account, oldest first.
+// said lists the messages of the line's account, oldest first, with all that is kept of
+// them.
 func (l *line) said() (all []storage.Message) {
 	l.t.Helper()
 	storagetest.View(l.t, l.server.DB, func(rx *storage.Rx) (err error) {
 		all, _, err = rx.Messages(l.account.ID, storage.MessageFilter{}, storage.First, 1000)
+		for i := range all {
+			if err == nil {
+				all[i], err = rx.Message(l.account.ID, all[i].ID)
+			}
+		}
 		return err
 	})
 	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
