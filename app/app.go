@@ -41,6 +41,9 @@ type Options struct {
 	// name and the number may be empty. Only a sandbox sets it, and no setting
 	// can: a real server must never show a form that invents numbers.
 	SimulateSignup func(name, phone string) (Signup, error)
+	// SandboxUser returns the id of the user as whom a sandbox signs in its visitors by
+	// itself. Only a sandbox sets it, and no setting can.
+	SandboxUser func() string
 	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.
@@ -126,6 +129,9 @@ func (a *App) open() error {
 	}
 
 	if err := a.warnAboutUnknownPlans(); err != nil {
+		return err
+	}
+	if err := a.hintAtFirstAdmin(); err != nil {
 		return err
 	}
 	return a.openServices()
@@ -277,7 +283,7 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 
 // retention returns how long the settings keep data.
 func retention(c config.Config) jobs.Retention {
-	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays}
+	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays, Audit: c.Console.AuditDays}
 	for name, plan := range c.Plans {
 		r.Plans[name] = plan.RetentionDays
 	}
@@ -293,6 +299,22 @@ func (a *App) warnAboutUnknownPlans() error {
 			if _, known := a.Config.Plans[o.Plan]; !known {
 				a.Log.Warn("an organization has a plan that the settings do not have", "org", o.PublicID, "plan", o.Plan)
 			}
+		}
+		return err
+	})
+}
+
+// hintAtFirstAdmin logs how to invite somebody to a console that nobody can sign in to.
+func (a *App) hintAtFirstAdmin() error {
+	if !a.Config.Console.Enabled || a.SandboxUser != nil {
+		return nil
+	}
+
+	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
+		anybody, err := rx.AnybodyCanSignIn()
+		if err == nil && !anybody {
+			a.Log.Info("nobody can sign in to the console yet: invite the first admin with " +
+				"'confab users invite --org ORG --name NAME --email ADDRESS --role admin'")
 		}
 		return err
 	})

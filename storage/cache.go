@@ -30,6 +30,8 @@ const (
 	inSubscriptions
 	inSecrets
 	inParked
+	inUsers
+	inUserSessions
 
 	inAny = ^tableSet(0)
 )
@@ -44,6 +46,8 @@ func cachedTables() map[string]tableSet {
 		"subscriptions":   inSubscriptions,
 		"signing_secrets": inSecrets,
 		"parked_statuses": inParked,
+		"users":           inUsers,
+		"user_sessions":   inUserSessions,
 	}
 }
 
@@ -165,6 +169,7 @@ type caches struct {
 	changes atomic.Int64
 
 	principals  *cache[[sha256.Size]byte, Principal]
+	signedIn    *cache[[sha256.Size]byte, SignedIn]
 	numbers     *cache[string, Account]
 	senders     *cache[int64, Sender]
 	tokens      *cache[int64, string]
@@ -177,6 +182,7 @@ type caches struct {
 func newCaches() *caches {
 	return &caches{
 		principals:  newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
+		signedIn:    newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
 		numbers:     newCache(inAccounts, (*Rx).readAccountByNumber),
 		senders:     newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
 		tokens:      newCache(inAccounts, (*Rx).readAccessToken),
@@ -195,6 +201,7 @@ func (c *caches) forget(changed tableSet) {
 
 	c.changes.Add(1)
 	c.principals.forget(changed)
+	c.signedIn.forget(changed)
 	c.numbers.forget(changed)
 	c.senders.forget(changed)
 	c.tokens.forget(changed)

@@ -28,6 +28,8 @@ const (
 	PrefixSecret       = "sec_"
 	PrefixCustomer     = "cus_"
 	PrefixSetupLink    = "csl_"
+	PrefixSession      = "ses_"
+	PrefixAudit        = "aud_"
 )
 
 // idSource makes ULIDs that only ever grow, also when the clock steps back.
