@@ -17,8 +17,10 @@ import (
 	"confab/app/bodies"
 	"confab/app/callback"
 	"confab/app/config"
+	"confab/app/console"
 	"confab/app/datadir"
 	"confab/app/pages"
+	"confab/app/password"
 	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
@@ -95,6 +97,7 @@ type App struct {
 	docs            *pages.Docs
 	onboard         *pages.Onboard
 	hosts           pages.Hosts
+	console         *console.Console // nil unless console.enabled is set
 	api             *api.Server
 	callback        *callback.Server
 	bodies          *bodies.Budget // outside of /v1
@@ -192,6 +195,7 @@ func (a *App) openServices() (err error) {
 	})
 	a.hosts = a.findHosts()
 	a.openOnboard()
+	a.openConsole()
 
 	a.bodies = bodies.NewBudget(cmp.Or(a.BodyBudget, defaultBodyBudget))
 	a.metrics.watchBodies(a.bodies)
@@ -276,6 +280,9 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
+		ReadReceipts:      a.Config.Console.ReadReceipts,
+		Passwords:         password.NewHasher(),
+		PasswordTries:     password.NewThrottle(),
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
@@ -299,22 +306,6 @@ func (a *App) warnAboutUnknownPlans() error {
 			if _, known := a.Config.Plans[o.Plan]; !known {
 				a.Log.Warn("an organization has a plan that the settings do not have", "org", o.PublicID, "plan", o.Plan)
 			}
-		}
-		return err
-	})
-}
-
-// hintAtFirstAdmin logs how to invite somebody to a console that nobody can sign in to.
-func (a *App) hintAtFirstAdmin() error {
-	if !a.Config.Console.Enabled || a.SandboxUser != nil {
-		return nil
-	}
-
-	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
-		anybody, err := rx.AnybodyCanSignIn()
-		if err == nil && !anybody {
-			a.Log.Info("nobody can sign in to the console yet: invite the first admin with " +
-				"'confab users invite --org ORG --name NAME --email ADDRESS --role admin'")
 		}
 		return err
 	})

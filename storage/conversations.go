@@ -55,6 +55,10 @@ func (rx *Rx) Conversation(account int64, id string) (FullConversation, error) {
 type ConversationFilter struct {
 	Status       string
 	ContactID    string
+	AssigneeID   string // a user's id
+	Unassigned   bool
+	Unread       bool
+	LabelID      string
 	UpdatedSince Time // strict
 }
 
@@ -63,6 +67,12 @@ type ConversationFilter struct {
 // also tells how far it came: to Last, unless the page was full or its time was
 // up before.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
+	// A deleted label is still on those that the job has not reached.
+	if f.LabelID != "" {
+		if deleted, err := rx.labelIsDeleted(f.LabelID); err != nil || deleted {
+			return nil, Last, err
+		}
+	}
 	return findPage[FullConversation](rx, f.listQuery(account), after, limit)
 }
 
@@ -90,19 +100,33 @@ func (f ConversationFilter) listQuery(account int64) listQuery {
 		q.key, q.end = "v.updated_at", After{f.UpdatedSince, First.ID} // behind every id of that instant
 	}
 
+	// The first of these that is asked for chooses the index; the others are held
+	// against each row.
+	q.byIndex("v.account_id = ?", true, account)
 	switch {
 	case f.ContactID != "":
 		q.index = "sqlite_autoindex_conversations_2" // contact_id is unique
+		q.byIndex("v.contact_id = ?", true, f.ContactID)
 	case since:
 		q.index = "conversations_by_update"
+	case f.AssigneeID != "":
+		q.index = "conversations_assigned"
+		q.byIndex("v.assignee_id = ?", true, f.AssigneeID)
+		f.AssigneeID = ""
+	case f.Unread:
+		q.partialIndex("conversations_unread", "v.unread_count > 0")
+		f.Unread = false
 	case f.Status != "":
 		q.index = "conversations_by_status"
+		q.byIndex("v.status = ?", true, f.Status)
+		f.Status = ""
 	}
 
-	q.byIndex("v.account_id = ?", true, account)
-	q.byIndex("v.contact_id = ?", f.ContactID != "", f.ContactID)
-	q.byIndex("v.status = ?", f.Status != "" && !since, f.Status)
-	q.filter("v.status = ?", f.Status != "" && since, f.Status)
+	q.filter("v.status = ?", f.Status != "", f.Status)
+	q.filter("v.assignee_id = ?", f.AssigneeID != "", f.AssigneeID)
+	q.filter("v.assignee_id IS NULL", f.Unassigned)
+	q.filter("v.unread_count > 0", f.Unread)
+	q.filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?)", f.LabelID != "", f.LabelID)
 	return q
 }
 

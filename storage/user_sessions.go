@@ -62,10 +62,7 @@ func (rx *Rx) readSignedIn(hash [sha256.Size]byte) (s SignedIn, err error) {
 		return s, err
 	}
 
-	err = rx.get(&s.Organization, `
-		SELECT `+organizationColumns+`
-		FROM organizations
-		WHERE id = ?`, s.User.OrganizationID)
+	s.Organization, err = rx.OrganizationByID(s.User.OrganizationID)
 	return s, err
 }
 

@@ -260,9 +260,12 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 
 		if in.DryRun != nil && *in.DryRun {
 			n, err := tx.CountReplayable(in.filter, storage.MaxReplay+1)
-			return accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay}), err
+			rep := accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay})
+			rep.unchanged = true
+			return rep, err
 		}
 
+		r.target = sub.ID
 		n, more, err := tx.ReplayDeliveries(in.filter)
 		return accepted(bulkReplayView{n, more}), err
 	})

@@ -26,6 +26,7 @@ type messageView struct {
 	Type           string         `json:"type"`
 	Status         string         `json:"status"`
 	Source         string         `json:"source"`
+	SentBy         *string        `json:"sent_by"`
 	Context        storage.JSON   `json:"context"`
 	Media          *mediaView     `json:"media,omitempty"`
 	Error          *sendErrorView `json:"error,omitempty"`
@@ -70,6 +71,7 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 		Type:           m.Type,
 		Status:         m.Status,
 		Source:         m.Source,
+		SentBy:         m.SentBy,
 		Context:        m.Context,
 		IsRevoked:      m.IsRevoked,
 		EditedAt:       m.EditedAt,

@@ -25,6 +25,8 @@ type reply struct {
 	location string // of a redirect
 	secret   bool   // shows something once: sealed where it is remembered
 
+	unchanged bool // nothing was done: not recorded in the audit log
+
 	replayed  bool   // the answer of an earlier request
 	requestID string // of that request
 }
@@ -180,6 +182,17 @@ func (rep *reply) render(requestID string) (err error) {
 	return nil
 }
 
+// firstID is the id of the resource in a rendered body: views begin with it. "" if there
+// is none.
+func (rep *reply) firstID() string {
+	rest, ok := bytes.CutPrefix(rep.body, []byte(`{"data":{"id":"`))
+	if !ok {
+		return ""
+	}
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(id)
+}
+
 // encode writes JSON without the escapes that are only needed inside of HTML.
 func encode(v any) ([]byte, error) {
 	if m, ok := v.(json.Marshaler); ok {
@@ -259,7 +272,7 @@ type errorView struct {
 // sendError writes the error envelope.
 func sendError(x *exchange, e *Error) {
 	h := x.Header()
-	if e.status() == http.StatusUnauthorized {
+	if e.status() == http.StatusUnauthorized && e.Code != SessionRequired {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	if e.Allow != "" {

@@ -42,7 +42,9 @@ CREATE TABLE audit (
 CREATE INDEX audit_of_organization ON audit (organization_id, created_at, id);
 CREATE INDEX audit_by_age ON audit (created_at, id);
 
--- The inbox asks for what is assigned to somebody, and for what is unread.
+-- The inbox asks for what is assigned to somebody, or to nobody, and for what is unread.
+DROP INDEX conversations_by_status;
+CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id, assignee_id);
 CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
 

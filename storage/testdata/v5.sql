@@ -287,9 +287,9 @@ CREATE TABLE conversations (
     updated_at      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX conversations_by_message ON conversations (account_id, last_message_at, id);
-CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id);
 CREATE INDEX conversations_by_update ON conversations (account_id, updated_at, id);
--- These two end in the status, so that it can be held against a row without reading that.
+-- These end in one column more, so that it can be held against a row without reading that.
+CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id, assignee_id);
 CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
 CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
 
