@@ -116,7 +116,10 @@ func (rx *Rx) UserBySignIn(email string) (User, error) {
 		SELECT `+userColumns+`
 		FROM `+userTables+`
 		WHERE u.sign_in_email = ?`, fold(email))
-	return u, err
+	if err != nil {
+		return User{}, err // sqlx leaves empty texts in it
+	}
+	return u, nil
 }
 
 // AnybodyCanSignIn tells whether any user of any organization can sign in.

@@ -71,30 +71,25 @@ func (t *Throttle) Clear(key string) {
 	delete(t.all, key)
 }
 
-// makeRoom removes what counts no more when there are too many, and then any: those who
-// fail from so many addresses that all of them count cannot be told from each other.
+// makeRoom removes a quarter of all when there are too many, so that it is seldom needed:
+// what counts no more, then what does not make anybody wait yet, and then any.
 func (t *Throttle) makeRoom() {
 	if len(t.all) < maxEntries {
 		return
 	}
 
-	for key, f := range t.all {
-		if time.Since(f.last) > remembered {
-			delete(t.all, key)
+	for _, dispensable := range []func(failures) bool{
+		func(f failures) bool { return time.Since(f.last) > remembered },
+		func(f failures) bool { return f.count <= freeTries },
+		func(failures) bool { return true },
+	} {
+		for key, f := range t.all {
+			if len(t.all) <= maxEntries*3/4 {
+				return
+			}
+			if dispensable(f) {
+				delete(t.all, key)
+			}
 		}
-	}
-	for key, f := range t.all {
-		if len(t.all) < maxEntries {
-			return
-		}
-		if f.count <= freeTries {
-			delete(t.all, key)
-		}
-	}
-	for key := range t.all {
-		if len(t.all) < maxEntries {
-			return
-		}
-		delete(t.all, key)
 	}
 }

@@ -45,6 +45,12 @@ type closedData struct {
 // ConversationClosed says that a conversation was resolved, by a user or with an API key.
 func ConversationClosed(s Subject, c storage.Conversation, user *string) Event {
 	return Event{subject: s, kind: TypeConversationClosed, source: sourceNative, data: conversationClosed{
-		closedData{ID: c.ID, Object: "conversation", Status: storage.ConversationResolved, ClosedByUserID: user, PhoneNumberID: s.PhoneNumberID},
+		closedData{
+			ID:             c.ID,
+			Object:         "conversation",
+			Status:         storage.ConversationResolved,
+			ClosedByUserID: user,
+			PhoneNumberID:  s.PhoneNumberID,
+		},
 	}}
 }
