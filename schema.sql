@@ -50,16 +50,64 @@ CREATE TABLE teams (
 ) STRICT;
 CREATE INDEX teams_of_organization ON teams (organization_id, id);
 
--- A person whom conversations can be assigned to. The id is a bare ULID.
+-- A person: whom conversations can be assigned to, and who may sign in to the console.
+-- The id is a bare ULID.
 CREATE TABLE users (
     id              TEXT    PRIMARY KEY,
     organization_id INTEGER NOT NULL REFERENCES organizations (id),
     team_id         INTEGER NOT NULL REFERENCES teams (id),
     name            TEXT    NOT NULL,
     email           TEXT,
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    role            TEXT    NOT NULL DEFAULT 'agent' CHECK (role IN ('admin', 'agent')),
+    sign_in_email   TEXT,                                   -- the address without case, of those who can sign in or are invited
+    password_hash   TEXT,                                   -- argon2id with its salt; NULL: cannot sign in
+    disabled_at     INTEGER NOT NULL DEFAULT 0,
+    last_sign_in_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX users_of_organization ON users (organization_id, id);
+CREATE UNIQUE INDEX users_sign_in ON users (sign_in_email) WHERE sign_in_email IS NOT NULL;
+
+-- Links by which people choose their first or a new password. Only a hash of the token is
+-- kept. One that has ended stays for some weeks, so that its page can say so.
+CREATE TABLE user_invitations (
+    token_hash BLOB    PRIMARY KEY,                         -- SHA-256
+    user_id    TEXT    NOT NULL REFERENCES users (id),
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    ended_at   INTEGER NOT NULL DEFAULT 0                   -- used, replaced by a newer one, or taken back
+) STRICT, WITHOUT ROWID;
+CREATE INDEX user_invitations_of_user ON user_invitations (user_id, ended_at);
+
+-- Browsers in which people are signed in. Only a hash of the cookie is kept. Signing out
+-- deletes the row.
+CREATE TABLE user_sessions (
+    id           TEXT    PRIMARY KEY,                       -- ses_…
+    token_hash   BLOB    NOT NULL UNIQUE,                   -- SHA-256
+    user_id      TEXT    NOT NULL REFERENCES users (id),
+    user_agent   TEXT    NOT NULL,
+    ip           TEXT    NOT NULL,
+    created_at   INTEGER NOT NULL,
+    last_seen_at INTEGER NOT NULL                           -- written in batches, up to a minute late
+) STRICT;
+CREATE INDEX user_sessions_of_user ON user_sessions (user_id, id);
+
+-- Who did what that matters for safety or cannot be undone, kept console.audit_days. The
+-- name is repeated, because the one who did it may be renamed or deleted later.
+CREATE TABLE audit (
+    id              TEXT    PRIMARY KEY,                    -- aud_…
+    organization_id INTEGER REFERENCES organizations (id),  -- NULL: it concerns the whole server
+    actor_type      TEXT    NOT NULL CHECK (actor_type IN ('user', 'key', 'command_line', 'system')),
+    actor_id        TEXT,
+    actor_name      TEXT,
+    action          TEXT    NOT NULL,                       -- object.verb
+    target_type     TEXT,
+    target_id       TEXT,
+    ip              TEXT,
+    created_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX audit_of_organization ON audit (organization_id, created_at, id);
+CREATE INDEX audit_by_age ON audit (created_at, id);
 
 -- API keys. The key itself is shown once and never stored.
 CREATE TABLE api_keys (
@@ -233,8 +281,11 @@ CREATE TABLE conversations (
 -- Every message moves its conversation in an index, so there is but one for that: lists
 -- of all states are merged of one for each. What a message does not change is updated
 -- when its last message came, and only those are in the other that were updated since.
-CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id);
 CREATE INDEX conversations_by_update ON conversations (account_id, updated_at, id) WHERE updated_at <> last_message_at;
+-- These end in one column more, so that it can be held against a row without reading that.
+CREATE INDEX conversations_by_status ON conversations (account_id, status, last_message_at, id, assignee_id);
+CREATE INDEX conversations_assigned ON conversations (account_id, assignee_id, last_message_at, id, status) WHERE assignee_id IS NOT NULL;
+CREATE INDEX conversations_unread ON conversations (account_id, last_message_at, id, status) WHERE unread_count > 0;
 
 -- Labels of a team; names are unique in it without regard to case.
 CREATE TABLE labels (
@@ -307,7 +358,9 @@ CREATE TABLE messages (
     edited_at           INTEGER NOT NULL DEFAULT 0,
     sent_at             INTEGER NOT NULL DEFAULT 0,         -- the provider's time of an inbound or echoed message
     created_at          INTEGER NOT NULL,
-    updated_at          INTEGER NOT NULL
+    updated_at          INTEGER NOT NULL,
+    sent_by             TEXT,                               -- the user who sent it in the console
+    request_id          TEXT                                -- of the API call that made it
 ) STRICT;
 CREATE UNIQUE INDEX messages_of_account ON messages (account_id, id);
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
@@ -532,8 +585,9 @@ CREATE TABLE idempotency (
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
 CREATE INDEX idempotency_of_account ON idempotency (account_id) WHERE account_id IS NOT NULL;
 
--- Every call under /v1 with a valid key, and of the others at most 60 a minute, written in
--- batches off the request path, kept log.api_log_days.
+-- Every call under /v1 with a valid key, and of the others at most 60 a minute, and what
+-- people change in the console; written in batches off the request path, kept
+-- log.api_log_days.
 CREATE TABLE api_log (
     id              INTEGER PRIMARY KEY AUTOINCREMENT,      -- never reused: those who follow the log ask for what came after an id
     organization_id INTEGER,                                -- NULL: the call had no valid key
@@ -544,6 +598,9 @@ CREATE TABLE api_log (
     latency_us      INTEGER NOT NULL,
     ip              TEXT    NOT NULL,
     request_id      TEXT    NOT NULL,
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    user_id         TEXT,                                   -- who called, in the console
+    error_code      TEXT,                                   -- why it was refused
+    made_id         TEXT                                    -- of what it made
 ) STRICT;
 CREATE INDEX api_log_by_age ON api_log (created_at, id);

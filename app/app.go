@@ -17,8 +17,10 @@ import (
 	"confab/app/bodies"
 	"confab/app/callback"
 	"confab/app/config"
+	"confab/app/console"
 	"confab/app/datadir"
 	"confab/app/pages"
+	"confab/app/password"
 	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
@@ -41,6 +43,9 @@ type Options struct {
 	// name and the number may be empty. Only a sandbox sets it, and no setting
 	// can: a real server must never show a form that invents numbers.
 	SimulateSignup func(name, phone string) (Signup, error)
+	// SandboxUser returns the id of the user as whom a sandbox signs in its visitors by
+	// itself. Only a sandbox sets it, and no setting can.
+	SandboxUser func() string
 	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.
@@ -92,6 +97,7 @@ type App struct {
 	docs            *pages.Docs
 	onboard         *pages.Onboard
 	hosts           pages.Hosts
+	console         *console.Console // nil unless console.enabled is set
 	api             *api.Server
 	callback        *callback.Server
 	bodies          *bodies.Budget // outside of /v1
@@ -126,6 +132,9 @@ func (a *App) open() error {
 	}
 
 	if err := a.warnAboutUnknownPlans(); err != nil {
+		return err
+	}
+	if err := a.hintAtFirstAdmin(); err != nil {
 		return err
 	}
 	return a.openServices()
@@ -187,6 +196,7 @@ func (a *App) openServices() (err error) {
 	})
 	a.hosts = a.findHosts()
 	a.openOnboard()
+	a.openConsole()
 
 	a.bodies = bodies.NewBudget(cmp.Or(a.BodyBudget, defaultBodyBudget))
 	a.metrics.watchBodies(a.bodies)
@@ -273,6 +283,9 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
+		ReadReceipts:      a.Config.Console.ReadReceipts,
+		Passwords:         password.NewHasher(),
+		PasswordTries:     password.NewThrottle(),
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
@@ -280,7 +293,7 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 
 // retention returns how long the settings keep data.
 func retention(c config.Config) jobs.Retention {
-	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays}
+	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays, Audit: c.Console.AuditDays}
 	for name, plan := range c.Plans {
 		r.Plans[name] = plan.RetentionDays
 	}

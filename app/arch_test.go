@@ -19,8 +19,8 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                     {"app/cli"},
-	"app":                  {"app/api", "app/bodies", "app/callback", "app/config", "app/datadir", "app/pages", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
-	"app/api":              {"jobs", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
+	"app":                  {"app/api", "app/bodies", "app/callback", "app/config", "app/console", "app/datadir", "app/pages", "app/password", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
+	"app/api":              {"app/password", "jobs", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/api/apitest":      {},
 	"app/backup":           {"app/datadir", "storage"},
 	"app/bodies":           {},
@@ -28,6 +28,8 @@ var allowed = map[string][]string{
 	"app/bench":            {"app/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
 	"app/cli":              {"app", "app/api", "app/backup", "app/config", "app/datadir", "app/doctor", "app/simulator", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/config":           {},
+	"app/console":          {"app/api", "app/password", "storage"},
+	"app/password":         {},
 	"app/datadir":          {"app/config", "storage"},
 	"app/doctor":           {"app/config", "app/datadir", "jobs/provider", "storage"},
 	"app/pages":            {"app/bodies", "app/pages/reference", "jobs/provider", "storage"},

@@ -61,7 +61,11 @@ func (a *App) serveAddress(w http.ResponseWriter, _ *http.Request) {
 	}
 
 	// A client that has left is no reason to complain.
-	_ = json.NewEncoder(w).Encode(datadir.ServerAddress{Listen: a.Config.Server.Listen, Local: local.String()})
+	_ = json.NewEncoder(w).Encode(datadir.ServerAddress{
+		Listen: a.Config.Server.Listen,
+		Local:  local.String(),
+		Public: a.URL(),
+	})
 }
 
 // serveCancelJob breaks off a running job that a command has deleted, and refreshes,

@@ -23,11 +23,14 @@ func (a *App) handler() http.Handler {
 			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
 		}
 
-		if path := r.URL.Path; path == "/v1" || strings.HasPrefix(path, "/v1/") {
+		switch path := r.URL.Path; {
+		case path == "/v1" || strings.HasPrefix(path, "/v1/"):
 			a.api.ServeHTTP(w, r)
-			return
+		case a.isConsoleAPI(path):
+			a.console.ServeAPI(w, r)
+		default:
+			a.serveOutsideAPI(w, r)
 		}
-		a.serveOutsideAPI(w, r)
 	})
 }
 
@@ -52,8 +55,10 @@ func (a *App) findRoute(r *http.Request) route {
 		return route{pattern: pages.DocsPath, serve: a.hosts.Guard(a.docs.ServeHTTP)}
 	case strings.HasPrefix(path, pages.OnboardPath):
 		return route{pattern: pages.OnboardPath + ":token", serve: a.onboard.ServeHTTP}
-	case path == "/console" || strings.HasPrefix(path, "/console/"):
-		return route{pattern: "/console/", serve: a.hosts.Guard(a.readOnly(a.redirectConsole))}
+	case a.console != nil && (path == "/console" || strings.HasPrefix(path, "/console/")):
+		return a.consoleRoute(path)
+	case a.wantsConsole(r):
+		return route{pattern: path, serve: redirectToConsole}
 	case path == "/livez":
 		return route{pattern: path, quiet: true, serve: a.readOnly(serveLive)}
 	case path == "/readyz":
@@ -79,11 +84,6 @@ func (a *App) readOnly(serve http.HandlerFunc) http.HandlerFunc {
 
 // serveLive says that the process runs, whatever else may be wrong.
 func serveLive(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") }
-
-// redirectConsole redirects to the API reference, because there is no console.
-func (a *App) redirectConsole(w http.ResponseWriter, r *http.Request) {
-	http.Redirect(w, r, pages.DocsPath, http.StatusFound)
-}
 
 // refuseCallback answers a callback that was not accepted, in the form of the API's
 // errors.

@@ -13,9 +13,9 @@ const (
 	housekeepingEvery = 10 * time.Minute
 )
 
-// deleteExpired deletes what is kept for a day at most: stored answers past the
-// idempotency window, and callbacks whose message never came. applyRetention
-// deletes what is kept for days.
+// deleteExpired deletes what ends by itself: stored answers past the idempotency
+// window, sessions and invitations of people, and callbacks whose message never came.
+// applyRetention deletes what the settings keep for days.
 func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	w.attempts.forgetIdle()
 
@@ -25,9 +25,14 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 	}
 
 	b := newBatchWriter(w.DB)
-	err = b.repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) { return tx.DeleteOldIdempotentReplies(now, limit) })
-	if err != nil {
-		return nil, err
+	for _, deleteOld := range []func(*storage.Tx, int) (int64, error){
+		func(tx *storage.Tx, limit int) (int64, error) { return tx.DeleteOldIdempotentReplies(now, limit) },
+		(*storage.Tx).DeleteOldUserSessions,
+		(*storage.Tx).DeleteOldUserInvitations,
+	} {
+		if err := b.repeat(ctx, deleteOld); err != nil {
+			return nil, err
+		}
 	}
 
 	var dropped int64

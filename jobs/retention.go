@@ -25,6 +25,7 @@ type Retention struct {
 	Plans  map[string]int // messages and their media, by plan
 	Events int            // events and deliveries
 	Calls  int            // the API log and raw callbacks
+	Audit  int            // the audit log
 }
 
 func daysBefore(now storage.Time, n int) storage.Time {
@@ -64,11 +65,15 @@ func (w *Workers) applyRetention(ctx context.Context, _ storage.Job) (queue.Comm
 		err = errors.Join(err, p.calls(ctx, old), p.rawCallbacks(ctx, old))
 	}
 
+	if keep := w.Retention.Audit; keep > 0 {
+		err = errors.Join(err, p.audit(ctx, storage.PurgeScope{Before: daysBefore(now, keep)}))
+	}
+
 	err = errors.Join(err, p.returnSpace(ctx))
 	if n := p.purged; n.Total() > 0 {
 		w.Log.Info("deleted what was kept long enough",
 			"messages", n.Messages, "media", n.Media, "events", n.Events, "deliveries", n.Deliveries,
-			"calls", n.Calls, "raw_callbacks", n.RawCallbacks)
+			"calls", n.Calls, "raw_callbacks", n.RawCallbacks, "audit", n.Audit)
 	}
 	return nil, err
 }
@@ -88,6 +93,7 @@ func (w *Workers) Purge(ctx context.Context, what storage.PurgeScope, report fun
 		func(ctx context.Context, what storage.PurgeScope) error { return p.events(ctx, what, false) },
 		p.calls,
 		p.rawCallbacks,
+		p.audit,
 	} {
 		if err := part(ctx, what); err != nil {
 			return err
@@ -211,6 +217,15 @@ func (p *purge) rawCallbacks(ctx context.Context, what storage.PurgeScope) error
 		return rx.OldRawCallbacks(what, after, limit)
 	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
 		n.RawCallbacks, err = tx.DeleteRawCallbacks(rows)
+		return n, err
+	})
+}
+
+func (p *purge) audit(ctx context.Context, what storage.PurgeScope) error {
+	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+		return rx.OldAudit(what, after, limit)
+	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
+		n.Audit, err = tx.DeleteAudit(rows)
 		return n, err
 	})
 }

@@ -15,6 +15,9 @@ type APICall struct {
 	IP                   string  `db:"ip"`
 	RequestID            string  `db:"request_id"`
 	CreatedAt            Time    `db:"created_at"`
+	UserID               *string `db:"user_id"`    // who called, in the console
+	ErrorCode            *string `db:"error_code"` // why it was refused
+	MadeID               *string `db:"made_id"`    // of what it made
 }
 
 // APICallFilter chooses calls. Zero fields choose everything.
@@ -34,7 +37,8 @@ func (f APICallFilter) maxStatus() int {
 }
 
 const callColumns = `l.id, l.organization_id, o.public_id AS organization_public_id, l.key_id,
-	l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at`
+	l.method, l.path, l.status, l.latency_us, l.ip, l.request_id, l.created_at,
+	l.user_id, l.error_code, l.made_id`
 
 // Calls lists logged calls, oldest first; of more than the limit, the newest.
 func (rx *Rx) APICalls(f APICallFilter) ([]APICall, error) {
@@ -72,6 +76,9 @@ func (rx *Rx) LastAPICall() (int64, error) {
 	return id, err
 }
 
+// callRow is one call in a statement that writes some.
+const callRow = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
 // callsAtOnce is how many calls one statement writes.
 const callsAtOnce = 32
 
@@ -92,13 +99,15 @@ func (tx *Tx) InsertAPICalls(calls []APICall) error {
 }
 
 func (tx *Tx) insertCalls(calls []APICall) error {
-	args := make([]any, 0, 9*len(calls))
+	args := make([]any, 0, 12*len(calls))
 	for _, c := range calls {
-		args = append(args, c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt)
+		args = append(args, c.OrganizationID, c.KeyID, c.Method, c.Path, c.Status, c.LatencyMicros, c.IP, c.RequestID, c.CreatedAt,
+			c.UserID, c.ErrorCode, c.MadeID)
 	}
 
 	_, err := tx.exec(`
-		INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`+strings.Repeat(`, (?, ?, ?, ?, ?, ?, ?, ?, ?)`, len(calls)-1), args...)
+		INSERT INTO api_log (organization_id, key_id, method, path, status, latency_us, ip, request_id, created_at,
+			user_id, error_code, made_id)
+		VALUES `+callRow+strings.Repeat(`, `+callRow, len(calls)-1), args...)
 	return err
 }

@@ -32,6 +32,8 @@ const (
 	inSecrets
 	inParked
 	inThreads // contacts and conversations, with what goes with them
+	inUsers
+	inUserSessions
 
 	inAny = ^tableSet(0)
 )
@@ -46,6 +48,8 @@ func cachedTables() map[string]tableSet {
 		"subscriptions":   inSubscriptions,
 		"signing_secrets": inSecrets,
 		"parked_statuses": inParked,
+		"users":           inUsers,
+		"user_sessions":   inUserSessions,
 
 		"contacts":            inThreads,
 		"contact_aliases":     inThreads,
@@ -216,6 +220,7 @@ type caches struct {
 	changes atomic.Int64
 
 	principals *cache[[sha256.Size]byte, Principal]
+	signedIn   *cache[[sha256.Size]byte, SignedIn]
 	numbers    *cache[string, Account]
 	senders    *cache[int64, Sender]
 	summaries  *cache[int64, AccountSummary]
@@ -239,6 +244,7 @@ type phoneOf struct {
 func newCaches() *caches {
 	return &caches{
 		principals: newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
+		signedIn:   newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
 		numbers:    newCache(inAccounts, (*Rx).readAccountByNumber),
 		senders:    newCache(inAccounts|inOrganizations|inCustomers, (*Rx).readSender),
 		summaries:  newCache(inAccounts|inCustomers, (*Rx).readAccountSummary),
@@ -262,6 +268,7 @@ func (c *caches) forget(changed tableSet) {
 
 	c.changes.Add(1)
 	c.principals.forget(changed)
+	c.signedIn.forget(changed)
 	c.numbers.forget(changed)
 	c.senders.forget(changed)
 	c.summaries.forget(changed)

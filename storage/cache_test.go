@@ -78,7 +78,7 @@ var keptChanges = map[string]struct {
 	change   func(k *kept, tx *storage.Tx) error
 	from, to string
 }{
-	"a key is revoked": {func(k *kept, tx *storage.Tx) error { return tx.RevokeKey(k.tenant.Key.ID) }, "revoked false", "revoked true"},
+	"a key is revoked": {func(k *kept, tx *storage.Tx) error { _, err := tx.RevokeKey(0, k.tenant.Key.ID); return err }, "revoked false", "revoked true"},
 	"an organization is suspended": {func(k *kept, tx *storage.Tx) error {
 		o := k.tenant.Organization
 		o.SuspendedAt = tx.Now

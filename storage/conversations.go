@@ -63,6 +63,10 @@ func (rx *Rx) Conversation(account int64, id string) (FullConversation, error) {
 type ConversationFilter struct {
 	Status       string
 	ContactID    string
+	AssigneeID   string // a user's id
+	Unassigned   bool
+	Unread       bool
+	LabelID      string
 	UpdatedSince Time // strict
 }
 
@@ -71,6 +75,12 @@ type ConversationFilter struct {
 // also tells how far it came: to Last, unless the page was full or its time was
 // up before.
 func (rx *Rx) Conversations(account int64, f ConversationFilter, after After, limit int) ([]FullConversation, After, error) {
+	// A deleted label is still on those that the job has not reached.
+	if f.LabelID != "" {
+		if deleted, err := rx.labelIsDeleted(f.LabelID); err != nil || deleted {
+			return nil, Last, err
+		}
+	}
 	return findMerged(rx, f.listQueries(account), f.Key, after, limit)
 }
 
@@ -88,37 +98,72 @@ func conversationStates() []string {
 }
 
 // listQueries are the lists of which the list with the filter is merged, each with an
-// index that finds its conversations. A contact has but one.
+// index that finds its conversations; the filters that the index does not answer are held
+// against each of them.
 func (f ConversationFilter) listQueries(account int64) []listQuery {
-	if f.ContactID != "" {
+	switch {
+	case f.ContactID != "":
 		q := f.listQuery(account, "sqlite_autoindex_conversations_2", f.key()) // contact_id is unique
 		q.byIndex("v.contact_id = ?", true, f.ContactID)
-		q.filter("v.status = ?", f.Status != "", f.Status)
-		return []listQuery{q}
+		return []listQuery{f.narrow(q)}
+
+	case f.UpdatedSince != 0:
+		return f.updatedQueries(account)
+
+	case f.AssigneeID != "":
+		q := f.listQuery(account, "conversations_assigned", f.key())
+		q.byIndex("v.assignee_id = ?", true, f.AssigneeID)
+		f.AssigneeID = ""
+		return []listQuery{f.narrow(q)}
+
+	case f.Unread:
+		q := f.listQuery(account, "", f.key())
+		q.partialIndex("conversations_unread", "v.unread_count > 0")
+		f.Unread = false
+		return []listQuery{f.narrow(q)}
 	}
 
+	return f.stateQueries(account)
+}
+
+// stateQueries are a list for each state, or for the one that is asked for.
+func (f ConversationFilter) stateQueries(account int64) (all []listQuery) {
 	states := conversationStates()
 	if f.Status != "" {
 		states = []string{f.Status}
 	}
 
-	// With UpdatedSince, these are the conversations to which nothing but a message
-	// has happened since their last message.
-	var all []listQuery
+	f.Status = ""
 	for _, state := range states {
 		q := f.listQuery(account, "conversations_by_status", "v.last_message_at")
 		q.byIndex("v.status = ?", true, state)
-		q.filter("v.updated_at = v.last_message_at", f.UpdatedSince != 0)
-		all = append(all, q)
+		all = append(all, f.narrow(q))
 	}
-	if f.UpdatedSince == 0 {
-		return all
+	return all
+}
+
+// updatedQueries are the lists of those that were updated since a time: the
+// conversations to which nothing has happened since their last message, by that, and the
+// others.
+func (f ConversationFilter) updatedQueries(account int64) []listQuery {
+	all := f.stateQueries(account)
+	for i := range all {
+		all[i].filter("v.updated_at = v.last_message_at", true)
 	}
 
 	q := f.listQuery(account, "", f.key())
 	q.partialIndex("conversations_by_update", "v.updated_at <> v.last_message_at")
+	return append(all, f.narrow(q))
+}
+
+// narrow adds the filters that no index answers.
+func (f ConversationFilter) narrow(q listQuery) listQuery {
 	q.filter("v.status = ?", f.Status != "", f.Status)
-	return append(all, q)
+	q.filter("v.assignee_id = ?", f.AssigneeID != "", f.AssigneeID)
+	q.filter("v.assignee_id IS NULL", f.Unassigned)
+	q.filter("v.unread_count > 0", f.Unread)
+	q.filter("EXISTS (SELECT 1 FROM conversation_labels WHERE conversation_id = v.id AND label_id = ?)", f.LabelID != "", f.LabelID)
+	return q
 }
 
 // key is the column by which a list with the filter is ordered.

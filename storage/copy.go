@@ -144,6 +144,29 @@ func openCopy(path string) (*sqlx.DB, error) {
 	return conn, err
 }
 
+// ForgetSignIns deletes the sessions and invitations of people from a copy that nobody
+// else has open. A copy of an older schema has none.
+func ForgetSignIns(path string) (err error) {
+	conn, err := sqlx.Open("sqlite", dsn(path, url.Values{"mode": {"rw"}, "_pragma": {"temp_store(MEMORY)"}}))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	conn.SetMaxOpenConns(1)
+
+	for _, table := range []string{"user_sessions", "user_invitations"} {
+		var exists bool
+		err := conn.Get(&exists, `SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)`, table)
+		if err == nil && exists {
+			_, err = conn.Exec(`DELETE FROM ` + table)
+		}
+		if err != nil {
+			return explain(path, err)
+		}
+	}
+	return nil
+}
+
 // checkEverything is SQLite's own full check, that of references, and ours of the rows
 // that SQLite does not check.
 func checkEverything(conn *sqlx.DB, path string) error {

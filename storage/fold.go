@@ -13,6 +13,9 @@ import (
 // with two lower-case forms, as the Greek sigma, are equal too.
 func fold(text string) string { return strings.ToLower(strings.ToUpper(text)) }
 
+// Fold is fold for those who compare addresses elsewhere.
+func Fold(text string) string { return fold(text) }
+
 // registerFunctions gives SQLite our own functions, once for all connections.
 var registerFunctions = sync.OnceValue(func() error {
 	return sqlite.RegisterDeterministicScalarFunction("matches", -1, matches)

@@ -141,10 +141,20 @@ func readTenants(t *testing.T, rx *storage.Rx) {
 	is.NoErr(err)
 	is.Equal(users, []storage.User{
 		{ID: "01KDYBMWFE00000000000000U1", OrganizationID: 1, TeamID: 3, TeamPublicID: "team_01KDYBMWFE0000000000000003",
-			Name: "Ada", Email: text("ada@example.com"), CreatedAt: 1767323045700},
+			Name: "Ada", Email: text("ada@example.com"), Role: storage.RoleAgent, CreatedAt: 1767323045700},
 		{ID: "01KDYBMWFE00000000000000U2", OrganizationID: 1, TeamID: 1, TeamPublicID: "team_01KDYBMWFE0000000000000001",
-			Name: "Grace", CreatedAt: 1767323045701},
+			Name: "Grace", Role: storage.RoleAgent, CreatedAt: 1767323045701},
 	})
+
+	people, err := rx.Users(2)
+	is.NoErr(err)
+	for _, u := range people { // none in older dumps
+		is.Equal(u.Status(1), storage.UserDisabled)
+		is.Equal(u.Role, storage.RoleAdmin)
+		sessions, err := rx.LatestAudit(2, 0, 10)
+		is.NoErr(err)
+		is.Equal(*sessions[0].TargetID, "ses_01KDYBMWFE00000000000000N1")
+	}
 
 	hash := storage.KeyHash("svc_live_frozenfrozenfrozenfrozen")
 	caller, err := rx.Principal(hash)

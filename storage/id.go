@@ -27,6 +27,8 @@ const (
 	PrefixSecret       = "sec_"
 	PrefixCustomer     = "cus_"
 	PrefixSetupLink    = "csl_"
+	PrefixSession      = "ses_"
+	PrefixAudit        = "aud_"
 )
 
 // idSource makes ULIDs. Those of one millisecond grow.

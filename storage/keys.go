@@ -29,6 +29,18 @@ type Key struct {
 	CreatedAt      Time    `db:"created_at"`
 }
 
+// Status is whether the key can be used at a time: active, revoked or expired.
+func (k Key) Status(now Time) string {
+	switch {
+	case k.RevokedAt != 0:
+		return "revoked"
+	case k.ExpiresAt != 0 && k.ExpiresAt <= now:
+		return "expired"
+	default:
+		return "active"
+	}
+}
+
 // KeyHash is what is stored of a key.
 func KeyHash(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
 
@@ -78,6 +90,22 @@ func (rx *Rx) Keys(organization int64) ([]Key, error) {
 	return all, err
 }
 
+// KeysPage lists an organization's keys, newest first.
+func (rx *Rx) KeysPage(organization int64, after After, limit int) ([]Key, error) {
+	return readRows[Key](rx, `
+		SELECT `+keyColumns+`
+		FROM api_keys
+		WHERE organization_id = ? AND (created_at, id) < (?, ?)
+		ORDER BY created_at DESC, id DESC
+		LIMIT ?`, organization, after.Key, after.ID, limit)
+}
+
+// CountKeys counts an organization's keys that are not revoked.
+func (rx *Rx) CountKeys(organization int64) (n int, err error) {
+	err = rx.get(&n, `SELECT count(*) FROM api_keys WHERE organization_id = ? AND revoked_at = 0`, organization)
+	return n, err
+}
+
 // InsertKey issues a new key, fills in k, and returns the secret, which nobody
 // can read again.
 func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
@@ -95,12 +123,23 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	return secret, err
 }
 
-// RevokeKey ends a key for good. Revoking it again changes nothing.
-func (tx *Tx) RevokeKey(id string) error {
-	return tx.execOne(`
+// RevokeKey ends a key of an organization, or with 0 of any, for good, and returns it.
+// Revoking it again changes nothing.
+func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
+	err := tx.execOne(`
 		UPDATE api_keys
-		SET revoked_at = CASE revoked_at WHEN 0 THEN ? ELSE revoked_at END
-		WHERE id = ?`, tx.Now, id)
+		SET revoked_at = CASE revoked_at WHEN 0 THEN ?1 ELSE revoked_at END
+		WHERE id = ?2 AND (?3 = 0 OR organization_id = ?3)`, tx.Now, id, organization)
+	if err != nil {
+		return Key{}, err
+	}
+
+	var k Key
+	err = tx.get(&k, `
+		SELECT `+keyColumns+`
+		FROM api_keys
+		WHERE id = ?`, id)
+	return k, err
 }
 
 // MarkKeyUsed records when a key was last used. Times only move forward.

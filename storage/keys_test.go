@@ -75,7 +75,9 @@ func TestKeyIsRevokedOnce(t *testing.T) {
 		is := is.New(t)
 		db := open(t, newFile(t))
 		ours, theirs := two(t, db)
-		revoke := func() { storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.RevokeKey(ours.Key.ID) }) }
+		revoke := func() {
+			storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.RevokeKey(0, ours.Key.ID); return err })
+		}
 		revoke()
 		at := storage.Now()
 		time.Sleep(time.Hour)
@@ -86,7 +88,7 @@ func TestKeyIsRevokedOnce(t *testing.T) {
 		k, _, err = findKey(db, theirs.Secret)
 		is.NoErr(err)
 		is.Equal(k.RevokedAt, storage.Time(0))
-		err = db.Update(context.Background(), func(tx *storage.Tx) error { return tx.RevokeKey("key_none") })
+		err = db.Update(context.Background(), func(tx *storage.Tx) error { _, err := tx.RevokeKey(0, "key_none"); return err })
 		is.True(errors.Is(err, storage.ErrNotFound))
 	})
 }

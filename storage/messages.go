@@ -5,8 +5,9 @@ const (
 	Inbound  = "inbound"
 	Outbound = "outbound"
 
-	SourceAPI = "api"
-	SourceApp = "app" // on a phone
+	SourceAPI     = "api"
+	SourceApp     = "app" // on a phone
+	SourceConsole = "console"
 )
 
 // Message is a message in either direction, with what the API shows of its
@@ -39,6 +40,8 @@ type Message struct {
 	SentAt            Time    `db:"sent_at"`
 	CreatedAt         Time    `db:"created_at"`
 	UpdatedAt         Time    `db:"updated_at"`
+	SentBy            *string `db:"sent_by"`    // the user who sent it in the console
+	RequestID         *string `db:"request_id"` // of the API call that made it
 
 	ContactPhone       *string `db:"contact_phone"`
 	ContactBSUID       *string `db:"contact_bsuid"`
@@ -83,7 +86,7 @@ const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.conta
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
 	m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.reported,
 	m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
-	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
+	m.sent_by, m.request_id, c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
 	c.username AS contact_username, c.name AS contact_name,
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
@@ -95,7 +98,7 @@ func (m *Message) fields() []any {
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
 		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.Reported,
 		&m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
-		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
+		&m.SentBy, &m.RequestID, &m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
 		&m.AccountPhone, &m.AccountNumberID,
 		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename,
 	}
@@ -223,10 +226,10 @@ func (tx *Tx) InsertMessage(m *Message) error {
 	m.Number, err = tx.insert(`
 		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source,
 			provider_id, recipient, phone_number,
-			content, body, context, media_id, media_status, sent_at, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			content, body, context, media_id, media_status, sent_at, created_at, updated_at, sent_by, request_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,
-		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt)
+		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt, m.SentBy, m.RequestID)
 	return err
 }
 

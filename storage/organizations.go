@@ -42,6 +42,16 @@ func (rx *Rx) Organization(publicID string) (Organization, error) {
 	return o, err
 }
 
+// OrganizationByID finds an organization by its key.
+func (rx *Rx) OrganizationByID(id int64) (Organization, error) {
+	var o Organization
+	err := rx.get(&o, `
+		SELECT `+organizationColumns+`
+		FROM organizations
+		WHERE id = ?`, id)
+	return o, err
+}
+
 // Organizations lists all organizations, oldest first.
 func (rx *Rx) Organizations() ([]Organization, error) {
 	var all []Organization

@@ -184,11 +184,12 @@ type PurgeCounts struct {
 	Deliveries   int64 `db:"deliveries" json:"deliveries"`
 	Calls        int64 `db:"calls" json:"api_log"`
 	RawCallbacks int64 `db:"raw_callbacks" json:"raw_callbacks"`
+	Audit        int64 `db:"audit" json:"audit"`
 }
 
 // Total is how many rows that is.
 func (p PurgeCounts) Total() int64 {
-	return p.Messages + p.Media + p.Events + p.Deliveries + p.Calls + p.RawCallbacks
+	return p.Messages + p.Media + p.Events + p.Deliveries + p.Calls + p.RawCallbacks + p.Audit
 }
 
 // Add adds what another step has deleted.
@@ -199,6 +200,7 @@ func (p *PurgeCounts) Add(n PurgeCounts) {
 	p.Deliveries += n.Deliveries
 	p.Calls += n.Calls
 	p.RawCallbacks += n.RawCallbacks
+	p.Audit += n.Audit
 }
 
 // accountsOf are the accounts that a purge is about.
@@ -222,7 +224,8 @@ func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
 				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)
 				AND d.created_at < ?1 AND d.status IN ('succeeded', 'dead')) AS deliveries,
 			(SELECT count(*) FROM api_log WHERE created_at < ?1 AND (?2 = 0 OR organization_id = ?2) AND ?3 = 0) AS calls,
-			(SELECT count(*) FROM raw_callbacks WHERE created_at < ?1 AND `+rawCallbacksOf+`) AS raw_callbacks`,
+			(SELECT count(*) FROM raw_callbacks WHERE created_at < ?1 AND `+rawCallbacksOf+`) AS raw_callbacks,
+			(SELECT count(*) FROM audit WHERE created_at < ?1 AND (?2 = 0 OR organization_id = ?2) AND ?3 = 0) AS audit`,
 		p.Before, p.Organization, p.Account)
 	return n, err
 }

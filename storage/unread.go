@@ -76,6 +76,30 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
 }
 
+// NewestInbound finds the newest message of the person in a conversation that counts as
+// unread or did. There may be many of ours behind it, so it is no part of a transaction
+// that writes.
+func (rx *Rx) NewestInbound(conversation string) (Message, error) {
+	var m Message
+	err := rx.scan(m.fields(), `
+		SELECT `+messageColumns+`
+		FROM `+messageTables+`
+		WHERE m.conversation_id = ? AND m.`+countsAsUnread+`
+		ORDER BY m.id DESC
+		LIMIT 1`, conversation)
+	return m, err
+}
+
+// MarkConversationUnread makes a conversation that has been read count as unread again: the newest
+// message of the person, which is known to be there.
+func (tx *Tx) MarkConversationUnread(conversation string) error {
+	_, err := tx.exec(`
+		UPDATE conversations
+		SET unread_count = 1, updated_at = ?
+		WHERE id = ? AND unread_count = 0`, tx.Now, conversation)
+	return err
+}
+
 // UnreadLeft counts, before messages of an account are deleted, what will be left unread of each
 // conversation that loses unread messages with them. The messages are the oldest of
 // their conversations; with keepPending those stay that DeleteMessages leaves alone.

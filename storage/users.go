@@ -1,6 +1,23 @@
 package storage
 
-// User is a person of an organization whom conversations can be assigned to.
+import "cmp"
+
+// Roles of a user in the console.
+const (
+	RoleAdmin = "admin" // all that the organization's API keys can do, and people, keys and logs
+	RoleAgent = "agent" // the daily work: messages, conversations, contacts
+)
+
+// States of a user, as User.Status tells them.
+const (
+	UserActive   = "active"     // can sign in
+	UserInvited  = "invited"    // has a link by which to choose a password
+	UserDisabled = "disabled"   // cannot sign in until somebody enables it
+	UserNoSignIn = "no_sign_in" // is there to have conversations assigned
+)
+
+// User is a person of an organization, to whom conversations can be assigned and who
+// may be able to sign in to the console.
 type User struct {
 	ID             string  `db:"id"`
 	OrganizationID int64   `db:"organization_id"`
@@ -8,17 +25,46 @@ type User struct {
 	TeamPublicID   string  `db:"team_public_id"`
 	Name           string  `db:"name"`
 	Email          *string `db:"email"`
+	Role           string  `db:"role"`
+	SignInEmail    *string `db:"sign_in_email"` // Email without case, while it is taken: see InviteUser
+	PasswordHash   *string `db:"password_hash"`
+	DisabledAt     Time    `db:"disabled_at"`
+	LastSignInAt   Time    `db:"last_sign_in_at"`
+	InvitedUntil   Time    `db:"invited_until"` // of the invitation that has not ended; 0 for none
 	CreatedAt      Time    `db:"created_at"`
 }
 
-const userColumns = `u.id, u.organization_id, u.team_id, t.public_id AS team_public_id, u.name, u.email, u.created_at`
+// Status is the state of the user at a time.
+func (u User) Status(now Time) string {
+	switch {
+	case u.DisabledAt != 0:
+		return UserDisabled
+	case u.PasswordHash != nil:
+		return UserActive
+	case u.InvitedUntil > now:
+		return UserInvited
+	default:
+		return UserNoSignIn
+	}
+}
+
+// CanSignIn tells whether the user has a password and is not disabled.
+func (u User) CanSignIn() bool { return u.PasswordHash != nil && u.DisabledAt == 0 }
+
+const (
+	userColumns = `u.id, u.organization_id, u.team_id, t.public_id AS team_public_id, u.name, u.email, u.role,
+		u.sign_in_email, u.password_hash, u.disabled_at, u.last_sign_in_at,
+		coalesce((SELECT max(i.expires_at) FROM user_invitations i WHERE i.user_id = u.id AND i.ended_at = 0), 0) AS invited_until,
+		u.created_at`
+	userTables = `users u JOIN teams t ON t.id = u.team_id`
+)
 
 // User finds a user of an organization.
 func (rx *Rx) User(organization int64, id string) (User, error) {
 	var u User
 	err := rx.get(&u, `
 		SELECT `+userColumns+`
-		FROM users u JOIN teams t ON t.id = u.team_id
+		FROM `+userTables+`
 		WHERE u.id = ? AND u.organization_id = ?`, id, organization)
 	return u, err
 }
@@ -28,17 +74,145 @@ func (rx *Rx) Users(organization int64) ([]User, error) {
 	var all []User
 	err := rx.list(&all, `
 		SELECT `+userColumns+`
-		FROM users u JOIN teams t ON t.id = u.team_id
+		FROM `+userTables+`
 		WHERE u.organization_id = ?
 		ORDER BY u.id`, organization)
 	return all, err
 }
 
-// InsertUser stores a new user and fills in its id and time.
+// UserByID finds a user of any organization, for the command line.
+func (rx *Rx) UserByID(id string) (User, error) {
+	var u User
+	err := rx.get(&u, `
+		SELECT `+userColumns+`
+		FROM `+userTables+`
+		WHERE u.id = ?`, id)
+	return u, err
+}
+
+// UsersByEmail lists the users of all organizations with an address, without regard
+// to case, for the command line: it reads every user.
+func (rx *Rx) UsersByEmail(email string) (found []User, err error) {
+	var all []User
+	err = rx.list(&all, `
+		SELECT `+userColumns+`
+		FROM `+userTables+`
+		WHERE u.email IS NOT NULL
+		ORDER BY u.id`)
+
+	for _, u := range all {
+		if fold(*u.Email) == fold(email) {
+			found = append(found, u)
+		}
+	}
+	return found, err
+}
+
+// UserBySignIn finds the user whose address this is among those who can sign in or
+// are invited, without regard to case.
+func (rx *Rx) UserBySignIn(email string) (User, error) {
+	var u User
+	err := rx.get(&u, `
+		SELECT `+userColumns+`
+		FROM `+userTables+`
+		WHERE u.sign_in_email = ?`, fold(email))
+	if err != nil {
+		return User{}, err // sqlx leaves empty texts in it
+	}
+	return u, nil
+}
+
+// AnybodyCanSignIn tells whether any user of any organization can sign in.
+func (rx *Rx) AnybodyCanSignIn() (yes bool, err error) {
+	err = rx.get(&yes, `SELECT EXISTS (SELECT 1 FROM users WHERE password_hash IS NOT NULL AND disabled_at = 0)`)
+	return yes, err
+}
+
+// OtherAdminCanSignIn tells whether an admin of the organization other than the user
+// can sign in.
+func (rx *Rx) OtherAdminCanSignIn(u User) (yes bool, err error) {
+	err = rx.get(&yes, `
+		SELECT EXISTS (SELECT 1 FROM users
+			WHERE organization_id = ? AND role = 'admin' AND password_hash IS NOT NULL AND disabled_at = 0 AND id <> ?)`,
+		u.OrganizationID, u.ID)
+	return yes, err
+}
+
+// InsertUser stores a new user, an agent unless told otherwise, and fills in its id
+// and time. ErrConflict means that somebody else signs in with the address.
 func (tx *Tx) InsertUser(u *User) error {
-	u.ID, u.CreatedAt = tx.NewID(""), tx.Now
+	u.ID, u.CreatedAt, u.Role = tx.NewID(""), tx.Now, cmp.Or(u.Role, RoleAgent)
 	_, err := tx.exec(`
-		INSERT INTO users (id, organization_id, team_id, name, email, created_at)
-		VALUES (?, ?, ?, ?, ?, ?)`, u.ID, u.OrganizationID, u.TeamID, u.Name, u.Email, u.CreatedAt)
+		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		u.ID, u.OrganizationID, u.TeamID, u.Name, u.Email, u.CreatedAt, u.Role, u.SignInEmail)
 	return err
+}
+
+// UpdateUser stores name, address, role and team of a user. The address of one who
+// can sign in or is invited stays taken. ErrConflict means that somebody else signs in
+// with the address.
+func (tx *Tx) UpdateUser(u *User) error {
+	if u.SignInEmail != nil && u.Email != nil {
+		if err := tx.takeSignIn(u); err != nil {
+			return err
+		}
+	}
+	return tx.execOne(`
+		UPDATE users
+		SET name = ?, email = ?, role = ?, team_id = ?, sign_in_email = ?
+		WHERE id = ?`, u.Name, u.Email, u.Role, u.TeamID, u.SignInEmail, u.ID)
+}
+
+// takeSignIn makes the user's address the one that it signs in with. An address is
+// free again when its invitation has ended without a password: ErrConflict if it is
+// not.
+func (tx *Tx) takeSignIn(u *User) error {
+	wanted := fold(*u.Email)
+	holder, err := tx.UserBySignIn(wanted)
+	switch {
+	case IgnoreNotFound(err) != nil:
+		return err
+	case err == nil && holder.ID != u.ID && (holder.PasswordHash != nil || holder.InvitedUntil > tx.Now):
+		return ErrConflict
+	case err == nil && holder.ID != u.ID:
+		if _, err := tx.exec(`UPDATE users SET sign_in_email = NULL WHERE id = ?`, holder.ID); err != nil {
+			return err
+		}
+	}
+
+	u.SignInEmail = &wanted
+	return nil
+}
+
+// SetPassword stores the hash of a user's new password.
+func (tx *Tx) SetPassword(user, hash string) error {
+	return tx.execOne(`UPDATE users SET password_hash = ? WHERE id = ?`, hash, user)
+}
+
+// MarkSignedIn records that a user signed in now.
+func (tx *Tx) MarkSignedIn(user string) error {
+	return tx.execOne(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, tx.Now, user)
+}
+
+// DisableUser keeps a user from signing in, and ends its sessions and invitations.
+func (tx *Tx) DisableUser(user string) error {
+	err := tx.execOne(`
+		UPDATE users
+		SET disabled_at = CASE disabled_at WHEN 0 THEN ? ELSE disabled_at END
+		WHERE id = ?`, tx.Now, user)
+	if err != nil {
+		return err
+	}
+
+	if err := tx.EndUserInvitations(user); err != nil {
+		return err
+	}
+	_, err = tx.DeleteUserSessions(user, "")
+	return err
+}
+
+// EnableUser lets a disabled user sign in again, with the password it has.
+func (tx *Tx) EnableUser(user string) error {
+	return tx.execOne(`UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
 }

@@ -18,7 +18,7 @@ func TestAcceptingAMessageKeepsToItsBudget(t *testing.T) {
 
 	done := storagetest.Statements(t, f.db, f.dir, func() { is.Equal(f.call("POST", messages, text).status, 200) })
 	is.Equal(done, [][]string{{
-		"UPDATE conversations 4",
+		"UPDATE conversations 6",
 		"INSERT messages 7",
 		"INSERT jobs 4",
 		"INSERT usage 1",

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ const (
 // LoggedMethod is a method for the logs: a client may send any word, of any length.
 func LoggedMethod(method string) string { return method[:min(len(method), maxLoggedMethod)] }
 
-// callLog writes the API log and the time when each key was last used.
+// callLog writes the API log and the time when each key and session was last used.
 //
 // A request only appends to a slice; the goroutine run writes what waits, in batches,
 // so no request waits for the log. mu guards what waits and is never held during a
@@ -48,7 +49,7 @@ type callLog struct {
 	mu       sync.Mutex
 	waiting  []storage.APICall
 	dropped  int
-	lastUsed map[string]storage.Time // by key id
+	lastUsed map[string]storage.Time // by the id of a key or a session
 
 	writing sync.Mutex // one flush at a time, so that lines stay in order
 }
@@ -67,7 +68,8 @@ func newCallLog(db *storage.DB, log *slog.Logger, strangers *strangerQuota) *cal
 }
 
 // add queues one call.
-func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
+func (l *callLog) add(x *exchange, status int, took time.Duration, ip string) {
+	r := x.request
 	c := storage.APICall{
 		Method:        LoggedMethod(r.http.Method),
 		Path:          r.loggedPath(),
@@ -77,10 +79,21 @@ func (l *callLog) add(r *request, status int, took time.Duration, ip string) {
 		RequestID:     r.id,
 		CreatedAt:     storage.At(r.began),
 	}
-	if r.isAuthenticated() {
-		// Copies: what pointed into the request would keep all of it in memory.
+	// Copies: what pointed into the request would keep all of it in memory.
+	switch {
+	case r.user != nil:
+		organization, user := r.org.ID, r.user.ID
+		c.OrganizationID, c.UserID = &organization, &user
+	case r.isAuthenticated():
 		organization, key := r.org.ID, r.key.ID
 		c.OrganizationID, c.KeyID = &organization, &key
+	}
+	if x.failure != nil {
+		code := asError(x.failure).code().name
+		c.ErrorCode = &code
+	}
+	if x.made != "" {
+		c.MadeID = &x.made
 	}
 
 	l.mu.Lock()
@@ -160,7 +173,7 @@ func (l *callLog) flush(ctx context.Context) error {
 	}
 }
 
-// flushLastUsed writes when each key was last used.
+// flushLastUsed writes when each key and session was last used.
 func (l *callLog) flushLastUsed(ctx context.Context) error {
 	l.mu.Lock()
 	used := l.lastUsed
@@ -173,7 +186,11 @@ func (l *callLog) flushLastUsed(ctx context.Context) error {
 
 	err := l.db.Update(ctx, func(tx *storage.Tx) error {
 		for id, at := range used {
-			if err := tx.MarkKeyUsed(id, at); err != nil {
+			mark := tx.MarkKeyUsed
+			if strings.HasPrefix(id, storage.PrefixSession) {
+				mark = tx.MarkSessionSeen
+			}
+			if err := mark(id, at); err != nil {
 				return err
 			}
 		}

@@ -174,7 +174,7 @@ func TestTheLogIsKeptAndBoundedWhileNothingCanBeWritten(t *testing.T) {
 	log := &callLog{db: lost.db, log: lost.api.Log, strangers: newStrangerQuota(), lastUsed: make(map[string]storage.Time)} // without the clock that writes it
 	r := &request{http: httptest.NewRequest("GET", "/v1/me", nil), key: f.tenant.Key, org: f.tenant.Organization, began: time.Now()}
 	for range maxWaitingCalls + 3 {
-		log.add(r, 200, time.Millisecond, "127.0.0.1")
+		log.add(&exchange{request: r}, 200, time.Millisecond, "127.0.0.1")
 	}
 	is.True(log.flush(context.Background()) != nil)
 	is.True(log.flushLastUsed(context.Background()) != nil)

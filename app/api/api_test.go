@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"confab/app/password"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -96,7 +97,8 @@ func (f *fixture) start() {
 	}
 	o := Options{
 		DB: db, Version: "test", Plans: map[string]Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
-		Log: slog.New(slog.NewTextHandler(f.log, nil)),
+		Log:       slog.New(slog.NewTextHandler(f.log, nil)),
+		Passwords: password.NewHasher(), PasswordTries: password.NewThrottle(), ReadReceipts: true,
 	}
 	f.upstream = &played{}
 	o.Accounts = f.upstream.accounts(f.t, db)

@@ -7,9 +7,13 @@ import (
 	"confab/storage"
 )
 
-// authenticate finds the key of the request, and with it the organization and its
-// plan.
+// authenticate finds the key of the request, or in the console the person, and with it
+// the organization and its plan.
 func (s *Server) authenticate(r *request) error {
+	if r.visitor != nil {
+		return s.authenticateVisitor(r)
+	}
+
 	headers := r.http.Header.Values("Authorization")
 	if len(headers) == 0 || (len(headers) == 1 && headers[0] == "") {
 		return fail(MissingAPIKey, "Send your API key as 'Authorization: Bearer svc_live_…'.")

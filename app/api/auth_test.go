@@ -62,7 +62,7 @@ func TestARevokedKeyFailsOnItsNextRequest(t *testing.T) {
 	is := is.New(t)
 	f := serve(t)
 	is.Equal(f.call("GET", "/me", "").status, 200) // and is cached now
-	storagetest.Update(t, f.db, func(tx *storage.Tx) error { return tx.RevokeKey(f.tenant.Key.ID) })
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error { _, err := tx.RevokeKey(0, f.tenant.Key.ID); return err })
 	got := f.call("GET", "/me", "")
 	is.Equal(got.code(), "401 revoked_api_key")
 	is.Equal(got.header.Get("WWW-Authenticate"), "Bearer")

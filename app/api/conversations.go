@@ -26,6 +26,7 @@ type conversationView struct {
 	Assignee               *assigneeView           `json:"assignee"`
 	Labels                 []storage.AttachedLabel `json:"labels"`
 	UnreadCount            int                     `json:"unread_count"`
+	LastMessage            *lastMessageView        `json:"last_message"`
 	LastMessageAt          storage.Time            `json:"last_message_at"`
 	LastInboundAt          storage.Time            `json:"last_inbound_at"`
 	ServiceWindowExpiresAt storage.Time            `json:"service_window_expires_at"`
@@ -60,6 +61,7 @@ func (v conversationView) appendJSON(b []byte) []byte {
 	b = appendLabels(append(b, `,"labels":`...), v.Labels)
 
 	b = strconv.AppendInt(append(b, `,"unread_count":`...), int64(v.UnreadCount), 10)
+	b = v.LastMessage.appendJSON(append(b, `,"last_message":`...))
 	b = v.LastMessageAt.AppendJSON(append(b, `,"last_message_at":`...))
 	b = v.LastInboundAt.AppendJSON(append(b, `,"last_inbound_at":`...))
 	b = v.ServiceWindowExpiresAt.AppendJSON(append(b, `,"service_window_expires_at":`...))
@@ -79,8 +81,32 @@ func (v *assigneeView) appendJSON(b []byte) []byte {
 	return append(b, '}')
 }
 
+// lastMessageView is the newest message of a conversation in short.
+type lastMessageView struct {
+	ID        string       `json:"id"`
+	Type      string       `json:"type"`
+	Direction string       `json:"direction"`
+	Status    string       `json:"status"`
+	Preview   *string      `json:"preview"`
+	CreatedAt storage.Time `json:"created_at"`
+}
+
+func (v *lastMessageView) appendJSON(b []byte) []byte {
+	if v == nil {
+		return append(b, "null"...)
+	}
+
+	b = appendText(append(b, `{"id":`...), v.ID)
+	b = appendText(append(b, `,"type":`...), v.Type)
+	b = appendText(append(b, `,"direction":`...), v.Direction)
+	b = appendText(append(b, `,"status":`...), v.Status)
+	b = appendOptional(append(b, `,"preview":`...), v.Preview)
+	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
+	return append(b, '}')
+}
+
 // conversationViews reads what a view of some conversations needs beside their rows,
-// with one query for all of them, and returns the function that makes each view.
+// with a few queries for all of them, and returns the function that makes each view.
 func conversationViews(
 	rx *storage.Rx, account int64, all ...storage.FullConversation,
 ) (func(storage.FullConversation) conversationView, error) {
@@ -90,6 +116,11 @@ func conversationViews(
 	}
 
 	labels, err := rx.ConversationLabels(ids...)
+	if err != nil {
+		return nil, err
+	}
+
+	newest, err := rx.LastMessages(ids...)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +145,9 @@ func conversationViews(
 		if c.AssigneeID != nil {
 			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, c.AssigneeEmail}
 		}
+		if m, ok := newest[c.ID]; ok {
+			v.LastMessage = &lastMessageView{m.ID, m.Type, m.Direction, m.Status, m.Preview, m.CreatedAt}
+		}
 		if c.LastInboundAt != 0 {
 			v.ServiceWindowExpiresAt = c.LastInboundAt.Add(serviceWindow)
 		}
@@ -122,13 +156,24 @@ func conversationViews(
 	}, err
 }
 
+// unassigned stands for nobody in the filter assigned_to.
+const unassigned = "none"
+
 // conversationFilters reads the filters of a list of conversations.
 func conversationFilters(r *request) (storage.ConversationFilter, error) {
 	q := filters{values: r.query()}
 	f := storage.ConversationFilter{
 		Status:       q.oneOf("status", storage.ConversationOpen, storage.ConversationResolved, storage.ConversationPending),
 		ContactID:    q.id("contact_id", storage.PrefixContact),
+		Unread:       q.oneOf("unread", "true") != "",
+		LabelID:      q.id("label_id", storage.PrefixLabel),
 		UpdatedSince: q.after("updated_since"),
+	}
+
+	if q.values.Get("assigned_to") == unassigned {
+		f.Unassigned = true
+	} else {
+		f.AssigneeID = q.userID("assigned_to")
 	}
 	return f, q.err
 }
@@ -298,7 +343,7 @@ func changeConversation(tx *storage.Tx, r *request, c storage.Conversation, in c
 	}
 
 	if moved && c.Status == storage.ConversationResolved {
-		return event.ConversationClosed(r.subject(), c).Emit(tx)
+		return event.ConversationClosed(r.subject(), c, r.userID()).Emit(tx)
 	}
 	return nil
 }

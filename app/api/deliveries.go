@@ -266,6 +266,7 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 			return replayed, nil, err
 		}
 
+		r.target = *in.SubscriptionID
 		n, more, err := tx.ReplayDeliveries(in.filter, storage.MaxReplay-replayed)
 		replayed += n
 		if err != nil || more && replayed < storage.MaxReplay {

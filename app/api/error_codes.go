@@ -38,10 +38,12 @@ var (
 	InvalidAPIKey         = newCode("invalid_api_key", http.StatusUnauthorized, authenticationError)
 	RevokedAPIKey         = newCode("revoked_api_key", http.StatusUnauthorized, authenticationError)
 	ExpiredAPIKey         = newCode("expired_api_key", http.StatusUnauthorized, authenticationError)
+	SessionRequired       = newCode("session_required", http.StatusUnauthorized, authenticationError)  // in the console
 	InvalidSignature      = newCode("invalid_signature", http.StatusUnauthorized, authenticationError) // of a provider's callback
 	ResourceNotFound      = newCode("resource_not_found", http.StatusNotFound, notFoundError)
 	MethodNotAllowed      = newCode("method_not_allowed", http.StatusMethodNotAllowed, invalidRequestError)
 	OrganizationSuspended = newCode(errorcode.OrganizationSuspended, http.StatusForbidden, permissionError)
+	PermissionDenied      = newCode("permission_denied", http.StatusForbidden, permissionError) // to an agent
 	FeatureNotAvailable   = newCode("feature_not_available", http.StatusForbidden, permissionError)
 	FeatureNotEntitled    = newCode("feature_not_entitled", http.StatusPaymentRequired, permissionError)
 	RateLimitExceeded     = newCode("rate_limit_exceeded", http.StatusTooManyRequests, rateLimitError)

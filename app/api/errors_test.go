@@ -22,7 +22,7 @@ var provocations = map[Code]func(*fixture) answer{
 	MissingAPIKey: func(f *fixture) answer { return f.callAs("", "GET", "/me", "") },
 	InvalidAPIKey: func(f *fixture) answer { return f.callAs("x", "GET", "/me", "") },
 	RevokedAPIKey: func(f *fixture) answer {
-		storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.RevokeKey(f.tenant.Key.ID) })
+		storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { _, err := tx.RevokeKey(0, f.tenant.Key.ID); return err })
 		return f.call("GET", "/me", "")
 	},
 	ExpiredAPIKey: func(f *fixture) answer {
@@ -110,6 +110,12 @@ var provocations = map[Code]func(*fixture) answer{
 		f.api.WriteError(rec, must("POST", "/provider/webhook"), fail(InvalidSignature, "No."))
 		return answer{status: rec.Code, header: rec.Header(), body: rec.Body.String()}
 	},
+	SessionRequired: func(f *fixture) answer { // both only in the console
+		return f.visit(Visitor{Refused: fail(SessionRequired, "Sign in.")}, "GET", "/v1/me", "")
+	},
+	PermissionDenied: func(f *fixture) answer {
+		return f.visit(f.signedIn(f.tenant, storage.RoleAgent), "GET", "/v1/webhook_subscriptions", "")
+	},
 	InvalidWebhookURL: func(f *fixture) answer {
 		return f.call("POST", hooks, `{"url":"http://93.184.216.34","events":["*"]}`)
 	},
@@ -176,6 +182,8 @@ var wanted = map[Code]string{
 	RegistrationFailed:    "422 invalid_request_error ",
 	ProviderUnavailable:   "502 api_error ",
 	InvalidSignature:      "401 authentication_error  WWW-Authenticate=Bearer",
+	SessionRequired:       "401 authentication_error ",
+	PermissionDenied:      "403 permission_error ",
 	InvalidWebhookURL:     "400 invalid_request_error url",
 	InvalidEventType:      "400 invalid_request_error events[0]",
 	WebhookDisabled:       "409 conflict ",

@@ -42,6 +42,15 @@ func (f *filters) id(name, prefix string) string {
 	return value
 }
 
+// userID reads the id of a user, which has no prefix, or none.
+func (f *filters) userID(name string) string {
+	value := f.values.Get(name)
+	if f.values.Has(name) && !storage.ValidID("", value) {
+		f.refuse(name, "must be the id of a user, or "+unassigned)
+	}
+	return value
+}
+
 func (f *filters) oneOf(name string, allowed ...string) string {
 	value := f.values.Get(name)
 	if f.values.Has(name) && !slices.Contains(allowed, value) {

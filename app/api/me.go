@@ -4,7 +4,8 @@ import "confab/storage"
 
 type meView struct {
 	Organization organizationView `json:"organization"`
-	APIKey       keyView          `json:"api_key"`
+	APIKey       *keyView         `json:"api_key"`        // null in the console
+	User         *personView      `json:"user,omitempty"` // who asks, in the console
 	Teams        []teamView       `json:"teams"`
 	Users        []userView       `json:"users"`
 	RateLimits   *rateLimitView   `json:"rate_limits"`
@@ -56,20 +57,26 @@ func (s *Server) getMe(r *request) (reply, error) {
 			Plan:   r.org.Plan,
 			Status: r.org.Status(),
 		},
-		APIKey: keyView{
+		Teams: []teamView{},
+		Users: []userView{},
+	}
+
+	if r.user != nil {
+		person := viewPerson(*r.user)
+		view.User = &person
+	} else {
+		view.APIKey = &keyView{
 			ID:        r.key.ID,
 			Object:    "api_key",
 			Label:     r.key.Label,
 			Last4:     r.key.Last4,
 			CreatedAt: r.key.CreatedAt,
 			ExpiresAt: r.key.ExpiresAt,
-		},
-		Teams: []teamView{},
-		Users: []userView{},
+		}
 	}
 
-	if r.plan.RatePerSecond > 0 {
-		view.RateLimits = &rateLimitView{PerSecond: r.plan.RatePerSecond, Burst: r.plan.Burst}
+	if limit := r.limit(); limit.PerSecond > 0 {
+		view.RateLimits = &limit
 	}
 
 	err := s.view(r, func(rx *storage.Rx) error {

@@ -25,6 +25,7 @@ type messageView struct {
 	Type           string         `json:"type"`
 	Status         string         `json:"status"`
 	Source         string         `json:"source"`
+	SentBy         *string        `json:"sent_by"`
 	Context        storage.JSON   `json:"context"`
 	Media          *mediaView     `json:"media,omitempty"`
 	Error          *sendErrorView `json:"error,omitempty"`
@@ -69,6 +70,7 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 		Type:           m.Type,
 		Status:         m.Status,
 		Source:         m.Source,
+		SentBy:         m.SentBy,
 		Context:        m.Context,
 		IsRevoked:      m.IsRevoked,
 		EditedAt:       m.EditedAt,
@@ -141,6 +143,7 @@ func (v messageView) appendJSON(b []byte) []byte {
 	b = appendText(append(b, `,"type":`...), v.Type)
 	b = appendText(append(b, `,"status":`...), v.Status)
 	b = appendText(append(b, `,"source":`...), v.Source)
+	b = appendOptional(append(b, `,"sent_by":`...), v.SentBy)
 	b = appendStored(append(b, `,"context":`...), v.Context)
 
 	if v.Media != nil {

@@ -212,6 +212,10 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 
 	tx.CountMessage(r.org.ID)
 	m := newMessage(sender, to, out)
+	m.RequestID = &r.id
+	if r.user != nil {
+		m.Source, m.SentBy = storage.SourceConsole, &r.user.ID
+	}
 	return m, tx.InsertMessage(&m)
 }
 

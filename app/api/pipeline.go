@@ -16,7 +16,8 @@ type exchange struct {
 	http.ResponseWriter
 	request *request
 	status  int
-	failure error // why it was refused
+	failure error  // why it was refused
+	made    string // the id of what a POST made
 }
 
 // WriteHeader remembers the status for the logs.
@@ -31,18 +32,19 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 // ServeHTTP answers one request under /v1. Whatever happens, the answer is the
 // success or the error envelope, and the call is logged.
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
-	r := &request{
-		http:  hr,
-		id:    s.DB.NewID(storage.PrefixRequest),
-		path:  strings.TrimPrefix(hr.URL.Path, "/v1"),
-		began: time.Now(),
-	}
+	s.serve(w, &request{http: hr, prefix: "/v1", table: s.v1})
+}
+
+// serve answers a request whose table of routes is known.
+func (s *Server) serve(w http.ResponseWriter, r *request) {
+	r.id, r.began = s.DB.NewID(storage.PrefixRequest), time.Now()
+	r.path = strings.TrimPrefix(r.http.URL.Path, r.prefix)
 	x := &exchange{ResponseWriter: w, request: r}
 	x.Header().Set("X-Request-Id", r.id)
 	defer s.record(x)
 	defer s.releasePage(r)
 
-	if s.cors(x) {
+	if r.visitor == nil && s.cors(x) {
 		return
 	}
 
@@ -53,6 +55,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		return
 	}
 
+	if r.http.Method == http.MethodPost {
+		x.made = rep.firstID()
+	}
 	rep.send(x)
 }
 
@@ -69,14 +74,17 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 	// The key comes before the route: without one, a caller cannot find out which
 	// paths exist.
 	r := x.request
-	if !s.isPublic(r.path) {
+	if err := r.visitor.checkDoors(); err != nil {
+		return reply{}, err
+	}
+	if !r.table.isPublic(r.path) {
 		if err := s.authenticate(r); err != nil {
 			return reply{}, err
 		}
 		defer s.setRateLimitHeaders(x)
 	}
 
-	if err := s.match(x); err != nil {
+	if err := r.table.match(x); err != nil {
 		return reply{}, err
 	}
 
@@ -108,8 +116,10 @@ func (s *Server) admit(r *request) error {
 	switch {
 	case r.org.SuspendedAt != 0:
 		return fail(OrganizationSuspended, "This organization is suspended.")
-	case !r.plan.API:
+	case r.user == nil && !r.plan.API:
 		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
+	case r.user != nil && r.user.Role != storage.RoleAdmin && !r.route.has(agents):
+		return fail(PermissionDenied, "Only admins of the organization may do this.")
 	}
 
 	// A request that the plan does not include still costs a token.
@@ -137,13 +147,13 @@ func (s *Server) record(x *exchange) {
 	// Whoever has a key is always logged, strangers as far as their quota goes.
 	ip := clientIP(r.http, s.TrustedProxies)
 	logged := r.isAuthenticated() || s.LogsStranger(ip)
-	if logged {
-		s.calls.add(r, status, took, ip)
+	if logged && r.entersAPILog() {
+		s.calls.add(x, status, took, ip)
 	}
 
 	template := ""
 	if r.route != nil {
-		template = "/v1" + r.route.path
+		template = r.prefix + r.route.path
 	}
 	if s.OnRequest != nil {
 		s.OnRequest(Observation{Method: r.http.Method, Route: template, Status: status, Took: took, Unlogged: !logged})

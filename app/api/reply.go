@@ -24,6 +24,8 @@ type reply struct {
 	location string // of a redirect
 	secret   bool   // shows something once: sealed where it is remembered
 
+	unchanged bool // nothing was done: not recorded in the audit log
+
 	replayed  bool   // the answer of an earlier request
 	requestID string // of that request
 }
@@ -189,6 +191,17 @@ func (rep *reply) render(requestID string) error {
 	return nil
 }
 
+// firstID is the id of the resource in a rendered body: views begin with it. "" if there
+// is none.
+func (rep *reply) firstID() string {
+	rest, ok := bytes.CutPrefix(rep.body, []byte(`{"data":{"id":"`))
+	if !ok {
+		return ""
+	}
+	id, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(id)
+}
+
 // usualBody is more than most bodies have.
 const usualBody = 1024
 
@@ -278,7 +291,7 @@ type errorView struct {
 // sendError writes the error envelope.
 func sendError(x *exchange, e *Error) {
 	h := x.Header()
-	if e.status() == http.StatusUnauthorized {
+	if e.status() == http.StatusUnauthorized && e.Code != SessionRequired {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
 	if e.Allow != "" {

@@ -13,19 +13,24 @@ import (
 	"confab/storage"
 )
 
-// request is one call under /v1. The checks in pipeline.go fill it step by step, in their
+// request is one call under /v1 or /console/api. The checks in pipeline.go fill it step by step, in their
 // order.
 type request struct {
 	http   *http.Request
 	id     string
-	path   string // relative to /v1
+	prefix string // "/v1", or what stands in its place in the console
+	path   string // behind it
+	table  *table
 	began  time.Time
 	route  *route
 	params httprouter.Params
 	raw    []byte // the body as it came
 	body   []byte // the JSON object in it
 
+	visitor *Visitor // who calls in the console; nil for a call with a key
+
 	key  storage.Key
+	user *storage.User // nil for a key
 	org  storage.Organization
 	plan Plan
 
@@ -34,6 +39,9 @@ type request struct {
 	form *form // a multipart body; nil when it is JSON
 
 	idempotency *idempotency // nil without a key
+
+	action string // for the audit log, where it depends on the body; "" for the route's
+	target string // likewise, what it was done to
 
 	holdsLargePage bool // of Server.largePages
 }
@@ -110,7 +118,7 @@ const (
 	maxStrangerPath = 128
 )
 
-// isAuthenticated tells whether the caller has a valid key.
+// isAuthenticated tells whether the caller has a valid key or session.
 func (r *request) isAuthenticated() bool { return r.org.ID != 0 }
 
 // loggedPath is the path for the logs: without the query, which may contain secrets,
@@ -136,7 +144,10 @@ func (r *request) logAttrs(status int, took time.Duration, ip string) []slog.Att
 		slog.String("ip", ip),
 	}
 
-	if r.isAuthenticated() {
+	switch {
+	case r.user != nil:
+		attrs = append(attrs, slog.String("org", r.org.PublicID), slog.String("user", r.user.ID))
+	case r.isAuthenticated():
 		attrs = append(attrs, slog.String("org", r.org.PublicID), slog.String("key", r.key.ID))
 	}
 	return attrs

@@ -14,7 +14,7 @@ type handler func(*request) (reply, error)
 // route is one endpoint with its conditions.
 type route struct {
 	method string
-	path   string // relative to /v1
+	path   string // relative to /v1, or to /console/api
 	handle handler
 	needs  needs
 	// find returns an error if the resource in the path does not exist. It runs before
@@ -31,24 +31,26 @@ const (
 	customers                     // a plan that includes end-customers
 	uploads                       // also takes a file, as a multipart body
 	namedAction                   // ends in a name where its sibling paths have an id
+	agents                        // in the console agents may do it too, and not only admins
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
 
-// routes is the table of the API: one line for each endpoint.
+// routes is the table of the API: one line for each endpoint. In the console the same
+// endpoints are below /console/api/v1, for people instead of keys.
 func (s *Server) routes() []route {
 	return []route{
 		{"GET", "/health", s.getHealth, public, nil},
 		{"GET", "/openapi.json", s.getOpenAPI, public, nil},
-		{"GET", "/me", s.getMe, 0, nil},
+		{"GET", "/me", s.getMe, agents, nil},
 
-		{"GET", "/labels", s.listLabels, 0, nil},
+		{"GET", "/labels", s.listLabels, agents, nil},
 		{"POST", "/labels", s.createLabel, creates, nil},
-		{"GET", "/labels/:id", s.getLabel, 0, nil},
+		{"GET", "/labels/:id", s.getLabel, agents, nil},
 		{"PATCH", "/labels/:id", s.updateLabel, 0, s.findLabel},
 		{"DELETE", "/labels/:id", s.deleteLabel, 0, nil},
 
-		{"GET", "/accounts", s.listAccounts, 0, nil},
+		{"GET", "/accounts", s.listAccounts, agents, nil},
 		{"POST", "/:phone_number_id/register", s.registerNumber, 0, nil},
 
 		{"GET", "/webhook_subscriptions", s.listSubscriptions, 0, nil},
@@ -79,34 +81,34 @@ func (s *Server) routes() []route {
 		{"DELETE", "/customers/:id/setup_links/:setup_link_id", s.revokeSetupLink, customers, nil},
 		{"DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id", s.disconnectAccount, customers, nil},
 
-		{"GET", "/:phone_number_id/messages", s.listMessages, 0, nil},
-		{"POST", "/:phone_number_id/messages", s.createMessage, 0, nil},
-		{"GET", "/:phone_number_id/messages/:id", s.getMessage, 0, nil},
-		{"GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, 0, nil},
+		{"GET", "/:phone_number_id/messages", s.listMessages, agents, nil},
+		{"POST", "/:phone_number_id/messages", s.createMessage, agents, nil},
+		{"GET", "/:phone_number_id/messages/:id", s.getMessage, agents, nil},
+		{"GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, agents, nil},
 
-		{"GET", "/:phone_number_id/conversations", s.listConversations, 0, nil},
-		{"GET", "/:phone_number_id/conversations/:id", s.getConversation, 0, nil},
-		{"PATCH", "/:phone_number_id/conversations/:id", s.updateConversation, 0, s.findConversation},
-		{"POST", "/:phone_number_id/conversations/:id/labels", s.attachToConversation, 0, s.findConversation},
-		{"DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, 0, nil},
+		{"GET", "/:phone_number_id/conversations", s.listConversations, agents, nil},
+		{"GET", "/:phone_number_id/conversations/:id", s.getConversation, agents, nil},
+		{"PATCH", "/:phone_number_id/conversations/:id", s.updateConversation, agents, s.findConversation},
+		{"POST", "/:phone_number_id/conversations/:id/labels", s.attachToConversation, agents, s.findConversation},
+		{"DELETE", "/:phone_number_id/conversations/:id/labels/:label_id", s.detachFromConversation, agents, nil},
 
-		{"GET", "/:phone_number_id/contacts", s.listContacts, 0, nil},
-		{"POST", "/:phone_number_id/contacts", s.createContact, creates, nil},
-		{"GET", "/:phone_number_id/contacts/:id", s.getContact, 0, nil},
-		{"PATCH", "/:phone_number_id/contacts/:id", s.updateContact, 0, s.findContact},
+		{"GET", "/:phone_number_id/contacts", s.listContacts, agents, nil},
+		{"POST", "/:phone_number_id/contacts", s.createContact, agents | creates, nil},
+		{"GET", "/:phone_number_id/contacts/:id", s.getContact, agents, nil},
+		{"PATCH", "/:phone_number_id/contacts/:id", s.updateContact, agents, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id", s.deleteContact, 0, nil},
-		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, namedAction, nil},
-		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, 0, s.findContact},
-		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, 0, nil},
+		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, agents | namedAction, nil},
+		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, agents, s.findContact},
+		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, agents, nil},
 
-		{"GET", "/:phone_number_id/templates", s.listTemplates, 0, nil},
+		{"GET", "/:phone_number_id/templates", s.listTemplates, agents, nil},
 		{"POST", "/:phone_number_id/templates", s.createTemplate, creates, nil},
 		{"POST", "/:phone_number_id/templates/sync", s.syncTemplates, 0, nil},
-		{"GET", "/:phone_number_id/templates/:name", s.getTemplate, 0, nil},
+		{"GET", "/:phone_number_id/templates/:name", s.getTemplate, agents, nil},
 		{"PATCH", "/:phone_number_id/templates/:name", s.updateTemplate, 0, s.findTemplate},
 
-		{"POST", "/:phone_number_id/media", s.createMedia, creates | uploads, nil},
-		{"GET", "/:phone_number_id/media/:id", s.getMedia, 0, nil},
+		{"POST", "/:phone_number_id/media", s.createMedia, agents | creates | uploads, nil},
+		{"GET", "/:phone_number_id/media/:id", s.getMedia, agents, nil},
 		{"DELETE", "/:phone_number_id/media/:id", s.deleteMedia, 0, nil},
 	}
 }
@@ -114,11 +116,20 @@ func (s *Server) routes() []route {
 // methods are all that any route uses, in the order of an Allow header.
 var methods = []string{"GET", "HEAD", "POST", "PATCH", "DELETE"}
 
-// mount spreads the routes over two routers, because httprouter cannot hold
-// /:phone_number_id beside /labels. The routers are only used for lookups: their own
-// redirects and errors would not be in the API's envelope.
-func (s *Server) mount(routes []route) {
-	s.organization, s.number, s.publicPaths = httprouter.New(), httprouter.New(), nil
+// table finds the route of a request. Its routes are spread over two routers, because
+// httprouter cannot hold /:phone_number_id beside /labels. The routers are only used for
+// lookups: their own redirects and errors would not be in the API's envelope.
+type table struct {
+	organization *httprouter.Router // paths of the organization
+	number       *httprouter.Router // paths of one business number
+	publicPaths  []string           // paths that need no key
+}
+
+// mount makes routes the table of /v1.
+func (s *Server) mount(routes []route) { s.v1 = newTable(routes) }
+
+func newTable(routes []route) *table {
+	t := &table{organization: httprouter.New(), number: httprouter.New()}
 	for _, rt := range routes {
 		path, only := rt.path, ""
 		if rt.has(namedAction) {
@@ -133,16 +144,17 @@ func (s *Server) mount(routes []route) {
 			}
 		}
 
-		router := s.routerOf(rt.path)
+		router := t.routerOf(rt.path)
 		router.Handle(rt.method, path, setRoute)
 		if rt.method == http.MethodGet {
 			router.Handle(http.MethodHead, path, setRoute)
 		}
 
 		if rt.has(public) {
-			s.publicPaths = append(s.publicPaths, rt.path)
+			t.publicPaths = append(t.publicPaths, rt.path)
 		}
 	}
+	return t
 }
 
 // routerPath is the path under which the router holds a named action: with :id in the
@@ -155,29 +167,29 @@ func (rt *route) routerPath() (path, only string) {
 
 // routerOf chooses the router of a path. A business number is all digits and no
 // resource name starts with a digit, so the first character decides.
-func (s *Server) routerOf(path string) *httprouter.Router {
+func (t *table) routerOf(path string) *httprouter.Router {
 	if len(path) > 1 && ('0' <= path[1] && path[1] <= '9' || path[1] == ':') {
-		return s.number
+		return t.number
 	}
-	return s.organization
+	return t.organization
 }
 
 // match finds the request's route. Without one it is 404, or 405 if the path has other
 // methods.
-func (s *Server) match(x *exchange) error {
+func (t *table) match(x *exchange) error {
 	path := x.request.path
 	if strings.Contains(strings.ToLower(x.request.http.URL.RawPath), "%2f") {
 		path = "" // an encoded slash is part of a name, and no name here has one
 	}
 
-	if s.lookUp(x, x.request.http.Method, path) {
+	if t.lookUp(x, x.request.http.Method, path) {
 		return nil
 	}
 
 	// Not found, or found with other methods, which the answer must list.
 	var allow []string
 	for _, method := range methods {
-		if s.lookUp(x, method, path) {
+		if t.lookUp(x, method, path) {
 			allow = append(allow, method)
 			x.request.route = nil
 		}
@@ -191,14 +203,14 @@ func (s *Server) match(x *exchange) error {
 }
 
 // lookUp finds the route of a method and path, and sets it in the request.
-func (s *Server) lookUp(x *exchange, method, path string) bool {
-	if setRoute, params, _ := s.routerOf(path).Lookup(method, path); setRoute != nil {
+func (t *table) lookUp(x *exchange, method, path string) bool {
+	if setRoute, params, _ := t.routerOf(path).Lookup(method, path); setRoute != nil {
 		setRoute(x, x.request.http, params)
 	}
 	return x.request.route != nil
 }
 
 // isPublic tells whether a path needs no key, whatever the method.
-func (s *Server) isPublic(path string) bool {
-	return slices.Contains(s.publicPaths, path)
+func (t *table) isPublic(path string) bool {
+	return slices.Contains(t.publicPaths, path)
 }

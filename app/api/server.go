@@ -1,9 +1,9 @@
-// Package api is the JSON API under /v1.
+// Package api is the JSON API under /v1, and under /console/api for people.
 //
 // Every request takes the same way:
 //
 //	pipeline.go     gives it an id, runs the checks below, logs the result
-//	auth.go         finds the key and the organization
+//	auth.go         finds the key and the organization; visitor.go the person
 //	routes.go       finds the route: one table, one line for each endpoint
 //	pipeline.go     checks the organization, its plan and the rate limit
 //	numbers.go      finds the account of the number in the path
@@ -34,8 +34,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/julienschmidt/httprouter"
-
+	"confab/app/password"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
 	"confab/jobs/provisioning"
@@ -72,6 +71,12 @@ type Options struct {
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.
 	AllowLocalURLs bool
+	// Passwords hashes those of people, and PasswordTries counts failures. Both are the
+	// console's.
+	Passwords     *password.Hasher
+	PasswordTries *password.Throttle
+	// ReadReceipts tells the people who wrote when somebody reads it in the console.
+	ReadReceipts bool
 	// PageBytes is how many bytes a page of a list may have; 0 for the default.
 	PageBytes int
 	Log       *slog.Logger
@@ -89,18 +94,17 @@ type Observation struct {
 	Unlogged bool
 }
 
-// Server answers everything under /v1.
+// Server answers everything under /v1 and /console/api.
 type Server struct {
 	Options
-	organization *httprouter.Router // paths of the organization
-	number       *httprouter.Router // paths of one business number
-	publicPaths  []string           // paths that need no key
-	limits       *limiters
-	inFlight     *inFlightRequests
-	strangers    *strangerQuota
-	calls        *callLog
-	cursors      *cursorCodec
-	largePages   chan struct{} // a place for each large page that may be under way
+	v1         *table
+	console    *table // of what only the console needs
+	limits     *limiters
+	inFlight   *inFlightRequests
+	strangers  *strangerQuota
+	calls      *callLog
+	cursors    *cursorCodec
+	largePages chan struct{} // a place for each large page that may be under way
 }
 
 // New makes a server. Close it to write the rest of the API log.
@@ -117,6 +121,7 @@ func New(o Options) *Server {
 		largePages: make(chan struct{}, maxLargePages),
 	}
 	s.mount(s.routes())
+	s.console = newTable(s.consoleRoutes())
 	return s
 }
 
@@ -180,6 +185,9 @@ func (s *Server) update(r *request, fn func(*storage.Tx) (reply, error)) (reply,
 		}
 
 		out = rep
+		if err := s.audit(tx, r, &out); err != nil {
+			return err
+		}
 		return s.saveAnswer(tx, r, &out)
 	})
 	return out, err

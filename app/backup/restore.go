@@ -40,7 +40,8 @@ var errNoBackup = errors.New("this is no backup of confab, or not a whole one")
 // Restore unpacks an archive into the directory, which must be empty but for
 // a master.key.
 //
-// Everything is unpacked into a temporary directory and verified there. Only then it
+// Everything is unpacked into a temporary directory and verified there; sessions and
+// invitations of people are deleted. Only then it
 // is moved into place, the database last, so that a damaged backup or a crash leaves
 // no installation behind that looks whole.
 func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Restored, err error) {
@@ -79,6 +80,11 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 
 	o.Progress("checking the database", 0)
 	if out.KeyChecked, err = o.checkDatabase(temp); err != nil {
+		return out, err
+	}
+
+	// Whoever was signed in or invited when the backup was made may not be any more.
+	if err := storage.ForgetSignIns(filepath.Join(temp, archiveDatabase)); err != nil {
 		return out, err
 	}
 

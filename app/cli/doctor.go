@@ -14,8 +14,8 @@ func (e *env) doctor() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Examine the installation, and say what to do about what is wrong",
-		Long: "Examine settings, permissions, disk, clock, database, provider, tokens, certificate, public URL, jobs,\n" +
-			"webhooks and media, with a server running or not, and say what to do about each finding. Nothing is\n" +
+		Long: "Examine settings, permissions, disk, clock, database, people, provider, tokens, certificate, public URL,\n" +
+			"jobs, webhooks and media, with a server running or not, and say what to do about each finding. Nothing is\n" +
 			"changed. The exit status is 1 if something is broken.",
 		Example: "  confab doctor\n  confab doctor --quick --json",
 		Args:    arguments(),

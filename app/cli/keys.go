@@ -52,8 +52,10 @@ func (e *env) keysCreate() *cobra.Command {
 					return err
 				}
 				k.OrganizationID = o.ID
-				secret, err = tx.InsertKey(&k)
-				return err
+				if secret, err = tx.InsertKey(&k); err != nil {
+					return err
+				}
+				return s.audit(tx, o.ID, "key.created", "key", k.ID)
 			})
 			if err != nil {
 				return err
@@ -92,26 +94,18 @@ type keyView struct {
 }
 
 func viewKey(k storage.Key, o storage.Organization) keyView {
-	v := keyView{
+	return keyView{
 		ID:             k.ID,
 		Object:         "api_key",
 		Label:          k.Label,
 		Last4:          k.Last4,
 		OrganizationID: o.PublicID,
-		Status:         "active",
+		Status:         k.Status(storage.Now()),
 		CreatedAt:      k.CreatedAt,
 		ExpiresAt:      k.ExpiresAt,
 		RevokedAt:      k.RevokedAt,
 		LastUsedAt:     k.LastUsedAt,
 	}
-
-	switch {
-	case k.RevokedAt != 0:
-		v.Status = "revoked"
-	case k.ExpiresAt != 0 && k.ExpiresAt <= storage.Now():
-		v.Status = "expired"
-	}
-	return v
 }
 
 func (e *env) keysList() *cobra.Command {
@@ -161,7 +155,13 @@ func (e *env) keysRevoke() *cobra.Command {
 		Example: "  confab keys revoke key_01J…",
 		Args:    arguments("KEY_ID"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.RevokeKey(args[0]) })
+			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
+				k, err := tx.RevokeKey(0, args[0])
+				if err != nil {
+					return err
+				}
+				return s.audit(tx, k.OrganizationID, "key.revoked", "key", k.ID)
+			})
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no key %s", args[0])
 			}

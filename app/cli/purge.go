@@ -37,11 +37,11 @@ func (e *env) purge() *cobra.Command {
 		Use:   "purge",
 		Short: "Delete messages, events and logs that are older than you want them",
 		Long: "Delete messages with the media that came with them, events with their deliveries, lines of the API\n" +
-			"log and raw callbacks that are older than an age, and give the space back. Contacts, conversations\n" +
+			"log, raw callbacks and audit entries that are older than an age, and give the space back. Contacts, conversations\n" +
 			"and the media library stay, as does what is still under way. A running server does the work, in small\n" +
 			"steps beside its own; otherwise this command does. Stop it at any time and run it again for the rest.\n\n" +
 			"The server deletes by itself what is older than the settings allow: retention_days of the plan for\n" +
-			"messages, retention_days of [webhooks] for events, and log.api_log_days.\n\n" +
+			"messages, retention_days of [webhooks] for events, log.api_log_days and console.audit_days.\n\n" +
 			"Nothing is deleted by age, here or by the server, while this machine's clock is days ahead of where it\n" +
 			"was when a server last ran: it may be wrong. --confirm-clock says that it is right. Without it, a server\n" +
 			"that has run with such a clock for a day believes it.",
@@ -105,6 +105,7 @@ func printPurged(cmd *cobra.Command, asJSON bool, v purgeView) error {
 		{"deliveries", formatCount(v.Deliveries)},
 		{"API log", formatCount(v.Calls)},
 		{"raw callbacks", formatCount(v.RawCallbacks)},
+		{"audit", formatCount(v.Audit)},
 	})
 }
 
@@ -123,6 +124,13 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 	})
 	v := purgeView{Object: "purge", DryRun: f.dryRun, Before: scope.Before, PurgeCounts: found}
 	if err != nil || f.dryRun {
+		return v, err
+	}
+
+	err = s.change(ctx, func(tx *storage.Tx) error {
+		return s.audit(tx, scope.Organization, "data.purged", "older_than", scope.Before.String())
+	})
+	if err != nil {
 		return v, err
 	}
 

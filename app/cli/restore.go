@@ -21,7 +21,8 @@ func (e *env) restore() *cobra.Command {
 		Short: "Make a data directory out of a backup",
 		Long: "Unpack a backup ('-' is standard input) into the data directory, which must be empty; a master.key\n" +
 			"may lie there, for a backup that was made without it. Everything is verified before it is put into\n" +
-			"place: the archive, each file, and the whole database.",
+			"place: the archive, each file, and the whole database. Sessions and invitations of people end: everybody\n" +
+			"signs in again.",
 		Example: "  confab restore /backups/confab-2026-01-02.tar.gz --data-dir /var/lib/confab\n" +
 			"  ssh vault cat confab.tar | confab restore -",
 		Args: arguments("FILE"),

@@ -20,6 +20,7 @@ func (b *sandbox) printInstructions(out io.Writer) {
 		{"  base URL", s.BaseURL},
 		{"  API key", s.APIKey},
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
+		{"  console", s.ConsoleURL + " (signs you in by itself)"},
 		{"  simulator", s.SimulatorURL + " (plays the provider)"},
 		{"  all of this", filepath.Join(b.dir, datadir.SandboxFile)},
 	}, append(tokenRow(b.token), secretRow(b.webhookSecret)...)...))

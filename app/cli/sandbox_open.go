@@ -38,6 +38,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 
 	options := e.appOptions(cmd, c)
 	options.SimulateSignup, options.AllowLocalURLs = b.simulateSignup, true
+	options.SandboxUser = func() string { return b.state.UserID }
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ const (
 	// its file is lost.
 	sandboxOrganization = "Sandbox"
 	sandboxKeyLabel     = "sandbox"
+	sandboxUser         = "You"
 
 	// sandboxNumber is the business's number, samplePerson the number of the one
 	// who writes to it.
@@ -34,6 +35,9 @@ func (s *sandboxState) seed(tx *storage.Tx) error {
 		return err
 	}
 	s.OrganizationID, s.TeamID = o.PublicID, team.PublicID
+	if err := s.ensureUser(tx, o, team); err != nil {
+		return err
+	}
 
 	p, err := tx.Principal(storage.KeyHash(s.APIKey))
 	switch {
@@ -76,6 +80,27 @@ func (s *sandboxState) ensureOrganization(tx *storage.Tx) (storage.Organization,
 	o := storage.Organization{Name: sandboxOrganization, Plan: config.SelfHosted}
 	team, err := tx.InsertOrganization(&o)
 	return o, team, err
+}
+
+// ensureUser finds or creates the admin as whom the console signs in its visitors. If
+// the state file was lost, it is known by its name.
+func (s *sandboxState) ensureUser(tx *storage.Tx, o storage.Organization, team storage.Team) error {
+	all, err := tx.Users(o.ID)
+	if err != nil {
+		return err
+	}
+
+	for _, u := range all {
+		if u.ID == s.UserID || s.UserID == "" && u.Name == sandboxUser {
+			s.UserID = u.ID
+			return nil
+		}
+	}
+
+	you := storage.User{OrganizationID: o.ID, TeamID: team.ID, Name: sandboxUser, Role: storage.RoleAdmin}
+	err = tx.InsertUser(&you)
+	s.UserID = you.ID
+	return err
 }
 
 // ensureAccount makes the simulator's number an account of the organization, with

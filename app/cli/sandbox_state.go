@@ -17,6 +17,7 @@ type sandboxState struct {
 	APIKey         string `json:"api_key"`
 	OrganizationID string `json:"organization_id"`
 	TeamID         string `json:"team_id"`
+	UserID         string `json:"user_id"` // as whom the console signs in visitors of this machine
 	PhoneNumberID  string `json:"phone_number_id"`
 	PhoneNumber    string `json:"phone_number"`
 	WABAID         string `json:"waba_id"`

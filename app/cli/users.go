@@ -10,10 +10,12 @@ import (
 )
 
 func (e *env) users() *cobra.Command {
-	return e.group("users", "Add and list the people of organizations", e.usersCreate(), e.usersList())
+	return e.group("users", "Invite people, and say what they may do",
+		e.usersInvite(), e.usersCreate(), e.usersList(), e.usersSet(), e.usersReset(),
+		e.usersDisable(), e.usersEnable(), e.usersSessions(), e.usersSignOut())
 }
 
-// userView is a user as GET /v1/me shows it, with its organization.
+// userView is a person as an operator sees it.
 type userView struct {
 	ID             string       `json:"id"`
 	Object         string       `json:"object"`
@@ -21,6 +23,9 @@ type userView struct {
 	Email          *string      `json:"email"`
 	TeamID         string       `json:"team_id"`
 	OrganizationID string       `json:"organization_id"`
+	Role           string       `json:"role"`
+	Status         string       `json:"status"`
+	LastSignInAt   storage.Time `json:"last_sign_in_at"`
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
@@ -32,6 +37,9 @@ func viewUser(u storage.User, o storage.Organization) userView {
 		Email:          u.Email,
 		TeamID:         u.TeamPublicID,
 		OrganizationID: o.PublicID,
+		Role:           u.Role,
+		Status:         u.Status(storage.Now()),
+		LastSignInAt:   u.LastSignInAt,
 		CreatedAt:      u.CreatedAt,
 	}
 }
@@ -43,7 +51,7 @@ func (e *env) usersCreate() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create --org ORG --name NAME",
-		Short: "Add a person to whom conversations can be assigned, and print the id",
+		Short: "Add a person to whom conversations can be assigned, without sign-in, and print the id",
 		Example: "  confab users create --org org_01J… --name \"Ana\" --email ana@example.com\n" +
 			"  confab users create --org org_01J… --name \"Bo\" --team team_01J…",
 		Args: arguments(),
@@ -65,9 +73,11 @@ func (e *env) usersCreate() *cobra.Command {
 					u.Email = &email
 				}
 
-				err = tx.InsertUser(&u)
+				if err := tx.InsertUser(&u); err != nil {
+					return err
+				}
 				v = viewUser(u, o)
-				return err
+				return s.audit(tx, o.ID, "user.created", "user", u.ID)
 			})
 			if err != nil {
 				return err
@@ -110,7 +120,7 @@ func (e *env) usersList() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List people",
+		Short:   "List people: their role, and whether they can sign in",
 		Example: "  confab users list\n  confab users list --org org_01J… --json",
 		Args:    arguments(),
 		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
@@ -126,9 +136,9 @@ func (e *env) usersList() *cobra.Command {
 				return err
 			}
 
-			heading := []string{"ID", "NAME", "EMAIL", "TEAM", "ORGANIZATION", "CREATED"}
+			heading := []string{"ID", "NAME", "EMAIL", "ROLE", "STATUS", "TEAM", "ORGANIZATION", "LAST SIGN-IN"}
 			return printList(cmd, asJSON, views, heading, func(v userView) []string {
-				return []string{v.ID, v.Name, optionalText(v.Email), v.TeamID, v.OrganizationID, v.CreatedAt.String()}
+				return []string{v.ID, v.Name, optionalText(v.Email), v.Role, v.Status, v.TeamID, v.OrganizationID, v.LastSignInAt.String()}
 			})
 		}),
 	}

@@ -85,6 +85,10 @@ func checks() map[string]check {
 		"log.format":       oneOf("", "text", "json"),
 		"log.api_log_days": between(1, maxDays),
 
+		"console.enabled":       anything,
+		"console.audit_days":    between(1, maxDays),
+		"console.read_receipts": anything,
+
 		"plans.*.api":              anything,
 		"plans.*.customers":        anything,
 		"plans.*.monthly_messages": atLeast(0),

@@ -35,6 +35,7 @@ type Config struct {
 	Security Security        `koanf:"security"`
 	Jobs     Jobs            `koanf:"jobs"`
 	Log      Log             `koanf:"log"`
+	Console  Console         `koanf:"console"`
 	Plans    map[string]Plan `koanf:"plans"`
 
 	// UnknownVariables are CONFAB_ variables that set nothing. They do not stop a
@@ -104,6 +105,13 @@ type Log struct {
 	APILogDays int    `koanf:"api_log_days"`
 }
 
+// Console is the web console, where people sign in.
+type Console struct {
+	Enabled      bool `koanf:"enabled"`
+	AuditDays    int  `koanf:"audit_days"`
+	ReadReceipts bool `koanf:"read_receipts"`
+}
+
 // Default returns the settings of a server without file, variables and flags. The
 // caller owns the result: no two share a list or a map.
 func Default() Config {
@@ -131,9 +139,10 @@ func Default() Config {
 			PerSubscription:      16,
 			RetentionDays:        30,
 		},
-		Jobs:  Jobs{Workers: 256, PollInterval: time.Second},
-		Log:   Log{Level: "info", APILogDays: 30},
-		Plans: map[string]Plan{SelfHosted: selfHosted()},
+		Jobs:    Jobs{Workers: 256, PollInterval: time.Second},
+		Log:     Log{Level: "info", APILogDays: 30},
+		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true},
+		Plans:   map[string]Plan{SelfHosted: selfHosted()},
 	}
 }
 

@@ -67,6 +67,9 @@ func samples() []sample {
 		{"log.level", `"debug"`, "debug", "debug"},
 		{"log.format", `"json"`, "json", "json"},
 		{"log.api_log_days", `90`, "90", 90},
+		{"console.enabled", `false`, "false", false},
+		{"console.audit_days", `90`, "90", 90},
+		{"console.read_receipts", `false`, "false", false},
 
 		{"plans.self_hosted.api", `false`, "false", false},
 		{"plans.self_hosted.customers", `false`, "false", false},

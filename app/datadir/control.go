@@ -58,7 +58,8 @@ const (
 // ServerAddress is the answer to CommandAddress.
 type ServerAddress struct {
 	Listen string `json:"listen"`
-	Local  string `json:"local_url"` // how this machine reaches it
+	Local  string `json:"local_url"`  // how this machine reaches it
+	Public string `json:"public_url"` // how its users reach it
 }
 
 // ListenControl listens on the control socket. The caller holds the lock of the
@@ -123,24 +124,37 @@ func (d Dir) socket() (path string, done func(), err error) {
 // is reached from this machine. If none runs or answers, that is taken from the
 // settings.
 func (d Dir) Address(ctx context.Context, settings config.Server) (listen string, local *url.URL, err error) {
-	if served, err := d.IsServed(); err == nil && served {
-		ctx, cancel := context.WithTimeout(ctx, addressTimeout)
-		defer cancel()
-		var at ServerAddress
-		err := d.post(ctx, CommandAddress, nil, func(answer io.Reader) error {
-			return json.NewDecoder(io.LimitReader(answer, 1<<12)).Decode(&at)
-		})
-
-		if err == nil {
-			local, err = url.Parse(at.Local)
-		}
-		if err == nil {
+	if at, ok := d.askAddress(ctx); ok {
+		if local, err = url.Parse(at.Local); err == nil {
 			return at.Listen, local, nil
 		}
 	}
 
 	local, err = settings.LocalURL()
 	return settings.Listen, local, err
+}
+
+// PublicURL returns the URL by which users reach the server that runs on the directory.
+// If none runs or answers, that is taken from the settings.
+func (d Dir) PublicURL(ctx context.Context, settings config.Config) string {
+	if at, ok := d.askAddress(ctx); ok && at.Public != "" {
+		return at.Public
+	}
+	return settings.PublicURL()
+}
+
+// askAddress asks the server that runs on the directory, if one does, for its address.
+func (d Dir) askAddress(ctx context.Context) (at ServerAddress, ok bool) {
+	if served, err := d.IsServed(); err != nil || !served {
+		return at, false
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
+	defer cancel()
+	err := d.post(ctx, CommandAddress, nil, func(answer io.Reader) error {
+		return json.NewDecoder(io.LimitReader(answer, 1<<12)).Decode(&at)
+	})
+	return at, err == nil
 }
 
 // SendCommand posts a command to the server of the directory and waits for its answer.

@@ -86,6 +86,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 		defer e.db.Close()
 		e.checkClock(ctx)
 		e.checkPlans(ctx)
+		e.checkPeople(ctx)
 		e.checkProvider(ctx)
 		e.checkJobs(ctx)
 		e.checkEndpoints(ctx)

@@ -42,9 +42,15 @@ type closedData struct {
 	PhoneNumberID  string  `json:"phone_number_id"`
 }
 
-// ConversationClosed says that a conversation was resolved, with an API key.
-func ConversationClosed(s Subject, c storage.Conversation) Event {
+// ConversationClosed says that a conversation was resolved, by a user or with an API key.
+func ConversationClosed(s Subject, c storage.Conversation, user *string) Event {
 	return Event{subject: s, kind: TypeConversationClosed, source: sourceNative, data: conversationClosed{
-		closedData{ID: c.ID, Object: "conversation", Status: storage.ConversationResolved, PhoneNumberID: s.PhoneNumberID},
+		closedData{
+			ID:             c.ID,
+			Object:         "conversation",
+			Status:         storage.ConversationResolved,
+			ClosedByUserID: user,
+			PhoneNumberID:  s.PhoneNumberID,
+		},
 	}}
 }

@@ -162,7 +162,7 @@ func TestChangesOfTheInbox(t *testing.T) {
 		"conversation_assigned":   event.ConversationAssigned(subject, conversation, event.Assignment{UserID: ada, TeamID: team}),
 		"conversation_reassigned": event.ConversationAssigned(subject, conversation, event.Assignment{UserID: bob, TeamID: team, PreviousUserID: ada}),
 		"conversation_unassigned": event.ConversationAssigned(subject, conversation, event.Assignment{PreviousUserID: bob}),
-		"conversation_closed":     event.ConversationClosed(subject, conversation),
+		"conversation_closed":     event.ConversationClosed(subject, conversation, nil),
 		"contact_updated":         event.ContactUpdated(subject, contact, []string{"name", "metadata"}),
 	} {
 		t.Run(name, func(t *testing.T) {

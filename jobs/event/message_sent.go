@@ -26,6 +26,7 @@ type sentMessage struct {
 	To         *string `json:"to"`
 	Status     string  `json:"status"`
 	Source     string  `json:"source"`
+	SentBy     *string `json:"sent_by"` // the user who sent it in the console
 	ReplyTo    *string `json:"reply_to_provider_id"`
 	*sentMedia
 }
@@ -88,6 +89,7 @@ func MessageSent(s Subject, m storage.Message, sent Sent) Event {
 			To:         m.To(),
 			Status:     m.Status,
 			Source:     m.Source,
+			SentBy:     m.SentBy,
 			ReplyTo:    replyTo(m.Context),
 			sentMedia:  mediaOf(m, sent.MediaURL),
 		},

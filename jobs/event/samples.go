@@ -71,7 +71,7 @@ func (d sampleData) event(kind string) (Event, error) {
 	case TypeConversationAssigned:
 		return ConversationAssigned(d.subject, d.thread(), Assignment{UserID: &d.user, TeamID: &d.team}), nil
 	case TypeConversationClosed:
-		return ConversationClosed(d.subject, d.thread()), nil
+		return ConversationClosed(d.subject, d.thread(), nil), nil
 	case TypeContactCreated:
 		return ContactCreated(d.subject, d.contact), nil
 	case TypeContactUpdated:

@@ -1,0 +1,31 @@
+package api
+
+// consoleRoutes is the table of what only the console needs, below /console/api.
+func (s *Server) consoleRoutes() []route {
+	return []route{
+		{"GET", "/:phone_number_id/counts", s.getInboxCounts, agents, nil},
+		{"POST", "/:phone_number_id/conversations/:id/read", s.readConversation, agents, s.findConversation},
+		{"POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, agents, s.findConversation},
+
+		{"GET", "/profile", s.getProfile, agents, nil},
+		{"PATCH", "/profile", s.updateProfile, agents, nil},
+		{"GET", "/sessions", s.listSessions, agents, nil},
+		{"DELETE", "/sessions/:id", s.endSession, agents, nil},
+
+		{"GET", "/people", s.listPeople, agents, nil},
+		{"POST", "/people", s.invitePerson, creates, nil},
+		{"PATCH", "/people/:id", s.updatePerson, 0, s.findPerson},
+		{"POST", "/people/:id/disable", s.disablePerson, 0, s.findPerson},
+		{"POST", "/people/:id/enable", s.enablePerson, 0, s.findPerson},
+		{"POST", "/people/:id/reset", s.resetPerson, 0, s.findPerson},
+		{"POST", "/people/:id/signout", s.signOutPerson, 0, s.findPerson},
+		{"GET", "/people/:id/sessions", s.listPersonSessions, 0, s.findPerson},
+
+		{"GET", "/keys", s.listKeys, 0, nil},
+		{"POST", "/keys", s.createKey, creates, nil},
+		{"DELETE", "/keys/:id", s.revokeKey, 0, nil},
+
+		{"GET", "/audit", s.listAudit, 0, nil},
+		{"GET", "/jobs", s.listJobs, 0, nil},
+	}
+}

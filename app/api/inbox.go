@@ -1,0 +1,101 @@
+package api
+
+import (
+	"errors"
+
+	"confab/jobs"
+	"confab/storage"
+)
+
+// inboxCountsView are how many conversations each tab of the inbox has.
+type inboxCountsView struct {
+	Open       int `json:"open"`
+	Mine       int `json:"mine"`
+	Unassigned int `json:"unassigned"`
+	Unread     int `json:"unread"`
+	Resolved   int `json:"resolved"`
+	All        int `json:"all"`
+}
+
+// getInboxCounts handles GET /console/api/:phone_number_id/counts.
+func (s *Server) getInboxCounts(r *request) (reply, error) {
+	var n storage.ConversationCounts
+	err := s.list(r, func(rx *storage.Rx) (err error) {
+		n, err = rx.CountConversations(r.account.ID, r.user.ID)
+		return err
+	})
+	return ok(inboxCountsView(n)), err
+}
+
+// newestInbound finds the newest message of the person in the conversation of the path,
+// and counts what came after it; nil if the person never wrote.
+func (s *Server) newestInbound(r *request) (newest *storage.Message, unread storage.UnreadCount, err error) {
+	err = s.list(r, func(rx *storage.Rx) error {
+		newest = nil
+		m, err := rx.NewestInbound(r.param("id"))
+		if err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+
+		newest = &m
+		unread, err = rx.CountUnreadAfter(m)
+		return err
+	})
+	return newest, unread, err
+}
+
+// readConversation handles POST /console/api/:phone_number_id/conversations/:id/read:
+// somebody has it on screen. The person is told, where the settings say so.
+func (s *Server) readConversation(r *request) (reply, error) {
+	newest, unread, err := s.newestInbound(r)
+	if err != nil {
+		return reply{}, err
+	}
+
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := conversationIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+
+		if c.UnreadCount > 0 && newest != nil {
+			if err := s.markNewestRead(tx, r, *newest, unread); err != nil {
+				return reply{}, err
+			}
+		}
+		return showConversation(&tx.Rx, r)
+	})
+}
+
+// markNewestRead marks a person's newest message as read, and with it all before it.
+func (s *Server) markNewestRead(tx *storage.Tx, r *request, m storage.Message, unread storage.UnreadCount) error {
+	wasRead := m.Status == storage.MessageRead
+	err := tx.MarkRead(&m, unread)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && (wasRead || !s.ReadReceipts || m.ProviderID == nil) {
+		return nil // it was deleted meanwhile, or nobody is to be told
+	}
+	if err != nil {
+		return err
+	}
+	return jobs.EnqueueReceipt(tx, r.account.ID, *m.ProviderID, false)
+}
+
+// unreadConversation handles POST /console/api/:phone_number_id/conversations/:id/unread.
+func (s *Server) unreadConversation(r *request) (reply, error) {
+	newest, _, err := s.newestInbound(r)
+	if err != nil {
+		return reply{}, err
+	}
+
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		if _, err := conversationIn(&tx.Rx, r); err != nil {
+			return reply{}, err
+		}
+		if newest != nil {
+			if err := tx.MarkConversationUnread(r.param("id")); err != nil {
+				return reply{}, err
+			}
+		}
+		return showConversation(&tx.Rx, r)
+	})
+}

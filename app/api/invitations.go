@@ -1,0 +1,107 @@
+package api
+
+import "confab/storage"
+
+// invitationView is a person with the link by which it chooses a password. It is shown
+// once.
+type invitationView struct {
+	personView
+	Link      string       `json:"link"`
+	ExpiresAt storage.Time `json:"expires_at"`
+}
+
+// viewInvitation makes the reply of an invitation, read again with its team.
+func (s *Server) viewInvitation(rx *storage.Rx, u storage.User, token string) (invitationView, error) {
+	u, err := rx.User(u.OrganizationID, u.ID)
+	return invitationView{viewPerson(u), s.Publisher.PublicURL + "/console/welcome/" + token, u.InvitedUntil}, err
+}
+
+// newPerson is the body of POST /console/api/people.
+type newPerson struct {
+	Name   *string `json:"name"`
+	Email  *string `json:"email"`
+	Role   *string `json:"role"`
+	TeamID *string `json:"team_id"`
+}
+
+func (p *newPerson) validate() error {
+	switch {
+	case p.Name == nil:
+		return missing("name")
+	case !validPersonName(*p.Name):
+		return errPersonName()
+	case p.Email == nil:
+		return missing("email")
+	case !storage.ValidEmail(*p.Email):
+		return errEmail()
+	case p.Role != nil && !validRole(*p.Role):
+		return errRole()
+	}
+	return nil
+}
+
+// invitePerson handles POST /console/api/people.
+func (s *Server) invitePerson(r *request) (reply, error) {
+	var in newPerson
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		who, err := in.invitee(&tx.Rx, r.org.ID)
+		if err != nil {
+			return reply{}, err
+		}
+
+		u, token, err := tx.InviteUser(who)
+		if err != nil {
+			return reply{}, invitationError(err)
+		}
+		v, err := s.viewInvitation(&tx.Rx, u, token)
+		rep := created(v)
+		rep.secret = true
+		return rep, err
+	})
+}
+
+// invitee is whom the body invites.
+func (p *newPerson) invitee(rx *storage.Rx, organization int64) (storage.Invitee, error) {
+	in := storage.Invitee{OrganizationID: organization, Name: *p.Name, Email: *p.Email}
+	if p.Role != nil {
+		in.Role = *p.Role
+	}
+	if err := checkPeopleCount(rx, organization); err != nil {
+		return in, err
+	}
+
+	if p.TeamID != nil {
+		t, err := chooseTeam(rx, organization, p.TeamID)
+		in.TeamID = t.ID
+		return in, err
+	}
+	teams, err := rx.Teams(organization)
+	if err != nil {
+		return in, err
+	}
+	in.DefaultTeamID = teams[0].ID // every organization has one from the start
+	return in, nil
+}
+
+// resetPerson handles POST /console/api/people/:id/reset.
+func (s *Server) resetPerson(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		u, err := personIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+
+		token, err := tx.ResetUser(&u)
+		if err != nil {
+			return reply{}, invitationError(err)
+		}
+		v, err := s.viewInvitation(&tx.Rx, u, token)
+		rep := ok(v)
+		rep.secret = true
+		return rep, err
+	})
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"confab/storage"
+)
+
+const (
+	maxPersonName = 200
+	// maxPeople is how many people an organization may have: they are listed as a whole.
+	maxPeople = 5000
+)
+
+// personView is a person of the organization, as the console shows it.
+type personView struct {
+	ID           string       `json:"id"`
+	Object       string       `json:"object"`
+	Name         string       `json:"name"`
+	Email        *string      `json:"email"`
+	TeamID       string       `json:"team_id"`
+	Role         string       `json:"role"`
+	Status       string       `json:"status"`
+	LastSignInAt storage.Time `json:"last_sign_in_at"`
+	CreatedAt    storage.Time `json:"created_at"`
+}
+
+func viewPerson(u storage.User) personView {
+	return personView{
+		ID:           u.ID,
+		Object:       "user",
+		Name:         u.Name,
+		Email:        u.Email,
+		TeamID:       u.TeamPublicID,
+		Role:         u.Role,
+		Status:       u.Status(storage.Now()),
+		LastSignInAt: u.LastSignInAt,
+		CreatedAt:    u.CreatedAt,
+	}
+}
+
+// listPeople handles GET /console/api/people.
+func (s *Server) listPeople(r *request) (reply, error) {
+	views := []personView{}
+	err := s.list(r, func(rx *storage.Rx) error {
+		all, err := rx.Users(r.org.ID)
+		views = views[:0]
+		for _, u := range all {
+			views = append(views, viewPerson(u))
+		}
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	return wholeList(views)
+}
+
+// findPerson returns an error if the person in the path does not exist.
+func (s *Server) findPerson(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := personIn(rx, r)
+		return err
+	})
+}
+
+// personIn finds the person in the path.
+func personIn(rx *storage.Rx, r *request) (storage.User, error) {
+	id := r.param("id")
+	if !storage.ValidID("", id) {
+		return storage.User{}, notFound()
+	}
+	return rx.User(r.org.ID, id)
+}
+
+// changePerson lets change work on the person in the path, and replies with what it is
+// then.
+func (s *Server) changePerson(r *request, change func(*storage.Tx, *storage.User) error) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		u, err := personIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if err := change(tx, &u); err != nil {
+			return reply{}, err
+		}
+
+		u, err = personIn(&tx.Rx, r)
+		return ok(viewPerson(u)), err
+	})
+}
+
+// validPersonName tells whether a text can be a person's name.
+func validPersonName(name string) bool {
+	return between(name, 1, maxPersonName) && strings.TrimSpace(name) != "" && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
+func errPersonName() *Error { return invalid("name", lengthRule(1, maxPersonName)) }
+
+func validRole(role string) bool { return role == storage.RoleAdmin || role == storage.RoleAgent }
+
+func errRole() *Error { return invalid("role", "must be admin or agent") }
+
+// personChanges is the body of PATCH /console/api/people/:id.
+type personChanges struct {
+	Name   patch[string] `json:"name"`
+	Email  patch[string] `json:"email"`
+	Role   patch[string] `json:"role"`
+	TeamID patch[string] `json:"team_id"`
+}
+
+func (c *personChanges) validate() error {
+	switch {
+	case !c.Name.Set && !c.Email.Set && !c.Role.Set && !c.TeamID.Set:
+		return &Error{Code: MissingRequiredField, Param: "name", Message: "Give name, email, role or team_id."}
+	case c.Name.Set && !validPersonName(c.Name.Value):
+		return errPersonName()
+	case c.Email.Set && !storage.ValidEmail(c.Email.Value):
+		return errEmail()
+	case c.Role.Set && !validRole(c.Role.Value):
+		return errRole()
+	}
+	return nil
+}
+
+// updatePerson handles PATCH /console/api/people/:id.
+func (s *Server) updatePerson(r *request) (reply, error) {
+	var in personChanges
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+
+	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error {
+		if in.Role.Set && in.Role.Value != u.Role {
+			if err := checkNotLastAdmin(&tx.Rx, r, *u, "role"); err != nil {
+				return err
+			}
+			u.Role, r.action = in.Role.Value, "user.role_changed"
+		}
+		if in.Name.Set {
+			u.Name = in.Name.Value
+		}
+		if in.Email.Set {
+			u.Email = &in.Email.Value
+		}
+		if in.TeamID.Set {
+			t, err := chooseTeam(&tx.Rx, r.org.ID, in.TeamID.orNil())
+			if err != nil {
+				return err
+			}
+			u.TeamID = t.ID
+		}
+		return invitationError(tx.UpdateUser(u))
+	})
+}
+
+// checkNotLastAdmin refuses to take the console away from the last admin who can sign
+// in, or from an admin who does it to itself while nobody else can. Only the command
+// line may do that.
+func checkNotLastAdmin(rx *storage.Rx, r *request, u storage.User, param string) error {
+	if u.Role != storage.RoleAdmin || u.DisabledAt != 0 || !u.CanSignIn() && u.ID != r.user.ID {
+		return nil
+	}
+
+	other, err := rx.OtherAdminCanSignIn(u)
+	if err == nil && !other {
+		return &Error{
+			Code:    PermissionDenied,
+			Param:   param,
+			Message: "This is the last admin who can sign in: make somebody else an admin first.",
+		}
+	}
+	return err
+}
+
+// disablePerson handles POST /console/api/people/:id/disable.
+func (s *Server) disablePerson(r *request) (reply, error) {
+	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error {
+		if err := checkNotLastAdmin(&tx.Rx, r, *u, ""); err != nil {
+			return err
+		}
+		return tx.DisableUser(u.ID)
+	})
+}
+
+// enablePerson handles POST /console/api/people/:id/enable.
+func (s *Server) enablePerson(r *request) (reply, error) {
+	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error { return tx.EnableUser(u.ID) })
+}
+
+// signOutPerson handles POST /console/api/people/:id/signout.
+func (s *Server) signOutPerson(r *request) (reply, error) {
+	return s.changePerson(r, func(tx *storage.Tx, u *storage.User) error {
+		_, err := tx.DeleteUserSessions(u.ID, "")
+		return err
+	})
+}
+
+// invitationError makes the client's error of a person who cannot be invited. It does
+// not tell what others have.
+func invitationError(err error) error {
+	if ambiguous, ok := errors.AsType[*storage.AmbiguousUserError](err); ok {
+		return invalid("email", "is that of several people: "+strings.Join(ambiguous.IDs, ", "))
+	}
+
+	switch {
+	case errors.Is(err, storage.ErrCanSignIn), errors.Is(err, storage.ErrInvitedElsewhere), errors.Is(err, storage.ErrConflict):
+		return invalid("email", "is in use: who can sign in with it already needs a reset, not an invitation")
+	case errors.Is(err, storage.ErrUserDisabled):
+		return invalid("email", "is that of somebody who is disabled: enable that person first")
+	case errors.Is(err, storage.ErrNoAddress):
+		return invalid("email", "is missing: this person needs an address to sign in with")
+	}
+	return err
+}
+
+// checkPeopleCount refuses another person of an organization that has as many as it may.
+func checkPeopleCount(rx *storage.Rx, organization int64) error {
+	all, err := rx.Users(organization)
+	if err == nil && len(all) >= maxPeople {
+		return invalid("people", "are "+strconv.Itoa(maxPeople)+" in this organization, which is the most")
+	}
+	return err
+}

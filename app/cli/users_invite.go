@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"confab/storage"
+)
+
+// invitationView is a link by which a person chooses a password. It is shown once.
+type invitationView struct {
+	ID        string       `json:"id"` // of the user
+	Object    string       `json:"object"`
+	Link      string       `json:"link"`
+	ExpiresAt storage.Time `json:"expires_at"`
+}
+
+// viewInvitation shows a link to the person.
+func (s *store) viewInvitation(ctx context.Context, u storage.User, token string) invitationView {
+	return invitationView{
+		ID:        u.ID,
+		Object:    "user",
+		Link:      s.dir.PublicURL(ctx, s.config) + "/console/welcome/" + token,
+		ExpiresAt: u.InvitedUntil,
+	}
+}
+
+func (e *env) usersInvite() *cobra.Command {
+	var (
+		org, name, email, role, team string
+		asJSON                       bool
+	)
+	cmd := &cobra.Command{
+		Use:   "invite --org ORG --name NAME --email ADDRESS",
+		Short: "Invite a person to the console, and print the link to send",
+		Long: "Invite a person to the console, and print a link. Whoever opens it within 72 hours chooses a password and\n" +
+			"is signed in. A person who was invited before gets a new link, and the old one ends. A person of the\n" +
+			"organization who has this address already is the one that is meant.\n\n" +
+			"An agent does the daily work with messages and contacts; an admin may do all that an API key can, and\n" +
+			"manage people and keys.",
+		Example: "  confab users invite --org org_01J… --name \"Ana\" --email ana@example.com --role admin\n" +
+			"  confab users invite --org org_01J… --name \"Bo\" --email bo@example.com --team team_01J… --json",
+		Args: arguments(),
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			var u storage.User
+			var token string
+			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
+				in := storage.Invitee{Name: name, Email: email, Role: role}
+				if err := resolveInvitee(&tx.Rx, &in, org, team); err != nil {
+					return err
+				}
+
+				var err error
+				if u, token, err = tx.InviteUser(in); err != nil {
+					return explainInvitation(err, email)
+				}
+				return s.audit(tx, u.OrganizationID, "user.invited", "user", u.ID)
+			})
+			if err != nil {
+				return err
+			}
+
+			v := s.viewInvitation(cmd.Context(), u, token)
+			return printNew(cmd, asJSON, v.Link, v)
+		}),
+	}
+
+	requiredOrg(cmd, &org, "that the person belongs to")
+	parsedFlag(cmd, &name, "name", "what the person is called, a short `text`", parseName)
+	cmd.MarkFlagRequired("name")
+	parsedFlag(cmd, &email, "email", "the `address` that the person signs in with", parseEmail)
+	cmd.MarkFlagRequired("email")
+	roleFlag(cmd, &role, " (default agent)")
+	parsedFlag(cmd, &team, "team", "the person's `team` (default: the organization's first)", parseText)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// roleFlag adds the flag that says what a person may do.
+func roleFlag(cmd *cobra.Command, role *string, also string) {
+	parsedFlag(cmd, role, "role", "what the person may do: `admin|agent`"+also, parseChoice(storage.RoleAdmin, storage.RoleAgent))
+}
+
+// resolveInvitee finds the organization and the team of the flags.
+func resolveInvitee(rx *storage.Rx, in *storage.Invitee, org, team string) error {
+	o, err := organization(rx, org)
+	if err != nil {
+		return err
+	}
+
+	t, err := chooseTeam(rx, o, team)
+	in.OrganizationID, in.DefaultTeamID = o.ID, t.ID
+	if team != "" {
+		in.TeamID = t.ID
+	}
+	return err
+}
+
+// explainInvitation says what to do about a person who cannot be invited.
+func explainInvitation(err error, who string) error {
+	switch {
+	case errors.Is(err, storage.ErrCanSignIn):
+		return fmt.Errorf("%s can sign in already: for a new password use reset: confab users reset %s", who, who)
+	case errors.Is(err, storage.ErrUserDisabled):
+		return fmt.Errorf("%s is disabled: enable it first with 'confab users enable %s'", who, who)
+	case errors.Is(err, storage.ErrInvitedElsewhere):
+		return fmt.Errorf("%s is invited to another organization: an address can be used once on this server", who)
+	case errors.Is(err, storage.ErrNoAddress):
+		return fmt.Errorf("%s has no e-mail address to sign in with: give it one with 'confab users set %s --email …'", who, who)
+	case errors.Is(err, storage.ErrConflict):
+		return fmt.Errorf("somebody else signs in with the address of %s, or is invited with it", who)
+	}
+	return err
+}
+
+func (e *env) usersReset() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "reset USER",
+		Short: "Make a link by which a person chooses a new password, and print it",
+		Long: "Make a link by which a person chooses a new password, and print it. The old password works until the link is\n" +
+			"used, which may be within 72 hours. USER is an id or an e-mail address.",
+		Example: "  confab users reset ana@example.com\n  confab users reset ana@example.com --json",
+		Args:    arguments("USER"),
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			var u storage.User
+			var token string
+			err := s.changeUser(cmd, args[0], "user.password_reset", func(tx *storage.Tx, found *storage.User) (err error) {
+				token, err = tx.ResetUser(found)
+				u = *found
+				return explainInvitation(err, args[0])
+			})
+			if err != nil {
+				return err
+			}
+
+			v := s.viewInvitation(cmd.Context(), u, token)
+			return printNew(cmd, asJSON, v.Link, v)
+		}),
+	}
+
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"confab/app/api"
+	"confab/app/console"
+	"confab/app/pages"
+	"confab/storage"
+)
+
+// openConsole makes the web console, unless it is switched off.
+func (a *App) openConsole() {
+	if !a.Config.Console.Enabled {
+		return
+	}
+
+	a.console = console.New(console.Options{
+		DB:          a.DB,
+		API:         a.api,
+		PublicURL:   a.URL(),
+		KnowsHost:   a.hosts.Contains,
+		IsLocal:     func(r *http.Request) bool { return isLocalRequest(r) && pages.Hosts(nil).Contains(r.Host) },
+		SandboxUser: a.SandboxUser,
+		Passwords:   a.api.Passwords,
+		Tries:       a.api.PasswordTries,
+		Log:         a.Log,
+	})
+}
+
+// consoleRoute finds what is at a path of the console.
+func (a *App) consoleRoute(path string) route {
+	pattern := console.Path
+	if strings.HasPrefix(path, console.Path+"welcome/") {
+		pattern += "welcome/:token"
+	}
+	return route{pattern: pattern, serve: a.console.ServeHTTP}
+}
+
+// isConsoleAPI tells whether a path is below the API of the console.
+func (a *App) isConsoleAPI(path string) bool {
+	return a.console != nil && strings.HasPrefix(path, api.ConsolePath+"/")
+}
+
+// wantsConsole tells whether a browser asks for the front page, which leads to the console.
+func (a *App) wantsConsole(r *http.Request) bool {
+	return a.console != nil && r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// redirectToConsole redirects from the front page. The address is relative, because a
+// proxy may have taken a path off.
+func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Location", strings.TrimPrefix(console.Path, "/"))
+	w.WriteHeader(http.StatusFound)
+}
+
+// hintAtFirstAdmin logs how to invite somebody to a console that nobody can sign in to.
+func (a *App) hintAtFirstAdmin() error {
+	if !a.Config.Console.Enabled || a.SandboxUser != nil {
+		return nil
+	}
+
+	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
+		anybody, err := rx.AnybodyCanSignIn()
+		if err == nil && !anybody {
+			a.Log.Info("nobody can sign in to the console yet: invite the first admin with " +
+				"'confab users invite --org ORG --name NAME --email ADDRESS --role admin'")
+		}
+		return err
+	})
+}

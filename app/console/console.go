@@ -1,0 +1,165 @@
+// Package console is the web console: where people sign in and work.
+//
+// It has four parts, all below /console/:
+//
+//   - Pages that work without JavaScript: sign-in, welcome (where an invited person
+//     chooses a password) and errors. They are templates.
+//   - The screens. Whoever has no session is redirected to sign-in.
+//   - /console/api: the API, for the session in the cookie. Package api answers it; this
+//     package only says who asks.
+//   - Assets, under names that change with their content.
+//
+// Every request passes the same doors, in this order: the name of the host must be ours
+// (DNS rebinding), what changes something must come from a page of ours (see
+// checkOrigin), and then the session is looked up. No GET changes anything, but that a
+// sandbox signs in its visitor (see sandbox.go).
+//
+// All links and redirects are relative, so that the console also works below a path of a
+// proxy that takes the path off.
+package console
+
+import (
+	"html/template"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"confab/app/api"
+	"confab/app/password"
+	"confab/storage"
+)
+
+// Path is the path below which the console is.
+const Path = "/console/"
+
+// Options configure a Console.
+type Options struct {
+	DB        *storage.DB
+	API       *api.Server
+	PublicURL string // where the console is reached
+	// KnowsHost tells whether a Host header names this server.
+	KnowsHost func(host string) bool
+	// IsLocal tells whether a request comes from this machine, for a name of it, and not
+	// through a proxy.
+	IsLocal func(*http.Request) bool
+	// SandboxUser returns the user as whom a sandbox signs in its visitors; nil if this
+	// is none.
+	SandboxUser func() string
+	Passwords   *password.Hasher
+	Tries       *password.Throttle
+	Log         *slog.Logger
+}
+
+// Console serves everything below /console/.
+type Console struct {
+	Options
+	origins   *http.CrossOriginProtection
+	pages     *template.Template
+	assets    assets
+	names     map[string]string // of the assets, as they are served
+	cookies   cookieNames
+	deviceKey []byte
+	failed    *onceAMinute // failed sign-ins that were recorded
+}
+
+// New makes a Console.
+func New(o Options) *Console {
+	c := &Console{
+		Options:   o,
+		origins:   http.NewCrossOriginProtection(),
+		cookies:   newCookieNames(o.PublicURL),
+		deviceKey: o.DB.DeriveKey("device cookie"),
+		failed:    newOnceAMinute(),
+	}
+	c.pages = parsePages()
+	c.assets, c.names = readAssets()
+	return c
+}
+
+// visit is one request for a page.
+type visit struct {
+	*Console
+	w    http.ResponseWriter
+	r    *http.Request
+	path string // relative to /console/
+}
+
+// ServeHTTP answers a request for a page or an asset.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := &visit{Console: c, w: w, r: r, path: strings.TrimPrefix(r.URL.Path, Path)}
+	setHeaders(w.Header())
+
+	switch {
+	case !c.KnowsHost(r.Host):
+		v.path = ""
+		v.showError(http.StatusForbidden, "This address is not ours", "Use the one in server.public_url, or localhost.")
+	case !c.comesFromUs(r):
+		v.showError(http.StatusForbidden, "This request came from another page", "Open the console itself, and try again there.")
+	case r.URL.Path == strings.TrimSuffix(Path, "/"):
+		v.path = ""
+		v.redirect(http.StatusFound, "console/")
+	case strings.HasPrefix(v.path, "assets/"):
+		c.assets.serve(w, r, strings.TrimPrefix(v.path, "assets/"))
+	default:
+		v.serve()
+	}
+}
+
+// serve answers a request for a page.
+func (v *visit) serve() {
+	token, isWelcome := strings.CutPrefix(v.path, "welcome/")
+
+	switch {
+	case v.path == "sign-in":
+		v.byMethod(v.showSignIn, v.signIn)
+	case v.path == "sign-out":
+		v.byMethod(nil, v.signOut)
+	case isWelcome:
+		v.byMethod(func() error { return v.showWelcome(token) }, func() error { return v.acceptInvitation(token) })
+	default:
+		v.byMethod(v.showScreen, nil)
+	}
+}
+
+// byMethod lets get or post answer, or refuses the method.
+func (v *visit) byMethod(get, post func() error) {
+	var err error
+	isGet := v.r.Method == http.MethodGet || v.r.Method == http.MethodHead
+
+	switch {
+	case isGet && get != nil:
+		err = get()
+	case v.r.Method == http.MethodPost && post != nil:
+		err = post()
+	default:
+		allow := "POST"
+		if get != nil {
+			allow = "GET, HEAD"
+		}
+		if get != nil && post != nil {
+			allow += ", POST"
+		}
+		v.w.Header().Set("Allow", allow)
+		v.showError(http.StatusMethodNotAllowed, "That is not possible here", "This address takes "+allow+".")
+	}
+
+	if err != nil {
+		v.showFailure(err)
+	}
+}
+
+// ServeAPI answers a request below /console/api/.
+func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
+	setHeaders(w.Header())
+
+	var who api.Visitor
+	switch {
+	case !c.KnowsHost(r.Host):
+		who.Refused = &api.Error{Code: api.PermissionDenied, Message: "This address is not ours. Use the one in server.public_url."}
+	case !c.comesFromUs(r):
+		who.Refused = &api.Error{Code: api.PermissionDenied, Message: "This request does not come from a page of the console."}
+	default:
+		who.SignedIn, who.Refused = c.findSession(r)
+	}
+	c.API.ServeConsole(w, r, who)
+}

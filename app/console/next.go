@@ -1,0 +1,48 @@
+package console
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// homePage is where people go who wanted nothing else.
+const homePage = "inbox"
+
+// maxNext bounds where somebody may want to go.
+const maxNext = 1024
+
+// pagePath is a path below /console/: plain words, each behind a slash. Nothing in it
+// can lead to another host, or up.
+var pagePath = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$`)
+
+// nextPage is where to go after signing in, relative to /console/: what was wanted, if it
+// is a page of ours, or else the inbox. It may be given with or without /console/ before
+// it.
+func nextPage(wanted string) string {
+	wanted = strings.TrimPrefix(wanted, Path)
+	path, query, hasQuery := strings.Cut(wanted, "?")
+	first, _, _ := strings.Cut(path, "/")
+
+	if len(wanted) > maxNext || !pagePath.MatchString(path) || first == "sign-in" || first == "sign-out" ||
+		first == "welcome" || first == "api" || first == "assets" {
+		return homePage
+	}
+	if !hasQuery {
+		return path
+	}
+
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// signInLink is where to sign in, to come back to a page afterwards.
+func signInLink(page, query string) string {
+	if query != "" {
+		page += "?" + query
+	}
+	return "sign-in?next=" + url.QueryEscape(nextPage(page))
+}

@@ -1,0 +1,87 @@
+package console
+
+import (
+	"net/http"
+
+	"confab/storage"
+)
+
+// A sandbox signs its visitor in by itself, because it is for trying things out on one's
+// own machine. That must not help anybody else: not a page elsewhere that the visitor
+// looks at, not a name that leads here, not another machine, not a proxy. Who signed out
+// wants to see the page of signing in, and gets it.
+
+// mayContinue tells whether the visitor may be signed in without a password: it is at
+// this machine, and comes from nowhere or from a page of ours.
+func (v *visit) mayContinue() bool {
+	if v.SandboxUser == nil || !v.IsLocal(v.r) {
+		return false
+	}
+	site := v.r.Header.Get("Sec-Fetch-Site")
+	return site == "none" || site == "same-origin"
+}
+
+// sandboxName is what the sandbox's user is called.
+func (v *visit) sandboxName() string {
+	var u storage.User
+	err := v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
+		u, err = rx.UserByID(v.SandboxUser())
+		return err
+	})
+	if err != nil || u.DisabledAt != 0 {
+		return ""
+	}
+	return u.Name
+}
+
+// signInToSandbox signs in who asks for a page of a sandbox, where that is allowed. Of
+// the methods only GET does it.
+func (v *visit) signInToSandbox() (storage.SignedIn, error) {
+	stayOut := cookie(v.r, v.cookies.signedOut) != ""
+	if v.r.Method != http.MethodGet || stayOut || !v.mayContinue() {
+		return storage.SignedIn{}, errNoSession()
+	}
+
+	who, err := v.sandboxUser()
+	if err != nil {
+		return who, err
+	}
+	return who, v.startSession(who.User, false)
+}
+
+// sandboxUser is the user of the sandbox, as one who is signed in.
+func (v *visit) sandboxUser() (who storage.SignedIn, err error) {
+	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
+		if who.User, err = rx.UserByID(v.SandboxUser()); err != nil {
+			return err
+		}
+		who.Organization, err = rx.OrganizationByID(who.User.OrganizationID)
+		return err
+	})
+	if err == nil && who.User.DisabledAt != 0 {
+		err = errNoSession()
+	}
+	return who, err
+}
+
+// continueAsUser handles POST sign-in from the button of a sandbox.
+func (v *visit) continueAsUser() error {
+	if !v.mayContinue() {
+		v.showError(http.StatusForbidden, "That is not possible here", "Sign in with your address and password.")
+		return nil
+	}
+
+	who, err := v.sandboxUser()
+	if err == nil {
+		err = v.startSession(who.User, false)
+	}
+	if isNoSession(err) {
+		v.showError(http.StatusForbidden, "This person is disabled", "Enable it with 'confab users enable'.")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.redirect(http.StatusSeeOther, nextPage(v.r.PostForm.Get("next")))
+	return nil
+}

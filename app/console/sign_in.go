@@ -1,0 +1,199 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"confab/app/password"
+	"confab/storage"
+)
+
+// maxForm is far more than any of our forms has.
+const maxForm = 64 << 10
+
+// errWrong means that address and password do not belong together. It is the same
+// whichever is wrong.
+var errWrong = errors.New("the address or the password is wrong")
+
+// tooManyTriesError means that the next try has to wait.
+type tooManyTriesError struct{ wait time.Duration }
+
+func (e *tooManyTriesError) Error() string { return "too many tries" }
+
+// seconds is the wait in whole seconds.
+func (e *tooManyTriesError) seconds() string {
+	return strconv.Itoa(int((e.wait + time.Second - 1) / time.Second))
+}
+
+// signInForm is what the page of signing in shows.
+type signInForm struct {
+	Email      string
+	Next       string // as it came; it is checked when it is used
+	Problem    string
+	ContinueAs string // the name on the button of a sandbox
+}
+
+// showSignIn handles GET sign-in.
+func (v *visit) showSignIn() error {
+	next := v.r.URL.Query().Get("next")
+	_, err := v.findSession(v.r)
+	if err == nil {
+		v.redirect(http.StatusFound, nextPage(next))
+		return nil
+	}
+	if !isNoSession(err) {
+		return err
+	}
+
+	v.showSignInForm(http.StatusOK, signInForm{Next: next})
+	return nil
+}
+
+// showSignInForm shows the form. In a sandbox it has a button for the visitor of this
+// machine, wherever that comes from: pressing it counts.
+func (v *visit) showSignInForm(status int, form signInForm) {
+	if v.SandboxUser != nil && v.IsLocal(v.r) {
+		form.ContinueAs = v.sandboxName()
+	}
+	v.writePage(status, page{Title: "Sign in", SignIn: &form})
+}
+
+// signIn handles POST sign-in.
+func (v *visit) signIn() error {
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	if err := v.r.ParseForm(); err != nil {
+		v.showError(http.StatusBadRequest, "This form could not be read", "Go back and try again.")
+		return nil
+	}
+	if v.r.PostForm.Has("continue") {
+		return v.continueAsUser()
+	}
+
+	form := signInForm{Email: v.r.PostForm.Get("email"), Next: v.r.PostForm.Get("next")}
+	u, err := v.checkPassword(form.Email, v.r.PostForm.Get("password"))
+	if err == nil {
+		err = v.startSession(u, true)
+	}
+
+	tooMany, isTooMany := errors.AsType[*tooManyTriesError](err)
+	switch {
+	case err == nil:
+		v.redirect(http.StatusSeeOther, nextPage(form.Next))
+	case isTooMany:
+		v.w.Header().Set("Retry-After", tooMany.seconds())
+		form.Problem = "Too many tries. Wait " + tooMany.seconds() + " seconds, then try again."
+		v.showSignInForm(http.StatusTooManyRequests, form)
+	case errors.Is(err, errWrong):
+		form.Problem = "The address or the password is wrong."
+		v.showSignInForm(http.StatusUnauthorized, form)
+	case errors.Is(err, password.ErrBusy):
+		v.w.Header().Set("Retry-After", "5")
+		form.Problem = "Many people sign in at this moment. Please try again."
+		v.showSignInForm(http.StatusServiceUnavailable, form)
+	default:
+		return err
+	}
+	return nil
+}
+
+// checkPassword finds the user whose address and password these are. The errors are
+// errWrong, tooManyTriesError and those of hashing.
+//
+// An address that nobody has takes the same way, and the same work. Those who wait are
+// told before they cost anything, and once more when their turn has come: of many tries
+// at once, only the first ones are free.
+func (v *visit) checkPassword(email, given string) (storage.User, error) {
+	var u storage.User
+	err := v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
+		u, err = rx.UserBySignIn(email)
+		return err
+	})
+	if storage.IgnoreNotFound(err) != nil {
+		return u, err
+	}
+
+	hash := u.PasswordHash
+	if u.DisabledAt != 0 {
+		hash = nil
+	}
+
+	account := storage.TokenHash(storage.Fold(email))
+	keys := tryKeys{network: "network " + v.API.ClientNetwork(v.r), account: "account " + string(account[:])}
+	keys.knownDevice = u.ID != "" && v.knowsDevice(cookie(v.r, v.cookies.device), u.ID)
+
+	if err := v.checkTries(keys); err != nil {
+		return u, err
+	}
+	same, err := v.Passwords.Matches(v.r.Context(), given, hash, func() error { return v.checkTries(keys) })
+	if err != nil {
+		return u, err
+	}
+	if !same {
+		v.Tries.Fail(keys.network)
+		v.Tries.Fail(keys.account)
+		return u, errors.Join(errWrong, v.recordFailure(u))
+	}
+
+	v.Tries.Clear(keys.account)
+	return u, nil
+}
+
+// tryKeys are what the failures of a try count for.
+type tryKeys struct {
+	network, account string
+	knownDevice      bool // the account's failures do not count here
+}
+
+// checkTries returns an error if the next try has to wait.
+func (v *visit) checkTries(keys tryKeys) error {
+	wait := v.Tries.Wait(keys.network)
+	if !keys.knownDevice {
+		wait = max(wait, v.Tries.Wait(keys.account))
+	}
+	if wait > 0 {
+		return &tooManyTriesError{wait}
+	}
+	return nil
+}
+
+// recordFailure records a failed sign-in of somebody who exists, at most once a minute
+// for an address and an account.
+func (v *visit) recordFailure(u storage.User) error {
+	if u.ID == "" || !v.failed.first(v.API.ClientNetwork(v.r)+" "+u.ID) {
+		return nil
+	}
+	return v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
+		return tx.Audit(u.OrganizationID, v.actor(u), "user.sign_in_failed", "user", u.ID)
+	})
+}
+
+// startSession signs a user in and sets the cookies. What was read before may have
+// changed meanwhile; withPassword says that the password must be the same.
+func (v *visit) startSession(u storage.User, withPassword bool) error {
+	before, err := v.findSession(v.r)
+	if err != nil && !isNoSession(err) {
+		return err
+	}
+
+	var token string
+	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
+		now, err := tx.UserByID(u.ID)
+		if err != nil {
+			return err
+		}
+		if now.DisabledAt != 0 || withPassword && (now.PasswordHash == nil || *now.PasswordHash != *u.PasswordHash) {
+			return errWrong
+		}
+
+		token, err = v.insertSession(tx, now, before)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	v.setSessionCookies(u, token)
+	return nil
+}

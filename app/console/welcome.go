@@ -1,0 +1,182 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"confab/app/password"
+	"confab/storage"
+)
+
+// maxName is the longest name of a person.
+const maxName = 200
+
+// errEnded means that an invitation cannot be used any more.
+var errEnded = errors.New("the invitation has ended")
+
+// welcomeForm is what the page of an invitation shows.
+type welcomeForm struct {
+	Organization    string
+	Email           string
+	Until           storage.Time
+	Again           bool // the person has a password, and chooses a new one
+	Name            string
+	NameProblem     string
+	PasswordProblem string
+}
+
+// Day is when the link ends, for people. The page is made here, where nobody knows
+// their time zone.
+func (f welcomeForm) Day() string { return f.Until.Std().UTC().Format("2 January 2006, 15:04 UTC") }
+
+// findInvitation finds an invitation. It answers itself, and returns false, if there is
+// none that can be used.
+func (v *visit) findInvitation(token string) (i storage.UserInvitation, ok bool, err error) {
+	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) (err error) {
+		i, err = rx.UserInvitation(token)
+		return err
+	})
+
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		v.showError(http.StatusNotFound, "This link is not valid",
+			"Check that you opened all of it. If it still does not work, ask whoever sent it to you for a new one.")
+		return i, false, nil
+	case err == nil && !i.Usable(storage.Now()):
+		v.showEnded(i)
+		return i, false, nil
+	}
+	return i, err == nil, err
+}
+
+// showEnded says that an invitation has ended, and whom to ask.
+func (v *visit) showEnded(i storage.UserInvitation) {
+	v.showError(http.StatusGone, "This link has ended",
+		"It was used already, replaced by a newer one, or its time is over. Ask an admin of "+i.OrganizationName+
+			" for a new one. If you have chosen a password, sign in with it.")
+}
+
+// showWelcome handles GET welcome/TOKEN. It changes nothing: scanners of mails open
+// links, too.
+func (v *visit) showWelcome(token string) error {
+	i, ok, err := v.findInvitation(token)
+	if ok {
+		v.showWelcomeForm(http.StatusOK, i, welcomeForm{Name: i.UserName})
+	}
+	return err
+}
+
+func (v *visit) showWelcomeForm(status int, i storage.UserInvitation, form welcomeForm) {
+	form.Organization, form.Email, form.Until, form.Again = i.OrganizationName, i.UserEmail, i.ExpiresAt, i.HasPassword
+	title := "Welcome to " + i.OrganizationName
+	if i.HasPassword {
+		title = "Choose a new password"
+	}
+	v.writePage(status, page{Title: title, Welcome: &form})
+}
+
+// acceptInvitation handles POST welcome/TOKEN.
+func (v *visit) acceptInvitation(token string) error {
+	i, ok, err := v.findInvitation(token)
+	if !ok {
+		return err
+	}
+
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxForm)
+	if err := v.r.ParseForm(); err != nil {
+		v.showError(http.StatusBadRequest, "This form could not be read", "Go back and try again.")
+		return nil
+	}
+
+	form := welcomeForm{Name: strings.TrimSpace(v.r.PostForm.Get("name"))}
+	chosen := v.r.PostForm.Get("password")
+	if n := utf8.RuneCountInString(form.Name); n < 1 || n > maxName || !isPlainText(form.Name) {
+		form.NameProblem = "Enter a name of 1 to 200 characters."
+	}
+	if problem := password.Problem(chosen, i.UserName, i.UserEmail, form.Name); problem != "" {
+		form.PasswordProblem = "The password " + problem + "."
+	}
+	if form.NameProblem != "" || form.PasswordProblem != "" {
+		v.showWelcomeForm(http.StatusBadRequest, i, form)
+		return nil
+	}
+
+	switch err := v.join(token, form.Name, chosen); {
+	case errors.Is(err, errEnded):
+		v.showEnded(i)
+	case errors.Is(err, password.ErrBusy):
+		v.w.Header().Set("Retry-After", "5")
+		form.PasswordProblem = "Many people sign in at this moment. Please try again."
+		v.showWelcomeForm(http.StatusServiceUnavailable, i, form)
+	case err != nil:
+		return err
+	default:
+		v.redirect(http.StatusSeeOther, homePage)
+	}
+	return nil
+}
+
+// join stores the name and the password of an invited person, ends its invitation and
+// all its sessions, and signs it in.
+func (v *visit) join(token, name, chosen string) error {
+	before, err := v.findSession(v.r)
+	if err != nil && !isNoSession(err) {
+		return err
+	}
+	hash, err := v.Passwords.Hash(v.r.Context(), chosen)
+	if err != nil {
+		return err
+	}
+
+	var u storage.User
+	var session string
+	err = v.DB.Update(v.r.Context(), func(tx *storage.Tx) error {
+		// The link may have been used, or have ended, while the password was hashed.
+		i, err := tx.UserInvitation(token)
+		if err != nil {
+			return err
+		}
+		if !i.Usable(tx.Now) {
+			return errEnded
+		}
+
+		if u, err = tx.UserByID(i.UserID); err != nil {
+			return err
+		}
+		u.Name = name
+		if err := v.storePassword(tx, u, hash, i.HasPassword); err != nil {
+			return err
+		}
+		session, err = v.insertSession(tx, u, before)
+		return err
+	})
+	if err == nil {
+		v.setSessionCookies(u, session)
+	}
+	return err
+}
+
+// storePassword stores the name and the password that a person chose by its link, which
+// ends with all sessions.
+func (v *visit) storePassword(tx *storage.Tx, u storage.User, hash string, again bool) error {
+	if err := tx.UpdateUser(&u); err != nil {
+		return err
+	}
+	if err := tx.SetPassword(u.ID, hash); err != nil {
+		return err
+	}
+	if err := tx.EndUserInvitations(u.ID); err != nil {
+		return err
+	}
+	if _, err := tx.DeleteUserSessions(u.ID, ""); err != nil {
+		return err
+	}
+
+	action := "user.joined"
+	if again {
+		action = "user.password_changed"
+	}
+	return tx.Audit(u.OrganizationID, v.actor(u), action, "user", u.ID)
+}

@@ -1,0 +1,159 @@
+// Package password hashes the passwords of people, and limits how often they may be
+// tried.
+package password
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// The cost of one hash: what makes guessing slow for whoever has stolen the database.
+const (
+	memoryKiB = 19 << 10
+	passes    = 2
+	lanes     = 1
+	saltBytes = 16
+	hashBytes = 32
+)
+
+const (
+	// atOnce bounds the memory and the cores that hashing takes from everybody else.
+	atOnce = 2
+	// patience is how long a request waits for its turn.
+	patience = 5 * time.Second
+)
+
+// Bounds of a password, in characters.
+const (
+	minLength = 10
+	maxLength = 200
+)
+
+// ErrBusy means that too many passwords are being hashed already.
+var ErrBusy = errors.New("too many people sign in at once")
+
+// Problem says what is wrong with a new password, as the rest of a sentence that begins
+// with it; "" if nothing is. notThese are the person's own names and addresses.
+func Problem(password string, notThese ...string) string {
+	if n := utf8.RuneCountInString(password); n < minLength || n > maxLength || !utf8.ValidString(password) {
+		return fmt.Sprintf("must have %d to %d characters", minLength, maxLength)
+	}
+
+	for _, own := range notThese {
+		if strings.EqualFold(strings.TrimSpace(password), strings.TrimSpace(own)) {
+			return "must not be your own name or address"
+		}
+	}
+	return ""
+}
+
+// collectEvery is after how many hashes the memory is collected that they took. Each
+// takes 19 MiB and leaves them behind: the collector, which goes by how much is in use,
+// would let hundreds of MiB pile up while many people sign in.
+const collectEvery = 4
+
+// Hasher hashes passwords, a few at a time.
+type Hasher struct {
+	slots  chan struct{}
+	nobody string // a hash that no password has
+	hashed atomic.Int64
+}
+
+// NewHasher makes a Hasher.
+func NewHasher() *Hasher {
+	return &Hasher{slots: make(chan struct{}, atOnce), nobody: encode(make([]byte, saltBytes), make([]byte, hashBytes))}
+}
+
+// acquire waits for a turn, or returns ErrBusy.
+func (h *Hasher) acquire(ctx context.Context) error {
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-wait.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Hash hashes a new password.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	if err := h.acquire(ctx); err != nil {
+		return "", err
+	}
+	defer func() { <-h.slots }()
+
+	salt := make([]byte, saltBytes)
+	rand.Read(salt)
+	return encode(salt, h.derive(password, salt)), nil
+}
+
+// Matches tells whether a password is the one that was hashed. A nil hash is that of
+// nobody: it takes the same time, so that the time does not tell whether somebody is
+// there. begin is called when the turn has come, and may still refuse it.
+func (h *Hasher) Matches(ctx context.Context, password string, hash *string, begin func() error) (bool, error) {
+	if err := h.acquire(ctx); err != nil {
+		return false, err
+	}
+	defer func() { <-h.slots }()
+
+	if err := begin(); err != nil {
+		return false, err
+	}
+
+	stored := h.nobody
+	if hash != nil {
+		stored = *hash
+	}
+	salt, want, err := decode(stored)
+	if err != nil {
+		return false, err
+	}
+
+	same := subtle.ConstantTimeCompare(h.derive(password, salt), want) == 1
+	return same && hash != nil, nil
+}
+
+// derive computes the hash. The caller has a slot.
+func (h *Hasher) derive(password string, salt []byte) []byte {
+	key := argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)
+	if h.hashed.Add(1)%collectEvery == 0 {
+		runtime.GC()
+	}
+	return key
+}
+
+// header begins every hash, in the form that other programs use too.
+var header = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, memoryKiB, passes, lanes)
+
+func encode(salt, hash []byte) string {
+	return header + base64.RawStdEncoding.EncodeToString(salt) + "$" + base64.RawStdEncoding.EncodeToString(hash)
+}
+
+func decode(stored string) (salt, hash []byte, err error) {
+	rest, ok := strings.CutPrefix(stored, header)
+	first, second, _ := strings.Cut(rest, "$")
+	if !ok {
+		return nil, nil, errors.New("the stored hash of a password has another form")
+	}
+
+	salt, err = base64.RawStdEncoding.DecodeString(first)
+	if err == nil {
+		hash, err = base64.RawStdEncoding.DecodeString(second)
+	}
+	return salt, hash, err
+}

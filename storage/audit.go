@@ -1,0 +1,95 @@
+package storage
+
+// Who can be the actor of an audit entry.
+const (
+	ActorUser        = "user"
+	ActorKey         = "key"
+	ActorCommandLine = "command_line"
+	ActorSystem      = "system" // the server by itself
+)
+
+// Actor is who did something, and from where.
+type Actor struct {
+	Type string  `db:"actor_type"`
+	ID   *string `db:"actor_id"`
+	Name *string `db:"actor_name"`
+	IP   *string `db:"ip"`
+}
+
+// System is the server by itself.
+var System = Actor{Type: ActorSystem}
+
+// AuditEntry is something that was done, by whom and on what.
+type AuditEntry struct {
+	Actor
+	ID                   string  `db:"id"`
+	OrganizationID       *int64  `db:"organization_id"` // nil: it concerns the whole server
+	OrganizationPublicID *string `db:"organization_public_id"`
+	Action               string  `db:"action"`
+	TargetType           *string `db:"target_type"`
+	TargetID             *string `db:"target_id"`
+	CreatedAt            Time    `db:"created_at"`
+}
+
+const auditColumns = `a.id, a.organization_id, o.public_id AS organization_public_id, a.actor_type, a.actor_id, a.actor_name,
+	a.action, a.target_type, a.target_id, a.ip, a.created_at`
+
+// Audit records in the transaction that an actor did something on a target of an
+// organization; 0 is the whole server, and a target may be empty.
+func (tx *Tx) Audit(organization int64, by Actor, action, targetType, targetID string) error {
+	_, err := tx.exec(`
+		INSERT INTO audit (id, organization_id, actor_type, actor_id, actor_name, action, target_type, target_id, ip, created_at)
+		VALUES (?, nullif(?, 0), ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?, ?)`,
+		tx.NewID(PrefixAudit), organization, by.Type, by.ID, by.Name, action, targetType, targetID, by.IP, tx.Now)
+	return err
+}
+
+// AuditEntries lists what was done in an organization, newest first.
+func (rx *Rx) AuditEntries(organization int64, after After, limit int) ([]AuditEntry, error) {
+	q := listQuery{
+		columns: auditColumns,
+		table:   "audit a",
+		index:   "audit_of_organization",
+		joins:   "LEFT JOIN organizations o ON o.id = a.organization_id",
+		key:     "a.created_at",
+		id:      "a.id",
+	}
+	q.byIndex("a.organization_id = ?", true, organization)
+	return readRange[AuditEntry](rx, q, after, q.end, limit)
+}
+
+// LatestAudit lists what was done since a time, oldest first; of more than the limit,
+// the newest. Organization 0 is all, with what concerns the whole server.
+func (rx *Rx) LatestAudit(organization int64, since Time, limit int) ([]AuditEntry, error) {
+	var all []AuditEntry
+	err := rx.list(&all, `
+		SELECT * FROM (
+			SELECT `+auditColumns+`
+			FROM audit a LEFT JOIN organizations o ON o.id = a.organization_id
+			WHERE a.created_at >= ?1 AND (?2 = 0 OR a.organization_id = ?2)
+			ORDER BY a.created_at DESC, a.id DESC
+			LIMIT ?3)
+		ORDER BY created_at, id`, since, organization, limit)
+	return all, err
+}
+
+// OldAudit lists audit entries from before a time, oldest first. An entry is an
+// organization's, never an account's.
+func (rx *Rx) OldAudit(p PurgeScope, after Row, limit int) ([]Row, error) {
+	if p.Account != 0 {
+		return nil, nil
+	}
+
+	var rows []Row
+	err := rx.list(&rows, `
+		SELECT created_at, id FROM audit
+		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4)
+		ORDER BY created_at, id
+		LIMIT ?5`, p.Before, after.At, after.ID, p.Organization, limit)
+	return rows, err
+}
+
+// DeleteAudit deletes audit entries and returns how many there were.
+func (tx *Tx) DeleteAudit(rows []Row) (int64, error) {
+	return tx.exec(`DELETE FROM audit WHERE id IN (SELECT value FROM json_each(?))`, idList(rows))
+}

@@ -1,0 +1,66 @@
+package storage
+
+// ConversationCounts are how many conversations of an account an inbox has. Mine,
+// unassigned and unread count open ones only.
+type ConversationCounts struct {
+	Open       int
+	Mine       int
+	Unassigned int
+	Unread     int
+	Resolved   int
+	All        int
+}
+
+// CountConversations counts the conversations of an account for a user. It walks over
+// the indexes, and reads no row.
+func (rx *Rx) CountConversations(account int64, user string) (n ConversationCounts, err error) {
+	for _, status := range conversationStates() {
+		some, err := rx.countByAssignee(account, status, user)
+		if err != nil {
+			return n, err
+		}
+
+		n.All += some.All
+		switch status {
+		case ConversationOpen:
+			n.Open, n.Mine, n.Unassigned = some.All, some.Mine, some.Unassigned
+		case ConversationResolved:
+			n.Resolved = some.All
+		}
+	}
+
+	q := ConversationFilter{Status: ConversationOpen, Unread: true}.listQueries(account)[0]
+	q.joins = "" // they only bring what a list shows
+	n.Unread, err = countRows(rx, q)
+	return n, err
+}
+
+// countByAssignee counts the conversations in a state, those of a user and those of
+// nobody among them, range by range.
+func (rx *Rx) countByAssignee(account int64, status, user string) (n ConversationCounts, err error) {
+	q := ConversationFilter{Status: status}.listQueries(account)[0]
+
+	after := First
+	for size := firstRange; ; size = min(2*size, longestRange) {
+		until, err := q.boundary(rx, after, size)
+		if err != nil {
+			return n, err
+		}
+
+		var all, mine, unassigned int
+		err = rx.scan([]any{&all, &mine, &unassigned}, `
+			SELECT count(*), count(CASE WHEN assignee_id = ? THEN 1 END), count(*) - count(assignee_id)
+			FROM conversations INDEXED BY conversations_by_status
+			WHERE account_id = ? AND status = ? AND (last_message_at, id) < (?, ?) AND (last_message_at, id) >= (?, ?)`,
+			user, account, status, after.Key, after.ID, until.Key, until.ID)
+		n.All, n.Mine, n.Unassigned = n.All+all, n.Mine+mine, n.Unassigned+unassigned
+		if err != nil || until == q.end {
+			return n, err
+		}
+
+		if err := rx.pause(); err != nil {
+			return n, err
+		}
+		after = until
+	}
+}

@@ -1,0 +1,37 @@
+package storage
+
+// previewLength is how many characters a preview has at most.
+const previewLength = 200
+
+// LastMessage is the newest message of a conversation, as far as a list shows it.
+type LastMessage struct {
+	ID        string
+	Type      string
+	Direction string
+	Status    string
+	Preview   *string // the beginning of its text; nil without one, and when it was revoked
+	CreatedAt Time
+}
+
+const lastMessageColumns = `m.conversation_id, m.id, m.type, m.direction, m.status,
+	CASE m.is_revoked WHEN 0 THEN substr(m.body, 1, ?2) END, m.created_at`
+
+// LastMessages finds the newest messages of conversations, by their ids.
+func (rx *Rx) LastMessages(conversations ...string) (map[string]LastMessage, error) {
+	if len(conversations) == 0 {
+		return nil, nil
+	}
+
+	var conversation string
+	var m LastMessage
+	all := make(map[string]LastMessage, len(conversations))
+	dest := []any{&conversation, &m.ID, &m.Type, &m.Direction, &m.Status, &m.Preview, &m.CreatedAt}
+	err := eachPacked(rx.Within(nil), dest, func() { all[conversation] = m }, `
+		SELECT `+packed(lastMessageColumns)+`
+		FROM json_each(?1) wanted CROSS JOIN messages m ON m.number = (
+			SELECT n.number FROM messages n
+			WHERE n.conversation_id = wanted.value
+			ORDER BY n.id DESC
+			LIMIT 1)`, jsonList(conversations), previewLength)
+	return all, err
+}

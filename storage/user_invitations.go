@@ -1,0 +1,208 @@
+package storage
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
+)
+
+const (
+	// invitationLife is how long a link may be used.
+	invitationLife = 72 * time.Hour
+	// endedInvitationLife is how long the page of a link that has ended says so.
+	endedInvitationLife = 30 * 24 * time.Hour
+)
+
+// Why somebody cannot be invited.
+var (
+	// ErrCanSignIn means that the person with the address has a password: a reset is
+	// what it needs.
+	ErrCanSignIn = errors.New("somebody with this address can sign in already")
+	// ErrInvitedElsewhere means that another organization has invited the address.
+	ErrInvitedElsewhere = errors.New("this address is invited to another organization")
+	// ErrUserDisabled means that the person has to be enabled first.
+	ErrUserDisabled = errors.New("this person is disabled")
+	// ErrNoAddress means that the person has no address to sign in with.
+	ErrNoAddress = errors.New("this person has no e-mail address")
+)
+
+// AmbiguousUserError means that several users have an address.
+type AmbiguousUserError struct{ IDs []string }
+
+func (e *AmbiguousUserError) Error() string {
+	return "several people have this address: " + strings.Join(e.IDs, ", ")
+}
+
+// newToken makes the secret of a link or a cookie, and the hash that is stored of it.
+func newToken() (token string, hash [sha256.Size]byte) {
+	random := make([]byte, 32)
+	rand.Read(random)
+	token = base64.RawURLEncoding.EncodeToString(random)
+	return token, TokenHash(token)
+}
+
+// TokenHash is what is stored of the secret of an invitation or a session.
+func TokenHash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
+
+// UserInvitation is a link by which a user chooses a password, with what its page
+// shows.
+type UserInvitation struct {
+	UserID           string `db:"user_id"`
+	UserName         string `db:"user_name"`
+	UserEmail        string `db:"user_email"`
+	HasPassword      bool   `db:"has_password"` // so it is for a new one
+	OrganizationID   int64  `db:"organization_id"`
+	OrganizationName string `db:"organization_name"`
+	ExpiresAt        Time   `db:"expires_at"`
+	EndedAt          Time   `db:"ended_at"`
+}
+
+// Usable tells whether the link can be used at a time.
+func (i UserInvitation) Usable(now Time) bool { return i.EndedAt == 0 && now < i.ExpiresAt }
+
+// UserInvitation finds the invitation with a token, one that has ended too.
+func (rx *Rx) UserInvitation(token string) (UserInvitation, error) {
+	hash := TokenHash(token)
+	var i UserInvitation
+	err := rx.get(&i, `
+		SELECT i.user_id, u.name AS user_name, coalesce(u.email, '') AS user_email, u.password_hash IS NOT NULL AS has_password,
+			u.organization_id, o.name AS organization_name, i.expires_at, i.ended_at
+		FROM user_invitations i JOIN users u ON u.id = i.user_id JOIN organizations o ON o.id = u.organization_id
+		WHERE i.token_hash = ?`, hash[:])
+	return i, err
+}
+
+// Invitee is whom to invite. Role and TeamID may be zero: then they stay as they are,
+// and a new user is an agent of the given default team.
+type Invitee struct {
+	OrganizationID int64
+	Name           string
+	Email          string
+	Role           string
+	TeamID         int64
+	DefaultTeamID  int64
+}
+
+// InviteUser finds or makes the user with an address in an organization, and makes a
+// link by which it chooses a password. The address is then taken: nobody else on this
+// server can be invited with it, until the invitation has ended unused.
+//
+// Who was invited before gets a new link; the one user of the organization who has the
+// address and no sign-in is the one that is meant. The errors are those above.
+func (tx *Tx) InviteUser(in Invitee) (u User, token string, err error) {
+	u, err = tx.findInvitee(in)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		u = User{OrganizationID: in.OrganizationID, TeamID: in.TeamID, Role: in.Role, Name: in.Name, Email: &in.Email}
+		if u.TeamID == 0 {
+			u.TeamID = in.DefaultTeamID
+		}
+		err = tx.InsertUser(&u)
+	case err == nil && u.PasswordHash != nil && u.DisabledAt == 0:
+		err = ErrCanSignIn
+	}
+	if err != nil {
+		return u, "", err
+	}
+
+	u.Name, u.Email = in.Name, &in.Email
+	if in.Role != "" {
+		u.Role = in.Role
+	}
+	if in.TeamID != 0 {
+		u.TeamID = in.TeamID
+	}
+
+	token, err = tx.inviteAgain(&u)
+	if errors.Is(err, ErrConflict) {
+		err = ErrInvitedElsewhere
+	}
+	return u, token, err
+}
+
+// findInvitee finds the user who is meant by an address: whoever signs in with it, or
+// else the one user of the organization who has it.
+func (tx *Tx) findInvitee(in Invitee) (User, error) {
+	u, err := tx.UserBySignIn(in.Email)
+	switch {
+	case err == nil && u.OrganizationID == in.OrganizationID:
+		return u, nil
+	case err == nil && u.PasswordHash != nil:
+		return u, ErrCanSignIn
+	case err == nil && u.InvitedUntil > tx.Now:
+		return u, ErrInvitedElsewhere
+	case IgnoreNotFound(err) != nil:
+		return u, err
+	}
+
+	all, err := tx.Users(in.OrganizationID)
+	if err != nil {
+		return User{}, err
+	}
+
+	var found []User
+	var ids []string
+	for _, u := range all {
+		if u.Email != nil && fold(*u.Email) == fold(in.Email) {
+			found, ids = append(found, u), append(ids, u.ID)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return User{}, ErrNotFound
+	case 1:
+		return found[0], nil
+	default:
+		return User{}, &AmbiguousUserError{ids}
+	}
+}
+
+// ResetUser makes a link by which a user chooses a new password. The old one works
+// until then.
+func (tx *Tx) ResetUser(u *User) (token string, err error) {
+	if u.Email == nil {
+		return "", ErrNoAddress
+	}
+	return tx.inviteAgain(u)
+}
+
+// inviteAgain stores a user with its address taken, and makes its only link.
+func (tx *Tx) inviteAgain(u *User) (token string, err error) {
+	if u.DisabledAt != 0 {
+		return "", ErrUserDisabled
+	}
+	if err := tx.takeSignIn(u); err != nil {
+		return "", err
+	}
+	if err := tx.UpdateUser(u); err != nil {
+		return "", err
+	}
+	if err := tx.EndUserInvitations(u.ID); err != nil {
+		return "", err
+	}
+
+	token, hash := newToken()
+	u.InvitedUntil = tx.Now.Add(invitationLife)
+	_, err = tx.exec(`
+		INSERT INTO user_invitations (token_hash, user_id, created_at, expires_at)
+		VALUES (?, ?, ?, ?)`, hash[:], u.ID, tx.Now, u.InvitedUntil)
+	return token, err
+}
+
+// EndUserInvitations ends the links of a user that can still be used.
+func (tx *Tx) EndUserInvitations(user string) error {
+	_, err := tx.exec(`UPDATE user_invitations SET ended_at = ? WHERE user_id = ? AND ended_at = 0`, tx.Now, user)
+	return err
+}
+
+// DeleteOldUserInvitations deletes up to limit links that ended long ago, and returns
+// how many.
+func (tx *Tx) DeleteOldUserInvitations(limit int) (int64, error) {
+	return tx.exec(`
+		DELETE FROM user_invitations
+		WHERE token_hash IN (SELECT token_hash FROM user_invitations WHERE expires_at < ? LIMIT ?)`,
+		tx.Now.Add(-endedInvitationLife), limit)
+}
