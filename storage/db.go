@@ -40,7 +40,6 @@ type DB struct {
 	searchers chan *session // likewise, for searches alone
 	searches  *turns
 	writer    *writer
-	copier    *checkpointer
 	ids       *idSource // of what is not stored
 	rowIDs    *idSource // of rows; only the writer uses it
 	seal      *sealer
@@ -111,10 +110,6 @@ func (db *DB) connect(o Options) error {
 		return err
 	}
 	if err := s.useLog(); err != nil {
-		s.close()
-		return err
-	}
-	if db.copier, err = newCheckpointer(o); err != nil {
 		s.close()
 		return err
 	}
@@ -198,9 +193,6 @@ func (db *DB) disconnect() error {
 	}
 
 	var errs []error
-	if db.copier != nil {
-		errs = append(errs, db.copier.close())
-	}
 	if db.pool != nil {
 		errs = append(errs, db.pool.Close())
 	}
@@ -238,11 +230,6 @@ func writerDSN(o Options) string {
 		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
 	}})
-}
-
-// checkpointerDSN opens a connection that only checkpoints.
-func checkpointerDSN(o Options) string {
-	return dsn(o.Path, url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(0)", "synchronous(FULL)"}})
 }
 
 // readerDSN opens connections that cannot write, so that a mistake above storage

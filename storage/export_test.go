@@ -245,9 +245,3 @@ func (t Turns) Yield(ctx context.Context, organization int64, long bool) error {
 
 // Lines is how many organizations are remembered.
 func (t Turns) Lines() int { return len(t.t.lines) }
-
-// Checkpoints is how often the log was copied beside the writer.
-func (db *DB) Checkpoints() int64 { return db.copier.runs.Load() }
-
-// WaitingPages is how many pages wait in the log.
-func (db *DB) WaitingPages() int { return waitingPages(db.path) }

@@ -160,9 +160,6 @@ func (wr *writer) run() {
 			w.done <- w.err
 		}
 
-		wr.db.copier.committed()
-		wr.db.copier.copyRest(wr.s)
-
 		if wr.db.onCommit != nil {
 			wr.db.onCommit(Commit{Writes: len(batch), Waited: began.Sub(batch[0].queued), Took: time.Since(began)})
 		}
