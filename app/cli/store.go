@@ -46,7 +46,12 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 		return nil, err
 	}
 
-	o := storage.Options{Schema: e.Schema, Readers: 1, SkipCheck: true, OnUpgrade: func(progress string) { fmt.Fprintln(os.Stderr, progress) }}
+	o := storage.Options{
+		Schema:    e.Schema,
+		Readers:   1,
+		SkipCheck: true,
+		OnUpgrade: func(progress string) { fmt.Fprintln(os.Stderr, progress) },
+	}
 	s.DB, err = s.dir.Open(o, os.Getenv("CONFAB_MASTER_KEY"), served)
 	if err != nil {
 		return nil, err
