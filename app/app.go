@@ -19,6 +19,7 @@ import (
 	"confab/app/config"
 	"confab/app/datadir"
 	"confab/app/pages"
+	"confab/app/stream"
 	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
@@ -93,6 +94,8 @@ type App struct {
 	onboard         *pages.Onboard
 	hosts           pages.Hosts
 	api             *api.Server
+	streams         *stream.Hub
+	operatorStreams *stream.Class // those of commands, over the control socket
 	callback        *callback.Server
 	bodies          *bodies.Budget // outside of /v1
 	work            *jobs.Workers
@@ -177,7 +180,12 @@ func (a *App) openServices() (err error) {
 	if a.work, err = a.newWorkers(); err != nil {
 		return err
 	}
+	if a.streams, err = stream.New(a.DB); err != nil {
+		return err
+	}
+	a.operatorStreams = a.streams.NewClass("operator", maxOperatorStreams, maxOperatorStreams)
 	a.api = api.New(a.apiOptions(a.work.Accounts))
+	a.metrics.watchStreams(a.streams)
 
 	a.docs = pages.NewDocs(pages.DocsOptions{
 		Description: api.OpenAPIDocument(),
@@ -270,6 +278,8 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
+		Streams:           a.streams,
+		MaxStreams:        a.Config.Server.MaxStreams,
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
@@ -310,7 +320,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.work.WatchClock(ctx)
 
 	parts := []func(context.Context) error{
-		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.runner.Run, a.pingWatchdog,
+		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.runner.Run, a.pingWatchdog,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

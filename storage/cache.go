@@ -204,5 +204,10 @@ func (c *caches) forget(changed tableSet) {
 	c.parked.forget(changed)
 }
 
-// DropCaches drops what is kept in memory: another process changed the database.
-func (db *DB) DropCaches() { db.caches.forget(inAny) }
+// DropCaches drops what is kept in memory: another process changed the database, and
+// may have stored events.
+func (db *DB) DropCaches() {
+	db.caches.forget(inAny)
+	db.events.addAll()
+}
+

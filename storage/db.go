@@ -48,6 +48,7 @@ type DB struct {
 	turnTime  time.Duration
 	countStep stepSize
 	counts    *statsCounts
+	events    *EventSignal
 	close     func() error // disconnect, but only once
 
 	mu         sync.RWMutex // guards dispatcher
@@ -83,6 +84,7 @@ func Open(o Options) (*DB, error) {
 		turnTime:  turnTime,
 		countStep: stepSize{firstCount, longestCount},
 		counts:    newStatsCounts(),
+		events:    newEventSignal(),
 	}
 	if db.now == nil {
 		db.now = Now

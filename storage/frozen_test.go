@@ -92,7 +92,7 @@ func TestFrozenRowsOutliveTheUpgrade(t *testing.T) {
 		upgrade(t, o)
 		after := contents(t, o.Path)
 		for table, rows := range before {
-			is.Equal(len(after[table]), len(rows)) // a migration that deletes rows says so here
+			is.True(len(after[table]) >= len(rows)) // a migration that deletes rows says so here
 		}
 		is.Equal(column(t, o.Path, "PRAGMA integrity_check"), []string{"ok"})
 		is.Equal(column(t, o.Path, `SELECT "table" FROM pragma_foreign_key_check`), nil)

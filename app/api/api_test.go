@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"confab/app/stream"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -87,16 +89,24 @@ func (f *fixture) start() {
 	}
 	o := Options{
 		DB: db, Version: "test", Plans: map[string]Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
-		Log: slog.New(slog.NewTextHandler(f.log, nil)),
+		Log: slog.New(slog.NewTextHandler(f.log, nil)), MaxStreams: 200,
 	}
 	f.upstream = &played{}
 	o.Accounts = f.upstream.accounts(f.t, db)
 	for _, change := range f.options {
 		change(&o)
 	}
+	if o.Streams, err = stream.New(db); err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { o.Streams.Run(ctx) })
 	api := New(o)
 	f.db, f.api = db, api
 	f.stop = sync.OnceFunc(func() {
+		stop()
+		group.Wait()
 		api.Close()
 		if err := db.Close(); err != nil {
 			f.t.Error(err)

@@ -17,6 +17,8 @@ type exchange struct {
 	request *request
 	status  int
 	failure error // why it was refused
+
+	isRecorded bool // in the logs, before it has ended
 }
 
 // WriteHeader remembers the status for the logs.
@@ -105,11 +107,8 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 
 // admit checks what the organization and its plan allow, and the rate limit.
 func (s *Server) admit(r *request) error {
-	switch {
-	case r.org.SuspendedAt != 0:
-		return fail(OrganizationSuspended, "This organization is suspended.")
-	case !r.plan.API:
-		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
+	if err := checkOrganization(r.org, r.plan); err != nil {
+		return err
 	}
 
 	// A request that the plan does not include still costs a token.
@@ -123,8 +122,13 @@ func (s *Server) admit(r *request) error {
 }
 
 // record logs the finished call: in the API log, for the metrics, and in the server's
-// log, there with the cause if the fault is our own.
+// log, there with the cause if the fault is our own. A stream is recorded when it begins.
 func (s *Server) record(x *exchange) {
+	if x.isRecorded {
+		return
+	}
+	x.isRecorded = true
+
 	r := x.request
 	took := time.Since(r.began)
 

@@ -36,6 +36,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"confab/app/stream"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
 	"confab/jobs/provisioning"
@@ -70,6 +71,9 @@ type Options struct {
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.
 	AllowLocalURLs bool
+	// Streams are those who follow events, of whom there may be MaxStreams.
+	Streams    *stream.Hub
+	MaxStreams int
 	// PageBytes is how many bytes a page of a list may have; 0 for the default.
 	PageBytes int
 	Log       *slog.Logger
@@ -98,6 +102,7 @@ type Server struct {
 	strangers    *strangerQuota
 	calls        *callLog
 	cursors      *cursorCodec
+	streams      *stream.Class
 	largePages   chan struct{} // a place for each large page that may be under way
 }
 
@@ -112,6 +117,7 @@ func New(o Options) *Server {
 		calls:     newCallLog(o.DB, o.Log, strangers),
 		cursors:   newCursorCodec(o.DB.DeriveKey("cursor")),
 
+		streams:    o.Streams.NewClass("api", o.MaxStreams, maxOrganizationStreams),
 		largePages: make(chan struct{}, maxLargePages),
 	}
 	s.mount(s.routes())
