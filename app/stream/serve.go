@@ -15,7 +15,7 @@ import (
 const pieceBytes = 16 << 10
 
 // farewell is how long the end of an answer may take.
-const farewell = time.Second
+const farewell = 5 * time.Second
 
 // errEnded means that the stream has to end.
 var errEnded = errors.New("the stream has ended")
