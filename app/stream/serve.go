@@ -36,7 +36,6 @@ func SetHeaders(h http.Header, f Format) {
 func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	defer s.Close()
 	connection := s.attach(w)
-	defer s.detach()
 
 	SetHeaders(w.Header(), s.Format)
 	w.WriteHeader(http.StatusOK)
@@ -46,13 +45,10 @@ func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 		err = s.run(r.Context(), w)
 	}
 
-	switch {
-	case err == nil || errors.Is(err, errEnded):
-		// A client that takes what it is sent sees a proper end.
-		_ = connection.SetWriteDeadline(time.Now().Add(farewell))
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	if errors.Is(err, os.ErrDeadlineExceeded) && !s.hasEnded() {
 		s.Class.dropped.Add(1)
 	}
+	s.detach(err == nil || errors.Is(err, errEnded))
 }
 
 // attach lifts the limits of the listener, which are for requests that end.
@@ -67,11 +63,23 @@ func (s *Stream) attach(w http.ResponseWriter) *http.ResponseController {
 	return s.connection
 }
 
-// detach keeps the hub from the connection, which may have another request soon.
-func (s *Stream) detach() {
+// detach keeps the hub from the connection, which may have another request soon. A client
+// that took what it was sent gets time to see a proper end.
+func (s *Stream) detach(properly bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
+	if properly {
+		_ = s.connection.SetWriteDeadline(time.Now().Add(farewell))
+	}
 	s.connection = nil
+}
+
+// hasEnded tells whether the stream had to end.
+func (s *Stream) hasEnded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isEnded
 }
 
 // run tells what there is and then what comes.
