@@ -66,17 +66,17 @@ var errRefused = errors.New("the server refused")
 
 // follow hands every event to handle, until ctx ends, the server refuses, or handle fails.
 func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) error {
+	greeting, trouble := "Listening. Ctrl-C ends it.", "Could not connect"
 	wait, isLost := firstReconnect, false
+	opened := func() {
+		c.notify(greeting)
+		greeting, trouble = "Listening again.", "The connection was lost"
+		wait, isLost = firstReconnect, false
+	}
+
 	for {
 		var handleErr error
-		err := c.connect(ctx, func() {
-			if isLost {
-				c.notify("Listening again.")
-			} else {
-				c.notify("Listening. Ctrl-C ends it.")
-			}
-			wait, isLost = firstReconnect, false
-		}, func(e sentEvent) error {
+		err := c.connect(ctx, opened, func(e sentEvent) error {
 			handleErr = handle(e)
 			return handleErr
 		})
@@ -86,7 +86,7 @@ func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) 
 
 		if !isLost {
 			isLost = true
-			c.notify(fmt.Sprintf("The connection was lost (%v). Trying again.", err))
+			c.notify(fmt.Sprintf("%s (%v). Trying again.", trouble, err))
 		}
 		select {
 		case <-ctx.Done():
