@@ -210,4 +210,3 @@ func (db *DB) DropCaches() {
 	db.caches.forget(inAny)
 	db.events.addAll()
 }
-

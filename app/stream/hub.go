@@ -29,11 +29,11 @@ type Hub struct {
 	db        *storage.DB
 	positions *positions
 	timing    timing
-	stopping  chan struct{} // closed when all streams have to end
+	context   context.Context // ends when all streams have to
 	stop      func()
 
 	mu      sync.Mutex
-	streams map[int64]map[*Stream]struct{} // by organization; those of all under 0
+	groups  map[int64]*group // by organization; those of all under 0
 	classes []*Class
 }
 
@@ -44,12 +44,11 @@ type timing struct{ read, idle, check, write time.Duration }
 // runs.
 func New(db *storage.DB) (*Hub, error) {
 	h := &Hub{
-		db:       db,
-		timing:   timing{read: readInterval, idle: idleInterval, check: checkInterval, write: writeTimeout},
-		stopping: make(chan struct{}),
-		streams:  make(map[int64]map[*Stream]struct{}),
+		db:     db,
+		timing: timing{read: readInterval, idle: idleInterval, check: checkInterval, write: writeTimeout},
+		groups: make(map[int64]*group),
 	}
-	h.stop = sync.OnceFunc(func() { close(h.stopping) })
+	h.context, h.stop = context.WithCancel(context.Background())
 
 	var epoch [8]byte
 	err := db.View(context.Background(), func(rx *storage.Rx) (err error) {
@@ -95,19 +94,16 @@ func (h *Hub) wake(organizations []int64, all bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	if all {
-		organizations = organizations[:0]
-		for organization := range h.streams {
-			organizations = append(organizations, organization)
-		}
-	} else {
-		organizations = append(organizations, 0)
-	}
-
 	now := time.Now()
-	for _, organization := range organizations {
-		for s := range h.streams[organization] {
-			s.wake(now)
+	if all {
+		for _, g := range h.groups {
+			g.wake(now)
+		}
+		return
+	}
+	for _, organization := range append(organizations, 0) {
+		if g := h.groups[organization]; g != nil {
+			g.wake(now)
 		}
 	}
 }
@@ -117,8 +113,8 @@ func (h *Hub) open() (all []*Stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	for _, of := range h.streams {
-		for s := range of {
+	for _, g := range h.groups {
+		for s := range g.streams {
 			all = append(all, s)
 		}
 	}
@@ -142,6 +138,7 @@ func (h *Hub) checkStreams(ctx context.Context) {
 			if s.Allowed != nil && !s.Allowed(ctx) {
 				s.end()
 			}
+			s.group.forget(h.timing.read)
 		}
 	}
 }
@@ -181,12 +178,9 @@ func (h *Hub) add(s *Stream) error {
 	defer h.mu.Unlock()
 
 	c := s.Class
-	select {
-	case <-h.stopping:
-		return ErrStopping
-	default:
-	}
 	switch {
+	case h.context.Err() != nil:
+		return ErrStopping
 	case c.of[s.Organization] >= c.perOrganization:
 		return &FullError{Max: c.perOrganization, OfOrganization: true}
 	case c.open >= c.max:
@@ -195,10 +189,11 @@ func (h *Hub) add(s *Stream) error {
 
 	c.open++
 	c.of[s.Organization]++
-	if h.streams[s.Organization] == nil {
-		h.streams[s.Organization] = make(map[*Stream]struct{})
+	if h.groups[s.Organization] == nil {
+		h.groups[s.Organization] = newGroup()
 	}
-	h.streams[s.Organization][s] = struct{}{}
+	s.group = h.groups[s.Organization]
+	s.group.streams[s] = struct{}{}
 	return nil
 }
 
@@ -212,9 +207,9 @@ func (h *Hub) remove(s *Stream) {
 	if c.of[s.Organization]--; c.of[s.Organization] == 0 {
 		delete(c.of, s.Organization)
 	}
-	delete(h.streams[s.Organization], s)
-	if len(h.streams[s.Organization]) == 0 {
-		delete(h.streams, s.Organization)
+	delete(s.group.streams, s)
+	if len(s.group.streams) == 0 {
+		delete(h.groups, s.Organization)
 	}
 }
 
@@ -232,8 +227,8 @@ func (h *Hub) Stats() (all []ClassStats) {
 	defer h.mu.Unlock()
 
 	behind := make(map[*Class]time.Duration)
-	for _, of := range h.streams {
-		for s := range of {
+	for _, g := range h.groups {
+		for s := range g.streams {
 			behind[s.Class] = max(behind[s.Class], s.behind())
 		}
 	}

@@ -267,6 +267,8 @@ func followHistory(t *testing.T, seed uint64) {
 	w.hub.timing.idle = 5 * time.Millisecond
 	*w.clock = 1_000_000_000
 	h := &history{world: w, random: rand.New(rand.NewPCG(seed, 1))}
+	w.pause = time.Duration(1+h.random.IntN(20)) * time.Millisecond // so long do readers share what they read
+	w.hub.timing.read = w.pause
 	storagetest.View(t, w.db, func(rx *storage.Rx) error {
 		all, err := rx.Organizations()
 		if err != nil {
@@ -280,8 +282,11 @@ func followHistory(t *testing.T, seed uint64) {
 	var address atomic.Value
 	address.Store(w.url)
 
+	all := func(*happening) bool { return true }
 	followers := []*follower{
-		{query: "org=1", wants: func(*happening) bool { return true }},
+		{query: "org=1", wants: all},
+		{query: "org=1", wants: all},
+		{query: "org=1", wants: all},
 		{query: "org=1&type=rare", wants: func(one *happening) bool { return one.kind == "rare" }},
 		{query: "org=1&number=106540352200001", wants: func(one *happening) bool { return one.number == "106540352200001" }},
 	}

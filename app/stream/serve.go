@@ -153,7 +153,7 @@ func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 		}
 		s.since.CompareAndSwap(0, time.Now().UnixNano())
 
-		next, err := s.readWindow(ctx)
+		next, err := s.nextWindow(ctx)
 		s.read = time.Now()
 		if err != nil {
 			return err
@@ -162,7 +162,7 @@ func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 			return err
 		}
 
-		if s.at = next.end; !next.hasMore {
+		if s.at, s.removed = next.end, next.removed; !next.hasMore {
 			s.since.Store(0)
 			return nil
 		}

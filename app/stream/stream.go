@@ -27,6 +27,7 @@ type Options struct {
 type Stream struct {
 	Options
 	hub   *Hub
+	group *group
 	awake chan struct{} // holds a value when there may be something to read
 	since atomic.Int64  // since when something waits to be told, in Unix nanoseconds; 0 if nothing does
 	ended chan struct{} // closed by end

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type world struct {
 	class   *Class
 	url     string
 	allowed func() bool
+	pause   time.Duration // between two reads
 	close   func()
 }
 
@@ -68,7 +70,7 @@ func (w *world) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.hub.timing = timing{read: time.Millisecond, idle: 50 * time.Millisecond, check: 5 * time.Millisecond, write: time.Minute}
+	w.hub.timing = timing{read: cmp.Or(w.pause, time.Millisecond), idle: 50 * time.Millisecond, check: 5 * time.Millisecond, write: time.Minute}
 	w.class = w.hub.NewClass("test", 100, 50)
 	ctx, stop := context.WithCancel(context.Background())
 	ran := make(chan error, 1)

@@ -22,10 +22,11 @@ type window struct {
 	replays []storage.EventItem
 	end     position
 	hasMore bool
+	removed int64 // up to where events were removed because of their age
 }
 
 // readWindow reads what follows the position of the stream, in one snapshot. It takes
-// turns with the lists of other organizations.
+// turns with the lists of other organizations. It changes nothing of the stream.
 func (s *Stream) readWindow(ctx context.Context) (w window, err error) {
 	err = s.hub.db.List(ctx, s.Organization, func(rx *storage.Rx) error {
 		ends, err := rx.EventEnds(s.Organization)
@@ -60,7 +61,7 @@ func (s *Stream) readWindow(ctx context.Context) (w window, err error) {
 // readGap finds out whether something behind the position is missing that the client
 // does not know of yet.
 func (s *Stream) readGap(rx *storage.Rx, ends storage.EventEnds) (w window, err error) {
-	w.gapAt = s.at.seq
+	w.gapAt, w.removed = s.at.seq, s.removed
 	reason := s.start.gap
 	if reason == "" && ends.Removed > max(s.at.seq, s.removed) {
 		reason = gapAge
@@ -69,7 +70,6 @@ func (s *Stream) readGap(rx *storage.Rx, ends storage.EventEnds) (w window, err 
 		return w, nil
 	}
 
-	s.removed = max(s.removed, ends.Removed)
 	oldest, at, err := rx.OldestEvent(s.Organization, s.at.seq)
 	switch {
 	case errors.Is(err, storage.ErrNotFound):
@@ -79,6 +79,6 @@ func (s *Stream) readGap(rx *storage.Rx, ends storage.EventEnds) (w window, err 
 	default:
 		w.gapAt = oldest - 1
 	}
-	w.gap = &Gap{Reason: reason, Oldest: at}
+	w.gap, w.removed = &Gap{Reason: reason, Oldest: at}, max(s.removed, ends.Removed)
 	return w, nil
 }
