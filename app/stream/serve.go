@@ -36,6 +36,7 @@ func SetHeaders(h http.Header, f Format) {
 func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	defer s.Close()
 	connection := s.attach(w)
+	limitSilence(r, s.hub.timing.write)
 
 	SetHeaders(w.Header(), s.Format)
 	w.WriteHeader(http.StatusOK)
