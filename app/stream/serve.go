@@ -73,7 +73,7 @@ func (s *Stream) detach(properly bool) {
 	if properly {
 		_ = s.connection.SetWriteDeadline(time.Now().Add(farewell))
 	}
-	s.connection = nil
+	s.connection, s.isWriting = nil, false
 }
 
 // hasEnded tells whether the stream had to end.
@@ -240,7 +240,7 @@ func (s *Stream) extend(by time.Duration) (*http.ResponseController, error) {
 	}
 
 	var deadline time.Time
-	if by > 0 {
+	if s.isWriting = by > 0; s.isWriting {
 		deadline = time.Now().Add(by)
 	}
 	_ = s.connection.SetWriteDeadline(deadline) // a client that is gone is noticed by the write

@@ -42,6 +42,7 @@ type Stream struct {
 
 	mu         sync.Mutex
 	connection *http.ResponseController // nil unless it is being served
+	isWriting  bool
 	isEnded    bool
 }
 
@@ -67,7 +68,11 @@ func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
 // Close gives the place of a stream back. Serve does it too.
 func (s *Stream) Close() { s.close() }
 
-// end makes the stream end, also if its client takes nothing.
+// lastWrite is how long a write may still take when the stream has to end.
+const lastWrite = time.Second
+
+// end makes the stream end, also if its client takes nothing. The deadline is for that
+// alone: over HTTP/2 it would cut off a stream that ends by itself.
 func (s *Stream) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,8 +82,8 @@ func (s *Stream) end() {
 
 	s.isEnded = true
 	close(s.ended)
-	if s.connection != nil {
-		_ = s.connection.SetWriteDeadline(time.Now()) // fails only if the client is gone
+	if s.isWriting {
+		_ = s.connection.SetWriteDeadline(time.Now().Add(lastWrite)) // fails only if the client is gone
 	}
 }
 
