@@ -176,7 +176,10 @@ func (q *listQuery) windowEnd(rx *Rx, after, last int64, n int) (end int64, err 
 // LastReplay is the number of the newest replay. Replays are numbered by their jobs,
 // whose numbers are not used again.
 func (rx *Rx) LastReplay() (last int64, err error) {
-	err = rx.scan([]any{&last}, `SELECT coalesce(max(job_id), 0) FROM deliveries INDEXED BY deliveries_replayed WHERE replayed_from IS NOT NULL`)
+	err = rx.scan([]any{&last}, `
+		SELECT coalesce(max(job_id), 0)
+		FROM deliveries INDEXED BY deliveries_replayed
+		WHERE replayed_from IS NOT NULL`)
 	return last, err
 }
 
