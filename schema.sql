@@ -18,8 +18,9 @@
 --     SQLite would build a temporary index at every insert. The busiest check nothing
 --     that the program has checked: `confab doctor` does it for them.
 
--- Facts about this file: the value by which its master key is recognized, and what the
--- clock said when a server last looked, so that a wrong one deletes nothing (as JSON).
+-- Facts about this file: the value by which its master key is recognized, what the clock
+-- said when a server last looked, so that a wrong one deletes nothing (as JSON), and the
+-- epoch of its events, which a restored backup changes.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value BLOB NOT NULL
@@ -447,19 +448,28 @@ CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
 
 -- Events, rendered once. Retries and replays send the same bytes. Where there are few
 -- subscriptions, their deliveries are made with the event; where there are many, by a
--- job of the kind webhook.fan_out.
+-- job of the kind webhook.fan_out. The order of their numbers is that in which they were
+-- committed: clients follow the events by it, and remember how far they came.
 CREATE TABLE events (
-    id              TEXT    PRIMARY KEY,                    -- evt_…
-    organization_id INTEGER NOT NULL REFERENCES organizations (id),
-    account_id      INTEGER REFERENCES accounts (id),       -- NULL: belongs to no number
+    seq             INTEGER PRIMARY KEY AUTOINCREMENT,      -- never used again: who has read up to a number must not miss what comes later
+    id              TEXT    NOT NULL UNIQUE,                -- evt_…
+    organization_id INTEGER NOT NULL,
+    account_id      INTEGER,                                -- NULL: belongs to no number
     type            TEXT    NOT NULL,
-    source          TEXT    NOT NULL CHECK (source IN ('provider', 'svc')),
+    source          TEXT    NOT NULL,                       -- 'provider' or 'svc'
     event_id        TEXT    NOT NULL,                       -- X-Svc-Event-Id
-    payload         BLOB    NOT NULL,
-    created_at      INTEGER NOT NULL
+    created_at      INTEGER NOT NULL,
+    payload         BLOB    NOT NULL                        -- last, so that the others are found without reading it
 ) STRICT;
-CREATE INDEX events_by_age ON events (created_at, id);
+CREATE INDEX events_of_organization ON events (organization_id, seq, type, created_at); -- with type and time, so that filters can skip rows without reading them
 CREATE INDEX events_of_account ON events (account_id) WHERE account_id IS NOT NULL;
+
+-- How far an organization's events were removed because of their age: who comes back with
+-- an earlier position has missed some. Those that went with a number are not counted.
+CREATE TABLE removed_events (
+    organization_id INTEGER PRIMARY KEY,
+    seq             INTEGER NOT NULL                        -- the newest that was removed
+) STRICT;
 
 -- Webhook endpoints, and which events they want.
 CREATE TABLE subscriptions (
@@ -518,6 +528,7 @@ CREATE INDEX deliveries_of_subscription ON deliveries (subscription_id, status, 
 CREATE INDEX deliveries_of_event ON deliveries (event);
 CREATE INDEX deliveries_by_event_id ON deliveries (organization_id, event_id, created_at, id);
 CREATE INDEX deliveries_to_replay ON deliveries (subscription_id, status, created_at, id) WHERE status IN ('failed', 'dead') AND replayed = 0;
+CREATE INDEX deliveries_replayed ON deliveries (job_id) WHERE replayed_from IS NOT NULL; -- in the order in which they were made
 CREATE INDEX deliveries_to_replay_by_type ON deliveries (subscription_id, status, event_type, created_at, id) WHERE status IN ('failed', 'dead') AND replayed = 0;
 
 -- Attempts that failed, and successes after a failure. A first success writes none.

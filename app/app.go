@@ -21,6 +21,7 @@ import (
 	"confab/app/datadir"
 	"confab/app/pages"
 	"confab/app/password"
+	"confab/app/stream"
 	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
@@ -99,6 +100,8 @@ type App struct {
 	hosts           pages.Hosts
 	console         *console.Console // nil unless console.enabled is set
 	api             *api.Server
+	streams         *stream.Hub
+	operatorStreams *stream.Class // those of commands, over the control socket
 	callback        *callback.Server
 	bodies          *bodies.Budget // outside of /v1
 	work            *jobs.Workers
@@ -187,7 +190,12 @@ func (a *App) openServices() (err error) {
 	if a.work, err = a.newWorkers(); err != nil {
 		return err
 	}
+	if a.streams, err = stream.New(a.DB); err != nil {
+		return err
+	}
+	a.operatorStreams = a.streams.NewClass("operator", maxOperatorStreams, maxOperatorStreams)
 	a.api = api.New(a.apiOptions(a.work.Accounts))
+	a.metrics.watchStreams(a.streams)
 
 	a.docs = pages.NewDocs(pages.DocsOptions{
 		Description: api.OpenAPIDocument(),
@@ -286,6 +294,8 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		ReadReceipts:      a.Config.Console.ReadReceipts,
 		Passwords:         password.NewHasher(),
 		PasswordTries:     password.NewThrottle(),
+		Streams:           a.streams,
+		MaxStreams:        a.Config.Server.MaxStreams,
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
@@ -326,7 +336,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.work.WatchClock(ctx)
 
 	parts := []func(context.Context) error{
-		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.runner.Run, a.pingWatchdog,
+		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.runner.Run, a.pingWatchdog,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

@@ -30,6 +30,7 @@ func (a *App) serveControl(ctx context.Context) error {
 	mux.HandleFunc("POST "+datadir.CommandAddress, a.serveAddress)
 	mux.HandleFunc("POST "+datadir.CommandCancelJob, a.serveCancelJob)
 	mux.HandleFunc("POST "+datadir.CommandPurge, a.servePurge)
+	mux.HandleFunc("GET "+datadir.CommandEvents, a.serveEvents)
 	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
 }
 

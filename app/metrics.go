@@ -12,6 +12,7 @@ import (
 
 	"confab/app/api"
 	"confab/app/bodies"
+	"confab/app/stream"
 	"confab/jobs/queue"
 	"confab/storage"
 )
@@ -121,6 +122,9 @@ func (m *metrics) watchBodies(budget *bodies.Budget) {
 		prometheus.GaugeOpts{Name: "confab_body_bytes", Help: "Memory that bodies of requests outside of /v1 take."},
 		func() float64 { return float64(budget.Used()) }))
 }
+
+// watchStreams adds what can be told of the streams of events.
+func (m *metrics) watchStreams(hub *stream.Hub) { m.registry.MustRegister(&streamCollector{hub}) }
 
 func (m *metrics) observeRequest(o api.Observation) {
 	method := methodLabel(o.Method)

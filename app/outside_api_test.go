@@ -18,6 +18,7 @@ import (
 	"confab/app/api"
 	"confab/app/bodies"
 	"confab/app/callback"
+	"confab/app/stream"
 	"confab/storage/storagetest"
 )
 
@@ -26,7 +27,11 @@ func newOutside(t *testing.T) (*App, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
 	a := &App{Options: Options{Log: slog.New(slog.NewTextHandler(log, nil))}, DB: storagetest.Open(t), metrics: newMetrics(), bodies: bodies.NewBudget(defaultBodyBudget)}
-	a.api = api.New(api.Options{DB: a.DB, Log: a.Log})
+	streams, err := stream.New(a.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.api = api.New(api.Options{DB: a.DB, Log: a.Log, Streams: streams})
 	t.Cleanup(a.api.Close)
 	return a, log
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
+
+	"confab/app/stream"
 )
 
 // A stop waits so long for requests and for jobs, at the same time. With what
@@ -72,6 +74,7 @@ func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      120 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    16 << 10,
+		ConnContext:       stream.WithConnection,
 		ConnState:         newWaitingConnections(maxWaitingConnections).observe,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}

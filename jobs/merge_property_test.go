@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"confab/app/api"
+	"confab/app/stream"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -40,8 +41,11 @@ type crowd struct {
 
 func newCrowd(w *world, seed uint64) *crowd {
 	c := &crowd{world: w, random: rand.New(rand.NewPCG(seed, 0)), asked: make(map[string]bool)}
+	streams, err := stream.New(w.db)
+	w.is.NoErr(err)
 	c.api = api.New(api.Options{
-		DB: w.db, Version: "test", Plans: map[string]api.Plan{"self_hosted": {API: true}}, DefaultPlan: "self_hosted",
+		Streams: streams,
+		DB:      w.db, Version: "test", Plans: map[string]api.Plan{"self_hosted": {API: true}}, DefaultPlan: "self_hosted",
 		Publisher: w.options.Publisher, Log: w.options.Log,
 	})
 	w.t.Cleanup(c.api.Close)

@@ -194,13 +194,31 @@ func (p *purge) deleteMessages(tx *storage.Tx, account int64, rows []storage.Row
 	return n, nil
 }
 
+// events deletes events organization by organization: they lie in that order.
 func (p *purge) events(ctx context.Context, what storage.PurgeScope, unfinished bool) error {
-	return p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
-		return rx.OldEvents(what, after, limit)
-	}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
-		n.Events, n.Deliveries, err = tx.DeleteEvents(rows, what.Before, unfinished)
-		return n, err
-	})
+	organizations := []int64{what.Organization}
+	if what.Organization == 0 {
+		err := p.db.View(ctx, func(rx *storage.Rx) (err error) {
+			organizations, err = rx.OrganizationKeys()
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+
+	for _, what.Organization = range organizations {
+		err := p.rows(ctx, func(rx *storage.Rx, after storage.Row, limit int) ([]storage.Row, error) {
+			return rx.OldEvents(what, after, limit)
+		}, func(tx *storage.Tx, rows []storage.Row) (n storage.PurgeCounts, err error) {
+			n.Events, n.Deliveries, err = tx.DeleteEvents(what.Organization, rows, what.Before, unfinished)
+			return n, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *purge) calls(ctx context.Context, what storage.PurgeScope) error {

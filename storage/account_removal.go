@@ -66,7 +66,7 @@ const (
 	eventsOfAccount = `
 		DELETE FROM events
 		WHERE id IN (` + someEvents + `)`
-	someEvents = `SELECT id FROM events WHERE account_id = ? ORDER BY rowid LIMIT ?`
+	someEvents = `SELECT id FROM events WHERE account_id = ? ORDER BY seq LIMIT ?`
 )
 
 // PurgeMessages deletes up to limit messages of an account, then its

@@ -282,5 +282,9 @@ func (c *caches) forget(changed tableSet) {
 	c.states.forget(changed)
 }
 
-// DropCaches drops what is kept in memory: another process changed the database.
-func (db *DB) DropCaches() { db.caches.forget(inAny) }
+// DropCaches drops what is kept in memory: another process changed the database, and
+// may have stored events.
+func (db *DB) DropCaches() {
+	db.caches.forget(inAny)
+	db.events.addAll()
+}

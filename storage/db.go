@@ -50,6 +50,7 @@ type DB struct {
 	turnTime  time.Duration
 	countStep stepSize
 	counts    *statsCounts
+	events    *EventSignal
 	close     func() error // disconnect, but only once
 
 	mu         sync.RWMutex // guards dispatcher
@@ -86,6 +87,7 @@ func Open(o Options) (*DB, error) {
 		turnTime:  turnTime,
 		countStep: stepSize{firstCount, longestCount},
 		counts:    newStatsCounts(),
+		events:    newEventSignal(),
 	}
 	if db.now == nil {
 		db.now = Now

@@ -29,14 +29,14 @@ func (rx *Rx) event(id string) (e Event, err error) {
 	return e, err
 }
 
-// Events lists up to limit events of an organization, oldest first.
+// Events lists up to limit events of an organization, in the order of their commits.
 func (rx *Rx) Events(organization int64, limit int) ([]Event, error) {
 	var all []Event
 	err := rx.list(&all, `
 		SELECT id, organization_id, account_id, type, source, event_id, payload, created_at
-		FROM events
+		FROM events INDEXED BY events_of_organization
 		WHERE organization_id = ?
-		ORDER BY created_at, id
+		ORDER BY seq
 		LIMIT ?`, organization, limit)
 	return all, err
 }
@@ -83,9 +83,10 @@ func (tx *Tx) InsertEventFor(e Event, subscription string) (Delivery, error) {
 }
 
 func (tx *Tx) insertEvent(e Event) error {
+	tx.signalEvents(e.OrganizationID)
 	_, err := tx.exec(`
-		INSERT INTO events (id, organization_id, account_id, type, source, event_id, payload, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, e.Payload, tx.Now)
+		INSERT INTO events (id, organization_id, account_id, type, source, event_id, created_at, payload)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, e.ID, e.OrganizationID, e.AccountID, e.Type, e.Source, e.EventID, tx.Now, e.Payload)
 	return err
 }
 

@@ -93,7 +93,7 @@ func TestFrozenRowsOutliveTheUpgrade(t *testing.T) {
 		after := contents(t, o.Path)
 		for table, rows := range before {
 			if table != "message_statuses" { // which became bits of their messages
-				is.Equal(len(after[table]), len(rows)) // a migration that deletes rows says so here
+				is.True(len(after[table]) >= len(rows)) // a migration that deletes rows says so here
 			}
 		}
 		is.Equal(column(t, o.Path, `SELECT reported FROM messages ORDER BY id`), []string{"0", "8"})

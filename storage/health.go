@@ -6,7 +6,7 @@ func (rx *Rx) NewestRow() (Time, error) {
 	err := rx.get(&newest, `
 		SELECT max(
 			coalesce((SELECT max(created_at) FROM api_log), 0),
-			coalesce((SELECT max(created_at) FROM events), 0),
+			coalesce((SELECT created_at FROM events ORDER BY seq DESC LIMIT 1), 0),
 			coalesce((SELECT created_at FROM messages WHERE number = (SELECT max(number) FROM messages)), 0))`)
 	return newest, err
 }

@@ -76,6 +76,9 @@ func fill(t *testing.T, method string, value reflect.Value) {
 		value.SetInt(5)
 	case reflect.Bool:
 		value.SetBool(true)
+	case reflect.Slice:
+		value.Set(reflect.MakeSlice(value.Type(), 1, 1))
+		fill(t, method, value.Index(0))
 	default:
 		t.Fatalf("%s takes a %s, which this test cannot make up", method, value.Type())
 	}
@@ -83,7 +86,7 @@ func fill(t *testing.T, method string, value reflect.Value) {
 
 // seeks matches a step that finds rows by an index, and either in the order of the
 // list, from where the page begins, or at most one: by a unique key.
-var seeks = regexp.MustCompile(`SEARCH \w+ USING (COVERING )?INDEX (\w+ \(.*(\(\w+,(id|\w+_id)\)[<>]\(\?,\?\)|AND id<\?\))|contacts_phone|contacts_bsuid|sqlite_autoindex_conversations_2)`)
+var seeks = regexp.MustCompile(`SEARCH \w+ USING (COVERING )?INDEX (\w+ \(.*(\(\w+,(id|\w+_id|type)\)[<>]\(\?,\?\)|AND id<\?\))|contacts_phone|contacts_bsuid|sqlite_autoindex_conversations_2)`)
 
 // plansOf tells how SQLite executes what a list runs.
 func plansOf(t *testing.T, db *storage.DB, m reflect.Method, args []reflect.Value) (plans map[string]string) {
@@ -170,6 +173,10 @@ var bestIndexes = map[string]string{
 	"Templates by Status Language":                  "templates_by_status",
 	"Templates by Language":                         "templates_of_account",
 	"Accounts by CustomerID":                        "accounts_of_organization",
+	"EventItems by":                                 "events_of_organization",
+	"EventItems by Types":                           "events_of_organization",
+	"EventItems by PhoneNumberID":                   "events_of_organization",
+	"EventItems by CreatedAfter CreatedBefore":      "events_of_organization",
 	"Deliveries by":                                 "deliveries_of_organization",
 	"Deliveries by SubscriptionID Status EventType": "deliveries_of_subscription",
 	"Deliveries by EventID":                         "deliveries_by_event_id",

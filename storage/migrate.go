@@ -17,7 +17,7 @@ import (
 )
 
 // SchemaVersion is what schema.sql describes; PRAGMA user_version holds a file's.
-const SchemaVersion = 6
+const SchemaVersion = 7
 
 // applicationID marks a file as ours: "cnfb" in PRAGMA application_id.
 const applicationID = 0x636e6662
@@ -154,6 +154,9 @@ func fillFile(conn *sqlx.DB, schema string, keyCheck []byte) error {
 		return err
 	}
 	if _, err := tx.Exec("INSERT INTO meta (name, value) VALUES (?, ?)", keyCheckName, keyCheck); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(newEpoch); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {

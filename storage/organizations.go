@@ -62,6 +62,13 @@ func (rx *Rx) Organizations() ([]Organization, error) {
 	return all, err
 }
 
+// OrganizationKeys lists the keys of all organizations, oldest first.
+func (rx *Rx) OrganizationKeys() ([]int64, error) {
+	var all []int64
+	err := rx.list(&all, `SELECT id FROM organizations ORDER BY id`)
+	return all, err
+}
+
 // InsertOrganization stores a new organization with its first team, and fills
 // in ids and times.
 func (tx *Tx) InsertOrganization(o *Organization) (Team, error) {

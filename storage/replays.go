@@ -13,6 +13,7 @@ func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
 	if err := tx.execOne(`UPDATE deliveries SET replayed = 1 WHERE id = ?`, earlier.ID); err != nil {
 		return Delivery{}, err
 	}
+	tx.signalEvents(earlier.OrganizationID)
 
 	d := Delivery{
 		ID: tx.NewID(PrefixDelivery), OrganizationID: earlier.OrganizationID, SubscriptionID: earlier.SubscriptionID,

@@ -16,8 +16,9 @@ type PurgeScope struct {
 // reads the places first and deletes the rows by them, so that looking for them
 // never takes the writer's time.
 type Row struct {
-	At Time   `db:"created_at"`
-	ID string `db:"id"`
+	At  Time   `db:"created_at"`
+	ID  string `db:"id"`
+	Seq int64  `db:"seq"` // of an event
 }
 
 // idList is the rows' ids as one argument of a statement, for json_each.
@@ -105,35 +106,6 @@ func (tx *Tx) deleteReceivedMedia(media []string) (sums []string, err error) {
 	return sums, err
 }
 
-// OldEvents lists events from before a time, oldest first.
-func (rx *Rx) OldEvents(p PurgeScope, after Row, limit int) ([]Row, error) {
-	var rows []Row
-	err := rx.list(&rows, `
-		SELECT created_at, id FROM events
-		WHERE created_at < ?1 AND (created_at, id) > (?2, ?3) AND (?4 = 0 OR organization_id = ?4) AND (?5 = 0 OR account_id = ?5)
-		ORDER BY created_at, id
-		LIMIT ?6`, p.Before, after.At, after.ID, p.Organization, p.Account, limit)
-	return rows, err
-}
-
-// DeleteEvents deletes the deliveries of events that were made before a time,
-// and the events that have none left: a replay may be younger than its event.
-// Deliveries that are still to be made go only with unfinished, and their jobs with
-// them. It returns how many there were of both.
-func (tx *Tx) DeleteEvents(rows []Row, before Time, unfinished bool) (events, deliveries int64, err error) {
-	deliveries, err = tx.deleteDeliveries(
-		`event IN (SELECT value FROM json_each(?)) AND created_at < ? AND (? OR status IN ('succeeded', 'dead'))`,
-		idList(rows), before, unfinished)
-	if err != nil {
-		return 0, 0, err
-	}
-
-	events, err = tx.exec(`
-		DELETE FROM events
-		WHERE id IN (SELECT value FROM json_each(?)) AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = events.id)`, idList(rows))
-	return events, deliveries, err
-}
-
 // OldAPICalls lists logged calls from before a time, oldest first. A call is an
 // organization's, never an account's.
 func (rx *Rx) OldAPICalls(p PurgeScope, after Row, limit int) ([]Row, error) {
@@ -206,6 +178,10 @@ func (p *PurgeCounts) Add(n PurgeCounts) {
 // accountsOf are the accounts that a purge is about.
 const accountsOf = `SELECT id FROM accounts WHERE (?2 = 0 OR organization_id = ?2) AND (?3 = 0 OR id = ?3)`
 
+// eventsPurged are the events that a purge is about, by the index of organizations.
+const eventsPurged = `e.organization_id IN (SELECT id FROM organizations WHERE ?2 = 0 OR id = ?2)
+	AND e.created_at < ?1 AND (?3 = 0 OR e.account_id = ?3)`
+
 // PurgeCounts counts what a purge finds. It reads all of it.
 func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
 	var n PurgeCounts
@@ -216,12 +192,12 @@ func (rx *Rx) CountPurge(p PurgeScope) (PurgeCounts, error) {
 			(SELECT count(*) FROM messages
 				WHERE account_id IN (`+accountsOf+`) AND created_at < ?1 AND `+nothingPending+`
 				AND EXISTS (SELECT 1 FROM media WHERE id = media_id AND origin = 'message')) AS media,
-			(SELECT count(*) FROM events e
-				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)
+			(SELECT count(*) FROM events e INDEXED BY events_of_organization
+				WHERE `+eventsPurged+`
 				AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = e.id
 					AND (created_at >= ?1 OR status IN ('pending', 'failed')))) AS events,
-			(SELECT count(*) FROM deliveries d JOIN events e ON e.id = d.event
-				WHERE e.created_at < ?1 AND (?2 = 0 OR e.organization_id = ?2) AND (?3 = 0 OR e.account_id = ?3)
+			(SELECT count(*) FROM events e INDEXED BY events_of_organization CROSS JOIN deliveries d ON d.event = e.id
+				WHERE `+eventsPurged+`
 				AND d.created_at < ?1 AND d.status IN ('succeeded', 'dead')) AS deliveries,
 			(SELECT count(*) FROM api_log WHERE created_at < ?1 AND (?2 = 0 OR organization_id = ?2) AND ?3 = 0) AS calls,
 			(SELECT count(*) FROM raw_callbacks WHERE created_at < ?1 AND `+rawCallbacksOf+`) AS raw_callbacks,

@@ -25,8 +25,7 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 	}{
 		"messages": {func(tx *storage.Tx) error { _, err := tx.OldMessages(1, 9, after, 10); return err },
 			"INDEX messages_of_account (account_id=? AND id>?)"},
-		"events":                    {func(tx *storage.Tx) error { _, err := tx.OldEvents(everybody, after, 10); return err }, "events_by_age ((created_at,id)>(?,?) AND created_at<?)"},
-		"events of an organization": {func(tx *storage.Tx) error { _, err := tx.OldEvents(org, after, 10); return err }, "events_by_age ((created_at,id)>(?,?) AND created_at<?)"},
+		"events": {func(tx *storage.Tx) error { _, err := tx.OldEvents(org, after, 10); return err }, "events_of_organization (organization_id=? AND seq>?)"},
 		"calls": {func(tx *storage.Tx) error { _, err := tx.OldAPICalls(everybody, after, 10); return err },
 			"api_log_by_age (created_at>? AND created_at<?)"},
 		"raw callbacks":   {func(tx *storage.Tx) error { _, err := tx.OldRawCallbacks(org, after, 10); return err }, "raw_callbacks_by_age"},
@@ -36,7 +35,7 @@ func TestPurgesSearchByAnIndex(t *testing.T) {
 		"threads of messages": {func(tx *storage.Tx) error { _, err := tx.UnreadLeft(1, rows, true); return err }, "messages USING INDEX messages_of_account (account_id=? AND id=?)"},
 		"unread that stay":    {func(tx *storage.Tx) error { _, err := tx.UnreadAfter("v", after, true, 10); return err }, "messages_of_conversation (conversation_id=?)"},
 		"mark unread":         {func(tx *storage.Tx) error { return tx.MarkUnread(map[string]storage.UnreadCount{"v": {}}) }, "conversations USING INDEX sqlite_autoindex_conversations_1 (id=?)"},
-		"delete events":       {func(tx *storage.Tx) error { _, _, err := tx.DeleteEvents(rows, 9, true); return err }, "deliveries_of_event (event=?)"},
+		"delete events":       {func(tx *storage.Tx) error { _, _, err := tx.DeleteEvents(1, rows, 9, true); return err }, "deliveries_of_event (event=?)"},
 		"delete calls":        {func(tx *storage.Tx) error { _, err := tx.DeleteAPICalls(rows); return err }, "api_log USING INTEGER PRIMARY KEY (rowid=?)"},
 		"delete callbacks":    {func(tx *storage.Tx) error { _, err := tx.DeleteRawCallbacks(rows); return err }, "raw_callbacks USING INTEGER PRIMARY KEY (rowid=?)"},
 	} {

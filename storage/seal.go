@@ -61,8 +61,10 @@ func (db *DB) Unseal(purpose string, sealed []byte) ([]byte, error) {
 }
 
 // DeriveKey makes a key for one use out of the master key, the same at each start.
-func (db *DB) DeriveKey(use string) []byte {
-	key, err := hkdf.Key(sha256.New, db.seal.master, nil, use, 32)
+func (db *DB) DeriveKey(use string) []byte { return deriveKey(db.seal.master, use) }
+
+func deriveKey(secret []byte, use string) []byte {
+	key, err := hkdf.Key(sha256.New, secret, nil, use, 32)
 	if err != nil {
 		panic("derive key: " + err.Error()) // only for lengths that SHA-256 cannot give
 	}

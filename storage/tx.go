@@ -152,8 +152,9 @@ type Tx struct {
 	// Now is when the transaction began: every row it writes carries this time.
 	Now Time
 
-	after  []func() // AfterCommit
-	undone []func() // OnUndo
+	after    []func() // AfterCommit
+	undone   []func() // OnUndo
+	happened []int64  // organizations that have new events: see signalEvents
 }
 
 // exec runs a statement and returns how many rows it changed.

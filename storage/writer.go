@@ -204,6 +204,7 @@ func (wr *writer) commit(batch []*write) {
 		if w.err != nil {
 			continue
 		}
+		wr.db.events.add(w.tx.happened...)
 		for _, f := range w.tx.after {
 			f()
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"confab/app/password"
+	"confab/app/stream"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -99,15 +101,24 @@ func (f *fixture) start() {
 		DB: db, Version: "test", Plans: map[string]Plan{"self_hosted": selfHosted}, DefaultPlan: "self_hosted",
 		Log:       slog.New(slog.NewTextHandler(f.log, nil)),
 		Passwords: password.NewHasher(), PasswordTries: password.NewThrottle(), ReadReceipts: true,
+		MaxStreams: 200,
 	}
 	f.upstream = &played{}
 	o.Accounts = f.upstream.accounts(f.t, db)
 	for _, change := range f.options {
 		change(&o)
 	}
+	if o.Streams, err = stream.New(db); err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	group.Go(func() { o.Streams.Run(ctx) })
 	api := New(o)
 	f.db, f.api = db, api
 	f.stop = sync.OnceFunc(func() {
+		stop()
+		group.Wait()
 		api.Close()
 		if err := db.Close(); err != nil {
 			f.t.Error(err)

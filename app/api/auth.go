@@ -31,12 +31,34 @@ func (s *Server) authenticate(r *request) error {
 		return fail(InvalidAPIKey, "There is no such API key.")
 	case err != nil:
 		return err
-	case p.Key.RevokedAt != 0:
-		return fail(RevokedAPIKey, "This API key was revoked.")
-	case p.Key.ExpiresAt != 0 && p.Key.ExpiresAt <= storage.Now():
-		return fail(ExpiredAPIKey, "This API key has expired.")
+	}
+	if err := checkKey(p.Key); err != nil {
+		return err
 	}
 
 	r.key, r.org, r.plan = p.Key, p.Organization, s.plan(p.Organization)
+	return nil
+}
+
+// checkKey refuses a key that was revoked or has expired.
+func checkKey(k storage.Key) error {
+	switch {
+	case k.RevokedAt != 0:
+		return fail(RevokedAPIKey, "This API key was revoked.")
+	case k.ExpiresAt != 0 && k.ExpiresAt <= storage.Now():
+		return fail(ExpiredAPIKey, "This API key has expired.")
+	}
+	return nil
+}
+
+// checkOrganization refuses an organization that is suspended, or whose plan has no API,
+// which the console does not need.
+func checkOrganization(o storage.Organization, plan Plan, console bool) error {
+	switch {
+	case o.SuspendedAt != 0:
+		return fail(OrganizationSuspended, "This organization is suspended.")
+	case !plan.API && !console:
+		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
+	}
 	return nil
 }

@@ -33,6 +33,9 @@ type openAPI struct {
 // open, because a new field is no breaking change; here they are closed, so that
 // no field goes out that the file does not have.
 var described = sync.OnceValue(func() openAPI {
+	for _, kind := range []string{"text/event-stream", "application/x-ndjson"} {
+		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.FileBodyDecoder)
+	}
 	var raw map[string]any
 	if err := json.Unmarshal(openAPIDocument, &raw); err != nil {
 		panic(err)

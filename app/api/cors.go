@@ -36,7 +36,7 @@ func (s *Server) cors(x *exchange) bool {
 	}
 
 	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-None-Match")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID")
 	h.Set("Access-Control-Max-Age", "7200")
 	x.WriteHeader(http.StatusNoContent)
 	return true

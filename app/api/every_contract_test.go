@@ -85,13 +85,15 @@ func (f *fixture) gets(t *testing.T, o owner, test func(t *testing.T, f *fixture
 
 func TestHeadWorksWhereverGetDoes(t *testing.T) {
 	f, ours, _ := serveEverything(t)
-	f.gets(t, ours, func(t *testing.T, f *fixture, _ route, path string) {
+	f.gets(t, ours, func(t *testing.T, f *fixture, rt route, path string) {
 		is := is.New(t)
 		get, head := f.callAs(ours.Secret, "GET", path, ""), f.callAs(ours.Secret, "HEAD", path, "")
 		is.True(get.status == 200 || get.status == 302)
 		is.Equal(head.status, get.status)
 		is.Equal(head.body, "")
-		is.Equal(get.header.Get("Content-Length"), strconv.Itoa(len(get.body)))
+		if rt.path != "/events/stream" { // which does not know it before
+			is.Equal(get.header.Get("Content-Length"), strconv.Itoa(len(get.body)))
+		}
 		for _, name := range []string{"Content-Length", "Content-Type", "ETag", "Location"} {
 			is.Equal(head.header.Get(name), get.header.Get(name))
 		}
@@ -115,6 +117,9 @@ func TestEveryRouteIgnoresQueriesThatItDoesNotKnow(t *testing.T) {
 		is := is.New(t)
 		plain := f.callAs(ours.Secret, "GET", path, "")
 		for _, query := range []string{"?unknown=1", "?LIMIT=0&Cursor=x", "?a=%zz&;", "?=&&"} {
+			if strings.Contains(path, "?") {
+				query = "&" + query[1:]
+			}
 			got := f.callAs(ours.Secret, "GET", path+query, "")
 			is.Equal(got.status, plain.status)
 			if !strings.HasSuffix(rt.path, "/stats") { // which tells the time

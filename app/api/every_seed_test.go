@@ -68,6 +68,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 		"webhook_subscriptions": hook.text("data.id"), "secrets": secrets[0].(map[string]any)["id"].(string),
 		"webhook_deliveries": must("POST", hooks+"/"+hook.text("data.id")+"/test", "").text("data.id"),
 	}
+	o.has["events"] = must("GET", "/events?limit=1", "").get("data").([]any)[0].(map[string]any)["id"].(string)
 	must("POST", "/"+o.number+"/contacts/"+person.ID+"/labels", attach(label))
 	must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/labels", attach(label))
 	return o
@@ -102,6 +103,9 @@ func (o owner) path(t testing.TB, rt route, other map[string]string) string {
 			t.Fatalf("%s: possess must make something for %s/%s", rt.path, before[i-1], part)
 		}
 		parts[i] = id
+	}
+	if rt.path == "/events/stream" {
+		return rt.path + "?wait=0" // others have an end of their own
 	}
 	return strings.Join(parts, "/")
 }

@@ -18,6 +18,8 @@ type exchange struct {
 	status  int
 	failure error  // why it was refused
 	made    string // the id of what a POST made
+
+	isRecorded bool // in the logs, before it has ended
 }
 
 // WriteHeader remembers the status for the logs.
@@ -113,12 +115,10 @@ func (s *Server) answer(x *exchange) (rep reply, err error) {
 
 // admit checks what the organization and its plan allow, and the rate limit.
 func (s *Server) admit(r *request) error {
-	switch {
-	case r.org.SuspendedAt != 0:
-		return fail(OrganizationSuspended, "This organization is suspended.")
-	case r.user == nil && !r.plan.API:
-		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
-	case r.user != nil && r.user.Role != storage.RoleAdmin && !r.route.has(agents):
+	if err := checkOrganization(r.org, r.plan, r.user != nil); err != nil {
+		return err
+	}
+	if r.user != nil && r.user.Role != storage.RoleAdmin && !r.route.has(agents) {
 		return fail(PermissionDenied, "Only admins of the organization may do this.")
 	}
 
@@ -133,8 +133,13 @@ func (s *Server) admit(r *request) error {
 }
 
 // record logs the finished call: in the API log, for the metrics, and in the server's
-// log, there with the cause if the fault is our own.
+// log, there with the cause if the fault is our own. A stream is recorded when it begins.
 func (s *Server) record(x *exchange) {
+	if x.isRecorded {
+		return
+	}
+	x.isRecorded = true
+
 	r := x.request
 	took := time.Since(r.began)
 

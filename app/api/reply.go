@@ -21,8 +21,9 @@ type reply struct {
 	list     *listBody // or a page
 	body     []byte    // or, and once rendered, the exact bytes
 	etag     string
-	location string // of a redirect
-	secret   bool   // shows something once: sealed where it is remembered
+	location string          // of a redirect
+	secret   bool            // shows something once: sealed where it is remembered
+	stream   func(*exchange) // or writes an answer that has no end
 
 	unchanged bool // nothing was done: not recorded in the audit log
 
@@ -223,6 +224,11 @@ func appendView(b []byte, v any) ([]byte, error) {
 
 // send writes the reply; if If-None-Match matches, only 304 and the ETag.
 func (rep reply) send(x *exchange) {
+	if rep.stream != nil {
+		rep.stream(x)
+		return
+	}
+
 	h := x.Header()
 	if rep.replayed {
 		h.Set("Idempotent-Replayed", "true")

@@ -69,6 +69,10 @@ func (s *Server) routes() []route {
 		{"GET", "/webhook_deliveries/:id/attempts", s.listAttempts, 0, nil},
 		{"POST", "/webhook_deliveries/:id/replay", s.replayDelivery, 0, s.findDelivery},
 
+		{"GET", "/events", s.listEvents, 0, nil},
+		{"GET", "/events/stream", s.streamEvents, namedAction, nil},
+		{"GET", "/events/:id", s.getEvent, 0, nil},
+
 		{"GET", "/customers", s.listCustomers, customers, nil},
 		{"POST", "/customers", s.createCustomer, creates | customers, nil},
 		{"GET", "/customers/:id", s.getCustomer, customers, nil},
@@ -130,31 +134,54 @@ func (s *Server) mount(routes []route) { s.v1 = newTable(routes) }
 
 func newTable(routes []route) *table {
 	t := &table{organization: httprouter.New(), number: httprouter.New()}
+	places := make(map[string]*place)
 	for _, rt := range routes {
 		path, only := rt.path, ""
 		if rt.has(namedAction) {
 			path, only = rt.routerPath()
 		}
 
-		// The router's handle only records the route; pipeline.go runs the handler.
-		setRoute := func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
-			if only == "" || params.ByName("id") == only {
-				r := w.(*exchange).request
-				r.route, r.params = &rt, params
+		at := places[rt.method+path]
+		if at == nil {
+			at = &place{named: make(map[string]*route)}
+			places[rt.method+path] = at
+			router := t.routerOf(rt.path)
+			router.Handle(rt.method, path, at.setRoute)
+			if rt.method == http.MethodGet {
+				router.Handle(http.MethodHead, path, at.setRoute)
 			}
 		}
 
-		router := t.routerOf(rt.path)
-		router.Handle(rt.method, path, setRoute)
-		if rt.method == http.MethodGet {
-			router.Handle(http.MethodHead, path, setRoute)
+		if only == "" {
+			at.other = &rt
+		} else {
+			at.named[only] = &rt
 		}
-
 		if rt.has(public) {
 			t.publicPaths = append(t.publicPaths, rt.path)
 		}
 	}
 	return t
+}
+
+// place is what the router holds under a path: a route, and named actions in the place
+// of its id.
+type place struct {
+	named map[string]*route
+	other *route // nil if there are only named ones
+}
+
+// setRoute is the router's handle. It only records the route; pipeline.go runs the
+// handler.
+func (p *place) setRoute(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
+	rt := p.other
+	if named := p.named[params.ByName("id")]; named != nil {
+		rt = named
+	}
+	if rt != nil {
+		r := w.(*exchange).request
+		r.route, r.params = rt, params
+	}
 }
 
 // routerPath is the path under which the router holds a named action: with :id in the

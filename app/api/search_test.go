@@ -141,6 +141,7 @@ func TestReadsOfOneResourceNeverWaitForLists(t *testing.T) {
 		}
 		isList["/webhook_deliveries/:id/attempts"] = false // there are a few
 		isList["/webhook_subscriptions/:id/stats"] = true  // which count
+		isList["/events/stream"] = true                    // which reads page after page
 
 		endLists, endSearches := f.occupy(f.db.List, 77), f.occupy(f.db.Search, 77)
 		f.db.DropCaches() // so that keys and numbers have to be read too

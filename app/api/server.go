@@ -35,6 +35,7 @@ import (
 	"time"
 
 	"confab/app/password"
+	"confab/app/stream"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
 	"confab/jobs/provisioning"
@@ -77,6 +78,9 @@ type Options struct {
 	PasswordTries *password.Throttle
 	// ReadReceipts tells the people who wrote when somebody reads it in the console.
 	ReadReceipts bool
+	// Streams are those who follow events, of whom there may be MaxStreams.
+	Streams    *stream.Hub
+	MaxStreams int
 	// PageBytes is how many bytes a page of a list may have; 0 for the default.
 	PageBytes int
 	Log       *slog.Logger
@@ -104,6 +108,7 @@ type Server struct {
 	strangers  *strangerQuota
 	calls      *callLog
 	cursors    *cursorCodec
+	streams    *stream.Class
 	largePages chan struct{} // a place for each large page that may be under way
 }
 
@@ -118,6 +123,7 @@ func New(o Options) *Server {
 		calls:     newCallLog(o.DB, o.Log, strangers),
 		cursors:   newCursorCodec(o.DB.DeriveKey("cursor")),
 
+		streams:    o.Streams.NewClass("api", o.MaxStreams, maxOrganizationStreams),
 		largePages: make(chan struct{}, maxLargePages),
 	}
 	s.mount(s.routes())

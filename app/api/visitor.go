@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -16,6 +17,19 @@ const ConsolePath = "/console/api"
 type Visitor struct {
 	storage.SignedIn
 	Refused error
+	// Find finds the session again, for streams: sign-out, a changed role and the like
+	// take effect while they are open.
+	Find func(context.Context) (storage.SignedIn, error)
+}
+
+// mayGoOn tells whether a stream of the person may go on: signed in, with the role that it
+// had. What cannot be found out for the moment does not end it.
+func (v *Visitor) mayGoOn(ctx context.Context) bool {
+	now, err := v.Find(ctx)
+	if err != nil {
+		return asError(err).Code != SessionRequired
+	}
+	return now.User.Role == v.User.Role && checkOrganization(now.Organization, Plan{}, true) == nil
 }
 
 // checkDoors refuses a request that must not reach the API at all, whatever it asks for.

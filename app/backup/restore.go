@@ -88,6 +88,11 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 		return out, err
 	}
 
+	// What is given out again after the backup was made must not be taken for what
+	// clients have seen before.
+	if err := storage.BeginEpoch(filepath.Join(temp, archiveDatabase)); err != nil {
+		return out, err
+	}
 	return out, o.moveIntoPlace(temp)
 }
 

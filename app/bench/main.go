@@ -104,6 +104,7 @@ var parts = []part{
 	{"drain", (*bench).drain},
 	{"fairness", (*bench).fairness},
 	{"reading", (*bench).reading},
+	{"streams", (*bench).streams},
 	{"growth", (*bench).growth},
 	{"purge", (*bench).purge},
 }

@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/spf13/cobra"
 
 	"confab/jobs/guard"
@@ -26,12 +28,12 @@ type forwarder struct {
 
 // forwarder makes one if --forward-to is given. A secret that it had to generate
 // is printed.
-func (o listenOptions) forwarder(cmd *cobra.Command, s *store) (*forwarder, error) {
+func (o listenOptions) forwarder(cmd *cobra.Command, secrets *secretReader, timeout time.Duration) (*forwarder, error) {
 	if o.forwardTo == nil {
 		return nil, nil
 	}
 
-	secret, err := newSecretReader(cmd.InOrStdin()).read("secret", o.secret, webhookSecretVariable)
+	secret, err := secrets.read("secret", o.secret, webhookSecretVariable)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +48,6 @@ func (o listenOptions) forwarder(cmd *cobra.Command, s *store) (*forwarder, erro
 	// Unlike the URL of a subscription, this one is typed by an operator, who may
 	// call every address that this machine can reach.
 	everywhere := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
-	timeout := s.config.Webhooks.Timeout
 	transport := guardedTransport{guard.New(guard.Options{AllowInsecure: true, Allow: everywhere, Timeout: timeout})}
 	return &forwarder{
 		client: webhook.Client{Transport: transport, Timeout: timeout},
@@ -72,11 +73,11 @@ func (v forwardView) String() string {
 
 // post sends an event once. Where it has a delivery, that one's id is used, so
 // that both carry the same headers.
-func (f *forwarder) post(ctx context.Context, s *store, h storage.FeedEvent) *forwardView {
+func (f *forwarder) post(ctx context.Context, h sentItem) *forwardView {
 	if f == nil {
 		return nil
 	}
-	id := s.NewID(storage.PrefixDelivery)
+	id := storage.PrefixDelivery + ulid.Make().String()
 	if h.DeliveryID != nil {
 		id = *h.DeliveryID
 	}

@@ -8,27 +8,28 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"confab/app/config"
 	"confab/app/datadir"
+	"confab/app/stream"
 	"confab/storage"
 )
 
-const (
-	listenInterval = 100 * time.Millisecond // between two reads of new events
-	listenBatch    = 100
-)
+// apiKeyVariable is set by 'sandbox exec', among others.
+const apiKeyVariable = "CONFAB_API_KEY"
 
 // listenOptions are the flags of listen.
 type listenOptions struct {
 	org       string
 	events    []string
+	after     string
 	forwardTo *url.URL
 	secret    string
 	asJSON    bool
+	url       *url.URL
+	apiKey    string
 }
 
 func (e *env) listen() *cobra.Command {
@@ -39,30 +40,33 @@ func (e *env) listen() *cobra.Command {
 		Long: "Print a line for each event as it happens, replays too, until interrupted. With --forward-to each is\n" +
 			"also posted to a URL, with the headers and the signature of a webhook: the secret is --secret,\n" +
 			"$" + webhookSecretVariable + ", or generated and printed. It needs no subscription and creates none.\n\n" +
-			"A server must run on the data directory. Without --data-dir and without a server on ./confab-data it is\n" +
-			defaultSandboxDir + ".",
+			"It follows the server on the data directory, with the events of all organizations. Without --data-dir and\n" +
+			"without a server on ./confab-data that is " + defaultSandboxDir + ". With --url it follows a server anywhere, with an API\n" +
+			"key: --api-key or $" + apiKeyVariable + "; then it prints what that key's organization gets, and no replays.\n\n" +
+			"When the connection is lost, it comes back and goes on where it was: nothing is missed that is still kept.",
 		Example: "  confab listen\n" +
 			"  confab listen --forward-to http://localhost:3000/hooks --events message.received,message.status\n" +
-			"  confab listen --json | jq .payload",
+			"  confab listen --after oldest --json | jq .payload\n" +
+			"  confab listen --url https://chat.example.com/v1 --api-key -",
 		Args: arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
-			if err := e.requireServer(cmd); err != nil {
-				return err
+			err := e.streamEvents(cmd, o)
+			if cmd.Context().Err() != nil {
+				return nil // an interrupt is the way to end it
 			}
-			return e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
-				err := s.streamEvents(cmd, o)
-				if cmd.Context().Err() != nil {
-					return nil // an interrupt is the way to end it
-				}
-				return err
-			})(cmd, nil)
+			return err
 		}),
 	}
 
 	optionalOrg(cmd, &o.org)
 	parsedFlag(cmd, &o.events, "events", "only these `types`, separated by commas", parseEventTypes)
+	parsedFlag(cmd, &o.events, "types", "the same as --events, `types` separated by commas", parseEventTypes)
+	parsedFlag(cmd, &o.after, "after",
+		"begin behind this `position` or event id, or with oldest at the oldest that is kept (default: now)", parseText)
 	parsedFlag(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
 	parsedFlag(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
+	parsedFlag(cmd, &o.url, "url", "follow the server with this base `URL`, /v1 included", parseEndpoint)
+	parsedFlag(cmd, &o.apiKey, "api-key", "API `key` for --url; - reads it from standard input", parseText)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object a line")
 	return cmd
 }
@@ -82,103 +86,132 @@ func parseEventTypes(s string) ([]string, error) {
 	return names, nil
 }
 
-// requireServer makes sure that a server runs on the data directory: without one
-// there are no events to wait for. Where the directory is the default and has no
-// server, --data-dir is set to the sandbox's if that runs.
-func (e *env) requireServer(cmd *cobra.Command) error {
+// servedDir finds the data directory on which a server runs: without one there are no
+// events to wait for. Where the directory is the default and has no server, it is the
+// sandbox's if that runs.
+func (e *env) servedDir(cmd *cobra.Command) (datadir.Dir, error) {
 	c, err := e.settings(cmd, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 
-	served, err := datadir.Dir(c.DataDir).IsServed()
+	dir := datadir.Dir(c.DataDir)
+	served, err := dir.IsServed()
 	if err != nil || served {
-		return err
+		return dir, err
 	}
 
 	if c.DataDir == config.Default().DataDir {
 		if sandbox, err := datadir.Dir(defaultSandboxDir).IsServed(); err == nil && sandbox {
-			return cmd.Flags().Set("data-dir", defaultSandboxDir)
+			return defaultSandboxDir, nil
 		}
 	}
 
-	return fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', "+
+	return "", fmt.Errorf("no server runs on %s, so nothing happens there: start one with 'confab serve' or 'confab sandbox', "+
 		"or choose its directory with --data-dir", c.DataDir)
 }
 
-// streamEvents prints and forwards every event that is stored from now on, until
-// the command is interrupted. It reads the database at short intervals: the
-// server runs in another process.
-func (s *store) streamEvents(cmd *cobra.Command, o listenOptions) error {
-	ctx := cmd.Context()
-	forward, err := o.forwarder(cmd, s)
+// streamEvents prints and forwards events until the command is interrupted.
+func (e *env) streamEvents(cmd *cobra.Command, o listenOptions) error {
+	secrets := newSecretReader(cmd.InOrStdin())
+	client, err := e.eventClient(cmd, o, secrets)
+	if err != nil {
+		return err
+	}
+	settings, err := e.settings(cmd, nil)
+	if err != nil {
+		return err
+	}
+	forward, err := o.forwarder(cmd, secrets, settings.Webhooks.Timeout)
 	if err != nil {
 		return err
 	}
 
-	var (
-		mark  storage.FeedPosition
-		owner int64 // organization; 0 is all
-	)
-	err = s.View(ctx, func(rx *storage.Rx) (err error) {
-		if o.org != "" {
-			found, err := organization(rx, o.org)
-			if err != nil {
-				return err
-			}
-			owner = found.ID
-		}
-		mark, err = rx.LastFeedPosition()
-		return err
-	})
-	if err != nil {
-		return err
-	}
-
-	fmt.Fprintln(cmd.ErrOrStderr(), "Listening. Ctrl-C ends it.")
-	tick := time.NewTicker(listenInterval)
-	defer tick.Stop()
-
-	for {
-		if mark, err = s.printNewEvents(ctx, mark, owner, o, forward, cmd.OutOrStdout()); err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	client.notify = func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
+	return client.follow(ctx, func(one sentEvent) error { return o.handle(ctx, one, forward, out, client.notify) })
 }
 
-// printNewEvents prints and forwards the events after the mark, and returns the
-// mark of the last.
-func (s *store) printNewEvents(
-	ctx context.Context, mark storage.FeedPosition, owner int64, o listenOptions, forward *forwarder, out io.Writer,
-) (storage.FeedPosition, error) {
-	for {
-		var some []storage.FeedEvent
-		err := s.View(ctx, func(rx *storage.Rx) (err error) {
-			some, mark, err = rx.FeedEvents(mark, owner, listenBatch)
-			return err
-		})
-		if err != nil {
-			return mark, err
-		}
-
-		for _, h := range some {
-			if len(o.events) > 0 && !slices.Contains(o.events, h.Type) {
-				continue
-			}
-			if err := o.print(out, h, forward.post(ctx, s, h)); err != nil {
-				return mark, err
-			}
-		}
-
-		if len(some) < listenBatch {
-			return mark, nil
-		}
+// eventClient makes the client of a server that --url names, or of the one on the data
+// directory.
+func (e *env) eventClient(cmd *cobra.Command, o listenOptions, secrets *secretReader) (*eventClient, error) {
+	query := make(url.Values)
+	if o.after != "" {
+		query.Set(datadir.EventsAfter, o.after)
 	}
+	for _, name := range o.events {
+		query.Add(datadir.EventsType, name)
+	}
+
+	if o.url == nil {
+		if o.apiKey != "" {
+			return nil, usage("--api-key needs --url")
+		}
+		if o.org != "" {
+			query.Set(datadir.EventsOrganization, o.org)
+		}
+		dir, err := e.servedDir(cmd)
+		return newControlEventClient(dir, query), err
+	}
+
+	if o.org != "" {
+		return nil, usage("--org cannot be used with --url: the API key decides")
+	}
+	key, err := secrets.read("api-key", o.apiKey, apiKeyVariable)
+	if err == nil && key == "" {
+		err = usage("--url needs an API key: --api-key or $%s", apiKeyVariable)
+	}
+	return newAPIEventClient(o.url, key, query), err
+}
+
+// sentItem is an event as the server sends it.
+type sentItem struct {
+	ID             string          `json:"id"`
+	Type           string          `json:"type"`
+	Source         string          `json:"source"`
+	EventID        string          `json:"event_id"`
+	PhoneNumberID  *string         `json:"phone_number_id"`
+	OrganizationID *string         `json:"organization_id"`
+	DeliveryID     *string         `json:"delivery_id"`
+	ReplayedFrom   *string         `json:"replayed_from"`
+	CreatedAt      storage.Time    `json:"created_at"`
+	Payload        json.RawMessage `json:"payload"`
+}
+
+// handle prints and forwards one event.
+func (o listenOptions) handle(
+	ctx context.Context, sent sentEvent, forward *forwarder, out io.Writer, notify func(string),
+) error {
+	if sent.event == "gap" {
+		return o.printGap(out, sent, notify)
+	}
+
+	var item sentItem
+	if err := json.Unmarshal(sent.data, &item); err != nil {
+		return fmt.Errorf("the server sent something else than an event: %w", err)
+	}
+	return o.print(out, item, sent.id, forward.post(ctx, item))
+}
+
+// printGap says that events are missing.
+func (o listenOptions) printGap(out io.Writer, sent sentEvent, notify func(string)) error {
+	var gap stream.Gap
+	if err := json.Unmarshal(sent.data, &gap); err != nil {
+		return fmt.Errorf("the server sent a gap that cannot be read: %w", err)
+	}
+	if o.asJSON {
+		return printLine(out, gapView{Object: "gap", Gap: gap, Position: sent.id})
+	}
+
+	notify("Events are missing here: " + gap.Explain())
+	return nil
+}
+
+// gapView is a gap as --json prints it.
+type gapView struct {
+	Object string `json:"object"`
+	stream.Gap
+	Position string `json:"position"`
 }
 
 // eventView is an event as --json prints it.
@@ -188,41 +221,50 @@ type eventView struct {
 	Type           string          `json:"type"`
 	Source         string          `json:"source"`
 	EventID        string          `json:"event_id"`
-	OrganizationID string          `json:"organization_id"`
+	OrganizationID *string         `json:"organization_id"`
 	DeliveryID     *string         `json:"delivery_id"`
 	ReplayedFrom   *string         `json:"replayed_from"`
+	PhoneNumberID  *string         `json:"phone_number_id"`
 	CreatedAt      storage.Time    `json:"created_at"`
+	Position       string          `json:"position"` // for --after
 	Forwarded      *forwardView    `json:"forwarded,omitempty"`
 	Payload        json.RawMessage `json:"payload"`
 }
 
 // print writes the line of one event.
-func (o listenOptions) print(out io.Writer, h storage.FeedEvent, forwarded *forwardView) error {
+func (o listenOptions) print(out io.Writer, item sentItem, position string, forwarded *forwardView) error {
 	if o.asJSON {
-		line := json.NewEncoder(out)
-		line.SetEscapeHTML(false)
-		return line.Encode(eventView{
+		return printLine(out, eventView{
 			Object:         "event",
-			ID:             h.ID,
-			Type:           h.Type,
-			Source:         h.Source,
-			EventID:        h.EventID,
-			OrganizationID: h.OrganizationPublicID,
-			DeliveryID:     h.DeliveryID,
-			ReplayedFrom:   h.ReplayedFrom,
-			CreatedAt:      h.CreatedAt,
+			ID:             item.ID,
+			Type:           item.Type,
+			Source:         item.Source,
+			EventID:        item.EventID,
+			OrganizationID: item.OrganizationID,
+			DeliveryID:     item.DeliveryID,
+			ReplayedFrom:   item.ReplayedFrom,
+			PhoneNumberID:  item.PhoneNumberID,
+			CreatedAt:      item.CreatedAt,
+			Position:       position,
 			Forwarded:      forwarded,
-			Payload:        h.Payload,
+			Payload:        item.Payload,
 		})
 	}
 
-	line := fmt.Sprintf("%s  %-28s  %s", h.CreatedAt.Std().Local().Format("15:04:05"), h.Type, printable(h.EventID))
-	if h.ReplayedFrom != nil {
-		line += "  replay of " + *h.ReplayedFrom
+	line := fmt.Sprintf("%s  %-28s  %s", item.CreatedAt.Std().Local().Format("15:04:05"), printable(item.Type), printable(item.EventID))
+	if item.ReplayedFrom != nil {
+		line += "  replay of " + printable(*item.ReplayedFrom)
 	}
 	if forwarded != nil {
 		line += "  → " + forwarded.String()
 	}
 	_, err := fmt.Fprintln(out, line)
 	return err
+}
+
+// printLine prints JSON on one line.
+func printLine(out io.Writer, v any) error {
+	line := json.NewEncoder(out)
+	line.SetEscapeHTML(false)
+	return line.Encode(v)
 }

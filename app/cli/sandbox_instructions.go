@@ -34,6 +34,11 @@ See what reached the provider, and let her write again:
 %s
   %s
 
+Follow what happens, as it happens:
+
+  curl -N '%s/events/stream?after=oldest' \
+    -H 'Authorization: Bearer %s'
+
 Who are you to the API?
 
   curl %s/me \
@@ -44,7 +49,7 @@ Ctrl-C stops it. All is kept for the next start, the key too; --fresh starts ove
 		samplePersonName, samplePerson, sampleGreeting,
 		curlSend(s.BaseURL, s.PhoneNumberID, s.APIKey, "chat", `"type": "text", "text": {"body": "Hello Ana, how can I help?"}`),
 		curlMessages(s.SimulatorURL, b.token), triggerCommand(b.dir, defaultSandboxDir),
-		s.BaseURL, s.APIKey)
+		s.BaseURL, s.APIKey, s.BaseURL, s.APIKey)
 }
 
 // curlSend is the command that sends a message to the sample person, through our

@@ -197,7 +197,12 @@ func curls(ts *testscript.TestScript, _ bool, args []string) {
 		if len(words) < 2 || words[0] != "curl" {
 			continue
 		}
-		req, err := http.NewRequest("GET", words[1], nil)
+		url := words[1]
+		if url == "-N" { // a stream, which would not end
+			words = words[1:]
+			url = strings.Trim(words[1], "'") + "&wait=0"
+		}
+		req, err := http.NewRequest("GET", url, nil)
 		ts.Check(err)
 		for i := 2; i+1 < len(words); i += 2 {
 			value := strings.Trim(words[i+1], "'")

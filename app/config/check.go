@@ -52,6 +52,7 @@ func checks() map[string]check {
 		"server.tls_domains":     everyItem(domain),
 		"server.metrics_listen":  optional(address),
 		"server.trusted_proxies": anything,
+		"server.max_streams":     between(0, 10_000),
 
 		"storage.synchronous": oneOf("full", "normal"),
 		"storage.readers":     between(0, 1000),

@@ -53,6 +53,7 @@ type Server struct {
 	TLSDomains     []string       `koanf:"tls_domains"`
 	MetricsListen  string         `koanf:"metrics_listen"` // empty: /metrics answers loopback clients only
 	TrustedProxies []netip.Prefix `koanf:"trusted_proxies"`
+	MaxStreams     int            `koanf:"max_streams"` // of events, open at once
 }
 
 // Storage is how the database is opened.
@@ -117,7 +118,7 @@ type Console struct {
 func Default() Config {
 	return Config{
 		DataDir: "./confab-data",
-		Server:  Server{Listen: "127.0.0.1:8080"},
+		Server:  Server{Listen: "127.0.0.1:8080", MaxStreams: 200},
 		Storage: Storage{Synchronous: "full"},
 		Provider: Provider{
 			BaseURL:           "https://graph.facebook.com",

@@ -35,6 +35,7 @@ func samples() []sample {
 		{"server.tls_domains", `["a.example.com"]`, "a.example.com", []string{"a.example.com"}},
 		{"server.metrics_listen", `":9090"`, ":9090", ":9090"},
 		{"server.trusted_proxies", `["10.0.0.0/8", "::1"]`, "10.0.0.0/8,::1", prefixes("10.0.0.0/8", "::1/128")},
+		{"server.max_streams", `5`, "5", 5},
 
 		{"storage.synchronous", `"normal"`, "normal", "normal"},
 		{"storage.readers", `4`, "4", 4},

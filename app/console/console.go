@@ -19,6 +19,7 @@
 package console
 
 import (
+	"context"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -161,5 +162,6 @@ func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
 	default:
 		who.SignedIn, who.Refused = c.findSession(r)
 	}
+	who.Find = func(ctx context.Context) (storage.SignedIn, error) { return c.findSession(r.WithContext(ctx)) }
 	c.API.ServeConsole(w, r, who)
 }

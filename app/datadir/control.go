@@ -25,7 +25,8 @@ import (
 //
 //   - The server listens on confab.sock in the directory, from Run until it stops.
 //     Only the user who runs it may connect (mode 0600).
-//   - A command POSTs one request for each connection; the paths are below.
+//   - A command makes one request for each connection, by POST unless it only reads; the
+//     paths are below.
 //   - Whether a server runs is known by the lock, not by the socket: a killed server
 //     leaves its socket behind. While a server starts or stops it holds the lock and
 //     does not answer, so a command tries again until one of the two changes.
@@ -37,6 +38,14 @@ const (
 	CommandAddress   = "/address"          // where the server listens; answers a ServerAddress
 	CommandCancelJob = "/jobs/{id}/cancel" // break off a job; see CancelJob
 	CommandPurge     = "/purge"            // delete old data: a storage.PurgeScope; answers lines of PurgeProgress
+	CommandEvents    = "/events/stream"    // follow events, by GET; answers server-sent events
+)
+
+// Parameters of CommandEvents. The header Last-Event-ID is honoured too.
+const (
+	EventsOrganization = "organization" // its public id; without it the events of all
+	EventsType         = "type"         // may be given several times
+	EventsAfter        = "after"        // a position, the id of an event, or oldest
 )
 
 // CancelJob returns the command that breaks off a job.
@@ -193,18 +202,12 @@ func notListening(err error) bool {
 // post sends one command to the control socket, with a body or without. The answer
 // goes to read, unless that is nil.
 func (d Dir) post(ctx context.Context, command string, body io.Reader, read func(io.Reader) error) error {
-	path, done, err := d.socket()
-	if err != nil {
-		return err
-	}
-	defer done()
-
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://confab"+command, body)
 	if err != nil {
 		return err
 	}
 
-	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	conn, err := d.Dial(ctx)
 	if err != nil {
 		return fmt.Errorf("the running server did not answer: %w", err)
 	}
@@ -226,6 +229,16 @@ func (d Dir) post(ctx context.Context, command string, body io.Reader, read func
 		return nil
 	}
 	return read(res.Body)
+}
+
+// Dial connects to the control socket.
+func (d Dir) Dial(ctx context.Context) (net.Conn, error) {
+	path, done, err := d.socket()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return (&net.Dialer{}).DialContext(ctx, "unix", path)
 }
 
 // roundTrip makes one request over a connection. It does not use http.Transport,

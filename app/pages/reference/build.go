@@ -63,8 +63,11 @@ type example struct {
 	value *node
 }
 
-// newExample makes an example of a value.
+// newExample makes an example of a value. A text is shown as it is: it is no JSON.
 func newExample(title string, value *node) example {
+	if text, ok := value.value.(string); ok {
+		return example{Title: title, Plain: text, value: value}
+	}
 	return example{Title: title, Plain: indentJSON(value), HTML: highlightJSON(value), value: value}
 }
 

@@ -134,6 +134,13 @@ func (b *builder) answer(status string, response *node) (answer, []example, erro
 	}
 
 	shown, err := b.examples(content)
+	at.get("content").each(func(contentType string, other *node) {
+		if err == nil && contentType != "application/json" {
+			var more []example
+			more, err = b.examples(other)
+			shown = append(shown, more...)
+		}
+	})
 	for i := range shown {
 		b.keepSample(a, shown[i].value)
 		shown[i].Title = status + " · " + shown[i].Title

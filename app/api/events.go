@@ -1,0 +1,71 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+
+	"confab/app/stream"
+	"confab/jobs/event"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// viewEvent is an event as the API shows it, in lists, alone and in streams.
+func viewEvent(e storage.EventItem) stream.Item { return stream.Item(e) }
+
+// eventFilters reads the filters that lists and streams of events share.
+func eventFilters(r *request) (f storage.EventFilter, q filters) {
+	q = filters{values: r.query()}
+	f.PhoneNumberID = q.matching("phone_number_id", provider.PhoneNumberID, "must be 6 to 20 digits")
+
+	for _, list := range q.values["type"] {
+		for name := range strings.SplitSeq(list, ",") {
+			if !event.IsType(name) && q.err == nil {
+				q.err = errEventType("type")
+			}
+			f.Types = append(f.Types, name)
+		}
+	}
+	return f, q
+}
+
+// listEvents handles GET /v1/events.
+func (s *Server) listEvents(r *request) (reply, error) {
+	f, values := eventFilters(r)
+	f.CreatedAfter, f.CreatedBefore = values.after("created_after"), values.before("created_before")
+	if values.err != nil {
+		return reply{}, values.err
+	}
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("events %#v", f))
+	if err != nil {
+		return reply{}, err
+	}
+
+	var rows []storage.EventItem
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
+		rows, q.reached, err = rx.Within(q.budget).EventItems(r.org.ID, f, q.after, q.fetch())
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+
+	key := func(e storage.EventItem) storage.After { return storage.After{Key: storage.Time(e.Seq)} }
+	return page(s, q, rows, key, viewEvent)
+}
+
+// getEvent handles GET /v1/events/:id.
+func (s *Server) getEvent(r *request) (reply, error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixEvent, id) {
+		return reply{}, notFound()
+	}
+
+	var e storage.EventItem
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		e, err = rx.EventItem(r.org.ID, id)
+		return err
+	})
+	return ok(viewEvent(e)), err
+}

@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"confab/app/datadir"
+)
+
+const (
+	// firstReconnect is the pause before the first try to connect again; each further one
+	// is twice as long, up to longestReconnect.
+	firstReconnect   = 250 * time.Millisecond
+	longestReconnect = 10 * time.Second
+	// silenceTimeout is how long a server may say nothing. It tells its position more
+	// often.
+	silenceTimeout = 45 * time.Second
+)
+
+// sentEvent is one block of an event stream.
+type sentEvent struct {
+	id    string // the position; it stays until another is told
+	event string
+	data  []byte
+}
+
+// eventClient follows the events of a server. It connects again when the connection is
+// lost, and goes on behind the last position that it was told.
+type eventClient struct {
+	http   http.Client
+	url    string
+	key    string // "" over the control socket
+	last   string // the last position
+	notify func(text string)
+}
+
+// newControlEventClient follows the server on a data directory.
+func newControlEventClient(dir datadir.Dir, query url.Values) *eventClient {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return dir.Dial(ctx) }
+	return &eventClient{
+		http: http.Client{Transport: &http.Transport{DialContext: dial}},
+		url:  "http://confab" + datadir.CommandEvents + "?" + query.Encode(),
+	}
+}
+
+// newAPIEventClient follows the server with a base URL, through its API.
+func newAPIEventClient(base *url.URL, key string, query url.Values) *eventClient {
+	at := base.JoinPath("events", "stream")
+	at.RawQuery = query.Encode()
+	return &eventClient{url: at.String(), key: key}
+}
+
+// errRefused means that the server has no stream for us, and will have none later.
+var errRefused = errors.New("the server refused")
+
+// follow hands every event to handle, until ctx ends, the server refuses, or handle fails.
+func (c *eventClient) follow(ctx context.Context, handle func(sentEvent) error) error {
+	greeting, trouble := "Listening. Ctrl-C ends it.", "Could not connect"
+	wait, isLost := firstReconnect, false
+	opened := func() {
+		c.notify(greeting)
+		greeting, trouble = "Listening again.", "The connection was lost"
+		wait, isLost = firstReconnect, false
+	}
+
+	for {
+		var handleErr error
+		err := c.connect(ctx, opened, func(e sentEvent) error {
+			handleErr = handle(e)
+			return handleErr
+		})
+		if handleErr != nil || errors.Is(err, errRefused) || ctx.Err() != nil {
+			return cmp.Or(handleErr, err)
+		}
+
+		if !isLost {
+			isLost = true
+			c.notify(fmt.Sprintf("%s (%v). Trying again.", trouble, err))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+			wait = min(2*wait, longestReconnect)
+		}
+	}
+}
+
+// connect opens the stream and reads it until it ends.
+func (c *eventClient) connect(ctx context.Context, opened func(), handle func(sentEvent) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(silenceTimeout, func() { cancel(errors.New("the server says nothing")) })
+	defer silence.Stop()
+
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if c.last != "" {
+		req.Header.Set("Last-Event-ID", c.last)
+	}
+
+	res, err := c.http.Do(req)
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return refusal(res)
+	}
+
+	opened()
+	err = readEventStream(res.Body, func(e sentEvent) error {
+		silence.Reset(silenceTimeout)
+		c.last = cmp.Or(e.id, c.last)
+		if len(e.data) == 0 {
+			return nil
+		}
+		return handle(e)
+	})
+	return cmp.Or(context.Cause(ctx), err, errors.New("the server ended it"))
+}
+
+// refusal is why a server opened no stream. Only what may be better later is no
+// errRefused.
+func refusal(res *http.Response) error {
+	text, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10))
+	var body struct {
+		Error struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(text, &body) // the control socket answers with plain text
+
+	err := fmt.Errorf("%s: %s", res.Status, printable(cmp.Or(body.Error.Message, strings.TrimSpace(string(text)))))
+	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode >= 500 {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errRefused, err)
+}
+
+// readEventStream reads server-sent events to the end, and hands over each block, also one
+// that has only a position.
+func readEventStream(from io.Reader, handle func(sentEvent) error) error {
+	var e sentEvent
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return ignoreEOF(err) // a block that was cut off comes again
+		}
+
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 {
+			if err := handle(e); err != nil {
+				return err
+			}
+			e = sentEvent{id: e.id}
+			continue
+		}
+
+		name, value, _ := bytes.Cut(line, []byte(":"))
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(name) {
+		case "id":
+			e.id = string(value)
+		case "event":
+			e.event = string(value)
+		case "data":
+			if e.data != nil {
+				e.data = append(e.data, '\n')
+			}
+			e.data = append(e.data, value...)
+		}
+	}
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

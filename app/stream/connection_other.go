@@ -1,0 +1,11 @@
+//go:build !linux
+
+package stream
+
+import (
+	"net"
+	"time"
+)
+
+// setUserTimeout does nothing where the system has no such limit.
+func setUserTimeout(*net.TCPConn, time.Duration) {}

@@ -1,0 +1,239 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"confab/storage"
+)
+
+const (
+	// readInterval is the least time between two reads of a stream.
+	readInterval = 20 * time.Millisecond
+	// idleInterval is how often a stream tells its position.
+	idleInterval = 15 * time.Second
+	// checkInterval is how often streams are asked whether they are still allowed.
+	checkInterval = time.Second
+	// writeTimeout is how long a client may take nothing.
+	writeTimeout = 30 * time.Second
+)
+
+// ErrStopping means that the server is about to stop.
+var ErrStopping = errors.New("the server is stopping")
+
+// Hub holds the open streams, wakes them and ends them.
+type Hub struct {
+	db        *storage.DB
+	positions *positions
+	timing    timing
+	context   context.Context // ends when all streams have to
+	stop      func()
+
+	mu      sync.Mutex
+	groups  map[int64]*group // by organization; those of all under 0
+	classes []*Class
+}
+
+// timing is how long things take; tests have less patience.
+type timing struct{ read, idle, check, write time.Duration }
+
+// New makes a hub for a database. Streams can be opened at once, and are woken while Run
+// runs.
+func New(db *storage.DB) (*Hub, error) {
+	h := &Hub{
+		db:     db,
+		timing: timing{read: readInterval, idle: idleInterval, check: checkInterval, write: writeTimeout},
+		groups: make(map[int64]*group),
+	}
+	h.context, h.stop = context.WithCancel(context.Background())
+
+	var epoch [8]byte
+	err := db.View(context.Background(), func(rx *storage.Rx) (err error) {
+		epoch, err = rx.Epoch()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.positions, err = newPositions(db.DeriveKey("event position"), epoch)
+	return h, err
+}
+
+// Run wakes streams until ctx ends, and then ends them all.
+func (h *Hub) Run(ctx context.Context) error {
+	defer h.Stop()
+
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() { h.checkStreams(ctx) })
+
+	signal := h.db.EventSignal()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-signal.C:
+			h.wake(signal.Take())
+		}
+	}
+}
+
+// Stop ends all streams and refuses new ones.
+func (h *Hub) Stop() {
+	h.stop()
+	for _, s := range h.open() {
+		s.end()
+	}
+}
+
+// wake wakes the streams of organizations, or of all.
+func (h *Hub) wake(organizations []int64, all bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	now := time.Now()
+	if all {
+		for _, g := range h.groups {
+			g.wake(now)
+		}
+		return
+	}
+	for _, organization := range append(organizations, 0) {
+		if g := h.groups[organization]; g != nil {
+			g.wake(now)
+		}
+	}
+}
+
+// open are the streams that are open.
+func (h *Hub) open() (all []*Stream) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	for _, g := range h.groups {
+		for s := range g.streams {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// checkStreams ends the streams that are no longer allowed. Whether one is can mostly be
+// told from memory.
+func (h *Hub) checkStreams(ctx context.Context) {
+	tick := time.NewTicker(h.timing.check)
+	defer tick.Stop()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+
+		for _, s := range h.open() {
+			if s.Allowed != nil && !s.Allowed(ctx) {
+				s.end()
+			}
+			s.group.forget(h.timing.read)
+		}
+	}
+}
+
+// Class is a sort of streams, of which there may be so many.
+type Class struct {
+	name            string
+	max             int
+	perOrganization int
+	dropped         atomic.Int64
+
+	// Both are guarded by Hub.mu.
+	open int
+	of   map[int64]int // by organization
+}
+
+// NewClass makes a class of streams with limits of its own.
+func (h *Hub) NewClass(name string, max, perOrganization int) *Class {
+	c := &Class{name: name, max: max, perOrganization: perOrganization, of: make(map[int64]int)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.classes = append(h.classes, c)
+	return c
+}
+
+// FullError means that a class has no place for another stream.
+type FullError struct {
+	Max            int
+	OfOrganization bool // the organization has too many; otherwise all have together
+}
+
+func (e *FullError) Error() string { return "too many streams are open" }
+
+// add opens a stream if its class has a place.
+func (h *Hub) add(s *Stream) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	c := s.Class
+	switch {
+	case h.context.Err() != nil:
+		return ErrStopping
+	case c.of[s.Organization] >= c.perOrganization:
+		return &FullError{Max: c.perOrganization, OfOrganization: true}
+	case c.open >= c.max:
+		return &FullError{Max: c.max}
+	}
+
+	c.open++
+	c.of[s.Organization]++
+	if h.groups[s.Organization] == nil {
+		h.groups[s.Organization] = newGroup()
+	}
+	s.group = h.groups[s.Organization]
+	s.group.streams[s] = struct{}{}
+	return nil
+}
+
+// remove forgets a stream that has ended.
+func (h *Hub) remove(s *Stream) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	c := s.Class
+	c.open--
+	if c.of[s.Organization]--; c.of[s.Organization] == 0 {
+		delete(c.of, s.Organization)
+	}
+	delete(s.group.streams, s)
+	if len(s.group.streams) == 0 {
+		delete(h.groups, s.Organization)
+	}
+}
+
+// ClassStats is what can be told of a class of streams.
+type ClassStats struct {
+	Name    string
+	Open    int
+	Dropped int64         // clients that took nothing
+	Behind  time.Duration // how long ago that came which the slowest has not told yet
+}
+
+// Stats tells how the classes stand.
+func (h *Hub) Stats() (all []ClassStats) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	behind := make(map[*Class]time.Duration)
+	for _, g := range h.groups {
+		for s := range g.streams {
+			behind[s.Class] = max(behind[s.Class], s.behind())
+		}
+	}
+	for _, c := range h.classes {
+		all = append(all, ClassStats{Name: c.name, Open: c.open, Dropped: c.dropped.Load(), Behind: behind[c]})
+	}
+	return all
+}

@@ -1,0 +1,248 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+)
+
+// pieceBytes is how much is written at once. A client that takes a piece in time is not
+// dropped.
+const pieceBytes = 16 << 10
+
+// farewell is how long the end of an answer may take.
+const farewell = 5 * time.Second
+
+// errEnded means that the stream has to end.
+var errEnded = errors.New("the stream has ended")
+
+// buffers hold what is about to be written. An idle stream has none.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// SetHeaders sets the headers of a stream, which HEAD shows too.
+func SetHeaders(h http.Header, f Format) {
+	h.Set("Content-Type", f.ContentType())
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Add("Vary", "Accept")
+}
+
+// Serve writes the stream until it ends. begun is called when the headers were sent.
+func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
+	defer s.Close()
+	connection := s.attach(w)
+	limitSilence(r, s.hub.timing.write)
+
+	SetHeaders(w.Header(), s.Format)
+	w.WriteHeader(http.StatusOK)
+	err := connection.Flush()
+	begun()
+	if err == nil {
+		err = s.run(r.Context(), w)
+	}
+
+	if errors.Is(err, os.ErrDeadlineExceeded) && !s.hasEnded() {
+		s.Class.dropped.Add(1)
+	}
+	s.detach(err == nil || errors.Is(err, errEnded))
+}
+
+// attach lifts the limits of the listener, which are for requests that end.
+func (s *Stream) attach(w http.ResponseWriter) *http.ResponseController {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	// They fail only if the client is gone, which is noticed by what follows.
+	s.connection = http.NewResponseController(w)
+	_ = s.connection.SetReadDeadline(time.Time{})
+	_ = s.connection.SetWriteDeadline(time.Time{})
+	return s.connection
+}
+
+// detach keeps the hub from the connection, which may have another request soon. A client
+// that took what it was sent gets time to see a proper end.
+func (s *Stream) detach(properly bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	if properly {
+		_ = s.connection.SetWriteDeadline(time.Now().Add(farewell))
+	}
+	s.connection, s.isWriting = nil, false
+}
+
+// hasEnded tells whether the stream had to end.
+func (s *Stream) hasEnded() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.isEnded
+}
+
+// run tells what there is and then what comes.
+func (s *Stream) run(ctx context.Context, w io.Writer) error {
+	idle := time.NewTicker(s.hub.timing.idle)
+	defer idle.Stop()
+
+	if err := s.catchUp(ctx, w); err != nil {
+		return err
+	}
+	if s.told != s.at {
+		if err := s.tell(w, s.Format.AppendOpening); err != nil {
+			return err
+		}
+	}
+
+	for !s.Once {
+		isIdle, err := s.wait(ctx, idle.C)
+		if err != nil {
+			return err
+		}
+		if err := s.catchUp(ctx, w); err != nil {
+			return err
+		}
+		if !isIdle {
+			continue
+		}
+		if err := s.tell(w, s.Format.AppendIdle); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait waits until there may be something to read, or until it is time to tell the
+// position. It lets some time pass between two reads.
+func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (isIdle bool, err error) {
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-s.ended:
+		return false, errEnded
+	case <-idle:
+		return true, nil
+	case <-s.awake:
+	}
+
+	rest := s.hub.timing.read - time.Since(s.read)
+	if rest <= 0 {
+		return false, nil
+	}
+	pause := time.NewTimer(rest)
+	defer pause.Stop()
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-s.ended:
+		return false, errEnded
+	case <-pause.C:
+		return false, nil
+	}
+}
+
+// catchUp tells window after window until nothing is left.
+func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
+	for {
+		// What comes from here on is read now, or wakes the stream again.
+		select {
+		case <-s.awake:
+		default:
+		}
+		s.since.CompareAndSwap(0, time.Now().UnixNano())
+
+		next, err := s.nextWindow(ctx)
+		s.read = time.Now()
+		if err != nil {
+			return err
+		}
+		if err := s.tellWindow(w, next); err != nil {
+			return err
+		}
+
+		if s.at, s.removed = next.end, next.removed; !next.hasMore {
+			s.since.Store(0)
+			return nil
+		}
+	}
+}
+
+// tellWindow writes a window.
+func (s *Stream) tellWindow(w io.Writer, next window) error {
+	if next.gap == nil && len(next.events) == 0 && len(next.replays) == 0 {
+		return nil
+	}
+
+	b := buffers.Get().(*[]byte)
+	defer buffers.Put(b)
+	*b = (*b)[:0]
+
+	at := s.at
+	if next.gap != nil {
+		s.start.gap, at.seq = "", next.gapAt
+		*b = s.Format.AppendGap(*b, *next.gap, s.mark(at))
+	}
+	for _, e := range next.events {
+		at.seq = e.Seq
+		*b = s.Format.AppendEvent(*b, e, s.mark(at))
+	}
+	for _, e := range next.replays {
+		at = position{seq: next.end.seq, replay: e.Seq}
+		*b = s.Format.AppendEvent(*b, e, s.mark(at))
+	}
+	return s.write(w, *b)
+}
+
+// tell writes what append appends about the position of the stream.
+func (s *Stream) tell(w io.Writer, appendTo func(b []byte, position string) []byte) error {
+	return s.write(w, appendTo(nil, s.mark(s.at)))
+}
+
+// mark is the text of a position that is about to be told.
+func (s *Stream) mark(at position) string {
+	s.told = at
+	return string(s.hub.positions.append(nil, at))
+}
+
+// write writes piece after piece, and drops a client that takes nothing.
+func (s *Stream) write(w io.Writer, b []byte) error {
+	for len(b) > 0 {
+		connection, err := s.extend(s.hub.timing.write)
+		if err != nil {
+			return err
+		}
+
+		n := min(len(b), pieceBytes)
+		if _, err := w.Write(b[:n]); err != nil {
+			return err
+		}
+		if b = b[n:]; len(b) > 0 {
+			continue
+		}
+		if err := connection.Flush(); err != nil {
+			return err
+		}
+	}
+
+	_, err := s.extend(0) // HTTP/2 would end the stream later, even if nothing is written
+	return err
+}
+
+// extend gives the client so much time to take something, or with 0 any time.
+func (s *Stream) extend(by time.Duration) (*http.ResponseController, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isEnded {
+		return nil, errEnded
+	}
+
+	var deadline time.Time
+	if s.isWriting = by > 0; s.isWriting {
+		deadline = time.Now().Add(by)
+	}
+	_ = s.connection.SetWriteDeadline(deadline) // a client that is gone is noticed by the write
+	return s.connection, nil
+}

@@ -1,0 +1,122 @@
+package stream
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// group is the streams of one organization, or those of all. Streams that are woken
+// together mostly wait at the same place for the same: one of them reads, and the others
+// take what it found, so that many who look on cost little more than one.
+//
+// version counts the wakes. What was read belongs to the version before the read. A stream
+// may take it although there was a wake since: it then stays awake, and reads again after
+// the readInterval. What is older than that interval is not taken.
+type group struct {
+	streams map[*Stream]struct{} // guarded by Hub.mu
+	version atomic.Int64
+
+	mu    sync.Mutex
+	reads map[windowKey]*sharedRead
+}
+
+// windowKey is what has to be the same for two streams to read the same.
+type windowKey struct {
+	at      position
+	removed int64
+	replays bool
+	filter  string
+}
+
+// sharedRead is one read, under way or done. Its fields are set when done is closed.
+type sharedRead struct {
+	done    chan struct{}
+	version int64
+	began   time.Time
+	window  window
+	err     error
+}
+
+func newGroup() *group {
+	return &group{streams: make(map[*Stream]struct{}), reads: make(map[windowKey]*sharedRead)}
+}
+
+// wake wakes all streams of the group. Hub.mu is held.
+func (g *group) wake(now time.Time) {
+	g.version.Add(1)
+	for s := range g.streams {
+		s.wake(now)
+	}
+}
+
+// key is what the stream reads next; false if it reads alone, because it tells a gap that
+// is its own, or ends.
+func (s *Stream) key() (windowKey, bool) {
+	filter := strings.Join(s.Filter.Types, " ") + "|" + s.Filter.PhoneNumberID
+	return windowKey{s.at, s.removed, s.Replays, filter}, s.start.gap == "" && !s.Once
+}
+
+// nextWindow reads what follows the position of the stream, or takes it from another
+// stream that has just read it.
+func (s *Stream) nextWindow(ctx context.Context) (window, error) {
+	key, isShared := s.key()
+	if !isShared {
+		return s.readWindow(ctx)
+	}
+
+	version := s.group.version.Load()
+	r, isOurs := s.group.join(key, s.hub.timing.read)
+	if isOurs {
+		// Others wait for it, so it goes on if this client leaves.
+		r.window, r.err = s.readWindow(s.hub.context)
+		close(r.done)
+		return r.window, r.err
+	}
+
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		return window{}, ctx.Err()
+	case <-s.ended:
+		return window{}, errEnded
+	}
+	if r.version < version {
+		s.wake(time.Now())
+	}
+	return r.window, r.err
+}
+
+// join returns a read that another stream does or has just done, or one that the caller
+// has to do.
+func (g *group) join(key windowKey, fresh time.Duration) (r *sharedRead, isOurs bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+
+	now := time.Now()
+	if r := g.reads[key]; r != nil && now.Sub(r.began) < fresh {
+		return r, false
+	}
+	g.prune(now, fresh)
+	r = &sharedRead{done: make(chan struct{}), version: g.version.Load(), began: now}
+	g.reads[key] = r
+	return r, true
+}
+
+// forget drops what was read and nobody will take any more.
+func (g *group) forget(fresh time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.prune(time.Now(), fresh)
+}
+
+// prune is forget for those who hold mu.
+func (g *group) prune(now time.Time, fresh time.Duration) {
+	for key, r := range g.reads {
+		if now.Sub(r.began) >= fresh {
+			delete(g.reads, key)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package stream
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"confab/storage"
+)
+
+// Options say what a stream tells, to whom and how.
+type Options struct {
+	Class        *Class
+	Organization int64 // 0 for all
+	Filter       storage.EventFilter
+	Replays      bool // tell those too
+	Begin        Begin
+	Once         bool // end when what is there has been told
+	Format       Format
+	// Allowed tells whether the stream may go on. It is asked once a second; nil is yes.
+	Allowed func(context.Context) bool
+}
+
+// Stream is one open stream. Open makes it, and Serve or Close ends it.
+type Stream struct {
+	Options
+	hub   *Hub
+	group *group
+	awake chan struct{} // holds a value when there may be something to read
+	since atomic.Int64  // since when something waits to be told, in Unix nanoseconds; 0 if nothing does
+	ended chan struct{} // closed by end
+	close func()        // gives its place back, once
+
+	// What follows belongs to Serve.
+	start   start
+	at      position  // up to here everything was looked at
+	told    position  // the last one that the client was told
+	removed int64     // up to where the client knows that events were removed
+	read    time.Time // when it last read
+
+	mu         sync.Mutex
+	connection *http.ResponseController // nil unless it is being served
+	isWriting  bool
+	isEnded    bool
+}
+
+// Open opens a stream. The error is ErrPosition for a beginning that is none, a FullError
+// if there are too many streams, and ErrStopping.
+func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
+	s := &Stream{Options: o, hub: h, awake: make(chan struct{}, 1), ended: make(chan struct{})}
+	if err := h.add(s); err != nil {
+		return nil, err
+	}
+	s.close = sync.OnceFunc(func() { h.remove(s) })
+
+	from, err := h.start(ctx, o)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.start, s.at, s.removed = from, from.position, from.removed
+	s.told.seq = -1 // none
+	return s, nil
+}
+
+// Close gives the place of a stream back. Serve does it too.
+func (s *Stream) Close() { s.close() }
+
+// lastWrite is how long a write may still take when the stream has to end.
+const lastWrite = time.Second
+
+// end makes the stream end, also if its client takes nothing. The deadline is for that
+// alone: over HTTP/2 it would cut off a stream that ends by itself.
+func (s *Stream) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isEnded {
+		return
+	}
+
+	s.isEnded = true
+	close(s.ended)
+	if s.isWriting {
+		_ = s.connection.SetWriteDeadline(time.Now().Add(lastWrite)) // fails only if the client is gone
+	}
+}
+
+// wake says that there may be something to read.
+func (s *Stream) wake(now time.Time) {
+	s.since.CompareAndSwap(0, now.UnixNano())
+	select {
+	case s.awake <- struct{}{}:
+	default: // it knows already
+	}
+}
+
+// behind is how long something has been waiting to be told.
+func (s *Stream) behind() time.Duration {
+	since := s.since.Load()
+	if since == 0 {
+		return 0
+	}
+	return time.Since(time.Unix(0, since))
+}

@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"context"
+	"errors"
+
+	"confab/storage"
+)
+
+const (
+	// windowRows is how many events a stream looks at in one read, and windowBytes how
+	// much of them it reads.
+	windowRows  = 512
+	windowBytes = 256 << 10
+)
+
+// window is what a stream reads at once.
+type window struct {
+	gap     *Gap
+	gapAt   int64 // nothing that is kept lies between the position and this number
+	events  []storage.EventItem
+	replays []storage.EventItem
+	end     position
+	hasMore bool
+	removed int64 // up to where events were removed because of their age
+}
+
+// readWindow reads what follows the position of the stream, in one snapshot. It takes
+// turns with the lists of other organizations. It changes nothing of the stream.
+func (s *Stream) readWindow(ctx context.Context) (w window, err error) {
+	err = s.hub.db.List(ctx, s.Organization, func(rx *storage.Rx) error {
+		ends, err := rx.EventEnds(s.Organization)
+		if err != nil {
+			return err
+		}
+		if w, err = s.readGap(rx, ends); err != nil {
+			return err
+		}
+
+		last := ends.Last
+		if s.Once {
+			last = s.start.last
+		}
+
+		rx = rx.Within(storage.NewBudget(windowBytes))
+		w.end = s.at
+		w.events, w.end.seq, err = rx.EventWindow(s.Organization, s.Filter, s.at.seq, last, windowRows)
+		w.hasMore = w.end.seq < last
+		if err != nil || !s.Replays {
+			return err
+		}
+
+		rx = rx.Within(storage.NewBudget(windowBytes))
+		w.replays, w.end.replay, err = rx.ReplayWindow(s.Organization, s.Filter, s.at.replay, windowRows)
+		w.hasMore = w.hasMore || w.end.replay > s.at.replay
+		return err
+	})
+	return w, err
+}
+
+// readGap finds out whether something behind the position is missing that the client
+// does not know of yet.
+func (s *Stream) readGap(rx *storage.Rx, ends storage.EventEnds) (w window, err error) {
+	w.gapAt, w.removed = s.at.seq, s.removed
+	reason := s.start.gap
+	if reason == "" && ends.Removed > max(s.at.seq, s.removed) {
+		reason = gapAge
+	}
+	if reason == "" {
+		return w, nil
+	}
+
+	oldest, at, err := rx.OldestEvent(s.Organization, s.at.seq)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		w.gapAt = ends.Last
+	case err != nil:
+		return w, err
+	default:
+		w.gapAt = oldest - 1
+	}
+	w.gap, w.removed = &Gap{Reason: reason, Oldest: at}, max(s.removed, ends.Removed)
+	return w, nil
+}

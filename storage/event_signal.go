@@ -1,0 +1,80 @@
+package storage
+
+import "sync"
+
+// maxSignaled is of how many organizations a signal tells by name.
+const maxSignaled = 64
+
+// EventSignal tells who has new events, or replays of them. The writer adds to it after
+// each commit, without ever waiting; one goroutine takes what has come together since it
+// last looked. Only that there is something is told, never what: whoever is told reads it.
+type EventSignal struct {
+	// C holds a value when there is something to take.
+	C chan struct{}
+
+	mu            sync.Mutex
+	organizations map[int64]struct{}
+	all           bool // more than maxSignaled, or nobody knows whose
+}
+
+func newEventSignal() *EventSignal {
+	return &EventSignal{C: make(chan struct{}, 1), organizations: make(map[int64]struct{})}
+}
+
+// EventSignal tells who has new events.
+func (db *DB) EventSignal() *EventSignal { return db.events }
+
+// Take returns the organizations that have something new since the last call, or all as
+// true: then anyone may have.
+func (s *EventSignal) Take() (organizations []int64, all bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	for organization := range s.organizations {
+		organizations = append(organizations, organization)
+	}
+	all = s.all
+	clear(s.organizations)
+	s.all = false
+	return organizations, all
+}
+
+// add signals organizations.
+func (s *EventSignal) add(organizations ...int64) {
+	if len(organizations) == 0 {
+		return
+	}
+
+	s.mu.Lock()
+	for _, organization := range organizations {
+		if s.all = s.all || len(s.organizations) >= maxSignaled; s.all {
+			break
+		}
+		s.organizations[organization] = struct{}{}
+	}
+	s.mu.Unlock()
+	s.wake()
+}
+
+// addAll signals everybody: another process has changed something.
+func (s *EventSignal) addAll() {
+	s.mu.Lock()
+	s.all = true
+	s.mu.Unlock()
+	s.wake()
+}
+
+func (s *EventSignal) wake() {
+	select {
+	case s.C <- struct{}{}:
+	default: // it is told already
+	}
+}
+
+// signalEvents notes that the transaction stores something that is told to those who
+// follow an organization's events.
+func (tx *Tx) signalEvents(organization int64) {
+	if n := len(tx.happened); n == 0 || tx.happened[n-1] != organization {
+		tx.happened = append(tx.happened, organization)
+	}
+}

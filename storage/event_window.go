@@ -1,0 +1,219 @@
+package storage
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// EventItem is an event as clients read it, one by one, in a list, or as they follow
+// all that happens.
+type EventItem struct {
+	Event
+	Seq           int64   `db:"seq"`
+	PhoneNumberID *string `db:"phone_number_id"`
+	Organization  string  `db:"organization"`  // its public id, where the events of all are read
+	DeliveryID    *string `db:"delivery_id"`   // of a replay
+	ReplayedFrom  *string `db:"replayed_from"` // likewise
+}
+
+// columns are where eventColumns go. Payloads are bytes, so these rows are not read packed.
+func (e *EventItem) columns() []any {
+	return []any{
+		&e.Seq, &e.ID, &e.OrganizationID, &e.AccountID, &e.Type, &e.Source, &e.EventID, &e.CreatedAt, &e.Payload,
+		&e.PhoneNumberID, &e.Organization, &e.DeliveryID, &e.ReplayedFrom,
+	}
+}
+
+const (
+	eventColumns = `e.seq, e.id, e.organization_id, e.account_id, e.type, e.source, e.event_id, e.created_at, e.payload,
+		a.phone_number_id, '' AS organization, NULL AS delivery_id, NULL AS replayed_from`
+	accountOfEvent = `LEFT JOIN accounts a ON a.id = e.account_id`
+)
+
+// EventFilter chooses events. Zero fields choose everything; both times are strict. With
+// a number, events that belong to none are left out.
+type EventFilter struct {
+	Types         []string
+	PhoneNumberID string
+	CreatedAfter  Time
+	CreatedBefore Time
+}
+
+// eventsOfNumber are the events of an organization's number, also of one that was removed
+// and whose events are about to be.
+const eventsOfNumber = `e.account_id IN (
+	SELECT n.id FROM accounts n WHERE n.phone_number_id = ? AND n.deleted_at = 0
+	UNION ALL SELECT n.id FROM accounts n WHERE n.phone_number_id = ? AND n.deleted_at <> 0)`
+
+// narrow adds the filters to a list. The first three need only the index.
+func (f EventFilter) narrow(q *listQuery) {
+	q.filter(`instr(?, ' ' || e.type || ' ') > 0`, len(f.Types) > 0, " "+strings.Join(f.Types, " ")+" ")
+	q.filter(`e.created_at > ?`, f.CreatedAfter != 0, f.CreatedAfter)
+	q.filter(`e.created_at < ?`, f.CreatedBefore != 0, f.CreatedBefore)
+	q.filter(eventsOfNumber, f.PhoneNumberID != "", f.PhoneNumberID, f.PhoneNumberID)
+}
+
+// EventItem finds an event of an organization.
+func (rx *Rx) EventItem(organization int64, id string) (e EventItem, err error) {
+	err = rx.get(&e, `
+		SELECT `+eventColumns+`
+		FROM events e `+accountOfEvent+`
+		WHERE e.id = ? AND e.organization_id = ?`, id, organization)
+	return e, err
+}
+
+// EventSeq is the number of an event, of an organization or with 0 of any.
+func (rx *Rx) EventSeq(organization int64, id string) (seq int64, err error) {
+	err = rx.scan([]any{&seq}, `SELECT seq FROM events WHERE id = ?1 AND (?2 = 0 OR organization_id = ?2)`, id, organization)
+	return seq, err
+}
+
+// EventItems lists an organization's events, newest first, and tells how far it came: to
+// Last, unless the page was full or its time was up before. The key of its pages is the
+// number of the event. The type is only in the order because the index has it there.
+func (rx *Rx) EventItems(organization int64, f EventFilter, after After, limit int) ([]EventItem, After, error) {
+	q := listQuery{
+		columns: eventColumns, table: "events e", index: "events_of_organization", joins: accountOfEvent,
+		key: "e.seq", id: "e.type",
+	}
+	q.byIndex("e.organization_id = ?", true, organization)
+	f.narrow(&q)
+	return findPage[EventItem](rx, q, after, limit)
+}
+
+// EventEnds are the ends of what is kept of an organization's events.
+type EventEnds struct {
+	Last    int64 // the newest number that was ever given out, to whomever
+	Removed int64 // the newest that was removed because of its age; 0 for none
+}
+
+// EventEnds reads them, of one organization or with 0 of all.
+func (rx *Rx) EventEnds(organization int64) (e EventEnds, err error) {
+	removed := `SELECT seq FROM removed_events WHERE organization_id = ?`
+	if organization == 0 {
+		removed = `SELECT max(seq) FROM removed_events WHERE 0 = ?`
+	}
+	err = rx.scan([]any{&e.Last, &e.Removed}, `
+		SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0), coalesce((`+removed+`), 0)`, organization)
+	return e, err
+}
+
+// OldestEvent is the number and the time of the oldest event behind a number, of one
+// organization or with 0 of all; ErrNotFound if there is none.
+func (rx *Rx) OldestEvent(organization, after int64) (seq int64, at Time, err error) {
+	if organization == 0 {
+		err = rx.scan([]any{&seq, &at}, `SELECT seq, created_at FROM events WHERE seq > ? ORDER BY seq LIMIT 1`, after)
+		return seq, at, err
+	}
+
+	err = rx.scan([]any{&seq, &at}, `
+		SELECT seq, created_at FROM events INDEXED BY events_of_organization
+		WHERE organization_id = ? AND seq > ?
+		ORDER BY seq
+		LIMIT 1`, organization, after)
+	return seq, at, err
+}
+
+// EventWindow reads the events behind a number in the order of their commits, of one
+// organization or with 0 of all. It looks at so many rows at most, and reads no more than
+// the budget allows. Every event up to the number that it returns was looked at: the
+// next window begins behind that. It is last, the newest there is, when nothing is left.
+func (rx *Rx) EventWindow(organization int64, f EventFilter, after, last int64, rows int) ([]EventItem, int64, error) {
+	q := windowQuery(organization)
+	f.narrow(&q)
+
+	until := last
+	if len(q.filters) > 0 {
+		var err error
+		if until, err = q.windowEnd(rx, after, last, rows); err != nil {
+			return nil, after, err
+		}
+	}
+
+	where := append(append(slices.Clone(q.where), "e.seq > ?", "e.seq <= ?"), q.filters...)
+	args := append(append(append(slices.Clone(q.args), after, until), q.filterArgs...), rows)
+	all, err := scanAll(rx, (*EventItem).columns, `
+		SELECT `+q.columns+`
+		FROM `+q.table+` `+q.joins+`
+		WHERE `+strings.Join(where, " AND ")+`
+		ORDER BY e.seq
+		LIMIT ?`, args...)
+
+	if n := len(all); n > 0 && (n == rows || rx.budget.Cut()) {
+		until = all[n-1].Seq
+	}
+	return all, until, err
+}
+
+// windowQuery is the query of a window: by the index of the organization, or by the
+// table itself.
+func windowQuery(organization int64) (q listQuery) {
+	q = listQuery{columns: eventColumns, table: "events e INDEXED BY events_of_organization", joins: accountOfEvent}
+	if organization == 0 {
+		q.columns = strings.Replace(eventColumns, "'' AS organization", "o.public_id AS organization", 1)
+		q.table, q.joins = "events e", accountOfEvent+" JOIN organizations o ON o.id = e.organization_id"
+	}
+	q.byIndex("e.organization_id = ?", organization != 0, organization)
+	return q
+}
+
+// windowEnd is the number of the nth row behind a number, whatever the filters say of
+// it, or the last if there are not so many.
+func (q *listQuery) windowEnd(rx *Rx, after, last int64, n int) (end int64, err error) {
+	where := append(slices.Clone(q.where), "e.seq > ?")
+	err = rx.scan([]any{&end}, `
+		SELECT e.seq FROM `+q.table+`
+		WHERE `+strings.Join(where, " AND ")+`
+		ORDER BY e.seq
+		LIMIT 1 OFFSET ?`, append(slices.Clone(q.args), after, n-1)...)
+	if errors.Is(err, ErrNotFound) {
+		return last, nil
+	}
+	return end, err
+}
+
+// LastReplay is the number of the newest replay. Replays are numbered by their jobs,
+// whose numbers are not used again.
+func (rx *Rx) LastReplay() (last int64, err error) {
+	err = rx.scan([]any{&last}, `
+		SELECT coalesce(max(job_id), 0)
+		FROM deliveries INDEXED BY deliveries_replayed
+		WHERE replayed_from IS NOT NULL`)
+	return last, err
+}
+
+// ReplayWindow reads up to limit replays behind a number, of one organization or with 0
+// of all, each as the event that it carried. It returns the number to go on from.
+func (rx *Rx) ReplayWindow(organization int64, f EventFilter, after int64, limit int) ([]EventItem, int64, error) {
+	var q listQuery
+	q.filter(`d.organization_id = ?`, organization != 0, organization)
+	f.narrow(&q)
+
+	var until int64
+	err := rx.scan([]any{&until}, `
+		SELECT job_id FROM deliveries INDEXED BY deliveries_replayed
+		WHERE replayed_from IS NOT NULL AND job_id > ?
+		ORDER BY job_id
+		LIMIT 1 OFFSET ?`, after, limit-1)
+	if errors.Is(err, ErrNotFound) {
+		until, err = rx.LastReplay()
+	}
+	if err != nil || until <= after {
+		return nil, after, err
+	}
+
+	where := append([]string{"d.replayed_from IS NOT NULL", "d.job_id > ?", "d.job_id <= ?"}, q.filters...)
+	all, err := scanAll(rx, (*EventItem).columns, `
+		SELECT d.job_id AS seq, e.id, e.organization_id, e.account_id, e.type, e.source, e.event_id, d.created_at, e.payload,
+			a.phone_number_id, o.public_id AS organization, d.id AS delivery_id, d.replayed_from
+		FROM deliveries d INDEXED BY deliveries_replayed CROSS JOIN events e ON e.id = d.event
+			`+accountOfEvent+` JOIN organizations o ON o.id = e.organization_id
+		WHERE `+strings.Join(where, " AND ")+`
+		ORDER BY d.job_id`, append([]any{after, until}, q.filterArgs...)...)
+
+	if n := len(all); n > 0 && rx.budget.Cut() {
+		until = all[n-1].Seq
+	}
+	return all, until, err
+}
