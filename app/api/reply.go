@@ -209,8 +209,12 @@ const usualBody = 1024
 // appendView writes a view as JSON, without the escapes that are only needed inside of
 // HTML.
 func appendView(b []byte, v any) ([]byte, error) {
-	if a, ok := v.(appender); ok {
-		return a.appendJSON(b), nil
+	switch v := v.(type) {
+	case appender:
+		return v.appendJSON(b), nil
+	case json.Marshaler: // the encoder would go over it once more, and change its bytes
+		text, err := v.MarshalJSON()
+		return append(b, text...), err
 	}
 
 	w := bytes.NewBuffer(b)
