@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -58,7 +59,7 @@ func (b *bench) streams(ctx context.Context) error {
 // errTooMany means that there is no place for a stream.
 var errTooMany = errors.New("too many streams are open")
 
-// openStream opens a stream and returns when its headers are there.
+// openStream opens a stream and returns when it has told its position.
 func (s *server) openStream(key string) (net.Conn, *bufio.Reader, error) {
 	conn, err := net.Dial("tcp", s.Address)
 	if err != nil {
@@ -75,6 +76,9 @@ func (s *server) openStream(key string) (net.Conn, *bufio.Reader, error) {
 		if bytes.HasPrefix(status, []byte("HTTP/1.1 429")) {
 			err = errTooMany
 		}
+	}
+	for line := []byte(nil); err == nil && !bytes.HasPrefix(line, []byte("id: ")); {
+		line, err = lines.ReadSlice('\n')
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, conn.Close())
@@ -163,11 +167,12 @@ func (b *bench) measureReaders(ctx context.Context, o *installation, keys []stri
 		return err
 	}
 	var n atomic.Int64
-	const connections = 16
-	l, err := runLoad(ctx, o.Address, connections, time.Duration(b.rounds)*b.length, 201, func() []byte {
-		time.Sleep(connections * time.Second / streamEvents)
+	began := time.Now()
+	l, err := runLoad(ctx, o.Address, senders, time.Duration(b.rounds)*b.length, 201, func() []byte {
+		i := n.Add(1)
+		time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / streamEvents)))
 		as := *o.server
-		as.key = keys[n.Add(1)%int64(len(keys))]
+		as.key = keys[i%int64(len(keys))]
 		return as.request("POST", "/customers", `{"name":"Bakery"}`)
 	})
 	time.Sleep(time.Second) // for the last of them
@@ -219,14 +224,18 @@ func readDelays(lines *bufio.Reader) (delays []time.Duration) {
 // without.
 func (b *bench) measureSendsWithOnlookers(ctx context.Context, o *installation, keys []string) error {
 	var n atomic.Int64
-	send := func() (float64, error) {
-		l, err := runLoad(ctx, o.Address, senders, b.length, 200, func() []byte { return o.message(n.Add(1)) })
-		if err != nil {
+	send := func(cost *meter) (float64, error) {
+		if err := cost.begin(); err != nil {
 			return 0, err
 		}
-		return l.perSecond, awaitSent(ctx, o.db)
+		l, err := runLoad(ctx, o.Address, senders, b.length, 200, func() []byte { return o.message(n.Add(1)) })
+		if err == nil {
+			err = awaitSent(ctx, o.db)
+		}
+		return l.perSecond, errors.Join(err, cost.end(len(l.waits)))
 	}
-	with := func(count int, of []string) func() (float64, error) {
+	costs := []*meter{newMeter(o.processes()...), newMeter(o.processes()...), newMeter(o.processes()...)}
+	with := func(count int, of []string, cost *meter) func() (float64, error) {
 		return func() (float64, error) {
 			conns, lines, err := o.openStreams(of, count)
 			if err != nil {
@@ -234,17 +243,18 @@ func (b *bench) measureSendsWithOnlookers(ctx context.Context, o *installation, 
 			}
 			defer closeAll(conns)
 
-			// Half of those that hear of the sends read them, the others are dead.
+			// Half of them read what they are sent, the others are dead.
 			for i, reader := range lines {
 				if i%2 == 0 {
-					go readDelays(reader)
+					go io.Copy(io.Discard, reader)
 				}
 			}
-			return send()
+			return send(cost)
 		}
 	}
 
-	medians, err := b.interleave(ctx, send, with(perOrganization, keys[:1]), with(onlookers, keys))
+	medians, err := b.interleave(ctx,
+		with(0, keys, costs[0]), with(perOrganization, keys[:1], costs[1]), with(onlookers, keys, costs[2]))
 	if err != nil {
 		return err
 	}
@@ -259,7 +269,7 @@ func (b *bench) measureSendsWithOnlookers(ctx context.Context, o *installation, 
 			what:      fmt.Sprintf("POST message accepted, %s, while %d streams look on", connectionsText(senders), c.count),
 			callbacks: callbacksOff,
 			figure:    perSecond(medians[i+1]),
-			detail:    fmt.Sprintf("%.2f of that without (%s)", ratio, perSecond(medians[0])),
+			detail:    fmt.Sprintf("%.2f of that without (%s); %s; without: %s", ratio, perSecond(medians[0]), costs[i+1], costs[0]),
 			goal:      atLeast(ratio, c.goal),
 		})
 	}

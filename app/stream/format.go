@@ -29,6 +29,9 @@ func (g Gap) Explain() string {
 // Format is how a stream is written. Each method appends to what is about to be sent.
 type Format interface {
 	ContentType() string
+	// Name tells formats apart: what two of the same name append is the same. "" is like
+	// no other.
+	Name() string
 	AppendEvent(b []byte, e storage.EventItem, position string) []byte
 	AppendGap(b []byte, g Gap, position string) []byte
 	// AppendOpening tells a client that had nothing to read yet where it is.
@@ -97,6 +100,14 @@ type EventStream struct {
 // ContentType implements Format.
 func (EventStream) ContentType() string { return "text/event-stream" }
 
+// Name implements Format.
+func (f EventStream) Name() string {
+	if f.AppendItem != nil {
+		return ""
+	}
+	return "events"
+}
+
 // AppendEvent implements Format.
 func (f EventStream) AppendEvent(b []byte, e storage.EventItem, position string) []byte {
 	b = append(append(b, "id: "...), position...)
@@ -142,6 +153,9 @@ type Lines struct{}
 
 // ContentType implements Format.
 func (Lines) ContentType() string { return "application/x-ndjson" }
+
+// Name implements Format.
+func (Lines) Name() string { return "lines" }
 
 // AppendEvent implements Format.
 func (Lines) AppendEvent(b []byte, e storage.EventItem, position string) []byte {

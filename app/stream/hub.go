@@ -11,8 +11,11 @@ import (
 )
 
 const (
+	// wakeInterval is the least time between two wakes: under load there are thousands of
+	// commits a second.
+	wakeInterval = 5 * time.Millisecond
 	// readInterval is the least time between two reads of a stream.
-	readInterval = 20 * time.Millisecond
+	readInterval = 40 * time.Millisecond
 	// idleInterval is how often a stream tells its position.
 	idleInterval = 15 * time.Second
 	// checkInterval is how often streams are asked whether they are still allowed.
@@ -38,14 +41,14 @@ type Hub struct {
 }
 
 // timing is how long things take; tests have less patience.
-type timing struct{ read, idle, check, write time.Duration }
+type timing struct{ wake, read, idle, check, write time.Duration }
 
 // New makes a hub for a database. Streams can be opened at once, and are woken while Run
 // runs.
 func New(db *storage.DB) (*Hub, error) {
 	h := &Hub{
 		db:     db,
-		timing: timing{read: readInterval, idle: idleInterval, check: checkInterval, write: writeTimeout},
+		timing: timing{wake: wakeInterval, read: readInterval, idle: idleInterval, check: checkInterval, write: writeTimeout},
 		groups: make(map[int64]*group),
 	}
 	h.context, h.stop = context.WithCancel(context.Background())
@@ -77,6 +80,12 @@ func (h *Hub) Run(ctx context.Context) error {
 			return nil
 		case <-signal.C:
 			h.wake(signal.Take())
+		}
+
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(h.timing.wake):
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // pieceBytes is how much is written at once. A client that takes a piece in time is not
 // dropped.
-const pieceBytes = 16 << 10
+const pieceBytes = 32 << 10
 
 // farewell is how long the end of an answer may take.
 const farewell = 5 * time.Second
@@ -172,38 +172,49 @@ func (s *Stream) catchUp(ctx context.Context, w io.Writer) error {
 
 // tellWindow writes a window.
 func (s *Stream) tellWindow(w io.Writer, next window) error {
-	if next.gap == nil && len(next.events) == 0 && len(next.replays) == 0 {
+	s.start.gap = ""
+	told, isEmpty := next.told(s.at)
+	if isEmpty {
 		return nil
+	}
+	s.told = told
+
+	if name := s.Format.Name(); next.texts != nil && name != "" {
+		return s.write(w, next.texts.find(name, func() []byte { return s.render(nil, next) }))
 	}
 
 	b := buffers.Get().(*[]byte)
 	defer buffers.Put(b)
-	*b = (*b)[:0]
+	*b = s.render((*b)[:0], next)
+	return s.write(w, *b)
+}
 
+// render appends the text of a window.
+func (s *Stream) render(b []byte, next window) []byte {
 	at := s.at
 	if next.gap != nil {
-		s.start.gap, at.seq = "", next.gapAt
-		*b = s.Format.AppendGap(*b, *next.gap, s.mark(at))
+		at.seq = next.gapAt
+		b = s.Format.AppendGap(b, *next.gap, s.mark(at))
 	}
 	for _, e := range next.events {
 		at.seq = e.Seq
-		*b = s.Format.AppendEvent(*b, e, s.mark(at))
+		b = s.Format.AppendEvent(b, e, s.mark(at))
 	}
 	for _, e := range next.replays {
 		at = position{seq: next.end.seq, replay: e.Seq}
-		*b = s.Format.AppendEvent(*b, e, s.mark(at))
+		b = s.Format.AppendEvent(b, e, s.mark(at))
 	}
-	return s.write(w, *b)
+	return b
 }
 
 // tell writes what append appends about the position of the stream.
 func (s *Stream) tell(w io.Writer, appendTo func(b []byte, position string) []byte) error {
+	s.told = s.at
 	return s.write(w, appendTo(nil, s.mark(s.at)))
 }
 
-// mark is the text of a position that is about to be told.
+// mark is the text of a position.
 func (s *Stream) mark(at position) string {
-	s.told = at
 	return string(s.hub.positions.append(nil, at))
 }
 

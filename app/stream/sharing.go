@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,12 +16,23 @@ import (
 // version counts the wakes. What was read belongs to the version before the read. A stream
 // may take it although there was a wake since: it then stays awake, and reads again after
 // the readInterval. What is older than that interval is not taken.
+//
+// The horizon is how far the first read of an interval saw. The others see no further, so
+// that all come to the same place, even those that were at different ones before.
 type group struct {
 	streams map[*Stream]struct{} // guarded by Hub.mu
 	version atomic.Int64
 
-	mu    sync.Mutex
-	reads map[windowKey]*sharedRead
+	mu      sync.Mutex
+	reads   map[windowKey]*sharedRead
+	horizon horizon
+}
+
+// horizon is the newest event that streams tell for a moment.
+type horizon struct {
+	last    int64
+	version int64
+	at      time.Time
 }
 
 // windowKey is what has to be the same for two streams to read the same.
@@ -64,16 +76,13 @@ func (s *Stream) key() (windowKey, bool) {
 func (s *Stream) nextWindow(ctx context.Context) (window, error) {
 	key, isShared := s.key()
 	if !isShared {
-		return s.readWindow(ctx)
+		return s.readWindow(ctx, math.MaxInt64)
 	}
 
 	version := s.group.version.Load()
 	r, isOurs := s.group.join(key, s.hub.timing.read)
 	if isOurs {
-		// Others wait for it, so it goes on if this client leaves.
-		r.window, r.err = s.readWindow(s.hub.context)
-		close(r.done)
-		return r.window, r.err
+		s.share(r)
 	}
 
 	select {
@@ -87,6 +96,42 @@ func (s *Stream) nextWindow(ctx context.Context) (window, error) {
 		s.wake(time.Now())
 	}
 	return r.window, r.err
+}
+
+// share does a read that others may wait for, so it goes on if this client leaves.
+func (s *Stream) share(r *sharedRead) {
+	defer func() {
+		r.window.texts = newTexts()
+		close(r.done)
+	}()
+
+	seen, isFresh := s.group.seen(s.hub.timing.read)
+	if isFresh {
+		r.version = min(r.version, seen.version)
+		r.window, r.err = s.readWindow(s.hub.context, max(seen.last, s.at.seq))
+		return
+	}
+
+	r.window, r.err = s.readWindow(s.hub.context, math.MaxInt64)
+	if r.err == nil {
+		s.group.see(horizon{last: r.window.last, version: r.version, at: r.began}, s.hub.timing.read)
+	}
+}
+
+// seen is the horizon, if it is not too old.
+func (g *group) seen(fresh time.Duration) (horizon, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.horizon, time.Since(g.horizon.at) < fresh
+}
+
+// see sets the horizon, unless another stream has just done it.
+func (g *group) see(h horizon, fresh time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if h.at.Sub(g.horizon.at) >= fresh {
+		g.horizon = h
+	}
 }
 
 // join returns a read that another stream does or has just done, or one that the caller

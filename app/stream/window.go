@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"confab/storage"
 )
@@ -22,12 +23,51 @@ type window struct {
 	replays []storage.EventItem
 	end     position
 	hasMore bool
-	removed int64 // up to where events were removed because of their age
+	last    int64  // the newest event there was
+	removed int64  // up to where events were removed because of their age
+	texts   *texts // of a window that several streams tell
+}
+
+// told is the last position that a window tells, if it tells any.
+func (w *window) told(at position) (last position, isEmpty bool) {
+	switch {
+	case len(w.replays) > 0:
+		return position{seq: w.end.seq, replay: w.replays[len(w.replays)-1].Seq}, false
+	case len(w.events) > 0:
+		at.seq = w.events[len(w.events)-1].Seq
+	case w.gap != nil:
+		at.seq = w.gapAt
+	default:
+		return at, true
+	}
+	return at, false
+}
+
+// texts are the forms of a window, by the name of the format: each is made once.
+type texts struct {
+	mu     sync.Mutex
+	byName map[string][]byte
+}
+
+func newTexts() *texts { return &texts{byName: make(map[string][]byte)} }
+
+// find returns a form of the window, which nobody may change.
+func (t *texts) find(name string, render func() []byte) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+
+	text, ok := t.byName[name]
+	if !ok {
+		text = render()
+		t.byName[name] = text
+	}
+	return text
 }
 
 // readWindow reads what follows the position of the stream, in one snapshot. It takes
-// turns with the lists of other organizations. It changes nothing of the stream.
-func (s *Stream) readWindow(ctx context.Context) (w window, err error) {
+// turns with the lists of other organizations. It looks no further than the limit, and
+// changes nothing of the stream.
+func (s *Stream) readWindow(ctx context.Context, limit int64) (w window, err error) {
 	err = s.hub.db.List(ctx, s.Organization, func(rx *storage.Rx) error {
 		ends, err := rx.EventEnds(s.Organization)
 		if err != nil {
@@ -37,11 +77,12 @@ func (s *Stream) readWindow(ctx context.Context) (w window, err error) {
 			return err
 		}
 
-		last := ends.Last
+		last := min(ends.Last, limit)
 		if s.Once {
 			last = s.start.last
 		}
 
+		w.last = ends.Last
 		rx = rx.Within(storage.NewBudget(windowBytes))
 		w.end = s.at
 		w.events, w.end.seq, err = rx.EventWindow(s.Organization, s.Filter, s.at.seq, last, windowRows)
