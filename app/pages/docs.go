@@ -57,7 +57,7 @@ func (d *Docs) build() (map[string]docsFile, error) {
 
 	files := map[string]docsFile{
 		DocsPath:               {contentType: "text/html; charset=utf-8", plain: page},
-		DocsPath + "/page.css": {contentType: "text/css; charset=utf-8", plain: reference.Style},
+		DocsPath + "/page.css": {contentType: "text/css; charset=utf-8", plain: reference.Style()},
 		DocsPath + "/page.js":  {contentType: "text/javascript; charset=utf-8", plain: reference.Script},
 	}
 
