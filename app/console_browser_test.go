@@ -1,95 +1,119 @@
 package app_test
 
 import (
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-	"github.com/matryer/is"
+	"github.com/chromedp/chromedp/kb"
 
 	"confab/app/pages/pagestest"
 	"confab/storage"
 )
 
-// colleague is a person at the console, in a real browser.
-type colleague struct {
-	*pagestest.Browser
-	t     *testing.T
-	is    *is.I
-	stage *stage
+// names are the accessible names of what a person can use on a page, in order.
+func (o *onlooker) names() []string {
+	return pagestest.Eval[[]string](o.Browser, `[...document.querySelectorAll("input:not([type=hidden]):not([hidden]), button, nav a")].map(
+		e => e.labels?.[0]?.textContent ?? e.textContent.trim())`)
 }
 
-// console opens a browser at the console, signed in with a role.
-func (s *stage) console(t *testing.T, role string) *colleague {
-	t.Helper()
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
-	c.Do(chromedp.EmulateViewport(1280, 800))
-	_, link := s.invitePerson(role+"@example.com", role)
-	c.Visit(s.app.URL() + link)
-	c.Fill("textbox", "Name", "Mira Kovač")
-	c.Fill("textbox", "New password", goodPassword)
-	c.Click("button", "Start")
-	c.Find("heading", "Inbox")
-	return c
+// signOut signs out by the menu of the account.
+func (o *onlooker) signOut() {
+	o.t.Helper()
+	o.WaitFor(`document.querySelector("#account[aria-expanded]") !== null`)
+	o.press("Account")
+	o.press("Sign out")
 }
 
-// open goes to a screen, as somebody who types its address.
-func (c *colleague) open(path, heading string) {
-	c.t.Helper()
-	c.Visit(c.stage.app.URL() + "/console/" + path)
-	c.Find("heading", heading)
+// fits checks that nothing is wider than a small screen.
+func (o *onlooker) fits() {
+	o.t.Helper()
+	o.Do(chromedp.EmulateViewport(360, 740))
+	o.is.True(pagestest.Eval[bool](o.Browser, `document.documentElement.scrollWidth <= 360`))
+	o.Do(chromedp.EmulateViewport(1280, 800))
 }
 
-// calm checks that the browser had nothing against the pages, and that they asked for
-// nothing of others. An error that the API was expected to answer is no complaint.
-func (c *colleague) calm(expected ...string) {
-	c.t.Helper()
-	for _, text := range c.Errors() {
-		if !slices.ContainsFunc(expected, func(part string) bool { return strings.Contains(text, part) }) {
-			c.t.Error(text)
-		}
-	}
-	for _, request := range c.Requests() {
-		if !strings.HasPrefix(request, c.stage.app.URL()+"/") {
-			c.t.Errorf("the console asked for %s", request)
-		}
-	}
-}
-
-// shoot takes pictures of the page at two widths, in light and dark.
-func (c *colleague) shoot(name string) {
-	c.t.Helper()
-	if *screenshots == "" {
-		return
-	}
-	c.is.NoErr(os.MkdirAll(*screenshots, 0o755))
-	for _, device := range []struct {
-		name          string
-		width, height int64
-		scale         float64
-	}{{"360", 360, 740, 2}, {"1280", 1280, 800, 1}} {
-		for _, scheme := range []string{"light", "dark"} {
-			c.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), c.Prefers("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce"))
-			c.is.NoErr(os.WriteFile(filepath.Join(*screenshots, name+"-"+device.name+"-"+scheme+".png"), c.Screenshot(), 0o644))
-		}
-	}
-	c.Do(chromedp.EmulateViewport(1280, 800), c.Prefers("prefers-color-scheme", "light"))
-}
-
-func TestPicturesOfTheConsole(t *testing.T) {
+func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
 	s := newStage(t)
-	c := s.console(t, storage.RoleAdmin)
-	c.shoot("inbox")
-	c.open("settings/people", "People")
-	c.shoot("people")
-	c.open("settings/keys", "API keys")
-	c.shoot("keys")
-	c.open("settings/labels", "Labels")
-	c.shoot("labels")
-	c.open("settings/profile", "Profile")
-	c.shoot("profile")
-	c.calm()
+	o := newOnlooker(t, s)
+	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
+	o.Visit(s.app.URL() + link)
+	o.heading("Welcome to " + s.tenant.Organization.Name)
+	o.is.Equal(o.names(), []string{"Name", "New password", "Start"})
+	o.fits()
+	o.shoot("welcome")
+	o.Do(chromedp.SendKeys(chromedp.CSS("#password"), "ada@example.com"))
+	o.press("Start")
+	o.WaitFor(`document.activeElement.id === "password" && document.querySelector("[role=alert]") !== null`)
+	o.is.Equal(pagestest.Eval[string](o.Browser, `document.querySelector("#password-hint").textContent`), "The password must not be your own name or address.")
+	o.shoot("welcome-mistake")
+	o.Do(chromedp.SendKeys(chromedp.CSS("#password"), goodPassword))
+	o.press("Start")
+	o.heading("Inbox")
+	o.fits()
+	o.shoot("frame")
+	o.press("Settings")
+	o.heading("People")
+
+	// What is wanted comes after signing in, with nothing but the keyboard.
+	o.signOut()
+	o.heading("Sign in")
+	o.Visit(s.app.URL() + "/console/webhooks")
+	o.heading("Sign in")
+	o.is.Equal(o.names(), []string{"Email", "Password", "Sign in"})
+	o.fits()
+	o.shoot("sign-in")
+	o.Do(chromedp.KeyEvent("ADA@example.com"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent("wrong password"), chromedp.KeyEvent(kb.Enter))
+	o.WaitFor(`document.querySelector("[role=alert]")?.textContent === "The address or the password is wrong."`)
+	o.WaitFor(`document.activeElement.id === "password"`)
+	o.shoot("sign-in-mistake")
+	o.Do(chromedp.KeyEvent(goodPassword), chromedp.KeyEvent(kb.Enter))
+	o.heading("Webhooks")
+	o.is.True(pagestest.Eval[string](o.Browser, `document.cookie`) == "") // no script reads it
+	o.Visit(s.app.URL() + "/console/nothing")
+	o.heading("There is nothing here")
+	o.Visit(s.app.URL() + link)
+	o.heading("This link has ended")
+	o.shoot("ended")
+	o.complains("status of 401", "status of 400")
+}
+
+// complains checks that the browser had nothing against the pages but these.
+func (o *onlooker) complains(expected ...string) {
+	o.t.Helper()
+	for _, text := range o.Errors() {
+		known := strings.Contains(text, "status of 404") || strings.Contains(text, "status of 410")
+		for _, part := range expected {
+			known = known || strings.Contains(text, part)
+		}
+		if !known {
+			o.t.Error(text)
+		}
+	}
+}
+
+func TestASandboxIsOpenedInABrowser(t *testing.T) {
+	s, _ := sandboxed(t)
+	o := newOnlooker(t, s)
+	o.Visit(s.app.URL() + "/")
+	o.heading("Inbox") // signed in already
+	o.signOut()
+	o.heading("Sign in")
+	o.shoot("sign-in-sandbox")
+	o.Visit(s.app.URL() + "/console/contacts")
+	o.heading("Sign in") // and stays out
+	o.press("Continue as You")
+	o.heading("Contacts")
+	o.signOut()
+	o.heading("Sign in")
+
+	// By a link of another site one is not signed in.
+	fresh := newOnlooker(t, s)
+	fresh.Visit(fresh.platform)
+	pagestest.Eval[any](fresh.Browser, `void (location.href = "`+s.app.URL()+`/console/inbox")`)
+	fresh.heading("Sign in")
+	fresh.press("Continue as You")
+	fresh.heading("Inbox")
+	o.calm()
+	fresh.calm()
 }

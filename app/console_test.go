@@ -395,6 +395,13 @@ func TestWhatEndsSessionsHoldsAtTheNextRequest(t *testing.T) {
 	status, _ = other.me()
 	is.Equal(status, 401) // a new password ends all others
 	is.Equal(other.signIn("ada@example.com", goodPassword).status, 401)
+
+	// It also ends by itself, after a week without a request.
+	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE user_sessions SET last_seen_at = last_seen_at - 7 * 86400000`)
+	s.app.DB.DropCaches()
+	status, _ = b.me()
+	is.Equal(status, 401)
+	is.Equal(b.open("GET", "/console/inbox", nil).status, 302)
 }
 
 // sandboxed is a stage whose console signs its visitors in.

@@ -139,7 +139,7 @@ func TestAfterADisconnectNothingButTheTombstoneRemains(t *testing.T) {
 	s.subscribe(hook.URL, `"*"`)
 	gone, stays := s.busy("Bakery", "+15550783881", "+15550001111"), s.busy("Cinema", "+15550783882", "+15550002222")
 	s.quiet()
-	elsewhere := []string{"accounts", "api_log"} // the tombstone, and who called what
+	elsewhere := []string{"accounts", "api_log", "audit"} // the tombstone, who called what, and who disconnected it
 	rows := s.dump()
 	goes, kept := related(rows, gone.texts(), elsewhere...), related(rows, stays.texts(), elsewhere...)
 	before := about(rows, kept, elsewhere...)
@@ -156,7 +156,7 @@ func TestAfterADisconnectNothingButTheTombstoneRemains(t *testing.T) {
 	}
 	is.Equal(len(s.files()), 1)
 	is.Equal(about(s.dump(), kept, elsewhere...), before) // others are untouched
-	tombstone := about(s.dump(), []string{gone.account})
+	tombstone := about(s.dump(), []string{gone.account}, "audit")
 	is.Equal(len(tombstone), 1)
 	is.True(strings.Contains(tombstone[0], "disconnected"))
 

@@ -51,6 +51,10 @@ func newPatient(t *testing.T, start bool) *patient {
 	s := prepareServer(t)
 	p := &patient{server: s, sim: simulate(t, s), up: start}
 	p.sim.connect(s)
+	storagetest.Exec(t, s.dir, `
+		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email, password_hash)
+		SELECT '01JQ0Z8M4T9V2X3W5Y6A7B8C9D', organization_id, id, 'Ada', 'ada@example.com', 1, 'admin', 'ada@example.com', '$argon2id$'
+		FROM teams LIMIT 1`)
 	if start {
 		s.start()
 	}

@@ -85,7 +85,7 @@ func TestPagesAreShownUnderTheirOwnNamesOnly(t *testing.T) {
 	}
 	is.Equal(ask(t, "POST", base+"/docs", nil, "Origin: https://evil.test").status, 405)     // there is nothing to change
 	is.Equal(ask(t, "POST", base+"/console/", nil, "Origin: https://evil.test").status, 403) // wherever it goes
-	is.Equal(ask(t, "GET", base+"/v1/health", nil, "Host: elsewhere.test").status, 200) // the API is no page
+	is.Equal(ask(t, "GET", base+"/v1/health", nil, "Host: elsewhere.test").status, 200)      // the API is no page
 }
 
 func TestTheLogShowsNeitherSetupTokensNorMediaNames(t *testing.T) {

@@ -58,7 +58,7 @@ func (a *App) findRoute(r *http.Request) route {
 	case a.console != nil && (path == "/console" || strings.HasPrefix(path, "/console/")):
 		return a.consoleRoute(path)
 	case a.wantsConsole(r):
-		return route{pattern: path, serve: a.hosts.Guard(redirectToConsole)}
+		return route{pattern: path, serve: redirectToConsole}
 	case path == "/livez":
 		return route{pattern: path, quiet: true, serve: a.readOnly(serveLive)}
 	case path == "/readyz":

@@ -45,7 +45,7 @@ func TestWhatIsOutsideOfTheAPI(t *testing.T) {
 	}{
 		{"GET", "/livez", 200, "ok"},
 		{"GET", "/readyz", 200, "ready"},
-		{"GET", "/console/", 302, `<a href="/docs">`},
+		{"GET", "/console/", 302, ``},
 		{"GET", "/docs", 200, "<title>confab API reference</title>"},
 		{"GET", "/nowhere", 404, `"code":"resource_not_found"`},
 		{"GET", "/", 404, `"code":"resource_not_found"`},

@@ -75,7 +75,9 @@ func TestKeyIsRevokedOnce(t *testing.T) {
 		is := is.New(t)
 		db := open(t, newFile(t))
 		ours, theirs := two(t, db)
-		revoke := func() { storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.RevokeKey(0, ours.Key.ID); return err }) }
+		revoke := func() {
+			storagetest.Update(t, db, func(tx *storage.Tx) error { _, err := tx.RevokeKey(0, ours.Key.ID); return err })
+		}
 		revoke()
 		at := storage.Now()
 		time.Sleep(time.Hour)

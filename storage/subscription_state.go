@@ -66,6 +66,13 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 	}
 
 	tx.closeLane(deliveryLane(id))
+	organization, err := tx.SubscriptionOrganization(id)
+	if err != nil {
+		return err
+	}
+	if err := tx.Audit(organization, System, "webhook.disabled", "webhook_subscription", id); err != nil {
+		return err
+	}
 
 	// A full step may have left some: they are the job's.
 	buried, err := tx.FailOutstandingDeliveries(id)
@@ -74,6 +81,12 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 	}
 	_, err = tx.Enqueue(NewJob{Kind: KindFailDeliveries, Args: SubscriptionArgs{Subscription: id}})
 	return err
+}
+
+// SubscriptionOrganization is the organization of a subscription.
+func (rx *Rx) SubscriptionOrganization(id string) (organization int64, err error) {
+	err = rx.get(&organization, `SELECT organization_id FROM subscriptions WHERE id = ?`, id)
+	return organization, err
 }
 
 // outstanding is a delivery that somebody has still to make.

@@ -26,5 +26,6 @@ func (s *Server) consoleRoutes() []route {
 		{"DELETE", "/keys/:id", s.revokeKey, 0, nil},
 
 		{"GET", "/audit", s.listAudit, 0, nil},
+		{"GET", "/jobs", s.listJobs, 0, nil},
 	}
 }

@@ -200,6 +200,27 @@ func TestWhatKeysDoIsAudited(t *testing.T) {
 	is.True(entry["ip"] != nil && entry["at"] != nil && storage.ValidID("aud_", entry["id"].(string)))
 }
 
+func TestAnAdminSeesTheJobsOfItsOrganization(t *testing.T) {
+	is := is.New(t)
+	f := serve(t)
+	f.connect(f.tenant, number)
+	other := storagetest.Seed(t, f.db, "Other")
+	admin, stranger := f.signedIn(f.tenant, storage.RoleAdmin), f.signedIn(other, storage.RoleAdmin)
+	for range 3 {
+		f.call("POST", "/"+number+"/messages", `{"messaging_product":"chat","to":"+15550001111","type":"text","text":{"body":"hi"}}`)
+	}
+	first := f.visit(admin, "GET", "/jobs?limit=2", "")
+	is.Equal(len(first.get("data").([]any)), 2)
+	is.Equal(first.get("has_more"), true)
+	second := f.visit(admin, "GET", "/jobs?limit=2&cursor="+first.text("next_cursor"), "")
+	is.Equal(len(second.get("data").([]any)), 1)
+	is.Equal(second.get("has_more"), false)
+	is.Equal(second.get("data").([]any)[0].(map[string]any)["kind"], "send")
+	is.Equal(len(f.visit(admin, "GET", "/jobs?state=failed", "").get("data").([]any)), 0)
+	is.Equal(f.visit(admin, "GET", "/jobs?state=x", "").code(), "400 invalid_field_value state")
+	is.Equal(len(f.visit(stranger, "GET", "/jobs", "").get("data").([]any)), 0)
+}
+
 // A rule for a route that does not exist, or whose path has no such parameter, would
 // record nothing.
 func TestEveryAuditRuleHasItsRoute(t *testing.T) {

@@ -178,7 +178,12 @@ func (e *env) accountsRegister() *cobra.Command {
 				if err != nil {
 					return nil, err
 				}
-				return done.Store, nil
+				return func(tx *storage.Tx) error {
+					if err := done.Store(tx); err != nil {
+						return err
+					}
+					return s.audit(tx, done.Account().OrganizationID, "number.registered", "number", args[0])
+				}, nil
 			}
 			return s.updateFromProvider(cmd, e.Version, args[0], asJSON, register)
 		}),
@@ -274,6 +279,9 @@ func (e *env) accountsDisconnect() *cobra.Command {
 			return s.change(cmd.Context(), func(tx *storage.Tx) error {
 				a, err := account(&tx.Rx, args[0])
 				if err != nil {
+					return err
+				}
+				if err := s.audit(tx, a.OrganizationID, "number.disconnected", "number", args[0]); err != nil {
 					return err
 				}
 

@@ -90,8 +90,10 @@ func (s *store) connect(cmd *cobra.Command, f connectFlags, version string) (a s
 	// The app is subscribed now, and the number may be registered: an interrupt
 	// must not lose that.
 	err = s.change(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
-		a, err = f.saveAccount(tx, claim, number)
-		return err
+		if a, err = f.saveAccount(tx, claim, number); err != nil {
+			return err
+		}
+		return s.audit(tx, a.OrganizationID, "number.connected", "number", f.number)
 	})
 	return a, err
 }

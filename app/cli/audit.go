@@ -26,6 +26,15 @@ func (s *store) audit(tx *storage.Tx, organization int64, action, targetType, ta
 	return tx.Audit(organization, operator(), action, targetType, targetID)
 }
 
+// auditWebhook is audit for a webhook subscription.
+func (s *store) auditWebhook(tx *storage.Tx, action, id string) error {
+	organization, err := tx.SubscriptionOrganization(id)
+	if err != nil {
+		return err
+	}
+	return s.audit(tx, organization, action, "webhook_subscription", id)
+}
+
 func (e *env) audit() *cobra.Command {
 	var (
 		org    string

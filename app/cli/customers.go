@@ -74,8 +74,10 @@ func (e *env) customersRestore() *cobra.Command {
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
 			var c storage.Customer
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-				c, err = restoreCustomer(tx, args[0])
-				return err
+				if c, err = restoreCustomer(tx, args[0]); err != nil {
+					return err
+				}
+				return s.audit(tx, c.OrganizationID, "customer.restored", "customer", c.ID)
 			})
 			if errors.Is(err, storage.ErrNotFound) {
 				return fmt.Errorf("there is no customer %s", args[0])

@@ -89,6 +89,9 @@ func (s *store) replayNamed(cmd *cobra.Command, ids []string, asJSON bool) error
 			if err != nil {
 				return err
 			}
+			if err := s.audit(tx, d.OrganizationID, "delivery.replayed", "webhook_delivery", d.ID); err != nil {
+				return err
+			}
 			made = append(made, again)
 		}
 		return nil
@@ -194,8 +197,10 @@ func (s *store) replayInBatches(cmd *cobra.Command, f storage.ReplayFilter, tota
 			if err := requireEnabled(&tx.Rx, f.SubscriptionID); err != nil {
 				return err
 			}
-			n, more, err = tx.ReplayDeliveries(f)
-			return err
+			if n, more, err = tx.ReplayDeliveries(f); err != nil || n == 0 {
+				return err
+			}
+			return s.auditWebhook(tx, "deliveries.replayed", f.SubscriptionID)
 		})
 		if err != nil {
 			return done, err

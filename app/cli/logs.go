@@ -30,6 +30,9 @@ type callView struct {
 	IP             string       `json:"ip"`
 	OrganizationID *string      `json:"organization_id"`
 	APIKeyID       *string      `json:"api_key_id"`
+	UserID         *string      `json:"user_id"`    // who called, in the console
+	ErrorCode      *string      `json:"error_code"` // why it was refused
+	MadeID         *string      `json:"made_id"`    // of what it made
 	CreatedAt      storage.Time `json:"created_at"`
 }
 
@@ -44,6 +47,9 @@ func viewCall(c storage.APICall) callView {
 		IP:             c.IP,
 		OrganizationID: c.OrganizationPublicID,
 		APIKeyID:       c.KeyID,
+		UserID:         c.UserID,
+		ErrorCode:      c.ErrorCode,
+		MadeID:         c.MadeID,
 		CreatedAt:      c.CreatedAt,
 	}
 }
@@ -81,7 +87,8 @@ func (e *env) logs() *cobra.Command {
 		Use:   "logs",
 		Short: "Show the latest calls of the API, oldest first",
 		Long: "Show the latest calls of the API, oldest first: every call with a valid key, and of those\n" +
-			"without one, which anybody can make, at most 60 a minute (20 from one network).",
+			"without one, which anybody can make, at most 60 a minute (20 from one network). Of what people do in\n" +
+			"the console it has what changes something, with the user.",
 		Example: "  confab logs\n" +
 			"  confab logs --org org_01J… --since 1h --status 5xx\n" +
 			"  confab logs --follow --json",

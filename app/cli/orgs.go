@@ -72,8 +72,10 @@ func (e *env) orgsCreate() *cobra.Command {
 
 			var team storage.Team
 			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
-				team, err = tx.InsertOrganization(&o)
-				return err
+				if team, err = tx.InsertOrganization(&o); err != nil {
+					return err
+				}
+				return s.audit(tx, o.ID, "organization.created", "organization", o.PublicID)
 			})
 			if err != nil {
 				return err
@@ -185,7 +187,7 @@ func (e *env) orgsSet() *cobra.Command {
 				}
 			}
 
-			return s.changeOrganization(cmd, args[0], func(tx *storage.Tx, o *storage.Organization) {
+			return s.changeOrganization(cmd, args[0], "organization.updated", func(tx *storage.Tx, o *storage.Organization) {
 				if given("name") {
 					o.Name = name
 				}
@@ -217,7 +219,7 @@ func (e *env) orgsSuspend() *cobra.Command {
 		Example: "  confab orgs suspend org_01J…",
 		Args:    arguments("ORG"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.changeOrganization(cmd, args[0], func(tx *storage.Tx, o *storage.Organization) {
+			return s.changeOrganization(cmd, args[0], "organization.suspended", func(tx *storage.Tx, o *storage.Organization) {
 				if o.SuspendedAt == 0 { // else the time of the first suspension stays
 					o.SuspendedAt = tx.Now
 				}
@@ -233,13 +235,17 @@ func (e *env) orgsResume() *cobra.Command {
 		Example: "  confab orgs resume org_01J…",
 		Args:    arguments("ORG"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			return s.changeOrganization(cmd, args[0], func(_ *storage.Tx, o *storage.Organization) { o.SuspendedAt = 0 })
+			resume := func(_ *storage.Tx, o *storage.Organization) { o.SuspendedAt = 0 }
+			return s.changeOrganization(cmd, args[0], "organization.resumed", resume)
 		}),
 	}
 }
 
-// changeOrganization reads an organization, lets edit change it, and stores it.
-func (s *store) changeOrganization(cmd *cobra.Command, id string, edit func(*storage.Tx, *storage.Organization)) error {
+// changeOrganization reads an organization, lets edit change it, stores it, and records
+// the action.
+func (s *store) changeOrganization(
+	cmd *cobra.Command, id, action string, edit func(*storage.Tx, *storage.Organization),
+) error {
 	return s.change(cmd.Context(), func(tx *storage.Tx) error {
 		o, err := organization(&tx.Rx, id)
 		if err != nil {
@@ -247,6 +253,9 @@ func (s *store) changeOrganization(cmd *cobra.Command, id string, edit func(*sto
 		}
 
 		edit(tx, &o)
-		return tx.UpdateOrganization(&o)
+		if err := tx.UpdateOrganization(&o); err != nil {
+			return err
+		}
+		return s.audit(tx, o.ID, action, "organization", o.PublicID)
 	})
 }

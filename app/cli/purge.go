@@ -127,6 +127,13 @@ func (s *store) purge(cmd *cobra.Command, f purgeFlags) (purgeView, error) {
 		return v, err
 	}
 
+	err = s.change(ctx, func(tx *storage.Tx) error {
+		return s.audit(tx, scope.Organization, "data.purged", "older_than", scope.Before.String())
+	})
+	if err != nil {
+		return v, err
+	}
+
 	// The counts of before are only the total of the progress line: the result has
 	// what was really deleted.
 	line := newProgress(cmd.ErrOrStderr(), "purging", formatCount)

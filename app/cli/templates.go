@@ -37,7 +37,13 @@ func (e *env) templatesSync() *cobra.Command {
 				return s.reportRefusal(ctx, err)
 			}
 
-			if err := s.change(ctx, func(tx *storage.Tx) error { return found.Store(tx) }); err != nil {
+			err = s.change(ctx, func(tx *storage.Tx) error {
+				if err := found.Store(tx); err != nil {
+					return err
+				}
+				return s.audit(tx, a.OrganizationID, "templates.synced", "number", args[0])
+			})
+			if err != nil {
 				return err
 			}
 

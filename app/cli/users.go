@@ -73,9 +73,11 @@ func (e *env) usersCreate() *cobra.Command {
 					u.Email = &email
 				}
 
-				err = tx.InsertUser(&u)
+				if err := tx.InsertUser(&u); err != nil {
+					return err
+				}
 				v = viewUser(u, o)
-				return err
+				return s.audit(tx, o.ID, "user.created", "user", u.ID)
 			})
 			if err != nil {
 				return err

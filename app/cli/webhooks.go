@@ -109,7 +109,12 @@ func (e *env) webhooksEnable() *cobra.Command {
 		Example: "  confab webhooks enable wbs_01J…",
 		Args:    arguments("WBS"),
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			err := s.change(cmd.Context(), func(tx *storage.Tx) error { return tx.ResumeSubscription(args[0]) })
+			err := s.change(cmd.Context(), func(tx *storage.Tx) error {
+				if err := tx.ResumeSubscription(args[0]); err != nil {
+					return err
+				}
+				return s.auditWebhook(tx, "webhook.enabled", args[0])
+			})
 			return subscriptionNotFound(err, args[0])
 		}),
 	}

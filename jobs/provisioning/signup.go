@@ -94,6 +94,9 @@ func CompleteSignup(tx *storage.Tx, i storage.Invitation, a storage.Account, dis
 		return err
 	}
 
+	if err := tx.Audit(a.OrganizationID, storage.System, "number.connected", "number", *a.PhoneNumberID); err != nil {
+		return err
+	}
 	if err := event.SetupLinkConsumed(c, i.SetupLink, a).Emit(tx); err != nil {
 		return err
 	}

@@ -1,0 +1,70 @@
+package storage_test
+
+import (
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+// There are more conversations than one range has, and many of the same instant.
+func TestConversationsAreCountedRangeByRange(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	account, contacts := people(t, db, "100200300", make([]storage.Contact, 1000)...)
+	u := storage.User{OrganizationID: account.OrganizationID, TeamID: account.TeamID, Name: "Ada"}
+	var want storage.ConversationCounts
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		want = storage.ConversationCounts{All: len(contacts)}
+		if err := tx.InsertUser(&u); err != nil {
+			return err
+		}
+		for i, c := range contacts {
+			v, err := tx.EnsureConversation(account.ID, c.ID)
+			if err != nil {
+				return err
+			}
+			status, unread := []string{"open", "open", "open", "resolved", "pending"}[i%5], i%7/6
+			var assignee *string
+			if i%3 == 0 {
+				assignee = &u.ID
+			}
+			if err := tx.Exec(`UPDATE conversations SET status = ?, unread_count = ?, assignee_id = ?, last_message_at = ? WHERE id = ?`, status, unread, assignee, i/400, v.ID); err != nil {
+				return err
+			}
+			switch {
+			case status == "resolved":
+				want.Resolved++
+			case status == "open":
+				want.Open++
+				want.Unread += unread
+				if assignee != nil {
+					want.Mine++
+				} else {
+					want.Unassigned++
+				}
+			}
+		}
+		return nil
+	})
+	is.Equal(view(t, db, func(rx *storage.Rx) (storage.ConversationCounts, error) {
+		return rx.CountConversations(account.ID, u.ID)
+	}), want)
+	is.Equal(view(t, db, func(rx *storage.Rx) (storage.ConversationCounts, error) { return rx.CountConversations(99, u.ID) }), storage.ConversationCounts{})
+}
+
+func TestTheNewestMessageOfEachConversationIsShown(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	talked, silent := newThread(t, db, "100200300", "+15550001111"), newThread(t, db, "100200301", "+15550001111")
+	talked.add(t, db)
+	newest := talked.add(t, db)
+	all := view(t, db, func(rx *storage.Rx) (map[string]storage.LastMessage, error) {
+		return rx.LastMessages(talked.conversation.ID, silent.conversation.ID, "cnv_none")
+	})
+	is.Equal(len(all), 1)
+	is.Equal(all[talked.conversation.ID].ID, newest.ID)
+	is.Equal(all[talked.conversation.ID].Direction, storage.Outbound)
+}
