@@ -30,6 +30,9 @@ export class APIError extends Error {
   }
 }
 
+/** lost is the error of a call that was not answered. */
+export const lost = () => new APIError(text.network, { code: "network" });
+
 /**
  * @typedef {object} Options
  * @property {AbortSignal} [signal] ends the call
@@ -61,7 +64,7 @@ export async function call(method, path, body, { signal, query, idempotencyKey }
   } catch (error) {
     if (signal?.aborted) throw error;
     reportAnswer(false);
-    throw new APIError(text.network, { code: "network" });
+    throw lost();
   }
   reportAnswer(true);
   return readEnvelope(response);

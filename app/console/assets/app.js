@@ -4,7 +4,7 @@ import { connect } from "./live.js";
 import { connectionBar, toastRegion } from "./parts/notices.js";
 import { start } from "./router.js";
 import { applyTheme, isAdmin, screens } from "./session.js";
-import { startAccount, startJump, startNavigation, startNumbers } from "./shell.js";
+import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } from "./shell.js";
 
 /** @typedef {import("./router.js").Route} Route */
 
@@ -71,6 +71,7 @@ function match(pattern, path) {
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 
+fixAddresses();
 applyTheme();
 main.before(connectionBar());
 document.body.append(toastRegion());
@@ -81,3 +82,8 @@ listen();
 connect();
 start(find, main);
 startNumbers();
+
+// The other screens are loaded while nothing else is to do: then they open at once, also
+// while the server is gone, and as they were when this page was loaded.
+const others = [...routes.map((route) => route.load), () => import("./dialogs.js")];
+setTimeout(() => others.forEach((load) => load().catch(() => {})), 3000);

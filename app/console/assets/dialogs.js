@@ -32,7 +32,7 @@ const text = {
 /** @returns {Entry[]} what can be opened by its name */
 function entries() {
   const go = (/** @type {string} */ path, /** @type {string} */ name, /** @type {string} */ kind, /** @type {string} */ drawing) => ({ id: path, name, kind, icon: drawing, run: () => navigate(path) });
-  const nameOf = (/** @type {string} */ screen) => document.querySelector(`[data-screen="${screen}"]`)?.lastChild?.textContent ?? screen;
+  const nameOf = (/** @type {string} */ screen) => document.querySelector(`[data-screen="${screen}"] span`)?.textContent ?? screen;
   const settings = [
     go("settings/people", "People", text.settings, "contacts"),
     go("settings/keys", "API keys", text.settings, "key"),
@@ -49,7 +49,7 @@ function entries() {
     { id: "keys", name: text.shortcuts, kind: text.action, icon: "keyboard", run: openShortcuts },
   ];
   const forAgents = new Set(["settings/quick-replies", "settings/profile", "dark", "light", "keys"]);
-  return [...screens.map((screen) => go(screen, nameOf(screen).trim(), text.screen, screen)), ...[...settings, ...actions].filter((one) => isAdmin || forAgents.has(one.id))];
+  return [...screens.map((screen) => go(screen, nameOf(screen), text.screen, screen)), ...[...settings, ...actions].filter((one) => isAdmin || forAgents.has(one.id))];
 }
 
 /** @param {string} words */

@@ -7,7 +7,9 @@
  * another is. What follows the ? belongs to the screen: it reads query, and is not built
  * again when that changes.
  */
-import { computed, effect, scope, signal } from "./dom.js";
+import { computed, effect, onDispose, scope, signal } from "./dom.js";
+import { lost } from "./api.js";
+import { onChanged, reportAnswer } from "./live.js";
 import { root, unread } from "./session.js";
 import { failed, skeleton } from "./parts/states.js";
 
@@ -97,13 +99,19 @@ export function start(find, outlet) {
     let build;
     try {
       build = (await route.load()).default;
-    } catch (error) {
-      build = () => ({ title: "", body: failed(error, () => location.reload()) });
+    } catch {
+      // Browsers may remember that a module could not be loaded: only a fresh page helps.
+      reportAnswer(false);
+      build = () => {
+        onDispose(onChanged([], () => location.reload()));
+        return { title: "", body: failed(lost(), () => location.reload()) };
+      };
     }
     clearTimeout(slow);
     if (visit !== visits) return;
 
     replace(() => build({ params }));
+    outlet.removeAttribute("aria-busy");
     outlet.scrollTop = scrolled.get(entry) ?? 0;
     if (!isFirst) /** @type {HTMLElement} */ (outlet.querySelector("h1") ?? outlet).focus({ preventScroll: true });
   };

@@ -11,7 +11,7 @@ import { chosenNumber, me, number, numbers, root, screens, theme, unread } from 
 const text = {
   goTo: "Go to",
   everywhere: "Everywhere",
-  unread: (/** @type {string} */ n) => n + " unread",
+  unread: " unread",
   number: "Number",
   account: "Account",
   profile: "Profile",
@@ -33,9 +33,22 @@ const keys = { inbox: "i", contacts: "c", broadcasts: "b", templates: "t", numbe
 /** Screens that belong to one of the navigation. */
 const parents = { deliveries: "webhooks", trace: "log" };
 
+/**
+ * fixAddresses makes the addresses that the server sent absolute. They are relative to the
+ * page that was loaded, and that changes when another screen is opened.
+ */
+export function fixAddresses() {
+  for (const node of document.querySelectorAll("link[rel=icon], body [href], body [src]")) {
+    for (const name of ["href", "src"]) {
+      const given = node.getAttribute(name);
+      if (given && !given.startsWith("#")) node.setAttribute(name, new URL(given, document.baseURI).href);
+    }
+  }
+}
+
 export function startNavigation() {
   const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll("[data-screen]")]);
-  const nameOf = (/** @type {string} */ screen) => links.find((one) => one.dataset.screen === screen)?.textContent?.trim() ?? screen;
+  const nameOf = (/** @type {string} */ screen) => links.find((one) => one.dataset.screen === screen)?.textContent ?? screen;
   bind(text.goTo, screens.map((screen) => ["g " + keys[/** @type {keyof typeof keys} */ (screen)], nameOf(screen), () => navigate(screen)]));
 
   effect(() => {
@@ -54,10 +67,8 @@ export function startNavigation() {
 /** @param {HTMLAnchorElement | undefined} inbox */
 function showUnread(inbox) {
   if (!inbox) return;
-  const number = el("b.count", { "aria-hidden": "true", hidden: () => unread() === 0 }, () => count(unread()));
-  const words = el("span", { id: "unread", hidden: true }, () => (unread() > 0 ? text.unread(count(unread())) : ""));
-  inbox.append(number);
-  inbox.after(words);
+  const shown = () => unread() > 0 && [count(unread()), el("span.unseen", null, text.unread)];
+  inbox.append(el("b.count", { id: "unread", "aria-hidden": "true", hidden: () => unread() === 0 }, shown));
   inbox.setAttribute("aria-describedby", "unread");
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"iter"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
 		b.record(&b.requests, e.Request.URL)
 	})
 	go follow(chromedp.Events(b.ctx, log.EntryAdded), func(e log.EventEntryAdded) {
-		b.record(&b.complaints, e.Entry.Text)
+		b.record(&b.complaints, strings.TrimSpace(e.Entry.Text+" "+e.Entry.URL))
 	})
 	go follow(chromedp.Events(b.ctx, runtime.ExceptionThrown), func(e runtime.EventExceptionThrown) {
 		b.record(&b.complaints, describeException(e.ExceptionDetails))
