@@ -185,7 +185,7 @@ func TestTablesSortAndStayTablesOnASmallScreen(t *testing.T) {
 	g.Do(chromedp.EmulateViewport(320, 700))
 	g.Find("table", "Deliveries")
 	g.is.Equal(len(g.All("row")), 4)
-	g.is.Equal(len(g.All("cell")), 16) // but for those with nothing in them
+	g.is.Equal(len(g.All("cell")), 16)                       // but for those with nothing in them
 	g.WaitFor(`document.documentElement.scrollWidth <= 320`) // nothing sticks out
 }
 

@@ -14,6 +14,12 @@ var Files embed.FS
 //go:embed tokens.css
 var Tokens []byte
 
+// Script applies the theme that was chosen in the browser. It must run before anything
+// is painted.
+//
+//go:embed theme.js
+var Script []byte
+
 // Icon is the icon of every page, as SVG.
 //
 //go:embed icon.svg

@@ -192,6 +192,19 @@ export function untracked(fn) {
   return within(owner, null, fn);
 }
 
+/**
+ * when shows one thing while test is true, and another, or nothing, while it is not. What
+ * is shown is built again only when the answer changes.
+ * @param {() => unknown} test
+ * @param {() => Child} build
+ * @param {() => Child} [otherwise]
+ * @returns {() => Child}
+ */
+export function when(test, build, otherwise) {
+  const answer = computed(() => Boolean(test()));
+  return () => (answer() ? untracked(build) : otherwise && untracked(otherwise));
+}
+
 // Properties that an attribute would only give their first value.
 const properties = new Set(["value", "checked", "indeterminate", "selected"]);
 const links = new Set(["href", "src", "action"]);
@@ -266,7 +279,7 @@ function fill(node, classes, props, children) {
   append(node, children); // first: a select's value must be one of its options
 
   for (const [name, value] of Object.entries(props ?? {})) {
-    if (name === "ref") value(node);
+    if (name === "ref") value?.(node);
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (typeof value === "function") effect(() => set(node, name, value()));
     else set(node, name, value);

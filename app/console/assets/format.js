@@ -64,13 +64,13 @@ export function date(value, never = "—") {
 }
 
 /**
- * initials of a name, at most two letters.
+ * initials of a name: the first letters of its first and last words.
  * @param {string} name
  */
 export function initials(name) {
-  const words = name.trim().split(/\s+/);
-  const letters = [words[0], words.length > 1 ? words[words.length - 1] : ""].map((word) => [...word][0] ?? "");
-  return letters.join("").toUpperCase();
+  const words = name.match(/[\p{L}\p{N}]+/gu) ?? ["?"];
+  const ends = words.length > 1 ? [words[0], words[words.length - 1]] : [words[0]];
+  return ends.map((word) => [...word][0]).join("").toUpperCase();
 }
 
 /**

@@ -104,7 +104,7 @@ export function start(find, outlet) {
       reportAnswer(false);
       build = () => {
         onDispose(onChanged([], () => location.reload()));
-        return { title: "", body: failed(lost(), () => location.reload()) };
+        return { title: "", body: failed(lost(), () => location.reload(), "h1") };
       };
     }
     clearTimeout(slow);

@@ -165,7 +165,7 @@ export function startAccount() {
     { name: text.docs, icon: "book", href: new URL("../docs", root).href },
     ...Object.entries(text.themes).map(([value, name], i) => ({ name, checked: theme() === value, run: () => theme.set(value), group: i === 0 ? text.theme : undefined })),
     { name: text.signOut, icon: "leave", run: signOut, group: "" },
-  ]);
+  ], opener.parentElement ?? opener);
   bind(text.everywhere, [["?", text.shortcuts, openShortcuts]]);
 
   const face = /** @type {HTMLElement} */ (document.getElementById("face"));

@@ -1,5 +1,5 @@
 /** Tests of dom.js, run in a browser. Each is a function; a thrown error is a failure. */
-import { append, computed, effect, el, flush, isSafe, list, onDispose, scope, signal, svg, untracked } from "./dom.js";
+import { append, computed, effect, el, flush, isSafe, list, onDispose, scope, signal, svg, untracked, when } from "./dom.js";
 
 /** @param {unknown} got @param {unknown} want */
 function equal(got, want) {
@@ -176,6 +176,18 @@ export const tests = {
     shown.set(null);
     flush();
     equal(node.textContent, "[]");
+  },
+
+  "when builds again only if the answer changes"() {
+    const row = signal({ active: true, name: "a" });
+    const node = el("p", null, when(() => row().active, () => el("button", null, () => row().name), () => "none"));
+    const button = node.querySelector("button");
+    row.set({ active: true, name: "b" });
+    flush();
+    equal([node.querySelector("button") === button, node.textContent], [true, "b"]);
+    row.set({ active: false, name: "b" });
+    flush();
+    equal(node.textContent, "none");
   },
 
   "what grew inside of a region goes with it"() {

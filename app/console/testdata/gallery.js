@@ -32,7 +32,7 @@ menu(more, "More", () => [
 
 const labelFields = [
   { name: "name", label: "Name", required: true, hint: "What it is called everywhere.", value: "VIP" },
-  { name: "note", label: "Note" },
+  { name: "note", label: "Note", optional: true },
   { name: "team", label: "Team", type: "select", options: [{ value: "1", label: "Sales" }, { value: "2", label: "Support" }] },
   { name: "role", label: "Role", type: "radios", value: "agent", options: [{ value: "agent", label: "Agent", hint: "Answers messages" }, { value: "admin", label: "Admin", hint: "Everything" }] },
   { name: "color", label: "Color", type: "swatches", value: "teal", options: colors.map((color) => ({ value: color, label: color })) },

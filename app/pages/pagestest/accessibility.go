@@ -3,6 +3,7 @@ package pagestest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -142,18 +143,33 @@ func describe(nodes []Node) string {
 // Click clicks with the mouse on what has a role and a name.
 func (b *Browser) Click(role, name string) {
 	b.t.Helper()
-	n := b.Find(role, name)
-	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		if _, err := cdp.Call(ctx, t, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n.id}); err != nil {
-			return err
+	for deadline := time.Now().Add(findTimeout); ; {
+		err := b.click(b.Find(role, name))
+		if err == nil {
+			return
 		}
-		quads, err := cdp.Call(ctx, t, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: n.id})
-		if err != nil {
-			return err
+		// What was found may have been replaced meanwhile, by the same anew.
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s %q: %v", role, name, err)
 		}
-		q := quads.Quads[0]
-		return chromedp.Do(ctx, chromedp.MouseClickXY((q[0]+q[2]+q[4]+q[6])/4, (q[1]+q[3]+q[5]+q[7])/4))
-	}))
+	}
+}
+
+func (b *Browser) click(n Node) error {
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+	defer cancel()
+	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n.id}); err != nil {
+		return err
+	}
+	quads, err := chromedp.Call(ctx, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: n.id})
+	if err != nil {
+		return err
+	}
+	if len(quads.Quads) == 0 {
+		return errors.New("it has no place on the page")
+	}
+	q := quads.Quads[0]
+	return chromedp.Do(ctx, chromedp.MouseClickXY((q[0]+q[2]+q[4]+q[6])/4, (q[1]+q[3]+q[5]+q[7])/4))
 }
 
 // Focus gives the keyboard to what has a role and a name.

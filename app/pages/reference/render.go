@@ -53,6 +53,7 @@ func Render(description []byte, o Options) ([]byte, error) {
 	}
 
 	p.Style, p.Script = o.Path+"/page.css?"+Version(Style()), o.Path+"/page.js?"+Version(Script)
+	p.Theme = o.Path + "/theme.js?" + Version(theme.Script)
 	t, err := template.New("page").Funcs(template.FuncMap{"lower": strings.ToLower, "object": splitName}).Parse(pageText)
 	if err != nil {
 		return nil, err

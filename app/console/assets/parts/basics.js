@@ -13,7 +13,7 @@ export const icon = (name) => svg("svg.icon", { "aria-hidden": "true" }, svg("us
 /**
  * @typedef {object} ButtonOptions
  * @property {string} [icon]
- * @property {"primary" | "danger" | "bare" | "plain"} [look]
+ * @property {"primary" | "danger" | "harm" | "bare" | "plain"} [look]
  * @property {boolean} [iconOnly] the text is for those who do not see the icon
  * @property {() => void} [run]
  */

@@ -15,6 +15,7 @@ let forms = 0;
  * @property {import("../dom.js").Child} [hint]
  * @property {string} [value]
  * @property {boolean} [required]
+ * @property {boolean} [optional] says so
  * @property {string} [param]
  * @property {{ value: string, label: string, hint?: string }[]} [options] of a select, of radios and of swatches
  * @property {import("../dom.js").Props} [props] more, for the control
@@ -139,7 +140,7 @@ function fieldRow(field, id, wrong) {
       below);
   }
 
-  const label = el("label.label", { for: id }, field.label, !field.required && field.type !== "select" && el("span.optional", { "aria-hidden": "true" }, text.optional));
+  const label = el("label.label", { for: id }, field.label, field.optional && el("span.optional", { "aria-hidden": "true" }, text.optional));
   const control = field.type === "select"
     ? el("select", { id, ...common, value: field.value ?? field.options?.[0]?.value }, (field.options ?? []).map((one) => el("option", { value: one.value }, one.label)))
     : el("input", { id, type: field.type ?? "text", value: field.value ?? "", "aria-required": field.required ? "true" : null, ...common });

@@ -21,8 +21,9 @@ const gap = 6;
  * @param {HTMLElement} opener
  * @param {string} name
  * @param {() => Item[]} items
+ * @param {Element} [beside] what it opens beside, if not the button itself
  */
-export function menu(opener, name, items) {
+export function menu(opener, name, items, beside = opener) {
   opener.setAttribute("aria-haspopup", "menu");
   opener.setAttribute("aria-expanded", "false");
 
@@ -57,7 +58,7 @@ export function menu(opener, name, items) {
     });
     node.addEventListener("keydown", (event) => move(event, node));
     node.showPopover();
-    place(node, opener);
+    place(node, beside);
     entries(node).at(first)?.focus();
   }
 }
@@ -111,12 +112,12 @@ function move(event, node) {
 }
 
 /**
- * place puts a menu below its button, or above where there is more room, inside the window.
+ * place puts a menu below something, or above where there is more room, inside the window.
  * @param {HTMLElement} node
- * @param {HTMLElement} opener
+ * @param {Element} beside
  */
-function place(node, opener) {
-  const at = opener.getBoundingClientRect();
+function place(node, beside) {
+  const at = beside.getBoundingClientRect();
   const own = node.getBoundingClientRect();
   const below = at.bottom + gap + own.height <= innerHeight || at.top < innerHeight / 2;
   node.style.top = `${Math.max(gap, below ? at.bottom + gap : at.top - gap - own.height)}px`;

@@ -18,7 +18,7 @@ const dismiss = (id) => toasts.update((all) => all.filter((one) => one.id !== id
 /** @param {Omit<Toast, "id">} one */
 function add(one) {
   const id = ++last;
-  toasts.update((all) => [...all.slice(-3), { id, ...one }]);
+  toasts.update((all) => [...all.filter((each) => each.message !== one.message).slice(-3), { id, ...one }]);
   return id;
 }
 

@@ -46,13 +46,14 @@ export function skeleton(rows = 4) {
  * failed says what happened, whether anything was lost, and what to do.
  * @param {unknown} error
  * @param {() => void} retry
+ * @param {string} [level] of the heading
  */
-export function failed(error, retry) {
+export function failed(error, retry, level = "h2") {
   const [title, body] = explain(error);
   const requestID = error instanceof APIError ? error.requestID : null;
   return el("div.empty.failed", { role: "alert" },
     el("span.empty-icon", null, icon(error instanceof APIError && error.status === 403 ? "lock" : "warning")),
-    el("h2", null, title),
+    el(level, null, title),
     el("div.prose", null, el("p", null, body)),
     requestID && el("p.reference", null, text.reference + " ", copyable(requestID, { name: text.request })),
     el("div.actions", null, button(text.again, { run: retry })));

@@ -1,5 +1,5 @@
 /** What the pages of the settings have in common: their navigation, and lists of sessions. */
-import { el } from "../dom.js";
+import { el, when } from "../dom.js";
 import { browserName, time } from "../format.js";
 import { button, chip, icon } from "../parts/basics.js";
 import { table } from "../parts/table.js";
@@ -26,9 +26,12 @@ export function settingsPage(...children) {
   const current = path().split("/")[1];
   return el("div.settings", null,
     el("nav.subnav", { "aria-label": text.settings }, el("ul", null, pages.filter(([, , , forAgents]) => isAdmin || forAgents).map(([page, name, drawing]) =>
-      el("li", null, el("a", { href: link("settings/" + page), "aria-current": page === current ? "page" : null }, icon(drawing), name))))),
+      el("li", null, el("a", { href: link("settings/" + page), "aria-current": page === current ? "page" : null, ref: page === current ? reveal : undefined }, icon(drawing), name))))),
     el("div.page", null, children));
 }
+
+/** reveal shows a link that is beyond the edge of a small screen. @param {Element} node */
+const reveal = (node) => requestAnimationFrame(() => node.scrollIntoView({ block: "nearest", inline: "center" }));
 
 const sessionText = {
   caption: "Sessions",
@@ -51,5 +54,6 @@ export function sessionTable(rows, end) {
     { name: sessionText.columns.seen, cell: (/** @type {() => any} */ one) => () => time(one().last_seen_at) },
   ];
   const last = end && { name: sessionText.columns.end, kind: /** @type {const} */ ("end"), unseen: true, cell: (/** @type {() => any} */ one) => !one().current && button(sessionText.end, { run: () => end(one()) }) };
-  return () => (rows().length === 0 ? el("p.none", null, sessionText.none) : table({ caption: sessionText.caption, rows, key: (one) => one.id, columns: last ? [...columns, last] : columns }));
+  const shown = () => table({ caption: sessionText.caption, rows, key: (one) => one.id, columns: last ? [...columns, last] : columns });
+  return when(() => rows().length > 0, shown, () => el("p.none", null, sessionText.none));
 }

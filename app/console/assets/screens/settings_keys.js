@@ -1,5 +1,5 @@
 /** API keys: what programs sign in with. */
-import { el, signal } from "../dom.js";
+import { el, signal, when } from "../dom.js";
 import { page, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
@@ -33,12 +33,10 @@ const text = {
     { value: "8760", label: "In a year" },
   ],
   create: "Create key",
-  madeTitle: "Your new key",
   once: "Copy it now: it is not shown again, and nobody can read it later.",
   tryIt: "Try it",
   keyName: "key",
   curlName: "command",
-  idName: "key id",
   done: "Done",
 };
 
@@ -81,8 +79,8 @@ export default function keys() {
   const body = settingsPage(
     heading(text.title, { lead: text.lead, actions: newButton() }),
     loaded(all, (rows) => [
-      () => (rows().length === 0 ? empty({ icon: "key", title: text.emptyTitle, body: text.emptyBody }) : keyTable(rows, revoke)),
-      () => cursor() && el("p.more", null, button(text.more, { run: more })),
+      when(() => rows().length === 0, () => empty({ icon: "key", title: text.emptyTitle, body: text.emptyBody }), () => keyTable(rows, revoke)),
+      when(cursor, () => el("p.more", null, button(text.more, { run: more }))),
     ]));
   return { title: text.title, body };
 }
@@ -102,7 +100,7 @@ function keyTable(rows, revoke) {
       { name: text.columns.used, cell: (one) => () => time(one().last_used_at, text.never) },
       { name: text.columns.expires, cell: (one) => () => date(one().expires_at, text.never) },
       { name: text.columns.status, cell: (one) => () => chip(one().status, one().status === "active" ? "good" : one().status === "revoked" ? "bad" : "warn") },
-      { name: text.columns.revoke, kind: "end", unseen: true, cell: (one) => () => one().status === "active" && button(text.revoke, { run: () => revoke(one()) }) },
+      { name: text.columns.revoke, kind: "end", unseen: true, cell: (one) => when(() => one().status === "active", () => button(text.revoke, { run: () => revoke(one()) })) },
     ],
   });
 }
@@ -113,7 +111,7 @@ function newKeyDialog() {
     const place = el("div");
     place.append(form({
       fields: [
-        { name: "label", label: text.fields.label, hint: text.labelHint, props: { maxlength: 200, autocomplete: "off" } },
+        { name: "label", label: text.fields.label, hint: text.labelHint, optional: true, props: { maxlength: 200, autocomplete: "off" } },
         { name: "expires_in_hours", label: text.fields.expires, type: "select", options: text.lifetimes },
       ],
       submit: text.create,

@@ -1,5 +1,5 @@
 /** Labels: what contacts and conversations are sorted by. */
-import { el } from "../dom.js";
+import { el, when } from "../dom.js";
 import { get, page, patch, post, remove } from "../api.js";
 import { date } from "../format.js";
 import { button, dot, heading } from "../parts/basics.js";
@@ -65,7 +65,7 @@ export default function labels() {
 
   const body = settingsPage(
     heading(text.title, { lead: text.lead, actions: button(text.newLabel, { icon: "plus", look: "primary", run: () => edit(null) }) }),
-    loaded(all, (rows) => () => (rows().length === 0 ? empty({ icon: "label", title: text.emptyTitle, body: text.emptyBody }) : labelTable(rows, teams.data() ?? [], edit, drop))));
+    loaded(all, (rows) => when(() => rows().length === 0, () => empty({ icon: "label", title: text.emptyTitle, body: text.emptyBody }), () => labelTable(rows, teams.data() ?? [], edit, drop))));
   return { title: text.title, body };
 }
 

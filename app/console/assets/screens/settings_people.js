@@ -2,7 +2,7 @@
  * People: who can sign in, as what, and since when; and each of them: name, address and
  * role, where it is signed in, and how to keep it out.
  */
-import { computed, el } from "../dom.js";
+import { computed, el, when } from "../dom.js";
 import { get, patch, post } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
@@ -24,7 +24,7 @@ const text = {
   columns: { name: "Name", role: "Role", status: "Status", seen: "Last sign-in" },
   never: "never",
   inviteTitle: `Invite to ${organization.name}`,
-  fields: { name: "Name", email: "Email", role: "Role", team: "Team" },
+  fields: { name: "Name", email: "Email", role: "Role" },
   nameHint: "They can change it when they come.",
   create: "Create invitation",
   done: "Done",
@@ -102,7 +102,7 @@ function inviteDialog() {
       cancel: close,
     }));
     return place;
-  }, { lasting: true });
+  }, { lasting: true, wide: true });
 }
 
 /**
@@ -118,12 +118,11 @@ function linkShown(made, close) {
 }
 
 const personText = {
-  people: "People",
   person: "Person",
   gone: "There is no such person",
   goneBody: "It may belong to another organization.",
   id: "user id",
-  fields: { name: "Name", email: "Email", role: "Role", team: "Team" },
+  fields: { name: "Name", email: "Email", role: "Role" },
   save: "Save",
   saved: "Saved",
   signIn: "Sign-in",
@@ -173,7 +172,7 @@ function personPage(one) {
   const newLink = async () => {
     try {
       const made = await post(`people/${id}/reset`);
-      await dialog(personText.linkTitle, (close) => linkShown(made, close), { lasting: true });
+      await dialog(personText.linkTitle, (close) => linkShown(made, close), { lasting: true, wide: true });
       one.reload();
     } catch (error) {
       toastError(error);
@@ -188,21 +187,20 @@ function personPage(one) {
 
   return [
     heading(() => data().name, {
-      crumb: el("a", { href: link("settings/people") }, personText.people),
       beside: [() => statusChip(data().status), copyable(id, { name: personText.id })],
     }),
     personForm(one),
     section(personText.signIn, {
       lead: [() => ({ invited: personText.invited, active: personText.active, no_sign_in: personText.none, disabled: personText.enableLead })[/** @type {string} */ (data().status)], " ", personText.lastSeen, () => time(data().last_sign_in_at, personText.never), "."],
-      actions: () => !isDisabled() && button(personText.newLink, { run: newLink }),
+      actions: when(() => !isDisabled(), () => button(personText.newLink, { run: newLink })),
     }),
     section(personText.sessions, {
       lead: personText.sessionsLead,
-      actions: () => (sessions.data()?.length ?? 0) > 0 && button(personText.signOut, { run: () => change("signout", personText.signedOut).catch(toastError) }),
+      actions: when(() => sessions.data()?.length, () => button(personText.signOut, { run: () => change("signout", personText.signedOut).catch(toastError) })),
     }, loaded(sessions, (rows) => sessionTable(rows), 1)),
     id !== me().id && section(personText.access, {
       lead: () => (isDisabled() ? personText.enableLead : personText.disableLead),
-      actions: () => (isDisabled() ? button(personText.enable, { run: () => change("enable", personText.enabled).catch(toastError) }) : button(personText.disable, { look: "danger", run: disable })),
+      actions: when(isDisabled, () => button(personText.enable, { run: () => change("enable", personText.enabled).catch(toastError) }), () => button(personText.disable, { look: "harm", run: disable })),
     }),
   ];
 }

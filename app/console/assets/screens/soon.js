@@ -36,7 +36,7 @@ export default function soon({ params }) {
 
   const { title, icon, head, body, command } = screen;
   const until = el("p", null, text.until, el("a", { href: new URL("../docs", root).href }, text.reference), command ? text.or : text.end);
-  const shown = [heading(title), empty({ icon, title: head, body: [el("p", null, body), until], action: command && copyable(command, { name: text.command, block: true }) })];
+  const shown = [heading(title), empty({ icon, title: head, body: [el("p", null, body), until], action: command && copyable(command, { name: text.command }) })];
   return { title, body: params.path.startsWith("settings/") ? settingsPage(shown) : el("div.page", null, shown) };
 }
 
