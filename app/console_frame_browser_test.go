@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -239,13 +240,19 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
 	c := s.console(t, storage.RoleAdmin)
 	const id = "01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
+	c.jump(" "+number+" ", "Numbers")
+	c.is.Equal(c.at(), "numbers/"+number)
+	c.jump("msg_"+id, "Trace")
+	c.is.Equal(c.at(), "trace/msg_"+id)
+
+	dialogs := `import(performance.getEntriesByType("resource").find(r => r.name.includes("/dialogs-")).name)`
 	for given, path := range map[string]string{
-		"msg_" + id: "trace/msg_" + id, "evt_" + id: "trace/evt_" + id, "req_" + id: "log/req_" + id, "cnv_" + id: "inbox/cnv_" + id,
-		"ctc_" + id: "contacts/ctc_" + id, "bcs_" + id: "broadcasts/bcs_" + id, "tmpl_" + id: "templates/tmpl_" + id, "cus_" + id: "customers/cus_" + id,
-		"wbs_" + id: "webhooks/wbs_" + id, "wbd_" + id: "deliveries/wbd_" + id, "lbl_" + id: "settings/labels", "key_" + id: "settings/keys", " " + number + " ": "numbers/" + number,
+		"evt_" + id: "trace/evt_" + id, "req_" + id: "log/req_" + id, "cnv_" + id: "inbox/cnv_" + id, "ctc_" + id: "contacts/ctc_" + id,
+		"bcs_" + id: "broadcasts/bcs_" + id, "tmpl_" + id: "templates/tmpl_" + id, "cus_" + id: "customers/cus_" + id, "wbs_" + id: "webhooks/wbs_" + id,
+		"wbd_" + id: "deliveries/wbd_" + id, "lbl_" + id: "settings/labels", "key_" + id: "settings/keys", "qrp_" + id: "settings/quick-replies",
+		id: "settings/people/" + id, "Ana Ruiz": "", "msg_": "", "../../../evil": "", "msg_" + id + "/../x": "",
 	} {
-		c.jump(given, "")
-		c.WaitFor(`location.pathname === "/console/` + path + `"`)
+		c.is.Equal(pagestest.Eval[string](c.Browser, dialogs+`.then(m => m.placeOf(`+strconv.Quote(given)+`)?.path ?? "")`), path)
 	}
 
 	// People by their names, as the API finds them.

@@ -203,3 +203,25 @@ func TestTheConnectionBarAndToastsAreReadOut(t *testing.T) {
 	g.Click("button", "Lose the connection")
 	g.Gone("button", "Try now")
 }
+
+func TestWhatIsCopiedIsCopiedOrSelected(t *testing.T) {
+	g := openGallery(t)
+	g.Click("button", "Copy message id")
+	g.WaitFor(`[...document.querySelectorAll(".copied")].some(s => s.textContent !== "")`)
+	// A browser without a clipboard, as over plain http, selects it.
+	pagestest.Eval[any](g.Browser, `void Object.defineProperty(navigator, "clipboard", { value: undefined })`)
+	g.Click("button", "Copy webhook id")
+	g.WaitFor(`getSelection().toString() === "wbs_01M7FEPZ3W8QAQ5T"`)
+	g.Find("StaticText", "Press Ctrl-C to copy")
+}
+
+func TestNothingMovesForWhoWantsNoMotion(t *testing.T) {
+	g := openGallery(t)
+	g.WaitFor(`document.querySelector(".skeleton-row") !== null`)
+	g.WaitFor(`document.getAnimations().length > 0`)
+	g.Do(g.Prefers("prefers-reduced-motion", "reduce"))
+	g.WaitFor(`document.getAnimations().length === 0`)
+	g.Click("button", "Open dialog")
+	g.Find("dialog", "New label")
+	g.is.Equal(pagestest.Eval[float64](g.Browser, `document.getAnimations().length`), 0.0)
+}

@@ -21,6 +21,16 @@ const text = {
   contact: "Contact",
   settings: "Settings",
   hint: ["to move", "to open", "to close"],
+  people: "People",
+  keys: "API keys",
+  labels: "Labels",
+  quickReplies: "Quick replies",
+  profile: "Profile",
+  health: "Health",
+  newKey: "New API key",
+  invite: "Invite somebody",
+  dark: "Use the dark theme",
+  light: "Use the light theme",
   shortcuts: "Keyboard shortcuts",
   singleKeys: "Single-key shortcuts",
   singleKeysHint: "Switch them off if your keyboard or your voice types them by accident. Those with Ctrl stay.",
@@ -34,18 +44,18 @@ function entries() {
   const go = (/** @type {string} */ path, /** @type {string} */ name, /** @type {string} */ kind, /** @type {string} */ drawing) => ({ id: path, name, kind, icon: drawing, run: () => navigate(path) });
   const nameOf = (/** @type {string} */ screen) => document.querySelector(`[data-screen="${screen}"] span`)?.textContent ?? screen;
   const settings = [
-    go("settings/people", "People", text.settings, "contacts"),
-    go("settings/keys", "API keys", text.settings, "key"),
-    go("settings/labels", "Labels", text.settings, "label"),
-    go("settings/quick-replies", "Quick replies", text.settings, "bolt"),
-    go("settings/profile", "Profile", text.settings, "person"),
-    go("settings/health", "Health", text.settings, "pulse"),
+    go("settings/people", text.people, text.settings, "contacts"),
+    go("settings/keys", text.keys, text.settings, "key"),
+    go("settings/labels", text.labels, text.settings, "label"),
+    go("settings/quick-replies", text.quickReplies, text.settings, "bolt"),
+    go("settings/profile", text.profile, text.settings, "person"),
+    go("settings/health", text.health, text.settings, "pulse"),
   ];
   const actions = [
-    { id: "new key", name: "New API key", kind: text.action, icon: "key", run: () => navigate("settings/keys?new=1") },
-    { id: "invite", name: "Invite somebody", kind: text.action, icon: "contacts", run: () => navigate("settings/people?new=1") },
-    { id: "dark", name: "Use the dark theme", kind: text.action, icon: "moon", run: () => theme.set("dark") },
-    { id: "light", name: "Use the light theme", kind: text.action, icon: "sun", run: () => theme.set("light") },
+    { id: "new key", name: text.newKey, kind: text.action, icon: "key", run: () => navigate("settings/keys?new=1") },
+    { id: "invite", name: text.invite, kind: text.action, icon: "contacts", run: () => navigate("settings/people?new=1") },
+    { id: "dark", name: text.dark, kind: text.action, icon: "moon", run: () => theme.set("dark") },
+    { id: "light", name: text.light, kind: text.action, icon: "sun", run: () => theme.set("light") },
     { id: "keys", name: text.shortcuts, kind: text.action, icon: "keyboard", run: openShortcuts },
   ];
   const forAgents = new Set(["settings/quick-replies", "settings/profile", "dark", "light", "keys"]);

@@ -72,6 +72,22 @@ export function setQuery(values) {
 }
 
 /**
+ * onQuery calls fn when the address asks for something that is done once, as in ?new=1,
+ * and takes the question off.
+ * @param {string} name
+ * @param {() => void} fn
+ */
+export function onQuery(name, fn) {
+  effect(() => {
+    if (!query().get(name)) return;
+    queueMicrotask(() => {
+      setQuery({ [name]: "" });
+      fn();
+    });
+  });
+}
+
+/**
  * start shows the screen of the current address in outlet, and those that follow.
  * @param {(path: string) => { route: Route, params: Record<string, string> } | { redirect: string }} find
  * @param {HTMLElement} outlet

@@ -8,7 +8,7 @@ import { form } from "../parts/form.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast, toastError } from "../parts/notices.js";
-import { query, setQuery } from "../router.js";
+import { onQuery } from "../router.js";
 import { publicAPI } from "../session.js";
 import { settingsPage } from "./settings.js";
 
@@ -21,6 +21,8 @@ const text = {
   never: "never",
   revoke: "Revoke",
   revoked: "Key revoked",
+  revokeTitle: (/** @type {string | null} */ label) => (label ? `Revoke “${label}”?` : "Revoke this key?"),
+  revokeBody: (/** @type {string} */ last4) => `Programs that use the key ending in ${last4} stop working at once. A revoked key cannot be brought back.`,
   more: "Show more",
   emptyTitle: "No keys yet",
   emptyBody: "Make one, and the first call is a line of curl away.",
@@ -48,10 +50,9 @@ export default function keys() {
     cursor.set(first.cursor);
     return first.rows;
   }, ["key"]);
-  if (query().get("new")) queueMicrotask(make);
+  onQuery("new", make);
 
   async function make() {
-    setQuery({ new: "" });
     await newKeyDialog();
     all.reload();
   }
@@ -65,8 +66,8 @@ export default function keys() {
     }
   }
   const revoke = (/** @type {any} */ key) => confirmDeed({
-    title: `Revoke ${key.label ? `“${key.label}”` : "this key"}?`,
-    body: el("p", null, `Programs that use the key ending in ${key.last4} stop working at once. A revoked key cannot be brought back.`),
+    title: text.revokeTitle(key.label),
+    body: el("p", null, text.revokeBody(key.last4)),
     deed: text.revoke,
     send: async () => {
       const revoked = await remove("keys/" + key.id);

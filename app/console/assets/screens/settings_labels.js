@@ -18,6 +18,8 @@ const text = {
   columns: { name: "Name", team: "Team", made: "Created", edit: "Edit and delete" },
   edit: "Edit",
   delete: "Delete",
+  deleteTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
+  deleteBody: "It is taken off every contact and conversation that has it. They themselves stay.",
   deleted: "Label deleted",
   saved: "Saved",
   save: "Save",
@@ -53,8 +55,8 @@ export default function labels() {
     if (await labelDialog(label, teams.data() ?? [])) all.reload();
   };
   const drop = (/** @type {any} */ label) => confirmDeed({
-    title: `Delete “${label.name}”?`,
-    body: el("p", null, "It is taken off every contact and conversation that has it. They themselves stay."),
+    title: text.deleteTitle(label.name),
+    body: el("p", null, text.deleteBody),
     deed: text.delete,
     send: async () => {
       await remove("v1/labels/" + label.id);

@@ -12,7 +12,7 @@ import { form } from "../parts/form.js";
 import { toast, toastError } from "../parts/notices.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
-import { link, query, setQuery } from "../router.js";
+import { link, onQuery } from "../router.js";
 import { me, organization } from "../session.js";
 import { sessionTable, settingsPage } from "./settings.js";
 
@@ -29,6 +29,9 @@ const text = {
   create: "Create invitation",
   done: "Done",
   linkName: "link",
+  sendTo: "Send this link to ",
+  until: ". It works once, until ",
+  once: ", and is not shown again.",
 };
 
 /** Roles, as they are called here. */
@@ -53,10 +56,9 @@ export default function people({ params }) {
 
 function allPeople() {
   const all = resource((signal) => get("people", { signal }), ["user"]);
-  if (query().get("new")) queueMicrotask(invite);
+  onQuery("new", invite);
 
   async function invite() {
-    setQuery({ new: "" });
     await inviteDialog();
     all.reload();
   }
@@ -112,7 +114,7 @@ function inviteDialog() {
  */
 function linkShown(made, close) {
   return el("div.form", null,
-    el("div.prose", null, el("p", null, "Send this link to ", el("b", { dir: "auto" }, made.name), ". It works once, until ", date(made.expires_at), ", and is not shown again.")),
+    el("div.prose", null, el("p", null, text.sendTo, el("b", { dir: "auto" }, made.name), text.until, date(made.expires_at), text.once)),
     copyable(made.link, { name: text.linkName, block: true }),
     el("div.form-end", null, button(text.done, { look: "primary", run: close })));
 }
@@ -138,6 +140,7 @@ const personText = {
   signedOut: "Signed out everywhere",
   sessionsLead: "The browsers in which this person is signed in.",
   disable: "Disable",
+  disableTitle: (/** @type {string} */ name) => `Disable ${name}?`,
   enable: "Enable",
   disabled: "Disabled",
   enabled: "Enabled",
@@ -179,7 +182,7 @@ function personPage(one) {
     }
   };
   const disable = () => confirmDeed({
-    title: `Disable ${data().name}?`,
+    title: personText.disableTitle(data().name),
     body: el("p", null, personText.disableLead),
     deed: personText.disable,
     send: () => change("disable", personText.disabled),

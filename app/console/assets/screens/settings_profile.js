@@ -6,7 +6,7 @@ import { form } from "../parts/form.js";
 import { loaded, resource } from "../parts/states.js";
 import { toast, toastError } from "../parts/notices.js";
 import { me, singleKeys, theme } from "../session.js";
-import { query } from "../router.js";
+import { onQuery } from "../router.js";
 import { sessionTable, settingsPage } from "./settings.js";
 
 const text = {
@@ -50,7 +50,7 @@ export default function profile() {
   };
 
   const sessionSection = section(text.sessions, { lead: text.sessionsLead }, loaded(sessions, (rows) => sessionTable(rows, end), 2));
-  if (query().get("show") === "sessions") queueMicrotask(() => sessionSection.scrollIntoView());
+  onQuery("show", () => sessionSection.scrollIntoView());
 
   const body = settingsPage(
     heading(text.title, { lead: () => own.data()?.email ?? me().email ?? "" }),

@@ -26,7 +26,7 @@ const screens = {
   trace: { title: "Trace", icon: "log", head: "This trace will be here", body: "One message’s life on one line of time, from the call that made it to the last delivery.", command: "" },
   "settings/quick-replies": { title: "Quick replies", icon: "bolt", head: "Quick replies will be here", body: "Answers that you give often, one keystroke away while you write.", command: "" },
   "settings/health": { title: "Health", icon: "pulse", head: "Health will be here", body: "What was used of the plan, what fails and why, and which numbers and webhooks need a look.", command: "" },
-  phone: { title: "Phone", icon: "phone", head: "The phone will be here", body: "The other side of a conversation in this sandbox: write as somebody, and see what arrives.", command: "confab trigger message" },
+  phone: { title: "Phone", icon: "phone", head: "The phone will be here", body: "The other side of a conversation in this sandbox: write as somebody, and see what arrives.", command: "confab trigger inbound" },
 };
 
 /** @type {import("../router.js").Build} */
