@@ -6,6 +6,7 @@ FUZZTIME ?= 30s
 SOAK    ?= 10m
 SOAKFLAGS ?=
 BENCH   ?=
+TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd066d87f5b
 
 export CGO_ENABLED = 0
 
@@ -29,11 +30,13 @@ test: ## Run every test
 race: ## Run the tests under the race detector (needs a C compiler; slow)
 	CGO_ENABLED=1 go test -race -timeout 30m ./...
 
-lint: ## gofmt, vet, staticcheck
+lint: ## gofmt, vet, staticcheck, and the types of the console's modules
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
 	go vet ./...
 	go vet -tags trial ./storage ./jobs
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
+	@if GOBIN=$(CURDIR)/bin/tools go install $(TSGO) 2>/dev/null; then bin/tools/tsgo -p app/console/tsconfig.json; \
+	else echo "the TypeScript compiler cannot be had here: the types of the console's modules are not checked"; fi
 
 bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
 	go run ./app/bench -confab $(BIN) $(BENCH)

@@ -9,9 +9,22 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"confab/app/theme"
 )
+
+// The files of the console are plain modules, style sheets and icons. There is no build
+// step; what is sent differs from what is written in two ways only:
+//
+//   - Every file is served under a name with a hash of its content, so that browsers may
+//     keep it for ever. Where a module names another file, the name is replaced by the
+//     one it is served under, and the hash of a module covers what it uses.
+//   - Comments, which hold the types, and indentation are left out. Lines keep their
+//     numbers.
 
 //go:embed assets
 var assetFiles embed.FS
@@ -24,38 +37,117 @@ var contentTypes = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// asset is a file of the pages.
+// asset is a file as it is served.
 type asset struct {
+	served           string // its name
 	contentType      string
 	content, gzipped []byte
+	imports          []string // the files that a module needs before it runs
 }
 
-// assets are the files of the pages by the name that they are served under, which
-// changes with the content.
-type assets map[string]asset
+// assets are all files, by their own names and by those under which they are served.
+type assets struct {
+	byName, byServed map[string]*asset
+}
 
-// readAssets reads all files. names maps the name of a file in this package to the one
-// under which it is served.
-func readAssets() (files assets, names map[string]string) {
-	files, names = make(assets), make(map[string]string)
-	found, err := fs.Glob(assetFiles, "assets/*")
+// readAssets reads the files of the console, and those of the theme.
+func readAssets() *assets {
+	own, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
-		panic(err) // only for a bad pattern
+		panic(err) // only for a bad path
 	}
+	return newAssets(theme.Files, own)
+}
 
-	for _, name := range found {
-		content, err := assetFiles.ReadFile(name)
+// newAssets reads all files of some file systems. A fault in them is one of the build.
+func newAssets(trees ...fs.FS) *assets {
+	b := &assetBuilder{
+		sources: make(map[string][]byte),
+		all:     &assets{byName: make(map[string]*asset), byServed: make(map[string]*asset)},
+	}
+	for _, tree := range trees {
+		err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			b.sources[name], err = fs.ReadFile(tree, name)
+			return err
+		})
 		if err != nil {
 			panic(err) // embedded files can always be read
 		}
-
-		sum := sha256.Sum256(content)
-		base, extension := path.Base(name), path.Ext(name)
-		served := strings.TrimSuffix(base, extension) + "-" + hex.EncodeToString(sum[:6]) + extension
-		files[served] = asset{contentTypes[extension], content, compress(content)}
-		names[base] = served
 	}
-	return files, names
+
+	for name := range b.sources {
+		b.build(name)
+	}
+	return b.all
+}
+
+// assetBuilder makes assets of the files.
+type assetBuilder struct {
+	sources map[string][]byte
+	all     *assets
+	path    []string // the files that are being built: each names the next
+}
+
+var (
+	// fileName is a text in a module that names another file.
+	fileName = regexp.MustCompile(`"(\.{1,2}/[a-z0-9_/.]+\.(?:js|svg|css))"`)
+	// staticImport is a statement that loads another module before this one runs.
+	staticImport = regexp.MustCompile(`(?m)^(?:import|export)\s[^"()=]*"(\.{1,2}/[^"]+)"`)
+	// comment is a comment in slashes and stars, or one with a line of its own.
+	comment = regexp.MustCompile(`(?m)/\*[^*]*\*+(?:[^/*][^*]*\*+)*/ ?|^[ \t]*//.*$`)
+	// indentation is the space before a line.
+	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
+)
+
+// build makes the asset of a file, after those of the files that it names.
+func (b *assetBuilder) build(name string) *asset {
+	if a := b.all.byName[name]; a != nil {
+		return a
+	}
+
+	source, ok := b.sources[name]
+	if !ok || slices.Contains(b.path, name) {
+		panic("console: " + strings.Join(b.path, " → ") + " → " + name + " is missing, or leads back to itself")
+	}
+	b.path = append(b.path, name)
+	defer func() { b.path = b.path[:len(b.path)-1] }()
+
+	extension := path.Ext(name)
+	a := &asset{contentType: contentTypes[extension], content: source}
+	if extension != ".svg" {
+		a.content = slim(source)
+	}
+	if extension == ".js" {
+		for _, found := range staticImport.FindAllSubmatch(a.content, -1) {
+			a.imports = append(a.imports, path.Join(path.Dir(name), string(found[1])))
+		}
+		a.content = fileName.ReplaceAllFunc(a.content, func(quoted []byte) []byte { return b.replaceName(name, quoted) })
+	}
+
+	sum := sha256.Sum256(a.content)
+	a.served = strings.TrimSuffix(name, extension) + "-" + hex.EncodeToString(sum[:4]) + extension
+	a.gzipped = compress(a.content)
+	b.all.byName[name], b.all.byServed[a.served] = a, a
+	return a
+}
+
+// slim leaves out comments and indentation. Lines keep their numbers.
+func slim(source []byte) []byte {
+	source = comment.ReplaceAllFunc(source, func(found []byte) []byte {
+		return bytes.Repeat([]byte("\n"), bytes.Count(found, []byte("\n")))
+	})
+	return indentation.ReplaceAll(source, nil)
+}
+
+// replaceName replaces what a module calls another file by the name under which that one
+// is served, seen from the module.
+func (b *assetBuilder) replaceName(module string, quoted []byte) []byte {
+	given := strings.Trim(string(quoted), `"`)
+	served := b.build(path.Join(path.Dir(module), given)).served
+	return []byte(`"` + strings.TrimSuffix(given, path.Base(given)) + path.Base(served) + `"`)
 }
 
 func compress(content []byte) []byte {
@@ -69,10 +161,36 @@ func compress(content []byte) []byte {
 	return b.Bytes()
 }
 
-// serve serves a file of the pages. Its name contains a hash of its content, so browsers
-// may keep it for ever.
-func (all assets) serve(w http.ResponseWriter, r *http.Request, name string) {
-	file, ok := all[name]
+// name is the name under which a file is served; "" if there is none.
+func (all *assets) name(file string) string {
+	if a := all.byName[file]; a != nil {
+		return a.served
+	}
+	return ""
+}
+
+// modules lists the served names of some modules and of all that they import, each once.
+// Those that do not exist are left out.
+func (all *assets) modules(files ...string) (names []string) {
+	for _, file := range files {
+		a := all.byName[file]
+		if a == nil || slices.Contains(names, a.served) {
+			continue
+		}
+		names = append(names, a.served)
+		for _, name := range all.modules(a.imports...) {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// serve serves a file. Its name contains a hash of its content, so browsers may keep it
+// for ever.
+func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
+	file, ok := all.byServed[name]
 	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.NotFound(w, r)
 		return

@@ -56,8 +56,7 @@ type Console struct {
 	Options
 	origins   *http.CrossOriginProtection
 	pages     *template.Template
-	assets    assets
-	names     map[string]string // of the assets, as they are served
+	assets    *assets
 	cookies   cookieNames
 	deviceKey []byte
 	failed    *onceAMinute // failed sign-ins that were recorded
@@ -73,7 +72,7 @@ func New(o Options) *Console {
 		failed:    newOnceAMinute(),
 	}
 	c.pages = parsePages()
-	c.assets, c.names = readAssets()
+	c.assets = readAssets()
 	return c
 }
 

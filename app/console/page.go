@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"confab/app/api"
-	"confab/storage"
 )
 
 //go:embed templates
@@ -31,9 +30,15 @@ type page struct {
 	Frame   *frame
 
 	Sandbox bool
-	Root    string            // leads to /console/ from the page
-	Assets  map[string]string // their names as they are served
+	Root    string // leads to /console/ from the page
+	assets  *assets
 }
+
+// Asset is the URL of a file, seen from the page.
+func (p page) Asset(name string) string { return p.Root + "assets/" + p.assets.name(name) }
+
+// Icon is the URL of one of our icons.
+func (p page) Icon(name string) string { return p.Asset("icons.svg") + "#" + name }
 
 // root leads from the page to /console/.
 func (v *visit) root() string { return strings.Repeat("../", strings.Count(v.path, "/")) }
@@ -46,7 +51,7 @@ func (v *visit) redirect(status int, target string) {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Root, p.Assets, p.Sandbox = v.root(), v.names, v.SandboxUser != nil
+	p.Root, p.assets, p.Sandbox = v.root(), v.assets, v.SandboxUser != nil
 
 	var b bytes.Buffer
 	if err := v.pages.Execute(&b, p); err != nil {
@@ -86,85 +91,4 @@ func isNoSession(err error) bool {
 // isPlainText tells whether a text can be a name.
 func isPlainText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl)
-}
-
-// screens are the names of the screens, in the order of the navigation. Agents see those
-// that they can use.
-var screens = []screen{
-	{"inbox", "Inbox", true},
-	{"contacts", "Contacts", true},
-	{"broadcasts", "Broadcasts", false},
-	{"templates", "Templates", true},
-	{"numbers", "Numbers", true},
-	{"customers", "Customers", false},
-	{"webhooks", "Webhooks", false},
-	{"log", "Log", false},
-	{"settings", "Settings", true},
-}
-
-// screen is one screen.
-type screen struct {
-	Path      string
-	Title     string
-	forAgents bool
-}
-
-// hidden are first words of screens that no link of the navigation leads to.
-var hidden = map[string]string{"deliveries": "Delivery", "trace": "Trace", "phone": "Phone"}
-
-// screenTitle is the title of the screen at a path; "" if there is none.
-func screenTitle(path string) string {
-	first, _, _ := strings.Cut(path, "/")
-	for _, s := range screens {
-		if s.Path == first {
-			return s.Title
-		}
-	}
-	return hidden[first]
-}
-
-// frame is the data of a screen.
-type frame struct {
-	Screens      []screen
-	Current      string
-	Name         string
-	Organization string
-}
-
-// showScreen handles GET for a screen, which needs a session.
-func (v *visit) showScreen() error {
-	who, err := v.findSession(v.r)
-	if isNoSession(err) {
-		who, err = v.signInToSandbox()
-	}
-
-	switch {
-	case isNoSession(err):
-		v.redirect(http.StatusFound, signInLink(v.path, v.r.URL.RawQuery))
-		return nil
-	case err != nil:
-		return err
-	case v.path == "":
-		v.redirect(http.StatusFound, homePage)
-		return nil
-	}
-
-	title := screenTitle(v.path)
-	if title == "" {
-		v.showError(http.StatusNotFound, "There is nothing here", "Check the address, or start at the inbox.")
-		return nil
-	}
-	v.showFrame(title, who)
-	return nil
-}
-
-// showFrame shows a screen: the navigation, and who is signed in.
-func (v *visit) showFrame(title string, who storage.SignedIn) {
-	f := &frame{Current: title, Name: who.User.Name, Organization: who.Organization.Name}
-	for _, s := range screens {
-		if s.forAgents || who.User.Role == storage.RoleAdmin {
-			f.Screens = append(f.Screens, s)
-		}
-	}
-	v.writePage(http.StatusOK, page{Title: title, Frame: f})
 }

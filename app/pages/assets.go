@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"confab/app/theme"
 )
 
 //go:embed assets
@@ -32,18 +34,25 @@ func readAssets() (files assets, paths map[string]string) {
 		panic(err) // only for a bad pattern
 	}
 
+	add := func(base string, content []byte) {
+		sum := sha256.Sum256(content)
+		extension := path.Ext(base)
+		served := strings.TrimSuffix(base, extension) + "-" + hex.EncodeToString(sum[:6]) + extension
+		files[served] = asset{contentTypeOf(extension), content}
+		paths[base] = OnboardPath + "assets/" + served
+	}
+
 	for _, name := range names {
 		content, err := assetFiles.ReadFile(name)
 		if err != nil {
 			panic(err) // embedded files can always be read
 		}
-
-		sum := sha256.Sum256(content)
-		base, extension := path.Base(name), path.Ext(name)
-		served := strings.TrimSuffix(base, extension) + "-" + hex.EncodeToString(sum[:6]) + extension
-		files[served] = asset{contentTypeOf(extension), content}
-		paths[base] = OnboardPath + "assets/" + served
+		if path.Ext(name) == ".css" {
+			content = theme.WithTokens(content)
+		}
+		add(path.Base(name), content)
 	}
+	add("icon.svg", theme.Icon)
 	return files, paths
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"confab/app/pages/reference"
+	"confab/app/theme"
 )
 
 // DocsPath is where the API reference is.
@@ -57,8 +58,9 @@ func (d *Docs) build() (map[string]docsFile, error) {
 
 	files := map[string]docsFile{
 		DocsPath:               {contentType: "text/html; charset=utf-8", plain: page},
-		DocsPath + "/page.css": {contentType: "text/css; charset=utf-8", plain: reference.Style},
+		DocsPath + "/page.css": {contentType: "text/css; charset=utf-8", plain: reference.Style()},
 		DocsPath + "/page.js":  {contentType: "text/javascript; charset=utf-8", plain: reference.Script},
+		DocsPath + "/theme.js": {contentType: "text/javascript; charset=utf-8", plain: theme.Script},
 	}
 
 	for path, f := range files {

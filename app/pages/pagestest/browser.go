@@ -5,11 +5,13 @@ import (
 	"context"
 	"iter"
 	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -46,12 +48,20 @@ func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
 		b.record(&b.requests, e.Request.URL)
 	})
 	go follow(chromedp.Events(b.ctx, log.EntryAdded), func(e log.EventEntryAdded) {
-		b.record(&b.complaints, e.Entry.Text)
+		b.record(&b.complaints, strings.TrimSpace(e.Entry.Text+" "+e.Entry.URL))
 	})
 	go follow(chromedp.Events(b.ctx, runtime.ExceptionThrown), func(e runtime.EventExceptionThrown) {
-		b.record(&b.complaints, e.ExceptionDetails.Text)
+		b.record(&b.complaints, describeException(e.ExceptionDetails))
 	})
 	return b
+}
+
+// describeException is the text of an exception, and where it comes from.
+func describeException(e *runtime.ExceptionDetails) string {
+	if e.Exception != nil && e.Exception.Description != "" {
+		return e.Text + " " + e.Exception.Description
+	}
+	return e.Text
 }
 
 // maxStarts is how often a browser is started before the test fails: some die before they
@@ -181,6 +191,16 @@ func (b *Browser) WaitFor(expression string) {
 func (b *Browser) Visit(url string) {
 	b.t.Helper()
 	b.Do(chromedp.Navigate(url))
+}
+
+// Prefers is a step that sets what the visitor prefers: names of media features, each
+// with its value.
+func (b *Browser) Prefers(features ...string) chromedp.Action[chromedp.Void] {
+	var set []*emulation.MediaFeature
+	for i := 0; i < len(features); i += 2 {
+		set = append(set, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
+	}
+	return Command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: set})
 }
 
 // Screenshot takes a screenshot of the window.

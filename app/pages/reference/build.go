@@ -15,6 +15,7 @@ type page struct {
 	Groups         []group
 	Objects        []object
 	Style, Script  string // URLs of the style sheet and the script
+	Theme          string // URL of the script that applies the chosen theme
 }
 
 // group is a chapter: a tag of the description.

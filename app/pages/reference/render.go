@@ -14,15 +14,18 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+
+	"confab/app/theme"
 )
 
 //go:embed assets/page.html
 var pageText string
 
-// Style is the page's style sheet.
-//
 //go:embed assets/page.css
-var Style []byte
+var ownStyle []byte
+
+// Style is the page's style sheet, behind the design tokens that it uses.
+func Style() []byte { return theme.WithTokens(ownStyle) }
 
 // Script adds comfort: a filter, copy buttons, and a mark at the current section. The
 // page works without it.
@@ -49,7 +52,8 @@ func Render(description []byte, o Options) ([]byte, error) {
 		return nil, fmt.Errorf("describe the API: %w", err)
 	}
 
-	p.Style, p.Script = o.Path+"/page.css?"+Version(Style), o.Path+"/page.js?"+Version(Script)
+	p.Style, p.Script = o.Path+"/page.css?"+Version(Style()), o.Path+"/page.js?"+Version(Script)
+	p.Theme = o.Path + "/theme.js?" + Version(theme.Script)
 	t, err := template.New("page").Funcs(template.FuncMap{"lower": strings.ToLower, "object": splitName}).Parse(pageText)
 	if err != nil {
 		return nil, err

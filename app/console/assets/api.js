@@ -1,0 +1,118 @@
+/**
+ * Calls of the server. Every answer is an envelope: what was asked for, or an error with a
+ * code, a message, often the field that is wrong, and the id of the request.
+ */
+import { root } from "./session.js";
+import { reportAnswer } from "./live.js";
+
+const text = {
+  network: "The server cannot be reached.",
+  unreadable: "The server sent something that cannot be read.",
+};
+
+/** APIError is what a call throws when it did not do what was asked. */
+export class APIError extends Error {
+  /**
+   * @param {string} message
+   * @param {{ status?: number, code?: string, param?: string | null, requestID?: string | null }} more
+   */
+  constructor(message, { status = 0, code = "", param = null, requestID = null } = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.param = param;
+    this.requestID = requestID;
+  }
+
+  /** Whether nobody knows if the server got the request. */
+  get lost() {
+    return this.status === 0;
+  }
+}
+
+/** lost is the error of a call that was not answered. */
+export const lost = () => new APIError(text.network, { code: "network" });
+
+/**
+ * @typedef {object} Options
+ * @property {AbortSignal} [signal] ends the call
+ * @property {Record<string, string | number | null | undefined>} [query] filters; empty ones are left out
+ * @property {string} [idempotencyKey] so that a repeated POST is done once
+ */
+
+/**
+ * call sends a request. The path is below /console/api/.
+ * @param {string} method
+ * @param {string} path
+ * @param {any} [body]
+ * @param {Options} [options]
+ * @returns {Promise<any>} the envelope
+ */
+export async function call(method, path, body, { signal, query, idempotencyKey } = {}) {
+  const url = new URL("api/" + path, root);
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value != null && value !== "") url.searchParams.set(name, String(value));
+  }
+  /** @type {Record<string, string>} */
+  const headers = {};
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
+
+  let response;
+  try {
+    response = await fetch(url, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    reportAnswer(false);
+    throw lost();
+  }
+  reportAnswer(true);
+  return readEnvelope(response);
+}
+
+/** @param {Response} response */
+async function readEnvelope(response) {
+  const requestID = response.headers.get("X-Request-Id");
+  const envelope = await response.json().catch(() => null);
+  if (response.ok && envelope) return envelope;
+
+  const error = envelope?.error;
+  if (error?.code === "session_required") signInAgain();
+  throw new APIError(error?.message ?? text.unreadable, {
+    status: response.status,
+    code: error?.code ?? "unreadable",
+    param: error?.param,
+    requestID: envelope?.request_id ?? requestID,
+  });
+}
+
+/** signInAgain leaves for the page of signing in, which leads back to this one. */
+function signInAgain() {
+  const here = location.href.slice(root.href.length);
+  location.assign(new URL("sign-in?next=" + encodeURIComponent(here), root));
+}
+
+/** @param {string} path @param {Options} [options] */
+export const get = async (path, options) => (await call("GET", path, undefined, options)).data;
+/** @param {string} path @param {any} [body] @param {Options} [options] */
+export const post = async (path, body, options) => (await call("POST", path, body, options)).data;
+/** @param {string} path @param {any} body @param {Options} [options] */
+export const patch = async (path, body, options) => (await call("PATCH", path, body, options)).data;
+/** @param {string} path @param {Options} [options] */
+export const remove = async (path, options) => (await call("DELETE", path, undefined, options)).data;
+
+/**
+ * page reads one page of a list.
+ * @param {string} path
+ * @param {Options} [options]
+ * @returns {Promise<{ rows: any[], cursor: string | null }>} cursor leads to the next page
+ */
+export async function page(path, options) {
+  const envelope = await call("GET", path, undefined, options);
+  return { rows: envelope.data, cursor: envelope.has_more ? envelope.next_cursor : null };
+}
+
+/** newKey is a fresh idempotency key. It needs no secure context, as randomUUID would. */
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,89 @@
+/** Where the console begins: its screens, and the frame that the server sent, which comes to life. */
+import { listen } from "./keys.js";
+import { connect } from "./live.js";
+import { connectionBar, toastRegion } from "./parts/notices.js";
+import { start } from "./router.js";
+import { applyTheme, isAdmin, screens } from "./session.js";
+import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } from "./shell.js";
+
+/** @typedef {import("./router.js").Route} Route */
+
+const soon = () => import("./screens/soon.js");
+/** @type {Route} */
+const nothing = { pattern: "*", load: soon };
+
+/** @type {(Route & { admin?: boolean })[]} */
+const routes = [
+  ...["inbox", "contacts", "templates", "numbers"].flatMap((name) => pair(name, soon)),
+  ...["broadcasts", "customers", "webhooks", "deliveries", "log", "trace", "phone"].flatMap((name) => pair(name, soon, true)),
+  ...pair("settings/people", () => import("./screens/settings_people.js"), true),
+  { pattern: "settings/keys", load: () => import("./screens/settings_keys.js"), admin: true },
+  { pattern: "settings/labels", load: () => import("./screens/settings_labels.js"), admin: true },
+  { pattern: "settings/profile", load: () => import("./screens/settings_profile.js") },
+  { pattern: "settings/quick-replies", load: soon },
+  { pattern: "settings/health", load: soon, admin: true },
+];
+
+/**
+ * pair is the routes of a list and of each thing in it.
+ * @param {string} pattern
+ * @param {Route["load"]} load
+ * @param {boolean} [admin]
+ */
+function pair(pattern, load, admin) {
+  return [{ pattern, load, admin }, { pattern: pattern + "/:id", load, admin }];
+}
+
+/**
+ * find finds the route of a path, or where it leads instead.
+ * @param {string} path
+ * @returns {{ route: Route, params: Record<string, string> } | { redirect: string }}
+ */
+function find(path) {
+  if (path === "") return { redirect: "inbox" };
+  if (path === "settings") return { redirect: isAdmin ? "settings/people" : "settings/profile" };
+  for (const route of routes) {
+    const params = match(route.pattern, path);
+    const away = (route.admin && !isAdmin) || (route.pattern.startsWith("phone") && !screens.includes("phone"));
+    if (params && !away) return { route, params: { ...params, path } };
+  }
+  return { route: nothing, params: { path, nothing: "yes" } };
+}
+
+/**
+ * match tells whether a path is like a pattern, and what its :words stand for.
+ * @param {string} pattern
+ * @param {string} path
+ * @returns {Record<string, string> | null}
+ */
+function match(pattern, path) {
+  const wanted = pattern.split("/");
+  const given = path.split("/");
+  if (wanted.length !== given.length) return null;
+  /** @type {Record<string, string>} */
+  const params = {};
+  for (const [i, word] of wanted.entries()) {
+    if (word.startsWith(":")) params[word.slice(1)] = given[i];
+    else if (word !== given[i]) return null;
+  }
+  return params;
+}
+
+const main = /** @type {HTMLElement} */ (document.getElementById("main"));
+
+fixAddresses();
+applyTheme();
+main.before(connectionBar());
+document.body.append(toastRegion());
+startNavigation();
+startJump();
+startAccount();
+listen();
+connect();
+start(find, main);
+startNumbers();
+
+// The other screens are loaded while nothing else is to do: then they open at once, also
+// while the server is gone, and as they were when this page was loaded.
+const others = [...routes.map((route) => route.load), () => import("./dialogs.js")];
+setTimeout(() => others.forEach((load) => load().catch(() => {})), 3000);

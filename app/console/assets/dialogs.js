@@ -1,0 +1,215 @@
+/**
+ * The dialogs of the frame. The jump box: type to find a screen, a contact or something to
+ * do; paste an id of ours to open what it stands for. The shortcuts: all that can be
+ * pressed.
+ */
+import { computed, el, list, signal } from "./dom.js";
+import { get } from "./api.js";
+import { shortcuts } from "./keys.js";
+import { icon } from "./parts/basics.js";
+import { dialog } from "./parts/dialog.js";
+import { navigate } from "./router.js";
+import { isAdmin, number, screens, singleKeys, theme } from "./session.js";
+
+const text = {
+  title: "Search or jump to",
+  placeholder: "A screen, a contact, or any id",
+  none: "Nothing has this name. Paste an id to open what it stands for.",
+  results: "Results",
+  screen: "Screen",
+  action: "Do",
+  contact: "Contact",
+  settings: "Settings",
+  hint: ["to move", "to open", "to close"],
+  people: "People",
+  keys: "API keys",
+  labels: "Labels",
+  quickReplies: "Quick replies",
+  profile: "Profile",
+  health: "Health",
+  newKey: "New API key",
+  invite: "Invite somebody",
+  dark: "Use the dark theme",
+  light: "Use the light theme",
+  shortcuts: "Keyboard shortcuts",
+  singleKeys: "Single-key shortcuts",
+  singleKeysHint: "Switch them off if your keyboard or your voice types them by accident. Those with Ctrl stay.",
+  then: "then",
+};
+
+/** @typedef {{ id: string, name: string, kind: string, icon: string, run: () => void }} Entry */
+
+/** @returns {Entry[]} what can be opened by its name */
+function entries() {
+  const go = (/** @type {string} */ path, /** @type {string} */ name, /** @type {string} */ kind, /** @type {string} */ drawing) => ({ id: path, name, kind, icon: drawing, run: () => navigate(path) });
+  const nameOf = (/** @type {string} */ screen) => document.querySelector(`[data-screen="${screen}"] span`)?.textContent ?? screen;
+  const settings = [
+    go("settings/people", text.people, text.settings, "contacts"),
+    go("settings/keys", text.keys, text.settings, "key"),
+    go("settings/labels", text.labels, text.settings, "label"),
+    go("settings/quick-replies", text.quickReplies, text.settings, "bolt"),
+    go("settings/profile", text.profile, text.settings, "person"),
+    go("settings/health", text.health, text.settings, "pulse"),
+  ];
+  const actions = [
+    { id: "new key", name: text.newKey, kind: text.action, icon: "key", run: () => navigate("settings/keys?new=1") },
+    { id: "invite", name: text.invite, kind: text.action, icon: "contacts", run: () => navigate("settings/people?new=1") },
+    { id: "dark", name: text.dark, kind: text.action, icon: "moon", run: () => theme.set("dark") },
+    { id: "light", name: text.light, kind: text.action, icon: "sun", run: () => theme.set("light") },
+    { id: "keys", name: text.shortcuts, kind: text.action, icon: "keyboard", run: openShortcuts },
+  ];
+  const forAgents = new Set(["settings/quick-replies", "settings/profile", "dark", "light", "keys"]);
+  return [...screens.map((screen) => go(screen, nameOf(screen), text.screen, screen)), ...[...settings, ...actions].filter((one) => isAdmin || forAgents.has(one.id))];
+}
+
+/** @param {string} words */
+const fold = (words) => words.toLocaleLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
+
+/** openJump opens the jump box. */
+export function openJump() {
+  if (document.querySelector("dialog[open]")) return;
+  /** @type {Entry | null} */
+  let chosen = null;
+  dialog(text.title, (close) => jumpBox((entry) => {
+    chosen = entry;
+    close();
+  })).then(() => chosen?.run());
+}
+
+/** @param {(entry: Entry) => void} choose */
+function jumpBox(choose) {
+  const typed = signal("");
+  const contacts = signal(/** @type {Entry[]} */ ([]));
+  const at = signal(0);
+  const known = entries();
+  const shown = computed(() => find(typed(), known, contacts()));
+  const search = searcher(contacts);
+
+  const type = (/** @type {any} */ event) => {
+    typed.set(event.target.value);
+    at.set(0);
+    search(event.target.value.trim());
+  };
+  const press = (/** @type {KeyboardEvent} */ event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const all = shown();
+    if (step && all.length > 0) at.set((at() + step + all.length) % all.length);
+    else if (event.key === "Enter" && all[at()]) choose(all[at()]);
+    else return;
+    event.preventDefault();
+    queueMicrotask(() => document.getElementById("jump-" + at())?.scrollIntoView({ block: "nearest" }));
+  };
+
+  const positions = computed(() => new Map(shown().map((one, i) => [one.id, i])));
+  return el("div.jump-box", null,
+    el("div.jump-input", null, icon("search"), el("input", {
+      role: "combobox", "aria-label": text.title, "aria-expanded": "true", "aria-controls": "jump-results", "aria-autocomplete": "list",
+      "aria-activedescendant": () => (shown().length > 0 ? "jump-" + at() : null), placeholder: text.placeholder, autocomplete: "off", spellcheck: "false", autofocus: true, oninput: type, onkeydown: press,
+    })),
+    el("ul.jump-results", { id: "jump-results", role: "listbox", "aria-label": text.results }, list(shown, (one) => one.id, (one) => {
+      const place = () => positions().get(one().id) ?? -1;
+      return el("li", { role: "option", id: () => "jump-" + place(), "aria-selected": () => place() === at(), onclick: () => choose(one()), onmousemove: () => at.set(place()) },
+        icon(one().icon), el("span.jump-name", { dir: "auto" }, () => one().name), el("small", null, () => one().kind));
+    })),
+    el("p.jump-none", { role: "status" }, () => (shown().length === 0 ? text.none : "")),
+    el("p.jump-hint", { "aria-hidden": "true" }, [["↑", "↓"], ["↵"], ["Esc"]].map((caps, i) => el("span", null, caps.map((cap) => el("kbd", null, cap)), " " + text.hint[i]))));
+}
+
+/**
+ * find lists what fits what was typed: an id first, then names that begin with it, then
+ * names that hold all its words.
+ * @param {string} typed
+ * @param {Entry[]} known
+ * @param {Entry[]} contacts
+ */
+function find(typed, known, contacts) {
+  const place = placeOf(typed);
+  if (place) return [{ id: "id", name: typed.trim(), kind: place.name, icon: "arrow", run: () => navigate(place.path) }];
+
+  const wanted = fold(typed.trim());
+  const words = wanted.split(/\s+/);
+  const fits = known.filter((one) => words.every((word) => fold(one.name + " " + one.kind).includes(word)));
+  const rank = (/** @type {Entry} */ one) => (fold(one.name).startsWith(wanted) ? 0 : 1);
+  return [...fits.sort((a, b) => rank(a) - rank(b)), ...(wanted ? contacts : [])];
+}
+
+/**
+ * searcher looks for contacts, once the typing pauses.
+ * @param {import("./dom.js").Signal<Entry[]>} found
+ */
+function searcher(found) {
+  let timer = 0;
+  let running = new AbortController();
+  return (/** @type {string} */ words) => {
+    clearTimeout(timer);
+    running.abort();
+    found.set([]);
+    const of = number();
+    if (words.length < 2 || !of || placeOf(words)) return;
+    timer = setTimeout(async () => {
+      running = new AbortController();
+      const rows = await get(`v1/${of.phone_number_id}/contacts`, { query: { search: words, limit: 5 }, signal: running.signal }).catch(() => []);
+      found.set(rows.map((/** @type {any} */ one) => ({ id: one.id, name: one.name ?? one.phone_number ?? one.id, kind: text.contact, icon: "contacts", run: () => navigate("contacts/" + one.id) })));
+    }, 150);
+  };
+}
+
+/**
+ * Where an id of ours leads, and what it is.
+ * @type {[RegExp, (id: string) => string, string][]}
+ */
+const places = [
+  [/^msg_/, (id) => "trace/" + id, "Trace of this message"],
+  [/^evt_/, (id) => "trace/" + id, "Trace of this event"],
+  [/^req_/, (id) => "log/" + id, "Log of this request"],
+  [/^cnv_/, (id) => "inbox/" + id, "Conversation"],
+  [/^ctc_/, (id) => "contacts/" + id, "Contact"],
+  [/^bcs_/, (id) => "broadcasts/" + id, "Broadcast"],
+  [/^tmpl_/, (id) => "templates/" + id, "Template"],
+  [/^cus_/, (id) => "customers/" + id, "Customer"],
+  [/^wbs_/, (id) => "webhooks/" + id, "Webhook"],
+  [/^wbd_/, (id) => "deliveries/" + id, "Delivery"],
+  [/^lbl_/, () => "settings/labels", "Label"],
+  [/^key_/, () => "settings/keys", "API key"],
+  [/^qrp_/, () => "settings/quick-replies", "Quick reply"],
+  [/^ses_/, () => "settings/profile", "Session"],
+  [/^aud_/, () => "log", "Audit entry"],
+  [/^acc_/, () => "numbers", "Account of a number"],
+  [/^csl_/, () => "customers", "Setup link"],
+  [/^sec_/, () => "webhooks", "Secret of a webhook"],
+  [/^imp_/, () => "contacts", "Import of contacts"],
+  [/^med_/, () => "inbox", "File of a message"],
+  [/^(org|team)_/, () => "settings/people", "People"],
+  [/^[0-9]{10,20}$/, (id) => "numbers/" + id, "Number"],
+  [/^[0-9A-HJKMNP-TV-Z]{26}$/, (id) => "settings/people/" + id, "Person of the team"],
+];
+
+/**
+ * placeOf tells what an id is and which screen shows it; null for what is no id of ours.
+ * @param {string} text
+ * @returns {{ path: string, name: string } | null}
+ */
+export function placeOf(text) {
+  const id = text.trim();
+  if (!/^[A-Za-z0-9_-]{8,64}$/.test(id)) return null;
+  const found = places.find(([pattern]) => pattern.test(id));
+  return found ? { path: found[1](encodeURIComponent(id)), name: found[2] } : null;
+}
+
+/** openShortcuts lists all that can be pressed. */
+export function openShortcuts() {
+  const groups = Map.groupBy(shortcuts(), (one) => one.group);
+  dialog(text.shortcuts, () => el("div.shortcuts", null,
+    [...groups].map(([group, all]) => el("section", null, el("h3", null, group),
+      el("dl", null, all.map((one) => el("div", null, el("dt", null, one.name), el("dd", null, keyCaps(one.keys))))))),
+    el("label.switch-row", null,
+      el("input.switch", { type: "checkbox", "aria-describedby": "single-keys-hint", checked: singleKeys() === "on", onchange: (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off") }),
+      el("span", null, text.singleKeys)),
+    el("p.hint", { id: "single-keys-hint" }, text.singleKeysHint)), { wide: true });
+}
+
+/** @param {string} keys */
+function keyCaps(keys) {
+  const mac = navigator.platform.startsWith("Mac");
+  return keys.split(" ").map((key, i) => [i > 0 && el("span.then", null, ` ${text.then} `), key.split("+").map((cap) => el("kbd", null, cap === "mod" ? (mac ? "⌘" : "Ctrl") : cap.length === 1 && keys.includes("+") ? cap.toUpperCase() : cap))]);
+}

@@ -1,0 +1,64 @@
+/**
+ * Keyboard shortcuts: single keys ("?"), one after the other ("g i"), and with Ctrl or ⌘
+ * ("mod+k"). Single keys never do anything while somebody types or a dialog is open, and
+ * can be switched off.
+ */
+import { onDispose, signal } from "./dom.js";
+import { singleKeys } from "./session.js";
+
+/** @typedef {{ keys: string, name: string, group: string, run: () => void }} Shortcut */
+
+/** All that can be pressed now, for the dialog that lists them. */
+export const shortcuts = signal(/** @type {Shortcut[]} */ ([]));
+
+/** How long the first of two keys is remembered. */
+const patience = 1500;
+
+let first = "";
+let timer = 0;
+
+/**
+ * bind adds shortcuts until the current scope ends.
+ * @param {string} group
+ * @param {[keys: string, name: string, run: () => void][]} added
+ */
+export function bind(group, added) {
+  const own = added.map(([keys, name, run]) => ({ keys, name, group, run }));
+  shortcuts.update((all) => [...all, ...own]);
+  onDispose(() => shortcuts.update((all) => all.filter((one) => !own.includes(one))));
+}
+
+/** listen begins to look at what is pressed. */
+export function listen() {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing) return;
+    const run = find(event);
+    if (!run) return;
+    event.preventDefault();
+    run();
+  });
+}
+
+/** @param {KeyboardEvent} event */
+function find(event) {
+  if ((event.ctrlKey || event.metaKey) && !event.altKey) return match("mod+" + event.key.toLowerCase());
+  if (event.ctrlKey || event.metaKey || event.altKey || singleKeys.peek() === "off" || isTyping(event.target) || document.querySelector("dialog[open]")) return null;
+  if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return null;
+
+  const run = first ? match(first + " " + event.key) : match(event.key);
+  clearTimeout(timer);
+  first = "";
+  if (!run && shortcuts.peek().some((one) => one.keys.startsWith(event.key + " "))) {
+    first = event.key;
+    timer = setTimeout(() => (first = ""), patience);
+  }
+  return run;
+}
+
+/** The one that was bound last wins: a screen's over the frame's. @param {string} keys */
+const match = (keys) => shortcuts.peek().findLast((one) => one.keys === keys)?.run ?? null;
+
+/** @param {EventTarget | null} target */
+function isTyping(target) {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio]), textarea, select"));
+}

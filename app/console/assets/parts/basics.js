@@ -1,0 +1,111 @@
+/** Small parts: icons, buttons, chips, faces, labels, headings, texts to copy. */
+import { el, signal, svg } from "../dom.js";
+import { hue, initials } from "../format.js";
+
+const file = new URL("../icons.svg", import.meta.url).pathname;
+
+/**
+ * icon shows an icon. It is never the only name of a control.
+ * @param {string} name
+ */
+export const icon = (name) => svg("svg.icon", { "aria-hidden": "true" }, svg("use", { href: file + "#" + name }));
+
+/**
+ * @typedef {object} ButtonOptions
+ * @property {string} [icon]
+ * @property {"primary" | "danger" | "harm" | "bare" | "plain"} [look]
+ * @property {boolean} [iconOnly] the text is for those who do not see the icon
+ * @property {() => void} [run]
+ */
+
+/**
+ * button builds a button. More properties go to the element.
+ * @param {string} name
+ * @param {ButtonOptions & import("../dom.js").Props} [options]
+ * @returns {HTMLButtonElement}
+ */
+export function button(name, { icon: drawing, look = "plain", iconOnly = false, run, ...props } = {}) {
+  const tag = "button.button." + look + (iconOnly ? ".round" : "");
+  return el(tag, { type: "button", onclick: run, title: iconOnly ? name : null, ...props }, drawing && icon(drawing), el(iconOnly ? "span.unseen" : "span", null, name));
+}
+
+/**
+ * chip says a state in a word.
+ * @param {string} word
+ * @param {"good" | "warn" | "bad" | "calm" | "quiet"} mood
+ */
+export const chip = (word, mood) => el("span.chip." + mood, null, word);
+
+/**
+ * face stands for a person without a picture.
+ * @param {string} name
+ */
+export const face = (name) => el("span.face.hue-" + hue(name), { "aria-hidden": "true" }, initials(name));
+
+/**
+ * dot is the colour of a label. The name stands beside it.
+ * @param {string} color
+ */
+export const dot = (color) => el("span.dot.label-" + color, { "aria-hidden": "true" });
+
+/**
+ * heading is what a page begins with: its one h1, what it is about, and what can be done.
+ * @param {string | (() => string)} title
+ * @param {{ lead?: import("../dom.js").Child, actions?: import("../dom.js").Child, beside?: import("../dom.js").Child, crumb?: import("../dom.js").Child }} [more]
+ */
+export function heading(title, { lead, actions, beside, crumb } = {}) {
+  return el("header.heading", null,
+    crumb && el("p.crumb", null, crumb),
+    el("div.heading-line", null, el("h1", { tabindex: "-1" }, title), beside, actions && el("div.actions", null, actions)),
+    lead && el("p.lead", null, lead));
+}
+
+/**
+ * section is a part of a page with a heading of its own.
+ * @param {string} title
+ * @param {{ lead?: import("../dom.js").Child, actions?: import("../dom.js").Child }} more
+ * @param {...import("../dom.js").Child} children
+ */
+export function section(title, { lead, actions }, ...children) {
+  return el("section.section", null,
+    el("div.heading-line", null, el("h2", null, title), actions && el("div.actions", null, actions)),
+    lead && el("p.lead", null, lead),
+    children);
+}
+
+const copyText = { copy: "Copy", copied: "Copied", select: "Press Ctrl-C to copy" };
+
+/**
+ * copy puts a text on the clipboard, or selects the element that shows it where the
+ * browser gives no clipboard. It tells whether it was copied.
+ * @param {string} value
+ * @param {HTMLElement} shown
+ */
+async function copy(value, shown) {
+  try {
+    await navigator.clipboard.writeText(value);
+    return true;
+  } catch {
+    getSelection()?.selectAllChildren(shown);
+    return false;
+  }
+}
+
+/**
+ * copyable shows a text with a button beside it. The text is selected by one click.
+ * @param {string} value
+ * @param {{ name: string, block?: boolean, visible?: boolean }} options what it is; block: on a ground of its own, with the word on the button
+ */
+export function copyable(value, { name, block = false }) {
+  const said = signal("");
+  /** @type {HTMLElement} */
+  const shown = el("code", { translate: "no" }, value);
+  const run = async () => {
+    said.set((await copy(value, shown)) ? copyText.copied : copyText.select);
+    setTimeout(() => said.set(""), 2000);
+  };
+  const press = block
+    ? el("button.button", { type: "button", onclick: run }, el("span", null, copyText.copy), el("span.unseen", null, " " + name))
+    : button(copyText.copy + " " + name, { icon: "copy", look: "bare", iconOnly: true, run });
+  return el(block ? "div.copyable.block" : "span.copyable", null, shown, press, el("span.copied", { role: "status" }, () => said()));
+}

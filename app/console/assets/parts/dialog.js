@@ -1,0 +1,94 @@
+/** Dialogs: over the page, until they are closed. */
+import { append, el, scope, signal } from "../dom.js";
+import { APIError } from "../api.js";
+import { button } from "./basics.js";
+import { problem } from "./states.js";
+
+const text = {
+  close: "Close",
+  cancel: "Cancel",
+  busy: "One moment…",
+  type: (/** @type {string} */ word) => `Type “${word}” to go on`,
+};
+let dialogs = 0;
+
+/**
+ * dialog shows a dialog. What build returns is its content; build gets a function that
+ * closes it. The promise is kept when it is closed, with what it was closed with. The
+ * focus then goes back to where it was.
+ * @template T
+ * @param {string} title
+ * @param {(close: (result?: T) => void) => import("../dom.js").Child} build
+ * @param {{ wide?: boolean, lasting?: boolean }} [options] lasting: a click beside it does not close it
+ * @returns {Promise<T | undefined>}
+ */
+export function dialog(title, build, { wide = false, lasting = false } = {}) {
+  return new Promise((resolve) => {
+    const before = document.activeElement;
+    const id = "dialog-" + ++dialogs;
+    /** @type {T | undefined} */
+    let result;
+    /** @type {HTMLDialogElement} */
+    const node = el("dialog.dialog" + (wide ? ".wide" : ""), { "aria-labelledby": id });
+    const close = (/** @type {T} */ given) => {
+      result = given;
+      node.close();
+    };
+    const [, dispose] = scope(() => append(node, el("div.dialog-body", null,
+      el("header.dialog-head", null, el("h2", { id }, title), button(text.close, { icon: "close", look: "bare", iconOnly: true, run: () => node.close() })),
+      build(/** @type {any} */ (close)))));
+
+    node.addEventListener("close", () => {
+      dispose();
+      node.remove();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      resolve(result);
+    });
+    // The dialog itself is only hit beside its body.
+    node.addEventListener("mousedown", (event) => {
+      if (event.target === node && !lasting) node.close();
+    });
+    document.body.append(node);
+    node.showModal();
+    const content = ".dialog-body > :not(.dialog-head)";
+    const first = node.querySelector("[autofocus]") ?? node.querySelector(`${content} :is(input, select, textarea, button, a)`);
+    if (first instanceof HTMLElement) first.focus();
+  });
+}
+
+/**
+ * confirmDeed asks before something that cannot be undone. deed is what the button says; send
+ * does it, and the dialog stays open with the reason if that fails. With word, that must be
+ * typed first.
+ * @param {{ title: string, body: import("../dom.js").Child, deed: string, send: () => Promise<unknown>, word?: string, danger?: boolean }} options
+ * @returns {Promise<boolean>} whether it was done
+ */
+export async function confirmDeed({ title, body, deed, send, word = "", danger = true }) {
+  const done = await dialog(title, (close) => {
+    const typed = signal("");
+    const busy = signal(false);
+    const failure = signal(/** @type {unknown} */ (null));
+    const run = async (/** @type {Event} */ event) => {
+      event.preventDefault();
+      if (busy() || (word && typed().trim() !== word)) return;
+      busy.set(true);
+      failure.set(null);
+      try {
+        await send();
+        close(true);
+      } catch (error) {
+        if (!(error instanceof APIError)) reportError(error);
+        failure.set(error);
+        busy.set(false);
+      }
+    };
+    return el("form.form", { onsubmit: run },
+      el("div.prose", null, body),
+      () => failure() && problem(failure()),
+      word && el("label.field", null, el("span.label", null, text.type(word)), el("input", { autocomplete: "off", oninput: (/** @type {any} */ e) => typed.set(e.target.value) })),
+      el("div.form-end", null,
+        button(text.cancel, { run: () => close(false), autofocus: word ? null : true }),
+        el("button.button." + (danger ? "danger" : "primary"), { "aria-disabled": () => busy() || (word !== "" && typed().trim() !== word) }, () => (busy() ? text.busy : deed))));
+  });
+  return done === true;
+}

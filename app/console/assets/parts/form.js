@@ -1,0 +1,148 @@
+/** Forms: fields with labels and hints, and what is wrong beside the field. */
+import { el, flush, signal } from "../dom.js";
+import { APIError } from "../api.js";
+import { button } from "./basics.js";
+import { problem } from "./states.js";
+
+const text = { cancel: "Cancel", saving: "Saving…", required: "Fill this in.", optional: "optional" };
+let forms = 0;
+
+/**
+ * @typedef {object} Field
+ * @property {string} name of the value, and of the error's param unless param is given
+ * @property {string} label
+ * @property {string} [type] of an input; "select"; "swatches": one of some colours
+ * @property {import("../dom.js").Child} [hint]
+ * @property {string} [value]
+ * @property {boolean} [required]
+ * @property {boolean} [optional] says so
+ * @property {string} [param]
+ * @property {{ value: string, label: string, hint?: string }[]} [options] of a select, of radios and of swatches
+ * @property {import("../dom.js").Props} [props] more, for the control
+ * @property {boolean} [unseen] only for what fills in passwords
+ */
+
+/**
+ * form builds a form. send gets the values by their names; what it throws is shown: an
+ * error that names a field at that field, any other above the buttons. done is called
+ * with what send returned.
+ * @param {object} options
+ * @param {Field[]} options.fields
+ * @param {string} options.submit what the button says
+ * @param {string} [options.busy] what it says meanwhile
+ * @param {(values: Record<string, string>) => Promise<any>} options.send
+ * @param {(result: any, form: HTMLFormElement) => void} options.done
+ * @param {() => void} [options.cancel]
+ * @param {boolean} [options.inline] the button stands beside the only field
+ * @returns {HTMLFormElement}
+ */
+export function form({ fields, submit, busy: busyText = text.saving, send, done, cancel, inline = false }) {
+  const id = "form-" + ++forms;
+  const busy = signal(false);
+  const dirty = signal(false); // until then the button of a page's form is quiet
+  const failure = signal(/** @type {unknown} */ (null));
+  const wrong = signal(/** @type {Record<string, string>} */ ({}));
+
+  /** @type {HTMLFormElement} */
+  const node = el(inline ? "form.form.inline" : "form.form", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
+    fields.map((field) => fieldRow(field, `${id}-${field.name}`, () => wrong()[field.name] ?? "")),
+    () => failure() !== null && problem(failure()),
+    el("div.form-end", null,
+      cancel && button(text.cancel, { run: cancel }),
+      el("button.button.primary", { type: "submit", "aria-disabled": () => busy() }, () => (busy() ? busyText : submit))));
+
+  /** @param {Event} event */
+  async function run(event) {
+    event.preventDefault();
+    if (busy()) return;
+    const values = read();
+    failure.set(null);
+    if (refuse(missing(values))) return;
+
+    busy.set(true);
+    try {
+      const result = await send(values);
+      busy.set(false);
+      dirty.set(false);
+      wrong.set({});
+      done(result, node);
+    } catch (error) {
+      busy.set(false);
+      const field = error instanceof APIError && fields.find((one) => (one.param ?? one.name) === error.param);
+      if (field) refuse({ [field.name]: sentence(error, field) });
+      else {
+        if (!(error instanceof APIError)) reportError(error);
+        failure.set(error);
+      }
+    }
+  }
+
+  /** @returns {Record<string, string>} */
+  function read() {
+    const data = new FormData(node);
+    return Object.fromEntries(fields.map(({ name }) => [name, String(data.get(name) ?? "")]));
+  }
+
+  /** @param {Record<string, string>} values */
+  function missing(values) {
+    return Object.fromEntries(fields.filter((one) => one.required && values[one.name].trim() === "").map((one) => [one.name, text.required]));
+  }
+
+  /**
+   * refuse shows what is wrong, and goes to the first such field. It tells whether
+   * there is one.
+   * @param {Record<string, string>} problems
+   */
+  function refuse(problems) {
+    wrong.set(problems);
+    flush();
+    const first = fields.find((one) => problems[one.name]);
+    const control = first && node.querySelector(`[name="${first.name}"]`);
+    if (control instanceof HTMLElement) control.focus();
+    return first !== undefined;
+  }
+
+  return node;
+}
+
+/**
+ * sentence makes what the server says of a field a sentence about its label.
+ * @param {APIError} error
+ * @param {Field} field
+ */
+function sentence(error, field) {
+  const param = error.param ?? "";
+  return error.message.startsWith(param + " ") ? field.label + error.message.slice(param.length) : error.message;
+}
+
+/**
+ * @param {Field} field
+ * @param {string} id
+ * @param {() => string} wrong
+ */
+function fieldRow(field, id, wrong) {
+  if (field.unseen) return el("input", { hidden: true, name: field.name, value: field.value, ...field.props });
+
+  const described = () => [field.hint && id + "-hint", wrong() && id + "-wrong"].filter(Boolean).join(" ") || null;
+  const common = { name: field.name, "aria-describedby": described, "aria-invalid": () => (wrong() ? "true" : null), ...field.props };
+  const below = [
+    field.hint && el("p.hint", { id: id + "-hint" }, field.hint),
+    () => wrong() && el("p.wrong", { id: id + "-wrong" }, wrong()),
+  ];
+
+  if (field.type === "radios" || field.type === "swatches") {
+    const { "aria-describedby": _, "aria-invalid": __, ...own } = common;
+    return el("fieldset.field." + field.type, { "aria-describedby": described },
+      el("legend.label", null, field.label),
+      el("div.choices", null, (field.options ?? []).map((one) => el("label.choice", { title: field.type === "swatches" ? one.label : null },
+        el("input", { ...own, type: "radio", class: field.type === "swatches" ? "label-" + one.value : null, value: one.value, checked: one.value === field.value }),
+        el(field.type === "swatches" ? "span.unseen" : "span", null, one.label, one.hint && el("small", null, one.hint))))),
+      below);
+  }
+
+  const label = el("label.label", { for: id }, field.label, field.optional && el("span.optional", { "aria-hidden": "true" }, text.optional));
+  const control = field.type === "select"
+    ? el("select", { id, ...common, value: field.value ?? field.options?.[0]?.value }, (field.options ?? []).map((one) => el("option", { value: one.value }, one.label)))
+    : el("input", { id, type: field.type ?? "text", value: field.value ?? "", "aria-required": field.required ? "true" : null, ...common });
+  return el("div.field", null, label, control, below);
+}

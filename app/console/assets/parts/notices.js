@@ -1,0 +1,71 @@
+/** What is said at the edge of the window: what was done, what went wrong, a lost connection. */
+import { el, list, signal } from "../dom.js";
+import { APIError } from "../api.js";
+import { connection, retry } from "../live.js";
+import { button, icon } from "./basics.js";
+
+const text = { region: "Messages from confab", dismiss: "Dismiss", failed: "Something went wrong in this page." };
+const shownFor = 6000;
+
+/** @typedef {{ id: number, message: string, mood: "good" | "bad", detail: string, action: { name: string, run: () => void } | null }} Toast */
+
+const toasts = signal(/** @type {Toast[]} */ ([]));
+let last = 0;
+
+/** @param {number} id */
+const dismiss = (id) => toasts.update((all) => all.filter((one) => one.id !== id));
+
+/** @param {Omit<Toast, "id">} one */
+function add(one) {
+  const id = ++last;
+  toasts.update((all) => [...all.filter((each) => each.message !== one.message).slice(-3), { id, ...one }]);
+  return id;
+}
+
+/**
+ * toast says what was done, for a while.
+ * @param {string} message
+ * @param {{ name: string, run: () => void } | null} [action]
+ */
+export function toast(message, action = null) {
+  const id = add({ message, mood: "good", detail: "", action });
+  const leave = () => {
+    // It stays while somebody looks at it.
+    const node = document.querySelector(`[data-toast="${id}"]`);
+    if (node?.matches(":hover, :focus-within")) setTimeout(leave, 1000);
+    else dismiss(id);
+  };
+  setTimeout(leave, shownFor);
+}
+
+/**
+ * toastError says what went wrong, until it is dismissed.
+ * @param {unknown} error
+ */
+export function toastError(error) {
+  if (error instanceof DOMException && error.name === "AbortError") return;
+  if (!(error instanceof APIError)) reportError(error);
+  const known = error instanceof APIError;
+  add({ message: known ? error.message : text.failed, mood: "bad", detail: known && error.requestID ? error.requestID : "", action: null });
+}
+
+/** toastRegion is where toasts appear. It is there from the start, so that they are read out. */
+export function toastRegion() {
+  return el("section.toasts", { "aria-label": text.region, "aria-live": "polite" },
+    list(toasts, (one) => one.id, (one) => {
+      const { id, message, mood, detail, action } = one();
+      return el("div.toast." + mood, { "data-toast": id, role: mood === "bad" ? "alert" : null },
+        icon(mood === "bad" ? "warning" : "check"),
+        el("p", null, message, detail && el("small", null, detail)),
+        action && button(action.name, { look: "bare", run: () => { dismiss(id); action.run(); } }),
+        button(text.dismiss, { icon: "close", look: "bare", iconOnly: true, run: () => dismiss(id) }));
+    }));
+}
+
+/** connectionBar tells when the server is gone, and what is being done about it. */
+const lostText = { lost: "Reconnecting… your text is safe", now: "Try now" };
+
+export function connectionBar() {
+  return el("div.connection", { role: "status" }, () =>
+    connection() !== "connected" && el("div.connection-bar", null, el("span.pulse"), el("span", null, lostText.lost), button(lostText.now, { look: "bare", run: retry })));
+}

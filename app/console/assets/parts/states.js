@@ -1,0 +1,142 @@
+/** What a screen shows when there is nothing, not yet, or not at all. */
+import { computed, el, onDispose, signal, untracked } from "../dom.js";
+import { APIError } from "../api.js";
+import { onChanged } from "../live.js";
+import { button, copyable, icon } from "./basics.js";
+
+const text = {
+  again: "Try again",
+  loading: "Loading",
+  lostTitle: "The server cannot be reached",
+  lost: "Nothing was changed by this. It is tried again as soon as there is a connection.",
+  goneTitle: "This is not here",
+  gone: "It may have been deleted, or belong to another organization.",
+  deniedTitle: "Only admins can open this",
+  denied: "Ask an admin of your organization if you need it.",
+  failedTitle: "This could not be loaded",
+  failed: "Nothing was lost. Try again in a moment; if it stays like this, tell your operator the request below.",
+  pageFailed: "Something went wrong in this page. Reload it; if it stays like this, tell your operator.",
+  request: "request id",
+  reference: "Request",
+};
+
+/** How long a screen stays as it is before it says that it loads. */
+const patience = 150;
+
+/**
+ * empty says what will be here and how to get the first one.
+ * @param {{ icon: string, title: string, body: import("../dom.js").Child, action?: import("../dom.js").Child, level?: string }} options
+ */
+export function empty({ icon: drawing, title, body, action, level = "h2" }) {
+  return el("div.empty", null, el("span.empty-icon", null, icon(drawing)), el(level, null, title), el("div.prose", null, body), action && el("div.actions", null, action));
+}
+
+/**
+ * skeleton stands for rows that are being loaded. It shows only after a moment.
+ * @param {number} [rows]
+ */
+export function skeleton(rows = 4) {
+  const shown = signal(false);
+  const timer = setTimeout(() => shown.set(true), patience);
+  onDispose(() => clearTimeout(timer));
+  return el("div.skeleton", { role: "status", "aria-label": text.loading }, () => shown() && Array.from({ length: rows }, () => el("div.skeleton-row", null, el("span"), el("span"))));
+}
+
+/**
+ * failed says what happened, whether anything was lost, and what to do.
+ * @param {unknown} error
+ * @param {() => void} retry
+ * @param {string} [level] of the heading
+ */
+export function failed(error, retry, level = "h2") {
+  const [title, body] = explain(error);
+  const requestID = error instanceof APIError ? error.requestID : null;
+  return el("div.empty.failed", { role: "alert" },
+    el("span.empty-icon", null, icon(error instanceof APIError && error.status === 403 ? "lock" : "warning")),
+    el(level, null, title),
+    el("div.prose", null, el("p", null, body)),
+    requestID && el("p.reference", null, text.reference + " ", copyable(requestID, { name: text.request })),
+    el("div.actions", null, button(text.again, { run: retry })));
+}
+
+/** @param {unknown} error */
+function explain(error) {
+  if (!(error instanceof APIError)) return [text.failedTitle, text.pageFailed];
+  if (error.lost) return [text.lostTitle, text.lost];
+  if (error.status === 404) return [text.goneTitle, text.gone];
+  if (error.status === 403) return [text.deniedTitle, text.denied];
+  return [text.failedTitle, error.message + " " + text.failed];
+}
+
+/**
+ * problem is what went wrong with a form as a whole.
+ * @param {unknown} error
+ */
+export function problem(error) {
+  const known = error instanceof APIError;
+  return el("div.problem", { role: "alert" },
+    el("p", null, known ? error.message : text.pageFailed),
+    known && error.requestID && el("p.reference", null, text.reference + " ", copyable(error.requestID, { name: text.request })));
+}
+
+/**
+ * @template T
+ * @typedef {{ data: () => T | undefined, error: () => unknown, reload: () => Promise<void>, set: (data: T) => void }} Resource
+ */
+
+/**
+ * resource reads something, and reads it again when a hint says that it has changed. What
+ * was read stays until there is something newer.
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} read
+ * @param {string[]} [kinds] of hints
+ * @returns {Resource<T>}
+ */
+export function resource(read, kinds = []) {
+  const data = signal(/** @type {T | undefined} */ (undefined));
+  const error = signal(/** @type {unknown} */ (null));
+  let running = new AbortController();
+
+  const reload = async () => {
+    running.abort();
+    const mine = (running = new AbortController());
+    try {
+      const fresh = await read(mine.signal);
+      if (mine.signal.aborted) return;
+      data.set(fresh);
+      error.set(null);
+    } catch (failure) {
+      if (mine.signal.aborted) return;
+      if (!(failure instanceof APIError)) reportError(failure);
+      error.set(failure);
+    }
+  };
+
+  onDispose(onChanged(kinds, reload));
+  onDispose(() => running.abort());
+  reload();
+  return { data, error, reload, set: data.set };
+}
+
+/**
+ * loaded shows a resource: a skeleton, what went wrong, or what render makes of it. render
+ * is called once, and gets the data as a signal: newer data changes what is there in place.
+ * @template T
+ * @param {Resource<T>} from
+ * @param {(data: () => T) => import("../dom.js").Child} render
+ * @param {number} [rows] of the skeleton
+ * @returns {() => import("../dom.js").Child}
+ */
+export function loaded(from, render, rows) {
+  const phase = computed(() => (from.data() !== undefined ? "ready" : from.error() ? "failed" : "loading"));
+  return () => {
+    switch (phase()) {
+      case "ready":
+        return untracked(() => render(/** @type {() => T} */ (from.data)));
+      case "failed":
+        return () => failed(from.error(), from.reload);
+      default:
+        return skeleton(rows);
+    }
+  };
+}

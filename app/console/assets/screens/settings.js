@@ -1,0 +1,59 @@
+/** What the pages of the settings have in common: their navigation, and lists of sessions. */
+import { el, when } from "../dom.js";
+import { browserName, time } from "../format.js";
+import { button, chip, icon } from "../parts/basics.js";
+import { table } from "../parts/table.js";
+import { link, path } from "../router.js";
+import { isAdmin } from "../session.js";
+
+const text = { settings: "Settings" };
+
+/** @type {[path: string, name: string, icon: string, forAgents: boolean][]} */
+const pages = [
+  ["people", "People", "contacts", false],
+  ["keys", "API keys", "key", false],
+  ["labels", "Labels", "label", false],
+  ["quick-replies", "Quick replies", "bolt", true],
+  ["profile", "Profile", "person", true],
+  ["health", "Health", "pulse", false],
+];
+
+/**
+ * settingsPage puts a page beside the navigation of the settings.
+ * @param {...import("../dom.js").Child} children
+ */
+export function settingsPage(...children) {
+  const current = path().split("/")[1];
+  return el("div.settings", null,
+    el("nav.subnav", { "aria-label": text.settings }, el("ul", null, pages.filter(([, , , forAgents]) => isAdmin || forAgents).map(([page, name, drawing]) =>
+      el("li", null, el("a", { href: link("settings/" + page), "aria-current": page === current ? "page" : null, ref: page === current ? reveal : undefined }, icon(drawing), name))))),
+    el("div.page", null, children));
+}
+
+/** reveal shows a link that is beyond the edge of a small screen. @param {Element} node */
+const reveal = (node) => requestAnimationFrame(() => node.scrollIntoView({ block: "nearest", inline: "center" }));
+
+const sessionText = {
+  caption: "Sessions",
+  columns: { browser: "Browser", ip: "Address", since: "Since", seen: "Last seen", end: "End" },
+  current: "this browser",
+  none: "None at the moment.",
+  end: "End",
+};
+
+/**
+ * sessionTable lists sessions. With end, each but the current one can be ended.
+ * @param {() => any[]} rows
+ * @param {(session: any) => void} [end]
+ */
+export function sessionTable(rows, end) {
+  const columns = [
+    { name: sessionText.columns.browser, kind: /** @type {const} */ ("about"), cell: (/** @type {() => any} */ one) => el("span", { title: one().user_agent }, browserName(one().user_agent), " ", one().current && chip(sessionText.current, "calm")) },
+    { name: sessionText.columns.ip, cell: (/** @type {() => any} */ one) => el("span.mono", null, one().ip) },
+    { name: sessionText.columns.since, cell: (/** @type {() => any} */ one) => time(one().created_at) },
+    { name: sessionText.columns.seen, cell: (/** @type {() => any} */ one) => () => time(one().last_seen_at) },
+  ];
+  const last = end && { name: sessionText.columns.end, kind: /** @type {const} */ ("end"), unseen: true, cell: (/** @type {() => any} */ one) => !one().current && button(sessionText.end, { run: () => end(one()) }) };
+  const shown = () => table({ caption: sessionText.caption, rows, key: (one) => one.id, columns: last ? [...columns, last] : columns });
+  return when(() => rows().length > 0, shown, () => el("p.none", null, sessionText.none));
+}

@@ -1,0 +1,116 @@
+/** Labels: what contacts and conversations are sorted by. */
+import { el, when } from "../dom.js";
+import { get, page, patch, post, remove } from "../api.js";
+import { date } from "../format.js";
+import { button, dot, heading } from "../parts/basics.js";
+import { confirmDeed, dialog } from "../parts/dialog.js";
+import { form } from "../parts/form.js";
+import { empty, loaded, resource } from "../parts/states.js";
+import { table } from "../parts/table.js";
+import { toast } from "../parts/notices.js";
+import { settingsPage } from "./settings.js";
+
+const text = {
+  title: "Labels",
+  lead: "For contacts and conversations: to find them again, to filter the inbox, and to choose who gets a broadcast.",
+  newLabel: "New label",
+  editTitle: "Edit label",
+  columns: { name: "Name", team: "Team", made: "Created", edit: "Edit and delete" },
+  edit: "Edit",
+  delete: "Delete",
+  deleteTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
+  deleteBody: "It is taken off every contact and conversation that has it. They themselves stay.",
+  deleted: "Label deleted",
+  saved: "Saved",
+  save: "Save",
+  create: "Create label",
+  fields: { name: "Name", color: "Color", team: "Team" },
+  emptyTitle: "No labels yet",
+  emptyBody: "Labels are small coloured words such as “VIP” or “waiting for delivery”.",
+};
+
+const colors = ["gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"];
+/** As many as the server gives at once. */
+const pageSize = 100;
+
+/** all reads every label: a team has few. @param {AbortSignal} signal */
+async function readAll(signal) {
+  const rows = [];
+  let cursor = null;
+  do {
+    /** @type {{ rows: any[], cursor: string | null }} */
+    const next = await page("v1/labels", { signal, query: { limit: pageSize, cursor } });
+    rows.push(...next.rows);
+    cursor = next.cursor;
+  } while (cursor);
+  return rows;
+}
+
+/** @type {import("../router.js").Build} */
+export default function labels() {
+  const all = resource(readAll, ["label"]);
+  const teams = resource(async (signal) => (await get("v1/me", { signal })).teams);
+
+  const edit = async (/** @type {any} */ label) => {
+    if (await labelDialog(label, teams.data() ?? [])) all.reload();
+  };
+  const drop = (/** @type {any} */ label) => confirmDeed({
+    title: text.deleteTitle(label.name),
+    body: el("p", null, text.deleteBody),
+    deed: text.delete,
+    send: async () => {
+      await remove("v1/labels/" + label.id);
+      toast(text.deleted);
+      all.reload();
+    },
+  });
+
+  const body = settingsPage(
+    heading(text.title, { lead: text.lead, actions: button(text.newLabel, { icon: "plus", look: "primary", run: () => edit(null) }) }),
+    loaded(all, (rows) => when(() => rows().length === 0, () => empty({ icon: "label", title: text.emptyTitle, body: text.emptyBody }), () => labelTable(rows, teams.data() ?? [], edit, drop))));
+  return { title: text.title, body };
+}
+
+/**
+ * @param {() => any[]} rows
+ * @param {any[]} teams
+ * @param {(label: any) => void} edit
+ * @param {(label: any) => void} drop
+ */
+function labelTable(rows, teams, edit, drop) {
+  const team = { name: text.columns.team, cell: (/** @type {() => any} */ one) => () => teams.find((each) => each.id === one().team_id)?.name ?? "" };
+  return table({
+    caption: text.title,
+    rows,
+    key: (one) => one.id,
+    columns: [
+      { name: text.columns.name, kind: "about", sort: (one) => one.name.toLocaleLowerCase(), cell: (one) => el("span.labelled", null, () => dot(one().color), el("span", { dir: "auto" }, () => one().name)) },
+      ...(teams.length > 1 ? [team] : []),
+      { name: text.columns.made, sort: (one) => Date.parse(one.created_at), cell: (one) => date(one().created_at) },
+      { name: text.columns.edit, kind: "end", unseen: true, cell: (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })] },
+    ],
+  });
+}
+
+/**
+ * labelDialog makes a label, or changes one. It tells whether it did.
+ * @param {any} label
+ * @param {any[]} teams
+ */
+function labelDialog(label, teams) {
+  const team = { name: "team_id", label: text.fields.team, type: "select", options: teams.map((one) => ({ value: one.id, label: one.name })) };
+  return dialog(label ? text.editTitle : text.newLabel, (close) => form({
+    fields: [
+      { name: "name", label: text.fields.name, value: label?.name, required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
+      { name: "color", label: text.fields.color, type: "swatches", value: label?.color ?? colors[0], options: colors.map((color) => ({ value: color, label: color })) },
+      ...(!label && teams.length > 1 ? [team] : []),
+    ],
+    submit: label ? text.save : text.create,
+    send: (values) => (label ? patch("v1/labels/" + label.id, values) : post("v1/labels", values)),
+    done() {
+      toast(text.saved);
+      close(true);
+    },
+    cancel: () => close(false),
+  }));
+}

@@ -1,0 +1,110 @@
+/** One's own profile: name, password, sessions, and how this browser looks. */
+import { el } from "../dom.js";
+import { get, patch, remove } from "../api.js";
+import { heading, section } from "../parts/basics.js";
+import { form } from "../parts/form.js";
+import { loaded, resource } from "../parts/states.js";
+import { toast, toastError } from "../parts/notices.js";
+import { me, singleKeys, theme } from "../session.js";
+import { onQuery } from "../router.js";
+import { sessionTable, settingsPage } from "./settings.js";
+
+const text = {
+  title: "Profile",
+  fields: { name: "Name", current: "Current password", password: "New password" },
+  nameHint: "What your colleagues see.",
+  passwordHint: "At least 10 characters. A few words are easy to remember.",
+  save: "Save",
+  saved: "Saved",
+  password: "Password",
+  passwordLead: "A new password ends all your other sessions.",
+  noAddress: "You have no e-mail address to sign in with, and so no password. An admin can give you one under People.",
+  changePassword: "Change password",
+  passwordChanged: "Password changed; other sessions have ended",
+  sessions: "Sessions",
+  sessionsLead: "Where you are signed in. End those that you do not know.",
+  ended: "Session ended",
+  look: "Appearance",
+  lookLead: "For this browser only.",
+  theme: "Theme",
+  themes: [
+    { value: "system", label: "As the system" },
+    { value: "light", label: "Light" },
+    { value: "dark", label: "Dark" },
+  ],
+  singleKeys: "Single-key shortcuts",
+};
+
+/** @type {import("../router.js").Build} */
+export default function profile() {
+  const own = resource((signal) => get("profile", { signal }), ["user"]);
+  const sessions = resource((signal) => get("sessions", { signal }), ["user"]);
+  const end = async (/** @type {any} */ session) => {
+    try {
+      await remove("sessions/" + session.id);
+      toast(text.ended);
+    } catch (error) {
+      toastError(error);
+    }
+    sessions.reload();
+  };
+
+  const sessionSection = section(text.sessions, { lead: text.sessionsLead }, loaded(sessions, (rows) => sessionTable(rows, end), 2));
+  onQuery("show", () => sessionSection.scrollIntoView());
+
+  const body = settingsPage(
+    heading(text.title, { lead: () => own.data()?.email ?? me().email ?? "" }),
+    loaded(own, (data) => [nameForm(data()), passwordSection(own, sessions.reload)]),
+    sessionSection,
+    lookSection());
+  return { title: text.title, body };
+}
+
+/** @param {any} own */
+function nameForm(own) {
+  return el("section.section.first", null, form({
+    fields: [{ name: "name", label: text.fields.name, value: own.name, required: true, hint: text.nameHint, props: { maxlength: 200, autocomplete: "name", dir: "auto" } }],
+    submit: text.save,
+    send: (values) => patch("profile", values),
+    done(saved) {
+      me.set({ ...me(), name: saved.name });
+      toast(text.saved);
+    },
+  }));
+}
+
+/**
+ * Who never had a password need not give the old one; who has no address to sign in with
+ * cannot have one.
+ * @param {import("../parts/states.js").Resource<any>} own
+ * @param {() => void} changed
+ */
+function passwordSection(own, changed) {
+  const { email, status } = own.data();
+  if (!email) return section(text.password, { lead: text.noAddress });
+  const current = { name: "current_password", label: text.fields.current, type: "password", required: true, props: { maxlength: 200, autocomplete: "current-password" } };
+  return section(text.password, { lead: text.passwordLead }, form({
+    fields: [
+      { name: "username", label: "", value: email, unseen: true, props: { autocomplete: "username" } },
+      ...(status === "active" ? [current] : []),
+      { name: "password", label: text.fields.password, type: "password", required: true, hint: text.passwordHint, props: { maxlength: 200, autocomplete: "new-password" } },
+    ],
+    submit: text.changePassword,
+    send: ({ username, ...values }) => patch("profile", values),
+    done(saved, form) {
+      own.set(saved);
+      form.reset();
+      toast(text.passwordChanged);
+      changed();
+    },
+  }));
+}
+
+function lookSection() {
+  return section(text.look, { lead: text.lookLead },
+    el("fieldset.field.radios", null, el("legend.label", null, text.theme), el("div.choices", null, text.themes.map((one) =>
+      el("label.choice", null, el("input", { type: "radio", name: "theme", value: one.value, checked: () => theme() === one.value, onchange: () => theme.set(one.value) }), el("span", null, one.label))))),
+    el("label.switch-row", null,
+      el("input.switch", { type: "checkbox", checked: () => singleKeys() === "on", onchange: (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off") }),
+      el("span", null, text.singleKeys)));
+}

@@ -1,0 +1,84 @@
+/**
+ * Who is signed in, and where: what the page was given when it was served, what the whole
+ * console shares, and what the person prefers in this browser. Nothing secret is ever kept
+ * in the browser. Where it keeps nothing, a choice holds until the page is closed.
+ */
+import { computed, effect, signal } from "./dom.js";
+
+/**
+ * @param {string} name
+ * @param {string} initial
+ */
+function preference(name, initial) {
+  const key = "confab." + name;
+  let stored = null;
+  try {
+    stored = localStorage.getItem(key);
+  } catch {
+    // It may be forbidden.
+  }
+  const value = signal(stored ?? initial);
+  const set = value.set;
+  value.set = (next) => {
+    set(next);
+    try {
+      localStorage.setItem(key, next);
+    } catch {
+      // It may be forbidden, or full.
+    }
+  };
+  return value;
+}
+
+/** "system", "light" or "dark" */
+export const theme = preference("theme", "system");
+
+/** "on" or "off": whether single keys do something. Ctrl-K always does. */
+export const singleKeys = preference("single_keys", "on");
+
+/** The business number that is looked at: its phone_number_id, or "" for the first. */
+export const chosenNumber = preference("number", "");
+
+/** applyTheme keeps the page in the chosen theme; theme.js does it before the first paint. */
+export function applyTheme() {
+  effect(() => {
+    if (theme() === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme();
+  });
+}
+
+/**
+ * @typedef {{ id: string, name: string, email: string | null, role: "admin" | "agent" }} User
+ * @typedef {{ phone_number_id: string, phone_number: string | null, name: string | null, status: string }} Account
+ * @typedef {{ user: User, organization: { id: string, name: string }, sandbox: boolean, screens: string[] }} Start
+ */
+
+/** The address of /console/, whatever a proxy puts before it. */
+export const root = new URL("../", import.meta.url);
+
+/** The address of the API for programs. */
+export const publicAPI = new URL("../v1/", root);
+
+/** @type {Start} */
+const start = JSON.parse(document.body.dataset.start ?? "null") ?? {
+  user: { id: "", name: "", email: null, role: "agent" },
+  organization: { id: "", name: "" },
+  sandbox: false,
+  screens: [],
+};
+
+export const { organization, sandbox, screens } = start;
+
+/** The person who is signed in; its name may change. */
+export const me = signal(start.user);
+
+export const isAdmin = start.user.role === "admin";
+
+/** The connected business numbers. */
+export const numbers = signal(/** @type {Account[]} */ ([]));
+
+/** The number that is looked at, or null while there is none. */
+export const number = computed(() => numbers().find((one) => one.phone_number_id === chosenNumber()) ?? numbers()[0] ?? null);
+
+/** How many open conversations of that number have unread messages. */
+export const unread = signal(0);

@@ -1,0 +1,193 @@
+/** The frame: navigation, business numbers, the person who is signed in, and what opens dialogs. */
+import { effect, el } from "./dom.js";
+import { get } from "./api.js";
+import { count, hue, initials } from "./format.js";
+import { bind } from "./keys.js";
+import { onChanged } from "./live.js";
+import { menu } from "./parts/menu.js";
+import { link, navigate, path } from "./router.js";
+import { chosenNumber, me, number, numbers, root, screens, theme, unread } from "./session.js";
+
+const text = {
+  goTo: "Go to",
+  everywhere: "Everywhere",
+  unread: " unread",
+  number: "Number",
+  account: "Account",
+  profile: "Profile",
+  sessions: "Sessions",
+  jump: "Search or jump to",
+  shortcuts: "Keyboard shortcuts",
+  docs: "API reference",
+  signOut: "Sign out",
+  theme: "Theme",
+  themes: { system: "As the system", light: "Light", dark: "Dark" },
+};
+
+// Dialogs are loaded when somebody opens the first.
+const openJump = async () => (await import("./dialogs.js")).openJump();
+const openShortcuts = async () => (await import("./dialogs.js")).openShortcuts();
+
+/** The keys after g that lead to a screen. */
+const keys = { inbox: "i", contacts: "c", broadcasts: "b", templates: "t", numbers: "n", customers: "u", webhooks: "w", log: "l", settings: "s", phone: "p" };
+/** Screens that belong to one of the navigation. */
+const parents = { deliveries: "webhooks", trace: "log" };
+
+/**
+ * fixAddresses makes the addresses that the server sent absolute. They are relative to the
+ * page that was loaded, and that changes when another screen is opened.
+ */
+export function fixAddresses() {
+  for (const node of document.querySelectorAll("link[rel=icon], body [href], body [src]")) {
+    for (const name of ["href", "src"]) {
+      const given = node.getAttribute(name);
+      if (given && !given.startsWith("#")) node.setAttribute(name, new URL(given, document.baseURI).href);
+    }
+  }
+}
+
+export function startNavigation() {
+  const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll("[data-screen]")]);
+  const nameOf = (/** @type {string} */ screen) => links.find((one) => one.dataset.screen === screen)?.textContent ?? screen;
+  bind(text.goTo, screens.map((screen) => ["g " + keys[/** @type {keyof typeof keys} */ (screen)], nameOf(screen), () => navigate(screen)]));
+
+  effect(() => {
+    const first = path().split("/")[0];
+    const current = parents[/** @type {keyof typeof parents} */ (first)] ?? first;
+    for (const one of links) {
+      if (one.dataset.screen === current) one.setAttribute("aria-current", "page");
+      else one.removeAttribute("aria-current");
+    }
+  });
+
+  showUnread(links.find((one) => one.dataset.screen === "inbox"));
+  startMenu(document.getElementById("menu"), document.getElementById("side"), document.getElementById("main"));
+}
+
+/** @param {HTMLAnchorElement | undefined} inbox */
+function showUnread(inbox) {
+  if (!inbox) return;
+  const shown = () => unread() > 0 && [count(unread()), el("span.unseen", null, text.unread)];
+  inbox.append(el("b.count", { id: "unread", "aria-hidden": "true", hidden: () => unread() === 0 }, shown));
+  inbox.setAttribute("aria-describedby", "unread");
+}
+
+/**
+ * startMenu opens and closes the navigation of small screens. While it is open, the rest
+ * of the page cannot be reached.
+ * @param {HTMLElement | null} button
+ * @param {HTMLElement | null} side
+ * @param {HTMLElement | null} main
+ */
+function startMenu(button, side, main) {
+  if (!button || !side || !main) return;
+  const toggle = (/** @type {boolean} */ open) => {
+    button.setAttribute("aria-expanded", String(open));
+    side.classList.toggle("open", open);
+    main.inert = open;
+    if (open) /** @type {HTMLElement | null} */ (side.querySelector("[aria-current], a"))?.focus();
+  };
+  const isOpen = () => side.classList.contains("open");
+
+  button.addEventListener("click", () => toggle(!isOpen()));
+  side.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !isOpen()) return;
+    toggle(false);
+    button.focus();
+  });
+  document.addEventListener("pointerdown", (event) => {
+    if (isOpen() && event.target instanceof Node && !side.contains(event.target) && !button.contains(event.target) && !(event.target instanceof Element && event.target.closest("[popover]"))) toggle(false);
+  });
+  matchMedia("(min-width: 700px)").addEventListener("change", () => isOpen() && toggle(false));
+  effect(() => {
+    path();
+    if (isOpen()) toggle(false);
+  });
+}
+
+/** @param {import("./session.js").Account} account */
+const nameOf = (account) => [account.name, account.phone_number ?? account.phone_number_id].filter(Boolean).join(" · ");
+
+export function startNumbers() {
+  const place = document.getElementById("number");
+  if (place) {
+    place.append(el("select", { "aria-label": text.number, onchange: (/** @type {any} */ event) => chosenNumber.set(event.target.value), ref: keepOptions }));
+    effect(() => {
+      place.hidden = numbers().length < 2;
+    });
+  }
+
+  quietly(readNumbers);
+  onChanged(["account"], () => quietly(readNumbers));
+  effect(() => {
+    number();
+    quietly(readUnread);
+  });
+  onChanged(["conversation"], () => quietly(readUnread));
+}
+
+/** @param {HTMLSelectElement} select */
+function keepOptions(select) {
+  effect(() => {
+    select.replaceChildren(...numbers().map((one) => el("option", { value: one.phone_number_id }, nameOf(one))));
+    select.value = number()?.phone_number_id ?? "";
+  });
+}
+
+async function readNumbers() {
+  const all = await get("v1/accounts");
+  numbers.set(all.filter((/** @type {any} */ one) => one.phone_number_id));
+}
+
+async function readUnread() {
+  const of = number();
+  if (!of) return unread.set(0);
+  const counts = await get(of.phone_number_id + "/counts");
+  if (of.phone_number_id === number()?.phone_number_id) unread.set(counts.unread);
+}
+
+/**
+ * quietly does what nobody waits for: the connection bar tells when the server is gone,
+ * and it is done again when that is over.
+ * @param {() => Promise<void>} work
+ */
+function quietly(work) {
+  work().catch(() => {});
+}
+
+/** startAccount gives the person who is signed in a menu. */
+export function startAccount() {
+  const opener = /** @type {HTMLElement} */ (document.getElementById("account"));
+  menu(opener, text.account, () => [
+    { name: text.profile, icon: "person", href: link("settings/profile") },
+    { name: text.sessions, icon: "screen", href: link("settings/profile?show=sessions") },
+    { name: text.shortcuts, icon: "keyboard", run: openShortcuts, keys: "?" },
+    { name: text.docs, icon: "book", href: new URL("../docs", root).href },
+    ...Object.entries(text.themes).map(([value, name], i) => ({ name, checked: theme() === value, run: () => theme.set(value), group: i === 0 ? text.theme : undefined })),
+    { name: text.signOut, icon: "leave", run: signOut, group: "" },
+  ], opener.parentElement ?? opener);
+  bind(text.everywhere, [["?", text.shortcuts, openShortcuts]]);
+
+  const face = /** @type {HTMLElement} */ (document.getElementById("face"));
+  const name = /** @type {HTMLElement} */ (document.querySelector("#me b"));
+  effect(() => {
+    face.textContent = initials(me().name);
+    face.className = "face hue-" + hue(me().name);
+    name.textContent = me().name;
+  });
+}
+
+/** signOut sends a form, as a page without scripts would. */
+function signOut() {
+  const form = el("form", { method: "post", action: new URL("sign-out", root).pathname, hidden: true });
+  document.body.append(form);
+  form.submit();
+}
+
+/** startJump lets the button and Ctrl-K open the jump box. */
+export function startJump() {
+  document.getElementById("jump")?.addEventListener("click", openJump);
+  bind(text.everywhere, [["mod+k", text.jump, openJump]]);
+  const hint = document.getElementById("jump-keys");
+  if (hint && navigator.platform.startsWith("Mac")) hint.textContent = "⌘ K";
+}

@@ -1,0 +1,137 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"confab/storage"
+)
+
+// screen is one screen of the navigation.
+type screen struct {
+	Path      string
+	Title     string
+	forAgents bool
+	inSandbox bool // only there
+}
+
+// screens are in the order of the navigation. Agents see those that they can use.
+var screens = []screen{
+	{Path: "inbox", Title: "Inbox", forAgents: true},
+	{Path: "contacts", Title: "Contacts", forAgents: true},
+	{Path: "broadcasts", Title: "Broadcasts"},
+	{Path: "templates", Title: "Templates", forAgents: true},
+	{Path: "numbers", Title: "Numbers", forAgents: true},
+	{Path: "customers", Title: "Customers"},
+	{Path: "webhooks", Title: "Webhooks"},
+	{Path: "log", Title: "Log"},
+	{Path: "settings", Title: "Settings", forAgents: true},
+	{Path: "phone", Title: "Phone", inSandbox: true},
+}
+
+// hidden are first words of screens that no link of the navigation leads to.
+var hidden = map[string]string{"deliveries": "Delivery", "trace": "Trace"}
+
+// screenTitle is the title of the screen at a path; "" if there is none.
+func screenTitle(path string) string {
+	first, _, _ := strings.Cut(path, "/")
+	if i := slices.IndexFunc(screens, func(s screen) bool { return s.Path == first }); i >= 0 {
+		return screens[i].Title
+	}
+	return hidden[first]
+}
+
+// frame is the data of a screen: what surrounds it. The script fills in the rest.
+type frame struct {
+	Screens      []screen
+	Current      string // the title of one of them
+	Name         string
+	Organization string
+	Start        string   // what the script must know, as JSON
+	Modules      []string // that the browser will need: their URLs
+}
+
+// start is what the script knows from the start.
+type start struct {
+	User         startUser         `json:"user"`
+	Organization startOrganization `json:"organization"`
+	Sandbox      bool              `json:"sandbox"`
+	Screens      []string          `json:"screens"` // paths of the navigation
+}
+
+type startUser struct {
+	ID    string  `json:"id"`
+	Name  string  `json:"name"`
+	Email *string `json:"email"`
+	Role  string  `json:"role"`
+}
+
+type startOrganization struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// showScreen handles GET for a screen, which needs a session.
+func (v *visit) showScreen() error {
+	who, err := v.findSession(v.r)
+	if isNoSession(err) {
+		who, err = v.signInToSandbox()
+	}
+
+	switch {
+	case isNoSession(err):
+		v.redirect(http.StatusFound, signInLink(v.path, v.r.URL.RawQuery))
+		return nil
+	case err != nil:
+		return err
+	case v.path == "":
+		v.redirect(http.StatusFound, homePage)
+		return nil
+	}
+
+	title := screenTitle(v.path)
+	if title == "" {
+		v.showError(http.StatusNotFound, "There is nothing here", "Check the address, or start at the inbox.")
+		return nil
+	}
+	return v.showFrame(title, who)
+}
+
+// showFrame shows a screen: the navigation, who is signed in, and a place for the rest.
+func (v *visit) showFrame(title string, who storage.SignedIn) error {
+	f := &frame{Current: title, Name: who.User.Name, Organization: who.Organization.Name}
+	s := start{
+		User:         startUser{ID: who.User.ID, Name: who.User.Name, Email: who.User.Email, Role: who.User.Role},
+		Organization: startOrganization{ID: who.Organization.PublicID, Name: who.Organization.Name},
+		Sandbox:      v.SandboxUser != nil,
+	}
+	for _, one := range screens {
+		if (one.forAgents || who.User.Role == storage.RoleAdmin) && (!one.inSandbox || s.Sandbox) {
+			f.Screens = append(f.Screens, one)
+			s.Screens = append(s.Screens, one.Path)
+		}
+	}
+
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	f.Start = string(text)
+	for _, name := range v.assets.modules("app.js", screenModule(v.path)) {
+		f.Modules = append(f.Modules, v.root()+"assets/"+name)
+	}
+	v.writePage(http.StatusOK, page{Title: title, Frame: f})
+	return nil
+}
+
+// screenModule is the module of a screen by its path, if it has one of its own: told in
+// advance, browsers load it with the others.
+func screenModule(path string) string {
+	words := strings.Split(path, "/")
+	if words[0] == "settings" && len(words) > 1 {
+		return "screens/settings_" + strings.ReplaceAll(words[1], "-", "_") + ".js"
+	}
+	return "screens/" + words[0] + ".js"
+}

@@ -1,0 +1,198 @@
+package pagestest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/accessibility"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Node is one thing in the accessibility tree: what assistive technology knows of it.
+type Node struct {
+	Role, Name, Description, Value string
+	Properties                     map[string]string // focused, checked, expanded, invalid …
+	id                             cdp.BackendNodeID
+}
+
+// findTimeout is how long something may take to appear on a busy machine.
+const findTimeout = stepTimeout / 3
+
+// String is the role and the name.
+func (n Node) String() string { return fmt.Sprintf("%s %q", n.Role, n.Name) }
+
+// Tree lists what is in the accessibility tree of the page, in the order of the page.
+func (b *Browser) Tree() []Node {
+	b.t.Helper()
+	nodes, err := b.tree()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return nodes
+}
+
+func (b *Browser) tree() (nodes []Node, err error) {
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+	defer cancel()
+	full, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
+	if err != nil {
+		return nil, err
+	}
+
+	for _, n := range full.Nodes {
+		if n.Ignored {
+			continue
+		}
+		node := Node{Role: text(n.Role), Name: text(n.Name), Description: text(n.Description), Value: text(n.Value), id: n.BackendDOMNodeID}
+		node.Properties = make(map[string]string)
+		for _, p := range n.Properties {
+			node.Properties[string(p.Name)] = text(p.Value)
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, nil
+}
+
+// text is a value as text.
+func text(v *accessibility.Value) string {
+	if v == nil {
+		return ""
+	}
+	var value any
+	if json.Unmarshal(v.Value, &value) != nil || value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// All lists what has a role, by name.
+func (b *Browser) All(role string) (names []string) {
+	b.t.Helper()
+	for _, n := range b.Tree() {
+		if n.Role == role {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// Find waits until exactly one thing has a role and a name, and returns it.
+func (b *Browser) Find(role, name string) Node {
+	b.t.Helper()
+	deadline := time.Now().Add(findTimeout)
+	for {
+		// An error is no failure: between two pages there is no tree.
+		nodes, _ := b.tree()
+		var found []Node
+		for _, n := range nodes {
+			if n.Role == role && n.Name == name {
+				found = append(found, n)
+			}
+		}
+		if len(found) == 1 {
+			return found[0]
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%d things are %s %q; there are:\n%s\ncomplaints: %q", len(found), role, name, describe(nodes), b.Errors())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// Gone waits until nothing has a role and a name.
+func (b *Browser) Gone(role, name string) {
+	b.t.Helper()
+	deadline := time.Now().Add(findTimeout)
+	for {
+		nodes, err := b.tree()
+		count := 0
+		for _, n := range nodes {
+			if n.Role == role && n.Name == name {
+				count++
+			}
+		}
+		if err == nil && count == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%d things are still %s %q", count, role, name)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// describe lists what has a name.
+func describe(nodes []Node) string {
+	var lines []string
+	for _, n := range nodes {
+		if n.Name != "" && n.Role != "StaticText" && n.Role != "InlineTextBox" {
+			lines = append(lines, "  "+n.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Click clicks with the mouse on what has a role and a name.
+func (b *Browser) Click(role, name string) {
+	b.t.Helper()
+	for deadline := time.Now().Add(findTimeout); ; {
+		err := b.click(b.Find(role, name))
+		if err == nil {
+			return
+		}
+		// What was found may have been replaced meanwhile, by the same anew.
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s %q: %v", role, name, err)
+		}
+	}
+}
+
+func (b *Browser) click(n Node) error {
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+	defer cancel()
+	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n.id}); err != nil {
+		return err
+	}
+	quads, err := chromedp.Call(ctx, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: n.id})
+	if err != nil {
+		return err
+	}
+	if len(quads.Quads) == 0 {
+		return errors.New("it has no place on the page")
+	}
+	q := quads.Quads[0]
+	return chromedp.Do(ctx, chromedp.MouseClickXY((q[0]+q[2]+q[4]+q[6])/4, (q[1]+q[3]+q[5]+q[7])/4))
+}
+
+// Focus gives the keyboard to what has a role and a name.
+func (b *Browser) Focus(role, name string) {
+	b.t.Helper()
+	b.Do(Command(dom.Focus, dom.FocusParams{BackendNodeID: b.Find(role, name).id}))
+}
+
+// Fill replaces the text in a field.
+func (b *Browser) Fill(role, name, value string) {
+	b.t.Helper()
+	b.Focus(role, name)
+	b.Do(
+		chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)),
+		chromedp.KeyEvent(kb.Backspace),
+		Command(input.InsertText, input.InsertTextParams{Text: value}),
+	)
+}
+
+// Press presses keys, one after the other.
+func (b *Browser) Press(keys ...string) {
+	b.t.Helper()
+	for _, key := range keys {
+		b.Do(chromedp.KeyEvent(key))
+	}
+}
