@@ -21,7 +21,7 @@ func TestSendingAndDeliveringKeepToTheirBudget(t *testing.T) {
 			synctest.Wait()
 		})
 		w.is.Equal(done[len(done)-2:], [][]string{
-			{"DELETE jobs 3", "UPDATE messages 3", "INSERT events 4", "INSERT jobs 4", "INSERT deliveries 8"},
+			{"DELETE jobs 3", "UPDATE messages 3", "INSERT events 5", "INSERT jobs 4", "INSERT deliveries 9"},
 			{"DELETE jobs 3", "UPDATE deliveries 5"},
 		})
 	})

@@ -97,12 +97,16 @@ func TestANumberThatIsSignedUpAgainIsOnboardingMeanwhile(t *testing.T) {
 // register the number once more, and its result would be lost.
 func TestANumberIsReservedUntilItsSignupIsStored(t *testing.T) {
 	bubble(t, func(w *world) {
-		w.provider.answer = steps(nil)
+		held, store := make(chan struct{}), make(chan struct{})
+		answer := steps(nil)
+		w.provider.answer = func(n int, c call) (*http.Response, error) {
+			<-held
+			return answer(n, c)
+		}
 		s := w.invite()
 		w.start()
 		w.is.NoErr(s.begin("700800900", "777", "t"))
-		store := make(chan struct{})
-		go w.db.Update(w.t.Context(), func(*storage.Tx) error { <-store; return nil })
+		go w.db.Update(w.t.Context(), func(*storage.Tx) error { close(held); <-store; return nil })
 		synctest.Wait() // the calls are made, and the commit waits for the writer
 		w.is.Equal(s.state(), under)
 		_, err := w.handlers.Accounts.Register(w.t.Context(), s.account.ID, "246810")
