@@ -94,7 +94,7 @@ async function copy(value, shown) {
 /**
  * copyable shows a text with a button beside it. The text is selected by one click.
  * @param {string} value
- * @param {{ name: string, block?: boolean, visible?: boolean }} options what it is; block: on a ground of its own, with the word on the button
+ * @param {{ name: string, block?: boolean }} options what it is; block: on a ground of its own, with the word on the button
  */
 export function copyable(value, { name, block = false }) {
   const said = signal("");

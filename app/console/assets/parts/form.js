@@ -33,10 +33,9 @@ let forms = 0;
  * @param {(values: Record<string, string>) => Promise<any>} options.send
  * @param {(result: any, form: HTMLFormElement) => void} options.done
  * @param {() => void} [options.cancel]
- * @param {boolean} [options.inline] the button stands beside the only field
  * @returns {HTMLFormElement}
  */
-export function form({ fields, submit, busy: busyText = text.saving, send, done, cancel, inline = false }) {
+export function form({ fields, submit, busy: busyText = text.saving, send, done, cancel }) {
   const id = "form-" + ++forms;
   const busy = signal(false);
   const dirty = signal(false); // until then the button of a page's form is quiet
@@ -44,7 +43,7 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
   const wrong = signal(/** @type {Record<string, string>} */ ({}));
 
   /** @type {HTMLFormElement} */
-  const node = el(inline ? "form.form.inline" : "form.form", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
+  const node = el("form.form", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
     fields.map((field) => fieldRow(field, `${id}-${field.name}`, () => wrong()[field.name] ?? "")),
     () => failure() !== null && problem(failure()),
     el("div.form-end", null,

@@ -1,6 +1,6 @@
 /** API keys: what programs sign in with. */
 import { el, signal, when } from "../dom.js";
-import { page, post, remove } from "../api.js";
+import { newKey, page, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
@@ -110,13 +110,14 @@ function keyTable(rows, revoke) {
 function newKeyDialog() {
   return dialog(text.newKey, (close) => {
     const place = el("div");
+    const idempotencyKey = newKey(); // one dialog makes one key, however often it is sent
     place.append(form({
       fields: [
         { name: "label", label: text.fields.label, hint: text.labelHint, optional: true, props: { maxlength: 200, autocomplete: "off" } },
         { name: "expires_in_hours", label: text.fields.expires, type: "select", options: text.lifetimes },
       ],
       submit: text.create,
-      send: ({ label, expires_in_hours: hours }) => post("keys", { label: label || undefined, expires_in_hours: hours ? Number(hours) : undefined }),
+      send: ({ label, expires_in_hours: hours }) => post("keys", { label: label || undefined, expires_in_hours: hours ? Number(hours) : undefined }, { idempotencyKey }),
       done: (made) => place.replaceChildren(keyShown(made, close)),
       cancel: close,
     }));
