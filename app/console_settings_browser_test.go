@@ -169,7 +169,7 @@ func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 	c.open("settings/labels", "Labels")
 	c.Find("heading", "No labels yet")
 	c.shoot("labels-none")
-	hostile := "‮<img src=x onerror=alert(1)>"
+	hostile := "\u202e<img src=x onerror=alert(1)>"
 	for _, name := range []string{"VIP", "waiting for delivery", hostile} {
 		c.Click("button", "New label")
 		c.Find("dialog", "New label")
@@ -281,7 +281,7 @@ func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
 
 // hostileTexts are what strangers write.
 var hostileTexts = []string{
-	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `{{constructor.constructor("alert(1)")()}}`, "‮evil‬", "á̂̃̄̅", "مرحبا", strings.Repeat("W", 200), "javascript:alert(1)",
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `{{constructor.constructor("alert(1)")()}}`, "\u202eevil\u202c", "á̂̃̄̅", "مرحبا", strings.Repeat("W", 200), "javascript:alert(1)",
 }
 
 func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {

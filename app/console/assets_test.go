@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"unicode/utf8"
 
 	"github.com/matryer/is"
 )
@@ -96,6 +97,11 @@ func TestFilesAreOursAndPlain(t *testing.T) {
 		}
 		if lines := strings.Count(text, "\n"); lines > 400 {
 			t.Errorf("%s has %d lines", name, lines)
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if path.Ext(name) == ".js" && utf8.RuneCountInString(line) > 140 {
+				t.Errorf("%s:%d has %d characters", name, i+1, utf8.RuneCountInString(line))
+			}
 		}
 		if path.Ext(name) == ".css" && name != "tokens.css" && regexp.MustCompile(`#[0-9a-fA-F]{3,8}\b|rgb\(`).MatchString(text) {
 			t.Errorf("%s: a raw colour; the tokens have them all", name)

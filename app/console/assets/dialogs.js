@@ -41,7 +41,13 @@ const text = {
 
 /** @returns {Entry[]} what can be opened by its name */
 function entries() {
-  const go = (/** @type {string} */ path, /** @type {string} */ name, /** @type {string} */ kind, /** @type {string} */ drawing) => ({ id: path, name, kind, icon: drawing, run: () => navigate(path) });
+  const go = (/** @type {string} */ path, /** @type {string} */ name, /** @type {string} */ kind, /** @type {string} */ drawing) => ({
+    id: path,
+    name,
+    kind,
+    icon: drawing,
+    run: () => navigate(path),
+  });
   const nameOf = (/** @type {string} */ screen) => document.querySelector(`[data-screen="${screen}"] span`)?.textContent ?? screen;
   const settings = [
     go("settings/people", text.people, text.settings, "contacts"),
@@ -59,7 +65,10 @@ function entries() {
     { id: "keys", name: text.shortcuts, kind: text.action, icon: "keyboard", run: openShortcuts },
   ];
   const forAgents = new Set(["settings/quick-replies", "settings/profile", "dark", "light", "keys"]);
-  return [...screens.map((screen) => go(screen, nameOf(screen), text.screen, screen)), ...[...settings, ...actions].filter((one) => isAdmin || forAgents.has(one.id))];
+  return [
+    ...screens.map((screen) => go(screen, nameOf(screen), text.screen, screen)),
+    ...[...settings, ...actions].filter((one) => isAdmin || forAgents.has(one.id)),
+  ];
 }
 
 /** @param {string} words */
@@ -104,15 +113,24 @@ function jumpBox(choose) {
   return el("div.jump-box", null,
     el("div.jump-input", null, icon("search"), el("input", {
       role: "combobox", "aria-label": text.title, "aria-expanded": "true", "aria-controls": "jump-results", "aria-autocomplete": "list",
-      "aria-activedescendant": () => (shown().length > 0 ? "jump-" + at() : null), placeholder: text.placeholder, autocomplete: "off", spellcheck: "false", autofocus: true, oninput: type, onkeydown: press,
+      "aria-activedescendant": () => (shown().length > 0 ? "jump-" + at() : null), placeholder: text.placeholder,
+      autocomplete: "off", spellcheck: "false", autofocus: true, oninput: type, onkeydown: press,
     })),
     el("ul.jump-results", { id: "jump-results", role: "listbox", "aria-label": text.results }, list(shown, (one) => one.id, (one) => {
       const place = () => positions().get(one().id) ?? -1;
-      return el("li", { role: "option", id: () => "jump-" + place(), "aria-selected": () => place() === at(), onclick: () => choose(one()), onmousemove: () => at.set(place()) },
+      return el("li", {
+        role: "option",
+        id: () => "jump-" + place(),
+        "aria-selected": () => place() === at(),
+        onclick: () => choose(one()),
+        onmousemove: () => at.set(place()),
+      },
         icon(one().icon), el("span.jump-name", { dir: "auto" }, () => one().name), el("small", null, () => one().kind));
     })),
     el("p.jump-none", { role: "status" }, () => (shown().length === 0 ? text.none : "")),
-    el("p.jump-hint", { "aria-hidden": "true" }, [["↑", "↓"], ["↵"], ["Esc"]].map((caps, i) => el("span", null, caps.map((cap) => el("kbd", null, cap)), " " + text.hint[i]))));
+    el("p.jump-hint", { "aria-hidden": "true" },
+      [["↑", "↓"], ["↵"], ["Esc"]].map((caps, i) => el("span", null, caps.map((cap) => el("kbd", null, cap)), " " + text.hint[i])),
+    ));
 }
 
 /**
@@ -148,8 +166,17 @@ function searcher(found) {
     if (words.length < 2 || !of || placeOf(words)) return;
     timer = setTimeout(async () => {
       running = new AbortController();
-      const rows = await get(`v1/${of.phone_number_id}/contacts`, { query: { search: words, limit: 5 }, signal: running.signal }).catch(() => []);
-      found.set(rows.map((/** @type {any} */ one) => ({ id: one.id, name: one.name ?? one.phone_number ?? one.id, kind: text.contact, icon: "contacts", run: () => navigate("contacts/" + one.id) })));
+      const rows = await get(
+        `v1/${of.phone_number_id}/contacts`,
+        { query: { search: words, limit: 5 }, signal: running.signal },
+      ).catch(() => []);
+      found.set(rows.map((/** @type {any} */ one) => ({
+        id: one.id,
+        name: one.name ?? one.phone_number ?? one.id,
+        kind: text.contact,
+        icon: "contacts",
+        run: () => navigate("contacts/" + one.id),
+      })));
     }, 150);
   };
 }
@@ -203,7 +230,12 @@ export function openShortcuts() {
     [...groups].map(([group, all]) => el("section", null, el("h3", null, group),
       el("dl", null, all.map((one) => el("div", null, el("dt", null, one.name), el("dd", null, keyCaps(one.keys))))))),
     el("label.switch-row", null,
-      el("input.switch", { type: "checkbox", "aria-describedby": "single-keys-hint", checked: singleKeys() === "on", onchange: (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off") }),
+      el("input.switch", {
+        type: "checkbox",
+        "aria-describedby": "single-keys-hint",
+        checked: singleKeys() === "on",
+        onchange: (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off"),
+      }),
       el("span", null, text.singleKeys)),
     el("p.hint", { id: "single-keys-hint" }, text.singleKeysHint)), { wide: true });
 }
@@ -211,5 +243,10 @@ export function openShortcuts() {
 /** @param {string} keys */
 function keyCaps(keys) {
   const mac = navigator.platform.startsWith("Mac");
-  return keys.split(" ").map((key, i) => [i > 0 && el("span.then", null, ` ${text.then} `), key.split("+").map((cap) => el("kbd", null, cap === "mod" ? (mac ? "⌘" : "Ctrl") : cap.length === 1 && keys.includes("+") ? cap.toUpperCase() : cap))]);
+  return keys.split(" ").map((key, i) => [
+    i > 0 && el("span.then", null, ` ${text.then} `),
+    key.split("+").map((cap) => el("kbd", null,
+      cap === "mod" ? (mac ? "⌘" : "Ctrl") : cap.length === 1 && keys.includes("+") ? cap.toUpperCase() : cap,
+    )),
+  ]);
 }

@@ -88,8 +88,23 @@ export function hue(name) {
  * @param {string} agent
  */
 export function browserName(agent) {
-  const browsers = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"], ["curl/", "curl"]];
-  const systems = [["iPhone", "iPhone"], ["iPad", "iPad"], ["Android", "Android"], ["Windows", "Windows"], ["Mac OS", "macOS"], ["CrOS", "ChromeOS"], ["Linux", "Linux"]];
+  const browsers = [
+    ["Edg/", "Edge"],
+    ["OPR/", "Opera"],
+    ["Firefox/", "Firefox"],
+    ["Chrome/", "Chrome"],
+    ["Safari/", "Safari"],
+    ["curl/", "curl"],
+  ];
+  const systems = [
+    ["iPhone", "iPhone"],
+    ["iPad", "iPad"],
+    ["Android", "Android"],
+    ["Windows", "Windows"],
+    ["Mac OS", "macOS"],
+    ["CrOS", "ChromeOS"],
+    ["Linux", "Linux"],
+  ];
   const find = (/** @type {string[][]} */ all) => all.find(([mark]) => agent.includes(mark))?.[1];
   const browser = find(browsers) ?? "Unknown browser";
   const system = find(systems);

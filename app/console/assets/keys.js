@@ -42,7 +42,8 @@ export function listen() {
 /** @param {KeyboardEvent} event */
 function find(event) {
   if ((event.ctrlKey || event.metaKey) && !event.altKey) return match("mod+" + event.key.toLowerCase());
-  if (event.ctrlKey || event.metaKey || event.altKey || singleKeys.peek() === "off" || isTyping(event.target) || document.querySelector("dialog[open]")) return null;
+  if (event.ctrlKey || event.metaKey || event.altKey || singleKeys.peek() === "off") return null;
+  if (isTyping(event.target) || document.querySelector("dialog[open]")) return null;
   if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return null;
 
   const run = first ? match(first + " " + event.key) : match(event.key);
@@ -60,5 +61,6 @@ const match = (keys) => shortcuts.peek().findLast((one) => one.keys === keys)?.r
 
 /** @param {EventTarget | null} target */
 function isTyping(target) {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox], [type=radio]), textarea, select"));
+  const fields = "input:not([type=checkbox], [type=radio]), textarea, select";
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches(fields));
 }

@@ -29,7 +29,18 @@ const openJump = async () => (await import("./dialogs.js")).openJump();
 const openShortcuts = async () => (await import("./dialogs.js")).openShortcuts();
 
 /** The keys after g that lead to a screen. */
-const keys = { inbox: "i", contacts: "c", broadcasts: "b", templates: "t", numbers: "n", customers: "u", webhooks: "w", log: "l", settings: "s", phone: "p" };
+const keys = {
+  inbox: "i",
+  contacts: "c",
+  broadcasts: "b",
+  templates: "t",
+  numbers: "n",
+  customers: "u",
+  webhooks: "w",
+  log: "l",
+  settings: "s",
+  phone: "p",
+};
 /** Screens that belong to one of the navigation. */
 const parents = { deliveries: "webhooks", trace: "log" };
 
@@ -49,7 +60,10 @@ export function fixAddresses() {
 export function startNavigation() {
   const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll("[data-screen]")]);
   const nameOf = (/** @type {string} */ screen) => links.find((one) => one.dataset.screen === screen)?.textContent ?? screen;
-  bind(text.goTo, screens.map((screen) => ["g " + keys[/** @type {keyof typeof keys} */ (screen)], nameOf(screen), () => navigate(screen)]));
+  bind(
+    text.goTo,
+    screens.map((screen) => ["g " + keys[/** @type {keyof typeof keys} */ (screen)], nameOf(screen), () => navigate(screen)]),
+  );
 
   effect(() => {
     const first = path().split("/")[0];
@@ -96,7 +110,8 @@ function startMenu(button, side, main) {
     button.focus();
   });
   document.addEventListener("pointerdown", (event) => {
-    if (isOpen() && event.target instanceof Node && !side.contains(event.target) && !button.contains(event.target) && !(event.target instanceof Element && event.target.closest("[popover]"))) toggle(false);
+    const inside = event.target instanceof Element && event.target.closest("#side, #menu, [popover]");
+    if (isOpen() && !inside) toggle(false);
   });
   matchMedia("(min-width: 700px)").addEventListener("change", () => isOpen() && toggle(false));
   effect(() => {
@@ -111,7 +126,8 @@ const nameOf = (account) => [account.name, account.phone_number ?? account.phone
 export function startNumbers() {
   const place = document.getElementById("number");
   if (place) {
-    place.append(el("select", { "aria-label": text.number, onchange: (/** @type {any} */ event) => chosenNumber.set(event.target.value), ref: keepOptions }));
+    const choose = (/** @type {any} */ event) => chosenNumber.set(event.target.value);
+    place.append(el("select", { "aria-label": text.number, onchange: choose, ref: keepOptions }));
     effect(() => {
       place.hidden = numbers().length < 2;
     });
@@ -163,7 +179,12 @@ export function startAccount() {
     { name: text.sessions, icon: "screen", href: link("settings/profile?show=sessions") },
     { name: text.shortcuts, icon: "keyboard", run: openShortcuts, keys: "?" },
     { name: text.docs, icon: "book", href: new URL("../docs", root).href },
-    ...Object.entries(text.themes).map(([value, name], i) => ({ name, checked: theme() === value, run: () => theme.set(value), group: i === 0 ? text.theme : undefined })),
+    ...Object.entries(text.themes).map(([value, name], i) => ({
+      name,
+      checked: theme() === value,
+      run: () => theme.set(value),
+      group: i === 0 ? text.theme : undefined,
+    })),
     { name: text.signOut, icon: "leave", run: signOut, group: "" },
   ], opener.parentElement ?? opener);
   bind(text.everywhere, [["?", text.shortcuts, openShortcuts]]);

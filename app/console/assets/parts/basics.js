@@ -2,6 +2,8 @@
 import { el, signal, svg } from "../dom.js";
 import { hue, initials } from "../format.js";
 
+/** @typedef {import("../dom.js").Child} Child */
+
 const file = new URL("../icons.svg", import.meta.url).pathname;
 
 /**
@@ -26,7 +28,10 @@ export const icon = (name) => svg("svg.icon", { "aria-hidden": "true" }, svg("us
  */
 export function button(name, { icon: drawing, look = "plain", iconOnly = false, run, ...props } = {}) {
   const tag = "button.button." + look + (iconOnly ? ".round" : "");
-  return el(tag, { type: "button", onclick: run, title: iconOnly ? name : null, ...props }, drawing && icon(drawing), el(iconOnly ? "span.unseen" : "span", null, name));
+  return el(tag, { type: "button", onclick: run, title: iconOnly ? name : null, ...props },
+    drawing && icon(drawing),
+    el(iconOnly ? "span.unseen" : "span", null, name),
+  );
 }
 
 /**
@@ -51,7 +56,7 @@ export const dot = (color) => el("span.dot.label-" + color, { "aria-hidden": "tr
 /**
  * heading is what a page begins with: its one h1, what it is about, and what can be done.
  * @param {string | (() => string)} title
- * @param {{ lead?: import("../dom.js").Child, actions?: import("../dom.js").Child, beside?: import("../dom.js").Child, crumb?: import("../dom.js").Child }} [more]
+ * @param {{ lead?: Child, actions?: Child, beside?: Child, crumb?: Child }} [more]
  */
 export function heading(title, { lead, actions, beside, crumb } = {}) {
   return el("header.heading", null,
@@ -63,8 +68,8 @@ export function heading(title, { lead, actions, beside, crumb } = {}) {
 /**
  * section is a part of a page with a heading of its own.
  * @param {string} title
- * @param {{ lead?: import("../dom.js").Child, actions?: import("../dom.js").Child }} more
- * @param {...import("../dom.js").Child} children
+ * @param {{ lead?: Child, actions?: Child }} more
+ * @param {...Child} children
  */
 export function section(title, { lead, actions }, ...children) {
   return el("section.section", null,
@@ -94,7 +99,7 @@ async function copy(value, shown) {
 /**
  * copyable shows a text with a button beside it. The text is selected by one click.
  * @param {string} value
- * @param {{ name: string, block?: boolean, visible?: boolean }} options what it is; block: on a ground of its own, with the word on the button
+ * @param {{ name: string, block?: boolean }} options what it is; block: on a ground of its own, with the word on the button
  */
 export function copyable(value, { name, block = false }) {
   const said = signal("");

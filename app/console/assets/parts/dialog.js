@@ -35,7 +35,10 @@ export function dialog(title, build, { wide = false, lasting = false } = {}) {
       node.close();
     };
     const [, dispose] = scope(() => append(node, el("div.dialog-body", null,
-      el("header.dialog-head", null, el("h2", { id }, title), button(text.close, { icon: "close", look: "bare", iconOnly: true, run: () => node.close() })),
+      el("header.dialog-head", null,
+        el("h2", { id }, title),
+        button(text.close, { icon: "close", look: "bare", iconOnly: true, run: () => node.close() }),
+      ),
       build(/** @type {any} */ (close)))));
 
     node.addEventListener("close", () => {
@@ -60,7 +63,13 @@ export function dialog(title, build, { wide = false, lasting = false } = {}) {
  * confirmDeed asks before something that cannot be undone. deed is what the button says; send
  * does it, and the dialog stays open with the reason if that fails. With word, that must be
  * typed first.
- * @param {{ title: string, body: import("../dom.js").Child, deed: string, send: () => Promise<unknown>, word?: string, danger?: boolean }} options
+ * @param {object} options
+ * @param {string} options.title
+ * @param {import("../dom.js").Child} options.body
+ * @param {string} options.deed
+ * @param {() => Promise<unknown>} options.send
+ * @param {string} [options.word]
+ * @param {boolean} [options.danger]
  * @returns {Promise<boolean>} whether it was done
  */
 export async function confirmDeed({ title, body, deed, send, word = "", danger = true }) {
@@ -85,10 +94,17 @@ export async function confirmDeed({ title, body, deed, send, word = "", danger =
     return el("form.form", { onsubmit: run },
       el("div.prose", null, body),
       () => failure() && problem(failure()),
-      word && el("label.field", null, el("span.label", null, text.type(word)), el("input", { autocomplete: "off", oninput: (/** @type {any} */ e) => typed.set(e.target.value) })),
+      word && el("label.field", null,
+        el("span.label", null, text.type(word)),
+        el("input", { autocomplete: "off", oninput: (/** @type {any} */ e) => typed.set(e.target.value) }),
+      ),
       el("div.form-end", null,
         button(text.cancel, { run: () => close(false), autofocus: word ? null : true }),
-        el("button.button." + (danger ? "danger" : "primary"), { "aria-disabled": () => busy() || (word !== "" && typed().trim() !== word) }, () => (busy() ? text.busy : deed))));
+        el(
+          "button.button." + (danger ? "danger" : "primary"),
+          { "aria-disabled": () => busy() || (word !== "" && typed().trim() !== word) },
+          () => (busy() ? text.busy : deed),
+        )));
   });
   return done === true;
 }

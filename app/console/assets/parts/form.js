@@ -33,10 +33,9 @@ let forms = 0;
  * @param {(values: Record<string, string>) => Promise<any>} options.send
  * @param {(result: any, form: HTMLFormElement) => void} options.done
  * @param {() => void} [options.cancel]
- * @param {boolean} [options.inline] the button stands beside the only field
  * @returns {HTMLFormElement}
  */
-export function form({ fields, submit, busy: busyText = text.saving, send, done, cancel, inline = false }) {
+export function form({ fields, submit, busy: busyText = text.saving, send, done, cancel }) {
   const id = "form-" + ++forms;
   const busy = signal(false);
   const dirty = signal(false); // until then the button of a page's form is quiet
@@ -44,7 +43,7 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
   const wrong = signal(/** @type {Record<string, string>} */ ({}));
 
   /** @type {HTMLFormElement} */
-  const node = el(inline ? "form.form.inline" : "form.form", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
+  const node = el("form.form", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
     fields.map((field) => fieldRow(field, `${id}-${field.name}`, () => wrong()[field.name] ?? "")),
     () => failure() !== null && problem(failure()),
     el("div.form-end", null,
@@ -85,7 +84,8 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
 
   /** @param {Record<string, string>} values */
   function missing(values) {
-    return Object.fromEntries(fields.filter((one) => one.required && values[one.name].trim() === "").map((one) => [one.name, text.required]));
+    const empty = fields.filter((one) => one.required && values[one.name].trim() === "");
+    return Object.fromEntries(empty.map((one) => [one.name, text.required]));
   }
 
   /**
@@ -135,14 +135,25 @@ function fieldRow(field, id, wrong) {
     return el("fieldset.field." + field.type, { "aria-describedby": described },
       el("legend.label", null, field.label),
       el("div.choices", null, (field.options ?? []).map((one) => el("label.choice", { title: field.type === "swatches" ? one.label : null },
-        el("input", { ...own, type: "radio", class: field.type === "swatches" ? "label-" + one.value : null, value: one.value, checked: one.value === field.value }),
+        el("input", {
+          ...own,
+          type: "radio",
+          class: field.type === "swatches" ? "label-" + one.value : null,
+          value: one.value,
+          checked: one.value === field.value,
+        }),
         el(field.type === "swatches" ? "span.unseen" : "span", null, one.label, one.hint && el("small", null, one.hint))))),
       below);
   }
 
-  const label = el("label.label", { for: id }, field.label, field.optional && el("span.optional", { "aria-hidden": "true" }, text.optional));
+  const label = el("label.label", { for: id },
+    field.label,
+    field.optional && el("span.optional", { "aria-hidden": "true" }, text.optional),
+  );
   const control = field.type === "select"
-    ? el("select", { id, ...common, value: field.value ?? field.options?.[0]?.value }, (field.options ?? []).map((one) => el("option", { value: one.value }, one.label)))
+    ? el("select", { id, ...common, value: field.value ?? field.options?.[0]?.value },
+      (field.options ?? []).map((one) => el("option", { value: one.value }, one.label)),
+    )
     : el("input", { id, type: field.type ?? "text", value: field.value ?? "", "aria-required": field.required ? "true" : null, ...common });
   return el("div.field", null, label, control, below);
 }

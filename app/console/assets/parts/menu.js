@@ -44,7 +44,10 @@ export function menu(opener, name, items, beside = opener) {
     if (opener.getAttribute("aria-expanded") === "true") return;
     /** @type {HTMLElement} */
     const node = el("div.menu", { role: "menu", "aria-label": name, popover: "auto" });
-    const [, dispose] = scope(() => append(node, items().map((item) => [item.group !== undefined && el("p.menu-group", { role: "presentation" }, item.group), entry(item, node)])));
+    const [, dispose] = scope(() => append(
+      node,
+      items().map((item) => [item.group !== undefined && el("p.menu-group", { role: "presentation" }, item.group), entry(item, node)]),
+    ));
     (opener.closest("dialog") ?? document.body).append(node);
     opener.setAttribute("aria-expanded", "true");
 
@@ -77,8 +80,16 @@ function entry(item, node) {
       item.run?.();
     },
   };
-  const content = [icon(item.checked ? "check" : item.checked === false ? "none" : item.icon ?? "none"), el("span", null, item.name), item.keys && el("kbd", { "aria-hidden": "true" }, item.keys)];
-  return item.href ? el("a.menu-item", { ...props, href: item.href }, content) : el("button.menu-item" + (item.danger ? ".danger" : ""), { ...props, type: "button" }, content);
+  const content = [
+    icon(item.checked ? "check" : item.checked === false ? "none" : item.icon ?? "none"),
+    el("span", null, item.name),
+    item.keys && el("kbd", { "aria-hidden": "true" }, item.keys),
+  ];
+  return item.href ? el("a.menu-item", { ...props, href: item.href }, content) : el(
+    "button.menu-item" + (item.danger ? ".danger" : ""),
+    { ...props, type: "button" },
+    content,
+  );
 }
 
 /** @param {HTMLElement} node @returns {HTMLElement[]} */

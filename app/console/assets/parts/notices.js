@@ -7,7 +7,10 @@ import { button, icon } from "./basics.js";
 const text = { region: "Messages from confab", dismiss: "Dismiss", failed: "Something went wrong in this page." };
 const shownFor = 6000;
 
-/** @typedef {{ id: number, message: string, mood: "good" | "bad", detail: string, action: { name: string, run: () => void } | null }} Toast */
+/**
+ * @typedef {{ name: string, run: () => void }} Action
+ * @typedef {{ id: number, message: string, mood: "good" | "bad", detail: string, action: Action | null }} Toast
+ */
 
 const toasts = signal(/** @type {Toast[]} */ ([]));
 let last = 0;
@@ -67,5 +70,9 @@ const lostText = { lost: "Reconnecting… your text is safe", now: "Try now" };
 
 export function connectionBar() {
   return el("div.connection", { role: "status" }, () =>
-    connection() !== "connected" && el("div.connection-bar", null, el("span.pulse"), el("span", null, lostText.lost), button(lostText.now, { look: "bare", run: retry })));
+    connection() !== "connected" && el("div.connection-bar", null,
+      el("span.pulse"),
+      el("span", null, lostText.lost),
+      button(lostText.now, { look: "bare", run: retry }),
+    ));
 }

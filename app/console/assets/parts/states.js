@@ -28,7 +28,12 @@ const patience = 150;
  * @param {{ icon: string, title: string, body: import("../dom.js").Child, action?: import("../dom.js").Child, level?: string }} options
  */
 export function empty({ icon: drawing, title, body, action, level = "h2" }) {
-  return el("div.empty", null, el("span.empty-icon", null, icon(drawing)), el(level, null, title), el("div.prose", null, body), action && el("div.actions", null, action));
+  return el("div.empty", null,
+    el("span.empty-icon", null, icon(drawing)),
+    el(level, null, title),
+    el("div.prose", null, body),
+    action && el("div.actions", null, action),
+  );
 }
 
 /**
@@ -39,7 +44,9 @@ export function skeleton(rows = 4) {
   const shown = signal(false);
   const timer = setTimeout(() => shown.set(true), patience);
   onDispose(() => clearTimeout(timer));
-  return el("div.skeleton", { role: "status", "aria-label": text.loading }, () => shown() && Array.from({ length: rows }, () => el("div.skeleton-row", null, el("span"), el("span"))));
+  return el("div.skeleton", { role: "status", "aria-label": text.loading },
+    () => shown() && Array.from({ length: rows }, () => el("div.skeleton-row", null, el("span"), el("span"))),
+  );
 }
 
 /**

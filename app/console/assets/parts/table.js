@@ -41,7 +41,11 @@ export function table({ caption, columns, rows, key }) {
   return el("table.table", { role: "table", "aria-label": caption },
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, head)),
     el("tbody", { role: "rowgroup" }, list(sorted, key, (row) => el("tr", { role: "row" }, columns.map((column) =>
-      el("td" + (column.kind ? "." + column.kind : ""), { role: "cell", "data-name": column.unseen ? null : column.name }, column.cell(row)))))));
+      el(
+        "td" + (column.kind ? "." + column.kind : ""),
+        { role: "cell", "data-name": column.unseen ? null : column.name },
+        column.cell(row),
+      ))))));
 }
 
 /**

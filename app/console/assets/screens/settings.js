@@ -24,10 +24,12 @@ const pages = [
  */
 export function settingsPage(...children) {
   const current = path().split("/")[1];
-  return el("div.settings", null,
-    el("nav.subnav", { "aria-label": text.settings }, el("ul", null, pages.filter(([, , , forAgents]) => isAdmin || forAgents).map(([page, name, drawing]) =>
-      el("li", null, el("a", { href: link("settings/" + page), "aria-current": page === current ? "page" : null, ref: page === current ? reveal : undefined }, icon(drawing), name))))),
-    el("div.page", null, children));
+  const links = pages.filter(([, , , forAgents]) => isAdmin || forAgents).map(([page, name, drawing]) => {
+    const here = page === current;
+    const props = { href: link("settings/" + page), "aria-current": here ? "page" : null, ref: here ? reveal : undefined };
+    return el("li", null, el("a", props, icon(drawing), name));
+  });
+  return el("div.settings", null, el("nav.subnav", { "aria-label": text.settings }, el("ul", null, links)), el("div.page", null, children));
 }
 
 /** reveal shows a link that is beyond the edge of a small screen. @param {Element} node */
@@ -48,12 +50,25 @@ const sessionText = {
  */
 export function sessionTable(rows, end) {
   const columns = [
-    { name: sessionText.columns.browser, kind: /** @type {const} */ ("about"), cell: (/** @type {() => any} */ one) => el("span", { title: one().user_agent }, browserName(one().user_agent), " ", one().current && chip(sessionText.current, "calm")) },
+    {
+      name: sessionText.columns.browser,
+      kind: /** @type {const} */ ("about"),
+      cell: (/** @type {() => any} */ one) => el("span", { title: one().user_agent },
+        browserName(one().user_agent),
+        " ",
+        one().current && chip(sessionText.current, "calm"),
+      ),
+    },
     { name: sessionText.columns.ip, cell: (/** @type {() => any} */ one) => el("span.mono", null, one().ip) },
     { name: sessionText.columns.since, cell: (/** @type {() => any} */ one) => time(one().created_at) },
     { name: sessionText.columns.seen, cell: (/** @type {() => any} */ one) => () => time(one().last_seen_at) },
   ];
-  const last = end && { name: sessionText.columns.end, kind: /** @type {const} */ ("end"), unseen: true, cell: (/** @type {() => any} */ one) => !one().current && button(sessionText.end, { run: () => end(one()) }) };
+  const last = end && {
+    name: sessionText.columns.end,
+    kind: /** @type {const} */ ("end"),
+    unseen: true,
+    cell: (/** @type {() => any} */ one) => !one().current && button(sessionText.end, { run: () => end(one()) }),
+  };
   const shown = () => table({ caption: sessionText.caption, rows, key: (one) => one.id, columns: last ? [...columns, last] : columns });
   return when(() => rows().length > 0, shown, () => el("p.none", null, sessionText.none));
 }

@@ -1,6 +1,6 @@
 /** API keys: what programs sign in with. */
 import { el, signal, when } from "../dom.js";
-import { page, post, remove } from "../api.js";
+import { newKey, page, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
@@ -22,7 +22,8 @@ const text = {
   revoke: "Revoke",
   revoked: "Key revoked",
   revokeTitle: (/** @type {string | null} */ label) => (label ? `Revoke “${label}”?` : "Revoke this key?"),
-  revokeBody: (/** @type {string} */ last4) => `Programs that use the key ending in ${last4} stop working at once. A revoked key cannot be brought back.`,
+  revokeBody: (/** @type {string} */ last4) =>
+    `Programs that use the key ending in ${last4} stop working at once. A revoked key cannot be brought back.`,
   more: "Show more",
   emptyTitle: "No keys yet",
   emptyBody: "Make one, and the first call is a line of curl away.",
@@ -80,7 +81,11 @@ export default function keys() {
   const body = settingsPage(
     heading(text.title, { lead: text.lead, actions: newButton() }),
     loaded(all, (rows) => [
-      when(() => rows().length === 0, () => empty({ icon: "key", title: text.emptyTitle, body: text.emptyBody }), () => keyTable(rows, revoke)),
+      when(
+        () => rows().length === 0,
+        () => empty({ icon: "key", title: text.emptyTitle, body: text.emptyBody }),
+        () => keyTable(rows, revoke),
+      ),
       when(cursor, () => el("p.more", null, button(text.more, { run: more }))),
     ]));
   return { title: text.title, body };
@@ -96,12 +101,24 @@ function keyTable(rows, revoke) {
     rows,
     key: (one) => one.id,
     columns: [
-      { name: text.columns.label, kind: "about", cell: (one) => el("span", { dir: "auto", class: one().label ? null : "quiet" }, one().label ?? text.unnamed) },
+      {
+        name: text.columns.label,
+        kind: "about",
+        cell: (one) => el("span", { dir: "auto", class: one().label ? null : "quiet" }, one().label ?? text.unnamed),
+      },
       { name: text.columns.key, cell: (one) => el("span.mono", null, "…" + one().last4) },
       { name: text.columns.used, cell: (one) => () => time(one().last_used_at, text.never) },
       { name: text.columns.expires, cell: (one) => () => date(one().expires_at, text.never) },
-      { name: text.columns.status, cell: (one) => () => chip(one().status, one().status === "active" ? "good" : one().status === "revoked" ? "bad" : "warn") },
-      { name: text.columns.revoke, kind: "end", unseen: true, cell: (one) => when(() => one().status === "active", () => button(text.revoke, { run: () => revoke(one()) })) },
+      {
+        name: text.columns.status,
+        cell: (one) => () => chip(one().status, one().status === "active" ? "good" : one().status === "revoked" ? "bad" : "warn"),
+      },
+      {
+        name: text.columns.revoke,
+        kind: "end",
+        unseen: true,
+        cell: (one) => when(() => one().status === "active", () => button(text.revoke, { run: () => revoke(one()) })),
+      },
     ],
   });
 }
@@ -110,13 +127,18 @@ function keyTable(rows, revoke) {
 function newKeyDialog() {
   return dialog(text.newKey, (close) => {
     const place = el("div");
+    const idempotencyKey = newKey(); // one dialog makes one key, however often it is sent
     place.append(form({
       fields: [
         { name: "label", label: text.fields.label, hint: text.labelHint, optional: true, props: { maxlength: 200, autocomplete: "off" } },
         { name: "expires_in_hours", label: text.fields.expires, type: "select", options: text.lifetimes },
       ],
       submit: text.create,
-      send: ({ label, expires_in_hours: hours }) => post("keys", { label: label || undefined, expires_in_hours: hours ? Number(hours) : undefined }),
+      send: ({ label, expires_in_hours: hours }) => post(
+        "keys",
+        { label: label || undefined, expires_in_hours: hours ? Number(hours) : undefined },
+        { idempotencyKey },
+      ),
       done: (made) => place.replaceChildren(keyShown(made, close)),
       cancel: close,
     }));

@@ -67,7 +67,14 @@ export default function labels() {
 
   const body = settingsPage(
     heading(text.title, { lead: text.lead, actions: button(text.newLabel, { icon: "plus", look: "primary", run: () => edit(null) }) }),
-    loaded(all, (rows) => when(() => rows().length === 0, () => empty({ icon: "label", title: text.emptyTitle, body: text.emptyBody }), () => labelTable(rows, teams.data() ?? [], edit, drop))));
+    loaded(
+      all,
+      (rows) => when(
+        () => rows().length === 0,
+        () => empty({ icon: "label", title: text.emptyTitle, body: text.emptyBody }),
+        () => labelTable(rows, teams.data() ?? [], edit, drop),
+      ),
+    ));
   return { title: text.title, body };
 }
 
@@ -78,16 +85,29 @@ export default function labels() {
  * @param {(label: any) => void} drop
  */
 function labelTable(rows, teams, edit, drop) {
-  const team = { name: text.columns.team, cell: (/** @type {() => any} */ one) => () => teams.find((each) => each.id === one().team_id)?.name ?? "" };
+  const team = {
+    name: text.columns.team,
+    cell: (/** @type {() => any} */ one) => () => teams.find((each) => each.id === one().team_id)?.name ?? "",
+  };
   return table({
     caption: text.title,
     rows,
     key: (one) => one.id,
     columns: [
-      { name: text.columns.name, kind: "about", sort: (one) => one.name.toLocaleLowerCase(), cell: (one) => el("span.labelled", null, () => dot(one().color), el("span", { dir: "auto" }, () => one().name)) },
+      {
+        name: text.columns.name,
+        kind: "about",
+        sort: (one) => one.name.toLocaleLowerCase(),
+        cell: (one) => el("span.labelled", null, () => dot(one().color), el("span", { dir: "auto" }, () => one().name)),
+      },
       ...(teams.length > 1 ? [team] : []),
       { name: text.columns.made, sort: (one) => Date.parse(one.created_at), cell: (one) => date(one().created_at) },
-      { name: text.columns.edit, kind: "end", unseen: true, cell: (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })] },
+      {
+        name: text.columns.edit,
+        kind: "end",
+        unseen: true,
+        cell: (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })],
+      },
     ],
   });
 }
@@ -98,11 +118,28 @@ function labelTable(rows, teams, edit, drop) {
  * @param {any[]} teams
  */
 function labelDialog(label, teams) {
-  const team = { name: "team_id", label: text.fields.team, type: "select", options: teams.map((one) => ({ value: one.id, label: one.name })) };
+  const team = {
+    name: "team_id",
+    label: text.fields.team,
+    type: "select",
+    options: teams.map((one) => ({ value: one.id, label: one.name })),
+  };
   return dialog(label ? text.editTitle : text.newLabel, (close) => form({
     fields: [
-      { name: "name", label: text.fields.name, value: label?.name, required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
-      { name: "color", label: text.fields.color, type: "swatches", value: label?.color ?? colors[0], options: colors.map((color) => ({ value: color, label: color })) },
+      {
+        name: "name",
+        label: text.fields.name,
+        value: label?.name,
+        required: true,
+        props: { maxlength: 50, autocomplete: "off", dir: "auto" },
+      },
+      {
+        name: "color",
+        label: text.fields.color,
+        type: "swatches",
+        value: label?.color ?? colors[0],
+        options: colors.map((color) => ({ value: color, label: color })),
+      },
       ...(!label && teams.length > 1 ? [team] : []),
     ],
     submit: label ? text.save : text.create,

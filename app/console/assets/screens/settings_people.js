@@ -41,7 +41,12 @@ const roles = [
 ];
 
 /** @type {Record<string, ["good" | "calm" | "quiet" | "bad", string]>} */
-const states = { active: ["good", "active"], invited: ["calm", "invited"], disabled: ["bad", "disabled"], no_sign_in: ["quiet", "no sign-in"] };
+const states = {
+  active: ["good", "active"],
+  invited: ["calm", "invited"],
+  disabled: ["bad", "disabled"],
+  no_sign_in: ["quiet", "no sign-in"],
+};
 
 /** @param {string} status */
 function statusChip(status) {
@@ -71,9 +76,17 @@ function allPeople() {
       key: (one) => one.id,
       columns: [
         { name: text.columns.name, kind: "about", sort: (one) => one.name.toLocaleLowerCase(), cell: personCell },
-        { name: text.columns.role, sort: (one) => one.role, cell: (one) => () => roles.find((role) => role.value === one().role)?.label ?? one().role },
+        {
+          name: text.columns.role,
+          sort: (one) => one.role,
+          cell: (one) => () => roles.find((role) => role.value === one().role)?.label ?? one().role,
+        },
         { name: text.columns.status, sort: (one) => one.status, cell: (one) => () => statusChip(one().status) },
-        { name: text.columns.seen, sort: (one) => Date.parse(one.last_sign_in_at ?? 0), cell: (one) => () => time(one().last_sign_in_at, text.never) },
+        {
+          name: text.columns.seen,
+          sort: (one) => Date.parse(one.last_sign_in_at ?? 0),
+          cell: (one) => () => time(one().last_sign_in_at, text.never),
+        },
       ],
     })));
   return { title: text.title, body };
@@ -83,7 +96,10 @@ function allPeople() {
 function personCell(person) {
   return el("span.who", null, face(person().name),
     el("span.who-text", null,
-      el("span.who-name", null, el("a", { href: link("settings/people/" + person().id), dir: "auto" }, () => person().name), person().id === me().id && el("span.you", null, text.you)),
+      el("span.who-name", null,
+        el("a", { href: link("settings/people/" + person().id), dir: "auto" }, () => person().name),
+        person().id === me().id && el("span.you", null, text.you),
+      ),
       el("small", { dir: "auto" }, () => person().email ?? "")));
 }
 
@@ -156,7 +172,10 @@ function onePerson(id) {
     return all.find((/** @type {any} */ each) => each.id === id) ?? null;
   }, ["user"]);
 
-  const body = settingsPage(loaded(one, (data) => (data() ? personPage(one) : empty({ icon: "contacts", level: "h1", title: personText.gone, body: personText.goneBody }))));
+  const body = settingsPage(loaded(
+    one,
+    (data) => (data() ? personPage(one) : empty({ icon: "contacts", level: "h1", title: personText.gone, body: personText.goneBody })),
+  ));
   return { title: () => one.data()?.name ?? personText.person, body };
 }
 
@@ -194,16 +213,34 @@ function personPage(one) {
     }),
     personForm(one),
     section(personText.signIn, {
-      lead: [() => ({ invited: personText.invited, active: personText.active, no_sign_in: personText.none, disabled: personText.enableLead })[/** @type {string} */ (data().status)], " ", personText.lastSeen, () => time(data().last_sign_in_at, personText.never), "."],
+      lead: [
+        () => ({
+          invited: personText.invited,
+          active: personText.active,
+          no_sign_in: personText.none,
+          disabled: personText.enableLead,
+        })[/** @type {string} */ (data().status)],
+        " ",
+        personText.lastSeen,
+        () => time(data().last_sign_in_at, personText.never),
+        ".",
+      ],
       actions: when(() => !isDisabled(), () => button(personText.newLink, { run: newLink })),
     }),
     section(personText.sessions, {
       lead: personText.sessionsLead,
-      actions: when(() => sessions.data()?.length, () => button(personText.signOut, { run: () => change("signout", personText.signedOut).catch(toastError) })),
+      actions: when(
+        () => sessions.data()?.length,
+        () => button(personText.signOut, { run: () => change("signout", personText.signedOut).catch(toastError) }),
+      ),
     }, loaded(sessions, (rows) => sessionTable(rows), 1)),
     id !== me().id && section(personText.access, {
       lead: () => (isDisabled() ? personText.enableLead : personText.disableLead),
-      actions: when(isDisabled, () => button(personText.enable, { run: () => change("enable", personText.enabled).catch(toastError) }), () => button(personText.disable, { look: "harm", run: disable })),
+      actions: when(
+        isDisabled,
+        () => button(personText.enable, { run: () => change("enable", personText.enabled).catch(toastError) }),
+        () => button(personText.disable, { look: "harm", run: disable }),
+      ),
     }),
   ];
 }

@@ -63,7 +63,14 @@ export default function profile() {
 /** @param {any} own */
 function nameForm(own) {
   return el("section.section.first", null, form({
-    fields: [{ name: "name", label: text.fields.name, value: own.name, required: true, hint: text.nameHint, props: { maxlength: 200, autocomplete: "name", dir: "auto" } }],
+    fields: [{
+      name: "name",
+      label: text.fields.name,
+      value: own.name,
+      required: true,
+      hint: text.nameHint,
+      props: { maxlength: 200, autocomplete: "name", dir: "auto" },
+    }],
     submit: text.save,
     send: (values) => patch("profile", values),
     done(saved) {
@@ -82,12 +89,25 @@ function nameForm(own) {
 function passwordSection(own, changed) {
   const { email, status } = own.data();
   if (!email) return section(text.password, { lead: text.noAddress });
-  const current = { name: "current_password", label: text.fields.current, type: "password", required: true, props: { maxlength: 200, autocomplete: "current-password" } };
+  const current = {
+    name: "current_password",
+    label: text.fields.current,
+    type: "password",
+    required: true,
+    props: { maxlength: 200, autocomplete: "current-password" },
+  };
   return section(text.password, { lead: text.passwordLead }, form({
     fields: [
       { name: "username", label: "", value: email, unseen: true, props: { autocomplete: "username" } },
       ...(status === "active" ? [current] : []),
-      { name: "password", label: text.fields.password, type: "password", required: true, hint: text.passwordHint, props: { maxlength: 200, autocomplete: "new-password" } },
+      {
+        name: "password",
+        label: text.fields.password,
+        type: "password",
+        required: true,
+        hint: text.passwordHint,
+        props: { maxlength: 200, autocomplete: "new-password" },
+      },
     ],
     submit: text.changePassword,
     send: ({ username, ...values }) => patch("profile", values),
@@ -101,10 +121,14 @@ function passwordSection(own, changed) {
 }
 
 function lookSection() {
+  const choices = text.themes.map(({ value, label }) => {
+    const props = { type: "radio", name: "theme", value, checked: () => theme() === value, onchange: () => theme.set(value) };
+    return el("label.choice", null, el("input", props), el("span", null, label));
+  });
+  const switchKeys = (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off");
   return section(text.look, { lead: text.lookLead },
-    el("fieldset.field.radios", null, el("legend.label", null, text.theme), el("div.choices", null, text.themes.map((one) =>
-      el("label.choice", null, el("input", { type: "radio", name: "theme", value: one.value, checked: () => theme() === one.value, onchange: () => theme.set(one.value) }), el("span", null, one.label))))),
+    el("fieldset.field.radios", null, el("legend.label", null, text.theme), el("div.choices", null, choices)),
     el("label.switch-row", null,
-      el("input.switch", { type: "checkbox", checked: () => singleKeys() === "on", onchange: (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off") }),
+      el("input.switch", { type: "checkbox", checked: () => singleKeys() === "on", onchange: switchKeys }),
       el("span", null, text.singleKeys)));
 }
