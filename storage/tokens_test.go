@@ -24,7 +24,7 @@ func TestATokenIsReadOnlyWhereItWasMade(t *testing.T) {
 		is.True(!ok)
 		_, ok = storage.NewTokens(db.DeriveKey("other use")).Open("list", token)
 		is.True(!ok)
-		is.True(value == "" || !strings.Contains(token, value))
+		is.True(len(value) < 8 || !strings.Contains(token, value)) // of a short one that happens by chance
 		for i := range token {
 			flipped := token[:i] + string(token[i]^1) + token[i+1:]
 			_, ok := tokens.Open("list", flipped)
