@@ -185,6 +185,8 @@ func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
 	c.WaitFor(`document.querySelector("dialog input[name=name]").ariaInvalid === "true"`) // taken
 	c.shoot("label-taken")
 	c.Press(kb.Escape)
+	c.Gone("dialog", "New label")
+	c.WaitFor(`document.activeElement.textContent.includes("New label")`) // from where it was opened
 	c.shoot("labels")
 
 	// What changes elsewhere is read again, and leaves the keyboard where it is.
