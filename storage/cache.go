@@ -127,6 +127,7 @@ func namedIn(query string) (all tableSet) {
 type cache[K comparable, V any] struct {
 	of   tableSet
 	read func(*Rx, K) (V, error)
+	keep func(V) bool // which values are kept; nil for all
 
 	mu      sync.RWMutex
 	entries map[K]cacheEntry[V]
@@ -152,21 +153,10 @@ func (c *cache[K, V]) find(rx *Rx, key K) (V, error) {
 	}
 
 	value, err := c.read(rx, key)
-	if err == nil && rx.s.added&c.of == 0 && c.keeps(value) {
+	if err == nil && rx.s.added&c.of == 0 && (c.keep == nil || c.keep(value)) {
 		c.store(rx, key, value)
 	}
 	return value, err
-}
-
-// keeps tells whether a value is kept: of threads, only those with a conversation.
-func (c *cache[K, V]) keeps(value V) bool {
-	switch v := any(value).(type) {
-	case Recipient:
-		return v.ConversationID != nil
-	case Thread:
-		return v.ConversationID != ""
-	}
-	return true
 }
 
 // fetch is find for callers without a transaction, who mostly need none.
@@ -242,7 +232,7 @@ type phoneOf struct {
 }
 
 func newCaches() *caches {
-	return &caches{
+	c := &caches{
 		principals: newCache(inKeys|inOrganizations, (*Rx).readPrincipal),
 		signedIn:   newCache(inUserSessions|inUsers|inOrganizations, (*Rx).readSignedIn),
 		numbers:    newCache(inAccounts, (*Rx).readAccountByNumber),
@@ -258,6 +248,11 @@ func newCaches() *caches {
 		threads:    newCache(inThreads, (*Rx).readThreadByPhone),
 		states:     newCache(inThreads, (*Rx).readThreadState),
 	}
+
+	// A conversation that is made adds a row and empties no cache: see keepsThreads.
+	c.recipients.keep = func(r Recipient) bool { return r.ConversationID != nil }
+	c.threads.keep = func(t Thread) bool { return t.ConversationID != "" }
+	return c
 }
 
 // forget empties the caches of tables that were changed.

@@ -152,15 +152,15 @@ func (tx *Tx) Enqueue(n NewJob) (int64, error) {
 	// claim. Its worker is reserved here and given back if nothing is committed. One
 	// whose turn has not come is not run before, only to be put back.
 	if admitted {
-		switch admission, time := d.Admit(j); admission {
+		switch admission, span := d.Admit(j); admission {
 		case AdmitNow:
 			tx.OnUndo(func() { d.Withdraw(j.Kind, j.Lane) })
-			j.State, j.Runs, j.LeasedUntil = JobRunning, 1, tx.Now.Add(time)
+			j.State, j.Runs, j.LeasedUntil = JobRunning, 1, tx.Now.Add(span)
 		case AdmitHeld:
 			j.State = JobHeld
 		case AdmitLater:
-			j.DueAt = tx.Now.Add(time)
-			admitted = time == 0
+			j.DueAt = tx.Now.Add(span)
+			admitted = span == 0
 		}
 	}
 

@@ -34,7 +34,6 @@ type Message struct {
 	ErrorMessage      *string `db:"error_message"`
 	ErrorProviderCode *int    `db:"error_provider_code"`
 	IsRevoked         bool    `db:"is_revoked"`
-	Reported          int     `db:"reported"` // see MarkStatus
 	PlayedAt          Time    `db:"played_at"`
 	EditedAt          Time    `db:"edited_at"`
 	SentAt            Time    `db:"sent_at"`
@@ -84,7 +83,7 @@ func (m Message) To() *string {
 
 const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.contact_id, m.direction, m.type, m.status, m.source,
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
-	m.error_code, m.error_message, m.error_provider_code, m.is_revoked, m.reported,
+	m.error_code, m.error_message, m.error_provider_code, m.is_revoked,
 	m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
 	m.sent_by, m.request_id, c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
 	c.username AS contact_username, c.name AS contact_name,
@@ -96,7 +95,7 @@ func (m *Message) fields() []any {
 	return []any{
 		&m.Number, &m.ID, &m.AccountID, &m.ConversationID, &m.ContactID, &m.Direction, &m.Type, &m.Status, &m.Source,
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
-		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked, &m.Reported,
+		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked,
 		&m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
 		&m.SentBy, &m.RequestID, &m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
 		&m.AccountPhone, &m.AccountNumberID,
@@ -145,10 +144,10 @@ func (rx *Rx) MessageByProviderID(account int64, providerID string) (Message, er
 func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error) {
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
 	err := rx.scan([]any{
-		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.Reported, &m.PlayedAt,
+		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt,
 		&m.ContactPhone, &m.ContactBSUID,
 	}, `
-		SELECT m.number, m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.reported, m.played_at,
+		SELECT m.number, m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.played_at,
 			c.phone_number, c.bsuid
 		FROM messages m JOIN contacts c ON c.id = m.contact_id
 		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
@@ -311,23 +310,26 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 		if first, err := tx.recordStatus(m, reported, at); err != nil || !first {
 			return false, err
 		}
-	} else if m.Reported&bit != 0 {
-		return false, nil
 	}
 
-	if reported == StatusPlayed {
-		if m.PlayedAt == 0 && m.Type == "audio" { // nothing else is a voice note
-			m.PlayedAt = at
-		}
-	} else {
-		m.Status = NextStatus(m.Status, reported)
+	status, playedAt := m.Status, m.PlayedAt
+	if reported != StatusPlayed {
+		status = NextStatus(m.Status, reported)
+	} else if playedAt == 0 && m.Type == "audio" { // nothing else is a voice note
+		playedAt = at
 	}
 
-	m.Reported, m.UpdatedAt = m.Reported|bit, tx.Now
-	return true, tx.execOne(`
+	// Which states were reported is the row's to say, however much of it m has read.
+	n, err := tx.exec(`
 		UPDATE messages
-		SET status = ?, reported = ?, played_at = ?, updated_at = ?
-		WHERE number = ? AND id = ?`, m.Status, m.Reported, m.PlayedAt, m.UpdatedAt, m.Number, m.ID)
+		SET status = ?, reported = reported | ?, played_at = ?, updated_at = ?
+		WHERE number = ? AND id = ? AND reported & ? = 0`, status, bit, playedAt, tx.Now, m.Number, m.ID, bit)
+	if err != nil || n == 0 {
+		return false, err
+	}
+
+	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Now
+	return true, nil
 }
 
 // recordStatus records a callback with a state that has no bit. It returns false for

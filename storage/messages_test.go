@@ -329,3 +329,29 @@ func TestAStatusIsAboutAnOutboundMessageOfItsAccount(t *testing.T) {
 		return nil
 	})
 }
+
+// A state that was reported before is known from the row, also to whoever has read only
+// what the API shows of the message.
+func TestAStateIsReportedOnce(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	h := newThread(t, db, "106540352242922", "+15551234567")
+	m := h.add(t, db)
+	for _, c := range []struct {
+		reported string
+		first    bool
+		status   string
+	}{
+		{storage.MessageSent, true, storage.MessageSent},
+		{storage.MessageRead, true, storage.MessageRead},
+		{storage.MessageSent, false, storage.MessageRead},
+		{storage.MessageDelivered, true, storage.MessageRead},
+		{storage.MessageRead, false, storage.MessageRead},
+		{"warning", true, storage.MessageRead}, // one that has no bit
+		{"warning", false, storage.MessageRead},
+	} {
+		shown := view(t, db, func(rx *storage.Rx) (storage.Message, error) { return rx.ShownMessage(h.account.ID, m.ID) })
+		is.Equal(update(t, db, func(tx *storage.Tx) (bool, error) { return tx.MarkStatus(&shown, c.reported, tx.Now) }), c.first)
+		is.Equal(shown.Status, c.status)
+	}
+}

@@ -13,7 +13,7 @@ import (
 // notShown are the fields of a message that the API never shows, and that are therefore
 // not read for it.
 var notShown = map[string]bool{
-	"Recipient": true, "Body": true, "MediaID": true, "SentAt": true, "Reported": true, "RequestID": true, "ContactName": true, "ConversationStatus": true,
+	"Recipient": true, "Body": true, "MediaID": true, "SentAt": true, "RequestID": true, "ContactName": true, "ConversationStatus": true,
 }
 
 // storeMessages stores messages that differ in what they have: nothing but what every

@@ -63,19 +63,25 @@ func streamError(err error) error {
 		return &Error{Code: InvalidCursor, Param: "after", Message: "after must be " + stream.Oldest +
 			", a position of this stream, or the id of an event that is still kept."}
 	case isFull:
-		whose := "The server has"
-		if full.OfOrganization {
-			whose = "The organization has"
-		}
-		return &Error{
-			Code:       RateLimitExceeded,
-			Message:    fmt.Sprintf("%s %d streams open, which is the most. Close one of them and retry.", whose, full.Max),
-			RetryAfter: time.Second,
-		}
+		return tooManyStreams(full)
 	case errors.Is(err, stream.ErrStopping):
 		return &Error{Code: ServiceUnavailable, Message: "The server is stopping. Please retry.", RetryAfter: time.Second}
 	}
 	return err
+}
+
+// tooManyStreams refuses a stream of a server or an organization that has enough of them.
+func tooManyStreams(full *stream.FullError) error {
+	whose := "The server has"
+	if full.OfOrganization {
+		whose = "The organization has"
+	}
+
+	return &Error{
+		Code:       RateLimitExceeded,
+		Message:    fmt.Sprintf("%s %d streams open, which is the most. Close one of them and retry.", whose, full.Max),
+		RetryAfter: time.Second,
+	}
 }
 
 // streamFormat is the format that the client accepts: server-sent events, unless it

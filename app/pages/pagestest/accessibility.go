@@ -88,6 +88,7 @@ func (b *Browser) All(role string) (names []string) {
 func (b *Browser) Find(role, name string) Node {
 	b.t.Helper()
 	deadline := time.Now().Add(findTimeout)
+
 	for {
 		// An error is no failure: between two pages there is no tree.
 		nodes, _ := b.tree()
@@ -97,6 +98,7 @@ func (b *Browser) Find(role, name string) Node {
 				found = append(found, n)
 			}
 		}
+
 		if len(found) == 1 {
 			return found[0]
 		}
