@@ -8,20 +8,28 @@ import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } 
 
 /** @typedef {import("./router.js").Route} Route */
 
-const soon = () => import("./screens/soon.js");
 /** @type {Route} */
-const nothing = { pattern: "*", load: soon };
+const nothing = { pattern: "*", load: () => import("./screens/soon.js") };
 
 /** @type {(Route & { admin?: boolean })[]} */
 const routes = [
-  ...["inbox", "contacts", "templates", "numbers"].flatMap((name) => pair(name, soon)),
-  ...["broadcasts", "customers", "webhooks", "deliveries", "log", "trace", "phone"].flatMap((name) => pair(name, soon, true)),
+  ...pair("inbox", () => import("./screens/inbox.js")),
+  ...pair("contacts", () => import("./screens/contacts.js")),
+  ...pair("broadcasts", () => import("./screens/broadcasts.js"), true),
+  ...pair("templates", () => import("./screens/templates.js")),
+  ...pair("numbers", () => import("./screens/numbers.js")),
+  ...pair("customers", () => import("./screens/customers.js"), true),
+  ...pair("webhooks", () => import("./screens/webhooks.js"), true),
+  ...pair("deliveries", () => import("./screens/deliveries.js"), true),
+  ...pair("log", () => import("./screens/log.js"), true),
+  ...pair("trace", () => import("./screens/trace.js"), true),
+  ...pair("phone", () => import("./screens/phone.js"), true),
   ...pair("settings/people", () => import("./screens/settings_people.js"), true),
   { pattern: "settings/keys", load: () => import("./screens/settings_keys.js"), admin: true },
   { pattern: "settings/labels", load: () => import("./screens/settings_labels.js"), admin: true },
   { pattern: "settings/profile", load: () => import("./screens/settings_profile.js") },
-  { pattern: "settings/quick-replies", load: soon },
-  { pattern: "settings/health", load: soon, admin: true },
+  { pattern: "settings/quick-replies", load: () => import("./screens/settings_quick_replies.js") },
+  { pattern: "settings/health", load: () => import("./screens/settings_health.js"), admin: true },
 ];
 
 /**
