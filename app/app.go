@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
@@ -99,6 +100,7 @@ type App struct {
 	onboard         *pages.Onboard
 	hosts           pages.Hosts
 	console         *console.Console // nil unless console.enabled is set
+	mcp             http.Handler     // nil unless mcp.enabled is set
 	api             *api.Server
 	streams         *stream.Hub
 	operatorStreams *stream.Class // those of commands, over the control socket
@@ -205,6 +207,7 @@ func (a *App) openServices() (err error) {
 	a.hosts = a.findHosts()
 	a.openOnboard()
 	a.openConsole()
+	a.openMCP()
 
 	a.bodies = bodies.NewBudget(cmp.Or(a.BodyBudget, defaultBodyBudget))
 	a.metrics.watchBodies(a.bodies)

@@ -31,6 +31,7 @@ func (a *App) serveControl(ctx context.Context) error {
 	mux.HandleFunc("POST "+datadir.CommandCancelJob, a.serveCancelJob)
 	mux.HandleFunc("POST "+datadir.CommandPurge, a.servePurge)
 	mux.HandleFunc("GET "+datadir.CommandEvents, a.serveEvents)
+	mux.HandleFunc(datadir.CommandAPI, a.serveAPI)
 	return serveUntil(ctx, newHTTPServer(mux, a.Log), func(server *http.Server) error { return server.Serve(listener) })
 }
 

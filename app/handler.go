@@ -55,6 +55,8 @@ func (a *App) findRoute(r *http.Request) route {
 		return route{pattern: pages.DocsPath, serve: a.hosts.Guard(a.docs.ServeHTTP)}
 	case strings.HasPrefix(path, pages.OnboardPath):
 		return route{pattern: pages.OnboardPath + ":token", serve: a.onboard.ServeHTTP}
+	case path == mcpPath && a.mcp != nil:
+		return route{pattern: path, serve: a.serveMCP}
 	case a.console != nil && (path == "/console" || strings.HasPrefix(path, "/console/")):
 		return a.consoleRoute(path)
 	case a.wantsConsole(r):

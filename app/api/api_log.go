@@ -84,6 +84,9 @@ func (l *callLog) add(x *exchange, status int, took time.Duration, ip string) {
 	case r.user != nil:
 		organization, user := r.org.ID, r.user.ID
 		c.OrganizationID, c.UserID = &organization, &user
+	case r.operator != nil:
+		organization := r.org.ID
+		c.OrganizationID = &organization
 	case r.isAuthenticated():
 		organization, key := r.org.ID, r.key.ID
 		c.OrganizationID, c.KeyID = &organization, &key

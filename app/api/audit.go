@@ -119,6 +119,9 @@ func (s *Server) actor(r *request) storage.Actor {
 	if r.user != nil {
 		return storage.Actor{Type: storage.ActorUser, ID: &r.user.ID, Name: &r.user.Name, IP: &ip}
 	}
+	if r.operator != nil {
+		return storage.Actor{Type: storage.ActorCommandLine}
+	}
 	return storage.Actor{Type: storage.ActorKey, ID: &r.key.ID, Name: r.key.Label, IP: &ip}
 }
 

@@ -61,10 +61,11 @@ func (s *Server) getMe(r *request) (reply, error) {
 		Users: []userView{},
 	}
 
-	if r.user != nil {
+	switch {
+	case r.user != nil:
 		person := viewPerson(*r.user)
 		view.User = &person
-	} else {
+	case r.operator == nil:
 		view.APIKey = &keyView{
 			ID:        r.key.ID,
 			Object:    "api_key",

@@ -29,6 +29,8 @@ type request struct {
 
 	visitor *Visitor // who calls in the console; nil for a call with a key
 
+	operator *storage.Organization // in whose name a command of the operator calls; nil for a call with a key
+
 	key  storage.Key
 	user *storage.User // nil for a key
 	org  storage.Organization

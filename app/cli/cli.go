@@ -129,7 +129,7 @@ func (e *env) root() *cobra.Command {
 		root.AddCommand(commands...)
 	}
 
-	section(groupServer, "Run it:", e.serve(), e.ready())
+	section(groupServer, "Run it:", e.serve(), e.ready(), e.mcp())
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
 	section(groupWork, "Messaging:",

@@ -89,6 +89,8 @@ func checks() map[string]check {
 		"console.enabled":       anything,
 		"console.audit_days":    between(1, maxDays),
 		"console.read_receipts": anything,
+		"mcp.enabled":           anything,
+		"mcp.allow_writes":      anything,
 
 		"plans.*.api":              anything,
 		"plans.*.customers":        anything,

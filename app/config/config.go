@@ -36,6 +36,7 @@ type Config struct {
 	Jobs     Jobs            `koanf:"jobs"`
 	Log      Log             `koanf:"log"`
 	Console  Console         `koanf:"console"`
+	MCP      MCP             `koanf:"mcp"`
 	Plans    map[string]Plan `koanf:"plans"`
 
 	// UnknownVariables are CONFAB_ variables that set nothing. They do not stop a
@@ -111,6 +112,12 @@ type Console struct {
 	Enabled      bool `koanf:"enabled"`
 	AuditDays    int  `koanf:"audit_days"`
 	ReadReceipts bool `koanf:"read_receipts"`
+}
+
+// MCP is the endpoint for agents, /mcp.
+type MCP struct {
+	Enabled     bool `koanf:"enabled"`
+	AllowWrites bool `koanf:"allow_writes"` // agents may also change things
 }
 
 // Default returns the settings of a server without file, variables and flags. The

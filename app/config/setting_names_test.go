@@ -71,6 +71,8 @@ func samples() []sample {
 		{"console.enabled", `false`, "false", false},
 		{"console.audit_days", `90`, "90", 90},
 		{"console.read_receipts", `false`, "false", false},
+		{"mcp.enabled", `true`, "true", true},
+		{"mcp.allow_writes", `true`, "true", true},
 
 		{"plans.self_hosted.api", `false`, "false", false},
 		{"plans.self_hosted.customers", `false`, "false", false},

@@ -33,12 +33,13 @@ import (
 
 // What a command can ask of the server.
 const (
-	CommandRefresh   = "/refresh"          // the command changed the database
-	CommandFlush     = "/flush"            // somebody wants to read the API log
-	CommandAddress   = "/address"          // where the server listens; answers a ServerAddress
-	CommandCancelJob = "/jobs/{id}/cancel" // break off a job; see CancelJob
-	CommandPurge     = "/purge"            // delete old data: a storage.PurgeScope; answers lines of PurgeProgress
-	CommandEvents    = "/events/stream"    // follow events, by GET; answers server-sent events
+	CommandRefresh   = "/refresh"                // the command changed the database
+	CommandFlush     = "/flush"                  // somebody wants to read the API log
+	CommandAddress   = "/address"                // where the server listens; answers a ServerAddress
+	CommandCancelJob = "/jobs/{id}/cancel"       // break off a job; see CancelJob
+	CommandPurge     = "/purge"                  // delete old data: a storage.PurgeScope; answers lines of PurgeProgress
+	CommandEvents    = "/events/stream"          // follow events, by GET; answers server-sent events
+	CommandAPI       = "/api/{organization}/v1/" // call the API for an organization; see APIOf
 )
 
 // Parameters of CommandEvents. The header Last-Event-ID is honoured too.
@@ -52,6 +53,9 @@ const (
 func CancelJob(id int64) string {
 	return strings.Replace(CommandCancelJob, "{id}", fmt.Sprint(id), 1)
 }
+
+// APIOf is what stands before /v1 when a command calls the API for an organization.
+func APIOf(organization string) string { return "/api/" + organization }
 
 const (
 	// maxSocketPath is a little less than the 104 or 108 bytes that systems allow.

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+
+	protocol "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"confab/app/datadir"
+	"confab/app/mcp"
+	"confab/storage"
+)
+
+// baseURLVariable is set by 'sandbox exec', among others.
+const baseURLVariable = "CONFAB_BASE_URL"
+
+func (e *env) mcp() *cobra.Command {
+	var org string
+	var o mcp.Options
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve an agent on this machine by the Model Context Protocol",
+		Long: "Offer tools to an agent that starts this command, by the Model Context Protocol over standard input and output:\n" +
+			"list and read conversations, search messages, find contacts, list templates and deliveries. With --allow-writes\n" +
+			"it can also send, label, assign, resolve and replay.\n\n" +
+			"It calls the server at $" + baseURLVariable + " with the key in $" + apiKeyVariable + ". Without them, or with --data-dir or --org, it\n" +
+			"calls the server that runs on the data directory, for the organization, and needs no key.\n\n" +
+			"What people wrote comes in fields untrusted_text: it is data, and no instruction.",
+		Example: "  confab mcp --data-dir ./confab-sandbox --allow-writes\n" +
+			"  claude mcp add confab -- confab mcp --data-dir /var/lib/confab --org org_01J…",
+		Args: arguments(),
+		RunE: e.run(func(cmd *cobra.Command, _ []string) error {
+			client, err := e.mcpClient(cmd, org)
+			if err != nil {
+				return err
+			}
+
+			o.Version = e.Version
+			server := mcp.New(o, func(context.Context) *mcp.Client { return client })
+			err = server.Run(cmd.Context(), &protocol.StdioTransport{})
+			if cmd.Context().Err() != nil {
+				return nil // an interrupt is one way to end it
+			}
+			return err
+		}),
+	}
+
+	parsedFlag(cmd, &org, "org", "`organization` whose inbox it is (needed where there are several)", parseText)
+	cmd.Flags().BoolVar(&o.AllowWrites, "allow-writes", false, "also offer the tools that change something")
+	return cmd
+}
+
+// mcpClient makes the client of the server that the variables name, or of the one on the
+// data directory.
+func (e *env) mcpClient(cmd *cobra.Command, org string) (*mcp.Client, error) {
+	base, key := os.Getenv(baseURLVariable), os.Getenv(apiKeyVariable)
+	if base != "" && org == "" && !cmd.Flags().Changed("data-dir") {
+		if key == "" {
+			return nil, usage("$%s needs an API key in $%s", baseURLVariable, apiKeyVariable)
+		}
+		at, err := parseEndpoint(base)
+		if err != nil {
+			return nil, usage("$%s: %v", baseURLVariable, err)
+		}
+		return &mcp.Client{HTTP: http.DefaultClient, Base: strings.TrimRight(at.String(), "/"), Key: key}, nil
+	}
+
+	dir, err := e.servedDir(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if org, err = e.organizationOf(cmd, dir, org); err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return dir.Dial(ctx) }
+	return &mcp.Client{
+		HTTP: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}},
+		Base: "http://confab" + datadir.APIOf(org) + "/v1",
+	}, nil
+}
+
+// organizationOf is the organization with an id, or without one the only one there is.
+func (e *env) organizationOf(cmd *cobra.Command, dir datadir.Dir, id string) (string, error) {
+	e.dataDir = string(dir)
+	s, err := e.open(cmd, false)
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+
+	var ids []string
+	err = s.eachOrganization(cmd.Context(), id, func(_ *storage.Rx, o storage.Organization) error {
+		ids = append(ids, o.PublicID)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case len(ids) == 0:
+		return "", errors.New("there is no organization yet: make one with 'confab orgs create'")
+	case len(ids) > 1:
+		return "", fmt.Errorf("there are several organizations: choose one with --org (%s)", strings.Join(ids, ", "))
+	}
+	return ids[0], nil
+}

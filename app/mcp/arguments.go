@@ -1,0 +1,70 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// arguments are those of one call, by name. Those that were not given, or are null, are
+// missing.
+type arguments map[string]json.RawMessage
+
+// read reads the arguments of a call and refuses those that the tool does not know or that
+// it lacks.
+func (t *tool) read(given json.RawMessage) (arguments, error) {
+	all := make(arguments)
+	if len(bytes.TrimSpace(given)) > 0 {
+		if err := json.Unmarshal(given, &all); err != nil {
+			return nil, refuse("invalid_field_value", "", "The arguments must be an object.")
+		}
+	}
+
+	for name, value := range all {
+		at := slices.IndexFunc(t.takes, func(p parameter) bool { return p.name == name })
+		if at < 0 {
+			return nil, refuse("invalid_field_value", name, t.name+" takes no such argument. It takes: "+t.takesNames()+".")
+		}
+		if string(value) == "null" {
+			delete(all, name)
+			continue
+		}
+		if _, isText := text(value); !isText && !t.takes[at].isStructured {
+			return nil, refuse("invalid_field_value", name, name+" must be a text.")
+		}
+	}
+
+	for _, p := range t.takes {
+		if p.isRequired && (all[p.name] == nil || all.text(p.name) == "" && !p.isStructured) {
+			return nil, refuse("missing_required_field", p.name, p.name+" is required.")
+		}
+	}
+	if number, ok := all["phone_number_id"]; ok && !isDigits(number) {
+		return nil, refuse("resource_not_found", "phone_number_id", "There is no such number. list_numbers has them.")
+	}
+	return all, nil
+}
+
+// text is an argument as a text; "" if it was not given.
+func (a arguments) text(name string) string {
+	value, _ := text(a[name])
+	return value
+}
+
+// text reads a text. Models write ids of digits as numbers now and then, so whole numbers
+// are fine.
+func text(value json.RawMessage) (string, bool) {
+	var s string
+	if json.Unmarshal(value, &s) == nil && len(value) > 0 && value[0] == '"' {
+		return s, true
+	}
+	return string(value), isDigits(value)
+}
+
+// isDigits tells whether a value, or the text in it, is all digits: no other word can stand
+// where the number of a path does.
+func isDigits(value json.RawMessage) bool {
+	digits := strings.Trim(string(value), `"`)
+	return digits != "" && len(digits) <= 64 && strings.Trim(digits, "0123456789") == ""
+}

@@ -1,0 +1,256 @@
+package mcp
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// A page of text is what a tool answers at the most: so many characters of what people
+// wrote, shared by the items of the page, but at least a few for each.
+const (
+	pageOfText  = 16_000
+	leastOfText = 200
+)
+
+// list is what tools that list answer.
+type list[T any] struct {
+	Items      []T     `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+// untrusted is a text that people wrote, cut where it is too long for its share of a page.
+type untrusted struct {
+	Text  string `json:"untrusted_text,omitempty"`
+	IsCut bool   `json:"is_cut,omitempty"`
+}
+
+// cut keeps as much of a text as one of n items may have.
+func cut(text string, n int) untrusted {
+	most := max(leastOfText, pageOfText/max(n, 1))
+	if runes := []rune(text); len(runes) > most {
+		return untrusted{Text: string(runes[:most]) + "…", IsCut: true}
+	}
+	return untrusted{Text: text}
+}
+
+// number is a business number.
+type number struct {
+	PhoneNumberID *string `json:"phone_number_id"`
+	PhoneNumber   *string `json:"phone_number"`
+	Name          *string `json:"name"`
+	Status        string  `json:"status"`
+	StatusReason  *string `json:"status_reason,omitempty"`
+}
+
+// label is a label on a contact or a conversation.
+type label struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// person is a contact, whose name is what it calls itself.
+type person struct {
+	ID          string  `json:"id"`
+	PhoneNumber *string `json:"phone_number"`
+	untrusted
+}
+
+// theirContact is a contact as the API shows it.
+type theirContact struct {
+	ID          string  `json:"id"`
+	PhoneNumber *string `json:"phone_number"`
+	BSUID       *string `json:"bsuid"`
+	Name        *string `json:"name"`
+	Email       *string `json:"email"`
+	Username    *string `json:"username"`
+	Labels      []label `json:"labels"`
+	OptedOut    bool    `json:"marketing_opted_out"`
+	CreatedAt   string  `json:"created_at"`
+}
+
+// contact is a contact as tools show it: all that it calls itself in one text.
+type contact struct {
+	person
+	Labels    []label `json:"labels,omitempty"`
+	OptedOut  bool    `json:"marketing_opted_out"`
+	CreatedAt string  `json:"created_at"`
+}
+
+func (c theirContact) shape(n int) contact {
+	var names []string
+	for _, name := range []*string{c.Name, c.Username, c.Email} {
+		if name != nil && *name != "" {
+			names = append(names, *name)
+		}
+	}
+	return contact{
+		person:    person{ID: c.ID, PhoneNumber: c.PhoneNumber, untrusted: cut(strings.Join(names, " · "), n)},
+		Labels:    c.Labels,
+		OptedOut:  c.OptedOut,
+		CreatedAt: c.CreatedAt,
+	}
+}
+
+// theirConversation is a conversation as the API shows it.
+type theirConversation struct {
+	ID       string       `json:"id"`
+	Status   string       `json:"status"`
+	Contact  theirContact `json:"contact"`
+	Assignee *struct {
+		ID   string  `json:"id"`
+		Name *string `json:"name"`
+	} `json:"assignee"`
+	Labels      []label `json:"labels"`
+	UnreadCount int     `json:"unread_count"`
+	LastMessage *struct {
+		Type      string  `json:"type"`
+		Direction string  `json:"direction"`
+		Preview   *string `json:"preview"`
+	} `json:"last_message"`
+	LastMessageAt *string `json:"last_message_at"`
+	WindowExpires *string `json:"service_window_expires_at"`
+}
+
+// conversation is a conversation as tools show it.
+type conversation struct {
+	ID            string        `json:"id"`
+	Status        string        `json:"status"`
+	Contact       person        `json:"contact"`
+	AssignedTo    *string       `json:"assigned_to"`
+	Labels        []label       `json:"labels,omitempty"`
+	UnreadCount   int           `json:"unread_count"`
+	LastMessage   *shortMessage `json:"last_message,omitempty"`
+	LastMessageAt *string       `json:"last_message_at"`
+	WindowExpires *string       `json:"service_window_expires_at"`
+}
+
+// shortMessage is the last message of a conversation.
+type shortMessage struct {
+	Type      string `json:"type"`
+	Direction string `json:"direction"`
+	untrusted
+}
+
+func (c theirConversation) shape(n int) conversation {
+	out := conversation{
+		ID:            c.ID,
+		Status:        c.Status,
+		Contact:       c.Contact.shape(n).person,
+		Labels:        c.Labels,
+		UnreadCount:   c.UnreadCount,
+		LastMessageAt: c.LastMessageAt,
+		WindowExpires: c.WindowExpires,
+	}
+	if c.Assignee != nil {
+		out.AssignedTo = &c.Assignee.ID
+	}
+
+	if last := c.LastMessage; last != nil {
+		preview := ""
+		if last.Preview != nil {
+			preview = *last.Preview
+		}
+		out.LastMessage = &shortMessage{Type: last.Type, Direction: last.Direction, untrusted: cut(preview, n)}
+	}
+	return out
+}
+
+// message is a message as tools show it.
+type message struct {
+	ID             string   `json:"id"`
+	ConversationID string   `json:"conversation_id"`
+	ContactID      string   `json:"contact_id"`
+	Direction      string   `json:"direction"`
+	Type           string   `json:"type"`
+	Status         string   `json:"status"`
+	SentBy         *string  `json:"sent_by,omitempty"`
+	Failure        *failure `json:"error,omitempty"`
+	IsRevoked      bool     `json:"is_revoked,omitempty"`
+	CreatedAt      string   `json:"created_at"`
+	untrusted
+}
+
+// failure is why a message could not be sent.
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// shapeMessage shapes a message of the API, which holds its content under its type.
+func shapeMessage(raw json.RawMessage, n int) (m message, err error) {
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, err
+	}
+	var content map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &content); err != nil {
+		return m, err
+	}
+	m.untrusted = cut(strings.Join(words(content[m.Type]), "\n"), n)
+	return m, nil
+}
+
+// worded are the fields of a message's content that hold what people read.
+var worded = []string{
+	"body", "text", "caption", "filename", "title", "description", "name", "formatted_name", "address", "emoji", "phone", "footer",
+}
+
+// words finds all that people read in a message's content, in its order.
+func words(content json.RawMessage) (found []string) {
+	decoder := json.NewDecoder(strings.NewReader(string(content)))
+	var keys []string // of the objects around; "" for a list
+	expectsKey := false
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return found
+		}
+
+		switch token := token.(type) {
+		case json.Delim:
+			switch token {
+			case '{':
+				keys, expectsKey = append(keys, ""), true
+			case '[':
+				keys, expectsKey = append(keys, "["), false
+			default:
+				keys = keys[:len(keys)-1]
+				expectsKey = len(keys) > 0 && keys[len(keys)-1] != "["
+			}
+		case string:
+			if expectsKey {
+				keys[len(keys)-1], expectsKey = token, false
+				continue
+			}
+			if len(keys) > 0 && slices.Contains(worded, keys[len(keys)-1]) && token != "" {
+				found = append(found, token)
+			}
+			expectsKey = len(keys) > 0 && keys[len(keys)-1] != "["
+		default:
+			expectsKey = len(keys) > 0 && keys[len(keys)-1] != "["
+		}
+	}
+}
+
+// template is a template as tools show it. Admins of the organization wrote it.
+type template struct {
+	Name       string   `json:"name"`
+	Language   string   `json:"language"`
+	Status     string   `json:"status"`
+	Category   *string  `json:"category"`
+	Content    string   `json:"content"`
+	Parameters []string `json:"parameters"`
+}
+
+// delivery is a webhook's delivery. What its endpoint answered is left out: strangers wrote
+// it.
+type delivery struct {
+	ID             string  `json:"id"`
+	EventType      string  `json:"event_type"`
+	EventID        string  `json:"event_id"`
+	Status         string  `json:"status"`
+	AttemptCount   int     `json:"attempt_count"`
+	ResponseStatus *int    `json:"response_status"`
+	ErrorCode      *string `json:"error_code"`
+	CreatedAt      string  `json:"created_at"`
+}

@@ -1,0 +1,138 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// sent is what tools that send answer.
+type sent struct {
+	MessageID      string `json:"message_id"`
+	ConversationID string `json:"conversation_id"`
+	ContactID      string `json:"contact_id"`
+	Status         string `json:"status"`
+}
+
+// send sends to a contact that exists: its number is read from the contact, and never taken
+// from a model.
+func send(ctx context.Context, c *Client, a arguments, content map[string]any) (any, error) {
+	var to theirContact
+	number, id := a.text("phone_number_id"), a.text("contact_id")
+	if _, err := c.do(ctx, call{method: "GET", path: path(number, "contacts", id)}, &to); err != nil {
+		return nil, err
+	}
+
+	content["messaging_product"] = "chat"
+	switch {
+	case to.PhoneNumber != nil:
+		content["to"] = *to.PhoneNumber
+	case to.BSUID != nil:
+		content["recipient"] = *to.BSUID
+	}
+
+	var made struct {
+		ID             string `json:"id"`
+		ConversationID string `json:"conversation_id"`
+		ContactID      string `json:"contact_id"`
+		Status         string `json:"status"`
+	}
+	post := call{method: "POST", path: path(number, "messages"), body: content, idempotencyKey: a.text("idempotency_key")}
+	_, err := c.do(ctx, post, &made)
+	return sent{MessageID: made.ID, ConversationID: made.ConversationID, ContactID: made.ContactID, Status: made.Status}, err
+}
+
+func sendText(ctx context.Context, c *Client, a arguments) (any, error) {
+	return send(ctx, c, a, map[string]any{"type": "text", "text": map[string]any{"body": a.text("text")}})
+}
+
+func sendTemplate(ctx context.Context, c *Client, a arguments) (any, error) {
+	template := map[string]any{"name": a.text("template"), "language": map[string]any{"code": a.text("language")}}
+	components, err := templateComponents(a["parameters"])
+	if err != nil {
+		return nil, err
+	}
+	if components != nil {
+		template["components"] = components
+	}
+	return send(ctx, c, a, map[string]any{"type": "template", "template": template})
+}
+
+// templateComponents makes the components of a template of its parameters: a list of texts
+// for the variables of the body in their order, an object for those that have names, or the
+// components themselves.
+func templateComponents(given json.RawMessage) (any, error) {
+	type parameter struct {
+		Type string `json:"type"`
+		Name string `json:"parameter_name,omitempty"`
+		Text string `json:"text"`
+	}
+	type component struct {
+		Type       string      `json:"type"`
+		Parameters []parameter `json:"parameters"`
+	}
+	body := component{Type: "body"}
+
+	var inOrder []string
+	var byName map[string]string
+	var whole []map[string]any
+	switch {
+	case len(given) == 0:
+		return nil, nil
+	case json.Unmarshal(given, &inOrder) == nil:
+		for _, text := range inOrder {
+			body.Parameters = append(body.Parameters, parameter{Type: "text", Text: text})
+		}
+	case json.Unmarshal(given, &byName) == nil:
+		for name, text := range byName {
+			body.Parameters = append(body.Parameters, parameter{Type: "text", Name: name, Text: text})
+		}
+		slices.SortFunc(body.Parameters, func(a, b parameter) int { return strings.Compare(a.Name, b.Name) })
+	case json.Unmarshal(given, &whole) == nil:
+		return whole, nil
+	default:
+		return nil, refuse("invalid_field_value", "parameters", "parameters must be a list of texts, an object of texts, or a list of components.")
+	}
+
+	if len(body.Parameters) == 0 {
+		return nil, nil
+	}
+	return []component{body}, nil
+}
+
+func labelContact(ctx context.Context, c *Client, a arguments) (any, error) {
+	var out struct {
+		ContactID string `json:"contact_id"`
+		LabelID   string `json:"label_id"`
+		Attached  bool   `json:"attached"`
+	}
+	at := path(a.text("phone_number_id"), "contacts", a.text("contact_id"), "labels")
+	_, err := c.do(ctx, call{method: "POST", path: at, body: map[string]any{"label_id": a.text("label_id")}}, &out)
+	return out, err
+}
+
+func assignConversation(ctx context.Context, c *Client, a arguments) (any, error) {
+	return changeConversation(ctx, c, a, map[string]any{"assigned_to": a.text("user_id")})
+}
+
+func resolveConversation(ctx context.Context, c *Client, a arguments) (any, error) {
+	return changeConversation(ctx, c, a, map[string]any{"status": "resolved"})
+}
+
+// changeConversation changes a conversation and shows it.
+func changeConversation(ctx context.Context, c *Client, a arguments, change map[string]any) (any, error) {
+	var out theirConversation
+	at := path(a.text("phone_number_id"), "conversations", a.text("conversation_id"))
+	_, err := c.do(ctx, call{method: "PATCH", path: at, body: change}, &out)
+	return out.shape(1), err
+}
+
+func replayDelivery(ctx context.Context, c *Client, a arguments) (any, error) {
+	var out struct {
+		delivery
+		ReplayedFrom *string `json:"replayed_from"`
+	}
+	_, err := c.do(ctx, call{method: "POST", path: path("webhook_deliveries", a.text("delivery_id"), "replay")}, &out)
+	return out, err
+}
