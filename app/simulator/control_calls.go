@@ -26,7 +26,7 @@ func (s *Server) controlCalls(c *controlCall) (any, error) {
 	for _, r := range s.calls.newest(direction != "given", direction != "asked", limit) {
 		views = append(views, r.view())
 	}
-	return object{"data": views}, nil
+	return object{"data": views, "base_url": s.opt.PublicURL}, nil
 }
 
 // codeView is an error code of the provider with the recipient that fails with it.
