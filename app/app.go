@@ -49,6 +49,9 @@ type Options struct {
 	// SandboxUser returns the id of the user as whom a sandbox signs in its visitors by
 	// itself. Only a sandbox sets it, and no setting can.
 	SandboxUser func() string
+	// Simulator returns what serves /_sim of the played provider, and nothing else of it,
+	// to the admins of a sandbox in the console. Only a sandbox sets it, and no setting can.
+	Simulator func() http.Handler
 	// Supervisor is notified of start, stop and health; the zero value is none.
 	Supervisor Supervisor
 	// ACME issues the certificates for server.tls_domains; nil is Let's Encrypt.

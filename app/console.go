@@ -24,9 +24,30 @@ func (a *App) openConsole() {
 		KnowsHost:   a.hosts.Contains,
 		IsLocal:     func(r *http.Request) bool { return isLocalRequest(r) && pages.Hosts(nil).Contains(r.Host) },
 		SandboxUser: a.SandboxUser,
+		Simulator:   a.simulatorHandler(),
 		Passwords:   a.api.Passwords,
 		Tries:       a.api.PasswordTries,
 		Log:         a.Log,
+	})
+}
+
+// simulatorHandler serves the control surface of the sandbox's provider to the console;
+// nil if this is no sandbox. Streams end when the server begins to stop.
+func (a *App) simulatorHandler() http.Handler {
+	if a.Simulator == nil {
+		return nil
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-a.draining:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		a.Simulator().ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +42,7 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 	options := e.appOptions(cmd, c)
 	options.SimulateSignup, options.AllowLocalURLs = b.simulateSignup, true
 	options.SandboxUser = func() string { return b.state.UserID }
+	options.Simulator = func() http.Handler { return b.simulator.Control() }
 	if b.app, err = app.New(options); err != nil {
 		return err
 	}
@@ -112,8 +115,38 @@ func (b *sandbox) openSimulator(l net.Listener, o app.Options) (err error) {
 		VerifyToken:  b.state.VerifyToken,
 		AccessToken:  b.state.AccessToken,
 		WebhookURL:   webhook + webhookPath,
+		SetWindow:    b.setWindow,
 	})
 	return err
+}
+
+// setWindow lets the server believe that a person last wrote at a time, as the simulator
+// does: whoever opens or closes a 24-hour window means both sides.
+func (b *sandbox) setWindow(ctx context.Context, w simulator.Window) error {
+	return b.app.DB.Update(ctx, func(tx *storage.Tx) error {
+		t, err := findThread(tx, w)
+		if errors.Is(err, storage.ErrNotFound) || err == nil && t.ConversationID == "" {
+			return nil // the server knows nothing of the person or of the number
+		}
+		if err != nil {
+			return err
+		}
+		return tx.SetLastInbound(t, storage.At(w.At))
+	})
+}
+
+// findThread finds the thread of a person by number, else by id.
+func findThread(tx *storage.Tx, w simulator.Window) (storage.Thread, error) {
+	a, err := tx.AccountByNumber(w.PhoneNumberID)
+	if err != nil {
+		return storage.Thread{}, err
+	}
+	if w.Phone != "" {
+		if t, err := tx.ThreadByPhone(a.ID, "+"+w.Phone); !errors.Is(err, storage.ErrNotFound) {
+			return t, err
+		}
+	}
+	return tx.ThreadByBSUID(a.ID, w.BSUID)
 }
 
 // simulateSignup signs a business up at the simulated provider, as its owner

@@ -70,6 +70,7 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
+	h.http.RegisterOnShutdown(sim.StopStreams)
 	return h, nil
 }
 

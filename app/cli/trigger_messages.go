@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -75,14 +76,15 @@ func (c *simulatorClient) latestSend(ctx context.Context) (latest message, found
 	return latest, found, err
 }
 
-// orLatestInbound is the id given, or that of the last message of a person.
+// orLatestInbound is the id given, or that of the last message of a person that can be
+// edited: a reaction cannot, nor can an edit.
 func (c *simulatorClient) orLatestInbound(ctx context.Context, id string) (string, error) {
 	if id != "" {
 		return id, nil
 	}
 
 	err := c.eachMessage(ctx, url.Values{"direction": {"inbound"}}, func(m message) {
-		if m.inbound() {
+		if m.inbound() && !slices.Contains([]string{"reaction", "edit", "revoke"}, m.Type) {
 			id = m.ID
 		}
 	})

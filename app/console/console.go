@@ -7,6 +7,7 @@
 //   - The screens. Whoever has no session is redirected to sign-in.
 //   - /console/api: the API, for the session in the cookie. Package api answers it; this
 //     package only says who asks.
+//     In a sandbox /console/api/sim reaches the control surface of the played provider.
 //   - Assets, under names that change with their content.
 //
 // Every request passes the same doors, in this order: the name of the host must be ours
@@ -47,9 +48,11 @@ type Options struct {
 	// SandboxUser returns the user as whom a sandbox signs in its visitors; nil if this
 	// is none.
 	SandboxUser func() string
-	Passwords   *password.Hasher
-	Tries       *password.Throttle
-	Log         *slog.Logger
+	// Simulator serves /_sim of the played provider of a sandbox; nil if there is none.
+	Simulator http.Handler
+	Passwords *password.Hasher
+	Tries     *password.Throttle
+	Log       *slog.Logger
 }
 
 // Console serves everything below /console/.
@@ -163,5 +166,15 @@ func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
 		who.SignedIn, who.Refused = c.findSession(r)
 	}
 	who.Find = func(ctx context.Context) (storage.SignedIn, error) { return c.lookUpSession(r.WithContext(ctx)) }
+
+	if path, ok := c.simulatorPath(r); ok {
+		if who.Refused == nil {
+			who.Refused = c.checkSimulatorUser(r.Context(), who.SignedIn)
+		}
+		if who.Refused == nil {
+			c.serveSimulator(w, r, who, path)
+			return
+		}
+	}
 	c.API.ServeConsole(w, r, who)
 }

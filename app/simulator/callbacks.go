@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 const (
@@ -100,6 +101,9 @@ func (s *Server) deliver(ctx context.Context, target string, body []byte) (statu
 	if err != nil {
 		return 0, err
 	}
+
+	began := time.Now()
+	defer func() { s.recordCallback(target, body, began, status, err) }()
 
 	// The provider still sends the older SHA-1 signature as well.
 	secret := []byte(s.Credentials().AppSecret)

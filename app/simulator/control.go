@@ -61,6 +61,13 @@ func (s *Server) newControl() http.Handler {
 		"POST /_sim/messages/{id}/edit":   s.controlEdit,
 		"POST /_sim/messages/{id}/revoke": s.controlRevoke,
 
+		"GET /_sim/people":               s.controlPeople,
+		"POST /_sim/people":              s.controlAddPerson,
+		"PATCH /_sim/people/{id}":        s.controlPatchPerson,
+		"GET /_sim/people/{id}/messages": s.controlPhone,
+		"POST /_sim/people/{id}/read":    s.controlReadAll,
+
+		"GET /_sim/templates":              s.controlTemplates,
 		"POST /_sim/templates/{id}/review": s.controlReview,
 
 		"GET /_sim/numbers":  s.controlNumbers,
@@ -70,6 +77,7 @@ func (s *Server) newControl() http.Handler {
 
 		"POST /_sim/contacts/{id}/preferences": s.controlPreferences,
 		"POST /_sim/contacts/{id}/identity":    s.controlIdentity,
+		"POST /_sim/contacts/{id}/window":      s.controlWindow,
 
 		"GET /_sim/faults":         s.controlFaults,
 		"POST /_sim/faults":        s.controlAddFault,
@@ -79,11 +87,15 @@ func (s *Server) newControl() http.Handler {
 		"GET /_sim/settings":   s.controlSettings,
 		"PATCH /_sim/settings": s.controlPatchSettings,
 
+		"GET /_sim/calls":      s.controlCalls,
+		"GET /_sim/codes":      s.controlCodes,
 		"POST /_sim/callbacks": s.controlCallback,
 		"POST /_sim/reset":     s.controlReset,
 	} {
 		mux.Handle(pattern, s.handleControl(h))
 	}
+	mux.HandleFunc("GET /_sim/media/{id}", s.serveControlMedia)
+	mux.HandleFunc("GET /_sim/stream", s.serveStream)
 
 	// Any other path below /_sim is answered here: it must not reach the Graph API.
 	mux.Handle("/_sim/", s.handleControl(func(c *controlCall) (any, error) {

@@ -3,6 +3,8 @@ package simulator
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"slices"
 )
 
@@ -22,7 +24,15 @@ func (s *Server) controlFaults(*controlCall) (any, error) {
 		shown = append(shown, copied)
 	}
 
-	return object{"data": shown}, nil
+	return object{"data": shown, "kinds": FaultKinds(), "endpoints": FaultEndpoints()}, nil
+}
+
+// maxFaults is how many faults may wait at the same time.
+const maxFaults = 1000
+
+// publishFaults tells the stream that faults were added, used up or removed.
+func (s *Server) publishFaults() {
+	s.publish("faults", func() any { return object{"count": len(s.world.Faults)} })
 }
 
 // controlAddFault handles POST /_sim/faults.
@@ -35,13 +45,17 @@ func (s *Server) controlAddFault(c *controlCall) (any, error) {
 	}
 	if err := f.complete(); err != nil {
 		return nil, err
-
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if len(s.world.Faults) >= maxFaults {
+		return nil, &controlError{http.StatusConflict, fmt.Sprintf("There are %d faults, which is the most.", maxFaults), ""}
+	}
 	f.ID = "fault_" + randomHex(6)
 	s.world.Faults = append(s.world.Faults, f)
 	s.markDirty()
+	s.publishFaults()
 	return object{"id": f.ID}, nil
 }
 
@@ -59,6 +73,7 @@ func (s *Server) controlClearFaults(c *controlCall) (any, error) {
 	}
 
 	s.markDirty()
+	s.publishFaults()
 	return success{true}, nil
 }
 
@@ -119,6 +134,8 @@ func (s *Server) controlReset(*controlCall) (any, error) {
 	s.outbox.pending = 0
 	s.world.People = newPeople()
 	s.world.Faults = nil
+	s.calls.clear()
 	s.applySettings(defaultSettings())
+	s.publish("reset", func() any { return object{} })
 	return success{true}, nil
 }

@@ -138,11 +138,21 @@ func (s *Server) queueFollowUp(id, kind string, content func(*message, object) o
 		user = s.world.People.ensure(m.Phone, m.BSUID)
 	}
 
-	followUp := &message{ID: newInboundWamid(m.party(), m.Phone == ""), Type: kind, At: nowMS()}
+	followUp := &message{
+		ID: newInboundWamid(m.party(), m.Phone == ""), Dir: inbound, Number: m.Number,
+		Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: nowMS(),
+	}
+	wire := inboundWire(followUp, user, about)
+	var err error
+	if followUp.Request, err = marshal(wire); err != nil {
+		return "", err
+	}
+
+	s.storeMessage(followUp)
 	s.queueUpdate(n, fieldMessages, value{
 		Product: "whatsapp", Metadata: n.metadata(),
 		Contacts: []contact{contactOf(user, user.Phone, user.BSUID)},
-		Messages: []object{inboundWire(followUp, user, about)},
+		Messages: []object{wire},
 	})
 	return followUp.ID, nil
 }

@@ -21,8 +21,8 @@ const longestHang = 2 * time.Minute
 
 // FaultKind is one way in which a call can be made to fail.
 type FaultKind struct {
-	Name        string
-	Description string // what happens to the call, for help texts
+	Name        string `json:"name"`
+	Description string `json:"description"` // what happens to the call, for help texts
 
 	// apply answers a call instead of the edge, which it may call itself.
 	apply func(s *Server, c *call, f *fault, e edge) (any, error)

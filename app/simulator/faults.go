@@ -119,6 +119,7 @@ func (s *Server) takeFault(endpoint string, c *call) *fault {
 			}
 		}
 		s.markDirty()
+		s.publishFaults()
 		taken := *f
 		return &taken
 	}

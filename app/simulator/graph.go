@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // call is one Graph request that is being answered.
@@ -26,6 +27,9 @@ type call struct {
 
 	endpoint  string // its group, as faults name it: see endpointOf
 	failLater *int   // the code to report by callback after a 200
+
+	answerStatus int // what was answered, for the log of calls
+	answerBody   []byte
 }
 
 // edge answers a call: with a value to encode, or with nil when it has
@@ -98,6 +102,7 @@ var versionSegment = regexp.MustCompile(`^v[0-9]{1,3}\.[0-9]{1,2}$`)
 
 // serveGraph answers one request as the provider would.
 func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
 	c := &call{s: s, w: w, r: r}
 	c.route(r.URL.EscapedPath())
 	view, err := s.answer(c)
@@ -105,8 +110,10 @@ func (s *Server) serveGraph(w http.ResponseWriter, r *http.Request) {
 
 	// This makes net/http close the connection without an answer.
 	if err != nil && errors.Is(err, errHangUp) {
+		s.recordCall(c, began, err)
 		panic(http.ErrAbortHandler)
 	}
+	defer func() { s.recordCall(c, began, nil) }()
 	if err != nil {
 		c.fail(err)
 		return
@@ -245,6 +252,7 @@ func (c *call) write(status int, view any) {
 		h["Facebook-Api-Version"] = []string{c.version}
 	}
 
+	c.answerStatus, c.answerBody = status, body
 	c.w.WriteHeader(status)
 	c.w.Write(body)
 }

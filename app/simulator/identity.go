@@ -33,6 +33,7 @@ func (s *Server) setMarketing(party, marketing string) error {
 
 	user.Stopped = marketing == "stop"
 	s.markDirty()
+	s.publishPerson(user)
 
 	detail := "User requested to " + marketing + " marketing messages"
 	for _, n := range s.numbersWrittenTo(user) {
@@ -85,6 +86,7 @@ func (s *Server) changeIdentity(party, bsuid, phone string) (*person, error) {
 	after := firstOf(waID(phone), before.Phone)
 	s.world.People.change(user, after, firstOf(bsuid, newBSUID(after)))
 	s.markDirty()
+	s.publishPerson(user)
 
 	for _, n := range s.numbersWrittenTo(user) {
 		s.queueIDChange(n, &before, user)

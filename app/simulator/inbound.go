@@ -128,6 +128,9 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 
 	n := s.world.Numbers[numberID]
 	user := s.world.People.ensure(phone, bsuid)
+	if user.Blocked {
+		return nil, invalid("from", "has blocked businesses: unblock first")
+	}
 	user.Name = firstOf(in.text("name"), user.Name)
 	user.Username = firstOf(in.text("username"), user.Username)
 
@@ -141,6 +144,7 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 		Number: numberID, Phone: user.Phone, BSUID: user.BSUID, Type: kind, Status: "delivered", At: now,
 	}
 
+	s.publishPerson(user)
 	wire := inboundWire(m, user, content)
 	var err error
 	if m.Request, err = marshal(wire); err != nil {

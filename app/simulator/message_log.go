@@ -31,10 +31,22 @@ type message struct {
 	Free     bool            `json:"free,omitempty"` // in the service window
 	Voice    bool            `json:"voice,omitempty"`
 	Priced   bool            `json:"priced,omitempty"` // pricing was reported after status sent
+
+	// components are those of the template as it was when the message was sent. After a
+	// restart those of the template as it is then are shown.
+	components []object
 }
 
 // party is the user's number, or the BSUID where there is no number.
 func (m *message) party() string { return firstOf(m.Phone, m.BSUID) }
+
+// belongsTo reports whether the message is one of the user with a number and an id.
+func (m *message) belongsTo(phone, bsuid string) bool {
+	if m.Phone != "" {
+		return m.Phone == phone
+	}
+	return m.BSUID == bsuid
+}
 
 // messageLog stores messages in order of arrival, up to a maximum.
 type messageLog struct {
@@ -87,6 +99,7 @@ func (l *messageLog) drop(matches func(*message) bool) {
 func (s *Server) storeMessage(m *message) {
 	s.messages.add(m)
 	s.journal.add(journalEntry{Message: m.snapshot()})
+	s.publishMessage(m)
 }
 
 // snapshot copies a message, so that it can be encoded without the lock.
@@ -99,6 +112,7 @@ func (m *message) snapshot() *message {
 func (s *Server) setStatus(m *message, status string) {
 	m.Status = status
 	s.journal.add(journalEntry{ID: m.ID, Status: status})
+	s.publishMessage(m)
 }
 
 // rfc3339 writes a time as the control surface does.

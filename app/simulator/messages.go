@@ -62,6 +62,9 @@ func (s *Server) markRead(c *call) (any, error) {
 	}
 
 	s.setStatus(m, "read")
+	if c.params.has("typing_indicator") {
+		s.publish("typing", func() any { return object{"person": displayed(m.Phone), "bsuid": m.BSUID, "phone_number_id": m.Number} })
+	}
 	return success{true}, nil
 }
 

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -46,10 +47,21 @@ type Options struct {
 	// fetch_links, to sends. Without it links cannot be fetched.
 	FetchClient *http.Client
 
+	// SetWindow, when set, is told by /_sim/contacts/{number}/window when a person is to
+	// have written last, so that the app opens or closes its 24-hour window too.
+	SetWindow func(context.Context, Window) error
+
 	// MaxMessages limits the stored messages; 200,000 when zero.
 	MaxMessages int
 	// Log receives what goes wrong in the background; nil discards it.
 	Log *slog.Logger
+}
+
+// Window says when a person last wrote to a business number.
+type Window struct {
+	PhoneNumberID string
+	Phone, BSUID  string // of the person; digits, empty while hidden
+	At            time.Time
 }
 
 // Credentials are what a client needs in order to talk to the simulator and

@@ -15,26 +15,47 @@ type person struct {
 	BSUID    string `json:"bsuid"`
 	Name     string `json:"name,omitempty"`
 	Username string `json:"username,omitempty"`
-	Stopped  bool   `json:"stopped,omitempty"` // wants no marketing
+	Stopped  bool   `json:"stopped,omitempty"`  // wants no marketing
+	Blocked  bool   `json:"blocked,omitempty"`  // takes nothing from businesses
+	Discreet bool   `json:"discreet,omitempty"` // sends no read receipts, and sees none
 	// Wrote is when the person last wrote to each business number.
 	Wrote map[string]int64 `json:"wrote,omitempty"`
+
+	// Since is when the person got this number and id, if others came before.
+	Since  int64            `json:"since,omitempty"`
+	Former []formerIdentity `json:"former,omitempty"`
 }
+
+// formerIdentity is a number and an id that a person had: what was written under them is
+// still on the person's phone.
+type formerIdentity struct {
+	Phone string `json:"phone,omitempty"`
+	BSUID string `json:"bsuid"`
+	Until int64  `json:"until"`
+}
+
+// maxFormer is how many former identities of a person are remembered.
+const maxFormer = 20
 
 // people holds the users, indexed by number and by id.
 type people struct {
 	all     []*person
 	byPhone map[string]*person
 	byBSUID map[string]*person
+	left    map[string]int64 // when the last owner of a number got another one
 }
 
 func newPeople() people {
-	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}}
+	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}, left: map[string]int64{}}
 }
 
 // add stores a person, also one that an earlier release has written.
 func (p *people) add(user *person) {
 	user.Phone = waID(user.Phone)
 	p.all = append(p.all, user)
+	for _, f := range user.Former {
+		p.left[f.Phone] = max(p.left[f.Phone], f.Until)
+	}
 	p.index(user)
 }
 
@@ -70,7 +91,8 @@ func (p *people) ensure(phone, bsuid string) *person {
 	}
 
 	if user == nil {
-		user = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone))}
+		// Who gets a number that somebody had before does not see what was written to that one.
+		user = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone)), Since: p.left[phone]}
 		p.add(user)
 		return user
 	}
@@ -82,12 +104,39 @@ func (p *people) ensure(phone, bsuid string) *person {
 	return user
 }
 
-// change gives a person another number or BSUID.
+// change gives a person another number or BSUID. Whoever had that number keeps only the id.
 func (p *people) change(user *person, phone, bsuid string) {
+	now := nowMS()
+	if other := p.byPhone[phone]; phone != "" && other != nil && other != user {
+		p.remember(other, now)
+		other.Phone = ""
+	}
+
+	p.remember(user, now)
 	delete(p.byPhone, user.Phone)
 	delete(p.byBSUID, user.BSUID)
 	user.Phone, user.BSUID = phone, bsuid
 	p.index(user)
+}
+
+// remember keeps the identity of a person that is about to get another.
+func (p *people) remember(user *person, now int64) {
+	user.Former = append(user.Former, formerIdentity{user.Phone, user.BSUID, now})
+	user.Former = user.Former[max(0, len(user.Former)-maxFormer):]
+	user.Since, p.left[user.Phone] = now, now
+}
+
+// owns reports whether a message was written by the person, or to it.
+func (user *person) owns(m *message) bool {
+	if m.belongsTo(user.Phone, user.BSUID) && m.At > user.Since {
+		return true
+	}
+	for _, f := range user.Former {
+		if m.belongsTo(f.Phone, f.BSUID) && m.At <= f.Until {
+			return true
+		}
+	}
+	return false
 }
 
 // setWrote records that a person wrote to a number, which opens the service

@@ -63,6 +63,10 @@ type Server struct {
 
 	listeners     atomic.Pointer[[]*listener]
 	listenersLock sync.Mutex
+
+	// These have locks of their own.
+	calls   callLog
+	streams streamHub
 }
 
 // New makes a simulator, with the state that its state file holds.
@@ -145,6 +149,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.serveGraph(w, r)
 	}
+}
+
+// Control serves /_sim and nothing else, to callers who were let in already: it adds the
+// token that the control surface demands.
+func (s *Server) Control() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Host = "localhost"
+		r.Header.Set("Authorization", "Bearer "+s.opt.ControlToken)
+		s.control.ServeHTTP(w, r)
+	})
 }
 
 // Close stops the background and saves the state. Callbacks that were not

@@ -121,6 +121,7 @@ func (s *Server) applySettings(settings Settings) {
 	s.settings = settings
 	s.limits = newLimits()
 	s.markDirty()
+	s.publish("settings", func() any { return settings })
 }
 
 // patchSettings changes the settings that a JSON object names, or none when it

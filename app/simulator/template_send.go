@@ -40,7 +40,7 @@ func checkTemplate(s *Server, c *call, d *draft) error {
 		return refuse(131062)
 	}
 
-	d.Category = strings.ToLower(t.Category)
+	d.Category, d.components = strings.ToLower(t.Category), t.Components
 	f := parameterCheck{s: s, d: d, named: t.Format == formatNamed}
 	return f.checkComponents(t.Components, in.list("components"))
 }

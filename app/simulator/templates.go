@@ -309,6 +309,7 @@ func (s *Server) review(t *template, status, reason string) {
 
 	s.queueAccountUpdate(t.Account, fieldTemplateStatus, value)
 	s.markDirty()
+	s.publish("template", func() any { return t.view() })
 	s.notify(func() Activity { return Activity{Kind: "template", MessageID: t.Name, Type: status} })
 }
 

@@ -120,10 +120,23 @@ func (s *Server) runEvent(e *event) {
 			s.review(t, s.settings.TemplateVerdict, "")
 		}
 	default:
-		if m := s.messages.byID[e.Message]; m != nil {
+		if m := s.messages.byID[e.Message]; m != nil && s.personReports(m, e.Status) {
 			s.reportStatus(m, e.Status, e.Code)
 		}
 	}
+}
+
+// personReports reports whether a status comes about with this person: a message of a
+// business that the person has blocked is not delivered, and some send no receipts.
+func (s *Server) personReports(m *message, status string) bool {
+	user := s.world.People.find(m.party())
+	switch {
+	case user == nil, status == "sent", status == "failed":
+		return true
+	case status == "delivered":
+		return !user.Blocked
+	}
+	return !user.Blocked && !user.Discreet
 }
 
 // schedule plans the statuses of an accepted message, after its link was

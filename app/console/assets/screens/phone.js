@@ -1,1 +1,34 @@
-export { default } from "./soon.js";
+/** The phone: the other side of a conversation in a sandbox, and the provider in between. */
+import { effect, el, when } from "../dom.js";
+import { heading } from "../parts/basics.js";
+import { empty } from "../parts/states.js";
+import { navigate } from "../router.js";
+import { device } from "./phone/device.js";
+import { personPicker } from "./phone/people.js";
+import { provider } from "./phone/provider.js";
+import { keyOf, nameOf, openSimulator } from "./phone/sim.js";
+
+const text = {
+  title: "Phone",
+  lead: "Be your own customer: what you write here reaches your server as from a real phone.",
+  noneTitle: "Nobody has a phone yet",
+  none: "Make a person, and write as they would.",
+};
+
+/** @type {import("../router.js").Build} */
+export default function phone({ params }) {
+  const state = openSimulator(params.id ?? "");
+  effect(() => {
+    const [first] = state.people();
+    if (!params.id && first) queueMicrotask(() => navigate("phone/" + keyOf(first), { replace: true }));
+  });
+
+  const body = el("div.phone-screen", null,
+    el("div.phone-side", null,
+      heading(text.title, { lead: text.lead }),
+      personPicker(state),
+      params.id ? device(state) : when(() => state.ready() && state.people().length === 0,
+        () => empty({ icon: "phone", title: text.noneTitle, body: el("p", null, text.none) }))),
+    provider(state));
+  return { title: () => (params.id ? text.title + " of " + nameOf(state.person()) : text.title), body };
+}

@@ -98,13 +98,6 @@ const screens = {
     body: "What was used of the plan, what fails and why, and which numbers and webhooks need a look.",
     command: "",
   },
-  phone: {
-    title: "Phone",
-    icon: "phone",
-    head: "The phone will be here",
-    body: "The other side of a conversation in this sandbox: write as somebody, and see what arrives.",
-    command: "confab trigger inbound",
-  },
 };
 
 /** @type {import("../router.js").Build} */

@@ -1,0 +1,187 @@
+/** A message on the phone, as the person's app shows it, with what the person can do about it. */
+import { el } from "../../dom.js";
+import { button, icon } from "../../parts/basics.js";
+import { menu } from "../../parts/menu.js";
+import { dialog } from "../../parts/dialog.js";
+import { fileURL } from "./sim.js";
+
+const text = {
+  reply: "Reply",
+  react: "React",
+  more: "More",
+  edit: "Edit",
+  remove: "Delete",
+  takeBack: "Take back",
+  deleted: "This message was deleted",
+  edited: "edited",
+  types: {
+    image: "Picture",
+    sticker: "Picture",
+    video: "Video",
+    audio: "Voice message",
+    document: "File",
+    location: "Location",
+    order: "Order",
+  },
+  unsupported: "This message cannot be shown here",
+  choose: "Choose",
+  ticks: { delivered: "delivered", read: "read" },
+  by: { person: "You reacted", business: "The business reacted" },
+};
+const elsewhere = { target: "_blank", rel: "noopener noreferrer" };
+const emojis = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
+
+/**
+ * @typedef {object} Deeds
+ * @property {(message: any) => void} reply
+ * @property {(message: any, emoji: string) => void} react
+ * @property {(message: any) => void} edit
+ * @property {(message: any) => void} remove
+ * @property {(message: any, content: any) => void} answer taps something of a card
+ * @property {(message: any) => void} locate
+ * @property {(id: string) => any} find another message
+ */
+
+/**
+ * bubble shows a message.
+ * @param {() => any} item
+ * @param {Deeds} deeds
+ */
+export function bubble(item, deeds) {
+  const own = item().direction === "inbound";
+  return el("article.bubble" + (own ? ".own" : ""), { "data-id": item().id },
+    () => quote(item(), deeds),
+    () => (item().deleted ? el("p.quiet", null, text.deleted) : content(item(), deeds)),
+    () => foot(item()),
+    () => item().reactions.length > 0 && el("p.reactions", null, item().reactions.map((/** @type {any} */ one) =>
+      el("span", { title: text.by[/** @type {keyof typeof text.by} */ (one.from)] }, one.emoji))),
+    actions(item, own, deeds));
+}
+
+/** summary is a message in a few words. @param {any} message @returns {string} */
+export function summary(message) {
+  const own = message[message.type] ?? {};
+  if (message.deleted) return text.deleted;
+  return own.body ?? message.card?.body ?? own.caption ?? own.filename ?? chosen(message) ?? label(message.type);
+}
+
+/** @param {any} message @param {Deeds} deeds */
+function quote(message, deeds) {
+  const about = message.context && deeds.find(message.context.id);
+  return about && el("p.quote", { dir: "auto" }, summary(about));
+}
+
+/** @param {any} message */
+function foot(message) {
+  const ticks = /** @type {keyof typeof text.ticks} */ (message.ticks);
+  const at = el("time", { datetime: message.created_at, title: message.created_at }, clock.format(Date.parse(message.created_at)));
+  return el("p.foot", null, message.edited && !message.deleted && text.edited + " ", at,
+    ticks && el("span.ticks." + ticks, null, icon("ticks"), el("span.unseen", null, " " + text.ticks[ticks])));
+}
+
+/** @param {() => any} item @param {boolean} own @param {Deeds} deeds */
+function actions(item, own, deeds) {
+  const small = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {() => void} */ run) =>
+    button(name, { icon: drawing, look: "bare", iconOnly: true, run });
+  const react = small(text.react, "smile", () => {});
+  menu(react, text.react, () => [
+    ...emojis.map((emoji) => ({ name: emoji, run: () => deeds.react(item(), emoji) })),
+    { name: text.takeBack, group: "", run: () => deeds.react(item(), "") },
+  ]);
+  const more = own && small(text.more, "dots", () => {});
+  if (more) {
+    menu(more, text.more, () => [
+      { name: text.edit, run: () => deeds.edit(item()) },
+      { name: text.remove, danger: true, run: () => deeds.remove(item()) },
+    ]);
+  }
+  return () => !item().deleted && el("div.bubble-actions", null, small(text.reply, "reply", () => deeds.reply(item())), react, more);
+}
+
+/** label names a type. @param {string} type */
+function label(type) {
+  return text.types[/** @type {keyof typeof text.types} */ (type)] ?? text.unsupported;
+}
+
+/** chosen is what somebody tapped. @param {any} message */
+function chosen(message) {
+  const of = message[message.type] ?? {};
+  return of.text ?? of.button_reply?.title ?? of.list_reply?.title ?? of.nfm_reply?.body ?? null;
+}
+
+/** @param {any} message @param {Deeds} deeds @returns {import("../../dom.js").Child} */
+function content(message, deeds) {
+  const { type } = message;
+  const of = message[type] ?? {};
+  if (message.card) return card(message, message.card, deeds);
+  if (["image", "sticker", "video", "audio", "document"].includes(type)) return [file(type, of), of.caption && words(of.caption)];
+  if (type === "location") {
+    return [words(of.name || label(type)), el("p.quiet", null, of.address && of.address + " · ", `${of.latitude}, ${of.longitude}`)];
+  }
+  if (type === "contacts") {
+    return of.map((/** @type {any} */ one) => [words(one.name?.formatted_name ?? ""), (one.phones ?? []).map((/** @type {any} */ phone) =>
+      el("p.quiet", null, phone.phone))]);
+  }
+  return words(of.body ?? chosen(message) ?? label(type));
+}
+
+/** @param {string} what */
+const words = (what) => el("p", { dir: "auto" }, what);
+
+/**
+ * file shows a file that the provider holds. One that was sent by link is not fetched.
+ * @param {string} type
+ * @param {any} of
+ */
+function file(type, of) {
+  const name = of.filename || label(type);
+  if (!of.id) return of.link && el("a.file", { href: of.link, ...elsewhere }, icon("clip"), of.filename || of.link);
+  const src = fileURL(of.id);
+  if (type === "image" || type === "sticker") return el("img", { src, alt: of.caption || name, loading: "lazy" });
+  if (type === "video" || type === "audio") return el(type, { src, controls: true, preload: "metadata", "aria-label": name });
+  return el("a.file", { href: src, download: name }, icon("clip"), el("span", { dir: "auto" }, name));
+}
+
+/** @param {any} message @param {any} of @param {Deeds} deeds @returns {import("../../dom.js").Child} */
+function card(message, of, deeds) {
+  const { header } = of;
+  return [
+    header && (header.type === "text" ? el("p.card-head", { dir: "auto" }, header.text) : header.file && file(header.type, header.file)),
+    of.body && words(of.body),
+    of.footer && el("p.quiet", { dir: "auto" }, of.footer),
+    (of.buttons ?? []).map((/** @type {any} */ one) => tap(message, one, deeds)),
+    of.list && button(of.list.button, { look: "bare", run: () => choose(message, of.list, deeds) }),
+    (of.cards ?? []).map((/** @type {any} */ one) => el("div.card-page", null, card(message, one, deeds))),
+  ];
+}
+
+/** tap is a button of a card. @param {any} message @param {any} one @param {Deeds} deeds */
+function tap(message, one, deeds) {
+  if (one.url) return el("a.button.bare", { href: one.url, title: one.url, ...elsewhere }, one.text);
+  const answers = {
+    reply: { type: "interactive", interactive: { type: "button_reply", button_reply: { id: one.id, title: one.text } } },
+    quick_reply: { type: "button", button: { payload: one.id, text: one.text } },
+    flow: { type: "interactive", interactive: { type: "nfm_reply", nfm_reply: { name: "flow", body: "Sent", response_json: "{}" } } },
+  };
+  const run = {
+    location: () => deeds.locate(message),
+    copy_code: () => navigator.clipboard?.writeText(one.id),
+  }[/** @type {string} */ (one.type)] ?? (() => deeds.answer(message, answers[/** @type {keyof typeof answers} */ (one.type)]));
+  return button(one.text, { look: "bare", run });
+}
+
+/** choose opens the rows of a list. @param {any} message @param {any} of @param {Deeds} deeds */
+function choose(message, of, deeds) {
+  dialog(of.button || text.choose, (close) => of.sections.map((/** @type {any} */ section) => el("div.rows", null,
+    section.title && el("h3", { dir: "auto" }, section.title),
+    (section.rows ?? []).map((/** @type {any} */ row) => {
+      const run = () => {
+        close();
+        deeds.answer(message, { type: "interactive", interactive: { type: "list_reply", list_reply: row } });
+      };
+      const id = row.description && "row-" + row.id;
+      return el("button.row", { type: "button", onclick: run, "aria-describedby": id }, row.title,
+        id && el("small", { id, "aria-hidden": "true" }, row.description));
+    }))));
+}

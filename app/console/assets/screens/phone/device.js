@@ -1,0 +1,266 @@
+/** The phone of a person: the chat with the business, and a composer with all that a person can send. */
+import { computed, effect, el, list, signal, when } from "../../dom.js";
+import { APIError, get } from "../../api.js";
+import { button, face, icon } from "../../parts/basics.js";
+import { dialog } from "../../parts/dialog.js";
+import { form } from "../../parts/form.js";
+import { menu } from "../../parts/menu.js";
+import { toastError } from "../../parts/notices.js";
+import { link } from "../../router.js";
+import { bubble, summary } from "./bubble.js";
+import { editPerson } from "./people.js";
+import { act, keyOf, nameOf, sim } from "./sim.js";
+
+const text = {
+  phoneOf: (/** @type {string} */ name) => "Phone of " + name,
+  chat: (/** @type {string} */ name) => "Chat of " + name,
+  writeAs: (/** @type {string} */ name) => "Write as " + name,
+  sendAs: (/** @type {string} */ name) => "Send as " + name,
+  business: "business account",
+  typing: "typing…",
+  attach: "Attach",
+  file: "Picture or file…",
+  voice: "Voice note…",
+  place: "Location…",
+  contact: "Contact card…",
+  options: "Options of the person",
+  edit: "Name and number…",
+  read: "Mark as read",
+  receipts: "Sends read receipts",
+  block: "Block this business",
+  unblock: "Unblock this business",
+  blocked: "You blocked this business. It can send you nothing until you unblock it.",
+  nothing: "Nothing was said yet. Write something: your server gets it as from a real phone.",
+  inbox: "Open in the inbox",
+  reply: "Reply to",
+  editing: "Edit",
+  cancel: "Cancel",
+  send: "Send",
+  latitude: "Latitude",
+  longitude: "Longitude",
+  placeName: "Name of the place",
+  name: "Name",
+  number: "Number",
+  tooLarge: "The file has more than 16 MB, which no phone sends.",
+};
+const mostBytes = 16 << 20;
+
+/**
+ * device draws the phone.
+ * @param {import("./sim.js").Sim} state
+ */
+export function device(state) {
+  const { person, business, messages, typing } = state;
+  const name = computed(() => nameOf(person()));
+  const about = signal(/** @type {{ message: any, edits: boolean } | null} */ (null));
+  const draft = signal("");
+  const busy = signal(false);
+
+  /** @param {any} content @param {any} [context] the message that it answers */
+  const send = (content, context) => act("POST", "inbound", {
+    phone_number_id: business()?.phone_number_id,
+    from: person().phone_number ?? undefined,
+    bsuid: person().phone_number ? undefined : person().bsuid,
+    context: context ? { message_id: context.id } : undefined,
+    ...content,
+  });
+  const change = (/** @type {any} */ message, /** @type {string} */ verb, /** @type {any} */ body) =>
+    act("POST", `messages/${encodeURIComponent(message.id)}/${verb}`, body);
+
+  /** @type {HTMLTextAreaElement} */
+  let box;
+  /** @param {any} message @param {boolean} edits */
+  const begin = (message, edits) => {
+    about.set({ message, edits });
+    if (edits) draft.set(summary(message));
+    box.focus();
+  };
+  /** @type {import("./bubble.js").Deeds} */
+  const deeds = {
+    reply: (message) => begin(message, false),
+    edit: (message) => begin(message, true),
+    react: (message, emoji) => send({ type: "reaction", reaction: { message_id: message.id, emoji } }),
+    remove: (message) => change(message, "revoke", {}),
+    answer: (message, content) => send(content, message),
+    locate: (message) => place((content) => send(content, message)),
+    find: (id) => messages().find((one) => one.id === id),
+  };
+
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const body = draft().trim();
+    if (!body || busy()) return;
+    busy.set(true);
+    const target = about();
+    const done = await (target?.edits
+      ? change(target.message, "edit", { text: body })
+      : send({ type: "text", text: { body } }, target?.message));
+    busy.set(false);
+    if (!done) return; // the text stays
+    draft.set("");
+    about.set(null);
+  };
+
+  const files = el("input", { type: "file", hidden: true, tabindex: "-1", "aria-hidden": "true", onchange: attachFile });
+  let voice = false;
+  async function attachFile() {
+    const chosen = files.files[0];
+    files.value = "";
+    if (chosen) await sendFile(chosen, voice, about()?.message, send);
+  }
+  const pick = (/** @type {boolean} */ asVoice) => {
+    voice = asVoice;
+    files.accept = asVoice ? ".ogg,.opus,.mp3,.m4a,.aac,.amr,.wav" : "";
+    files.click();
+  };
+  const attach = button(text.attach, { icon: "clip", look: "bare", iconOnly: true });
+  menu(attach, text.attach, () => [
+    { name: text.file, run: () => pick(false) },
+    { name: text.voice, run: () => pick(true) },
+    { name: text.place, run: () => place(send) },
+    { name: text.contact, run: () => contact(send) },
+  ]);
+
+  const onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+    if (event.key === "Escape") about.set(null);
+  };
+  const composer = el("form.phone-compose", { onsubmit: submit },
+    when(about, () => el("p.about", null,
+      el("span", { dir: "auto" }, (about()?.edits ? text.editing : text.reply) + ": " + summary(about()?.message)),
+      button(text.cancel, { icon: "close", look: "bare", iconOnly: true, run: () => about.set(null) }))),
+    when(() => person().blocked, () => el("p.about", null, text.blocked)),
+    attach, files,
+    el("textarea", {
+      ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node),
+      rows: "1",
+      dir: "auto",
+      maxlength: "4096",
+      "aria-label": () => text.writeAs(name()),
+      placeholder: () => text.writeAs(name()),
+      value: () => draft(),
+      oninput: (/** @type {any} */ event) => draft.set(event.target.value),
+      onkeydown,
+    }),
+    el("button.button.primary.round", { type: "submit", "aria-disabled": () => busy(), title: () => text.sendAs(name()) },
+      icon("send"), el("span.unseen", null, () => text.sendAs(name()))));
+
+  return el("section.phone", { "aria-label": () => text.phoneOf(name()) },
+    head(state, typing),
+    chat(state, name, deeds),
+    composer);
+}
+
+/** head names the business, and has what the person can set. @param {import("./sim.js").Sim} state @param {() => boolean} typing */
+function head(state, typing) {
+  const { person, business } = state;
+  const title = () => business()?.verified_name ?? business()?.display_phone_number ?? "";
+  const options = button(text.options, { icon: "dots", look: "bare", iconOnly: true });
+  const path = () => "people/" + encodeURIComponent(keyOf(person()));
+  menu(options, text.options, () => [
+    { name: text.edit, run: () => editPerson(person()) },
+    { name: text.read, run: () => act("POST", path() + "/read", { phone_number_id: business()?.phone_number_id }) },
+    { name: text.receipts, checked: person().read_receipts, run: () => patch({ read_receipts: !person().read_receipts }) },
+    { name: person().blocked ? text.unblock : text.block, run: () => patch({ blocked: !person().blocked }) },
+  ]);
+  /** @param {any} body */
+  const patch = (body) => act("POST", "people", { phone_number: person().phone_number, bsuid: person().bsuid || undefined, ...body });
+  return el("header.phone-head", null, () => face(title()),
+    el("p", null, el("b", { dir: "auto" }, title), el("small", { role: "status" }, () => (typing() ? text.typing : text.business))),
+    inboxLink(state), options);
+}
+
+/** inboxLink leads to the conversation, where there is a console and it knows the person. @param {import("./sim.js").Sim} state */
+function inboxLink({ person, business, messages }) {
+  const id = signal("");
+  const known = computed(() => messages().length > 0 && document.getElementById("side") !== null);
+  effect(() => {
+    const of = business()?.phone_number_id;
+    const phone = person().phone_number;
+    if (known() && of && phone) find(`v1/${of}/`, phone).then(id.set, () => {});
+  });
+  return when(id, () => el("a.button.bare.round", { href: link("inbox/" + id()), title: text.inbox },
+    icon("inbox"), el("span.unseen", null, text.inbox)));
+}
+
+/** find finds the conversation with a number. @param {string} base @param {string} phone @returns {Promise<string>} */
+async function find(base, phone) {
+  const [who] = await get(base + "contacts", { query: { phone_number: phone } });
+  const [conversation] = who ? await get(base + "conversations", { query: { contact_id: who.id } }) : [];
+  return conversation?.id ?? "";
+}
+
+/**
+ * chat shows the messages. It stays at the newest unless somebody scrolled up.
+ * @param {import("./sim.js").Sim} state
+ * @param {() => string} name
+ * @param {import("./bubble.js").Deeds} deeds
+ */
+function chat({ messages, ready }, name, deeds) {
+  const log = el("div.phone-log", { role: "log", tabindex: "0", "aria-label": () => text.chat(name()) },
+    () => ready() && messages().length === 0 && el("p.quiet", null, text.nothing),
+    list(messages, (one) => one.id, (one) => bubble(one, deeds)));
+  let following = true;
+  log.addEventListener("scroll", () => (following = log.scrollTop + log.clientHeight > log.scrollHeight - 40), { passive: true });
+  const down = () => {
+    if (following) log.scrollTop = log.scrollHeight;
+  };
+  log.addEventListener("load", down, true); // pictures grow
+  effect(() => {
+    messages();
+    requestAnimationFrame(down);
+  });
+  return log;
+}
+
+/**
+ * sendFile sends a file as what it is.
+ * @param {File} file
+ * @param {boolean} voice
+ * @param {any} context
+ * @param {(content: any, context?: any) => Promise<boolean>} send
+ */
+async function sendFile(file, voice, context, send) {
+  if (file.size > mostBytes) return toastError(new APIError(text.tooLarge));
+  const family = file.type.split("/")[0];
+  const type = voice ? "audio" : ["image", "video", "audio"].includes(family) ? family : "document";
+  const data = await new Promise((resolve) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).split(",")[1] ?? "");
+    reader.readAsDataURL(file);
+  });
+  const more = type === "audio" ? { voice } : type === "document" ? { filename: file.name } : {};
+  await send({ type, [type]: { data, mime_type: file.type || undefined, ...more } }, context);
+}
+
+/** place asks for a location to share. @param {(content: any) => Promise<boolean>} send */
+function place(send) {
+  dialog(text.place, (close) => form({
+    fields: [
+      { name: "latitude", label: text.latitude, value: "52.5163", required: true, props: { inputmode: "decimal" } },
+      { name: "longitude", label: text.longitude, value: "13.3777", required: true, props: { inputmode: "decimal" } },
+      { name: "name", label: text.placeName, optional: true },
+    ],
+    submit: text.send,
+    send: ({ latitude, longitude, name }) => send({ type: "location", location: { latitude, longitude, name: name || undefined } }),
+    done: () => close(),
+    cancel: close,
+  }));
+}
+
+/** contact asks for a card to share. @param {(content: any) => Promise<boolean>} send */
+function contact(send) {
+  dialog(text.contact, (close) => form({
+    fields: [
+      { name: "name", label: text.name, value: "Bo Lind", required: true },
+      { name: "phone", label: text.number, value: "+1 555 000 2222", required: true, type: "tel" },
+    ],
+    submit: text.send,
+    send: ({ name, phone }) => send({
+      type: "contacts",
+      contacts: [{ name: { formatted_name: name, first_name: name }, phones: [{ phone, type: "CELL" }] }],
+    }),
+    done: () => close(),
+    cancel: close,
+  }));
+}

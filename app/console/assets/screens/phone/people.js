@@ -1,0 +1,69 @@
+/** The people of the sandbox: who is there, and a dialog to make and change them. */
+import { el } from "../../dom.js";
+import { button } from "../../parts/basics.js";
+import { dialog } from "../../parts/dialog.js";
+import { form } from "../../parts/form.js";
+import { navigate } from "../../router.js";
+import { keyOf, nameOf, select, sim } from "./sim.js";
+
+const text = {
+  person: "Person",
+  newPerson: "New person",
+  edit: "Name and number",
+  name: "Name",
+  number: "Number",
+  numberHint: "Made up when empty.",
+  moveHint: "A new number brings a new user id, and your server is told of both.",
+  username: "Username",
+  create: "Create",
+  save: "Save",
+};
+
+/**
+ * personPicker chooses whose phone is shown.
+ * @param {import("./sim.js").Sim} state
+ */
+export function personPicker({ people, person }) {
+  const shown = () => (people().includes(person()) ? people() : [person(), ...people()]);
+  const options = () => shown().map((one) => [keyOf(one), nameOf(one)]);
+  return el("div.people", null,
+    select(options, () => keyOf(person()), (key) => navigate("phone/" + key), text.person),
+    button(text.newPerson, { icon: "plus", run: () => editPerson(null) }));
+}
+
+/**
+ * editPerson makes a person, or changes one.
+ * @param {import("./sim.js").Person | null} person
+ */
+export function editPerson(person) {
+  const props = { autocomplete: "off", maxlength: 200 };
+  return dialog(person ? text.edit : text.newPerson, (close) => form({
+    fields: [
+      { name: "name", label: text.name, value: person?.name ?? "", props },
+      { name: "phone_number", label: text.number, value: person?.phone_number ?? "", type: "tel", props,
+        optional: !person, hint: person ? text.moveHint : text.numberHint },
+      { name: "username", label: text.username, value: person?.username ?? "", optional: true, props },
+    ],
+    submit: person ? text.save : text.create,
+    send: (values) => save(person, values),
+    done: (saved) => {
+      close();
+      navigate("phone/" + keyOf(saved), { replace: person !== null });
+    },
+    cancel: close,
+  }));
+}
+
+/**
+ * @param {import("./sim.js").Person | null} person
+ * @param {Record<string, string>} values
+ * @returns {Promise<import("./sim.js").Person>}
+ */
+async function save(person, { name, phone_number: phone, username }) {
+  let moved = null;
+  if (person && phone && phone !== person.phone_number) {
+    moved = await sim("POST", `contacts/${encodeURIComponent(keyOf(person))}/identity`, { phone_number: phone });
+  }
+  const at = moved ?? person ?? { phone_number: phone || undefined };
+  return sim("POST", "people", { phone_number: at.phone_number || undefined, bsuid: at.bsuid || undefined, name, username });
+}

@@ -1,0 +1,96 @@
+package console
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"confab/app/api"
+	"confab/storage"
+)
+
+// simulatorPrefix is where the console of a sandbox reaches /_sim.
+const simulatorPrefix = api.ConsolePath + "/sim/"
+
+// maxSimulatorBody is how much may be posted: a file of 16 MiB as base64, and some more.
+const maxSimulatorBody = 24 << 20
+
+// simulatorPath is the escaped path below /_sim/ that a request of a sandbox asks for. A
+// path that could lead elsewhere is none: the API says that nothing is there.
+func (c *Console) simulatorPath(r *http.Request) (path string, ok bool) {
+	path, ok = strings.CutPrefix(r.URL.EscapedPath(), simulatorPrefix)
+	if c.Simulator == nil || !ok {
+		return "", false
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if plain, err := url.PathUnescape(segment); err != nil || plain == "" || plain == "." || plain == ".." {
+			return "", false
+		}
+	}
+	return path, true
+}
+
+// checkSimulatorUser refuses who may not play the provider: all but the admins of the
+// organization whose sandbox it is.
+func (c *Console) checkSimulatorUser(ctx context.Context, who storage.SignedIn) error {
+	var you storage.User
+	err := c.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		you, err = rx.UserByID(c.SandboxUser())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	if who.User.Role != storage.RoleAdmin || who.User.OrganizationID != you.OrganizationID {
+		return &api.Error{Code: api.PermissionDenied, Message: "Only admins of the sandbox can play the provider."}
+	}
+	return nil
+}
+
+// serveSimulator passes a request on to the played provider. What the browser says of
+// itself is left out: it was checked here, and the provider must not take it for its own.
+func (c *Console) serveSimulator(w http.ResponseWriter, r *http.Request, who api.Visitor, path string) {
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	go c.endWithSession(ctx, cancel, who)
+
+	inner := r.Clone(ctx)
+	inner.URL = &url.URL{Path: "/_sim/" + path, RawQuery: r.URL.RawQuery}
+	if plain, err := url.PathUnescape(path); err == nil {
+		inner.URL.Path, inner.URL.RawPath = "/_sim/"+plain, "/_sim/"+path
+	}
+	inner.RequestURI = inner.URL.RequestURI()
+
+	for _, name := range []string{"Cookie", "Authorization", "Origin", "Referer", "Sec-Fetch-Site"} {
+		inner.Header.Del(name)
+	}
+	inner.Body = http.MaxBytesReader(w, r.Body, maxSimulatorBody)
+	c.Simulator.ServeHTTP(w, inner)
+}
+
+// sessionInterval is how often the session of an open stream is looked up.
+const sessionInterval = time.Second
+
+// endWithSession ends a request when the person has signed out, or may no longer do this.
+// What cannot be found out for the moment ends nothing.
+func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, who api.Visitor) {
+	ticks := time.NewTicker(sessionInterval)
+	defer ticks.Stop()
+
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+
+		now, err := who.Find(ctx)
+		if isNoSession(err) || err == nil && now.User.Role != storage.RoleAdmin {
+			end()
+			return
+		}
+	}
+}

@@ -1,0 +1,314 @@
+package simulator
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+)
+
+const (
+	maxPeople     = 100_000
+	maxPeopleList = 1000
+	maxPersonName = 200
+)
+
+// personView is a person as the control surface shows it.
+type personView struct {
+	PhoneNumber  any               `json:"phone_number"` // null while hidden behind a username
+	BSUID        string            `json:"bsuid"`
+	Name         *string           `json:"name"`
+	Username     *string           `json:"username"`
+	Blocked      bool              `json:"blocked"`
+	ReadReceipts bool              `json:"read_receipts"`
+	Marketing    string            `json:"marketing"` // resume or stop
+	Windows      map[string]string `json:"windows"`   // phone_number_id → when its open 24-hour window closes
+}
+
+func (user *person) view() personView {
+	v := personView{
+		PhoneNumber: displayed(user.Phone), BSUID: user.BSUID, Blocked: user.Blocked,
+		ReadReceipts: !user.Discreet, Marketing: "resume", Windows: map[string]string{},
+	}
+	if user.Name != "" {
+		v.Name = &user.Name
+	}
+	if user.Username != "" {
+		v.Username = &user.Username
+	}
+	if user.Stopped {
+		v.Marketing = "stop"
+	}
+
+	now := nowMS()
+	for number, at := range user.Wrote {
+		if user.windowOpen(number, now) {
+			v.Windows[number] = rfc3339(at + serviceWindow.Milliseconds())
+		}
+	}
+	return v
+}
+
+// publishPerson tells the stream of a person that was made or changed.
+func (s *Server) publishPerson(user *person) {
+	s.publish("person", func() any { return user.view() })
+}
+
+// listLimit reads the parameter limit.
+func (c *controlCall) listLimit(usual, most int) (int, error) {
+	given := c.r.URL.Query().Get("limit")
+	if given == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 1 || n > most {
+		return 0, invalid("limit", fmt.Sprintf("must be a number from 1 to %d", most))
+	}
+	return n, nil
+}
+
+// controlPeople handles GET /_sim/people: the people who were made last, in that order.
+func (s *Server) controlPeople(c *controlCall) (any, error) {
+	limit, err := c.listLimit(maxPeopleList, maxPeopleList)
+	if err != nil {
+		return nil, err
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.world.People.all
+	views := []personView{}
+	for _, user := range all[max(0, len(all)-limit):] {
+		views = append(views, user.view())
+	}
+	return object{"data": views}, nil
+}
+
+// controlAddPerson handles POST /_sim/people. A number or an id that somebody has already
+// is that person, as for a message; without either a number is made up.
+func (s *Server) controlAddPerson(c *controlCall) (any, error) {
+	phone, bsuid := firstOf(c.in.text("phone_number"), c.in.text("number")), c.in.text("bsuid")
+	switch {
+	case phone != "" && !validPhone(phone):
+		return nil, invalid("phone_number", "is no phone number")
+	case bsuid != "" && !bsuidPattern.MatchString(bsuid):
+		return nil, invalid("bsuid", "is no business-scoped user id")
+	}
+	if err := checkPerson(c.in); err != nil {
+		return nil, err
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.world.People.all) >= maxPeople {
+		return nil, &controlError{http.StatusConflict, fmt.Sprintf("There are %d people, which is the most.", maxPeople), ""}
+	}
+	if phone == "" && bsuid == "" {
+		phone = s.world.People.newNumber()
+	}
+
+	user := s.world.People.ensure(waID(phone), bsuid)
+	s.applyPerson(user, c.in)
+	return user.view(), nil
+}
+
+// newNumber makes up a number that nobody has.
+func (p *people) newNumber() string {
+	for {
+		// 555 numbers belong to nobody.
+		if n := "1555" + randomDigits(7); p.byPhone[n] == nil {
+			return n
+		}
+	}
+}
+
+// What can be changed of a person.
+var (
+	personTexts = []string{"name", "username"}
+	personFlags = []string{"blocked", "read_receipts"}
+)
+
+// controlPatchPerson handles PATCH /_sim/people/{number}. null clears a name.
+func (s *Server) controlPatchPerson(c *controlCall) (any, error) {
+	if err := checkPerson(c.in); err != nil {
+		return nil, err
+	}
+	named := func(key string) bool { _, given := c.in[key]; return given }
+	if !slices.ContainsFunc(slices.Concat(personTexts, personFlags), named) {
+		return nil, &controlError{http.StatusBadRequest, "The body names none of name, username, blocked and read_receipts.", ""}
+	}
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	user := s.world.People.find(c.key())
+	if user == nil {
+		return nil, notFound("There is no person " + c.key() + ".")
+	}
+	s.applyPerson(user, c.in)
+	return user.view(), nil
+}
+
+// checkPerson refuses fields that a person cannot have.
+func checkPerson(in object) error {
+	for _, key := range personTexts {
+		if in.has(key) && !in.isText(key) {
+			return invalid(key, "must be a text")
+		}
+	}
+	for _, key := range personFlags {
+		if _, isBoolean := in[key].(bool); in.has(key) && !isBoolean {
+			return invalid(key, "must be true or false")
+		}
+	}
+
+	switch name := in.text("username"); {
+	case chars(in.text("name")) > maxPersonName:
+		return invalid("name", fmt.Sprintf("has at most %d characters", maxPersonName))
+	case name != "" && !validUsername(name):
+		return invalid("username", "has 3 to 35 letters, digits, dots and underscores")
+	}
+	return nil
+}
+
+// applyPerson changes what a body names.
+func (s *Server) applyPerson(user *person, in object) {
+	if _, given := in["name"]; given {
+		user.Name = in.text("name")
+	}
+	if _, given := in["username"]; given {
+		user.Username = in.text("username")
+	}
+	if in.has("blocked") {
+		user.Blocked = in.boolean("blocked")
+	}
+	if in.has("read_receipts") {
+		user.Discreet = !in.boolean("read_receipts")
+	}
+
+	s.markDirty()
+	s.publishPerson(user)
+}
+
+// findOwner finds the person of the path as a copy. A number that nobody has used yet is
+// that of a phone with what was sent to it.
+func (s *Server) findOwner(party string) (*person, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if user := s.world.People.find(party); user != nil {
+		copied := *user
+		copied.Former = slices.Clone(user.Former)
+		return &copied, nil
+	}
+
+	switch {
+	case bsuidPattern.MatchString(party):
+		return &person{BSUID: party}, nil
+	case validPhone(party):
+		return &person{Phone: waID(party), BSUID: bsuidFor(waID(party)), Since: s.world.People.left[waID(party)]}, nil
+	}
+	return nil, notFound("There is no person " + party + ".")
+}
+
+// controlPhone handles GET /_sim/people/{number}/messages: what that phone shows, oldest
+// first.
+func (s *Server) controlPhone(c *controlCall) (any, error) {
+	limit, err := c.listLimit(shownByDefault, shownAtMost)
+	if err != nil {
+		return nil, err
+	}
+	user, err := s.findOwner(c.key())
+	if err != nil {
+		return nil, err
+	}
+	return object{"data": showMessages(user, s.phoneMessages(user, c.r.URL.Query().Get("phone_number_id"), limit))}, nil
+}
+
+// controlReadAll handles POST /_sim/people/{number}/read: the person opens the chat, and
+// reads what arrived. Without receipts nobody is told.
+func (s *Server) controlReadAll(c *controlCall) (any, error) {
+	user, err := s.findOwner(c.key())
+	if err != nil {
+		return nil, err
+	}
+
+	read := 0
+	for _, shown := range s.phoneMessages(user, c.in.text("phone_number_id"), shownAtMost) {
+		if shown.Dir != outbound || shown.Status != "delivered" || shown.Type == "reaction" || user.Discreet {
+			continue
+		}
+		s.mu.Lock()
+		if m := s.messages.byID[shown.ID]; m != nil && m.Status == "delivered" {
+			s.reportStatus(m, "read", 0)
+			read++
+		}
+		s.mu.Unlock()
+	}
+	return object{"read": read}, nil
+}
+
+// controlWindow handles POST /_sim/contacts/{number}/window: it opens or closes the
+// 24-hour window of a person, for one business number or for all, here and, in a sandbox,
+// in the server.
+func (s *Server) controlWindow(c *controlCall) (any, error) {
+	open, isBoolean := c.in["open"].(bool)
+	switch {
+	case !c.in.has("open"):
+		return nil, missing("open")
+	case !isBoolean:
+		return nil, invalid("open", "must be true or false")
+	}
+
+	now := time.Now()
+	at := now
+	if !open {
+		at = now.Add(-serviceWindow)
+	}
+	user, numbers, err := s.setWindow(c.key(), c.in.text("phone_number_id"), at.UnixMilli(), open)
+	if err != nil {
+		return nil, err
+	}
+
+	// The server's side is not ours, and may take its time.
+	for _, number := range numbers {
+		if s.opt.SetWindow == nil {
+			break
+		}
+		if err := s.opt.SetWindow(c.r.Context(), Window{PhoneNumberID: number, Phone: user.Phone, BSUID: user.BSUID, At: at}); err != nil {
+			return nil, err
+		}
+	}
+	return user.view(), nil
+}
+
+// setWindow sets when a person last wrote, and returns the person and the numbers concerned.
+func (s *Server) setWindow(party, numberID string, at int64, open bool) (*person, []string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if numberID != "" && s.world.Numbers[numberID] == nil {
+		return nil, nil, notFound("There is no number " + numberID + ".")
+	}
+	user, err := s.personFor(party)
+	if err != nil {
+		return nil, nil, err
+	}
+
+	var numbers []string
+	for _, n := range s.world.numbersOf("") {
+		if numberID != "" && n.ID != numberID || !open && !user.windowOpen(n.ID, nowMS()) && user.Wrote[n.ID] == 0 {
+			continue
+		}
+		user.setWrote(n.ID, 0)
+		user.Wrote[n.ID] = at
+		numbers = append(numbers, n.ID)
+	}
+
+	s.markDirty()
+	s.publishPerson(user)
+	copied := *user
+	copied.Wrote = map[string]int64{}
+	for number, wrote := range user.Wrote {
+		copied.Wrote[number] = wrote
+	}
+	return &copied, numbers, nil
+}
