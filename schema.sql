@@ -390,6 +390,20 @@ CREATE TABLE message_statuses (
     PRIMARY KEY (message, status)
 ) STRICT, WITHOUT ROWID;
 
+-- Tries to hand a message to the provider that failed, with the answer. One that succeeded
+-- writes none: its event tells when.
+CREATE TABLE message_tries (
+    message     INTEGER NOT NULL REFERENCES messages (number) ON DELETE CASCADE,
+    try         INTEGER NOT NULL,                           -- 1 is the first
+    began_at    INTEGER NOT NULL,
+    duration_ms INTEGER NOT NULL,
+    http_status INTEGER,                                    -- NULL: there was no answer
+    code        INTEGER,                                    -- the provider's
+    reason      TEXT    NOT NULL,
+    answer      TEXT,                                       -- its body, without secrets and not all of a long one
+    PRIMARY KEY (message, try)
+) STRICT, WITHOUT ROWID;
+
 -- Callbacks that arrived before their message: statuses, edits and deletions. They are
 -- applied when it arrives, and deleted after a day.
 CREATE TABLE parked_statuses (
@@ -615,3 +629,5 @@ CREATE TABLE api_log (
     made_id         TEXT                                    -- of what it made
 ) STRICT;
 CREATE INDEX api_log_by_age ON api_log (created_at, id);
+CREATE INDEX api_log_of_organization ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL;
+CREATE INDEX api_log_refused ON api_log (organization_id, created_at, request_id) WHERE organization_id IS NOT NULL AND status >= 400; -- few, and looked for

@@ -26,6 +26,7 @@ const belongings = `
 		VALUES ('msg_'||?2, ?1, 'cnv_'||?2, 'ctc_'||?2, 'outbound', 'text', 'queued', 'api', '{}', 1, 1);
 	INSERT INTO message_edits (message, version, content, edited_at, provider_id) SELECT number, 1, '{}', 1, 'w' FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO message_statuses SELECT number, 'warning', 1 FROM messages WHERE id = 'msg_'||?2;
+	INSERT INTO message_tries (message, try, began_at, duration_ms, reason) SELECT number, 1, 1, 1, 'no' FROM messages WHERE id = 'msg_'||?2;
 	INSERT INTO parked_statuses VALUES (?1, 'wamid.'||?2, 'read', '{}', ?3);
 	INSERT INTO raw_callbacks (account_id, field, reason, payload, created_at) VALUES (?1, 'messages', 'not handled', CAST('{}' AS BLOB), ?3);
 	INSERT INTO raw_callbacks (phone_number_id, field, reason, payload, created_at) VALUES (?2, 'messages', 'unknown number', CAST('{}' AS BLOB), ?3);

@@ -208,7 +208,7 @@ func (w *Workers) prepareFailed(ctx context.Context, job storage.Job, out outgoi
 	if class := provider.ClassOf(err); !class.Transient && class.Code == errorcode.UpstreamError {
 		f := messaging.FailureOf(err)
 		f.Code = errorcode.MediaUploadFailed
-		return failMessage(out, f), nil
+		return failTry(out, failedTry(out, err), f), nil
 	}
 	return w.sendOutcome(job, out, provider.Sent{}, err)
 }

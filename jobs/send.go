@@ -66,6 +66,7 @@ type outgoing struct {
 	deletions int64 // DB.Deletions before the message was read
 	sender    storage.Sender
 	token     provider.Token
+	began     time.Time // this try at the provider
 }
 
 // send hands a queued message to the provider.
@@ -110,6 +111,7 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, err
 	}
 
+	out.began = time.Now()
 	content, err := w.prepareMedia(ctx, job, out, args.Content)
 	if err != nil {
 		return w.prepareFailed(ctx, job, out, err)
@@ -298,7 +300,8 @@ func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent,
 		}, nil
 	}
 
-	tried := func(tx *storage.Tx) error { return markTried(tx, job, out.message, err) }
+	failed := failedTry(out, err)
+	tried := func(tx *storage.Tx) error { return markTried(tx, job, out.message, failed, err) }
 	class := provider.ClassOf(err)
 	retries := len(w.SendRetries)
 	if class.Retries > 0 {
@@ -314,7 +317,7 @@ func (w *Workers) sendOutcome(job storage.Job, out outgoing, sent provider.Sent,
 	if class.Transient && provider.OutcomeOf(err) == provider.Unknown {
 		return tried, queue.RetryAfter(w.ReconcileWindow, err)
 	}
-	return failMessage(out, messaging.FailureOf(err)), nil
+	return failTry(out, failed, messaging.FailureOf(err)), nil
 }
 
 // failMessage is what marks a message as failed that the provider did not accept.
@@ -343,7 +346,11 @@ func giveUpMessage(about storage.AboutMessage, why string) queue.Commit {
 }
 
 // markTried records a failed try that is followed by another one.
-func markTried(tx *storage.Tx, job storage.Job, m storage.Message, failed error) error {
+func markTried(tx *storage.Tx, job storage.Job, m storage.Message, try storage.MessageTry, failed error) error {
+	if err := tx.InsertMessageTry(m, try); err != nil {
+		return err
+	}
+
 	if provider.EffectOf(failed) == provider.Cooldown {
 		if err := tx.SetCooldown(m.AccountID, tx.Now.Add(messaging.MaxCooldown)); err != nil {
 			return err

@@ -1,6 +1,9 @@
 package storage
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // APICall is one line of the API log.
 type APICall struct {
@@ -74,6 +77,98 @@ func (rx *Rx) LastAPICall() (int64, error) {
 	var id int64
 	err := rx.get(&id, `SELECT coalesce(max(id), 0) FROM api_log`)
 	return id, err
+}
+
+// CallFilter narrows an organization's list of calls. Zero fields choose everything; both
+// times are strict.
+type CallFilter struct {
+	Method        string
+	Path          string // part of it
+	KeyID         string
+	UserID        string
+	ErrorCode     string
+	MinStatus     int
+	MaxStatus     int
+	CreatedAfter  Time
+	CreatedBefore Time
+}
+
+// LoggedCall is a call with the names of who made it.
+type LoggedCall struct {
+	APICall
+	KeyLabel *string `db:"key_label"`
+	KeyLast4 *string `db:"key_last4"`
+	UserName *string `db:"user_name"`
+}
+
+const (
+	loggedCallColumns = callColumns + `, k.label AS key_label, k.last4 AS key_last4, u.name AS user_name`
+	loggedCallJoins   = `LEFT JOIN organizations o ON o.id = l.organization_id
+		LEFT JOIN api_keys k ON k.id = l.key_id LEFT JOIN users u ON u.id = l.user_id`
+	// callScanTime is how long a page of calls is looked for. Most of the log is looked
+	// through by somebody who waits, so each page comes soon, and tells how far it came.
+	callScanTime = 120 * time.Millisecond
+)
+
+// LoggedCalls lists the calls of an organization, newest first, and tells how far it came:
+// to Last, unless the page was full or its time was up before.
+func (rx *Rx) LoggedCalls(organization int64, f CallFilter, after After, limit int) ([]LoggedCall, After, error) {
+	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
+		after = After{Key: f.CreatedBefore} // no id is less than an empty one
+	}
+	return findPage[LoggedCall](rx, f.listQuery(organization), after, limit)
+}
+
+// listQuery lets an index find the calls: that of the organization, or that of the refused
+// ones, which are few.
+func (f CallFilter) listQuery(organization int64) listQuery {
+	q := listQuery{
+		columns:  loggedCallColumns,
+		table:    "api_log l",
+		index:    "api_log_of_organization",
+		joins:    loggedCallJoins,
+		key:      "l.created_at",
+		id:       "l.request_id",
+		scanTime: callScanTime,
+	}
+	if f.CreatedAfter != 0 {
+		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+	}
+
+	q.byIndex("l.organization_id = ?", true, organization)
+	if f.ErrorCode != "" || f.MinStatus >= 400 {
+		q.partialIndex("api_log_refused", "l.status >= 400")
+	}
+
+	q.filter("l.method = ?", f.Method != "", f.Method)
+	q.filter("instr(l.path, ?) > 0", f.Path != "", f.Path)
+	q.filter("l.key_id = ?", f.KeyID != "", f.KeyID)
+	q.filter("l.user_id = ?", f.UserID != "", f.UserID)
+	q.filter("l.error_code = ?", f.ErrorCode != "", f.ErrorCode)
+	q.filter("l.status >= ?", f.MinStatus != 0, f.MinStatus)
+	q.filter("l.status <= ?", f.MaxStatus != 0, f.MaxStatus)
+	return q
+}
+
+// callClockSkew is how far the time of a call may be from the one that its id carries: the
+// clock may have been set meanwhile.
+const callClockSkew = 5 * time.Second
+
+// LoggedCall finds the call of an organization with a request id, or with 0 of any: by the
+// time that the id carries.
+func (rx *Rx) LoggedCall(organization int64, requestID string) (c LoggedCall, err error) {
+	at := idTime(PrefixRequest, requestID)
+	index, scope := "api_log_of_organization", "l.organization_id = ?1"
+	if organization == 0 {
+		index, scope = "api_log_by_age", "?1 = 0"
+	}
+
+	err = rx.get(&c, `
+		SELECT `+loggedCallColumns+`
+		FROM api_log l INDEXED BY `+index+` `+loggedCallJoins+`
+		WHERE `+scope+` AND l.created_at BETWEEN ?2 AND ?3 AND l.request_id = ?4
+		LIMIT 1`, organization, at.Add(-callClockSkew), at.Add(callClockSkew), requestID)
+	return c, err
 }
 
 // callRow is one call in a statement that writes some.

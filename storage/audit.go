@@ -44,8 +44,22 @@ func (tx *Tx) Audit(organization int64, by Actor, action, targetType, targetID s
 	return err
 }
 
-// AuditEntries lists what was done in an organization, newest first.
-func (rx *Rx) AuditEntries(organization int64, after After, limit int) ([]AuditEntry, error) {
+// AuditFilter narrows a list of audit entries. Zero fields choose everything; both times
+// are strict.
+type AuditFilter struct {
+	Action        string // or its beginning, up to the point: "key."
+	ActorID       string
+	TargetID      string
+	CreatedAfter  Time
+	CreatedBefore Time
+}
+
+// AuditEntries lists what was done in an organization, newest first, and tells how far it
+// came: to Last, unless the page was full or its time was up before.
+func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit int) ([]AuditEntry, After, error) {
+	if f.CreatedBefore != 0 && f.CreatedBefore <= after.Key {
+		after = After{Key: f.CreatedBefore} // no id is less than an empty one
+	}
 	q := listQuery{
 		columns: auditColumns,
 		table:   "audit a",
@@ -54,8 +68,14 @@ func (rx *Rx) AuditEntries(organization int64, after After, limit int) ([]AuditE
 		key:     "a.created_at",
 		id:      "a.id",
 	}
+	if f.CreatedAfter != 0 {
+		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant
+	}
 	q.byIndex("a.organization_id = ?", true, organization)
-	return readRange[AuditEntry](rx, q, after, q.end, limit)
+	q.filter("substr(a.action, 1, length(?)) = ?", f.Action != "", f.Action, f.Action)
+	q.filter("a.actor_id = ?", f.ActorID != "", f.ActorID)
+	q.filter("a.target_id = ?", f.TargetID != "", f.TargetID)
+	return findPage[AuditEntry](rx, q, after, limit)
 }
 
 // LatestAudit lists what was done since a time, oldest first; of more than the limit,

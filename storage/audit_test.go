@@ -29,7 +29,8 @@ func TestAuditEntriesAreTheirOrganizations(t *testing.T) {
 		is.Equal(all[3].OrganizationID, nil)
 		is.Equal(all[3].TargetID, text("k"))
 		mine := view(t, db, func(rx *storage.Rx) ([]storage.AuditEntry, error) {
-			return rx.AuditEntries(ours.Organization.ID, storage.First, 10)
+			all, _, err := rx.AuditEntries(ours.Organization.ID, storage.AuditFilter{}, storage.First, 10)
+			return all, err
 		})
 		is.Equal(mine, []storage.AuditEntry{all[2], all[0]}) // newest first
 		is.Equal(*mine[0].OrganizationPublicID, ours.Organization.PublicID)

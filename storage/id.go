@@ -3,6 +3,7 @@ package storage
 import (
 	"bufio"
 	"crypto/rand"
+	"strings"
 	"sync"
 
 	"github.com/oklog/ulid/v2"
@@ -93,6 +94,18 @@ func firstID(prefix string, t Time) string {
 	}
 	return prefix + id.String()
 }
+
+// idTime is the time that an id with a prefix carries, 0 for what is no id.
+func idTime(prefix, id string) Time {
+	parsed, err := ulid.ParseStrict(strings.TrimPrefix(id, prefix))
+	if err != nil {
+		return 0
+	}
+	return Time(parsed.Time())
+}
+
+// RequestTime is when a request was made, as its id tells.
+func RequestTime(id string) Time { return idTime(PrefixRequest, id) }
 
 // ValidID tells whether id is the prefix and 26 characters of Crockford's
 // alphabet in upper case; ulid.Parse would take lower case as well.

@@ -43,7 +43,8 @@ type listQuery struct {
 	args       []any // of where
 	filters    []string
 	filterArgs []any
-	end        After // where it ends; the zero value is Last
+	end        After         // where it ends; the zero value is Last
+	scanTime   time.Duration // how long a page is looked for; 0: as long as in any list
 	// fields are where the columns go of a row, which is given as a pointer; nil: into all
 	// that the row hasFields, or where the names of the columns say.
 	fields func(row any) []any
@@ -90,7 +91,7 @@ func findPage[T any](rx *Rx, q listQuery, after After, limit int) ([]T, After, e
 	}
 
 	page := make([]T, 0, min(limit, firstRange))
-	began := time.Now()
+	began, patience := time.Now(), min(cmp.Or(q.scanTime, rx.db.scanTime), rx.db.scanTime)
 	for n := firstRange; ; n = min(2*n, longestRange) {
 		until, err := q.boundary(rx, after, n)
 		if err != nil {
@@ -102,7 +103,7 @@ func findPage[T any](rx *Rx, q listQuery, after After, limit int) ([]T, After, e
 		switch {
 		case err != nil || until == q.end || rx.budget.Cut():
 			return page, Last, err
-		case len(page) == limit || time.Since(began) >= rx.db.scanTime:
+		case len(page) == limit || time.Since(began) >= patience:
 			return page, until, nil
 		}
 

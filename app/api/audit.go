@@ -1,6 +1,10 @@
 package api
 
-import "confab/storage"
+import (
+	"fmt"
+
+	"confab/storage"
+)
 
 // AuditView is the public shape of an audit entry, in the console and on the command
 // line.
@@ -42,16 +46,36 @@ func ViewAuditEntry(e storage.AuditEntry) AuditView {
 	}
 }
 
+// auditFilters reads the filters of the list of audit entries.
+func auditFilters(r *request) (storage.AuditFilter, error) {
+	q := filters{values: r.query()}
+	f := storage.AuditFilter{
+		Action:        q.text("action", maxAuditText),
+		ActorID:       q.text("actor_id", maxAuditText),
+		TargetID:      q.text("target_id", maxAuditText),
+		CreatedAfter:  q.after("created_after"),
+		CreatedBefore: q.before("created_before"),
+	}
+	return f, q.err
+}
+
+// maxAuditText is longer than any action or id in the audit log.
+const maxAuditText = 512
+
 // listAudit handles GET /console/api/audit.
 func (s *Server) listAudit(r *request) (reply, error) {
-	q, err := s.parseListQuery(r, "audit")
+	f, err := auditFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.parseListQuery(r, fmt.Sprintf("audit %#v", f))
 	if err != nil {
 		return reply{}, err
 	}
 
 	var rows []storage.AuditEntry
 	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
-		rows, err = rx.Within(q.budget).AuditEntries(r.org.ID, q.after, q.fetch())
+		rows, q.reached, err = rx.Within(q.budget).AuditEntries(r.org.ID, f, q.after, q.fetch())
 		return err
 	})
 	if err != nil {

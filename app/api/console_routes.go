@@ -30,6 +30,9 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/keys", s.createKey, creates, nil},
 		{"DELETE", "/keys/:id", s.revokeKey, 0, nil},
 
+		{"GET", "/log", s.listCalls, 0, nil},
+		{"GET", "/log/:id", s.getCall, 0, nil},
+		{"GET", "/trace/:id", s.getTrace, 0, nil},
 		{"GET", "/audit", s.listAudit, 0, nil},
 		{"GET", "/jobs", s.listJobs, 0, nil},
 		{"GET", "/jobs/:id", s.getJob, 0, nil},

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"confab/app/api"
 	"confab/app/datadir"
 	"confab/storage"
 )
@@ -19,54 +18,13 @@ import (
 // followInterval is how often --follow looks for new calls.
 const followInterval = time.Second
 
-// callView is one line of the API log.
-type callView struct {
-	Object         string       `json:"object"`
-	RequestID      string       `json:"request_id"`
-	Method         string       `json:"method"`
-	Path           string       `json:"path"`
-	Status         int          `json:"status"`
-	LatencyMS      float64      `json:"latency_ms"`
-	IP             string       `json:"ip"`
-	OrganizationID *string      `json:"organization_id"`
-	APIKeyID       *string      `json:"api_key_id"`
-	UserID         *string      `json:"user_id"`    // who called, in the console
-	ErrorCode      *string      `json:"error_code"` // why it was refused
-	MadeID         *string      `json:"made_id"`    // of what it made
-	CreatedAt      storage.Time `json:"created_at"`
-}
-
-func viewCall(c storage.APICall) callView {
-	return callView{
-		Object:         "api_call",
-		RequestID:      c.RequestID,
-		Method:         c.Method,
-		Path:           c.Path,
-		Status:         c.Status,
-		LatencyMS:      float64(c.LatencyMicros) / 1000,
-		IP:             c.IP,
-		OrganizationID: c.OrganizationPublicID,
-		APIKeyID:       c.KeyID,
-		UserID:         c.UserID,
-		ErrorCode:      c.ErrorCode,
-		MadeID:         c.MadeID,
-		CreatedAt:      c.CreatedAt,
-	}
-}
-
 // statusRange is a range of HTTP statuses.
 type statusRange struct{ min, max int }
 
 // parseStatusRange reads one status, or a class of them such as 5xx.
 func parseStatusRange(s string) (statusRange, error) {
-	number, isClass := strings.CutSuffix(strings.ToLower(s), "xx")
-	n, err := strconv.Atoi(number)
-
-	switch {
-	case err == nil && isClass && 1 <= n && n <= 5:
-		return statusRange{n * 100, n*100 + 99}, nil
-	case err == nil && !isClass && 100 <= n && n <= 599:
-		return statusRange{n, n}, nil
+	if lowest, highest, ok := api.ParseStatuses(s); ok {
+		return statusRange{lowest, highest}, nil
 	}
 	return statusRange{}, errors.New("must be a status such as 404, or a class such as 5xx")
 }
@@ -231,9 +189,9 @@ func (s *store) nextCalls(ctx context.Context, last int64, filter storage.APICal
 
 // printCalls prints calls as one JSON array.
 func printCalls(out io.Writer, calls []storage.APICall) error {
-	views := make([]callView, len(calls))
+	views := make([]api.CallView, len(calls))
 	for i, c := range calls {
-		views[i] = viewCall(c)
+		views[i] = api.ViewCall(c)
 	}
 	return printJSON(out, views)
 }
@@ -251,7 +209,7 @@ func (o logOptions) printLines(out io.Writer, calls []storage.APICall) error {
 	lines.SetEscapeHTML(false)
 
 	for _, c := range calls {
-		v := viewCall(c)
+		v := api.ViewCall(c)
 		var err error
 		if o.asJSON {
 			err = lines.Encode(v)

@@ -162,8 +162,10 @@ func (c *Client) exchange(ctx context.Context, tok Token, rq call, out answer) e
 	}
 
 	if failed := parse(rq, res.StatusCode, body, out); failed != nil {
+		hidden := c.secretsOf(tok, rq)
 		failed.RetryAfter = requestedWait(res.Header, time.Now())
-		failed.sanitize(c.secretsOf(tok, rq))
+		failed.Answer = truncate(hidden.redact(strings.ToValidUTF8(string(body), "\uFFFD")))
+		failed.sanitize(hidden)
 		return failed
 	}
 	return nil

@@ -47,6 +47,7 @@ type Error struct {
 	Class      Class
 	Outcome    Outcome
 	RetryAfter time.Duration // as the provider asked; 0 when it did not
+	Answer     string        // the body of the answer, without secrets and not all of a long one
 	cause      error
 }
 

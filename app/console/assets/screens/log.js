@@ -1,1 +1,52 @@
-export { default } from "./soon.js";
+/** Log: calls of the API, jobs of the queue, and who changed what; and one call with all that is known of it. */
+import { computed, el, untracked } from "../dom.js";
+import { heading } from "../parts/basics.js";
+import { link, query } from "../router.js";
+import { audit } from "./log/audit.js";
+import { oneCall } from "./log/call.js";
+import { calls } from "./log/calls.js";
+import { jobs } from "./log/jobs.js";
+
+const text = {
+  title: "Log",
+  lead: "Every call of the API with a key, and what people change here. Calls are kept for 30 days, unless the operator says otherwise.",
+  tabs: { calls: "Calls", jobs: "Jobs", audit: "Audit" },
+};
+
+/** @type {Record<string, () => import("../dom.js").Child>} */
+const tabs = { calls, jobs, audit };
+
+/** @type {import("../router.js").Build} */
+export default function log({ params }) {
+  if (params.id) return oneCall(params.id);
+
+  const open = computed(() => (Object.hasOwn(tabs, query().get("tab") ?? "") ? /** @type {string} */ (query().get("tab")) : "calls"));
+  const links = Object.entries(text.tabs).map(([id, name]) => el("a.tab", {
+    role: "tab",
+    id: "tab-" + id,
+    href: link(id === "calls" ? "log" : "log?tab=" + id),
+    "aria-selected": () => open() === id,
+    "aria-controls": "tab-panel",
+    tabindex: () => (open() === id ? "0" : "-1"),
+  }, name));
+  const body = el("div.page.log-page", null,
+    heading(text.title, { lead: text.lead }),
+    el("div.tabs", { role: "tablist", "aria-label": text.title, onkeydown: move }, links),
+    el("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": () => "tab-" + open() }, () => {
+      const build = tabs[open()];
+      return untracked(build);
+    }));
+  return { title: text.title, body };
+}
+
+/** move goes to the tab beside with the arrow keys. @param {KeyboardEvent} event */
+function move(event) {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  const all = [.../** @type {HTMLElement} */ (event.currentTarget).querySelectorAll("a")];
+  const at = all.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement));
+  if (!step || at < 0) return;
+  const next = all[(at + step + all.length) % all.length];
+  next.focus();
+  next.click();
+  event.preventDefault();
+}

@@ -70,20 +70,6 @@ const screens = {
     body: "Its payload, its headers as signed, and every attempt with the answer.",
     command: "confab deliveries show WBD",
   },
-  log: {
-    title: "Log",
-    icon: "log",
-    head: "The log will be here",
-    body: "Calls of the API, jobs that wait or failed, and who changed what.",
-    command: "confab audit",
-  },
-  trace: {
-    title: "Trace",
-    icon: "log",
-    head: "This trace will be here",
-    body: "One message’s life on one line of time, from the call that made it to the last delivery.",
-    command: "",
-  },
   "settings/quick-replies": {
     title: "Quick replies",
     icon: "bolt",

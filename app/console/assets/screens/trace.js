@@ -1,1 +1,85 @@
-export { default } from "./soon.js";
+/** Trace: one message's life on one line of time, live while it happens. */
+import { el, list, when } from "../dom.js";
+import { get } from "../api.js";
+import { button, chip, copyable, heading } from "../parts/basics.js";
+import { dialog } from "../parts/dialog.js";
+import { onHints } from "../parts/hints.js";
+import { loaded, resource } from "../parts/states.js";
+import { link } from "../router.js";
+import { publicAPI } from "../session.js";
+import { step } from "./trace/step.js";
+
+const text = {
+  title: "Trace",
+  inbox: "Inbox",
+  contact: "Contact",
+  log: "Log",
+  line: "What happened, oldest first",
+  id: "message id",
+  curl: "Copy as curl",
+  curlTitle: "This message as a call",
+  curlLead: "It sends the message again, to the same person, with a key in CONFAB_API_KEY.",
+  command: "command",
+  quiet: (/** @type {string} */ type) => type[0].toUpperCase() + type.slice(1).replaceAll("_", " "),
+  leftOut: (/** @type {number} */ n) => (n === 1 ? "One more entry is not shown." : `${n} more entries are not shown.`),
+  cut: "There were too many events in this time to look through all: some that no endpoint wanted may be missing.",
+};
+
+/** @type {Record<string, "good" | "bad" | "warn" | "calm">} */
+const moods = { failed: "bad", queued: "calm", pending: "warn" };
+
+/** @type {import("../router.js").Build} */
+export default function trace({ params }) {
+  if (!params.id) return { title: text.title, body: el("div.page", null, heading(text.title)) };
+
+  const traced = resource((abort) => get("trace/" + encodeURIComponent(params.id), { signal: abort }));
+  onHints(["conversation", "delivery", "call", "job"], traced.reload, ({ kind, ids }) =>
+    kind !== "conversation" || ids.length === 0 || ids.includes(traced.data()?.conversation_id));
+
+  const title = () => {
+    const found = traced.data();
+    return !found ? text.title : found.preview ? `“${found.preview}”` : text.quiet(found.type);
+  };
+  const body = el("div.page.trace-page", null,
+    heading(title, {
+      crumb: () => traced.data() && crumbs(traced.data()),
+      beside: () => traced.data() && [
+        chip(traced.data().status, moods[traced.data().status] ?? "good"),
+        copyable(traced.data().id, { name: text.id }),
+      ],
+      actions: () => traced.data()?.direction === "outbound" && button(text.curl, { run: () => showCurl(traced.data()) }),
+    }),
+    loaded(traced, (found) => [
+      el("ol.trace", { "aria-label": text.line }, list(() => found().entries, keyOf, (one) => step(found, one, traced.reload))),
+      when(() => found().left_out > 0, () => el("p.none", null, () => text.leftOut(found().left_out))),
+      when(() => !found().complete, () => el("p.none", null, text.cut)),
+    ]));
+  return { title, body };
+}
+
+/** keyOf tells entries apart: what happened stays, and more may come between. @param {any} one */
+const keyOf = ({ kind, at, try: tried, status, event, delivery }) =>
+  [kind, at, tried?.try, status?.reported, event?.id, delivery?.id, delivery?.attempt].join(" ");
+
+/** @param {any} found */
+function crumbs(found) {
+  const who = found.contact.name ?? found.contact.phone_number ?? found.contact.bsuid ?? text.contact;
+  return [
+    el("a", { href: link("inbox/" + found.conversation_id) }, text.inbox),
+    " / ",
+    el("a", { href: link("contacts/" + found.contact.id), dir: "auto" }, who),
+    " / ",
+    text.title,
+  ];
+}
+
+/** showCurl shows the command that would send the message. @param {any} found */
+function showCurl(found) {
+  const body = JSON.parse(found.entries.find((/** @type {any} */ one) => one.kind === "stored")?.body ?? "{}");
+  const quoted = JSON.stringify({ messaging_product: "chat", ...body }).replaceAll("'", "'\\''");
+  const url = new URL(found.phone_number_id + "/messages", publicAPI).href;
+  const command = `curl ${url} -H "Authorization: Bearer $CONFAB_API_KEY" -H "Content-Type: application/json" -d '${quoted}'`;
+  dialog(text.curlTitle, () => el("div.form", null,
+    el("p", null, text.curlLead),
+    copyable(command, { name: text.command, block: true })), { wide: true });
+}

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"confab/storage"
+)
+
+// CallView is the public shape of a call in the API log, in the console and on the command
+// line.
+type CallView struct {
+	Object         string       `json:"object"`
+	RequestID      string       `json:"request_id"`
+	Method         string       `json:"method"`
+	Path           string       `json:"path"`
+	Status         int          `json:"status"`
+	LatencyMS      float64      `json:"latency_ms"`
+	IP             string       `json:"ip"`
+	OrganizationID *string      `json:"organization_id"`
+	APIKeyID       *string      `json:"api_key_id"`
+	UserID         *string      `json:"user_id"`    // who called, in the console
+	ErrorCode      *string      `json:"error_code"` // why it was refused
+	MadeID         *string      `json:"made_id"`    // of what it made
+	CreatedAt      storage.Time `json:"created_at"`
+}
+
+// ViewCall shows a call.
+func ViewCall(c storage.APICall) CallView {
+	return CallView{
+		Object:         "api_call",
+		RequestID:      c.RequestID,
+		Method:         c.Method,
+		Path:           c.Path,
+		Status:         c.Status,
+		LatencyMS:      float64(c.LatencyMicros) / 1000,
+		IP:             c.IP,
+		OrganizationID: c.OrganizationPublicID,
+		APIKeyID:       c.KeyID,
+		UserID:         c.UserID,
+		ErrorCode:      c.ErrorCode,
+		MadeID:         c.MadeID,
+		CreatedAt:      c.CreatedAt,
+	}
+}
+
+// loggedCallView is a call with the names of who made it.
+type loggedCallView struct {
+	CallView
+	APIKey *callerView `json:"api_key"`
+	User   *callerView `json:"user"`
+}
+
+// callerView is who made a call: a key or a person. One that was deleted has no name.
+type callerView struct {
+	ID    string  `json:"id"`
+	Name  *string `json:"name"`
+	Last4 *string `json:"last4,omitempty"`
+}
+
+func viewLoggedCall(c storage.LoggedCall) loggedCallView {
+	v := loggedCallView{CallView: ViewCall(c.APICall)}
+	if c.KeyID != nil {
+		v.APIKey = &callerView{ID: *c.KeyID, Name: c.KeyLabel, Last4: c.KeyLast4}
+	}
+	if c.UserID != nil {
+		v.User = &callerView{ID: *c.UserID, Name: c.UserName}
+	}
+	return v
+}
+
+// ParseStatuses reads one HTTP status, or a class of them such as 5xx, as the lowest and
+// the highest that are meant.
+func ParseStatuses(s string) (lowest, highest int, ok bool) {
+	number, isClass := strings.CutSuffix(strings.ToLower(s), "xx")
+	n, err := strconv.Atoi(number)
+
+	switch {
+	case err == nil && isClass && 1 <= n && n <= 5:
+		return n * 100, n*100 + 99, true
+	case err == nil && !isClass && 100 <= n && n <= 599:
+		return n, n, true
+	}
+	return 0, 0, false
+}
+
+// callFilters reads the filters of the list of calls.
+func callFilters(r *request) (storage.CallFilter, error) {
+	q := filters{values: r.query()}
+	f := storage.CallFilter{
+		Method:        strings.ToUpper(q.text("method", maxLoggedMethod)),
+		Path:          q.text("path", maxLoggedPath),
+		KeyID:         q.id("api_key_id", storage.PrefixKey),
+		UserID:        q.id("user_id", ""),
+		ErrorCode:     q.text("error_code", maxErrorCode),
+		CreatedAfter:  q.after("created_after"),
+		CreatedBefore: q.before("created_before"),
+	}
+
+	if q.values.Has("status") {
+		var ok bool
+		if f.MinStatus, f.MaxStatus, ok = ParseStatuses(q.values.Get("status")); !ok {
+			q.refuse("status", "must be a status such as 404, or a class such as 5xx")
+		}
+	}
+	return f, q.err
+}
+
+// maxErrorCode is longer than any error code.
+const maxErrorCode = 64
+
+// listCalls handles GET /console/api/log. What was called just now is in it.
+func (s *Server) listCalls(r *request) (reply, error) {
+	f, err := callFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.parseListQuery(r, fmt.Sprintf("log %#v", f))
+	if err != nil {
+		return reply{}, err
+	}
+	if err := s.calls.flush(r.http.Context()); err != nil {
+		return reply{}, err
+	}
+
+	var rows []storage.LoggedCall
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
+		rows, q.reached, err = rx.Within(q.budget).LoggedCalls(r.org.ID, f, q.after, q.fetch())
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+
+	key := func(c storage.LoggedCall) storage.After { return storage.After{Key: c.CreatedAt, ID: c.RequestID} }
+	return page(s, q, rows, key, viewLoggedCall)
+}
+
+// getCall handles GET /console/api/log/:id, by the id of a request.
+func (s *Server) getCall(r *request) (reply, error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixRequest, id) {
+		return reply{}, notFound()
+	}
+	if err := s.calls.flush(r.http.Context()); err != nil {
+		return reply{}, err
+	}
+
+	var c storage.LoggedCall
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		c, err = rx.LoggedCall(r.org.ID, id)
+		return err
+	})
+	return ok(viewLoggedCall(c)), err
+}

@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/api"
+	"confab/storage"
+)
+
+func (e *env) trace() *cobra.Command {
+	var asJSON, bodies bool
+	cmd := &cobra.Command{
+		Use:   "trace MSG",
+		Short: "Show a message's life: call, tries, callbacks, events, deliveries",
+		Long: "Show a message's life on one line of time, with the gaps in between: the call or the person that made it,\n" +
+			"each try at the provider with its answer, callbacks, events, and every attempt to deliver those. MSG is\n" +
+			"the id of the message, or of an event about it.",
+		Example: "  confab trace msg_01J…\n  confab trace evt_01J… --bodies\n  confab trace msg_01J… --json",
+		Args:    arguments("MSG"),
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			if !api.IsTraceable(args[0]) {
+				return usage("MSG must be the id of a message or of an event, msg_… or evt_…")
+			}
+
+			s.flushCalls(cmd)
+			var t api.TraceView
+			err := s.View(cmd.Context(), func(rx *storage.Rx) (err error) {
+				t, err = api.ReadTrace(rx, 0, args[0])
+				return err
+			})
+			if errors.Is(err, storage.ErrNotFound) {
+				return fmt.Errorf("there is no message %s, or the event is about none", args[0])
+			}
+			if err != nil {
+				return err
+			}
+
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), t)
+			}
+			return printTrace(cmd.OutOrStdout(), t, bodies)
+		}),
+	}
+
+	cmd.Flags().BoolVar(&bodies, "bodies", false, "print what was sent and received, too")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// printTrace prints a trace as text: what the message is, and a line for each entry.
+func printTrace(out io.Writer, t api.TraceView, bodies bool) error {
+	who := cmp.Or(optionalText(t.Contact.Name), optionalText(t.Contact.PhoneNumber), optionalText(t.Contact.BSUID))
+	err := printColumns(out, [][]string{
+		{"message", t.ID}, {"what", t.Direction + " " + t.Type + ", " + t.Status}, {"text", optionalText(t.Preview)},
+		{"contact", who}, {"number", optionalText(t.PhoneNumberID)}, {"provider's id", optionalText(t.MessageID)},
+	})
+	if err != nil {
+		return err
+	}
+
+	fmt.Fprintln(out)
+	for _, e := range t.Entries {
+		gap := ""
+		if e.GapMS != nil {
+			gap = "+" + formatGap(*e.GapMS)
+		}
+		if _, err := fmt.Fprintf(out, "%s  %10s  %s\n", e.At, gap, printable(describe(t, e))); err != nil {
+			return err
+		}
+		if bodies && e.Body != nil {
+			fmt.Fprintf(out, "%38s  %s\n", "", printable(*e.Body))
+		}
+	}
+
+	if t.LeftOut > 0 {
+		fmt.Fprintf(out, "\nand %d more that are not shown\n", t.LeftOut)
+	}
+	if !t.Complete {
+		fmt.Fprintln(out, "\nThere are too many events to look through all of them: some may be missing.")
+	}
+	return nil
+}
+
+// formatGap writes a gap as people say it: 210 ms, 1.2 s, 2m0s.
+func formatGap(ms int64) string {
+	switch d := time.Duration(ms) * time.Millisecond; {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", ms)
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// describe says what an entry of a trace tells.
+func describe(t api.TraceView, e api.TraceEntry) string {
+	switch e.Kind {
+	case api.TracePerson:
+		if t.Direction == storage.Outbound {
+			return "written on the phone of the number"
+		}
+		return "written by the person, as the provider says"
+	case api.TraceCall:
+		return describeCall(t, e)
+	case api.TraceStored:
+		if t.Direction == storage.Inbound {
+			return "callback received, stored"
+		}
+		return "stored, queued"
+	case api.TraceTry, api.TraceAccepted:
+		return describeTry(e)
+	case api.TraceCallback, api.TraceFailed:
+		return describeStatus(e)
+	case api.TraceEvent:
+		return fmt.Sprintf("event %s, deliveries: %d (%s)", e.Event.Type, e.Event.Deliveries, e.Event.ID)
+	default:
+		return describeDelivery(e)
+	}
+}
+
+func describeCall(t api.TraceView, e api.TraceEntry) string {
+	if e.Call == nil {
+		return "call " + optionalText(t.RequestID) + ", which is not in the log"
+	}
+
+	who := ""
+	switch {
+	case e.Call.APIKey != nil:
+		who = "key " + cmp.Or(optionalText(e.Call.APIKey.Name), e.Call.APIKey.ID)
+	case e.Call.User != nil:
+		who = cmp.Or(optionalText(e.Call.User.Name), e.Call.User.ID) + " in the console"
+	}
+	return fmt.Sprintf("%s %s → %d in %.1f ms, %s (%s)", e.Call.Method, e.Call.Path, e.Call.Status, e.Call.LatencyMS, who, e.Call.RequestID)
+}
+
+func describeTry(e api.TraceEntry) string {
+	if e.Kind == api.TraceAccepted {
+		return fmt.Sprintf("handed to the provider, try %d: accepted as %s", e.Try.Try, cmp.Or(optionalText(e.Try.MessageID), "?"))
+	}
+
+	answer := "no answer"
+	if e.Try.HTTPStatus != nil {
+		answer = fmt.Sprintf("HTTP %d", *e.Try.HTTPStatus)
+	}
+	if e.Try.DurationMS != nil {
+		answer += " in " + formatGap(*e.Try.DurationMS)
+	}
+	if e.Try.Code != nil {
+		answer += fmt.Sprintf(", code %d", *e.Try.Code)
+	}
+	return fmt.Sprintf("handed to the provider, try %d: %s: %s", e.Try.Try, answer, optionalText(e.Try.Reason))
+}
+
+func describeStatus(e api.TraceEntry) string {
+	said := "callback: " + cmp.Or(e.Status.Reported, "a status that cannot be read")
+	if e.Kind == api.TraceFailed {
+		said = "failed"
+	}
+	if e.Status.Error != nil {
+		said += fmt.Sprintf(", code %s: %s", e.Status.Error.Code, e.Status.Error.Message)
+	}
+	if e.Status.From == e.Status.To {
+		said += " (changes nothing)"
+	}
+	return said
+}
+
+func describeDelivery(e api.TraceEntry) string {
+	d := e.Delivery
+	host := d.URL
+	if u, err := url.Parse(d.URL); err == nil {
+		host = u.Host
+	}
+	if d.ReplayedFrom != nil {
+		host += ", replayed"
+	}
+
+	var parts []string
+	if d.Attempt > 0 {
+		parts = append(parts, fmt.Sprintf("attempt %d", d.Attempt))
+	}
+	if d.ResponseStatus != nil {
+		parts = append(parts, fmt.Sprintf("HTTP %d", *d.ResponseStatus))
+	}
+	if d.DurationMS != nil {
+		parts = append(parts, formatGap(*d.DurationMS))
+	}
+	if d.ErrorCode != nil {
+		parts = append(parts, *d.ErrorCode)
+	}
+
+	switch {
+	case (d.IsLast || d.Attempt == 0) && d.Status == storage.DeliveryDead:
+		parts = append(parts, "dead")
+	case d.NextAttemptAt != 0 && d.Status != storage.DeliverySucceeded:
+		parts = append(parts, "next attempt at "+d.NextAttemptAt.String())
+	}
+	return fmt.Sprintf("%s to %s: %s (%s)", d.EventType, host, strings.Join(parts, ", "), d.ID)
+}

@@ -1,0 +1,58 @@
+/** Who did what that matters for safety or cannot be undone, newest first. */
+import { el } from "../../dom.js";
+import { placeOf } from "../../dialogs.js";
+import { time } from "../../format.js";
+import { link } from "../../router.js";
+import { choice, entry, lines } from "./lines.js";
+
+const text = {
+  caption: "Audit",
+  columns: { action: "What", who: "Who", target: "On what", ip: "Address", when: "When" },
+  filters: { action: "Type", actor: "Who, by id", target: "On what, by id", from: "From", to: "To" },
+  none: "Nothing yet",
+  noneBody: "Signing in and out, invitations, roles, keys, webhooks, replays, templates, numbers, customers and deletions show up here.",
+  actors: { command_line: "command line", system: "the server itself" },
+};
+
+/** What actions begin with: what they are about. */
+const subjects = ["broadcast", "contact", "customer", "delivery", "deliveries", "key", "label", "media", "number", "session", "setup_link",
+  "template", "templates", "user", "webhook", "webhook_secret"];
+
+export function audit() {
+  const list = lines({
+    path: "audit",
+    caption: text.caption,
+    filters: ["action", "actor_id", "target_id", "created_after", "created_before"],
+    kinds: ["user", "key", "session", "audit"],
+    key: (one) => one.id,
+    none: { icon: "log", title: text.none, body: text.noneBody },
+    columns: [
+      { name: text.columns.action, kind: "about", cell: (one) => one().action.replaceAll(/[._]/g, " ") },
+      { name: text.columns.who, cell: (one) => el("span", { dir: "auto" }, whoOf(one().actor)) },
+      { name: text.columns.target, cell: (one) => target(one().target) },
+      { name: text.columns.ip, cell: (one) => el("span.mono", null, one().ip ?? "—") },
+      { name: text.columns.when, kind: "end", cell: (one) => time(one().at) },
+    ],
+  });
+  const kinds = subjects.map((word) => ({ value: word + ".", label: word.replaceAll("_", " ") }));
+  const names = text.filters;
+  return [
+    el("div.filters", null,
+      choice(names.action, "action", () => kinds),
+      entry(names.actor, "actor_id"),
+      entry(names.target, "target_id"),
+      entry(names.from, "created_after", { type: "datetime-local" }),
+      entry(names.to, "created_before", { type: "datetime-local" })),
+    list.body,
+  ];
+}
+
+/** @param {{ type: string, id: string | null, name: string | null }} actor */
+const whoOf = ({ type, id, name }) => name ?? id ?? text.actors[/** @type {keyof typeof text.actors} */ (type)] ?? type;
+
+/** @param {{ type: string | null, id: string | null }} one */
+function target({ type, id }) {
+  if (!id) return type?.replaceAll("_", " ") ?? "—";
+  const place = placeOf(id);
+  return place ? el("a.mono", { href: link(place.path) }, id) : el("span.mono", null, id);
+}

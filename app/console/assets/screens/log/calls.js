@@ -1,0 +1,69 @@
+/** The calls of the API, newest first and live. */
+import { el, signal } from "../../dom.js";
+import { get } from "../../api.js";
+import { time } from "../../format.js";
+import { chip } from "../../parts/basics.js";
+import { link } from "../../router.js";
+import { choice, entry, lines } from "./lines.js";
+
+export const text = {
+  caption: "Calls",
+  columns: { call: "Call", status: "Status", took: "Took", who: "Who", when: "When" },
+  filters: { method: "Method", status: "Status", path: "Path", key: "Key", code: "Error code", from: "From", to: "To" },
+  pathHint: "/messages",
+  statuses: { "2xx": "2xx, done", "4xx": "4xx, refused", "5xx": "5xx, our fault", 400: "400", 401: "401", 404: "404", 409: "409", 422: "422", 429: "429" },
+  none: "No calls yet",
+  noneBody: "Every call of the API shows up here as it happens: who made it, what it was answered and what it made.",
+  unnamed: "key without a label",
+};
+
+/** @param {number} status */
+export const mood = (status) => (status < 400 ? "good" : status < 500 ? "warn" : "bad");
+
+/** tookOf writes how long a call took. @param {number} ms */
+export const tookOf = (ms) => (ms < 10 ? ms.toFixed(1) : Math.round(ms)) + " ms";
+
+/** whoOf names who made a call. @param {any} call */
+export function whoOf(call) {
+  if (call.user) return call.user.name ?? call.user.id;
+  return call.api_key ? call.api_key.name ?? `${text.unnamed} …${call.api_key.last4 ?? ""}` : "—";
+}
+
+export function calls() {
+  const keys = signal(/** @type {any[]} */ ([]));
+  get("keys", { query: { limit: 100 } }).then(keys.set, () => {}); // without them the filter has no names
+  const names = text.filters;
+  const list = lines({
+    path: "log",
+    caption: text.caption,
+    filters: ["method", "status", "path", "api_key_id", "error_code", "created_after", "created_before"],
+    kinds: ["call"],
+    key: (one) => one.request_id,
+    none: { icon: "log", title: text.none, body: text.noneBody },
+    columns: [
+      {
+        name: text.columns.call,
+        kind: "about",
+        cell: (one) => [
+          el("a.call", { href: link("log/" + one().request_id) }, el("span.method", null, one().method), " ", el("span.path", null, one().path)),
+          one().error_code && el("small.why", null, one().error_code),
+        ],
+      },
+      { name: text.columns.status, cell: (one) => chip(String(one().status), mood(one().status)) },
+      { name: text.columns.took, kind: "number", cell: (one) => tookOf(one().latency_ms) },
+      { name: text.columns.who, cell: (one) => el("span", { dir: "auto" }, whoOf(one())) },
+      { name: text.columns.when, kind: "end", cell: (one) => time(one().created_at) },
+    ],
+  });
+  return [
+    el("div.filters", null,
+      choice(names.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"].map((word) => ({ value: word, label: word }))),
+      choice(names.status, "status", () => Object.entries(text.statuses).map(([value, label]) => ({ value, label }))),
+      choice(names.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),
+      entry(names.path, "path", { hint: text.pathHint }),
+      entry(names.code, "error_code"),
+      entry(names.from, "created_after", { type: "datetime-local" }),
+      entry(names.to, "created_before", { type: "datetime-local" })),
+    list.body,
+  ];
+}

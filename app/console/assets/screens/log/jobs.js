@@ -1,0 +1,84 @@
+/** The jobs that wait, run or have failed, oldest first. */
+import { el, when } from "../../dom.js";
+import { post } from "../../api.js";
+import { time } from "../../format.js";
+import { button, chip } from "../../parts/basics.js";
+import { confirmDeed } from "../../parts/dialog.js";
+import { toast, toastError } from "../../parts/notices.js";
+import { choice, lines } from "./lines.js";
+
+const text = {
+  caption: "Jobs",
+  columns: { job: "Job", state: "State", runs: "Failures", due: "Due", made: "Made", act: "Retry or cancel" },
+  state: "Status",
+  states: { due: "waits", held: "waits for its turn", running: "runs", failed: "failed" },
+  none: "Nothing waits",
+  noneBody: "What is done later stands here until it is done: sends, deliveries, uploads. What failed for good stays until it is retried or cancelled.",
+  retry: "Retry",
+  retried: "The job is tried again",
+  cancel: "Cancel",
+  cancelled: "The job was cancelled",
+  cancelTitle: (/** @type {string} */ kind) => `Cancel “${kind}”?`,
+  cancelBody: "It is not done, and cannot be brought back. A message that it was to send fails.",
+};
+
+/** @type {Record<string, "calm" | "warn" | "bad" | "good">} */
+const moods = { due: "calm", held: "warn", running: "good", failed: "bad" };
+
+export function jobs() {
+  const list = lines({
+    path: "jobs",
+    caption: text.caption,
+    filters: ["state"],
+    kinds: ["job"],
+    vanish: true,
+    key: (one) => String(one.id),
+    none: { icon: "log", title: text.none, body: text.noneBody },
+    columns: [
+      {
+        name: text.columns.job,
+        kind: "about",
+        cell: (one) => [one().kind + " " + one().id, () => one().last_error && el("small.why", { dir: "auto" }, one().last_error)],
+      },
+      { name: text.columns.state, cell: (one) => () => chip(stateOf(one().state), moods[one().state] ?? "quiet") },
+      { name: text.columns.runs, kind: "number", cell: (one) => () => String(one().failures) },
+      { name: text.columns.due, cell: (one) => () => time(one().due_at) },
+      { name: text.columns.made, cell: (one) => time(one().created_at) },
+      {
+        name: text.columns.act,
+        kind: "end",
+        unseen: true,
+        cell: (one) => [
+          when(() => one().state !== "running", () => button(text.retry, { run: () => retry(one()) })),
+          when(() => one().state !== "running", () => button(text.cancel, { run: () => cancel(one()) })),
+        ],
+      },
+    ],
+  });
+
+  async function retry(/** @type {any} */ job) {
+    try {
+      await post(`jobs/${job.id}/retry`);
+      toast(text.retried);
+      list.reload();
+    } catch (error) {
+      toastError(error);
+    }
+  }
+  const cancel = (/** @type {any} */ job) => confirmDeed({
+    title: text.cancelTitle(job.kind),
+    body: el("p", null, text.cancelBody),
+    deed: text.cancel,
+    send: async () => {
+      await post(`jobs/${job.id}/cancel`);
+      toast(text.cancelled);
+      list.reload();
+    },
+  });
+
+  const states = Object.entries(text.states).map(([value, label]) => ({ value, label }));
+  return [el("div.filters", null, choice(text.state, "state", () => states)), list.body];
+}
+
+/** @param {string} state */
+const stateOf = (state) => text.states[/** @type {keyof typeof text.states} */ (state)] ?? state;

@@ -1,0 +1,207 @@
+/** One entry of a trace: when, how long after the one before, what happened, and the bytes. */
+import { el, signal, when } from "../../dom.js";
+import { post } from "../../api.js";
+import { count } from "../../format.js";
+import { button } from "../../parts/basics.js";
+import { toast, toastError } from "../../parts/notices.js";
+import { link } from "../../router.js";
+
+const text = {
+  person: "Written by the person",
+  phone: "Written on the phone of the number",
+  personDetail: "the provider’s time, in whole seconds",
+  call: "Call of the API",
+  callGone: "its line is not in the log, or no more",
+  answered: (/** @type {number} */ status, /** @type {string} */ took) => `${status} in ${took}`,
+  key: (/** @type {string} */ name, /** @type {string} */ last4) => `key ${name} (…${last4})`,
+  unnamed: "without a label",
+  console: (/** @type {string} */ name) => `${name} in the console`,
+  stored: "Callback received, stored",
+  queued: "Stored, queued",
+  broadcast: "Stored, queued by a broadcast",
+  with: "conversation with ",
+  try: (/** @type {number} */ n) => `Handed to the provider, try ${n}`,
+  noAnswer: "no answer",
+  http: (/** @type {number} */ status) => `HTTP ${status}`,
+  after: (/** @type {string} */ said, /** @type {string} */ took) => `${said} in ${took}`,
+  code: (/** @type {string | number} */ code) => ` (code ${code})`,
+  accepted: "accepted as ",
+  callback: (/** @type {string} */ status) => `Callback: ${status}`,
+  unreadable: "a status that cannot be read",
+  failed: "Failed",
+  same: "changes nothing",
+  moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
+  event: (/** @type {string} */ type) => `Event ${type}`,
+  endpoints: (/** @type {number} */ n) => (n === 0 ? "no endpoint wants it" : n === 1 ? "to one endpoint" : `to ${count(n)} endpoints`),
+  attempt: (/** @type {number} */ n) => `attempt ${n}`,
+  replayed: "replayed",
+  dead: "dead",
+  next: "next at ",
+  waits: "waits",
+  replay: "Replay",
+  replaying: "Replayed",
+  raw: "Raw",
+  large: "too large to be shown here",
+};
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+
+/**
+ * span writes a length of time: 210 ms, 1.2 s, 2 min, 3 h.
+ * @param {number} ms
+ */
+function span(ms) {
+  if (ms < 1000) return `${Math.round(ms * 10) / 10} ms`;
+  if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
+  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+}
+
+/**
+ * step shows an entry.
+ * @param {() => any} found the trace
+ * @param {() => any} entry
+ * @param {() => void} reload
+ */
+export function step(found, entry, reload) {
+  const at = Date.parse(entry().at);
+  const small = ["attempt", "delivery"].includes(entry().kind);
+  return el("li", { class: () => "step" + (entry().failed ? " bad" : "") + (small ? " small" : "") },
+    el("time", { datetime: entry().at, title: exact.format(at) }, clock.format(at)),
+    el("span.step-dot", { "aria-hidden": "true" }),
+    el("div.step-body", null,
+      el("div.step-line", null,
+        el("p.step-title", null, () => titleOf(found(), entry())),
+        when(() => entry().gap_ms !== null, () => el("span.step-gap", null, () => "+" + span(entry().gap_ms)))),
+      () => detailOf(found(), entry(), reload),
+      raw(entry)));
+}
+
+/**
+ * @param {any} found
+ * @param {any} entry
+ */
+function titleOf(found, { kind, call, try: tried, status, event, delivery }) {
+  switch (kind) {
+    case "person":
+      return found.direction === "inbound" ? text.person : text.phone;
+    case "call":
+      return call ? `${call.method} ${call.path}` : text.call;
+    case "stored":
+      return found.direction === "inbound" ? text.stored : found.source === "broadcast" ? text.broadcast : text.queued;
+    case "try":
+    case "accepted":
+      return text.try(tried.try);
+    case "callback":
+      return text.callback(status.reported || text.unreadable);
+    case "failed":
+      return text.failed;
+    case "event":
+      return text.event(event.type);
+    default:
+      return host(delivery.url);
+  }
+}
+
+/** @param {string} url */
+const host = (url) => (URL.canParse(url) ? new URL(url).host : url);
+
+/**
+ * @param {any} found
+ * @param {any} entry
+ * @param {() => void} reload
+ */
+function detailOf(found, entry, reload) {
+  const parts = details[entry.kind]?.(found, entry, reload) ?? [];
+  const shown = parts.filter(Boolean).flatMap((/** @type {any} */ part, /** @type {number} */ i) => (i > 0 ? [" · ", part] : [part]));
+  return shown.length > 0 && el("p.step-detail", { dir: "auto" }, shown);
+}
+
+/** @type {Record<string, (found: any, entry: any, reload: () => void) => any[]>} */
+const details = {
+  person: () => [text.personDetail],
+  call: (found, { call }) => [
+    call ? text.answered(call.status, span(call.latency_ms)) : text.callGone,
+    call?.api_key && text.key(call.api_key.name ? `“${call.api_key.name}”` : text.unnamed, call.api_key.last4 ?? "?"),
+    call?.user && text.console(call.user.name ?? call.user.id),
+    el("a", { href: link("log/" + found.request_id) }, found.request_id),
+  ],
+  stored: (found) => [
+    el("span", null, text.with, el("a", { href: link("inbox/" + found.conversation_id), dir: "auto" }, nameOf(found))),
+    found.type.replaceAll("_", " "),
+  ],
+  try: (_, { try: one }) => {
+    const said = one.http_status ? text.http(one.http_status) : text.noAnswer;
+    return [`${text.after(said, span(one.duration_ms))}: ${one.reason}${one.code === null ? "" : text.code(one.code)}`];
+  },
+  accepted: (_, { try: one, status }) => [
+    el("span", null, text.accepted, el("code", null, one.message_id ?? "—")),
+    text.moved(status.from, status.to),
+  ],
+  callback: (_, entry) => statusDetails(entry),
+  failed: (_, entry) => statusDetails(entry),
+  event: (_, { event }) => [text.endpoints(event.deliveries), el("code", null, event.id)],
+  attempt: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
+  delivery: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
+};
+
+/** @param {any} found */
+const nameOf = ({ contact }) => contact.name ?? contact.phone_number ?? contact.bsuid ?? contact.id;
+
+/** @param {any} entry */
+function statusDetails({ status }) {
+  return [
+    status.error && status.error.message + text.code(status.error.code),
+    status.from === status.to ? text.same : text.moved(status.from, status.to),
+  ];
+}
+
+/**
+ * @param {any} one
+ * @param {() => void} reload
+ */
+function deliveryDetails(one, reload) {
+  const last = one.is_last || one.attempt === 0;
+  const said = one.response_status ? String(one.response_status) : one.error_code ?? text.waits;
+  const dead = last && one.status === "dead";
+  const replay = async () => {
+    try {
+      await post(`v1/webhook_deliveries/${one.id}/replay`);
+      toast(text.replaying);
+      reload();
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return [
+    one.duration_ms === null ? said : text.after(said, span(one.duration_ms)),
+    one.attempt > 1 && text.attempt(one.attempt),
+    one.replayed_from && text.replayed,
+    one.error_message && one.error_code !== "http_error" && one.error_message,
+    dead && text.dead,
+    last && !dead && one.status !== "succeeded" && one.next_attempt_at && text.next + clock.format(Date.parse(one.next_attempt_at)),
+    el("a", { href: link("deliveries/" + one.id) }, one.id),
+    dead && button(text.replay, { run: replay, class: "link" }),
+  ];
+}
+
+/**
+ * raw offers what was sent or received, byte for byte; JSON is set in lines.
+ * @param {() => any} entry
+ */
+function raw(entry) {
+  const open = signal(false);
+  const lines = () => {
+    try {
+      return JSON.stringify(JSON.parse(entry().body), null, 2);
+    } catch {
+      return entry().body;
+    }
+  };
+  return [
+    when(() => entry().body, () => el("details.raw", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
+      el("summary", null, text.raw),
+      when(open, () => el("pre", { tabindex: "0", translate: "no" }, lines)))),
+    when(() => entry().body_left_out, () => el("p.step-detail", null, text.raw + ": " + text.large)),
+  ];
+}
