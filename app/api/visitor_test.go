@@ -66,7 +66,7 @@ var agentsMay = []string{
 	"GET /:phone_number_id/templates", "GET /:phone_number_id/templates/:name",
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
-	"GET /:phone_number_id/counts", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
+	"GET /:phone_number_id/counts", "GET /:phone_number_id/quality", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
 	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people",
 }
 
