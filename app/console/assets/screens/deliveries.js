@@ -59,7 +59,7 @@ export default function deliveries({ params }) {
   }
   const path = "v1/webhook_deliveries/" + params.id;
   const one = resource((signal) => get(path, { signal }), ["delivery"]);
-  const body = el("div.page", null, loaded(one, () => content(one, path)));
+  const body = el("div.page", null, loaded(one, () => content(one, path), 4, "h1"));
   return { title: () => one.data()?.event_type ?? text.title, body };
 }
 

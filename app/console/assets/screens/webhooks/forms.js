@@ -12,6 +12,7 @@ const text = {
   newOne: "New webhook",
   edit: "Edit webhook",
   save: "Save",
+  saveAndEnable: "Save and enable",
   saved: "Saved",
   create: "Create webhook",
   done: "Done",
@@ -57,12 +58,13 @@ export async function webhookDialog(one) {
   }
   return dialog(one ? text.edit : text.newOne, (close) => {
     const place = el("div");
+    const off = one?.status === "disabled";
     const idempotencyKey = newKey();
     place.append(form({
       fields: fieldsOf(one, types),
-      submit: one ? text.save : text.create,
+      submit: one ? (off ? text.saveAndEnable : text.save) : text.create,
       send: (values) => {
-        const body = bodyOf(values);
+        const body = { ...bodyOf(values), status: off ? "active" : undefined };
         return one ? patch("v1/webhook_subscriptions/" + one.id, body) : post("v1/webhook_subscriptions", body, { idempotencyKey });
       },
       done(made) {

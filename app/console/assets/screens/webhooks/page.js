@@ -69,7 +69,7 @@ const text = {
 export default function webhookPage({ params }) {
   const path = "v1/webhook_subscriptions/" + params.id;
   const one = resource((signal) => get(path, { signal }), ["webhook"]);
-  const body = el("div.page.wide", null, loaded(one, () => content(one, path)));
+  const body = el("div.page.wide", null, loaded(one, () => content(one, path), 4, "h1"));
   return { title: () => one.data()?.url ?? text.webhook, body };
 }
 
