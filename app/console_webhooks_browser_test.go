@@ -166,10 +166,10 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 
 	c.Fill("textbox", "Signing secret", "whsec_wrong")
 	c.Click("button", "Compute")
-	c.text("It does not match")
+	c.text("does not match This secret did not sign it")
 	c.Fill("textbox", "Signing secret", secret)
 	c.Click("button", "Compute")
-	c.text("It matches: the secret signed this delivery.")
+	c.text("matches This secret signed the delivery.")
 	c.shoot("delivery")
 	c.fits()
 
@@ -293,7 +293,7 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 	c.WaitFor(rows + ` === 25`)
 	c.Click("button", "Show more")
 	c.WaitFor(rows + ` === 31`)
-	c.text("attempts failed since the last one that was taken")
+	c.text("Attempts that failed since the last one that was taken: 1")
 	c.choose("Status", "failed")
 	c.WaitFor(rows + ` === 1`)
 	c.row(failed["id"].(string), "contact.updated", "retrying", "503")

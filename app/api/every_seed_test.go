@@ -68,6 +68,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 		"webhook_subscriptions": hook.text("data.id"), "secrets": secrets[0].(map[string]any)["id"].(string),
 		"webhook_deliveries": must("POST", hooks+"/"+hook.text("data.id")+"/test", "").text("data.id"),
 	}
+	o.has["quick_replies"] = must("POST", "/quick_replies", `{"shortcut":"own","text":"Hello {{name}}"}`).text("data.id")
 	o.has["events"] = must("GET", "/events?limit=1", "").get("data").([]any)[0].(map[string]any)["id"].(string)
 	must("POST", "/"+o.number+"/contacts/"+person.ID+"/labels", attach(label))
 	must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/labels", attach(label))

@@ -23,7 +23,8 @@ type deliveryHourView struct {
 	From      storage.Time `json:"from"`
 	Total     int          `json:"total"`
 	Succeeded int          `json:"succeeded"`
-	Failed    int          `json:"failed"` // dead ones too
+	Failed    int          `json:"failed"`
+	Dead      int          `json:"dead"`
 }
 
 // subscriptionDayView is a subscription's last day.
@@ -48,7 +49,8 @@ func (s *Server) getSubscriptionDay(r *request) (reply, error) {
 			From:      from.Add(time.Duration(i) * time.Hour),
 			Total:     h.Total(),
 			Succeeded: h.Succeeded,
-			Failed:    h.Failed + h.Dead,
+			Failed:    h.Failed,
+			Dead:      h.Dead,
 		})
 	}
 	return ok(view), err

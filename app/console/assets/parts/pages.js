@@ -6,6 +6,9 @@ import { button } from "./basics.js";
 import { toastError } from "./notices.js";
 import { empty, loaded, resource } from "./states.js";
 
+/** How often a list that changes all the time is read again, in milliseconds. */
+export const pace = 1000;
+
 const text = { more: "Show more", all: "All" };
 
 /**
@@ -34,7 +37,7 @@ export function paged(path, filters, kinds) {
     if (rest.length === 0) cursor.set(next.cursor);
     shown = of;
     return [...next.rows, ...rest];
-  }, kinds);
+  }, kinds, pace);
 
   effect(() => {
     if (wanted() !== shown && shown) untracked(all.reload);

@@ -10,6 +10,7 @@ const text = { table: "As a table", day: "Day" };
  * @param {string} [mood]
  */
 export function sparkline(values, mood = "good") {
+  if (!values.some(Boolean)) return null;
   const most = Math.max(1, ...values);
   const points = values.map((value, i) => `${(100 * i) / Math.max(1, values.length - 1)},${26 - (24 * value) / most}`).join(" ");
   return svg("svg.spark." + mood, { viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("polyline", { points }));

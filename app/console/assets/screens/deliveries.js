@@ -1,10 +1,11 @@
 /** One delivery: what was sent, how it was signed, and what came of each attempt. */
 import { computed, el, signal } from "../dom.js";
-import { get, page, post } from "../api.js";
+import { get, post } from "../api.js";
 import { count, time } from "../format.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { toast, toastError } from "../parts/notices.js";
+import { pace } from "../parts/pages.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { link, navigate } from "../router.js";
@@ -45,8 +46,8 @@ const text = {
   secret: "Signing secret",
   secretHint: "It stays in this page, and is sent nowhere.",
   run: "Compute",
-  match: "It matches: the secret signed this delivery.",
-  mismatch: "It does not match: this secret did not sign the delivery.",
+  match: ["matches", " This secret signed the delivery."],
+  mismatch: ["does not match", " This secret did not sign it, or was revoked."],
   shell: "Or in a shell",
 };
 
@@ -58,7 +59,7 @@ export default function deliveries({ params }) {
     return { title: text.title, body: el("div.page", null, none) };
   }
   const path = "v1/webhook_deliveries/" + params.id;
-  const one = resource((signal) => get(path, { signal }), ["delivery"]);
+  const one = resource((signal) => get(path, { signal }), ["delivery"], pace);
   const body = el("div.page", null, loaded(one, () => content(one, path), 4, "h1"));
   return { title: () => one.data()?.event_type ?? text.title, body };
 }
@@ -69,8 +70,8 @@ export default function deliveries({ params }) {
  */
 function content(one, path) {
   const data = computed(() => one.data());
-  const attempts = resource(async (signal) => (await page(path + "/attempts", { signal })).rows, ["delivery"]);
-  const request = resource((signal) => get(path.slice(3) + "/request", { signal }), ["delivery"]);
+  const attempts = resource((signal) => get(path + "/attempts", { signal }), ["delivery"], pace);
+  const request = resource((signal) => get(path.slice(3) + "/request", { signal }), ["delivery"], pace);
   const replay = async () => {
     try {
       const made = await post(path + "/replay");
@@ -187,7 +188,9 @@ function verify(request) {
         el("input", { id: "secret", type: "password", autocomplete: "off", required: true, "aria-describedby": "secret-hint" }),
         el("button.button", null, text.run)),
       el("p.hint", { id: "secret-hint" }, text.secretHint),
-      el("p", { role: "status" }, () => result() !== null && (result() ? chip(text.match, "good") : chip(text.mismatch, "bad")))),
+      el("p", { role: "status" }, () => result() !== null && (result()
+        ? [chip(text.match[0], "good"), text.match[1]]
+        : [chip(text.mismatch[0], "bad"), text.mismatch[1]]))),
     el("h3", null, text.shell),
     copyable(`printf %s ${quote(signed)} | openssl dgst -sha256 -hmac "$SECRET"`, { name: text.command, block: true }));
 }

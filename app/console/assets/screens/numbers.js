@@ -6,6 +6,7 @@ import { announce } from "../live.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
 import { confirmDeed } from "../parts/dialog.js";
 import { toast, toastError } from "../parts/notices.js";
+import { pace } from "../parts/pages.js";
 import { figure, sparkline } from "../parts/plot.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -132,7 +133,7 @@ function onePage(id) {
 function numberPage(one) {
   const data = computed(() => one.data());
   const id = data().phone_number_id;
-  const quality = resource((signal) => get(id + "/quality", { signal }), ["account", "conversation"]);
+  const quality = resource((signal) => get(id + "/quality", { signal }), ["account", "conversation"], pace);
   const again = () => announce("account", id);
   const check = async () => {
     try {

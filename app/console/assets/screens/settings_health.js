@@ -3,6 +3,7 @@ import { el } from "../dom.js";
 import { get, page } from "../api.js";
 import { count, date } from "../format.js";
 import { chip, heading, section } from "../parts/basics.js";
+import { pace } from "../parts/pages.js";
 import { columns } from "../parts/plot.js";
 import { loaded, resource } from "../parts/states.js";
 import { link } from "../router.js";
@@ -31,8 +32,8 @@ const moods = { received: "calm", sent: "calm", delivered: "good", read: "good",
 
 /** @type {import("../router.js").Build} */
 export default function health() {
-  const all = resource((signal) => get("health", { signal }), ["conversation"]);
-  const ill = resource(readIll, ["account", "webhook", "delivery"]);
+  const all = resource((signal) => get("health", { signal }), ["conversation"], 10 * pace);
+  const ill = resource(readIll, ["account", "webhook", "delivery"], pace);
 
   const body = settingsPage(
     heading(text.title, { lead: text.lead }),

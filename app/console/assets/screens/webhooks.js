@@ -2,7 +2,7 @@
 import { el, when } from "../dom.js";
 import { get } from "../api.js";
 import { button, heading } from "../parts/basics.js";
-import { paged, pagedList } from "../parts/pages.js";
+import { pace, paged, pagedList } from "../parts/pages.js";
 import { sparkline } from "../parts/plot.js";
 import { resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -24,12 +24,12 @@ const text = {
 export default function webhooks({ params }) {
   if (params.id) return webhookPage({ params });
 
-  const all = paged("v1/webhook_subscriptions", () => ({}), ["webhook"]);
+  const all = paged("v1/webhook_subscriptions", () => ({}), ["webhook", "delivery"]);
   const days = resource(async (signal) => {
     const rows = await get("v1/webhook_subscriptions", { signal });
     const read = (/** @type {any} */ one) => get(`webhook_subscriptions/${one.id}/day`, { signal }).catch(() => null);
     return new Map(await Promise.all(rows.map(async (/** @type {any} */ one) => [one.id, await read(one)])));
-  }, ["webhook", "delivery"]);
+  }, ["webhook", "delivery"], pace);
   const make = async () => {
     await webhookDialog(null);
     await all.reload();

@@ -7,7 +7,7 @@ import { button, copyable, heading, section } from "../../parts/basics.js";
 import { confirmDeed } from "../../parts/dialog.js";
 import { menu } from "../../parts/menu.js";
 import { toast, toastError } from "../../parts/notices.js";
-import { filter, paged, pagedList } from "../../parts/pages.js";
+import { filter, pace, paged, pagedList } from "../../parts/pages.js";
 import { figure, sparkline } from "../../parts/plot.js";
 import { loaded, resource } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
@@ -35,7 +35,7 @@ const text = {
   gone: "The endpoint answered 410 Gone, so nothing is sent there any more.",
   disabled: "Too many attempts failed in a row, so nothing is sent there any more.",
   disabledNext: " What happens meanwhile is kept as dead. Put the address right, enable it, and replay.",
-  failing: (/** @type {number} */ n) => `${count(n)} attempts failed since the last one that was taken. See below what the endpoint answered.`,
+  failing: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See below what was answered.`,
   paused: "Paused: deliveries wait, and go out oldest first when it is resumed.",
   deliveries: "Deliveries",
   replay: "Replay many",
@@ -68,7 +68,7 @@ const text = {
 /** @type {import("../../router.js").Build} */
 export default function webhookPage({ params }) {
   const path = "v1/webhook_subscriptions/" + params.id;
-  const one = resource((signal) => get(path, { signal }), ["webhook"]);
+  const one = resource((signal) => get(path, { signal }), ["webhook", "delivery"], pace);
   const body = el("div.page.wide", null, loaded(one, () => content(one, path), 4, "h1"));
   return { title: () => one.data()?.url ?? text.webhook, body };
 }
@@ -79,7 +79,7 @@ export default function webhookPage({ params }) {
  */
 function content(one, path) {
   const data = computed(() => one.data());
-  const day = resource((signal) => get(path.slice(3) + "/day", { signal }), ["delivery"]);
+  const day = resource((signal) => get(path.slice(3) + "/day", { signal }), ["delivery"], pace);
   const types = resource(eventTypes);
   const all = paged("v1/webhook_deliveries", () => ({ ...filters(), subscription_id: data().id, limit: 25 }), ["delivery"]);
   const again = () => Promise.all([one, day, all].map((each) => each.reload()));
@@ -152,7 +152,7 @@ function figures(day) {
     figure(names.rate, rate(day), line("succeeded", "good")),
     figure(names.total, count(day.total), line("total", "calm")),
     figure(names.time, answerTime(day)),
-    figure(names.dead, count(day.dead), line("failed", "bad")));
+    figure(names.dead, count(day.dead), line("dead", "bad")));
 }
 
 /** filters are what the address asks for. */
@@ -211,7 +211,7 @@ function deliveryTable(rows) {
 /** eventList shows what happened lately, of the kinds that are sent here. @param {() => any} data */
 function eventList(data) {
   const type = () => (data().events[0] === "*" ? null : data().events.join(","));
-  const all = resource((signal) => get("v1/events", { signal, query: { limit: 15, type: type() } }), ["delivery", "event"]);
+  const all = resource((signal) => get("v1/events", { signal, query: { limit: 15, type: type() } }), ["delivery"], pace);
   return el("aside.events", { "aria-label": text.events }, el("h2", null, text.events),
     loaded(all, (rows) => when(() => rows().length > 0, () => el("ul", null, list(rows, (one) => one.id, (one) => el("li", null,
       el("a", { href: link("trace/" + one().id) }, one().type),
