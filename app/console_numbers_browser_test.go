@@ -89,7 +89,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 	c.shoot("number-degraded")
 	c.Click("button", "Connect again")
 	c.Find("dialog", "Connect again")
-	c.Fill("textbox", "Access token", "EAAalso wrong")
+	c.Fill("textbox", "Access token", "EAAwrong")
 	c.Click("button", "Connect")
 	c.WaitFor(`document.querySelector("dialog [name=access_token]").ariaInvalid === "true"`)
 	c.is.True(strings.Contains(c.Find("textbox", "Access token").Description, "The provider refuses this token"))
@@ -151,7 +151,7 @@ func TestASandboxMakesNumbersUp(t *testing.T) {
 		}
 	})
 	c := s.console(t, storage.RoleAdmin)
-	c.open("numbers?new=1", "Numbers")
+	c.Visit(s.app.URL() + "/console/numbers?new=1")
 	c.Find("dialog", "New number")
 	c.shoot("number-made-up")
 	c.Fill("textbox", "Name", "Second shop")

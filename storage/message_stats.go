@@ -37,7 +37,7 @@ func (c *MessageCounts) add(some MessageCounts) {
 func (db *DB) MessageHours(ctx context.Context, organization, account int64, from Time, hours int) ([]MessageCounts, error) {
 	key := statsKey{fmt.Sprintf("number %d", account), from}
 	return countShared(ctx, db, db.messageCounts, organization, key, func(rx *Rx) ([]MessageCounts, error) {
-		return rx.messageHours(account, from, hours)
+		return rx.MessageHours(account, from, hours)
 	})
 }
 
@@ -50,7 +50,8 @@ func (db *DB) MessageDays(ctx context.Context, organization int64, from Time, da
 	})
 }
 
-func (rx *Rx) messageHours(account int64, from Time, hours int) ([]MessageCounts, error) {
+// MessageHours counts the messages of a number for each hour from a time on. It is a walk.
+func (rx *Rx) MessageHours(account int64, from Time, hours int) ([]MessageCounts, error) {
 	all, w := make([]MessageCounts, hours), messageWalk{rx: rx}
 	for i := range all {
 		start := from.Add(time.Duration(i) * time.Hour)

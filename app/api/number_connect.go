@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"regexp"
 
 	"confab/jobs"
 	"confab/jobs/provider"
@@ -14,6 +15,8 @@ const (
 	maxToken      = 4096
 	maxNumberName = 200
 )
+
+var tokenText = regexp.MustCompile(`^[!-~]+$`)
 
 // newNumber is the body of POST /console/api/numbers: a number at the provider with a
 // token that opens it, or in a sandbox a name and a number, which may be absent.
@@ -46,8 +49,8 @@ func (n *newNumber) validate() error {
 		return invalid("waba_id", "must be an id of the provider, 6 to 20 digits")
 	case n.AccessToken == nil:
 		return missing("access_token")
-	case !between(*n.AccessToken, 1, maxToken):
-		return invalid("access_token", lengthRule(1, maxToken))
+	case len(*n.AccessToken) > maxToken || !tokenText.MatchString(*n.AccessToken):
+		return invalid("access_token", "must be a token of the provider, without spaces")
 	case n.PIN != nil && !pin.MatchString(*n.PIN):
 		return invalid("pin", "must have 6 digits")
 	}
