@@ -322,6 +322,19 @@ CREATE TABLE conversation_labels (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX conversation_labels_by_label ON conversation_labels (label_id, conversation_id);
 
+-- Texts that the people of a team insert by a short word.
+CREATE TABLE quick_replies (
+    id              TEXT    PRIMARY KEY,                    -- qrp_…
+    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+    team_id         INTEGER NOT NULL REFERENCES teams (id),
+    shortcut        TEXT    NOT NULL,                       -- a-z, 0-9, _ and -
+    text            TEXT    NOT NULL,
+    created_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX quick_replies_shortcut ON quick_replies (team_id, shortcut);
+CREATE INDEX quick_replies_of_organization ON quick_replies (organization_id, created_at, id);
+
 ---------------------------------------------------------------- messages ----
 
 -- Messages in both directions. The content is the object that stands under the name

@@ -302,6 +302,7 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
+		InventNumber:      a.inventNumber(),
 		ReadReceipts:      a.Config.Console.ReadReceipts,
 		Passwords:         password.NewHasher(),
 		PasswordTries:     password.NewThrottle(),

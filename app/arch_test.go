@@ -20,7 +20,7 @@ import (
 var allowed = map[string][]string{
 	"":                     {"app/cli"},
 	"app":                  {"app/api", "app/bodies", "app/callback", "app/config", "app/console", "app/datadir", "app/live", "app/mcp", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
-	"app/api":              {"app/live", "app/password", "app/stream", "jobs", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
+	"app/api":              {"app/live", "app/password", "app/stream", "jobs", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/api/apitest":      {},
 	"app/backup":           {"app/datadir", "storage"},
 	"app/bodies":           {},

@@ -49,10 +49,14 @@ type DB struct {
 	scanTime  time.Duration
 	turnTime  time.Duration
 	countStep stepSize
-	counts    *statsCounts
-	events    *EventSignal
-	hints     *Hints
-	close     func() error // disconnect, but only once
+	counts    *statsCounts[DeliveryStats]
+	// These take turns with counts.
+	hourCounts    *statsCounts[[]DeliveryStats]
+	messageCounts *statsCounts[[]MessageCounts]
+	pastDays      pastDays
+	events        *EventSignal
+	hints         *Hints
+	close         func() error // disconnect, but only once
 
 	mu         sync.RWMutex // guards dispatcher
 	dispatcher Dispatcher
@@ -87,13 +91,15 @@ func Open(o Options) (*DB, error) {
 		scanTime:  scanTime,
 		turnTime:  turnTime,
 		countStep: stepSize{firstCount, longestCount},
-		counts:    newStatsCounts(),
+		counts:    newStatsCounts[DeliveryStats](newSingleTurns(maxWaitingSearches)),
 		events:    newEventSignal(),
 		hints:     newHints(),
 	}
 	if db.now == nil {
 		db.now = Now
 	}
+	db.hourCounts = newStatsCounts[[]DeliveryStats](db.counts.turns)
+	db.messageCounts = newStatsCounts[[]MessageCounts](db.counts.turns)
 	db.close = sync.OnceValue(db.disconnect)
 	if err := db.connect(o); err != nil {
 		return nil, errors.Join(explain(o.Path, err), db.Close())

@@ -2,9 +2,9 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
+	"time"
 )
 
 // DeliveryStats tell how a subscription's deliveries went.
@@ -31,37 +31,39 @@ const (
 type stepSize struct{ first, longest int }
 
 // DeliveryStats counts the deliveries of a subscription that were made since a time,
-// for a client of its organization. Few are counted at once. Many are counted as a
-// search, one for all who ask the same meanwhile: see statsCounts.
-func (db *DB) DeliveryStats(ctx context.Context, organization int64, subscription string, since Time) (s DeliveryStats, err error) {
-	err = db.readBriefly(ctx, organization, func(rx *Rx) (err error) {
-		s, err = rx.DeliveryStats(subscription, since)
-		return err
-	})
-	if !errors.Is(err, errLong) {
-		return s, err
-	}
-
-	key := statsKey{subscription, since}
-	return db.counts.share(ctx, key, func(ctx context.Context, begin func()) (DeliveryStats, error) {
-		return db.searchStats(ctx, organization, key, begin)
+// for a client of its organization.
+func (db *DB) DeliveryStats(ctx context.Context, organization int64, subscription string, since Time) (DeliveryStats, error) {
+	return countShared(ctx, db, db.counts, organization, statsKey{subscription, since}, func(rx *Rx) (DeliveryStats, error) {
+		return rx.DeliveryStats(subscription, since)
 	})
 }
 
-// searchStats counts as a search, one at a time for an organization. It calls begin when
-// it has its first turn.
-func (db *DB) searchStats(ctx context.Context, organization int64, key statsKey, begin func()) (s DeliveryStats, err error) {
-	if err := db.counts.turns.take(ctx, organization); err != nil {
-		return s, err
-	}
-	defer db.counts.turns.release(organization)
-
-	err = db.Search(ctx, organization, func(rx *Rx) (err error) {
-		begin()
-		s, err = rx.DeliveryStats(key.subscription, key.since)
-		return err
+// DeliveryHours counts the deliveries of a subscription for each hour from a time on, for
+// a client of its organization.
+func (db *DB) DeliveryHours(ctx context.Context, organization int64, subscription string, from Time, hours int) ([]DeliveryStats, error) {
+	return countShared(ctx, db, db.hourCounts, organization, statsKey{subscription, from}, func(rx *Rx) ([]DeliveryStats, error) {
+		return rx.DeliveryHours(subscription, from, hours)
 	})
-	return s, err
+}
+
+// DeliveryHours counts the deliveries of a subscription for each hour from a time on. It
+// is a walk, as DeliveryStats is.
+func (rx *Rx) DeliveryHours(subscription string, from Time, hours int) ([]DeliveryStats, error) {
+	all := make([]DeliveryStats, hours)
+	for i := range all {
+		hour := timeSpan{from.Add(time.Duration(i) * time.Hour), from.Add(time.Duration(i+1) * time.Hour)}
+
+		var err error
+		if all[i], err = rx.countWithin(subscription, hour); err != nil {
+			return nil, err
+		}
+		if all[i].Total() > rx.db.countStep.first {
+			if err := rx.pause(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
 }
 
 // DeliveryStats counts the deliveries of a subscription that were made since a
@@ -77,7 +79,16 @@ func (rx *Rx) DeliveryStats(subscription string, since Time) (s DeliveryStats, e
 		return s, err
 	}
 
-	span := timeSpan{since, newest + 1}
+	if s, err = rx.countWithin(subscription, timeSpan{since, newest + 1}); err != nil {
+		return s, err
+	}
+	s.P50, s.P95, err = rx.durations(subscription, since)
+	return s, err
+}
+
+// countWithin counts the deliveries that were made in a span of time, in steps.
+func (rx *Rx) countWithin(subscription string, whole timeSpan) (s DeliveryStats, err error) {
+	span := whole
 	for n := rx.db.countStep.first; ; n = min(2*n, rx.db.countStep.longest) {
 		some, fits, err := rx.countDeliveries(subscription, span, n)
 		if err != nil {
@@ -88,19 +99,16 @@ func (rx *Rx) DeliveryStats(subscription string, since Time) (s DeliveryStats, e
 			span = span.newerHalf()
 		} else {
 			s.add(some)
-			if span.from == since {
-				break
+			if span.from == whole.from {
+				return s, nil
 			}
-			span = span.before(since)
+			span = span.before(whole.from)
 		}
 
 		if err := rx.pause(); err != nil {
 			return s, err
 		}
 	}
-
-	s.P50, s.P95, err = rx.durations(subscription, since)
-	return s, err
 }
 
 // newestDelivery is when the newest delivery of a subscription was made, 0 if it has

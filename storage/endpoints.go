@@ -33,6 +33,17 @@ func (e *Endpoint) Secrets(at Time) []string {
 	return live
 }
 
+// PastSecrets are those that signed at an earlier instant, oldest first, as far as they
+// still sign now.
+func (e *Endpoint) PastSecrets(at Time) (past []string) {
+	for _, k := range e.keys {
+		if k.CreatedAt <= at {
+			past = append(past, k.plain)
+		}
+	}
+	return past
+}
+
 // Endpoint finds where the deliveries of a subscription go.
 func (db *DB) Endpoint(ctx context.Context, subscription string) (*Endpoint, error) {
 	return db.caches.endpoints.fetch(ctx, db, subscription)

@@ -30,6 +30,7 @@ const (
 	PrefixSetupLink    = "csl_"
 	PrefixSession      = "ses_"
 	PrefixAudit        = "aud_"
+	PrefixQuickReply   = "qrp_"
 )
 
 // idSource makes ULIDs. Those of one millisecond grow.

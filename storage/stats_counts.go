@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -19,8 +20,8 @@ const (
 	keptLongest = 30 * time.Second
 )
 
-// statsCounts are the counts of deliveries that take long: those under way, and for a
-// while those that are done.
+// statsCounts are the counts that take long, of deliveries or of messages: those under
+// way, and for a while those that are done.
 //
 //   - Who asks for a count that is under way waits for that one.
 //   - An organization's counts are made one after the other, so that the first are done
@@ -29,46 +30,72 @@ const (
 //     and find it further on, or done.
 //   - When all who wait for it disconnect, a count that has not begun is dropped. One
 //     that has begun goes on, for they will ask again.
-type statsCounts struct {
+type statsCounts[V any] struct {
 	patience time.Duration
 	turns    *turns
 
 	mu  sync.Mutex
-	all map[statsKey]*statsCount
+	all map[statsKey]*statsCount[V]
 }
 
 // statsKey is what is counted.
 type statsKey struct {
-	subscription string
-	since        Time
+	subject string // a subscription, or whose messages
+	since   Time
 }
 
 // statsCount is one count. done is closed when it has ended, and what is behind it is
 // then never changed.
-type statsCount struct {
+type statsCount[V any] struct {
 	cancel  context.CancelFunc
 	waiting int  // how many wait for it; this and begun are guarded by statsCounts.mu
 	begun   bool // it has its first turn
 
 	done  chan struct{}
-	stats DeliveryStats
+	stats V
 	err   error
 	until time.Time // it is kept
 }
 
 // countFunc counts. It calls begin when it has its first turn.
-type countFunc func(ctx context.Context, begin func()) (DeliveryStats, error)
+type countFunc[V any] func(ctx context.Context, begin func()) (V, error)
 
-func newStatsCounts() *statsCounts {
-	return &statsCounts{
-		patience: countPatience,
-		turns:    newSingleTurns(maxWaitingSearches),
-		all:      make(map[statsKey]*statsCount),
+// newStatsCounts makes counts that take turns with others.
+func newStatsCounts[V any](t *turns) *statsCounts[V] {
+	return &statsCounts[V]{patience: countPatience, turns: t, all: make(map[statsKey]*statsCount[V])}
+}
+
+// countShared counts with fn, for a client of an organization. What one step counts is
+// counted at once. What takes longer is counted as a search, one at a time for an
+// organization, and once for all who ask the same meanwhile.
+func countShared[V any](
+	ctx context.Context, db *DB, c *statsCounts[V], organization int64, key statsKey, fn func(*Rx) (V, error),
+) (v V, err error) {
+	read := func(rx *Rx) (err error) {
+		v, err = fn(rx)
+		return err
 	}
+	if err := db.readBriefly(ctx, organization, read); !errors.Is(err, errLong) {
+		return v, err
+	}
+
+	return c.share(ctx, key, func(ctx context.Context, begin func()) (v V, err error) {
+		if err := c.turns.take(ctx, organization); err != nil {
+			return v, err
+		}
+		defer c.turns.release(organization)
+
+		err = db.Search(ctx, organization, func(rx *Rx) (err error) {
+			begin()
+			v, err = fn(rx)
+			return err
+		})
+		return v, err
+	})
 }
 
 // share returns the count of a key that is kept or under way, or else starts it.
-func (c *statsCounts) share(ctx context.Context, key statsKey, count countFunc) (DeliveryStats, error) {
+func (c *statsCounts[V]) share(ctx context.Context, key statsKey, count countFunc[V]) (none V, err error) {
 	n := c.join(ctx, key, count)
 	timer := time.NewTimer(c.patience)
 	defer timer.Stop()
@@ -79,15 +106,15 @@ func (c *statsCounts) share(ctx context.Context, key statsKey, count countFunc) 
 		return n.stats, n.err
 	case <-timer.C:
 		c.leave(key, n, false)
-		return DeliveryStats{}, fmt.Errorf("%w: the deliveries are still being counted", ErrUnavailable)
+		return none, fmt.Errorf("%w: this is still being counted", ErrUnavailable)
 	case <-ctx.Done():
 		c.leave(key, n, true)
-		return DeliveryStats{}, ctx.Err()
+		return none, ctx.Err()
 	}
 }
 
 // join finds or starts a count, for one more who waits for it.
-func (c *statsCounts) join(ctx context.Context, key statsKey, count countFunc) *statsCount {
+func (c *statsCounts[V]) join(ctx context.Context, key statsKey, count countFunc[V]) *statsCount[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 
@@ -99,7 +126,7 @@ func (c *statsCounts) join(ctx context.Context, key statsKey, count countFunc) *
 
 	n := c.all[key]
 	if n == nil {
-		n = &statsCount{done: make(chan struct{})}
+		n = &statsCount[V]{done: make(chan struct{})}
 		c.all[key] = n
 
 		// Nobody's request may end it: others wait for it too.
@@ -115,7 +142,7 @@ func (c *statsCounts) join(ctx context.Context, key statsKey, count countFunc) *
 }
 
 // run counts. A panic becomes the error of those who wait.
-func (n *statsCount) run(ctx context.Context, count countFunc, begin func()) {
+func (n *statsCount[V]) run(ctx context.Context, count countFunc[V], begin func()) {
 	defer close(n.done)
 	defer n.cancel()
 	defer func() {
@@ -130,7 +157,7 @@ func (n *statsCount) run(ctx context.Context, count countFunc, begin func()) {
 }
 
 // isOver tells whether the count has ended and is not to be kept any longer.
-func (n *statsCount) isOver() bool {
+func (n *statsCount[V]) isOver() bool {
 	select {
 	case <-n.done:
 		return n.err != nil || !time.Now().Before(n.until)
@@ -141,7 +168,7 @@ func (n *statsCount) isOver() bool {
 
 // leave is called by each who has joined. When the last one disconnects, a count that has
 // not begun is dropped.
-func (c *statsCounts) leave(key statsKey, n *statsCount, disconnected bool) {
+func (c *statsCounts[V]) leave(key statsKey, n *statsCount[V], disconnected bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 

@@ -46,11 +46,16 @@ func (tx *Tx) CountMessage(organization int64) {
 func (tx *Tx) MessagesThisMonth(organization int64) (int64, error) {
 	of := usageKey{organization, month(tx.Now)}
 	pending := tx.db.writer.usage[of] // counted in this transaction, by anybody
+	stored, err := tx.StoredUsage(organization, tx.Now)
+	return stored + pending, err
+}
 
-	var stored []int64
-	err := tx.list(&stored, `SELECT messages FROM usage WHERE organization_id = ? AND month = ?`, of.organization, of.month)
-	if err != nil || len(stored) == 0 {
-		return pending, err
-	}
-	return stored[0] + pending, nil
+// StoredUsage is how many messages were accepted in the month of a time, as far as that
+// is committed.
+func (rx *Rx) StoredUsage(organization int64, at Time) (n int64, err error) {
+	err = rx.get(&n, `
+		SELECT coalesce(sum(messages), 0)
+		FROM usage
+		WHERE organization_id = ? AND month = ?`, organization, month(at))
+	return n, err
 }

@@ -113,6 +113,9 @@ var auditRules = map[routeName]auditRule{
 	{"POST", "/:phone_number_id/templates/sync"}:   {"templates.synced", "number", "phone_number_id"},
 	{"POST", "/:phone_number_id/register"}:         {"number.registered", "number", "phone_number_id"},
 
+	{"POST", "/numbers"}:                     {"number.connected", "number", ""},
+	{"POST", "/:phone_number_id/disconnect"}: {"number.disconnected", "number", "phone_number_id"},
+
 	{"POST", "/customers"}:                                          {"customer.created", "customer", ""},
 	{"PATCH", "/customers/:id"}:                                     {"customer.updated", "customer", "id"},
 	{"DELETE", "/customers/:id"}:                                    {"customer.archived", "customer", "id"},

@@ -9,6 +9,17 @@ func (s *Server) consoleRoutes() []route {
 
 		{"GET", "/stream", s.streamConsole, agents, nil},
 		{"POST", "/presence", s.setPresence, agents | quiet, nil},
+		{"POST", "/numbers", s.connectNumber, creates, nil},
+		{"GET", "/:phone_number_id/quality", s.getNumberQuality, agents, nil},
+		{"POST", "/:phone_number_id/check", s.checkNumber, 0, nil},
+		{"POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil},
+
+		{"GET", "/event_types", s.listEventTypes, 0, nil},
+		{"GET", "/event_sample", s.getEventSample, 0, nil},
+		{"GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, s.findSubscription},
+		{"POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, s.findSubscription},
+		{"GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil},
+		{"GET", "/health", s.getOrganizationHealth, 0, nil},
 
 		{"GET", "/profile", s.getProfile, agents, nil},
 		{"PATCH", "/profile", s.updateProfile, agents, nil},

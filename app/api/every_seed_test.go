@@ -69,6 +69,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 		"webhook_deliveries": must("POST", hooks+"/"+hook.text("data.id")+"/test", "").text("data.id"),
 	}
 	o.has["trace"], o.has["log"] = said[1].ID, must("GET", "/me", "").text("request_id")
+	o.has["quick_replies"] = must("POST", "/quick_replies", `{"shortcut":"own","text":"Hello {{name}}"}`).text("data.id")
 	o.has["events"] = must("GET", "/events?limit=1", "").get("data").([]any)[0].(map[string]any)["id"].(string)
 	must("POST", "/"+o.number+"/contacts/"+person.ID+"/labels", attach(label))
 	must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/labels", attach(label))

@@ -51,6 +51,12 @@ func (s *Server) routes() []route {
 		{"PATCH", "/labels/:id", s.updateLabel, 0, s.findLabel},
 		{"DELETE", "/labels/:id", s.deleteLabel, 0, nil},
 
+		{"GET", "/quick_replies", s.listQuickReplies, agents, nil},
+		{"POST", "/quick_replies", s.createQuickReply, agents | creates, nil},
+		{"GET", "/quick_replies/:id", s.getQuickReply, agents, nil},
+		{"PATCH", "/quick_replies/:id", s.updateQuickReply, agents, s.findQuickReply},
+		{"DELETE", "/quick_replies/:id", s.deleteQuickReply, agents, nil},
+
 		{"GET", "/accounts", s.listAccounts, agents, nil},
 		{"POST", "/:phone_number_id/register", s.registerNumber, 0, nil},
 

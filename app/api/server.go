@@ -69,6 +69,9 @@ type Options struct {
 	Publisher messaging.Publisher
 	// Accounts calls the provider about accounts and templates.
 	Accounts *provisioning.Accounts
+	// InventNumber makes a number up at the provider, with a name and a phone number that
+	// may be empty. Only a sandbox can.
+	InventNumber func(ctx context.Context, name, phone string) (provisioning.NumberClaim, error)
 	// AllowInsecureURLs allows http where https is required.
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.

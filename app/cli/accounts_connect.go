@@ -182,28 +182,5 @@ func (f connectFlags) saveAccount(tx *storage.Tx, claim provisioning.NumberClaim
 		return a, err
 	}
 
-	a.PhoneNumberID, a.WABAID = &claim.PhoneNumberID, &claim.WABAID
-	a = provisioning.WithNumberState(a, n)
-
-	if a.ID == 0 {
-		if err := tx.InsertAccount(&a.Account, claim.Token.Reveal()); err != nil {
-			return a, err
-		}
-	} else if err := tx.SetAccessToken(a.Account, claim.Token.Reveal()); err != nil {
-		return a, err
-	}
-
-	if err := tx.UpdateAccount(&a); err != nil {
-		return a, err
-	}
-	if claim.PIN != "" {
-		if err := tx.SetPIN(a.Account, claim.PIN); err != nil {
-			return a, err
-		}
-	}
-
-	if err := jobs.EnqueueAccountCheck(tx, a.ID); err != nil { // this job fetches its templates too
-		return a, err
-	}
-	return tx.AccountDetail(a.ID)
+	return jobs.StoreConnected(tx, a, claim, n)
 }

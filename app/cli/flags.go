@@ -91,6 +91,11 @@ func optionalOrg(cmd *cobra.Command, org *string) {
 	parsedFlag(cmd, org, "org", "only this `organization`'s", parseText)
 }
 
+// orgOfOne adds the flag that names the organization to work on, where there are several.
+func orgOfOne(cmd *cobra.Command, org *string) {
+	parsedFlag(cmd, org, "org", "the `organization` (optional where there is one)", parseText)
+}
+
 // limitFlag adds --limit to a listing that may be long.
 func limitFlag(cmd *cobra.Command, limit *int) {
 	parsedFlag(cmd, limit, "limit", fmt.Sprintf("at most this `many` (default %d)", *limit), parseCount)

@@ -106,6 +106,25 @@ func organization(rx *storage.Rx, id string) (storage.Organization, error) {
 	return o, err
 }
 
+// onlyOrganization finds the organization of a flag, or the only one if the flag is not
+// given.
+func onlyOrganization(rx *storage.Rx, id string) (storage.Organization, error) {
+	if id != "" {
+		return organization(rx, id)
+	}
+
+	all, err := rx.Organizations()
+	switch {
+	case err != nil:
+		return storage.Organization{}, err
+	case len(all) == 0:
+		return storage.Organization{}, errors.New("there is no organization: make one with 'confab orgs create'")
+	case len(all) > 1:
+		return storage.Organization{}, errors.New("there are several organizations: say which with --org")
+	}
+	return all[0], nil
+}
+
 // eachOrganization calls f for the organization with the id, or for all without one.
 func (s *store) eachOrganization(ctx context.Context, id string, f func(*storage.Rx, storage.Organization) error) error {
 	return s.View(ctx, func(rx *storage.Rx) error {

@@ -41,7 +41,7 @@ type Event struct {
 	source   string
 	eventID  string // "" for the event's own id
 	data     any    // of the native envelope
-	envelope []byte // of the provider, ready to be sent
+	envelope []byte // ready to be sent: the provider's, or what somebody wrote in the place of a sample
 }
 
 // Emit renders the event and stores it with the rest of the transaction, with a
@@ -65,6 +65,18 @@ func (e Event) EmitOnlyTo(tx *storage.Tx, subscription string) (storage.Delivery
 	return tx.InsertEventFor(row, subscription)
 }
 
+// Payload is what the event would carry, under an id.
+func (e Event) Payload(id string, now storage.Time) ([]byte, error) {
+	row, err := e.render(id, now)
+	return row.Payload, err
+}
+
+// WithPayload is the event with another payload, for trying out an endpoint.
+func (e Event) WithPayload(payload []byte) Event {
+	e.envelope = payload
+	return e
+}
+
 // render makes the row of the event, with the bytes that are sent.
 func (e Event) render(id string, now storage.Time) (storage.Event, error) {
 	row := storage.Event{
@@ -83,7 +95,7 @@ func (e Event) render(id string, now storage.Time) (storage.Event, error) {
 	}
 
 	var err error
-	if e.source == sourceNative {
+	if e.source == sourceNative && e.envelope == nil {
 		row.Payload, err = encode(nativeEnvelope{ID: row.EventID, Type: e.kind, CreatedAt: now, Data: e.data})
 	}
 	return row, err

@@ -19,9 +19,9 @@ type NumberClaim struct {
 	PIN           string // registers the number; "" leaves it as it is
 }
 
-// errOtherAccount means that a number is not in the business account that was
+// ErrOtherAccount means that a number is not in the business account that was
 // named with it.
-var errOtherAccount = errors.New("the business account does not have this number")
+var ErrOtherAccount = errors.New("the business account does not have this number")
 
 // Verify asks the provider whether the claim's token has access to its number and
 // its business account, and whether the one belongs to the other.
@@ -37,7 +37,7 @@ func (a *Accounts) Verify(ctx context.Context, c NumberClaim) (provider.Number, 
 	}
 
 	if !slices.ContainsFunc(all, func(n provider.Number) bool { return string(n.ID) == c.PhoneNumberID }) {
-		return number, errOtherAccount
+		return number, ErrOtherAccount
 	}
 	return number, nil
 }

@@ -116,8 +116,8 @@ func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
 	return out
 }
 
-// request is the signed POST of a delivery.
-func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
+// Header is what a delivery carries, signed at a time.
+func (d Delivery) Header(at time.Time) http.Header {
 	signature := Sign(at, d.Body, d.Secrets...)
 
 	header := make(http.Header, 16+len(d.Headers))
@@ -143,6 +143,12 @@ func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
 	} {
 		header[h.name] = []string{h.value}
 	}
+	return header
+}
+
+// request is the signed POST of a delivery.
+func (d Delivery) request(ctx context.Context, at time.Time) *http.Request {
+	header := d.Header(at)
 
 	// This header tells the transport that it may repeat the request on another
 	// connection when the endpoint has closed the one that was kept alive. With

@@ -11,7 +11,7 @@ let forms = 0;
  * @typedef {object} Field
  * @property {string} name of the value, and of the error's param unless param is given
  * @property {string} label
- * @property {string} [type] of an input; "select"; "swatches": one of some colours
+ * @property {string} [type] of an input; "select"; "textarea"; "swatches": one of some colours; "checks": several of the options
  * @property {import("../dom.js").Child} [hint]
  * @property {string} [value]
  * @property {boolean} [required]
@@ -67,8 +67,9 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
       done(result, node);
     } catch (error) {
       busy.set(false);
-      const field = error instanceof APIError && fields.find((one) => (one.param ?? one.name) === error.param);
-      if (field) refuse({ [field.name]: sentence(error, field) });
+      const param = error instanceof APIError && error.param?.split(/[.[]/)[0];
+      const field = param && fields.find((one) => (one.param ?? one.name).split(".")[0] === param);
+      if (field) refuse({ [field.name]: sentence(/** @type {APIError} */ (error), field) });
       else {
         if (!(error instanceof APIError)) reportError(error);
         failure.set(error);
@@ -79,7 +80,7 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
   /** @returns {Record<string, string>} */
   function read() {
     const data = new FormData(node);
-    return Object.fromEntries(fields.map(({ name }) => [name, String(data.get(name) ?? "")]));
+    return Object.fromEntries(fields.map(({ name }) => [name, data.getAll(name).join(",")]));
   }
 
   /** @param {Record<string, string>} values */
@@ -130,17 +131,17 @@ function fieldRow(field, id, wrong) {
     () => wrong() && el("p.wrong", { id: id + "-wrong" }, wrong()),
   ];
 
-  if (field.type === "radios" || field.type === "swatches") {
+  if (field.type === "radios" || field.type === "swatches" || field.type === "checks") {
     const { "aria-describedby": _, "aria-invalid": __, ...own } = common;
     return el("fieldset.field." + field.type, { "aria-describedby": described },
       el("legend.label", null, field.label),
       el("div.choices", null, (field.options ?? []).map((one) => el("label.choice", { title: field.type === "swatches" ? one.label : null },
         el("input", {
           ...own,
-          type: "radio",
+          type: field.type === "checks" ? "checkbox" : "radio",
           class: field.type === "swatches" ? "label-" + one.value : null,
           value: one.value,
-          checked: one.value === field.value,
+          checked: field.type === "checks" ? field.value?.split(",").includes(one.value) : one.value === field.value,
         }),
         el(field.type === "swatches" ? "span.unseen" : "span", null, one.label, one.hint && el("small", null, one.hint))))),
       below);
@@ -154,6 +155,12 @@ function fieldRow(field, id, wrong) {
     ? el("select", { id, ...common, value: field.value ?? field.options?.[0]?.value },
       (field.options ?? []).map((one) => el("option", { value: one.value }, one.label)),
     )
-    : el("input", { id, type: field.type ?? "text", value: field.value ?? "", "aria-required": field.required ? "true" : null, ...common });
+    : el(field.type === "textarea" ? "textarea" : "input", {
+      id,
+      type: field.type === "textarea" ? null : field.type ?? "text",
+      value: field.value ?? "",
+      "aria-required": field.required ? "true" : null,
+      ...common,
+    });
   return el("div.field", null, label, control, below);
 }

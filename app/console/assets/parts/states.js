@@ -97,9 +97,10 @@ export function problem(error) {
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} read
  * @param {string[]} [kinds] of hints
+ * @param {number} [pace] how long it waits, in milliseconds, before it follows further hints
  * @returns {Resource<T>}
  */
-export function resource(read, kinds = []) {
+export function resource(read, kinds = [], pace = 0) {
   const data = signal(/** @type {T | undefined} */ (undefined));
   const error = signal(/** @type {unknown} */ (null));
   let running = new AbortController();
@@ -119,7 +120,24 @@ export function resource(read, kinds = []) {
     }
   };
 
-  onDispose(onChanged(kinds, reload));
+  // Hints that come meanwhile are followed together, afterwards.
+  let isBusy = false;
+  let isStale = false;
+  let isOver = false;
+  const follow = async () => {
+    isStale = true;
+    if (isBusy) return;
+    isBusy = true;
+    while (isStale && !isOver) {
+      isStale = false;
+      await reload();
+      if (pace) await new Promise((resolve) => setTimeout(resolve, pace));
+    }
+    isBusy = false;
+  };
+
+  onDispose(onChanged(kinds, follow));
+  onDispose(() => (isOver = true));
   onDispose(() => running.abort());
   reload();
   return { data, error, reload, set: data.set };
@@ -132,16 +150,17 @@ export function resource(read, kinds = []) {
  * @param {Resource<T>} from
  * @param {(data: () => T) => import("../dom.js").Child} render
  * @param {number} [rows] of the skeleton
+ * @param {string} [level] of the heading when it failed: "h1" where it is the whole screen
  * @returns {() => import("../dom.js").Child}
  */
-export function loaded(from, render, rows) {
+export function loaded(from, render, rows, level) {
   const phase = computed(() => (from.data() !== undefined ? "ready" : from.error() ? "failed" : "loading"));
   return () => {
     switch (phase()) {
       case "ready":
         return untracked(() => render(/** @type {() => T} */ (from.data)));
       case "failed":
-        return () => failed(from.error(), from.reload);
+        return () => failed(from.error(), from.reload, level);
       default:
         return skeleton(rows);
     }

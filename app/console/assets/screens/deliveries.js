@@ -1,1 +1,211 @@
-export { default } from "./soon.js";
+/** One delivery: what was sent, how it was signed, and what came of each attempt. */
+import { computed, el, signal } from "../dom.js";
+import { get, post } from "../api.js";
+import { count, time } from "../format.js";
+import { button, chip, copyable, heading, section } from "../parts/basics.js";
+import { dialog } from "../parts/dialog.js";
+import { toast, toastError } from "../parts/notices.js";
+import { pace } from "../parts/pages.js";
+import { empty, loaded, resource } from "../parts/states.js";
+import { table } from "../parts/table.js";
+import { link, navigate } from "../router.js";
+import { answer, deliveryChip } from "./webhooks/words.js";
+
+const text = {
+  title: "Delivery",
+  webhooks: "Webhooks",
+  webhook: "Webhook",
+  trace: "Trace",
+  id: "delivery id",
+  replay: "Replay",
+  replayed: "Replayed: this is the new delivery",
+  curl: "Copy as curl",
+  copied: "Copied",
+  command: "command",
+  none: "Deliveries are listed with their webhook",
+  noneBody: "Open one, and choose a delivery.",
+  taken: (/** @type {any} */ one) => `The endpoint took it with ${one.response_status} after ${count(one.duration_ms ?? 0)} ms.`,
+  untried: "No attempt was made yet.",
+  reason: (/** @type {string} */ why) => why[0].toUpperCase() + why.slice(1) + ".",
+  next: " It is tried again ",
+  dead: " It was given up. Replay it when the endpoint is well.",
+  of: "It repeats ",
+  attempts: "Attempts",
+  columns: { attempt: "Attempt", at: "Time", answer: "Answer", why: "Why", said: "What it said" },
+  nothing: "nothing",
+  payload: "Payload",
+  payloadLead: "Byte for byte the same at every attempt and every replay.",
+  headers: "Headers",
+  asSent: "As the last attempt carried them.",
+  asNow: "As they would be now: no attempt was made yet, or its secrets are gone.",
+  verify: "Verify this",
+  verifyLead: "A receiver computes the same, and compares. Over the bytes as they came, not over parsed JSON:",
+  signed: "what is signed",
+  compute: "HMAC-SHA256, keyed by the whole secret, written in hexadecimal, must be one of the values after v1= in X-Svc-Signature:",
+  here: "Try it here",
+  secret: "Signing secret",
+  secretHint: "It stays in this page, and is sent nowhere.",
+  run: "Compute",
+  match: ["matches", " This secret signed the delivery."],
+  mismatch: ["does not match", " This secret did not sign it, or was revoked."],
+  shell: "Or in a shell",
+};
+
+/** @type {import("../router.js").Build} */
+export default function deliveries({ params }) {
+  if (!params.id) {
+    const home = el("a.button", { href: link("webhooks") }, text.webhooks);
+    const none = empty({ icon: "webhooks", level: "h1", title: text.none, body: text.noneBody, action: home });
+    return { title: text.title, body: el("div.page", null, none) };
+  }
+  const path = "v1/webhook_deliveries/" + params.id;
+  const one = resource((signal) => get(path, { signal }), ["delivery"], pace);
+  const body = el("div.page", null, loaded(one, () => content(one, path), 4, "h1"));
+  return { title: () => one.data()?.event_type ?? text.title, body };
+}
+
+/**
+ * @param {import("../parts/states.js").Resource<any>} one
+ * @param {string} path
+ */
+function content(one, path) {
+  const data = computed(() => one.data());
+  const attempts = resource((signal) => get(path + "/attempts", { signal }), ["delivery"], pace);
+  const request = resource((signal) => get(path.slice(3) + "/request", { signal }), ["delivery"], pace);
+  const replay = async () => {
+    try {
+      const made = await post(path + "/replay");
+      toast(text.replayed);
+      navigate("deliveries/" + made.id);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+
+  return [
+    heading(data().event_type, {
+      crumb: [
+        el("a", { href: link("webhooks") }, text.webhooks),
+        " / ",
+        el("a", { href: link("webhooks/" + data().subscription_id) }, () => request.data()?.url ?? text.webhook),
+      ],
+      beside: [() => deliveryChip(data()), copyable(data().id, { name: text.id })],
+      lead: () => said(data()),
+      actions: [
+        () => request.data() && el("a.button", { href: link("trace/" + header(request.data(), "Webhook-Id")) }, text.trace),
+        button(text.curl, { run: () => request.data() && copyCurl(request.data()) }),
+        button(text.replay, { look: "primary", run: replay }),
+      ],
+    }),
+    section(text.attempts, {}, loaded(attempts, attemptTable, 1)),
+    loaded(request, (shown) => [
+      section(text.payload, { lead: text.payloadLead }, () => code(pretty(shown().body))),
+      section(text.headers, { lead: () => (shown().as_sent ? text.asSent : text.asNow) }, () => headerTable(shown().headers)),
+      section(text.verify, { lead: text.verifyLead }, () => verify(shown())),
+    ]),
+  ];
+}
+
+/** said tells in a sentence how it went. @param {any} one */
+function said(one) {
+  const what = one.status === "succeeded" ? text.taken(one) : one.error_message ? text.reason(one.error_message) : text.untried;
+  return [
+    what,
+    one.status === "failed" && [text.next, time(one.next_attempt_at), "."],
+    one.status === "dead" && text.dead,
+    one.replayed_from && [" ", text.of, el("a.id", { href: link("deliveries/" + one.replayed_from) }, one.replayed_from), "."],
+  ];
+}
+
+/** @param {string} shown */
+const code = (shown) => el("pre.code", { tabindex: "0", translate: "no" }, shown);
+
+/** @param {string} body */
+function pretty(body) {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+/** @param {() => any[]} rows */
+function attemptTable(rows) {
+  const { columns } = text;
+  return table({
+    caption: text.attempts,
+    rows,
+    key: (one) => String(one.attempt),
+    columns: [
+      { name: columns.attempt, kind: "about", cell: (one) => String(one().attempt) },
+      { name: columns.at, cell: (one) => time(one().attempted_at) },
+      { name: columns.answer, cell: (one) => answer(one()) },
+      { name: columns.why, cell: (one) => one().error_message ?? "" },
+      {
+        name: columns.said,
+        cell: (one) => (one().response_body_snippet ? el("code.snippet", { dir: "auto" }, one().response_body_snippet) : text.nothing),
+      },
+    ],
+  });
+}
+
+/**
+ * @param {{ headers: { name: string, value: string }[] }} request
+ * @param {string} name
+ */
+const header = (request, name) => request.headers.find((one) => one.name === name)?.value ?? "";
+
+/** @param {{ name: string, value: string }[]} headers */
+const headerTable = (headers) => el("dl.headers", null,
+  headers.map((one) => el("div", null, el("dt", null, one.name), el("dd", null, one.value))));
+
+/**
+ * verify shows the computation of the signature, and does it with a secret that is given.
+ * @param {any} request
+ */
+function verify(request) {
+  const signature = header(request, "X-Svc-Signature");
+  const at = /t=(\d+)/.exec(signature)?.[1] ?? "";
+  const result = signal(/** @type {boolean | null} */ (null));
+  const signed = at + "." + request.body;
+
+  const run = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const secret = /** @type {HTMLInputElement} */ (/** @type {HTMLElement} */ (event.target).querySelector("input")).value.trim();
+    const bytes = (/** @type {string} */ written) => new TextEncoder().encode(written);
+    const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+    const mac = new Uint8Array(await crypto.subtle.sign("HMAC", key, bytes(signed)));
+    result.set(signature.includes("v1=" + Array.from(mac, (byte) => byte.toString(16).padStart(2, "0")).join("")));
+  };
+
+  return el("div.form.verify", null,
+    copyable(signed, { name: text.signed, block: true }),
+    el("p.lead", null, text.compute),
+    copyable(signature, { name: "X-Svc-Signature", block: true }),
+    Boolean(crypto.subtle) && el("form.field", { onsubmit: run },
+      el("label.label", { for: "secret" }, text.secret),
+      el("div.together", null,
+        el("input", { id: "secret", type: "password", autocomplete: "off", required: true, "aria-describedby": "secret-hint" }),
+        el("button.button", null, text.run)),
+      el("p.hint", { id: "secret-hint" }, text.secretHint),
+      el("p", { role: "status" }, () => result() !== null && (result()
+        ? [chip(text.match[0], "good"), text.match[1]]
+        : [chip(text.mismatch[0], "bad"), text.mismatch[1]]))),
+    el("h3", null, text.shell),
+    copyable(`printf %s ${quote(signed)} | openssl dgst -sha256 -hmac "$SECRET"`, { name: text.command, block: true }));
+}
+
+/** quote makes a word of a shell. @param {string} value */
+const quote = (value) => "'" + value.replaceAll("'", "'\\''") + "'";
+
+/** copyCurl copies the request as a command. @param {any} request */
+async function copyCurl(request) {
+  const headers = request.headers.map((/** @type {any} */ one) => "-H " + quote(one.name + ": " + one.value));
+  const command = ["curl -i " + quote(request.url), ...headers, "--data-binary " + quote(request.body)].join(" \\\n  ");
+  try {
+    await navigator.clipboard.writeText(command);
+    toast(text.copied);
+  } catch {
+    dialog(text.curl, () => copyable(command, { name: text.command, block: true }), { wide: true });
+  }
+}

@@ -1,1 +1,202 @@
-export { default } from "./soon.js";
+/** Numbers: what you write from, how each is, and what to do about it. */
+import { computed, el, when } from "../dom.js";
+import { get, post } from "../api.js";
+import { count, date } from "../format.js";
+import { announce } from "../live.js";
+import { button, chip, copyable, heading, section } from "../parts/basics.js";
+import { confirmDeed } from "../parts/dialog.js";
+import { toast, toastError } from "../parts/notices.js";
+import { pace } from "../parts/pages.js";
+import { figure, sparkline } from "../parts/plot.js";
+import { empty, loaded, resource } from "../parts/states.js";
+import { table } from "../parts/table.js";
+import { link, onQuery } from "../router.js";
+import { isAdmin, root } from "../session.js";
+import { connectDialog, registerDialog } from "./numbers/forms.js";
+import { failureTable } from "./numbers/failures.js";
+
+const text = {
+  title: "Numbers",
+  number: "Number",
+  lead: "The business numbers that you write from.",
+  newOne: "New number",
+  columns: { name: "Name", number: "Number", status: "Status", made: "Connected" },
+  none: "No numbers yet",
+  noneBody: "Connect a number of your business account, and messages come and go here.",
+  noneAgent: "An admin connects the first one.",
+  gone: "There is no such number",
+  goneBody: "It may have been removed, or belong to another organization.",
+  id: "phone number id",
+  register: "Register",
+  again: "Connect again",
+  check: "Check now",
+  checked: "Checked",
+  disconnect: "Disconnect",
+  disconnectTitle: (/** @type {string} */ name) => `Disconnect ${name}?`,
+  disconnectBody: "Nothing is sent from it any more. Its messages and contacts stay, and it can be connected again.",
+  disconnected: "Disconnected",
+  quality: "Last 24 hours",
+  figures: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", received: "Received" },
+  failures: "Why messages failed",
+  webhook: "Webhook of the provider",
+  webhookLead: "Give this address to the provider, in the settings of the app: it reports there what happens to the number.",
+  webhookName: "address",
+  details: "Details",
+  rows: { phone: "Number", waba: "Business account", provider: "At the provider", made: "Connected", customer: "Customer" },
+};
+
+/**
+ * The states of a number in words, and what to do next.
+ * @type {Record<string, [mood: "good" | "warn" | "bad" | "calm" | "quiet", word: string, next: string]>}
+ */
+const states = {
+  connected: ["good", "connected", "Messages come and go."],
+  degraded: ["warn", "needs a look", "Nothing can be sent. Check it now; if its access token has expired, connect it again with a new one."],
+  onboarding: ["calm", "not registered", "Register it with its PIN, and it can send."],
+  disconnected: ["quiet", "disconnected", "Nothing is sent from it. It can be connected again."],
+  restricted: ["bad", "restricted", "The provider does not let it send for now. See the business account for the reason."],
+};
+
+/** stateOf is the state of a number in words. @param {any} one */
+export const stateOf = (one) => states[one.restricted && one.status === "connected" ? "restricted" : one.status] ?? states.degraded;
+
+/** nameOf is what a number is called. @param {any} one */
+export const nameOf = (one) => one.name ?? one.phone_number ?? one.phone_number_id ?? one.id;
+
+/** @param {any} one */
+const stateChip = (one) => chip(stateOf(one)[1], stateOf(one)[0]);
+
+/** readNumbers reads all numbers, in whatever state. @param {AbortSignal} signal */
+export const readNumbers = (signal) => get("v1/accounts", { signal, query: { status: "all" } });
+
+/** @type {import("../router.js").Build} */
+export default function numbers({ params }) {
+  return params.id ? onePage(params.id) : allNumbers();
+}
+
+function allNumbers() {
+  const all = resource(readNumbers, ["account"]);
+  const make = async () => {
+    if (!(await connectDialog(null))) return;
+    announce("account");
+  };
+  if (isAdmin) onQuery("new", make);
+
+  const action = () => isAdmin && button(text.newOne, { icon: "plus", look: "primary", run: make });
+  const body = el("div.page", null,
+    heading(text.title, { lead: text.lead, actions: when(() => all.data()?.length, action) }),
+    loaded(all, (rows) => when(
+      () => rows().length > 0,
+      () => numberTable(rows),
+      () => empty({ icon: "numbers", title: text.none, body: isAdmin ? text.noneBody : text.noneAgent, action: action() }),
+    )));
+  return { title: text.title, body };
+}
+
+/** @param {() => any[]} rows */
+function numberTable(rows) {
+  const { columns } = text;
+  return table({
+    caption: text.title,
+    rows,
+    key: (one) => one.id,
+    columns: [
+      {
+        name: columns.name,
+        kind: "about",
+        sort: (one) => nameOf(one).toLocaleLowerCase(),
+        cell: (one) => (one().phone_number_id
+          ? el("a", { href: link("numbers/" + one().phone_number_id), dir: "auto" }, () => nameOf(one()))
+          : el("span", { dir: "auto" }, () => nameOf(one()))),
+      },
+      { name: columns.number, cell: (one) => () => one().phone_number ?? "" },
+      { name: columns.status, sort: (one) => stateOf(one)[1], cell: (one) => () => stateChip(one()) },
+      { name: columns.made, sort: (one) => Date.parse(one.created_at), cell: (one) => date(one().created_at) },
+    ],
+  });
+}
+
+/** @param {string} id */
+function onePage(id) {
+  const one = resource(async (signal) => {
+    const all = await readNumbers(signal);
+    return all.find((/** @type {any} */ each) => each.phone_number_id === id) ?? null;
+  }, ["account"]);
+  const body = el("div.page", null, loaded(
+    one,
+    (data) => (data() ? numberPage(one) : empty({ icon: "numbers", level: "h1", title: text.gone, body: text.goneBody })),
+  ));
+  return { title: () => (one.data() ? nameOf(one.data()) : text.number), body };
+}
+
+/** @param {import("../parts/states.js").Resource<any>} one */
+function numberPage(one) {
+  const data = computed(() => one.data());
+  const id = data().phone_number_id;
+  const quality = resource((signal) => get(id + "/quality", { signal }), ["account", "conversation"], pace);
+  const again = () => announce("account", id);
+  const check = async () => {
+    try {
+      one.set(await post(id + "/check"));
+      toast(text.checked);
+    } catch (error) {
+      toastError(error);
+    }
+    again();
+  };
+  const disconnect = () => confirmDeed({
+    title: text.disconnectTitle(nameOf(data())),
+    body: el("p", null, text.disconnectBody),
+    deed: text.disconnect,
+    send: async () => {
+      one.set(await post(id + "/disconnect"));
+      toast(text.disconnected);
+      again();
+    },
+  });
+  const is = (/** @type {string[]} */ ...all) => () => all.includes(data().status);
+  const ask = (/** @type {(one: any) => Promise<any>} */ open) => async () => (await open(data())) && again();
+
+  return [
+    heading(() => nameOf(data()), {
+      crumb: el("a", { href: link("numbers") }, text.title),
+      beside: [() => stateChip(data()), copyable(id, { name: text.id })],
+      lead: () => [data().status_reason, data().status_reason && " ", stateOf(data())[2]],
+      actions: isAdmin && [
+        when(is("onboarding"), () => button(text.register, { look: "primary", run: ask(registerDialog) })),
+        when(is("degraded", "disconnected"), () => button(text.again, { look: "primary", run: ask(connectDialog) })),
+        button(text.check, { run: check }),
+        when(is("connected", "degraded", "onboarding"), () => button(text.disconnect, { look: "harm", run: disconnect })),
+      ],
+    }),
+    el("section.section.first", null, el("h2", null, text.quality), loaded(quality, (shown) => () => figures(shown().hours), 1)),
+    () => quality.data()?.failures.length > 0 && section(text.failures, {}, failureTable(() => quality.data().failures)),
+    isAdmin && section(text.webhook, { lead: text.webhookLead },
+      el("div.form", null, copyable(new URL("../provider/webhook", root).href, { name: text.webhookName, block: true }))),
+    section(text.details, {}, () => details(data())),
+  ];
+}
+
+/** @param {any[]} hours */
+function figures(hours) {
+  const moods = { sent: "calm", delivered: "good", read: "good", failed: "bad", received: "calm" };
+  return el("div.cards", null, Object.entries(text.figures).map(([key, name]) => {
+    const values = hours.map((hour) => hour[key]);
+    const total = values.reduce((sum, value) => sum + value, 0);
+    return figure(name, count(total), sparkline(values, moods[/** @type {keyof typeof moods} */ (key)]));
+  }));
+}
+
+/** @param {any} one */
+function details(one) {
+  const { rows } = text;
+  const lines = [
+    [rows.phone, one.phone_number],
+    [rows.waba, one.waba_id],
+    [rows.provider, one.provider_status],
+    [rows.made, date(one.created_at)],
+    [rows.customer, one.customer_id && el("a", { href: link("customers/" + one.customer_id) }, one.customer_id)],
+  ];
+  return el("dl.headers", null,
+    lines.filter(([, value]) => value).map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))));
+}

@@ -1,1 +1,114 @@
-export { default } from "./soon.js";
+/** Quick replies: answers that are given often. */
+import { el, when } from "../dom.js";
+import { get, patch, post, remove } from "../api.js";
+import { button, heading } from "../parts/basics.js";
+import { confirmDeed, dialog } from "../parts/dialog.js";
+import { form } from "../parts/form.js";
+import { toast } from "../parts/notices.js";
+import { paged, pagedList } from "../parts/pages.js";
+import { resource } from "../parts/states.js";
+import { table } from "../parts/table.js";
+import { onQuery } from "../router.js";
+import { settingsPage } from "./settings.js";
+
+const text = {
+  title: "Quick replies",
+  lead: "Answers that you give often. Type / while you write a message, and choose one.",
+  newOne: "New quick reply",
+  editTitle: "Edit quick reply",
+  columns: { shortcut: "Shortcut", text: "Text", edit: "Edit and delete" },
+  edit: "Edit",
+  delete: "Delete",
+  deleteTitle: (/** @type {string} */ shortcut) => `Delete /${shortcut}?`,
+  deleteBody: "Messages that were sent with it stay.",
+  deleted: "Quick reply deleted",
+  save: "Save",
+  saved: "Saved",
+  create: "Create quick reply",
+  fields: { shortcut: "Shortcut", text: "Text", team: "Team" },
+  shortcutHint: "Small letters, digits, _ and -: “hours”.",
+  textHint: "{{name}} becomes the name of the person.",
+  none: "No quick replies yet",
+  noneBody: "Opening hours, how to return something: write it once.",
+};
+
+const path = "v1/quick_replies";
+
+/** @type {import("../router.js").Build} */
+export default function quickReplies() {
+  const all = paged(path, () => ({ limit: 100 }), ["quick_reply"]);
+  const teams = resource(async (signal) => (await get("v1/me", { signal })).teams);
+  const edit = async (/** @type {any} */ one) => {
+    if (await replyDialog(one, teams.data() ?? [])) all.reload();
+  };
+  const drop = (/** @type {any} */ one) => confirmDeed({
+    title: text.deleteTitle(one.shortcut),
+    body: el("p", null, text.deleteBody),
+    deed: text.delete,
+    send: async () => {
+      await remove(path + "/" + one.id);
+      toast(text.deleted);
+      all.reload();
+    },
+  });
+  onQuery("new", () => edit(null));
+
+  const action = () => button(text.newOne, { icon: "plus", look: "primary", run: () => edit(null) });
+  const body = settingsPage(
+    heading(text.title, { lead: text.lead, actions: when(() => all.data()?.length, action) }),
+    pagedList(all, (rows) => table({
+      caption: text.title,
+      rows,
+      key: (one) => one.id,
+      columns: [
+        { name: text.columns.shortcut, kind: "about", sort: (one) => one.shortcut, cell: (one) => () => "/" + one().shortcut },
+        { name: text.columns.text, cell: (one) => el("span.clip", { dir: "auto" }, () => one().text) },
+        {
+          name: text.columns.edit,
+          kind: "end",
+          unseen: true,
+          cell: (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })],
+        },
+      ],
+    }), () => ({ icon: "bolt", title: text.none, body: text.noneBody, action: action() })));
+  return { title: text.title, body };
+}
+
+/**
+ * replyDialog makes a quick reply, or changes one. It tells whether it did.
+ * @param {any} one
+ * @param {any[]} teams
+ */
+function replyDialog(one, teams) {
+  const { fields } = text;
+  const team = { name: "team_id", label: fields.team, type: "select", options: teams.map((each) => ({ value: each.id, label: each.name })) };
+  return dialog(one ? text.editTitle : text.newOne, (close) => form({
+    fields: [
+      {
+        name: "shortcut",
+        label: fields.shortcut,
+        hint: text.shortcutHint,
+        value: one?.shortcut,
+        required: true,
+        props: { maxlength: 30, autocomplete: "off", autocapitalize: "off" },
+      },
+      {
+        name: "text",
+        label: fields.text,
+        type: "textarea",
+        hint: text.textHint,
+        value: one?.text,
+        required: true,
+        props: { maxlength: 4096, rows: 5, dir: "auto" },
+      },
+      ...(!one && teams.length > 1 ? [team] : []),
+    ],
+    submit: one ? text.save : text.create,
+    send: (values) => (one ? patch(path + "/" + one.id, values) : post(path, values)),
+    done() {
+      toast(text.saved);
+      close(true);
+    },
+    cancel: () => close(false),
+  }), { wide: true });
+}

@@ -42,47 +42,12 @@ const screens = {
     body: "What you may write first, by status and language, as people will see it.",
     command: "confab templates sync PHONE_NUMBER_ID",
   },
-  numbers: {
-    title: "Numbers",
-    icon: "numbers",
-    head: "Numbers will be here",
-    body: "The numbers that you write from, their state and quality.",
-    command: "confab accounts list",
-  },
   customers: {
     title: "Customers",
     icon: "customers",
     head: "Customers will be here",
     body: "Businesses whose numbers you run, and the links by which they connect them.",
     command: "confab customers list",
-  },
-  webhooks: {
-    title: "Webhooks",
-    icon: "webhooks",
-    head: "Webhooks will be here",
-    body: "Where events are sent, every attempt with its answer, and what can be replayed.",
-    command: "confab webhooks list",
-  },
-  deliveries: {
-    title: "Delivery",
-    icon: "webhooks",
-    head: "This delivery will be here",
-    body: "Its payload, its headers as signed, and every attempt with the answer.",
-    command: "confab deliveries show WBD",
-  },
-  "settings/quick-replies": {
-    title: "Quick replies",
-    icon: "bolt",
-    head: "Quick replies will be here",
-    body: "Answers that you give often, one keystroke away while you write.",
-    command: "",
-  },
-  "settings/health": {
-    title: "Health",
-    icon: "pulse",
-    head: "Health will be here",
-    body: "What was used of the plan, what fails and why, and which numbers and webhooks need a look.",
-    command: "",
   },
 };
 

@@ -1,1 +1,78 @@
-export { default } from "./soon.js";
+/** Webhooks: where events are sent, and how that goes. */
+import { el, when } from "../dom.js";
+import { get } from "../api.js";
+import { button, heading } from "../parts/basics.js";
+import { pace, paged, pagedList } from "../parts/pages.js";
+import { sparkline } from "../parts/plot.js";
+import { resource } from "../parts/states.js";
+import { table } from "../parts/table.js";
+import { link, onQuery } from "../router.js";
+import { webhookDialog } from "./webhooks/forms.js";
+import webhookPage from "./webhooks/page.js";
+import { answerTime, rate, statusChip } from "./webhooks/words.js";
+
+const text = {
+  title: "Webhooks",
+  lead: "Every event is sent to the addresses below, signed, and tried again for 31 hours until it is taken.",
+  newOne: "New webhook",
+  columns: { url: "Address", status: "Status", rate: "Taken, 24 h", time: "p50 / p95", day: "Events, 24 h" },
+  none: "No webhooks yet",
+  noneBody: "Give the address of your program, and it hears of every message within milliseconds.",
+};
+
+/** @type {import("../router.js").Build} */
+export default function webhooks({ params }) {
+  if (params.id) return webhookPage({ params });
+
+  const all = paged("v1/webhook_subscriptions", () => ({}), ["webhook", "delivery"]);
+  const days = resource(async (signal) => {
+    const rows = await get("v1/webhook_subscriptions", { signal });
+    const read = (/** @type {any} */ one) => get(`webhook_subscriptions/${one.id}/day`, { signal }).catch(() => null);
+    return new Map(await Promise.all(rows.map(async (/** @type {any} */ one) => [one.id, await read(one)])));
+  }, ["webhook", "delivery"], pace);
+  const make = async () => {
+    await webhookDialog(null);
+    await all.reload();
+    days.reload();
+  };
+  onQuery("new", make);
+
+  const action = () => button(text.newOne, { icon: "plus", look: "primary", run: make });
+  const body = el("div.page", null,
+    heading(text.title, { lead: text.lead, actions: when(() => all.data()?.length, action) }),
+    pagedList(
+      all,
+      (rows) => webhookTable(rows, (id) => days.data()?.get(id)),
+      () => ({ icon: "webhooks", title: text.none, body: text.noneBody, action: action() }),
+    ));
+  return { title: text.title, body };
+}
+
+/**
+ * @param {() => any[]} rows
+ * @param {(id: string) => any} day
+ */
+function webhookTable(rows, day) {
+  return table({
+    caption: text.title,
+    rows,
+    key: (one) => one.id,
+    columns: [
+      {
+        name: text.columns.url,
+        kind: "about",
+        cell: (one) => el("span.stack", null,
+          el("a", { href: link("webhooks/" + one().id), dir: "auto" }, () => one().url),
+          el("small", { dir: "auto" }, () => one().description ?? ""),
+        ),
+      },
+      { name: text.columns.status, cell: (one) => () => statusChip(one()) },
+      { name: text.columns.rate, kind: "number", cell: (one) => () => rate(day(one().id)) },
+      { name: text.columns.time, kind: "number", cell: (one) => () => answerTime(day(one().id)) },
+      { name: text.columns.day, cell: (one) => () => spark(day(one().id)) },
+    ],
+  });
+}
+
+/** @param {any} day */
+const spark = (day) => day && sparkline(day.hours.map((/** @type {any} */ hour) => hour.total), day.dead + day.failed > 0 ? "warn" : "good");

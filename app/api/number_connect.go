@@ -1,0 +1,212 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"regexp"
+
+	"confab/jobs"
+	"confab/jobs/provider"
+	"confab/jobs/provisioning"
+	"confab/storage"
+)
+
+const (
+	maxToken      = 4096
+	maxNumberName = 200
+)
+
+var tokenText = regexp.MustCompile(`^[!-~]+$`)
+
+// newNumber is the body of POST /console/api/numbers: a number at the provider with a
+// token that opens it, or in a sandbox a name and a number, which may be absent.
+type newNumber struct {
+	PhoneNumberID *string `json:"phone_number_id"`
+	WABAID        *string `json:"waba_id"`
+	AccessToken   *string `json:"access_token"`
+	PIN           *string `json:"pin"`
+	TeamID        *string `json:"team_id"`
+
+	Name        *string `json:"name"`
+	PhoneNumber *string `json:"phone_number"`
+
+	madeUp bool // this is a sandbox, and no number of the provider's is named
+}
+
+func (n *newNumber) validate() error {
+	if n.madeUp = n.madeUp && n.PhoneNumberID == nil; n.madeUp {
+		return n.validateInvention()
+	}
+
+	switch {
+	case n.PhoneNumberID == nil:
+		return missing("phone_number_id")
+	case !provider.PhoneNumberID.MatchString(*n.PhoneNumberID):
+		return invalid("phone_number_id", "must be an id of the provider, 6 to 20 digits")
+	case n.WABAID == nil:
+		return missing("waba_id")
+	case !provider.PhoneNumberID.MatchString(*n.WABAID):
+		return invalid("waba_id", "must be an id of the provider, 6 to 20 digits")
+	case n.AccessToken == nil:
+		return missing("access_token")
+	case len(*n.AccessToken) > maxToken || !tokenText.MatchString(*n.AccessToken):
+		return invalid("access_token", "must be a token of the provider, without spaces")
+	case n.PIN != nil && !pin.MatchString(*n.PIN):
+		return invalid("pin", "must have 6 digits")
+	}
+	return nil
+}
+
+func (n *newNumber) validateInvention() error {
+	if n.Name != nil && !between(*n.Name, 1, maxNumberName) {
+		return invalid("name", lengthRule(1, maxNumberName))
+	}
+	if n.PhoneNumber == nil {
+		return nil
+	}
+	phone, ok := provider.ParsePhone(*n.PhoneNumber)
+	if !ok {
+		return &Error{Code: InvalidPhoneNumber, Param: "phone_number", Message: "phone_number must be in E.164 form."}
+	}
+	n.PhoneNumber = &phone
+	return nil
+}
+
+// claim is what the provider is asked for. In a sandbox the number is made first.
+func (s *Server) claim(ctx context.Context, n newNumber) (provisioning.NumberClaim, error) {
+	if n.madeUp {
+		c, err := s.InventNumber(ctx, orBlank(n.Name), orBlank(n.PhoneNumber))
+		if err != nil {
+			return c, &Error{Code: InvalidFieldValue, Param: "phone_number", Message: "The provider does not take this number.", cause: err}
+		}
+		return c, nil
+	}
+	return provisioning.NumberClaim{
+		PhoneNumberID: *n.PhoneNumberID,
+		WABAID:        *n.WABAID,
+		Token:         provider.NewToken(*n.AccessToken),
+		PIN:           orBlank(n.PIN),
+	}, nil
+}
+
+// orBlank is a text that may be absent.
+func orBlank(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// connectNumber handles POST /console/api/numbers: a new number, or one that lost its
+// connection. The token is tried before anything is stored.
+func (s *Server) connectNumber(r *request) (reply, error) {
+	in := newNumber{madeUp: s.InventNumber != nil}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	check := func(rx *storage.Rx) error { _, err := in.account(rx, r); return err }
+	if err := s.view(r, check); err != nil {
+		return reply{}, err
+	}
+
+	// Once the provider was asked, the result must be stored.
+	r.detachContext()
+	claim, err := s.claim(r.http.Context(), in)
+	if err != nil {
+		return reply{}, err
+	}
+	number, registered, err := s.Accounts.Connect(r.http.Context(), claim)
+	if err != nil {
+		return reply{}, connectError(err)
+	}
+	if !registered {
+		claim.PIN = "" // the provider has not checked it
+	}
+
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		a, err := in.account(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		r.target = claim.PhoneNumberID
+		a, err = jobs.StoreConnected(tx, a, claim, number)
+		return created(viewAccount(a)), err
+	})
+}
+
+// account is the account that the body means: a new one, whose ID is 0, or the
+// organization's own that is not connected.
+func (n *newNumber) account(rx *storage.Rx, r *request) (a storage.AccountDetail, err error) {
+	if n.PhoneNumberID != nil {
+		key, err := rx.AccountKey(*n.PhoneNumberID)
+		switch {
+		case err == nil && key.OrganizationID != r.org.ID:
+			return a, invalid("phone_number_id", "is connected to this server already")
+		case err == nil:
+			return disconnectedAccount(rx, key.ID)
+		case !errors.Is(err, storage.ErrNotFound):
+			return a, err
+		}
+	}
+
+	team, err := chooseTeam(rx, r.org.ID, n.TeamID)
+	a.OrganizationID, a.TeamID = r.org.ID, team.ID
+	return a, err
+}
+
+// disconnectedAccount finds an account that may be connected again.
+func disconnectedAccount(rx *storage.Rx, id int64) (storage.AccountDetail, error) {
+	a, err := rx.AccountDetail(id)
+	if err == nil && a.Status == storage.AccountConnected {
+		err = invalid("phone_number_id", "is connected already")
+	}
+	return a, err
+}
+
+// connectError makes the client's error of a number that could not be connected.
+func connectError(err error) error {
+	if errors.Is(err, provisioning.ErrOtherAccount) {
+		return &Error{Code: InvalidFieldValue, Param: "waba_id", Message: "This business account does not have the number.", cause: err}
+	}
+
+	e, answered := errors.AsType[*provider.Error](err)
+	switch {
+	case !answered:
+		return providerCallError(err, nil)
+	case unavailable(e) || e.Class.Transient:
+		return errProviderUnavailable(err)
+	}
+	return &Error{Code: InvalidFieldValue, Param: "access_token", Message: "The provider refuses this token: " + providerReason(e), cause: err}
+}
+
+// checkNumber handles POST /console/api/:phone_number_id/check: it asks the provider how
+// the number is.
+func (s *Server) checkNumber(r *request) (reply, error) {
+	r.detachContext()
+	write, err := s.Accounts.CheckNumber(r.http.Context(), r.account.ID)
+	if err != nil {
+		return reply{}, providerCallError(err, func(e *provider.Error) error {
+			return &Error{Code: UpstreamError, Message: "The provider refuses to tell: " + providerReason(e), cause: err}
+		})
+	}
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		if err := write(tx); err != nil {
+			return reply{}, err
+		}
+		a, err := tx.AccountDetail(r.account.ID)
+		return ok(viewAccount(a)), err
+	})
+}
+
+// disconnectNumber handles POST /console/api/:phone_number_id/disconnect. Its messages and
+// contacts stay, and it can be connected again.
+func (s *Server) disconnectNumber(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		err := tx.MarkAccountStatus(r.account.ID, storage.AccountDisconnected, "Disconnected in the console by "+r.user.Name+".")
+		if err != nil {
+			return reply{}, err
+		}
+		a, err := tx.AccountDetail(r.account.ID)
+		return ok(viewAccount(a)), err
+	})
+}

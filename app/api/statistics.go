@@ -1,0 +1,164 @@
+package api
+
+import (
+	"time"
+
+	"confab/storage"
+)
+
+// What the console shows of the last day and the last month. Everything is counted within
+// bounds, or as a search that several share: see storage/stats_counts.go.
+
+// hoursShown is how many hours are counted one by one: the current one and those of a day
+// before it.
+const hoursShown = 24
+
+// hoursSince is the start of the first of these hours.
+func hoursSince() storage.Time {
+	return storage.At(time.Now().Truncate(time.Hour).Add(-(hoursShown - 1) * time.Hour))
+}
+
+// deliveryHourView are the deliveries of an hour.
+type deliveryHourView struct {
+	From      storage.Time `json:"from"`
+	Total     int          `json:"total"`
+	Succeeded int          `json:"succeeded"`
+	Failed    int          `json:"failed"`
+	Dead      int          `json:"dead"`
+}
+
+// subscriptionDayView is a subscription's last day.
+type subscriptionDayView struct {
+	statsView
+	Hours []deliveryHourView `json:"hours"`
+}
+
+// getSubscriptionDay handles GET /console/api/webhook_subscriptions/:id/day.
+func (s *Server) getSubscriptionDay(r *request) (reply, error) {
+	ctx, id, since, from := r.http.Context(), r.param("id"), statsSince(), hoursSince()
+	stats, err := s.DB.DeliveryStats(ctx, r.org.ID, id, since)
+	if err != nil {
+		return reply{}, err
+	}
+	hours, err := s.DB.DeliveryHours(ctx, r.org.ID, id, from, hoursShown)
+
+	view := subscriptionDayView{statsView: viewStats(since, stats)}
+	view.Object = "webhook_subscription_day"
+	for i, h := range hours {
+		view.Hours = append(view.Hours, deliveryHourView{
+			From:      from.Add(time.Duration(i) * time.Hour),
+			Total:     h.Total(),
+			Succeeded: h.Succeeded,
+			Failed:    h.Failed,
+			Dead:      h.Dead,
+		})
+	}
+	return ok(view), err
+}
+
+// messageCountsView are the messages of a span of time.
+type messageCountsView struct {
+	From      storage.Time `json:"from"`
+	Sent      int          `json:"sent"`
+	Delivered int          `json:"delivered"`
+	Read      int          `json:"read"`
+	Failed    int          `json:"failed"`
+	Received  int          `json:"received"`
+}
+
+// viewMessageCounts shows counts of spans that follow each other.
+func viewMessageCounts(from storage.Time, each time.Duration, all []storage.MessageCounts) []messageCountsView {
+	views := make([]messageCountsView, len(all))
+	for i, c := range all {
+		views[i] = messageCountsView{
+			From:      from.Add(time.Duration(i) * each),
+			Sent:      c.Sent,
+			Delivered: c.Delivered,
+			Read:      c.Read,
+			Failed:    c.Failed,
+			Received:  c.Received,
+		}
+	}
+	return views
+}
+
+// failureView is how many messages failed for a reason, and what that means.
+type failureView struct {
+	Code         string `json:"code"`
+	ProviderCode *int64 `json:"provider_code"`
+	Count        int    `json:"count"`
+	Meaning      string `json:"meaning"`
+}
+
+func viewFailures(all []storage.FailureCount) []failureView {
+	views := make([]failureView, len(all))
+	for i, f := range all {
+		views[i] = failureView{Code: f.Code, ProviderCode: f.ProviderCode, Count: f.Count, Meaning: meaningOf(f.Code)}
+	}
+	return views
+}
+
+// qualityView is how the messages of a number went in the last day.
+type qualityView struct {
+	Object   string              `json:"object"`
+	Hours    []messageCountsView `json:"hours"`
+	Failures []failureView       `json:"failures"`
+}
+
+// getNumberQuality handles GET /console/api/:phone_number_id/quality.
+func (s *Server) getNumberQuality(r *request) (reply, error) {
+	from := hoursSince()
+	hours, err := s.DB.MessageHours(r.http.Context(), r.org.ID, r.account.ID, from, hoursShown)
+	if err != nil {
+		return reply{}, err
+	}
+
+	var failures []storage.FailureCount
+	err = s.list(r, func(rx *storage.Rx) (err error) {
+		failures, err = rx.Failures(r.account.ID, from)
+		return err
+	})
+	return ok(qualityView{"number_quality", viewMessageCounts(from, time.Hour, hours), viewFailures(failures)}), err
+}
+
+// usageView is what was used of the plan this month.
+type usageView struct {
+	Messages int64 `json:"messages"`
+	Limit    *int  `json:"limit"` // null for none
+}
+
+// organizationHealthView is how an organization fares.
+type organizationHealthView struct {
+	Object   string              `json:"object"`
+	Plan     string              `json:"plan"`
+	Usage    usageView           `json:"usage"`
+	Days     []messageCountsView `json:"days"`
+	Failures []failureView       `json:"failures"` // of the last day
+}
+
+// daysShown is how many days are counted, the current one among them.
+const daysShown = 30
+
+// getOrganizationHealth handles GET /console/api/health.
+func (s *Server) getOrganizationHealth(r *request) (reply, error) {
+	const day = 24 * time.Hour
+	from := storage.At(time.Now().Truncate(day).Add(-(daysShown - 1) * day))
+	days, err := s.DB.MessageDays(r.http.Context(), r.org.ID, from, daysShown)
+	if err != nil {
+		return reply{}, err
+	}
+
+	view := organizationHealthView{Object: "organization_health", Plan: r.org.Plan, Days: viewMessageCounts(from, day, days)}
+	if most := r.plan.MonthlyMessages; most != 0 {
+		view.Usage.Limit = &most
+	}
+	err = s.list(r, func(rx *storage.Rx) (err error) {
+		if view.Usage.Messages, err = rx.StoredUsage(r.org.ID, storage.Now()); err != nil {
+			return err
+		}
+		failures, err := rx.OrganizationFailures(r.org.ID, hoursSince())
+		view.Failures = viewFailures(failures)
+		return err
+	})
+	return ok(view), err
+}

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"confab/jobs/event"
+	"confab/jobs/webhook"
+	"confab/storage"
+)
+
+// listEventTypes handles GET /console/api/event_types.
+func (s *Server) listEventTypes(*request) (reply, error) { return wholeList(event.Types()) }
+
+// eventSampleView is what an event of a type looks like.
+type eventSampleView struct {
+	Object  string          `json:"object"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// getEventSample handles GET /console/api/event_sample?type=.
+func (s *Server) getEventSample(r *request) (reply, error) {
+	kind := r.query().Get("type")
+	if err := checkEventType("type", &kind); err != nil {
+		return reply{}, err
+	}
+
+	now := storage.Now()
+	sample, err := event.Sample(kind, r.org.ID, now, s.DB.NewID)
+	if err != nil {
+		return reply{}, err
+	}
+	payload, err := sample.Payload(s.DB.NewID(storage.PrefixEvent), now)
+	return ok(eventSampleView{"event_sample", kind, payload}), err
+}
+
+// maxTestPayload is how many bytes a sample may have that somebody has changed.
+const maxTestPayload = 64 << 10
+
+// sampleTest is the body of POST /console/api/webhook_subscriptions/:id/test.
+type sampleTest struct {
+	EventType *string         `json:"event_type"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+func (t *sampleTest) validate() error {
+	switch {
+	case t.EventType == nil:
+		return missing("event_type")
+	case t.Payload == nil:
+		return missing("payload")
+	case t.Payload[0] != '{':
+		return invalid("payload", "must be an object")
+	case len(t.Payload) > maxTestPayload:
+		return invalid("payload", "must have at most "+strconv.Itoa(maxTestPayload)+" bytes")
+	}
+	return checkEventType("event_type", t.EventType)
+}
+
+// testWithSample handles POST /console/api/webhook_subscriptions/:id/test: a test event
+// whose payload somebody has changed.
+func (s *Server) testWithSample(r *request) (reply, error) {
+	var in sampleTest
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	var payload bytes.Buffer
+	if err := json.Compact(&payload, in.Payload); err != nil {
+		return reply{}, err
+	}
+
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		sub, err := subscriptionIn(&tx.Rx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		if sub.Status == storage.WebhookDisabled {
+			return reply{}, errDisabled()
+		}
+
+		sample, err := event.Sample(*in.EventType, r.org.ID, tx.Now, tx.NewID)
+		if err != nil {
+			return reply{}, err
+		}
+		d, err := sample.WithPayload(payload.Bytes()).EmitOnlyTo(tx, sub.ID)
+		return accepted(viewDelivery(d)), err
+	})
+}
+
+// webhookRequestView is the request of a delivery, as the endpoint gets it.
+type webhookRequestView struct {
+	Object   string       `json:"object"`
+	URL      string       `json:"url"`
+	Attempt  int          `json:"attempt"`
+	SignedAt storage.Time `json:"signed_at"`
+	// AsSent is false before the first attempt, and when none of the secrets is left that
+	// signed it: then it is signed as of now.
+	AsSent  bool         `json:"as_sent"`
+	Headers []headerView `json:"headers"`
+	Body    string       `json:"body"` // byte for byte what is signed
+}
+
+type headerView struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// getDeliveryRequest handles GET /console/api/webhook_deliveries/:id/request: the last
+// attempt's, with its signatures. The secrets themselves are not shown.
+func (s *Server) getDeliveryRequest(r *request) (reply, error) {
+	var d storage.Delivery
+	var out storage.OutgoingDelivery
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		if d, err = deliveryIn(rx, r); err != nil {
+			return err
+		}
+		out, err = rx.OutgoingDelivery(d.ID)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+
+	to, err := s.DB.Endpoint(r.http.Context(), d.SubscriptionID)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(viewWebhookRequest(d, out, to)), nil
+}
+
+func viewWebhookRequest(d storage.Delivery, out storage.OutgoingDelivery, to *storage.Endpoint) webhookRequestView {
+	at, secrets := d.LastAttemptAt, to.PastSecrets(d.LastAttemptAt)
+	asSent := at != 0 && len(secrets) > 0
+	if !asSent {
+		at = storage.Now()
+		secrets = to.Secrets(at)
+	}
+
+	signed := webhook.Delivery{
+		ID:      d.ID,
+		Attempt: max(d.AttemptCount, 1),
+		Event:   d.Event,
+		EventID: d.EventID,
+		Type:    d.EventType,
+		Source:  out.Source,
+		Body:    out.Payload,
+		Headers: to.Headers,
+		Secrets: secrets,
+	}
+	view := webhookRequestView{
+		Object:   "webhook_request",
+		URL:      to.URL.String(),
+		Attempt:  signed.Attempt,
+		SignedAt: at,
+		AsSent:   asSent,
+		Body:     string(out.Payload),
+	}
+
+	header := signed.Header(at.Std())
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		view.Headers = append(view.Headers, headerView{name, header.Get(name)})
+	}
+	return view
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/api"
+	"confab/storage"
+)
+
+func (e *env) quickReplies() *cobra.Command {
+	return e.group("quick-replies", "Make, list and delete the texts that people insert by a short word",
+		e.quickRepliesCreate(), e.quickRepliesList(), e.quickRepliesDelete())
+}
+
+func (e *env) quickRepliesCreate() *cobra.Command {
+	var (
+		org, team string
+		asJSON    bool
+	)
+	cmd := &cobra.Command{
+		Use:   "create SHORTCUT TEXT",
+		Short: "Make a quick reply and print its id",
+		Long: "Make a quick reply and print its id. TEXT may be - for standard input. Where the console inserts it,\n" +
+			"{{name}} becomes the name of the contact.",
+		Example: "  confab quick-replies create hello 'Hello {{name}}, how can we help?'\n" +
+			"  confab quick-replies create terms - --team team_01J… < terms.txt",
+		Args: arguments("SHORTCUT", "TEXT"),
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			text, err := textArgument(cmd, args[1])
+			if err != nil {
+				return err
+			}
+
+			in := api.NewQuickReply{Shortcut: &args[0], Text: &text}
+			if team != "" {
+				in.TeamID = &team
+			}
+
+			var made storage.QuickReply
+			err = s.change(cmd.Context(), func(tx *storage.Tx) error {
+				o, err := onlyOrganization(&tx.Rx, org)
+				if err == nil {
+					made, err = in.Insert(tx, o.ID)
+				}
+				return err
+			})
+			if err != nil {
+				return plainError(err)
+			}
+			return printNew(cmd, asJSON, made.ID, api.ViewQuickReply(made))
+		}),
+	}
+
+	orgOfOne(cmd, &org)
+	parsedFlag(cmd, &team, "team", "the `team` that uses it (optional where there is one)", parseText)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// textArgument is an argument, or standard input for -.
+func textArgument(cmd *cobra.Command, arg string) (string, error) {
+	if arg != "-" {
+		return arg, nil
+	}
+	text, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), 1<<20))
+	return strings.TrimRight(string(text), "\r\n"), err
+}
+
+func (e *env) quickRepliesList() *cobra.Command {
+	var (
+		org    string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List quick replies, newest first",
+		Example: "  confab quick-replies list\n  confab quick-replies list --org org_01J… --json",
+		Args:    arguments(),
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			var views []api.QuickReplyView
+			err := s.eachOrganization(cmd.Context(), org, func(rx *storage.Rx, o storage.Organization) error {
+				all, err := everyRow(func(after storage.After, limit int) ([]storage.QuickReply, error) {
+					return rx.QuickReplies(o.ID, after, limit)
+				}, func(q storage.QuickReply) storage.After { return storage.After{Key: q.CreatedAt, ID: q.ID} })
+				for _, q := range all {
+					views = append(views, api.ViewQuickReply(q))
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+
+			heading := []string{"ID", "SHORTCUT", "TEXT", "TEAM"}
+			return printList(cmd, asJSON, views, heading, func(v api.QuickReplyView) []string {
+				return []string{v.ID, v.Shortcut, v.Text, v.TeamID}
+			})
+		}),
+	}
+
+	optionalOrg(cmd, &org)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// everyRow reads a list page by page.
+func everyRow[T any](read func(after storage.After, limit int) ([]T, error), key func(T) storage.After) (all []T, err error) {
+	const step = 500
+	for after := storage.First; ; {
+		rows, err := read(after, step)
+		all = append(all, rows...)
+		if err != nil || len(rows) < step {
+			return all, err
+		}
+		after = key(rows[step-1])
+	}
+}
+
+func (e *env) quickRepliesDelete() *cobra.Command {
+	var org string
+	cmd := &cobra.Command{
+		Use:     "delete QUICK_REPLY",
+		Short:   "Delete a quick reply, given by its id or its shortcut",
+		Example: "  confab quick-replies delete qrp_01J…\n  confab quick-replies delete hello --org org_01J…",
+		Args:    arguments("QUICK_REPLY"),
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			return s.change(cmd.Context(), func(tx *storage.Tx) error {
+				found, err := tx.FindQuickReplies(args[0])
+				if err != nil {
+					return err
+				}
+				q, err := chooseQuickReply(&tx.Rx, found, args[0], org)
+				if err != nil {
+					return err
+				}
+				return tx.DeleteQuickReply(q.OrganizationID, q.ID)
+			})
+		}),
+	}
+
+	optionalOrg(cmd, &org)
+	return cmd
+}
+
+// chooseQuickReply is the only one of those that an argument may mean.
+func chooseQuickReply(rx *storage.Rx, found []storage.QuickReply, arg, org string) (storage.QuickReply, error) {
+	if org != "" {
+		o, err := organization(rx, org)
+		if err != nil {
+			return storage.QuickReply{}, err
+		}
+		var own []storage.QuickReply
+		for _, q := range found {
+			if q.OrganizationID == o.ID {
+				own = append(own, q)
+			}
+		}
+		found = own
+	}
+
+	switch len(found) {
+	case 0:
+		return storage.QuickReply{}, fmt.Errorf("there is no quick reply %s", arg)
+	case 1:
+		return found[0], nil
+	}
+
+	ids := make([]string, len(found))
+	for i, q := range found {
+		ids[i] = q.ID
+	}
+	return storage.QuickReply{}, fmt.Errorf("several quick replies are called %s: %s", arg, strings.Join(ids, ", "))
+}
+
+// plainError is an error of the API as a sentence, without its code.
+func plainError(err error) error {
+	if e, ok := errors.AsType[*api.Error](err); ok {
+		return errors.New(strings.TrimSuffix(e.Message, "."))
+	}
+	return err
+}

@@ -1,0 +1,50 @@
+/** Plots, drawn by us: a line beside a figure, and columns with a table behind them. */
+import { el, svg } from "../dom.js";
+import { count } from "../format.js";
+
+const text = { table: "As a table", day: "Day" };
+
+/**
+ * sparkline draws values as a line. It is never alone: figures stand beside it.
+ * @param {number[]} values
+ * @param {string} [mood]
+ */
+export function sparkline(values, mood = "good") {
+  if (!values.some(Boolean)) return null;
+  const most = Math.max(1, ...values);
+  const points = values.map((value, i) => `${(100 * i) / Math.max(1, values.length - 1)},${26 - (24 * value) / most}`).join(" ");
+  return svg("svg.spark." + mood, { viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("polyline", { points }));
+}
+
+/**
+ * columns draws values over days, with a table behind them.
+ * @param {string} name
+ * @param {{ at: Node | string, value: number }[]} rows
+ * @param {string} mood
+ */
+export function columns(name, rows, mood) {
+  const most = Math.max(1, ...rows.map((row) => row.value));
+  const total = rows.reduce((sum, row) => sum + row.value, 0);
+  const bars = rows.map(({ value }, i) => svg("rect", {
+    x: 10 * i + 1.5,
+    width: 7,
+    y: 60 - (58 * value) / most,
+    height: (58 * value) / most,
+    rx: 1,
+  }));
+  return el("figure.plot", null,
+    el("figcaption", null, el("span", null, name), el("b.figure", null, count(total))),
+    svg("svg.columns." + mood, { viewBox: `0 0 ${10 * rows.length} 60`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
+    el("details", null, el("summary", null, text.table, el("span.unseen", null, " " + name)),
+      el("table.figures", { "aria-label": name },
+        el("thead", null, el("tr", null, el("th", { scope: "col" }, text.day), el("th", { scope: "col" }, name))),
+        el("tbody", null, [...rows].reverse().map((row) => el("tr", null, el("td", null, row.at), el("td", null, count(row.value))))))));
+}
+
+/**
+ * figure is a number with its name, and a line.
+ * @param {string} name
+ * @param {import("../dom.js").Child} value
+ * @param {import("../dom.js").Child} [below]
+ */
+export const figure = (name, value, below) => el("div.card", null, el("span", null, name), el("b.figure", null, value), below);

@@ -1,0 +1,266 @@
+/** One webhook: its day, its deliveries and the events beside them, its secrets. */
+import { computed, el, list, when } from "../../dom.js";
+import { get, patch, remove } from "../../api.js";
+import { count, time } from "../../format.js";
+import { announce } from "../../live.js";
+import { button, copyable, heading, section } from "../../parts/basics.js";
+import { confirmDeed } from "../../parts/dialog.js";
+import { menu } from "../../parts/menu.js";
+import { toast, toastError } from "../../parts/notices.js";
+import { filter, pace, paged, pagedList } from "../../parts/pages.js";
+import { figure, sparkline } from "../../parts/plot.js";
+import { loaded, resource } from "../../parts/states.js";
+import { table } from "../../parts/table.js";
+import { link, navigate, query, setQuery } from "../../router.js";
+import { eventTypes, rotateDialog, testDialog, webhookDialog } from "./forms.js";
+import { replayDialog } from "./replay.js";
+import { answer, answerTime, deliveryChip, rate, statusChip } from "./words.js";
+
+const text = {
+  webhooks: "Webhooks",
+  webhook: "Webhook",
+  id: "webhook id",
+  test: "Send test event",
+  edit: "Edit",
+  pause: "Pause",
+  resume: "Resume",
+  enable: "Enable",
+  delete: "Delete",
+  more: "More",
+  changed: { active: "It is active", paused: "Paused: events wait" },
+  deleteTitle: "Delete this webhook?",
+  deleteBody: "Its deliveries go with it, those too that wait or failed. Nothing more is sent to the address.",
+  deleted: "Webhook deleted",
+  figures: { rate: "Taken, 24 h", total: "Deliveries, 24 h", time: "Answer, p50 / p95", dead: "Dead, 24 h" },
+  gone: "The endpoint answered 410 Gone, so nothing is sent there any more.",
+  disabled: "Too many attempts failed in a row, so nothing is sent there any more.",
+  disabledNext: " What happens meanwhile is kept as dead. Put the address right, enable it, and replay.",
+  failing: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See below what was answered.`,
+  paused: "Paused: deliveries wait, and go out oldest first when it is resumed.",
+  deliveries: "Deliveries",
+  replay: "Replay many",
+  filters: { status: "Status", type: "Type", time: "Time", search: "Search deliveries", hint: "Event or delivery id" },
+  states: [
+    { value: "succeeded", label: "Delivered" },
+    { value: "pending", label: "Waiting" },
+    { value: "failed", label: "Retrying" },
+    { value: "dead", label: "Dead" },
+  ],
+  times: [{ value: "1", label: "Last hour" }, { value: "24", label: "Last 24 hours" }, { value: "168", label: "Last 7 days" }],
+  columns: { id: "Delivery", type: "Event", state: "State", tries: "Tries", answer: "Answer", at: "Time" },
+  none: "Nothing was sent yet",
+  noneBody: "Send a test event, and see here what the endpoint answers.",
+  noneFiltered: "Nothing fits",
+  noneFilteredBody: "Choose other filters, or a longer time.",
+  events: "Events",
+  noEvents: "None yet.",
+  secrets: "Secrets",
+  secretsLead: "Each event is signed with all of them, so that you can change to a new one without losing any.",
+  rotate: "Rotate secret",
+  revoke: "Revoke",
+  revokeTitle: "Revoke this secret?",
+  revokeBody: "Programs that still check with it refuse every event from now on.",
+  revoked: "Secret revoked",
+  secretColumns: { id: "Id", made: "Created", expires: "Expires", revoke: "Revoke" },
+  never: "never",
+};
+
+/** @type {import("../../router.js").Build} */
+export default function webhookPage({ params }) {
+  const path = "v1/webhook_subscriptions/" + params.id;
+  const one = resource((signal) => get(path, { signal }), ["webhook", "delivery"], pace);
+  const body = el("div.page.wide", null, loaded(one, () => content(one, path), 4, "h1"));
+  return { title: () => one.data()?.url ?? text.webhook, body };
+}
+
+/**
+ * @param {import("../../parts/states.js").Resource<any>} one
+ * @param {string} path
+ */
+function content(one, path) {
+  const data = computed(() => one.data());
+  const day = resource((signal) => get(path.slice(3) + "/day", { signal }), ["delivery"], pace);
+  const types = resource(eventTypes);
+  const all = paged("v1/webhook_deliveries", () => ({ ...filters(), subscription_id: data().id, limit: 25 }), ["delivery"]);
+  const again = () => Promise.all([one, day, all].map((each) => each.reload()));
+  const isActive = () => data().status === "active";
+
+  const setStatus = async (/** @type {"active" | "paused"} */ status) => {
+    try {
+      one.set(await patch(path, { status }));
+      toast(text.changed[status]);
+      announce("webhook", data().id);
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const edit = async () => {
+    const made = await webhookDialog(data());
+    if (made) one.set(made);
+  };
+  const more = button(text.more, { iconOnly: true, icon: "more" });
+  menu(more, text.more, () => [
+    { name: text.edit, run: edit },
+    ...(isActive() ? [{ name: text.pause, run: () => setStatus("paused") }] : []),
+    { name: text.delete, danger: true, run: () => drop(data()) },
+  ]);
+
+  return [
+    heading(() => data().url, {
+      crumb: el("a", { href: link("webhooks") }, text.webhooks),
+      beside: [() => statusChip(data()), copyable(data().id, { name: text.id })],
+      lead: () => data().description,
+      actions: [
+        when(() => data().status !== "active", () => button(
+          data().status === "paused" ? text.resume : text.enable,
+          { look: "primary", run: () => setStatus("active") },
+        )),
+        when(() => data().status !== "disabled", () => button(text.test, { run: () => testDialog(data(), types.data() ?? []).then(again) })),
+        button(text.edit, { run: edit }),
+        more,
+      ],
+    }),
+    () => said(data()),
+    loaded(day, (shown) => () => figures(shown()), 1),
+    el("div.beside", null,
+      el("section", null,
+        el("div.heading-line", null, el("h2", null, text.deliveries),
+          el("div.actions", null, when(isActive, () => button(text.replay, { run: () => replayDialog(data(), filters()).then(again) })))),
+        filterBar(types),
+        pagedList(all, deliveryTable, () => (query().size > 0
+          ? { icon: "search", title: text.noneFiltered, body: text.noneFilteredBody, level: "h3" }
+          : { icon: "webhooks", title: text.none, body: text.noneBody, level: "h3" }))),
+      eventList(data)),
+    secrets(one, path),
+  ];
+}
+
+/** said tells what is wrong, and what to do. @param {any} one */
+function said(one) {
+  const sentence = one.status === "disabled"
+    ? (one.disabled_reason === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext
+    : one.status === "paused" ? text.paused : one.consecutive_failures > 0 && text.failing(one.consecutive_failures);
+  return sentence && el("p.notice", null, sentence);
+}
+
+/** @param {any} day */
+function figures(day) {
+  const { figures: names } = text;
+  const line = (/** @type {string} */ key, /** @type {string} */ mood) =>
+    sparkline(day.hours.map((/** @type {any} */ hour) => hour[key]), mood);
+  return el("div.cards", null,
+    figure(names.rate, rate(day), line("succeeded", "good")),
+    figure(names.total, count(day.total), line("total", "calm")),
+    figure(names.time, answerTime(day)),
+    figure(names.dead, count(day.dead), line("dead", "bad")));
+}
+
+/** filters are what the address asks for. */
+function filters() {
+  const asked = query();
+  const hours = Number(asked.get("hours"));
+  return {
+    status: asked.get("status"),
+    event_type: asked.get("type"),
+    event_id: asked.get("id"),
+    created_after: hours > 0 ? new Date(Math.floor(Date.now() / 60_000) * 60_000 - hours * 3_600_000).toISOString() : null,
+  };
+}
+
+/** @param {import("../../parts/states.js").Resource<string[]>} types */
+function filterBar(types) {
+  const { filters: names } = text;
+  const search = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const wanted = /** @type {HTMLInputElement} */ (/** @type {HTMLElement} */ (event.target).querySelector("input")).value.trim();
+    if (/^wbd_/.test(wanted)) navigate("deliveries/" + encodeURIComponent(wanted));
+    else setQuery({ id: wanted });
+  };
+  return el("div.filters", null,
+    filter(names.status, "status", () => text.states),
+    filter(names.type, "type", () => types.data() ?? []),
+    filter(names.time, "hours", () => text.times),
+    el("form.filter", { onsubmit: search, role: "search" },
+      el("input", {
+        type: "search",
+        "aria-label": names.search,
+        placeholder: names.hint,
+        value: () => query().get("id") ?? "",
+        onchange: (/** @type {any} */ event) => event.target.form.requestSubmit(),
+      })));
+}
+
+/** @param {() => any[]} rows */
+function deliveryTable(rows) {
+  const { columns } = text;
+  return table({
+    caption: text.deliveries,
+    rows,
+    key: (one) => one.id,
+    columns: [
+      { name: columns.id, kind: "about", cell: (one) => el("a.id", { href: link("deliveries/" + one().id) }, one().id) },
+      { name: columns.type, cell: (one) => one().event_type },
+      { name: columns.state, cell: (one) => () => deliveryChip(one()) },
+      { name: columns.tries, kind: "number", cell: (one) => () => count(one().attempt_count) },
+      { name: columns.answer, kind: "number", cell: (one) => () => answer(one()) },
+      { name: columns.at, kind: "number", cell: (one) => time(one().created_at) },
+    ],
+  });
+}
+
+/** eventList shows what happened lately, of the kinds that are sent here. @param {() => any} data */
+function eventList(data) {
+  const type = () => (data().events[0] === "*" ? null : data().events.join(","));
+  const all = resource((signal) => get("v1/events", { signal, query: { limit: 15, type: type() } }), ["delivery"], pace);
+  return el("aside.events", { "aria-label": text.events }, el("h2", null, text.events),
+    loaded(all, (rows) => when(() => rows().length > 0, () => el("ul", null, list(rows, (one) => one.id, (one) => el("li", null,
+      el("a", { href: link("trace/" + one().id) }, one().type),
+      time(one().created_at)))), () => el("p.none", null, text.noEvents)), 2));
+}
+
+/**
+ * @param {import("../../parts/states.js").Resource<any>} one
+ * @param {string} path
+ */
+function secrets(one, path) {
+  const { secretColumns: columns } = text;
+  const revoke = (/** @type {any} */ secret) => confirmDeed({
+    title: text.revokeTitle,
+    body: el("p", null, text.revokeBody),
+    deed: text.revoke,
+    send: async () => {
+      await remove(path + "/secrets/" + secret.id);
+      toast(text.revoked);
+      one.reload();
+    },
+  });
+  return section(text.secrets, {
+    lead: text.secretsLead,
+    actions: when(
+      () => one.data().status !== "disabled",
+      () => button(text.rotate, { run: () => rotateDialog(one.data()).then(one.reload) }),
+    ),
+  }, table({
+    caption: text.secrets,
+    rows: () => one.data().secrets,
+    key: (secret) => secret.id,
+    columns: [
+      { name: columns.id, kind: "about", cell: (secret) => el("span.id", null, secret().id) },
+      { name: columns.made, cell: (secret) => time(secret().created_at) },
+      { name: columns.expires, cell: (secret) => time(secret().expires_at, text.never) },
+      { name: columns.revoke, kind: "end", unseen: true, cell: (secret) => button(text.revoke, { run: () => revoke(secret()) }) },
+    ],
+  }));
+}
+
+/** @param {any} one */
+const drop = (one) => confirmDeed({
+  title: text.deleteTitle,
+  body: [el("p", null, el("b", { dir: "auto" }, one.url)), el("p", null, text.deleteBody)],
+  deed: text.delete,
+  send: async () => {
+    await remove("v1/webhook_subscriptions/" + one.id);
+    toast(text.deleted);
+    navigate("webhooks");
+  },
+});

@@ -1,0 +1,44 @@
+/** How webhooks and their deliveries are said in words. */
+import { el } from "../../dom.js";
+import { count, time } from "../../format.js";
+import { chip } from "../../parts/basics.js";
+
+/** @typedef {"good" | "warn" | "bad" | "calm" | "quiet"} Mood */
+
+const text = {
+  failing: "failing",
+  retrying: "retrying ",
+  waiting: "waiting",
+  delivered: "delivered",
+  none: "—",
+};
+
+/** @type {Record<string, Mood>} */
+const moods = { active: "good", paused: "calm", disabled: "bad", succeeded: "good", pending: "calm", failed: "warn", dead: "bad" };
+
+/** statusChip says how a webhook is. @param {any} one */
+export const statusChip = (one) => (one.status === "active" && one.consecutive_failures > 0
+  ? chip(text.failing, "warn")
+  : chip(one.status, moods[one.status] ?? "quiet"));
+
+/** deliveryChip says how a delivery is. @param {any} one */
+export function deliveryChip(one) {
+  if (one.status === "failed") return el("span.chip.warn", null, text.retrying, time(one.next_attempt_at));
+  const word = { succeeded: text.delivered, pending: text.waiting }[/** @type {string} */ (one.status)];
+  return chip(word ?? one.status, moods[one.status] ?? "quiet");
+}
+
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 });
+
+/** rate is how many of a day were taken. @param {any} day */
+export const rate = (day) => (day?.success_rate == null ? text.none : percent.format(day.success_rate));
+
+/** answerTime is how long an endpoint takes. @param {any} day */
+export const answerTime = (day) => (day?.duration_ms.p50 == null
+  ? text.none
+  : `${count(day.duration_ms.p50)} / ${count(day.duration_ms.p95)} ms`);
+
+/** answer is what an endpoint answered. @param {any} one */
+export const answer = (one) => (one.response_status
+  ? `${one.response_status} · ${count(one.duration_ms ?? 0)} ms`
+  : one.error_code?.replaceAll("_", " ") ?? text.none);

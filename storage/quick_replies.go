@@ -1,0 +1,81 @@
+package storage
+
+// QuickReply is a text that the people of a team insert by a short word.
+type QuickReply struct {
+	ID             string `db:"id"`
+	OrganizationID int64  `db:"organization_id"`
+	TeamID         int64  `db:"team_id"`
+	TeamPublicID   string `db:"team_public_id"`
+	Shortcut       string `db:"shortcut"`
+	Text           string `db:"text"`
+	CreatedAt      Time   `db:"created_at"`
+	UpdatedAt      Time   `db:"updated_at"`
+}
+
+const quickReplyColumns = `q.id, q.organization_id, q.team_id, t.public_id AS team_public_id, q.shortcut, q.text, q.created_at, q.updated_at`
+
+// QuickReply finds a quick reply of an organization.
+func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {
+	var q QuickReply
+	err := rx.get(&q, `
+		SELECT `+quickReplyColumns+`
+		FROM quick_replies q JOIN teams t ON t.id = q.team_id
+		WHERE q.id = ? AND q.organization_id = ?`, id, organization)
+	return q, err
+}
+
+// QuickReplies lists an organization's quick replies, newest first.
+func (rx *Rx) QuickReplies(organization int64, after After, limit int) ([]QuickReply, error) {
+	return readRows[QuickReply](rx, `
+		SELECT `+quickReplyColumns+`
+		FROM quick_replies q JOIN teams t ON t.id = q.team_id
+		WHERE q.organization_id = ? AND (q.created_at, q.id) < (?, ?)
+		ORDER BY q.created_at DESC, q.id DESC
+		LIMIT ?`, organization, after.Key, after.ID, limit)
+}
+
+// CountQuickReplies counts the quick replies of a team.
+func (rx *Rx) CountQuickReplies(team int64) (n int, err error) {
+	err = rx.get(&n, `SELECT count(*) FROM quick_replies WHERE team_id = ?`, team)
+	return n, err
+}
+
+// InsertQuickReply stores a new quick reply and fills in its id and times. ErrConflict
+// means that the team has one of that shortcut.
+func (tx *Tx) InsertQuickReply(q *QuickReply) error {
+	q.ID = tx.NewID(PrefixQuickReply)
+	q.CreatedAt, q.UpdatedAt = tx.Now, tx.Now
+	_, err := tx.exec(`
+		INSERT INTO quick_replies (id, organization_id, team_id, shortcut, text, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		q.ID, q.OrganizationID, q.TeamID, q.Shortcut, q.Text, q.CreatedAt, q.UpdatedAt)
+	return err
+}
+
+// UpdateQuickReply stores shortcut and text of q. ErrConflict means that its team has
+// another one of that shortcut.
+func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
+	q.UpdatedAt = tx.Now
+	return tx.execOne(`
+		UPDATE quick_replies
+		SET shortcut = ?, text = ?, updated_at = ?
+		WHERE id = ? AND organization_id = ?`,
+		q.Shortcut, q.Text, q.UpdatedAt, q.ID, q.OrganizationID)
+}
+
+// DeleteQuickReply deletes a quick reply of an organization.
+func (tx *Tx) DeleteQuickReply(organization int64, id string) error {
+	return tx.execOne(`DELETE FROM quick_replies WHERE id = ? AND organization_id = ?`, id, organization)
+}
+
+// FindQuickReplies finds the quick reply with an id, or those of all organizations with a
+// shortcut.
+func (rx *Rx) FindQuickReplies(idOrShortcut string) ([]QuickReply, error) {
+	var all []QuickReply
+	err := rx.list(&all, `
+		SELECT `+quickReplyColumns+`
+		FROM quick_replies q JOIN teams t ON t.id = q.team_id
+		WHERE q.id = ?1 OR q.shortcut = ?1
+		ORDER BY q.id`, idOrShortcut)
+	return all, err
+}
