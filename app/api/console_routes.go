@@ -25,6 +25,11 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/keys", s.createKey, creates, nil},
 		{"DELETE", "/keys/:id", s.revokeKey, 0, nil},
 
+		{"GET", "/templates/:id", s.getTemplateByID, agents, nil},
+		{"DELETE", "/templates/:id", s.deleteTemplate, 0, nil},
+		{"GET", "/contacts/:id", s.getContactByID, agents, nil},
+		{"POST", "/customers/:id/restore", s.restoreCustomer, customers, s.findCustomer},
+
 		{"GET", "/audit", s.listAudit, 0, nil},
 		{"GET", "/jobs", s.listJobs, 0, nil},
 	}

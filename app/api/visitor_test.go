@@ -67,6 +67,7 @@ var agentsMay = []string{
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
 	"GET /:phone_number_id/counts", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
+	"GET /templates/:id", "GET /contacts/:id",
 	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people",
 }
 

@@ -11,7 +11,7 @@ let forms = 0;
  * @typedef {object} Field
  * @property {string} name of the value, and of the error's param unless param is given
  * @property {string} label
- * @property {string} [type] of an input; "select"; "swatches": one of some colours
+ * @property {string} [type] of an input; "select"; "textarea"; "swatches": one of some colours
  * @property {import("../dom.js").Child} [hint]
  * @property {string} [value]
  * @property {boolean} [required]
@@ -116,11 +116,12 @@ function sentence(error, field) {
 }
 
 /**
+ * fieldRow is a field with its label, its hint and what is wrong with it.
  * @param {Field} field
  * @param {string} id
  * @param {() => string} wrong
  */
-function fieldRow(field, id, wrong) {
+export function fieldRow(field, id, wrong) {
   if (field.unseen) return el("input", { hidden: true, name: field.name, value: field.value, ...field.props });
 
   const described = () => [field.hint && id + "-hint", wrong() && id + "-wrong"].filter(Boolean).join(" ") || null;
@@ -154,6 +155,9 @@ function fieldRow(field, id, wrong) {
     ? el("select", { id, ...common, value: field.value ?? field.options?.[0]?.value },
       (field.options ?? []).map((one) => el("option", { value: one.value }, one.label)),
     )
-    : el("input", { id, type: field.type ?? "text", value: field.value ?? "", "aria-required": field.required ? "true" : null, ...common });
+    : el(
+      field.type === "textarea" ? "textarea" : "input",
+      { id, type: field.type ?? "text", value: field.value ?? "", "aria-required": field.required ? "true" : null, ...common },
+    );
   return el("div.field", null, label, control, below);
 }

@@ -132,16 +132,17 @@ export function resource(read, kinds = []) {
  * @param {Resource<T>} from
  * @param {(data: () => T) => import("../dom.js").Child} render
  * @param {number} [rows] of the skeleton
+ * @param {string} [level] of the heading of what went wrong: h1 where it is the whole page
  * @returns {() => import("../dom.js").Child}
  */
-export function loaded(from, render, rows) {
+export function loaded(from, render, rows, level) {
   const phase = computed(() => (from.data() !== undefined ? "ready" : from.error() ? "failed" : "loading"));
   return () => {
     switch (phase()) {
       case "ready":
         return untracked(() => render(/** @type {() => T} */ (from.data)));
       case "failed":
-        return () => failed(from.error(), from.reload);
+        return () => failed(from.error(), from.reload, level);
       default:
         return skeleton(rows);
     }

@@ -21,26 +21,12 @@ const screens = {
     body: "Every message that people write to your numbers, to read, assign, label and answer.",
     command: "confab listen",
   },
-  contacts: {
-    title: "Contacts",
-    icon: "contacts",
-    head: "Contacts will be here",
-    body: "Everybody who wrote to you, to find, label, import and export.",
-    command: "",
-  },
   broadcasts: {
     title: "Broadcasts",
     icon: "broadcasts",
     head: "Broadcasts will be here",
     body: "One template to many people, and how many of them got and read it.",
     command: "",
-  },
-  templates: {
-    title: "Templates",
-    icon: "templates",
-    head: "Templates will be here",
-    body: "What you may write first, by status and language, as people will see it.",
-    command: "confab templates sync PHONE_NUMBER_ID",
   },
   numbers: {
     title: "Numbers",
