@@ -25,6 +25,7 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/keys", s.createKey, creates, nil},
 		{"DELETE", "/keys/:id", s.revokeKey, 0, nil},
 
+		{"GET", "/:phone_number_id/audience", s.getAudience, 0, nil},
 		{"GET", "/templates/:id", s.getTemplateByID, agents, nil},
 		{"DELETE", "/templates/:id", s.deleteTemplate, 0, nil},
 		{"GET", "/contacts/:id", s.getContactByID, agents, nil},

@@ -21,26 +21,12 @@ const screens = {
     body: "Every message that people write to your numbers, to read, assign, label and answer.",
     command: "confab listen",
   },
-  broadcasts: {
-    title: "Broadcasts",
-    icon: "broadcasts",
-    head: "Broadcasts will be here",
-    body: "One template to many people, and how many of them got and read it.",
-    command: "",
-  },
   numbers: {
     title: "Numbers",
     icon: "numbers",
     head: "Numbers will be here",
     body: "The numbers that you write from, their state and quality.",
     command: "confab accounts list",
-  },
-  customers: {
-    title: "Customers",
-    icon: "customers",
-    head: "Customers will be here",
-    body: "Businesses whose numbers you run, and the links by which they connect them.",
-    command: "confab customers list",
   },
   webhooks: {
     title: "Webhooks",

@@ -33,6 +33,7 @@ const text = {
   key: "Field",
   value: "Value",
   add: "Add field",
+  saveFields: "Save fields",
   removeField: (/** @type {string} */ key) => `Remove ${key}`,
   conversation: "Conversation",
   open: "Open conversation",
@@ -179,7 +180,7 @@ function metadataSection({ metadata }, save) {
     () => failure() && problem(failure()),
     el("div.actions", null,
       button(text.add, { icon: "plus", run: () => rows.update((all) => [...all, { id: Date.now(), key: "", value: "" }]) }),
-      el("button.button", null, text.save))));
+      el("button.button", null, text.saveFields))));
 }
 
 /**
