@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -50,7 +51,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.shoot("templates-none")
 
 	// The rules are said while one writes.
-	c.Click("link", "New template")
+	c.Click("button", "New template")
 	c.heading("New template")
 	c.Fill("textbox", "Name", "Order Shipped")
 	c.shows("Small letters, digits and _ only")
@@ -60,7 +61,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.Fill("textbox", "Text", "Hello {{1}}, your order *{{3}}* is on its way.")
 	c.shows("without gaps")
 	c.Fill("textbox", "Text", "Hello {{1}}, your order *{{2}}* is on its way.")
-	c.Click("button", "Submit for review")
+	c.Click("button", "Save")
 	c.shows("Give an example for {{1}}.")
 	c.shoot("template-rules")
 	c.Fill("textbox", "Example for {{1}}", "Ana")
@@ -76,7 +77,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.fits()
 	c.shoot("template-new")
 	c.unharmed()
-	c.Click("button", "Submit for review")
+	c.Click("button", "Save")
 	c.toast("Submitted for review")
 	c.heading("order_shipped")
 	c.shows("The provider reviews it.")
@@ -107,12 +108,12 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.Fill("textbox", "Text", "Hello {{1}}, order {{2}} left our house.")
 	c.previews("Hello Ana, order")
 	c.shoot("template-edit")
-	c.Click("button", "Submit for review")
+	c.Click("button", "Save")
 	c.heading("order_shipped")
 	s.play("POST", "/_sim/templates/"+made.Data.Theirs+"/review", `{"status":"APPROVED"}`)
 	s.becomes("/"+number+"/templates/order_shipped", "status", "approved")
 	c.hint("template")
-	c.Find("link", "New broadcast")
+	c.Find("button", "New broadcast")
 	c.shows("approved")
 
 	c.Click("button", "Delete")
@@ -170,12 +171,47 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	agent.open("templates", "Templates")
 	agent.row("welcome")
 	agent.Gone("button", "Sync")
-	agent.Gone("link", "New template")
+	agent.Gone("button", "New template")
 	agent.Click("link", "welcome")
 	agent.heading("welcome")
 	agent.Gone("button", "Delete")
 	agent.Gone("link", "Edit")
 	agent.calm()
+}
+
+func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
+	s := newStage(t)
+	number := s.connect()
+	all := strings.Join(hostileTexts, "\n")
+	part := func(kind, more string) string {
+		return fmt.Sprintf(`{"type":%q,"text":%s%s}`, kind, quoted(all), more)
+	}
+	id := s.storeTemplate(number, storage.Template{Name: "hostile", Language: "en", Status: storage.TemplateRejected, Category: "MARKETING", Content: all, Reason: hostileTexts[1],
+		Components: storage.JSON("[" + part("HEADER", `,"format":"TEXT"`) + "," + part("BODY", "") + "," + part("FOOTER", "") +
+			`,{"type":"BUTTONS","buttons":[{"type":"URL","url":"javascript:alert(1)","text":` + quoted(all) + `},{"type":"STRANGE"},{"type":"QUICK_REPLY","text":"a"},{"type":"QUICK_REPLY","text":"b"}]}]`)})
+	c := s.console(t, storage.RoleAdmin)
+	c.open("templates", "Templates")
+	c.row("hostile", "<script>alert(1)</script>")
+	c.unharmed()
+	c.open("templates/"+id, "hostile")
+	for _, text := range hostileTexts {
+		c.is.Equal(pagestest.Eval[float64](c.Browser, fmt.Sprintf(`document.querySelector(".preview").textContent.split(%s).length`, quoted(text))), 5.0) // in all four parts
+	}
+	c.shows("The provider does not accept it.")
+	c.unharmed()
+	c.fits()
+	c.open("templates/"+id+"?edit=1", "Edit hostile")
+	c.unharmed()
+	c.calm()
+}
+
+// quoted writes a text as JSON, and as JavaScript.
+func quoted(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // never for a text
+	}
+	return string(b)
 }
 
 func TestACarouselIsBuilt(t *testing.T) {

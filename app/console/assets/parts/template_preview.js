@@ -163,7 +163,7 @@ function buttonList(all) {
   const shown = all.length > 3 ? 2 : 3; // as phones do
   const row = (/** @type {any} */ one) => {
     const [drawing, name] = buttons[/** @type {"URL"} */ (kindOf(one))] ?? ["arrow", ""];
-    return el("span.preview-button", { dir: "auto" }, icon(drawing), one.text || name || kindOf(one));
+    return el("span.preview-button", { dir: "auto" }, icon(drawing), one.text || name || "…");
   };
   return all.length > 0 && el("div.preview-buttons", null,
     all.slice(0, shown).map(row),

@@ -10,8 +10,8 @@ import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { templatePreview } from "../parts/template_preview.js";
 import { toastError } from "../parts/notices.js";
-import { link, query } from "../router.js";
-import { root } from "../session.js";
+import { link, navigate, query } from "../router.js";
+import { number, numbers, root } from "../session.js";
 import { newBroadcast } from "./broadcasts/new.js";
 
 const text = {
@@ -70,17 +70,17 @@ export default function broadcasts({ params }) {
   if (params.id === "new") return newBroadcast();
   return {
     title: params.id ? () => shownName() || text.title : text.title,
-    body: el("div.page", null, params.id ? ofNumber((of) => oneBroadcast(of, params.id)) : allBroadcasts()),
+    body: el("div.page", null, params.id ? ofNumber(() => oneBroadcast(params.id)) : allBroadcasts()),
   };
 }
 
 const shownName = signal("");
 
 function allBroadcasts() {
-  const newLink = () => el("a.button.primary", { href: link("broadcasts/new") }, text.newOne);
+  const newOne = button(text.newOne, { icon: "plus", look: "primary", run: () => navigate("broadcasts/new") });
   const filters = () => ({ status: query().get("status") });
   return [
-    heading(text.title, { lead: text.lead, actions: newLink() }),
+    heading(text.title, { lead: text.lead, actions: newOne }),
     ofNumber((of) => {
       const all = paged(`v1/${of}/broadcasts`, { filters, kinds: ["broadcast"] });
       return loaded(all, (rows) => [
@@ -121,17 +121,31 @@ const bar = (counts) => el("span.progress", null,
   el("small", null, () => text.of(done(counts()), counts().total)));
 
 /**
- * @param {string} of the number
+ * find reads a broadcast, of the number that is looked at or of another.
  * @param {string} id
+ * @param {AbortSignal} signal
  */
-function oneBroadcast(of, id) {
-  const path = `v1/${of}/broadcasts/${id}`;
-  const one = resource((signal) => get(path, { signal }), ["broadcast"]);
+async function find(id, signal) {
+  let missing;
+  for (const of of [number(), ...numbers.peek().slice(0, 50)]) {
+    try {
+      return await get(`v1/${of?.phone_number_id}/broadcasts/${id}`, { signal });
+    } catch (/** @type {any} */ error) {
+      if (error.status !== 404) throw error;
+      missing = error;
+    }
+  }
+  throw missing;
+}
+
+/** @param {string} id */
+function oneBroadcast(id) {
+  const one = resource((signal) => find(id, signal), ["broadcast"]);
   effect(() => shownName.set(one.data()?.name ?? ""));
   const active = () => ["preparing", "running"].includes(one.data()?.status);
   const timer = setInterval(() => active() && !document.hidden && one.reload(), 1000);
   onDispose(() => clearInterval(timer));
-  return loaded(one, () => broadcastPage(one, path), 4, "h1");
+  return loaded(one, (data) => broadcastPage(one, `v1/${data().phone_number_id}/broadcasts/${id}`), 4, "h1");
 }
 
 /**

@@ -36,7 +36,7 @@ const text = {
   none: "Nobody is like this.",
   fields: { phone: "Phone number", name: "Name", email: "Email" },
   phoneHint: "With its country code: +15550001111.",
-  create: "Create contact",
+  create: "Save",
 };
 
 /** @type {import("../router.js").Build} */
@@ -150,7 +150,7 @@ function contactTable(rows, chosen, toggle) {
       {
         name: text.columns.select,
         unseen: true,
-        cell: (one) => el("input", {
+        cell: (one) => el("input.pick", {
           type: "checkbox",
           "aria-label": () => text.select(nameOf(one())),
           checked: () => chosen().has(one().id),
@@ -175,5 +175,5 @@ function personCell(one) {
 }
 
 /** @param {() => any[]} labels */
-const labelDots = (labels) => el("span.labels", null, list(labels, (one) => one.id, (one) =>
+const labelDots = (labels) => el("span.labels", null, () => labels().length === 0 && "—", list(labels, (one) => one.id, (one) =>
   el("span.labelled", { dir: "auto" }, () => dot(one().color), () => one().name)));

@@ -24,7 +24,7 @@ const text = {
   emptyTitle: "No customers yet",
   emptyBody: "Make one, send it a setup link, and its number is yours to write from.",
   none: "No customer is like this.",
-  create: "Create customer",
+  create: "Save",
   id: "customer id",
   fields: { name: "Name", email: "Email", team: "Team" },
   save: "Save",

@@ -26,6 +26,7 @@ const text = {
   emptyTitle: "No templates yet",
   emptyBody: "Make the first one, or sync those that your account has at the provider already.",
   none: "No template is like this.",
+  most: "Only the first 200 are shown: the filters find the others.",
   unknown: "unknown",
   id: "template id",
   providerID: "id at the provider",
@@ -90,7 +91,7 @@ function allTemplates() {
   };
   const actions = isAdmin && [
     button(text.sync, { icon: "refresh", run: sync }),
-    el("a.button.primary", { href: link("templates/new") }, text.newOne),
+    button(text.newOne, { icon: "plus", look: "primary", run: () => navigate("templates/new") }),
   ];
   return {
     title: text.title,
@@ -114,6 +115,7 @@ function templateTable(rows) {
       filter(text.columns.category, "category", () => options(text.categories)),
     ),
     when(() => shown().length === 0, () => el("p.none", null, text.none)),
+    when(() => shown().length > 200, () => el("p.none", null, text.most)),
     table({
       caption: text.title,
       rows: () => shown().slice(0, 200),
@@ -163,7 +165,7 @@ function templatePage(one) {
   const actions = isAdmin && [
     when(
       () => data().status === "approved",
-      () => el("a.button", { href: link(`broadcasts/new?template=${data().id}`) }, text.broadcast),
+      () => button(text.broadcast, { run: () => navigate(`broadcasts/new?template=${data().id}`) }),
     ),
     when(() => !isPending(), () => el("a.button", { href: link(`templates/${data().id}?edit=1`) }, text.edit)),
     button(text.remove, { look: "harm", run: destroy }),

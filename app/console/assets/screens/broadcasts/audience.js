@@ -78,7 +78,7 @@ export function audienceStep(of, isMarketing) {
     } }, "audience-kind", none),
     when(() => kind() === "label", () => el("label.field", null, el("span.label", null, text.label), () => el("select", { onchange: chooseLabel, value: label.peek() },
       [{ id: "", name: text.choose }, ...labels()].map((one) => el("option", { value: one.id }, one.name))))),
-    when(() => kind() === "file", () => fieldRow({ name: "file", label: text.file, type: "file", props: { accept: ".csv,text/csv", onchange: chooseFile, value: null } },
+    when(() => kind() === "file", () => fieldRow({ name: "file", label: text.file, type: "file", props: { accept: ".csv,text/csv", onchange: chooseFile } },
       "audience-file", none)),
     when(() => kind() === "numbers", () => fieldRow({ name: "numbers", label: text.numbers, type: "textarea", value: typed(), props: { rows: 6, oninput: type } },
       "audience-numbers", none)),

@@ -59,7 +59,7 @@ const noTemplates = () => empty({
   icon: "templates",
   title: text.noTemplates,
   body: text.noTemplatesBody,
-  action: el("a.button.primary", { href: link("templates/new") }, text.newTemplate),
+  action: button(text.newTemplate, { look: "primary", run: () => navigate("templates/new") }),
 });
 
 /**

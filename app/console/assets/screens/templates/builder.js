@@ -50,6 +50,7 @@ const text = {
   phone: "Phone number",
   code: "Example of a code",
   remove: "Remove",
+  removeCard: "Remove card",
   cards: "Cards",
   cardsLead: "Pictures side by side, each with a text and buttons. Marketing only, 2 to 10.",
   addCard: "Add card",
@@ -57,8 +58,9 @@ const text = {
   cardText: "Card text",
   warns: "Say that the code must not be shared",
   minutes: "Minutes that a code is good for",
-  submit: "Submit for review",
-  busy: "Submitting…",
+  saveHint: "Saving submits it for review.",
+  submit: "Save",
+  busy: "Saving…",
   submitted: "Submitted for review",
   cancel: "Cancel",
   more: "Some fields above need a look.",
@@ -145,6 +147,7 @@ export function builder(template) {
     when(isText, () => texts(own), () => codes(own)),
     () => failure() && problem(failure()),
     when(() => pressed() && is(() => Object.keys(problemsOf(draft)).length > 0)(), () => el("p.wrong", { role: "alert" }, text.more)),
+    el("p.hint", null, text.saveHint),
     el("div.form-end", null,
       el("a.button", { href: link("templates/" + (template?.id ?? "")) }, text.cancel),
       el("button.button.primary", { "aria-disabled": () => busy() }, () => (busy() ? text.busy : text.submit))));
@@ -343,7 +346,7 @@ function cardFields(own) {
       row(key + "-text", card, "text", { label: text.cardText, of: key, silent: true, optional: true, props: { maxlength: 160 } }),
       buttonFields(own, card, key, text.buttons, everywhere),
       () => wrong(key)() && el("p.wrong", null, wrong(key)()),
-      button(text.remove, { look: "bare", run: () => {
+      button(text.removeCard, { look: "bare", run: () => {
         draft.cards.splice(i, 1);
         changed();
       } }));
