@@ -157,7 +157,13 @@ export function fieldRow(field, id, wrong) {
     )
     : el(
       field.type === "textarea" ? "textarea" : "input",
-      { id, type: field.type === "textarea" ? null : field.type ?? "text", value: field.value ?? "", "aria-required": field.required ? "true" : null, ...common },
+      {
+        id,
+        type: field.type === "textarea" ? null : field.type ?? "text",
+        value: field.value ?? "",
+        "aria-required": field.required ? "true" : null,
+        ...common,
+      },
     );
   return el("div.field", null, label, control, below);
 }

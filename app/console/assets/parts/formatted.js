@@ -2,7 +2,7 @@
 import { el } from "../dom.js";
 
 const tags = { "*": "b", _: "i", "~": "s" };
-const pattern = /```([^`]+)```|(?<![\p{L}\p{N}])([*_~])(?=\S)((?:(?!\2)[^\n])*?)(?<=\S)\2(?![\p{L}\p{N}])|\{\{\s*\w+\s*\}\}/gu;
+const pattern = /\x60{3}([^\x60]+)\x60{3}|(?<![\p{L}\p{N}])([*_~])(?=\S)((?:(?!\2)[^\n])*?)(?<=\S)\2(?![\p{L}\p{N}])|\{\{\s*\w+\s*\}\}/gu;
 
 /**
  * formatted is a text with its marks turned into elements. Nothing in it becomes markup.

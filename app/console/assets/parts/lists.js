@@ -7,7 +7,7 @@ import { page } from "../api.js";
 import { onChanged } from "../live.js";
 import { query, setQuery } from "../router.js";
 import { number, numbersKnown } from "../session.js";
-import { button } from "./basics.js";
+import { button, chip } from "./basics.js";
 import { toastError } from "./notices.js";
 import { empty, resource, skeleton } from "./states.js";
 
@@ -157,6 +157,21 @@ export async function everyRow(path, wanted, most, signal) {
   } while (cursor && rows.length < most);
   return rows;
 }
+
+/** How states feel, wherever they are told. */
+const moods = {
+  good: "active approved completed connected consumed delivered open read",
+  warn: "pending onboarding degraded paused",
+  bad: "failed rejected suspended",
+  calm: "running scheduled preparing",
+};
+
+/**
+ * stateChip says the state of something.
+ * @param {string} word
+ */
+export const stateChip = (word) =>
+  chip(word, /** @type {any} */ (Object.entries(moods).find(([, words]) => words.split(" ").includes(word))?.[0] ?? "quiet"));
 
 /** allLabels reads the labels of the organization; none until they are there. */
 export function allLabels() {

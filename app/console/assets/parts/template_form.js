@@ -161,7 +161,7 @@ function headerFields(part, prefix, context) {
   }
   const type = format.toLowerCase();
   const label = text.link(mediaNames[/** @type {"IMAGE"} */ (format)]?.[0] ?? format);
-  return [context.field(prefix + label, "https://", (link) => ({ type, [type]: { link } }), "url")];
+  return [context.field(prefix + label, "", (link) => ({ type, [type]: { link } }), "url")];
 }
 
 /**

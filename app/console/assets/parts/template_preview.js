@@ -155,7 +155,9 @@ function header(part, given, sent) {
   const one = given?.parameters?.[0];
   const file = one?.[one.type];
   const url = file?.link ?? [part.example?.header_url].flat()[0];
-  return el("div.preview-media", null, icon(drawing), el("span", { dir: "auto" }, file?.name || name), url && el("small", { dir: "ltr" }, url));
+  return el("div.preview-media", null,
+    icon(drawing), el("span", { dir: "auto" }, file?.name || name), url && el("small", { dir: "ltr" }, url),
+  );
 }
 
 /** @param {any[]} all */

@@ -3,9 +3,9 @@ import { computed, effect, el, onDispose, signal, when } from "../dom.js";
 import { get, post } from "../api.js";
 import { count, time } from "../format.js";
 import { announce } from "../live.js";
-import { button, chip, copyable, heading, section } from "../parts/basics.js";
+import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmDeed } from "../parts/dialog.js";
-import { everyRow, filter, ofNumber, paged } from "../parts/lists.js";
+import { everyRow, filter, ofNumber, paged, stateChip } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { templatePreview } from "../parts/template_preview.js";
@@ -57,11 +57,6 @@ const text = {
   message: "The message",
 };
 
-const moods = { running: "calm", completed: "good", paused: "warn", scheduled: "calm", preparing: "calm", read: "good", delivered: "good", failed: "bad" };
-
-/** @param {string} word */
-const state = (word) => chip(word, /** @type {any} */ (moods[/** @type {"read"} */ (word)] ?? "quiet"));
-
 /** @param {any} counts */
 const done = ({ total, waiting }) => total - waiting;
 
@@ -107,7 +102,7 @@ function broadcastTable(rows) {
         kind: "about",
         cell: (one) => el("a", { href: link("broadcasts/" + one().id), dir: "auto" }, () => one().name),
       },
-      { name: text.columns.status, cell: (one) => () => state(one().status) },
+      { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
       { name: text.columns.progress, cell: (one) => bar(() => one().counts) },
       { name: text.columns.template, cell: (one) => one().template.name },
       { name: text.columns.when, cell: (one) => () => time(one().completed_at ?? one().started_at ?? one().scheduled_at ?? one().created_at) },
@@ -170,7 +165,7 @@ function broadcastPage(one, path) {
   return [
     heading(() => data().name, {
       crumb: el("a", { href: link("broadcasts") }, text.title),
-      beside: [() => state(status()), copyable(data().id, { name: text.id })],
+      beside: [() => stateChip(status()), copyable(data().id, { name: text.id })],
       actions: [
         may("pause", ["preparing", "scheduled", "running"]),
         may("resume", ["paused"]),
@@ -222,7 +217,8 @@ function pace(data) {
 /** @param {number} seconds */
 function duration(seconds) {
   const [unit, size] = seconds < 90 ? ["second", 1] : seconds < 5400 ? ["minute", 60] : ["hour", 3600];
-  return new Intl.NumberFormat(undefined, { style: "unit", unit: String(unit), unitDisplay: "long" }).format(Math.max(1, Math.round(seconds / Number(size))));
+  const words = new Intl.NumberFormat(undefined, { style: "unit", unit: String(unit), unitDisplay: "long" });
+  return words.format(Math.max(1, Math.round(seconds / Number(size))));
 }
 
 /** @param {() => any} counts */
@@ -293,7 +289,7 @@ function recipients(path) {
             kind: "about",
             cell: (one) => () => (one().message_id ? el("a", { href: link("trace/" + one().message_id) }, one().to ?? "—") : one().to ?? "—"),
           },
-          { name: text.recipient.status, cell: (one) => () => state(one().status) },
+          { name: text.recipient.status, cell: (one) => () => stateChip(one().status) },
           { name: text.recipient.why, cell: (one) => el("span", null, () => reason(one()) || "—") },
         ],
       })),

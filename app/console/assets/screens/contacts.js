@@ -120,7 +120,10 @@ function contactList(id) {
 
   const narrowed = () => Object.values(wanted()).some(Boolean);
   return [
-    el("div.filters", null, searchbox(text.search), filter(text.label, "label", () => labels().map((one) => ({ value: one.id, label: one.name })))),
+    el("div.filters", null,
+      searchbox(text.search),
+      filter(text.label, "label", () => labels().map((one) => ({ value: one.id, label: one.name }))),
+    ),
     loaded(all, (rows) => when(() => rows().length === 0, () => (narrowed()
       ? el("p.none", null, text.none)
       : empty({ icon: "contacts", title: text.emptyTitle, body: text.emptyBody })), () => [

@@ -3,10 +3,10 @@ import { computed, el, when } from "../dom.js";
 import { get, newKey, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
-import { button, chip, copyable, heading, section } from "../parts/basics.js";
+import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
-import { filter, paged, searchbox } from "../parts/lists.js";
+import { filter, paged, searchbox, stateChip } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast, toastError } from "../parts/notices.js";
@@ -74,11 +74,6 @@ const text = {
   archiveBody: "Sends from its numbers are refused and its links end. Nothing is deleted, and it can be restored.",
 };
 
-const moods = { active: "good", consumed: "good", connected: "good", pending: "warn", onboarding: "warn", degraded: "warn", suspended: "bad" };
-
-/** @param {string} word */
-const state = (word) => chip(word, /** @type {any} */ (moods[/** @type {"active"} */ (word)] ?? "quiet"));
-
 /** @type {import("../router.js").Build} */
 export default function customers({ params }) {
   return params.id ? oneCustomer(params.id) : allCustomers();
@@ -106,7 +101,7 @@ function allCustomers() {
             kind: "about",
             cell: (one) => el("a", { href: link("customers/" + one().id), dir: "auto" }, () => one().name),
           },
-          { name: text.columns.status, cell: (one) => () => state(one().status) },
+          { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
           { name: text.columns.email, cell: (one) => el("span", { dir: "auto" }, () => one().email ?? "—") },
           { name: text.columns.since, cell: (one) => () => date(one().created_at) },
         ],
@@ -156,7 +151,7 @@ function customerPage(one, path) {
   return [
     heading(() => data().name, {
       crumb: el("a", { href: link("customers") }, text.title),
-      beside: [() => state(data().status), copyable(id, { name: text.id })],
+      beside: [() => stateChip(data().status), copyable(id, { name: text.id })],
     }),
     form({
       fields: [
@@ -205,7 +200,7 @@ function numberSection(one, path) {
         cell: (number) => el("a", { href: link("numbers/" + number().phone_number_id) }, () => nameOf(number())),
       },
       { name: text.number.name, cell: (number) => el("span", { dir: "auto" }, () => number().name ?? "—") },
-      { name: text.number.status, cell: (number) => () => state(number().status) },
+      { name: text.number.status, cell: (number) => () => stateChip(number().status) },
       { name: text.number.since, cell: (number) => () => time(number().onboarded_at) },
       { name: text.disconnect, kind: "end", unseen: true, cell: (number) => button(text.disconnect, { run: () => disconnect(number()) }) },
     ],
@@ -240,7 +235,7 @@ function linkSection(path, isArchived) {
       key: (one) => one.id,
       columns: [
         { name: text.linkColumns.id, kind: "about", cell: (one) => el("span.mono", null, "…" + one().token_last4) },
-        { name: text.linkColumns.state, cell: (one) => () => state(one().status) },
+        { name: text.linkColumns.state, cell: (one) => () => stateChip(one().status) },
         { name: text.linkColumns.made, cell: (one) => time(one().created_at) },
         { name: text.linkColumns.until, cell: (one) => time(one().expires_at) },
         {
@@ -266,8 +261,8 @@ function newLink(path) {
     place.append(form({
       fields: [
         { name: "expires_in_hours", label: text.hours, type: "select", options: text.lifetimes, value: "168" },
-        { name: "success_redirect_url", label: text.success, type: "url", optional: true, hint: text.successHint, props: { placeholder: "https://" } },
-        { name: "failure_redirect_url", label: text.failure, type: "url", optional: true, props: { placeholder: "https://" } },
+        { name: "success_redirect_url", label: text.success, type: "url", optional: true, hint: text.successHint },
+        { name: "failure_redirect_url", label: text.failure, type: "url", optional: true },
       ],
       submit: text.createLink,
       send: ({ expires_in_hours: hours, success_redirect_url: success, failure_redirect_url: failure }) => post(path + "/setup_links", {

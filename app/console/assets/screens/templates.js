@@ -3,9 +3,9 @@ import { computed, el, when } from "../dom.js";
 import { get, post, remove } from "../api.js";
 import { time } from "../format.js";
 import { announce } from "../live.js";
-import { button, chip, copyable, heading, section } from "../parts/basics.js";
+import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmDeed } from "../parts/dialog.js";
-import { everyRow, filter, ofNumber } from "../parts/lists.js";
+import { everyRow, filter, ofNumber, stateChip } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { samplesOf, templatePreview, partOf, variablesOf } from "../parts/template_preview.js";
@@ -48,7 +48,10 @@ const text = {
 /** Why the provider refuses or stops a template, and what usually helps. */
 const reasons = {
   ABUSIVE_CONTENT: ["It was read as abusive.", "take out threats and pressure, and say plainly who writes and why."],
-  INCORRECT_CATEGORY: ["Its category does not fit what it says.", "offers and news are MARKETING; what somebody waits for, as a receipt, is UTILITY."],
+  INCORRECT_CATEGORY: [
+    "Its category does not fit what it says.",
+    "offers and news are MARKETING; what somebody waits for, as a receipt, is UTILITY.",
+  ],
   INVALID_FORMAT: [
     "Something in its form is wrong.",
     "number variables from 1, put words around each, give examples that look real, and link to your own domain.",
@@ -76,8 +79,7 @@ export default function templates({ params }) {
 /** @param {any} one */
 function state(one) {
   const own = one.provider_status?.toLowerCase();
-  const mood = { approved: "good", pending: "warn", rejected: "bad" }[/** @type {"approved"} */ (one.status)] ?? "quiet";
-  return [chip(one.status, /** @type {any} */ (mood)), own && own !== one.status && el("small.quiet", null, " " + own.replaceAll("_", " "))];
+  return [stateChip(one.status), own && own !== one.status && el("small.quiet", null, " " + own.replaceAll("_", " "))];
 }
 
 function allTemplates() {
@@ -97,7 +99,10 @@ function allTemplates() {
     title: text.title,
     body: el("div.page", null,
       heading(text.title, { lead: text.lead, actions }),
-      ofNumber((id) => loaded(resource((signal) => everyRow(`v1/${id}/templates`, { status: "all" }, 6000, signal), ["template"]), templateTable))),
+      ofNumber((id) => {
+        const all = resource((signal) => everyRow(`v1/${id}/templates`, { status: "all" }, 6000, signal), ["template"]);
+        return loaded(all, templateTable);
+      })),
   };
 }
 

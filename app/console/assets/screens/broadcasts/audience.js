@@ -76,12 +76,20 @@ export function audienceStep(of, isMarketing) {
         size.set(null);
       },
     } }, "audience-kind", none),
-    when(() => kind() === "label", () => el("label.field", null, el("span.label", null, text.label), () => el("select", { onchange: chooseLabel, value: label.peek() },
-      [{ id: "", name: text.choose }, ...labels()].map((one) => el("option", { value: one.id }, one.name))))),
-    when(() => kind() === "file", () => fieldRow({ name: "file", label: text.file, type: "file", props: { accept: ".csv,text/csv", onchange: chooseFile } },
-      "audience-file", none)),
-    when(() => kind() === "numbers", () => fieldRow({ name: "numbers", label: text.numbers, type: "textarea", value: typed(), props: { rows: 6, oninput: type } },
-      "audience-numbers", none)),
+    when(() => kind() === "label", () => el("label.field", null,
+      el("span.label", null, text.label),
+      () => el("select", { onchange: chooseLabel, value: label.peek() },
+        [{ id: "", name: text.choose }, ...labels()].map((one) => el("option", { value: one.id }, one.name))))),
+    when(() => kind() === "file", () => fieldRow(
+      { name: "file", label: text.file, type: "file", props: { accept: ".csv,text/csv", onchange: chooseFile } },
+      "audience-file",
+      none,
+    )),
+    when(() => kind() === "numbers", () => fieldRow(
+      { name: "numbers", label: text.numbers, type: "textarea", value: typed(), props: { rows: 6, oninput: type } },
+      "audience-numbers",
+      none,
+    )),
     () => size() && summary(/** @type {Size} */ (size()), isMarketing()));
 
   return {
@@ -139,5 +147,8 @@ function summary({ total, more = false, note, wrong, skipped }, marketing) {
   const lost = Object.entries(text.reasons).filter(([key]) => skipped[key] > 0 && (marketing || key !== "opted_out"));
   return el("div.audience", { role: "status" },
     el("b", null, text.size(total, more)),
-    lost.length > 0 && [el("p", null, text.skipped), el("ul", null, lost.map(([key, words]) => el("li", null, `${count(skipped[key])} ${words}`)))]);
+    lost.length > 0 && [
+      el("p", null, text.skipped),
+      el("ul", null, lost.map(([key, words]) => el("li", null, `${count(skipped[key])} ${words}`))),
+    ]);
 }

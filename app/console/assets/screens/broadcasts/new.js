@@ -112,7 +112,8 @@ function steps(of, templates) {
  * @param {() => ReturnType<typeof templateForm> | null} fields
  */
 function first(templates, name, chosen, fields) {
-  const options = [{ value: "", label: text.choose }, ...templates().map((one) => ({ value: one.id, label: `${one.name} (${one.language})` }))];
+  const known = templates().map((one) => ({ value: one.id, label: `${one.name} (${one.language})` }));
+  const options = [{ value: "", label: text.choose }, ...known];
   const none = () => "";
   return el("div.form", null,
     fieldRow({ name: "name", label: text.name, hint: text.nameHint, props: {

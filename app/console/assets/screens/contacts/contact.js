@@ -6,7 +6,7 @@ import { announce } from "../../live.js";
 import { button, chip, copyable, dot, heading, icon, section } from "../../parts/basics.js";
 import { confirmDeed } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
-import { allLabels } from "../../parts/lists.js";
+import { allLabels, stateChip } from "../../parts/lists.js";
 import { loaded, problem, resource } from "../../parts/states.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate } from "../../router.js";
@@ -214,7 +214,7 @@ function conversationSection(of, id) {
     if (!one) return el("p.none", null, text.none);
     return el("p.line", null,
       el("a.button", { href: link("inbox/" + one.id) }, text.open),
-      chip(one.status, one.status === "open" ? "good" : "quiet"),
+      stateChip(one.status),
       el("span.quiet", null, text.last, time(one.last_message_at)),
     );
   }, 1));
@@ -244,7 +244,9 @@ function file({ type, media }) {
   const name = media.filename ?? text.file;
   const hosted = media.url.includes("/media/");
   return el("a.file", { href: hosted ? ownPath(media.url) : media.url, target: "_blank", rel: "noopener noreferrer" },
-    type === "image" && hosted ? el("img", { src: ownPath(media.url), alt: "", loading: "lazy" }) : icon(type === "video" ? "film" : "templates"),
+    type === "image" && hosted
+      ? el("img", { src: ownPath(media.url), alt: "", loading: "lazy" })
+      : icon(type === "video" ? "film" : "templates"),
     el("span", { dir: "auto" }, name));
 }
 

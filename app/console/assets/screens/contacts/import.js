@@ -190,7 +190,8 @@ function outcome(one) {
   return el("section", { "aria-label": one.dry_run ? text.wouldBe : text.was },
     el("h3", null, one.dry_run ? text.wouldBe : text.was),
     one.status === "failed" && el("p.wrong", { role: "alert" }, text.failed),
-    el("dl.tally", null, Object.entries(text.counts).map(([key, name]) => el("div", null, el("dt", null, name), el("dd", null, count(one[key]))))),
+    el("dl.tally", null, Object.entries(text.counts).map(([key, name]) =>
+      el("div", null, el("dt", null, name), el("dd", null, count(one[key]))))),
     one.errors?.length > 0 && [
       el("p.hint", null, text.leftOut),
       table({

@@ -17,7 +17,7 @@ const rules = {
   oneVariable: "One variable at most.",
   noVariables: "No variables here.",
   line: "One line only.",
-  https: "An address that begins with https://.",
+  https: "An https address.",
   linkEnd: "One variable, {{1}}, at the very end.",
   phone: "A number with its country code, as in +15550001111.",
   example: (/** @type {string} */ name) => `Give an example for {{${name}}}.`,
