@@ -48,6 +48,16 @@ func (rx *Rx) Contact(account int64, id string) (Contact, error) {
 	return c, err
 }
 
+// ContactOfOrganization finds a contact of any live account of an organization.
+func (rx *Rx) ContactOfOrganization(organization int64, id string) (Contact, error) {
+	var c Contact
+	err := rx.scan(c.fields(), `
+		SELECT `+contactColumns+`
+		FROM contacts c JOIN accounts a ON a.id = c.account_id
+		WHERE c.id = ? AND a.organization_id = ? AND a.deleted_at = 0`, id, organization)
+	return c, err
+}
+
 // ContactsByID finds those of some contacts that belong to an account, oldest
 // first.
 func (rx *Rx) ContactsByID(account int64, ids []string) ([]Contact, error) {

@@ -40,6 +40,16 @@ func (rx *Rx) Template(account int64, name, language string) (Template, error) {
 	return t, err
 }
 
+// TemplateByID finds a template of any live account of an organization.
+func (rx *Rx) TemplateByID(organization int64, id string) (Template, error) {
+	var t Template
+	err := rx.get(&t, `
+		SELECT `+templateColumns+`
+		FROM templates
+		WHERE id = ? AND account_id IN (SELECT id FROM accounts WHERE organization_id = ? AND deleted_at = 0)`, id, organization)
+	return t, err
+}
+
 // NewestTemplate finds, of the languages of a name, the template made last.
 func (rx *Rx) NewestTemplate(account int64, name string) (Template, error) {
 	var t Template

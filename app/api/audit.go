@@ -110,6 +110,7 @@ var auditRules = map[routeName]auditRule{
 
 	{"POST", "/:phone_number_id/templates"}:        {"template.created", "template", ""},
 	{"PATCH", "/:phone_number_id/templates/:name"}: {"template.updated", "template", "name"},
+	{"DELETE", "/templates/:id"}:                   {"template.deleted", "template", "id"},
 	{"POST", "/:phone_number_id/templates/sync"}:   {"templates.synced", "number", "phone_number_id"},
 	{"POST", "/:phone_number_id/register"}:         {"number.registered", "number", "phone_number_id"},
 
@@ -119,6 +120,7 @@ var auditRules = map[routeName]auditRule{
 	{"POST", "/customers"}:                                          {"customer.created", "customer", ""},
 	{"PATCH", "/customers/:id"}:                                     {"customer.updated", "customer", "id"},
 	{"DELETE", "/customers/:id"}:                                    {"customer.archived", "customer", "id"},
+	{"POST", "/customers/:id/restore"}:                              {"customer.restored", "customer", "id"},
 	{"POST", "/customers/:id/setup_links"}:                          {"setup_link.created", "setup_link", ""},
 	{"PATCH", "/customers/:id/setup_links/:setup_link_id"}:          {"setup_link.updated", "setup_link", "setup_link_id"},
 	{"DELETE", "/customers/:id/setup_links/:setup_link_id"}:         {"setup_link.revoked", "setup_link", "setup_link_id"},

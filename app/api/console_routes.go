@@ -41,6 +41,12 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/keys", s.createKey, creates, nil},
 		{"DELETE", "/keys/:id", s.revokeKey, 0, nil},
 
+		{"GET", "/:phone_number_id/audience", s.getAudience, 0, nil},
+		{"GET", "/templates/:id", s.getTemplateByID, agents, nil},
+		{"DELETE", "/templates/:id", s.deleteTemplate, 0, nil},
+		{"GET", "/contacts/:id", s.getContactByID, agents, nil},
+		{"POST", "/customers/:id/restore", s.restoreCustomer, customers, s.findCustomer},
+
 		{"GET", "/log", s.listCalls, 0, nil},
 		{"GET", "/log/:id", s.getCall, 0, nil},
 		{"GET", "/trace/:id", s.getTrace, 0, nil},

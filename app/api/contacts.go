@@ -276,6 +276,23 @@ func (s *Server) getContact(r *request) (rep reply, err error) {
 	return rep, err
 }
 
+// getContactByID handles GET /console/api/contacts/:id: one of whichever number of the
+// organization.
+func (s *Server) getContactByID(r *request) (rep reply, err error) {
+	if !storage.ValidID(storage.PrefixContact, r.param("id")) {
+		return reply{}, notFound()
+	}
+	err = s.view(r, func(rx *storage.Rx) error {
+		c, err := rx.ContactOfOrganization(r.org.ID, r.param("id"))
+		if err != nil {
+			return err
+		}
+		rep, err = showContact(rx, c, ok)
+		return err
+	})
+	return rep, err
+}
+
 // updateContact handles PATCH /v1/:phone_number_id/contacts/:id.
 func (s *Server) updateContact(r *request) (reply, error) {
 	var in contactChanges

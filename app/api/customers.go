@@ -266,6 +266,24 @@ func (s *Server) archiveCustomer(r *request) (reply, error) {
 	})
 }
 
+// restoreCustomer handles POST /console/api/customers/:id/restore.
+func (s *Server) restoreCustomer(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		c, err := customerIn(&tx.Rx, r)
+		if err != nil || c.Status != storage.CustomerArchived {
+			rep := ok(event.ViewCustomer(c))
+			rep.unchanged = true
+			return rep, err
+		}
+
+		if err := tx.RestoreCustomer(&c); err != nil {
+			return reply{}, err
+		}
+
+		return ok(event.ViewCustomer(c)), event.CustomerUpdated(c).Emit(tx)
+	})
+}
+
 // disconnectedView is the reply to a disconnection.
 type disconnectedView struct {
 	PhoneNumberID string `json:"phone_number_id"`

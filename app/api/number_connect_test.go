@@ -60,7 +60,7 @@ func TestANumberIsConnectedInTheConsole(t *testing.T) {
 
 	var actions []string
 	storagetest.View(t, u.db, func(rx *storage.Rx) error {
-		all, err := rx.AuditEntries(u.tenant.Organization.ID, storage.AuditFilter{}, storage.First, 10)
+		all, _, err := rx.AuditEntries(u.tenant.Organization.ID, storage.AuditFilter{}, storage.First, 10)
 		for _, e := range all {
 			actions = append(actions, e.Action+" "+*e.TargetID)
 		}

@@ -79,6 +79,7 @@ var agentsMay = []string{
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
 	"GET /:phone_number_id/counts", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
+	"GET /templates/:id", "GET /contacts/:id",
 	"GET /quick_replies", "POST /quick_replies", "GET /quick_replies/:id", "PATCH /quick_replies/:id", "DELETE /quick_replies/:id",
 	"GET /:phone_number_id/quality",
 	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people", "GET /people/:id",

@@ -122,6 +122,7 @@ const (
 	SubcodeTemplateFooterFormat  = 2388073
 	SubcodeTemplateVariableRatio = 2388293 // the body has too many variables for its length
 	SubcodeTemplateVariableEdge  = 2388299 // the body begins or ends with a variable
+	SubcodeTemplateMissing       = 2593002 // there is none to delete
 )
 
 // table gives the provider's codes their meaning. The first row that matches

@@ -75,3 +75,10 @@ func (c *Client) EditTemplate(ctx context.Context, tok Token, id string, body []
 	rq.reclassify = reclassifyMissing
 	return c.do(ctx, tok, rq, new(successAnswer))
 }
+
+// DeleteTemplate deletes a template in one language.
+func (c *Client) DeleteTemplate(ctx context.Context, tok Token, wabaID, name, id string) error {
+	rq := remove("delete template", wabaID, "message_templates")
+	rq.query = url.Values{"name": {name}, "hsm_id": {id}}
+	return c.do(ctx, tok, rq, new(successAnswer))
+}

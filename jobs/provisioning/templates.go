@@ -294,6 +294,16 @@ func (a *Accounts) EditTemplate(ctx context.Context, t storage.Template, body []
 	return a.recordRefusal(ctx, t.AccountID, a.provider.EditTemplate(ctx, c.token, t.ProviderTemplateID, body), true)
 }
 
+// DeleteTemplate deletes a template at the provider, in its language only.
+func (a *Accounts) DeleteTemplate(ctx context.Context, t storage.Template) error {
+	c, err := a.credentials(ctx, t.AccountID)
+	if err != nil {
+		return err
+	}
+	err = a.provider.DeleteTemplate(ctx, c.token, orEmpty(c.WABAID), t.Name, t.ProviderTemplateID)
+	return a.recordRefusal(ctx, t.AccountID, err, true)
+}
+
 // UploadExample uploads an example file for a template's header and returns its
 // handle.
 func (a *Accounts) UploadExample(ctx context.Context, account int64, f provider.File) (string, error) {

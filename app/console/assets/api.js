@@ -55,12 +55,13 @@ export async function call(method, path, body, { signal, query, idempotencyKey }
   }
   /** @type {Record<string, string>} */
   const headers = {};
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  const isForm = body instanceof FormData; // the browser says what it is
+  if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
   if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
 
   let response;
   try {
-    response = await fetch(url, { method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body) });
+    response = await fetch(url, { method, headers, signal, body: isForm ? body : JSON.stringify(body) });
   } catch (error) {
     if (signal?.aborted) throw error;
     reportAnswer(false);

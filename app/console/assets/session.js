@@ -83,6 +83,9 @@ export const isAdmin = start.user.role === "admin";
 /** The connected business numbers. */
 export const numbers = signal(/** @type {Account[]} */ ([]));
 
+/** Whether the server has said which they are. */
+export const numbersKnown = signal(false);
+
 /** The number that is looked at, or null while there is none. */
 export const number = computed(() => numbers().find((one) => one.phone_number_id === chosenNumber()) ?? numbers()[0] ?? null);
 

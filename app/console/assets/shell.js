@@ -6,7 +6,7 @@ import { bind } from "./keys.js";
 import { onChanged } from "./live.js";
 import { menu } from "./parts/menu.js";
 import { link, navigate, path } from "./router.js";
-import { chosenNumber, me, number, numbers, root, screens, theme, unread } from "./session.js";
+import { chosenNumber, me, number, numbers, numbersKnown, root, screens, theme, unread } from "./session.js";
 
 const text = {
   goTo: "Go to",
@@ -153,6 +153,7 @@ function keepOptions(select) {
 async function readNumbers() {
   const all = await get("v1/accounts");
   numbers.set(all.filter((/** @type {any} */ one) => one.phone_number_id));
+  numbersKnown.set(true);
 }
 
 async function readUnread() {

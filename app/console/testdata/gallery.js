@@ -11,6 +11,8 @@ import { form } from "./parts/form.js";
 import { menu } from "./parts/menu.js";
 import { empty, failed, loaded, problem, resource, skeleton } from "./parts/states.js";
 import { table } from "./parts/table.js";
+import { templateForm } from "./parts/template_form.js";
+import { templatePreview } from "./parts/template_preview.js";
 
 const colors = ["gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"];
 const refused = new APIError("name is taken by another label.", { status: 400, code: "invalid_field_value", param: "name", requestID: "req_01M7FEPEJJ7AQ5T2" });
@@ -44,6 +46,12 @@ const rows = signal([
   { id: "wbd_3", type: "message.sent", state: "dead", mood: "bad", tries: 8, at: minutesAgo(60 * 30) },
 ]);
 
+const template = { name: "shipped", category: "UTILITY", components: [
+  { type: "HEADER", format: "IMAGE" }, { type: "BODY", text: "Hello *{{1}}*, order _{{2}}_ left our house." }, { type: "FOOTER", text: "Bakery Nord" },
+  { type: "BUTTONS", buttons: [{ type: "URL", text: "Track it", url: "https://example.com/{{1}}" }, { type: "QUICK_REPLY", text: "Stop" }] },
+] };
+const values = templateForm(template);
+
 const parts = [
   heading("Parts", { lead: "Each part of the console once, so that they can be looked at together.", crumb: el("a", { href: "#up" }, "Settings"), beside: [chip("active", "good"), copyable("wbs_01M7FEPZ3W8QAQ5T", { name: "webhook id" })], actions: [button("Send test event"), button("New part", { icon: "plus", look: "primary" })] }),
   section("Buttons", {}, el("div.actions", null, button("Primary", { look: "primary" }), button("Plain"), button("Danger", { look: "danger" }), button("Bare", { look: "bare" }), button("Search", { icon: "search", look: "bare", iconOnly: true }), el("button.button.primary", { "aria-disabled": "true" }, "Saving…"), more)),
@@ -70,6 +78,7 @@ const parts = [
     button("Toast", { run: () => toast("Key revoked", { name: "Undo", run: () => toast("Undone") }) }),
     button("Error toast", { run: () => toastError(broken) }),
     button("Lose the connection", { run: () => connection.set(connection() === "connected" ? "reconnecting" : "connected") }))),
+  section("Template", {}, el("div.split", null, values.body, templatePreview(template, values.components))),
   section("Loading", {}, skeleton(3)),
   section("A problem in a form", {}, problem(broken)),
   section("Empty", {}, empty({ icon: "key", title: "No keys yet", body: "Make one, and the first call is a line of curl away.", action: button("New key", { look: "primary", icon: "plus" }) })),

@@ -117,11 +117,12 @@ function sentence(error, field) {
 }
 
 /**
+ * fieldRow is a field with its label, its hint and what is wrong with it.
  * @param {Field} field
  * @param {string} id
  * @param {() => string} wrong
  */
-function fieldRow(field, id, wrong) {
+export function fieldRow(field, id, wrong) {
   if (field.unseen) return el("input", { hidden: true, name: field.name, value: field.value, ...field.props });
 
   const described = () => [field.hint && id + "-hint", wrong() && id + "-wrong"].filter(Boolean).join(" ") || null;

@@ -1,1 +1,307 @@
-export { default } from "./soon.js";
+/** Broadcasts: one template to many people, and how many of them got and read it. */
+import { computed, effect, el, onDispose, signal, when } from "../dom.js";
+import { get, post } from "../api.js";
+import { count, time } from "../format.js";
+import { announce } from "../live.js";
+import { button, copyable, heading, section } from "../parts/basics.js";
+import { confirmDeed } from "../parts/dialog.js";
+import { everyRow, filter, ofNumber, paged, stateChip } from "../parts/lists.js";
+import { empty, loaded, resource } from "../parts/states.js";
+import { table } from "../parts/table.js";
+import { templatePreview } from "../parts/template_preview.js";
+import { toastError } from "../parts/notices.js";
+import { link, navigate, query } from "../router.js";
+import { number, numbers, root } from "../session.js";
+import { newBroadcast } from "./broadcasts/new.js";
+
+const text = {
+  title: "Broadcasts",
+  lead: "One template to many people. Replies of your team always go first.",
+  newOne: "New broadcast",
+  status: "Status",
+  statuses: ["preparing", "scheduled", "running", "paused", "completed", "cancelled"],
+  columns: { name: "Name", status: "Status", progress: "Progress", template: "Template", when: "When" },
+  emptyTitle: "No broadcasts yet",
+  emptyBody: "Choose an approved template and a label, and everybody who has it gets it.",
+  none: "No broadcast is like this.",
+  id: "broadcast id",
+  of: (/** @type {number} */ done, /** @type {number} */ all) => `${count(done)} of ${count(all)}`,
+  progress: "Progress",
+  pause: "Pause",
+  resume: "Resume",
+  cancel: "Cancel",
+  cancelTitle: (/** @type {string} */ name) => `Cancel ${name}?`,
+  cancelBody: (/** @type {number} */ n) => `${count(n)} people who still wait will not get it. What was sent stays sent.`,
+  cancelDeed: "Cancel broadcast",
+  starts: "Starts ",
+  started: "Started ",
+  ended: "Completed ",
+  rate: (/** @type {number} */ n) => `${count(Math.round(n * 10) / 10)} a second`,
+  left: (/** @type {string} */ words) => `about ${words} left`,
+  paused: {
+    requested: "Paused by hand. Nothing is sent until somebody resumes it.",
+    restored: "Paused because the server was restored from a backup. Look at what was sent before you resume it.",
+    quota_exceeded: "Paused: the plan’s messages of this month are used up.",
+    account_rate_limited: "Paused: the provider wants it slower. It goes on by itself.",
+    other: (/** @type {string} */ code) => `Paused: every further send would fail (${code}). Put that right, then resume it.`,
+  },
+  funnel: "What became of it",
+  counts: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", skipped: "Skipped", waiting: "Waiting" },
+  reasons: "Failures by reason",
+  reasonColumns: { reason: "Reason", people: "People" },
+  recipients: "Recipients",
+  states: ["waiting", "sent", "delivered", "read", "failed", "skipped"],
+  recipient: { to: "Recipient", status: "Status", why: "Why" },
+  noRecipients: "Nobody is like this.",
+  export: "Export",
+  message: "The message",
+};
+
+/** @param {any} counts */
+const done = ({ total, waiting }) => total - waiting;
+
+/** @type {import("../router.js").Build} */
+export default function broadcasts({ params }) {
+  if (params.id === "new") return newBroadcast();
+  return {
+    title: params.id ? () => shownName() || text.title : text.title,
+    body: el("div.page", null, params.id ? ofNumber(() => oneBroadcast(params.id)) : allBroadcasts()),
+  };
+}
+
+const shownName = signal("");
+
+function allBroadcasts() {
+  const newOne = button(text.newOne, { icon: "plus", look: "primary", run: () => navigate("broadcasts/new") });
+  const filters = () => ({ status: query().get("status") });
+  return [
+    heading(text.title, { lead: text.lead, actions: newOne }),
+    ofNumber((of) => {
+      const all = paged(`v1/${of}/broadcasts`, { filters, kinds: ["broadcast"] });
+      return loaded(all, (rows) => [
+        when(() => rows().length > 0 || filters().status, () => el("div.filters", null,
+          filter(text.status, "status", () => text.statuses.map((value) => ({ value, label: value }))))),
+        when(() => rows().length === 0, () => (filters().status
+          ? el("p.none", null, text.none)
+          : empty({ icon: "broadcasts", title: text.emptyTitle, body: text.emptyBody })), () => broadcastTable(rows)),
+        all.end,
+      ]);
+    }),
+  ];
+}
+
+/** @param {() => any[]} rows */
+function broadcastTable(rows) {
+  return table({
+    caption: text.title,
+    rows,
+    key: (one) => one.id,
+    columns: [
+      {
+        name: text.columns.name,
+        kind: "about",
+        cell: (one) => el("a", { href: link("broadcasts/" + one().id), dir: "auto" }, () => one().name),
+      },
+      { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
+      { name: text.columns.progress, cell: (one) => bar(() => one().counts) },
+      { name: text.columns.template, cell: (one) => one().template.name },
+      { name: text.columns.when, cell: (one) => () => time(one().completed_at ?? one().started_at ?? one().scheduled_at ?? one().created_at) },
+    ],
+  });
+}
+
+/** @param {() => any} counts */
+const bar = (counts) => el("span.progress", null,
+  el("progress", { "aria-label": text.progress, max: () => counts().total || 1, value: () => done(counts()) }),
+  el("small", null, () => text.of(done(counts()), counts().total)));
+
+/**
+ * find reads a broadcast, of the number that is looked at or of another.
+ * @param {string} id
+ * @param {AbortSignal} signal
+ */
+async function find(id, signal) {
+  let missing;
+  for (const of of [number(), ...numbers.peek().slice(0, 50)]) {
+    try {
+      return await get(`v1/${of?.phone_number_id}/broadcasts/${id}`, { signal });
+    } catch (/** @type {any} */ error) {
+      if (error.status !== 404) throw error;
+      missing = error;
+    }
+  }
+  throw missing;
+}
+
+/** @param {string} id */
+function oneBroadcast(id) {
+  const one = resource((signal) => find(id, signal), ["broadcast"]);
+  effect(() => shownName.set(one.data()?.name ?? ""));
+  const active = () => ["preparing", "running"].includes(one.data()?.status);
+  const timer = setInterval(() => active() && !document.hidden && one.reload(), 1000);
+  onDispose(() => clearInterval(timer));
+  return loaded(one, (data) => broadcastPage(one, `v1/${data().phone_number_id}/broadcasts/${id}`), 4, "h1");
+}
+
+/**
+ * @param {import("../parts/states.js").Resource<any>} one
+ * @param {string} path
+ */
+function broadcastPage(one, path) {
+  const data = computed(() => one.data());
+  const move = async (/** @type {string} */ what) => {
+    one.set(await post(`${path}/${what}`, {}));
+    announce("broadcast");
+  };
+  const status = computed(() => data().status);
+  const may = (/** @type {string} */ what, /** @type {string[]} */ from) =>
+    when(() => from.includes(status()), () => button(text[/** @type {"pause"} */ (what)], { run: () => move(what).catch(toastError) }));
+  const cancel = () => confirmDeed({
+    title: text.cancelTitle(data().name),
+    body: el("p", null, text.cancelBody(data().counts.waiting)),
+    deed: text.cancelDeed,
+    send: () => move("cancel"),
+  });
+  return [
+    heading(() => data().name, {
+      crumb: el("a", { href: link("broadcasts") }, text.title),
+      beside: [() => stateChip(status()), copyable(data().id, { name: text.id })],
+      actions: [
+        may("pause", ["preparing", "scheduled", "running"]),
+        may("resume", ["paused"]),
+        when(() => !["completed", "cancelled"].includes(status()), () => button(text.cancel, { look: "harm", run: cancel })),
+      ],
+    }),
+    () => pausedNotice(data()),
+    el("div.running", null, bar(() => data().counts), el("p.quiet", null, () => times(data()), pace(data))),
+    funnel(() => data().counts),
+    reasons(path, data),
+    recipients(path),
+    section(text.message, {}, preview(data().phone_number_id, data().template)),
+  ];
+}
+
+/** @param {any} one */
+function pausedNotice({ status, paused_reason: code }) {
+  const words = /** @type {any} */ (text.paused);
+  return status === "paused" && el("p.notice", null, typeof words[code] === "string" ? words[code] : words.other(code));
+}
+
+/** @param {any} one */
+function times({ scheduled_at: at, started_at: from, completed_at: until }) {
+  if (until) return [text.ended, time(until)];
+  return from ? [text.started, time(from)] : at ? [text.starts, time(at)] : "";
+}
+
+/**
+ * pace tells how fast it goes and how long it still takes, as seen from here.
+ * @param {() => any} data
+ */
+function pace(data) {
+  /** @type {{ at: number, done: number }[]} */
+  let seen = [];
+  return () => {
+    const { status, counts } = data();
+    if (status !== "running") {
+      seen = [];
+      return "";
+    }
+    seen = [...seen.slice(-20), { at: Date.now(), done: done(counts) }];
+    const first = seen[0];
+    const last = seen[seen.length - 1];
+    const rate = (1000 * (last.done - first.done)) / (last.at - first.at || 1);
+    return rate > 0 ? ` · ${text.rate(rate)} · ${text.left(duration(counts.waiting / rate))}` : "";
+  };
+}
+
+/** @param {number} seconds */
+function duration(seconds) {
+  const [unit, size] = seconds < 90 ? ["second", 1] : seconds < 5400 ? ["minute", 60] : ["hour", 3600];
+  const words = new Intl.NumberFormat(undefined, { style: "unit", unit: String(unit), unitDisplay: "long" });
+  return words.format(Math.max(1, Math.round(seconds / Number(size))));
+}
+
+/** @param {() => any} counts */
+function funnel(counts) {
+  const reached = { sent: ["sent", "delivered", "read"], delivered: ["delivered", "read"] };
+  const value = (/** @type {string} */ name) =>
+    (reached[/** @type {"sent"} */ (name)] ?? [name]).reduce((sum, one) => sum + counts()[one], 0);
+  const row = (/** @type {string} */ name) => el("div", null,
+    el("dt", null, text.counts[/** @type {"sent"} */ (name)]),
+    el("dd", null, () => count(value(name))),
+    el("meter", { class: name, "aria-hidden": "true", max: () => counts().total || 1, value: () => value(name) }));
+  return section(text.funnel, {}, el("dl.funnel", null, Object.keys(text.counts).map(row)));
+}
+
+/**
+ * reasons counts why people did not get it, among the first of them.
+ * @param {string} path
+ * @param {() => any} data
+ */
+function reasons(path, data) {
+  const lost = computed(() => data().counts.failed + data().counts.skipped);
+  return when(() => lost() > 0, () => {
+    const found = resource(async (signal) => {
+      const some = await Promise.all(["failed", "skipped"].map((status) => everyRow(path + "/recipients", { status }, 1000, signal)));
+      /** @type {Map<string, number>} */
+      const sums = new Map();
+      for (const one of some.flat()) {
+        const why = reason(one);
+        sums.set(why, (sums.get(why) ?? 0) + 1);
+      }
+      return [...sums].map(([why, people]) => ({ why, people })).sort((a, b) => b.people - a.people);
+    });
+    let before = lost();
+    effect(() => {
+      if (lost() !== before) found.reload();
+      before = lost();
+    });
+    return section(text.reasons, {}, loaded(found, (rows) => table({
+      caption: text.reasons,
+      rows,
+      key: (one) => one.why,
+      columns: [
+        { name: text.reasonColumns.reason, kind: "about", cell: (one) => one().why },
+        { name: text.reasonColumns.people, kind: "number", sort: (one) => one.people, cell: (one) => () => count(one().people) },
+      ],
+    }), 1));
+  });
+}
+
+/** @param {any} one */
+const reason = ({ skipped_reason: skipped, error }) => (skipped ?? error?.code ?? error ?? "").replaceAll("_", " ");
+
+/** @param {string} path */
+function recipients(path) {
+  const filters = () => ({ status: query().get("recipients") });
+  const all = paged(path + "/recipients", { filters, kinds: ["broadcast"] });
+  const save = () => el("a", { href: new URL(`api/${path}/recipients.csv`, root).href, download: "recipients.csv" }).click();
+  return section(text.recipients, { actions: button(text.export, { icon: "download", run: save }) },
+    el("div.filters", null, filter(text.status, "recipients", () => text.states.map((value) => ({ value, label: value })))),
+    loaded(all, (rows) => [
+      when(() => rows().length === 0, () => el("p.none", null, text.noRecipients), () => table({
+        caption: text.recipients,
+        rows,
+        key: (one) => one.to + (one.contact_id ?? ""),
+        columns: [
+          {
+            name: text.recipient.to,
+            kind: "about",
+            cell: (one) => () => (one().message_id ? el("a", { href: link("trace/" + one().message_id) }, one().to ?? "—") : one().to ?? "—"),
+          },
+          { name: text.recipient.status, cell: (one) => () => stateChip(one().status) },
+          { name: text.recipient.why, cell: (one) => el("span", null, () => reason(one()) || "—") },
+        ],
+      })),
+      all.end,
+    ]));
+}
+
+/**
+ * @param {string} of the number
+ * @param {{ name: string, language: string, components: any[] }} used
+ */
+function preview(of, { name, language, components }) {
+  const template = resource((signal) => get(`v1/${of}/templates/${name}`, { signal, query: { language } }));
+  return loaded(template, (data) => templatePreview(data, components ?? []), 1);
+}

@@ -1,0 +1,46 @@
+package api
+
+import "confab/storage"
+
+// audienceView tells, before a broadcast is made, whom it would reach.
+type audienceView struct {
+	Object      string `json:"object"`
+	Total       int64  `json:"total"`
+	Capped      bool   `json:"capped"` // there are more, which were not looked at
+	OptedOut    int64  `json:"opted_out"`
+	NoConsent   int64  `json:"no_consent"`
+	Unreachable int64  `json:"unreachable"`
+}
+
+// getAudience handles GET /console/api/:phone_number_id/audience: how many contacts have
+// the label of the query, and how many of them would be skipped.
+func (s *Server) getAudience(r *request) (reply, error) {
+	q := filters{values: r.query()}
+	label := q.id("label_id", storage.PrefixLabel)
+	switch {
+	case q.err != nil:
+		return reply{}, q.err
+	case label == "":
+		return reply{}, missing("label_id")
+	}
+
+	var a storage.Audience
+	err := s.list(r, func(rx *storage.Rx) (err error) {
+		if _, err = rx.Label(r.org.ID, label); err == nil {
+			a, err = rx.Audience(r.account.ID, label)
+		}
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+
+	view := audienceView{Object: "audience", Total: a.Total, OptedOut: a.OptedOut, Unreachable: a.Unreachable}
+	if r.org.RequireOptIn {
+		view.NoConsent = a.NotOptedIn
+	}
+	if a.Total > storage.MaxAudience {
+		view.Total, view.Capped = storage.MaxAudience, true
+	}
+	return ok(view), nil
+}

@@ -1,0 +1,183 @@
+/** What a template needs before it can be sent, as fields, and the `components` of that send. */
+import { el, signal } from "../dom.js";
+import { isCode, kindOf, mediaNames, partOf, samplesOf, variablesOf } from "./template_preview.js";
+
+const text = {
+  code: "Code",
+  header: "Header ",
+  link: (/** @type {string} */ format) => `${format} (https address)`,
+  place: ["Latitude", "Longitude", "Place", "Address"],
+  button: (/** @type {string} */ name) => `End of the link “${name}”`,
+  coupon: "Offer code",
+  ends: "Offer ends",
+  card: (/** @type {number} */ i) => `Card ${i}: `,
+  unsupported: "This template shows a product. Send it through the API.",
+};
+
+/**
+ * templateForm builds the fields of a template. components gives what they hold, filled
+ * tells whether all are, and refuse shows an error of the API at the field that it is
+ * about, and tells whether there was one. components and filled are followed by effects.
+ * @param {any} template
+ * @returns {{ body: HTMLElement, components: () => any[], filled: () => boolean, refuse: (error: any) => boolean }}
+ */
+export function templateForm(template) {
+  /** @type {{ value: import("../dom.js").Signal<string>, wrong: import("../dom.js").Signal<string> }[]} */
+  const inputs = [];
+  /** @type {Map<any, import("../dom.js").Signal<string>>} */
+  const owners = new Map();
+  const body = el("div.form.template-form");
+
+  /**
+   * field adds one, and returns what makes a parameter of it.
+   * @param {string} label
+   * @param {string} placeholder
+   * @param {(value: string) => any} make
+   * @param {string} [type]
+   */
+  function field(label, placeholder, make, type = "text") {
+    const value = signal("");
+    const wrong = signal("");
+    const control = el("input", {
+      type,
+      placeholder,
+      dir: "auto",
+      autocomplete: "off",
+      maxlength: 2000,
+      "aria-invalid": () => (wrong() ? "true" : null),
+      oninput: (/** @type {any} */ event) => {
+        wrong.set("");
+        value.set(event.target.value);
+      },
+    });
+    inputs.push({ value, wrong });
+    body.append(el("label.field", null, el("span.label", null, label), control, () => wrong() && el("span.wrong", { role: "alert" }, wrong())));
+    return () => {
+      const made = make(value().trim());
+      owners.set(made, wrong);
+      return made;
+    };
+  }
+
+  const parts = collect(template.components ?? [], "", { field, named: template.parameter_format === "NAMED", code: isCode(template) });
+  if (partOf(template.components, "HEADER")?.format === "PRODUCT") {
+    body.append(el("p.notice", null, text.unsupported));
+    inputs.push({ value: signal(""), wrong: signal("") });
+  }
+  body.hidden = body.childElementCount === 0;
+
+  /** @type {any[]} */
+  let last = [];
+  const components = () => {
+    owners.clear();
+    return (last = parts());
+  };
+  return {
+    body,
+    components,
+    filled: () => inputs.every((one) => one.value().trim() !== ""),
+    refuse(error) {
+      const path = error?.param?.match(/^template\.(.*?parameters\[\d+\])/)?.[1].match(/\w+/g) ?? [];
+      const wrong = owners.get(path.reduce((/** @type {any} */ at, /** @type {string} */ key) => at?.[key], { components: last }));
+      wrong?.set(error.message);
+      return wrong !== undefined;
+    },
+  };
+}
+
+/**
+ * @typedef {object} Context
+ * @property {(label: string, placeholder: string, make: (value: string) => any, type?: string) => () => any} field
+ * @property {boolean} named
+ * @property {boolean} code
+ */
+
+/**
+ * collect adds the fields of some components, and returns what makes components of a send.
+ * @param {any[]} parts
+ * @param {string} prefix of their labels
+ * @param {Context} context
+ * @returns {() => any[]}
+ */
+function collect(parts, prefix, context) {
+  /** @type {(() => any)[]} */
+  const made = [];
+  const add = (/** @type {any} */ component, /** @type {(() => any)[]} */ fields) => {
+    if (fields.length > 0) made.push(() => ({ ...component, parameters: fields.map((one) => one()) }));
+  };
+
+  add({ type: "header" }, headerFields(partOf(parts, "HEADER"), prefix, context));
+  if (partOf(parts, "LIMITED_TIME_OFFER")?.limited_time_offer?.has_expiration) {
+    const make = (/** @type {string} */ at) => ({ type: "limited_time_offer", limited_time_offer: { expiration_time_ms: Date.parse(at) || 0 } });
+    add({ type: "limited_time_offer" }, [context.field(text.ends, "", make, "datetime-local")]);
+  }
+
+  const code = context.code && context.field(text.code, "123456", (value) => ({ type: "text", text: value }));
+  add({ type: "body" }, code ? [code] : textFields(partOf(parts, "BODY"), prefix, context));
+  (partOf(parts, "BUTTONS")?.buttons ?? []).forEach((/** @type {any} */ button, /** @type {number} */ index) => {
+    const [sub_type, fields] = buttonFields(button, prefix, context, code);
+    add({ type: "button", sub_type, index }, fields);
+  });
+
+  const cards = partOf(parts, "CAROUSEL")?.cards?.map((/** @type {any} */ card, /** @type {number} */ i) =>
+    collect(card.components ?? [], text.card(i + 1), { ...context, code: false }));
+  if (cards) {
+    const card = (/** @type {() => any[]} */ one, /** @type {number} */ i) => ({ card_index: i, components: one() });
+    made.push(() => ({ type: "carousel", cards: cards.map(card) }));
+  }
+  return () => made.map((one) => one());
+}
+
+/**
+ * @param {any} part
+ * @param {string} prefix
+ * @param {Context} context
+ */
+function textFields(part, prefix, { field, named }) {
+  const samples = samplesOf(part);
+  return variablesOf(part?.text).map((name) => field(
+    prefix + (named ? name : `{{${name}}}`),
+    samples[name] ?? "",
+    (value) => ({ type: "text", ...(named && { parameter_name: name }), text: value }),
+  ));
+}
+
+/**
+ * @param {any} part
+ * @param {string} prefix
+ * @param {Context} context
+ * @returns {(() => any)[]}
+ */
+function headerFields(part, prefix, context) {
+  const format = part?.format?.toUpperCase() ?? "TEXT";
+  if (format === "TEXT") return textFields(part, prefix + text.header, context);
+  if (format === "PRODUCT") return [];
+  if (format === "LOCATION") {
+    const [latitude, longitude, name, address] = text.place.map((label) => context.field(prefix + label, "", (value) => value));
+    return [() => ({
+      type: "location",
+      location: { latitude: Number(latitude()), longitude: Number(longitude()), name: name(), address: address() },
+    })];
+  }
+  const type = format.toLowerCase();
+  const label = text.link(mediaNames[/** @type {"IMAGE"} */ (format)]?.[0] ?? format);
+  return [context.field(prefix + label, "", (link) => ({ type, [type]: { link } }), "url")];
+}
+
+/**
+ * @param {any} button
+ * @param {string} prefix
+ * @param {Context} context
+ * @param {false | (() => any)} code
+ * @returns {[string, (() => any)[]]}
+ */
+function buttonFields(button, prefix, { field }, code) {
+  const kind = kindOf(button);
+  if (code && (kind === "OTP" || kind === "URL")) return ["url", [code]];
+  if (kind === "COPY_CODE") {
+    const make = (/** @type {string} */ value) => ({ type: "coupon_code", coupon_code: value });
+    return ["copy_code", [field(prefix + text.coupon, [button.example].flat()[0] ?? "", make)]];
+  }
+  if (kind !== "URL" || variablesOf(button.url).length === 0) return ["", []];
+  return ["url", [field(prefix + text.button(button.text), [button.example].flat()[0] ?? "", (value) => ({ type: "text", text: value }))]];
+}

@@ -1,0 +1,154 @@
+/** Whom a broadcast goes to: people with a label, the lines of a file, or numbers that one types. */
+import { el, signal, when } from "../../dom.js";
+import { get } from "../../api.js";
+import { count } from "../../format.js";
+import { fieldRow } from "../../parts/form.js";
+import { allLabels } from "../../parts/lists.js";
+import { parseHead } from "../contacts/csv.js";
+
+const text = {
+  to: "To",
+  kinds: [
+    { value: "label", label: "Everybody with a label" },
+    { value: "file", label: "The lines of a CSV file", hint: "One column is called phone_number or to; the others are fields." },
+    { value: "numbers", label: "These numbers", hint: "One a line, 10,000 at most." },
+  ],
+  label: "Label",
+  choose: "Choose one",
+  file: "CSV file",
+  numbers: "Numbers",
+  size: (/** @type {number} */ n, /** @type {boolean} */ more) => `${more ? "More than " : ""}${count(n)} ${n === 1 ? "person" : "people"}`,
+  skipped: "Will be skipped:",
+  reasons: {
+    opted_out: "stopped marketing messages",
+    no_consent: "have not agreed to be written to",
+    unreachable: "have no phone number",
+    invalid: "have no valid phone number",
+    repeated: "are there twice",
+  },
+  large: "The file is too large to be looked through here: it is checked when the broadcast is made.",
+  column: "The file has no column phone_number or to.",
+  none: "Choose whom it goes to.",
+  nobody: "Nobody is there to send it to.",
+};
+
+/** How much of a file is looked through in the browser. */
+const mostBytes = 8 << 20;
+
+/** @typedef {{ total: number, more?: boolean, note?: string, wrong?: string, skipped: Record<string, number> }} Size */
+
+/**
+ * audienceStep is the fields, what is wrong with them, and the body of the request.
+ * @param {string} of the number
+ * @param {() => boolean} isMarketing
+ */
+export function audienceStep(of, isMarketing) {
+  const kind = signal("label");
+  const label = signal("");
+  const file = signal(/** @type {File | null} */ (null));
+  const typed = signal("");
+  const size = signal(/** @type {Size | null} */ (null));
+  const labels = allLabels();
+  const none = () => "";
+
+  const chooseLabel = async (/** @type {any} */ event) => {
+    const id = event.target.value;
+    label.set(id);
+    size.set(null);
+    if (!id) return;
+    const found = await get(of + "/audience", { query: { label_id: id } }).catch(() => null);
+    if (found && label() === id) size.set({ total: found.total, more: found.capped, skipped: found });
+  };
+  const chooseFile = async (/** @type {any} */ event) => {
+    file.set(event.target.files[0] ?? null);
+    size.set(file() && (await fileSize(/** @type {File} */ (file()))));
+  };
+  const lines = () => typed().split(/[\s,;]+/).filter(Boolean);
+  const type = (/** @type {any} */ event) => {
+    typed.set(event.target.value);
+    size.set(lines().length > 0 ? sizeOf(lines()) : null);
+  };
+
+  const body = el("div.form", null,
+    fieldRow({ name: "kind", label: text.to, type: "radios", value: "label", options: text.kinds, props: {
+      onchange: (/** @type {any} */ event) => {
+        kind.set(event.target.value);
+        size.set(null);
+      },
+    } }, "audience-kind", none),
+    when(() => kind() === "label", () => el("label.field", null,
+      el("span.label", null, text.label),
+      () => el("select", { onchange: chooseLabel, value: label.peek() },
+        [{ id: "", name: text.choose }, ...labels()].map((one) => el("option", { value: one.id }, one.name))))),
+    when(() => kind() === "file", () => fieldRow(
+      { name: "file", label: text.file, type: "file", props: { accept: ".csv,text/csv", onchange: chooseFile } },
+      "audience-file",
+      none,
+    )),
+    when(() => kind() === "numbers", () => fieldRow(
+      { name: "numbers", label: text.numbers, type: "textarea", value: typed(), props: { rows: 6, oninput: type } },
+      "audience-numbers",
+      none,
+    )),
+    () => size() && summary(/** @type {Size} */ (size()), isMarketing()));
+
+  return {
+    body,
+    wrong: () => {
+      if (kind() === "label" ? !label() : kind() === "file" ? !file() : lines().length === 0) return text.none;
+      return size()?.wrong ?? (size()?.total === 0 ? text.nobody : "");
+    },
+    request(/** @type {any} */ broadcast) {
+      if (kind() === "label") return { ...broadcast, audience: { label_id: label() } };
+      if (kind() === "numbers") return { ...broadcast, audience: { recipients: lines().map((to) => ({ to })) } };
+      const form = new FormData();
+      form.set("broadcast", JSON.stringify(broadcast));
+      form.set("recipients", /** @type {File} */ (file()));
+      return form;
+    },
+  };
+}
+
+/** @param {string} value */
+const isPhone = (value) => /^\d{7,15}$/.test(value.replace(/[\s+().'-]/g, ""));
+
+/**
+ * sizeOf tells how many of some numbers will be sent to.
+ * @param {string[]} values
+ * @returns {Size}
+ */
+function sizeOf(values) {
+  const plain = values.map((one) => one.replace(/\D/g, ""));
+  const invalid = values.filter((one) => !isPhone(one)).length;
+  const repeated = values.length - new Set(plain).size;
+  return { total: values.length - repeated, skipped: { invalid, repeated } };
+}
+
+/**
+ * @param {File} file
+ * @returns {Promise<Size>}
+ */
+async function fileSize(file) {
+  const isLarge = file.size > mostBytes;
+  const { records } = parseHead(await file.slice(0, isLarge ? 64 << 10 : mostBytes).text(), isLarge ? 2 : Infinity);
+  const names = (records[0] ?? []).map((name) => name.trim().toLowerCase());
+  const column = Math.max(names.indexOf("phone_number"), names.indexOf("to"));
+  if (column < 0) return { total: 0, wrong: text.column, skipped: {} };
+  if (isLarge) return { total: NaN, note: text.large, skipped: {} };
+  return sizeOf(records.slice(1).map((cells) => (cells[column] ?? "").trim()));
+}
+
+/**
+ * @param {Size} size
+ * @param {boolean} marketing
+ */
+function summary({ total, more = false, note, wrong, skipped }, marketing) {
+  if (wrong || note) return el("p." + (wrong ? "wrong" : "notice"), { role: "status" }, wrong ?? note);
+  const lost = Object.entries(text.reasons).filter(([key]) => skipped[key] > 0 && (marketing || key !== "opted_out"));
+  return el("div.audience", { role: "status" },
+    el("b", null, text.size(total, more)),
+    lost.length > 0 && [
+      el("p", null, text.skipped),
+      el("ul", null, lost.map(([key, words]) => el("li", null, `${count(skipped[key])} ${words}`))),
+    ]);
+}

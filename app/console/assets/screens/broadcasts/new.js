@@ -1,0 +1,192 @@
+/** A new broadcast in three steps: what, to whom, when. */
+import { computed, effect, el, signal, when } from "../../dom.js";
+import { newKey, post } from "../../api.js";
+import { button, heading } from "../../parts/basics.js";
+import { fieldRow } from "../../parts/form.js";
+import { everyRow, ofNumber } from "../../parts/lists.js";
+import { empty, loaded, problem, resource } from "../../parts/states.js";
+import { templateForm } from "../../parts/template_form.js";
+import { templatePreview } from "../../parts/template_preview.js";
+import { toast, toastError } from "../../parts/notices.js";
+import { link, navigate, query } from "../../router.js";
+import { audienceStep } from "./audience.js";
+
+const text = {
+  title: "New broadcast",
+  broadcasts: "Broadcasts",
+  steps: ["Template", "Audience", "When"],
+  step: "Step",
+  name: "Name",
+  nameHint: "For your team. People do not see it.",
+  template: "Template",
+  choose: "Choose one",
+  fieldsHint: "Write {{name}}, {{email}}, another field of a contact or a column of your file, and each person gets its own.",
+  noTemplates: "No approved template",
+  noTemplatesBody: "A broadcast needs a template that the provider has approved.",
+  newTemplate: "New template",
+  next: "Next",
+  back: "Back",
+  missing: "Give it a name, choose a template and fill in all of its fields.",
+  when: "When",
+  now: "Now",
+  later: "Later",
+  at: "Time",
+  test: "Test",
+  testLead: "Send it to one number first and look at it there. Fields show their names.",
+  phone: "Phone number",
+  sendTest: "Send test",
+  tested: (/** @type {string} */ to) => `Sent to ${to}`,
+  start: "Start broadcast",
+  schedule: "Schedule broadcast",
+  busy: "One moment…",
+  made: "The broadcast is on its way",
+};
+
+/** @type {() => import("../../router.js").Screen} */
+export function newBroadcast() {
+  return {
+    title: text.title,
+    body: el("div.page", null,
+      heading(text.title, { crumb: el("a", { href: link("broadcasts") }, text.broadcasts) }),
+      ofNumber((of) => {
+        const all = resource((signal) => everyRow(`v1/${of}/templates`, { status: "approved" }, 6000, signal), ["template"]);
+        return loaded(all, (rows) => when(() => rows().length === 0, noTemplates, () => steps(of, rows)));
+      })),
+  };
+}
+
+const noTemplates = () => empty({
+  icon: "templates",
+  title: text.noTemplates,
+  body: text.noTemplatesBody,
+  action: button(text.newTemplate, { look: "primary", run: () => navigate("templates/new") }),
+});
+
+/**
+ * @param {string} of the number
+ * @param {() => any[]} templates
+ */
+function steps(of, templates) {
+  const at = signal(0);
+  const said = signal("");
+  const name = signal("");
+  const chosen = signal(/** @type {any} */ (null));
+  const fields = computed(() => (chosen() ? templateForm(chosen()) : null));
+  const audience = audienceStep(of, () => chosen()?.category === "MARKETING");
+  const asked = query().get("template");
+  effect(() => {
+    if (!chosen() && asked) chosen.set(templates().find((one) => one.id === asked) ?? null);
+  });
+
+  const content = () => ({ name: chosen().name, language: chosen().language, components: fields()?.components() ?? [] });
+  const go = (/** @type {number} */ to) => {
+    const wrong = to > 0 && !(name().trim() && fields()?.filled()) ? text.missing : to > 1 ? audience.wrong() : "";
+    said.set(wrong);
+    if (!wrong) at.set(to);
+  };
+  const part = (/** @type {number} */ i, /** @type {any[]} */ ...children) => el("section", { hidden: () => at() !== i, "aria-label": text.steps[i] }, children);
+
+  return [
+    el("ol.steps", null, text.steps.map((title, i) => el("li", { "aria-current": () => (at() === i ? "step" : null) }, title))),
+    el("div.split", null,
+      el("div.form.builder", null,
+        part(0, first(templates, name, chosen, fields)),
+        part(1, audience.body),
+        part(2, last(of, { name, content, audience, refuse: (/** @type {any} */ error) => {
+          if (fields()?.refuse(error)) at.set(0);
+          else return false;
+          return true;
+        } })),
+        () => said() && el("p.wrong", { role: "alert" }, said()),
+        el("div.form-end", null,
+          when(() => at() > 0, () => button(text.back, { run: () => go(at() - 1) })),
+          when(() => at() < 2, () => button(text.next, { look: "primary", run: () => go(at() + 1) })))),
+      el("div.beside", null, () => chosen() && templatePreview(chosen(), () => fields()?.components()))),
+  ];
+}
+
+/**
+ * @param {() => any[]} templates
+ * @param {import("../../dom.js").Signal<string>} name
+ * @param {import("../../dom.js").Signal<any>} chosen
+ * @param {() => ReturnType<typeof templateForm> | null} fields
+ */
+function first(templates, name, chosen, fields) {
+  const known = templates().map((one) => ({ value: one.id, label: `${one.name} (${one.language})` }));
+  const options = [{ value: "", label: text.choose }, ...known];
+  const none = () => "";
+  return el("div.form", null,
+    fieldRow({ name: "name", label: text.name, hint: text.nameHint, props: {
+      maxlength: 200, dir: "auto", autocomplete: "off", oninput: (/** @type {any} */ event) => name.set(event.target.value),
+    } }, "broadcast-name", none),
+    fieldRow({ name: "template", label: text.template, type: "select", options, value: chosen()?.id ?? "", props: {
+      onchange: (/** @type {any} */ event) => chosen.set(templates().find((one) => one.id === event.target.value) ?? null),
+    } }, "broadcast-template", none),
+    () => fields() && !fields()?.body.hidden && [fields()?.body, el("p.hint", null, text.fieldsHint)]);
+}
+
+/**
+ * @param {string} of the number
+ * @param {any} what
+ */
+function last(of, { name, content, audience, refuse }) {
+  const later = signal(false);
+  const at = signal("");
+  const busy = signal(false);
+  const failure = signal(/** @type {unknown} */ (null));
+  const idempotencyKey = newKey();
+  const choose = (/** @type {any} */ event) => later.set(event.target.value === "later");
+
+  const start = async () => {
+    if (busy()) return;
+    busy.set(true);
+    failure.set(null);
+    const scheduled_at = later() && at() ? new Date(at()).toISOString() : undefined;
+    try {
+      const body = audience.request({ name: name().trim(), template: content(), scheduled_at });
+      const made = await post(`v1/${of}/broadcasts`, body, { idempotencyKey });
+      toast(text.made);
+      navigate("broadcasts/" + made.id, { replace: true });
+    } catch (error) {
+      busy.set(false);
+      if (!refuse(error)) failure.set(error);
+    }
+  };
+  return el("div.form", null,
+    fieldRow({ name: "when", label: text.when, type: "radios", value: "now", options: [
+      { value: "now", label: text.now }, { value: "later", label: text.later },
+    ], props: { onchange: choose } }, "broadcast-when", () => ""),
+    when(later, () => fieldRow({ name: "at", label: text.at, type: "datetime-local", props: {
+      oninput: (/** @type {any} */ event) => at.set(event.target.value),
+    } }, "broadcast-at", () => "")),
+    testSend(of, content),
+    () => failure() && problem(failure()),
+    el("p", null, el("button.button.primary", { type: "button", "aria-disabled": () => busy(), onclick: start },
+      () => (busy() ? text.busy : later() ? text.schedule : text.start))));
+}
+
+/**
+ * @param {string} of the number
+ * @param {() => any} content
+ */
+function testSend(of, content) {
+  const to = signal("");
+  const wrong = signal("");
+  const send = async () => {
+    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{\s*(\w+)\s*\}\}/g, "$1"));
+    wrong.set("");
+    try {
+      await post(`v1/${of}/messages`, { messaging_product: "chat", to: to().trim(), type: "template", template }, { idempotencyKey: newKey() });
+      toast(text.tested(to().trim()));
+    } catch (/** @type {any} */ error) {
+      if (error.param === "to") wrong.set(error.message);
+      else toastError(error);
+    }
+  };
+  return el("fieldset.group", null,
+    el("legend.label", null, text.test), el("p.hint", null, text.testLead),
+    fieldRow({ name: "to", label: text.phone, type: "tel", props: {
+      maxlength: 30, placeholder: "+15550001111", oninput: (/** @type {any} */ event) => to.set(event.target.value),
+    } }, "broadcast-to", wrong),
+    button(text.sendTest, { run: send }));
+}

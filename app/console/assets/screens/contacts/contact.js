@@ -1,0 +1,270 @@
+/** One contact: its fields, labels, consent, conversation and files. */
+import { computed, el, list, signal, when } from "../../dom.js";
+import { get, page, patch, post, remove } from "../../api.js";
+import { date, time } from "../../format.js";
+import { announce } from "../../live.js";
+import { button, chip, copyable, dot, heading, icon, section } from "../../parts/basics.js";
+import { confirmDeed } from "../../parts/dialog.js";
+import { form } from "../../parts/form.js";
+import { allLabels, stateChip } from "../../parts/lists.js";
+import { loaded, problem, resource } from "../../parts/states.js";
+import { toast, toastError } from "../../parts/notices.js";
+import { link, navigate } from "../../router.js";
+import { isAdmin, root } from "../../session.js";
+
+const text = {
+  contacts: "Contacts",
+  id: "contact id",
+  bsuid: "user id of the network",
+  fields: { name: "Name", email: "Email", username: "Username" },
+  save: "Save",
+  saved: "Saved",
+  facts: { phone: "Phone number", bsuid: "Network id", since: "Since", number: "Writes to" },
+  labels: "Labels",
+  noLabels: "There are no labels yet. An admin makes them in the settings.",
+  consent: "Consent",
+  optedIn: "Agreed to be written to",
+  optedInHint: "Where your organization demands consent, templates go only to those who agreed.",
+  optedOut: "Stopped marketing messages. Only this person can undo that, in its own app.",
+  marketing: "Marketing messages are welcome, as far as we know.",
+  stopped: "marketing stopped",
+  metadata: "More fields",
+  metadataLead: "What your programs keep about this person. Broadcasts can fill templates from it.",
+  key: "Field",
+  value: "Value",
+  add: "Add field",
+  saveFields: "Save fields",
+  removeField: (/** @type {string} */ key) => `Remove ${key}`,
+  conversation: "Conversation",
+  open: "Open conversation",
+  none: "Nothing was written yet.",
+  last: "Last message ",
+  media: "Files",
+  noMedia: "No files were shared.",
+  file: "File",
+  danger: "Delete",
+  dangerLead: "The conversation, its messages and their files go with the contact, for good.",
+  remove: "Delete contact",
+  removed: "Contact deleted",
+  removeTitle: (/** @type {string} */ name) => `Delete ${name}?`,
+  removeBody: "The contact, its conversation, all messages and their files are deleted for good. Nobody can bring them back.",
+};
+
+/**
+ * nameOf is what somebody is called: the name, else the number, else another identity.
+ * @param {any} one
+ * @returns {string}
+ */
+export const nameOf = (one) => one.name ?? one.phone_number ?? one.username ?? one.bsuid ?? one.id;
+
+/** @param {string} id */
+export function oneContact(id) {
+  const one = resource((signal) => get("contacts/" + id, { signal }), ["contact"]);
+  return {
+    title: () => (one.data() ? nameOf(one.data()) : text.contacts),
+    body: el("div.page", null, loaded(one, () => contactPage(one), 4, "h1")),
+  };
+}
+
+/** @param {import("../../parts/states.js").Resource<any>} one */
+function contactPage(one) {
+  const data = computed(() => one.data());
+  const { id, chat_account: account } = data();
+  const path = `v1/${account.phone_number_id}/contacts/${id}`;
+  const save = async (/** @type {any} */ changes) => {
+    one.set(await patch(path, changes));
+    announce("contact", id);
+    toast(text.saved);
+  };
+  const row = (/** @type {string} */ name, /** @type {any} */ value) => el("div", null, el("dt", null, name), el("dd", null, value));
+
+  return [
+    heading(() => nameOf(data()), {
+      crumb: el("a", { href: link("contacts") }, text.contacts),
+      beside: [when(() => data().marketing_opted_out, () => chip(text.stopped, "warn")), copyable(id, { name: text.id })],
+    }),
+    el("dl.facts", null,
+      row(text.facts.phone, () => data().phone_number ?? "—"),
+      data().bsuid && row(text.facts.bsuid, copyable(data().bsuid, { name: text.bsuid })),
+      row(text.facts.number, account.phone_number ?? "—"),
+      row(text.facts.since, date(data().created_at))),
+    el("section.section", null, fields(data(), save)),
+    labelSection(one, path),
+    metadataSection(data(), save),
+    consentSection(data, save),
+    conversationSection(account.phone_number_id, id),
+    mediaSection(account.phone_number_id, id),
+    isAdmin && deleteSection(data, path),
+  ];
+}
+
+/**
+ * @param {any} contact
+ * @param {(changes: any) => Promise<void>} save
+ */
+function fields({ name, email, username }, save) {
+  const props = { dir: "auto", autocomplete: "off" };
+  return form({
+    fields: [
+      { name: "name", label: text.fields.name, value: name ?? "", props: { ...props, maxlength: 200 } },
+      { name: "email", label: text.fields.email, type: "email", value: email ?? "", props: { ...props, maxlength: 255 } },
+      { name: "username", label: text.fields.username, value: username ?? "", props: { ...props, maxlength: 100 } },
+    ],
+    submit: text.save,
+    send: (values) => save({ name: values.name || null, email: values.email, username: values.username || null }),
+    done() {},
+  });
+}
+
+/**
+ * @param {import("../../parts/states.js").Resource<any>} one
+ * @param {string} path
+ */
+function labelSection(one, path) {
+  const labels = allLabels();
+  const has = (/** @type {string} */ id) => one.data().labels.some((/** @type {any} */ label) => label.id === id);
+  const toggle = async (/** @type {string} */ id, /** @type {any} */ box) => {
+    try {
+      if (box.checked) await post(path + "/labels", { label_id: id });
+      else await remove(`${path}/labels/${id}`);
+      announce("contact", one.data().id);
+    } catch (error) {
+      box.checked = has(id);
+      toastError(error);
+    }
+  };
+  return section(text.labels, {}, el("fieldset.label-boxes", { "aria-label": text.labels },
+    list(labels, (label) => label.id, (label) => el("label.choice", null,
+      el("input", { type: "checkbox", checked: () => has(label().id), onchange: (/** @type {any} */ event) => toggle(label().id, event.target) }),
+      el("span.labelled", { dir: "auto" }, () => dot(label().color), () => label().name))),
+    when(() => labels().length === 0, () => el("p.none", null, text.noLabels))));
+}
+
+/**
+ * metadataSection edits what programs keep. What is no text is written as JSON.
+ * @param {any} contact
+ * @param {(changes: any) => Promise<void>} save
+ */
+function metadataSection({ metadata }, save) {
+  const rows = signal(Object.entries(metadata ?? {}).map(([key, value], id) => ({ id, key, value })));
+  const failure = signal(/** @type {unknown} */ (null));
+  const shown = (/** @type {any} */ value) => (typeof value === "string" ? value : JSON.stringify(value));
+  const submit = async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    failure.set(null);
+    const kept = rows().filter((one) => one.key.trim());
+    try {
+      await save({ metadata: kept.length > 0 ? Object.fromEntries(kept.map((one) => [one.key.trim(), one.value])) : null });
+    } catch (error) {
+      failure.set(error);
+    }
+  };
+  const write = (/** @type {any} */ row, /** @type {string} */ typed) => {
+    const isText = typeof row.value === "string" || row.value === undefined;
+    try {
+      row.value = isText ? typed : JSON.parse(typed);
+    } catch {
+      row.value = typed;
+    }
+  };
+  return section(text.metadata, { lead: text.metadataLead }, el("form.form.wide", { onsubmit: submit },
+    list(rows, (one) => one.id, (one) => el("div.pair", null,
+      el("input", { "aria-label": text.key, value: one().key, dir: "auto", maxlength: 200, oninput: (/** @type {any} */ e) => (one().key = e.target.value) }),
+      el("input", { "aria-label": text.value, value: shown(one().value), dir: "auto", oninput: (/** @type {any} */ e) => write(one(), e.target.value) }),
+      button(text.removeField(one().key), {
+        icon: "close",
+        look: "bare",
+        iconOnly: true,
+        run: () => rows.update((all) => all.filter((each) => each.id !== one().id)),
+      }))),
+    () => failure() && problem(failure()),
+    el("div.actions", null,
+      button(text.add, { icon: "plus", run: () => rows.update((all) => [...all, { id: Date.now(), key: "", value: "" }]) }),
+      el("button.button", null, text.saveFields))));
+}
+
+/**
+ * @param {() => any} data
+ * @param {(changes: any) => Promise<void>} save
+ */
+function consentSection(data, save) {
+  return section(text.consent, { lead: () => (data().marketing_opted_out ? text.optedOut : text.marketing) },
+    el("label.switch-row", null,
+      el("input.switch", {
+        type: "checkbox",
+        checked: () => data().opted_in,
+        "aria-describedby": "opted-in-hint",
+        onchange: (/** @type {any} */ event) => save({ opted_in: event.target.checked }).catch((error) => {
+          event.target.checked = data().opted_in;
+          toastError(error);
+        }),
+      }),
+      el("span", null, text.optedIn)),
+    el("p.hint", { id: "opted-in-hint" }, text.optedInHint));
+}
+
+/**
+ * @param {string} of the number
+ * @param {string} id
+ */
+function conversationSection(of, id) {
+  const found = resource((signal) => get(`v1/${of}/conversations`, { signal, query: { contact_id: id, limit: 1 } }), ["conversation"]);
+  return section(text.conversation, {}, loaded(found, (rows) => () => {
+    const one = rows()[0];
+    if (!one) return el("p.none", null, text.none);
+    return el("p.line", null,
+      el("a.button", { href: link("inbox/" + one.id) }, text.open),
+      stateChip(one.status),
+      el("span.quiet", null, text.last, time(one.last_message_at)),
+    );
+  }, 1));
+}
+
+/**
+ * @param {string} of the number
+ * @param {string} id
+ */
+function mediaSection(of, id) {
+  const found = resource(async (signal) => {
+    const kinds = ["image", "video", "document", "audio"];
+    const all = await Promise.all(kinds.map((type) => page(`v1/${of}/messages`, { signal, query: { contact_id: id, type, limit: 12 } })));
+    return all.flatMap((one) => one.rows).filter((one) => one.media?.url).sort((a, b) => b.created_at.localeCompare(a.created_at));
+  }, ["message", "conversation"]);
+  return section(text.media, {}, loaded(found, (rows) => [
+    el("ul.files", null, list(() => rows().slice(0, 24), (one) => one.id, (one) => el("li", null, file(one())))),
+    when(() => rows().length === 0, () => el("p.none", null, text.noMedia)),
+  ], 1));
+}
+
+/** Files of ours are shown by their path, whatever the public URL is. @param {string} url */
+const ownPath = (url) => new URL("../media/" + url.split("/media/")[1], root).href;
+
+/** @param {any} message */
+function file({ type, media }) {
+  const name = media.filename ?? text.file;
+  const hosted = media.url.includes("/media/");
+  return el("a.file", { href: hosted ? ownPath(media.url) : media.url, target: "_blank", rel: "noopener noreferrer" },
+    type === "image" && hosted
+      ? el("img", { src: ownPath(media.url), alt: "", loading: "lazy" })
+      : icon(type === "video" ? "film" : "templates"),
+    el("span", { dir: "auto" }, name));
+}
+
+/**
+ * @param {() => any} data
+ * @param {string} path
+ */
+function deleteSection(data, path) {
+  const run = () => confirmDeed({
+    title: text.removeTitle(nameOf(data())),
+    body: el("p", null, text.removeBody),
+    deed: text.remove,
+    word: nameOf(data()).trim(),
+    send: async () => {
+      await remove(path);
+      toast(text.removed);
+      navigate("contacts", { replace: true });
+    },
+  });
+  return section(text.danger, { lead: text.dangerLead, actions: button(text.remove, { look: "harm", run }) });
+}

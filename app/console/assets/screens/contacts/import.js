@@ -1,0 +1,207 @@
+/** Bringing contacts in: a file, which column is what, a trial that changes nothing, and then the import. */
+import { el, onDispose, signal, when } from "../../dom.js";
+import { get, newKey, post } from "../../api.js";
+import { count } from "../../format.js";
+import { button } from "../../parts/basics.js";
+import { dialog } from "../../parts/dialog.js";
+import { allLabels } from "../../parts/lists.js";
+import { problem } from "../../parts/states.js";
+import { table } from "../../parts/table.js";
+import { parseHead, writeLine } from "./csv.js";
+
+const text = {
+  title: "Import contacts",
+  lead: "A CSV file with a header line. One column has the phone number; nothing is changed before you have seen what would happen.",
+  file: "CSV file",
+  empty: "This file has no lines.",
+  preview: "First lines",
+  column: (/** @type {string} */ name) => `Column ${name}`,
+  none: "Leave out",
+  more: "More field",
+  fields: {
+    phone_number: "Phone number",
+    name: "Name",
+    email: "Email",
+    username: "Username",
+    labels: "Labels (a; b)",
+    opted_in: "Agreed (true or false)",
+    marketing_opted_out: "Stopped marketing",
+    bsuid: "Network id",
+  },
+  noNumber: "Choose which column has the phone number.",
+  label: "Add this label to all",
+  noLabel: "None",
+  check: "Check",
+  import: "Import",
+  done: "Done",
+  cancel: "Cancel",
+  wouldBe: "If you import it",
+  was: "Imported",
+  counts: { lines: "Lines", created: "New", updated: "Changed", unchanged: "As before", failed: "Wrong" },
+  failed: "The import stopped. What was imported stays; import the file again to go on.",
+  running: (/** @type {number} */ n) => `${count(n)} lines so far…`,
+  errors: "What is wrong",
+  line: "Line",
+  what: "What is wrong",
+  leftOut: "Lines that are wrong are left out.",
+};
+
+/** How much of a file is looked at, and how many of its lines are shown. */
+const headBytes = 64 << 10;
+const shownLines = 4;
+
+/** @typedef {{ file: File, head: ReturnType<typeof parseHead>, names: string[] }} Chosen */
+
+/**
+ * importDialog brings contacts of a number in.
+ * @param {string} of the number
+ */
+export function importDialog(of) {
+  return dialog(text.title, (close) => {
+    const chosen = signal(/** @type {Chosen | null} */ (null));
+    const failure = signal(/** @type {unknown} */ (null));
+    const result = signal(/** @type {any} */ (null));
+    const busy = signal(false);
+    const label = signal("");
+    let ended = false;
+    onDispose(() => (ended = true));
+
+    const choose = async (/** @type {any} */ event) => {
+      const file = event.target.files[0];
+      failure.set(null);
+      result.set(null);
+      const head = await readHead(file);
+      chosen.set(file && head.records.length > 1 ? { file, head, names: head.records[0].map(guess) } : null);
+      if (file && head.records.length < 2) failure.set(text.empty);
+    };
+
+    const send = async (/** @type {boolean} */ dry) => {
+      const what = chosen();
+      if (!what || busy()) return;
+      if (!what.names.includes("phone_number") && !what.names.includes("bsuid")) return failure.set(text.noNumber);
+      failure.set(null);
+      busy.set(true);
+      try {
+        let one = await post(`v1/${of}/contact_imports`, body(what, dry, label()), { idempotencyKey: newKey() });
+        while (one.status === "running" && !ended) {
+          result.set(one);
+          await new Promise((resolve) => setTimeout(resolve, 500));
+          one = await get(`v1/${of}/contact_imports/${one.id}`);
+        }
+        result.set(one);
+      } catch (error) {
+        failure.set(error);
+      }
+      busy.set(false);
+    };
+
+    const finished = () => result()?.status !== "running" && result() && !result().dry_run;
+    return el("div.form", null,
+      el("p.prose", null, text.lead),
+      el("label.field", null, el("span.label", null, text.file),
+        el("input", { type: "file", accept: ".csv,text/csv,text/plain", onchange: choose })),
+      () => failure() && (typeof failure() === "string" ? el("p.wrong", { role: "alert" }, String(failure())) : problem(failure())),
+      () => chosen() && !finished() && [columns(/** @type {Chosen} */ (chosen()), () => result.set(null)), labelChoice(label)],
+      () => result() && outcome(result()),
+      el("div.form-end", null,
+        when(finished, () => button(text.done, { look: "primary", run: close }), () => [
+          button(text.cancel, { run: close }),
+          when(() => chosen() && !result(), () => button(text.check, { look: "primary", "aria-disabled": () => busy(), run: () => send(true) })),
+          when(() => result()?.dry_run && result().status === "completed", () => button(text.import, { look: "primary", run: () => send(false) })),
+        ])));
+  }, { wide: true, lasting: true });
+}
+
+/**
+ * readHead reads the first lines of a file. Where the header ends is counted in bytes, as
+ * a decoder of single bytes tells it.
+ * @param {File | undefined} file
+ */
+async function readHead(file) {
+  const bytes = file ? await file.slice(0, headBytes).arrayBuffer() : new ArrayBuffer(0);
+  const { end } = parseHead(new TextDecoder("latin1").decode(bytes), 1);
+  return { ...parseHead(new TextDecoder().decode(bytes), shownLines), end };
+}
+
+/**
+ * body is the file with our names of its columns: only its first line is written anew.
+ * @param {Chosen} chosen
+ * @param {boolean} dry
+ * @param {string} label
+ */
+function body({ file, head, names }, dry, label) {
+  const form = new FormData();
+  form.set("dry_run", String(dry));
+  if (label) form.set("label_id", label);
+  form.set("file", new Blob([writeLine(names, head.separator), file.slice(head.end)], { type: "text/csv" }), file.name);
+  return form;
+}
+
+/** Other names that files have for our columns. */
+const aliases = "to=phone_number phone=phone_number number=phone_number mobile=phone_number tel=phone_number "
+  + "full_name=name mail=email e_mail=email tags=labels label=labels";
+const known = new Map(aliases.split(" ").map((pair) => /** @type {[string, string]} */ (pair.split("="))));
+
+/**
+ * guess tells which of our columns a file means; what is no other is left out.
+ * @param {string} name
+ */
+function guess(name) {
+  const plain = name.trim().toLowerCase().replace(/[\s-]+/g, "_");
+  if (name.startsWith("metadata.")) return name;
+  return plain in text.fields ? plain : known.get(plain) ?? "";
+}
+
+/**
+ * columns shows the first lines, and lets one say what each column is.
+ * @param {Chosen} chosen
+ * @param {() => void} changed
+ */
+function columns({ head, names }, changed) {
+  const [titles, ...lines] = head.records;
+  const choice = (/** @type {string} */ title, /** @type {number} */ i) => el("select", {
+    "aria-label": text.column(title),
+    value: names[i],
+    onchange: (/** @type {any} */ event) => {
+      names[i] = event.target.value;
+      changed();
+    },
+  },
+    [["", text.none], ...Object.entries(text.fields), [`metadata.${title.replace(/^metadata\./, "")}`, text.more]]
+      .map(([value, label]) => el("option", { value }, label)));
+  return el("div.sheet", { tabindex: "0", role: "group", "aria-label": text.preview }, el("table", null,
+    el("thead", null,
+      el("tr", null, titles.map((title) => el("th", { scope: "col", dir: "auto" }, title))),
+      el("tr", null, titles.map((title, i) => el("td", null, choice(title, i))))),
+    el("tbody", null, lines.map((cells) => el("tr", null, titles.map((_, i) => el("td", { dir: "auto" }, cells[i] ?? "")))))));
+}
+
+/** @param {import("../../dom.js").Signal<string>} label */
+function labelChoice(label) {
+  const labels = allLabels();
+  const choose = (/** @type {any} */ event) => label.set(event.target.value);
+  return el("label.field", null, el("span.label", null, text.label), () => el("select", { onchange: choose, value: label.peek() },
+    [{ id: "", name: text.noLabel }, ...labels()].map((one) => el("option", { value: one.id }, one.name))));
+}
+
+/** @param {any} one an import, or a trial of it */
+function outcome(one) {
+  if (one.status === "running") return el("p.notice", { role: "status" }, text.running(one.lines));
+  return el("section", { "aria-label": one.dry_run ? text.wouldBe : text.was },
+    el("h3", null, one.dry_run ? text.wouldBe : text.was),
+    one.status === "failed" && el("p.wrong", { role: "alert" }, text.failed),
+    el("dl.tally", null, Object.entries(text.counts).map(([key, name]) =>
+      el("div", null, el("dt", null, name), el("dd", null, count(one[key]))))),
+    one.errors?.length > 0 && [
+      el("p.hint", null, text.leftOut),
+      table({
+        caption: text.errors,
+        rows: () => one.errors.map((/** @type {any} */ error, /** @type {number} */ i) => ({ ...error, i })),
+        key: (error) => String(error.i),
+        columns: [
+          { name: text.line, kind: "number", cell: (error) => count(error().line) },
+          { name: text.what, kind: "about", cell: (error) => el("span", { dir: "auto" }, error().message) },
+        ],
+      }),
+    ]);
+}
