@@ -14,13 +14,6 @@ const text = { until: "Until then there is the ", reference: "API", or: ", and o
 
 /** @type {Record<string, { title: string, icon: string, head: string, body: string, command: string }>} */
 const screens = {
-  inbox: {
-    title: "Inbox",
-    icon: "inbox",
-    head: "Conversations will be here",
-    body: "Every message that people write to your numbers, to read, assign, label and answer.",
-    command: "confab listen",
-  },
   contacts: {
     title: "Contacts",
     icon: "contacts",
