@@ -82,7 +82,8 @@ export function stamp(value, write) {
 export const clockOf = (at) => clock.format(at);
 
 /** spanOf is a length of time in its largest unit: "5m", "23h". @param {number} length */
-export const spanOf = (length) => (length < hour ? minutes.format(Math.max(1, Math.floor(length / minute))) : hours.format(Math.floor(length / hour)));
+export const spanOf = (length) =>
+  (length < hour ? minutes.format(Math.max(1, Math.floor(length / minute))) : hours.format(Math.floor(length / hour)));
 
 /** ageOf is how long ago something was, as short as can be: "5m", "3h", "Thu", "12 Mar". @param {number} at */
 export function ageOf(at) {

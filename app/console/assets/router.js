@@ -16,7 +16,7 @@ import { failed, skeleton } from "./parts/states.js";
 /**
  * @typedef {{ title: string | (() => string), body: Node }} Screen
  * @typedef {(place: { params: Record<string, string> }) => Screen} Build
- * @typedef {{ pattern: string, load: () => Promise<{ default: Build }>, screen?: string }} Route screen: routes that share one are one screen
+ * @typedef {{ pattern: string, load: () => Promise<{ default: Build }>, screen?: string }} Route routes that share a screen are one
  */
 
 /** The address below /console/. */

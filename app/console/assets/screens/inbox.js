@@ -54,7 +54,8 @@ export default function inbox() {
   const store = conversations(current);
   const labels = resource(readLabels, ["label"]);
   const people = resource((signal) => get("people", { signal }), ["user"]);
-  const personName = (/** @type {string | null} */ id) => (id === me().id ? me().name : (people.data() ?? []).find((/** @type {any} */ one) => one.id === id)?.name ?? "");
+  const personName = (/** @type {string | null} */ id) =>
+    (id === me().id ? me().name : (people.data() ?? []).find((/** @type {any} */ one) => one.id === id)?.name ?? "");
   const tab = computed(() => query().get("tab") ?? "open");
   const label = computed(() => query().get("label") ?? "");
   effect(() => store.narrow({ number: phone(), tab: tab(), label: label() }));
@@ -93,7 +94,20 @@ export default function inbox() {
 
   const place = () => {
     const id = current();
-    return { id, number: phone(), conversation, personName, back: link(keep("inbox")), status, details, merge: store.merge, heldUnread, people, labels, change };
+    return {
+      id,
+      number: phone(),
+      conversation,
+      personName,
+      back: link(keep("inbox")),
+      status,
+      details,
+      merge: store.merge,
+      heldUnread,
+      people,
+      labels,
+      change,
+    };
   };
   const isThere = computed(() => (conversation() ? current() : ""));
   const body = el("div.inbox", { "data-pane": () => (!current() ? "list" : details() ? "details" : "thread") },
@@ -111,7 +125,12 @@ export default function inbox() {
 }
 
 const choose = () => empty({ icon: "inbox", title: text.choose, body: text.chooseBody });
-const noNumber = () => empty({ icon: "numbers", title: text.noNumber, body: text.noNumberBody, action: el("a.button", { href: link("numbers") }, text.numbers) });
+const noNumber = () => empty({
+  icon: "numbers",
+  title: text.noNumber,
+  body: text.noNumberBody,
+  action: el("a.button", { href: link("numbers") }, text.numbers),
+});
 
 /** detailsPane is loaded after the thread, which can be used without it. @param {any} at */
 function detailsPane(at) {

@@ -42,7 +42,10 @@ export function attachments(number) {
     body.append("file", one.file, one.file.name);
     call.responseType = "json";
     call.upload.onprogress = (event) => change(one.id, { done: event.loaded / event.total });
-    call.onload = () => change(one.id, call.status < 300 ? { done: 1, media: call.response?.data } : { error: call.response?.error?.message ?? text.lost });
+    call.onload = () => change(
+      one.id,
+      call.status < 300 ? { done: 1, media: call.response?.data } : { error: call.response?.error?.message ?? text.lost },
+    );
     call.onerror = () => change(one.id, { error: text.lost });
     call.open("POST", new URL(`api/v1/${number}/media`, root));
     change(one.id, { error: "", done: 0, call });
@@ -72,7 +75,11 @@ export function attachments(number) {
       one().file.type.startsWith("image/") ? el("img", { src: one().url, alt: "" }) : icon("templates"),
       el("span", null,
         el("b", { dir: "auto" }, one().file.name),
-        () => (one().error ? el("span.wrong", { role: "alert" }, one().error, " ", el("button.textual", { type: "button", onclick: () => upload(one()) }, text.again))
+        () => (one().error ? el("span.wrong", { role: "alert" },
+          one().error,
+          " ",
+          el("button.textual", { type: "button", onclick: () => upload(one()) }, text.again),
+        )
           : one().media ? el("small", null, sizeOf(one().file.size))
             : el("progress", { value: one().done, max: 1, "aria-label": text.uploading(one().file.name) }))),
       button(text.remove(one().file.name), { icon: "close", look: "bare", iconOnly: true, run: () => drop(one()) }))));

@@ -63,7 +63,11 @@ export function content(m) {
     case "template":
       return template(value);
     case "order":
-      return [card({ name: { formatted_name: text.order } }), el("small", null, text.items(value.product_items?.length ?? 0)), prose(value.text)];
+      return [
+        card({ name: { formatted_name: text.order } }),
+        el("small", null, text.items(value.product_items?.length ?? 0)),
+        prose(value.text),
+      ];
     case "reaction":
       return prose(text.reaction(value.emoji));
     default:
@@ -83,10 +87,16 @@ function file(m, value) {
   }
 
   const src = hosted(url);
-  const open = (/** @type {Child} */ shown) => el("a.picture", { href: src, target: "_blank", rel: "noopener noreferrer", title: name }, shown);
+  const open = (/** @type {Child} */ shown) => el("a.picture",
+    { href: src, target: "_blank", rel: "noopener noreferrer", title: name },
+    shown,
+  );
   if (m.type === "sticker") return open(el("img.sticker", { src, alt: name, loading: "lazy" }));
   if (m.type === "image" && kind?.startsWith("image/")) return open(el("img", { src, alt: value.caption || name, loading: "lazy" }));
-  if (m.type === "video" && kind?.startsWith("video/")) return el("video", { src, controls: true, preload: "metadata", "aria-label": name });
+  if (m.type === "video" && kind?.startsWith("video/")) return el(
+    "video",
+    { src, controls: true, preload: "metadata", "aria-label": name },
+  );
   if (m.type === "audio") return el("audio", { src, controls: true, preload: "none", "aria-label": value.voice ? text.voice : name });
   return badge(el("a", { href: src, target: "_blank", rel: "noopener noreferrer", download: name }, name), size ? sizeOf(size) : "");
 }
@@ -95,7 +105,10 @@ function file(m, value) {
 function place(at) {
   const map = ["https:", "", "www.openstreetmap.org", `?mlat=${Number(at.latitude)}&mlon=${Number(at.longitude)}`].join("/");
   const where = `${at.latitude}, ${at.longitude}`;
-  return el("span.file", null, icon("arrow"), el("span", { dir: "auto" }, outside(map, at.name || at.address || where), el("small", null, at.name && at.address)));
+  return el("span.file", null,
+    icon("arrow"),
+    el("span", { dir: "auto" }, outside(map, at.name || at.address || where), el("small", null, at.name && at.address)),
+  );
 }
 
 /** @param {any} one */
@@ -117,7 +130,10 @@ function interactive(value) {
   ];
   const rows = (action.sections ?? []).map((/** @type {any} */ part) => [
     part.title && el("li.quiet", { dir: "auto" }, part.title),
-    (part.rows ?? []).map((/** @type {any} */ row) => el("li", { dir: "auto" }, el("b", null, row.title), el("small", null, row.description))),
+    (part.rows ?? []).map((/** @type {any} */ row) => el("li", { dir: "auto" },
+      el("b", null, row.title),
+      el("small", null, row.description),
+    )),
   ]);
   return card3(header?.text ?? (header?.type && text[/** @type {"image"} */ (header.type)]), body?.text, footer?.text, names, [
     action.button && el("p.choice-head", { dir: "auto" }, action.button),
@@ -188,8 +204,15 @@ export function filled(components, given) {
     });
   const header = part("HEADER");
   const medium = header?.format && header.format !== "TEXT" && header.format.toLowerCase();
-  const head = medium ? el("span.file", null, icon("templates"), text[/** @type {"image"} */ (medium)] ?? medium) : header && fill(header.text, values("header"));
-  return card3(head, fill(part("BODY")?.text, values("body")), part("FOOTER")?.text, (part("BUTTONS")?.buttons ?? []).map((/** @type {any} */ one) => one.text));
+  const head = medium ? el("span.file", null,
+    icon("templates"),
+    text[/** @type {"image"} */ (medium)] ?? medium,
+  ) : header && fill(header.text, values("header"));
+  return card3(head,
+    fill(part("BODY")?.text, values("body")),
+    part("FOOTER")?.text,
+    (part("BUTTONS")?.buttons ?? []).map((/** @type {any} */ one) => one.text),
+  );
 }
 
 /**

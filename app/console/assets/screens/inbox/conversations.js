@@ -103,9 +103,8 @@ export function conversations(current) {
   function merge(...rows) {
     for (const one of rows) {
       const before = known.get(one.id);
-      if (since && one.last_message?.direction === "inbound" && one.unread_count > (before?.unread_count ?? 0) && one.last_message_at > newest) {
-        arrivals.forEach((fn) => fn(one));
-      }
+      const isInbound = one.last_message?.direction === "inbound" && one.unread_count > (before?.unread_count ?? 0);
+      if (since && isInbound && one.last_message_at > newest) arrivals.forEach((fn) => fn(one));
       newest = one.last_message_at > newest ? one.last_message_at : newest;
       known.set(one.id, one);
       since = Math.max(since, Date.parse(one.updated_at));

@@ -49,11 +49,16 @@ export function details(at) {
   const contact = resource((signal) => get(`v1/${number}/contacts/${conversation().contact.id}`, { signal }), ["contact"]);
   const path = `v1/${number}/conversations/${id}`;
   return el("aside.details", { "aria-label": text.details },
-    button(text.close, { icon: "close", look: "bare", iconOnly: true, class: "button bare round close-details", run: () => at.details.set(false) }),
+    button(text.close,
+      { icon: "close", look: "bare", iconOnly: true, class: "button bare round close-details", run: () => at.details.set(false) },
+    ),
     el("div.person", null,
       () => face(nameOf(conversation()?.contact)),
       el("p.person-name", { dir: "auto" }, () => nameOf(conversation()?.contact)),
-      el("p.person-state", null, () => conversation() && chip(text.status[/** @type {"open"} */ (conversation().status)], moods[conversation().status]), at.status())),
+      el("p.person-state", null,
+        () => conversation() && chip(text.status[/** @type {"open"} */ (conversation().status)], moods[conversation().status]),
+        at.status(),
+      )),
     assignee(at),
     labelPart(at, path),
     el("section", null, el("h3", null, text.contact), () => contact.data() && contactPart(contact, number, at.merge, path)),
@@ -71,13 +76,24 @@ function assignee({ conversation, people, change }) {
     return all.some((/** @type {any} */ one) => one.id === assigned()) || !assigned() ? all : [...all, conversation().assignee];
   });
   /** @type {HTMLSelectElement} */
-  const select = el("select", { id: "assignee", "aria-label": text.assignee, onchange: (/** @type {any} */ event) => change({ assigned_to: event.target.value || null }) });
+  const select = el("select",
+    {
+      id: "assignee",
+      "aria-label": text.assignee,
+      onchange: (/** @type {any} */ event) => change({ assigned_to: event.target.value || null }),
+    },
+  );
   effect(() => {
-    select.replaceChildren(el("option", { value: "" }, text.nobody), ...options().map((/** @type {any} */ one) => el("option", { value: one.id }, one.name ?? one.email)));
+    select.replaceChildren(
+      el("option", { value: "" }, text.nobody),
+      ...options().map((/** @type {any} */ one) => el("option", { value: one.id }, one.name ?? one.email)),
+    );
     select.value = assigned();
   });
   return el("section", null, el("h3", null, text.assignee), select,
-    when(() => assigned() !== me().id, () => button(text.assignToMe, { look: "bare", icon: "person", run: () => change({ assigned_to: me().id }) })));
+    when(() => assigned() !== me().id,
+      () => button(text.assignToMe, { look: "bare", icon: "person", run: () => change({ assigned_to: me().id }) }),
+    ));
 }
 
 /** @param {any} at @param {string} path */
@@ -95,14 +111,40 @@ function labelPart({ conversation, labels, merge }, path) {
   };
   return el("section", null, el("h3", null, text.labels),
     el("div.label-chips", null,
-      list(attached, (one) => one.id, (one) => el("span.label-chip", null, () => dot(one().color), el("span", { dir: "auto" }, () => one().name),
+      list(attached, (one) => one.id, (one) => el("span.label-chip", null, () => dot(one().color), el(
+        "span",
+        { dir: "auto" },
+        () => one().name,
+      ),
         button(text.remove(one().name), { icon: "close", look: "bare", iconOnly: true, run: () => toggle(one().id, false) }))),
-      button(text.addLabel, { icon: "plus", id: "add-label", "aria-expanded": () => choosing(), "aria-controls": "label-choice", run: () => choosing.update((on) => !on) })),
-    () => choosing() && el("fieldset.label-choice", { id: "label-choice", "aria-label": text.labels, onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && choosing.set(false) },
+      button(text.addLabel,
+        {
+          icon: "plus",
+          id: "add-label",
+          "aria-expanded": () => choosing(),
+          "aria-controls": "label-choice",
+          run: () => choosing.update((on) => !on),
+        },
+      )),
+    () => choosing() && el("fieldset.label-choice", {
+      id: "label-choice",
+      "aria-label": text.labels,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && choosing.set(false),
+    },
       list(() => labels.data() ?? [], (one) => one.id, (one) => el("label", null,
-        el("input", { type: "checkbox", checked: () => has(one().id), onchange: (/** @type {any} */ event) => toggle(one().id, event.target.checked) }),
+        el("input",
+          {
+            type: "checkbox",
+            checked: () => has(one().id),
+            onchange: (/** @type {any} */ event) => toggle(one().id, event.target.checked),
+          },
+        ),
         () => dot(one().color), el("span", { dir: "auto" }, () => one().name))),
-      () => (labels.data() ?? []).length === 0 && el("p.none", null, text.noLabels, " ", isAdmin && el("a", { href: link("settings/labels") }, text.makeLabel))));
+      () => (labels.data() ?? []).length === 0 && el("p.none", null,
+        text.noLabels,
+        " ",
+        isAdmin && el("a", { href: link("settings/labels") }, text.makeLabel),
+      )));
 }
 
 /**
@@ -113,7 +155,12 @@ function labelPart({ conversation, labels, merge }, path) {
  */
 function contactPart(contact, number, merge, conversation) {
   const one = contact.data();
-  const line = (/** @type {string} */ name, /** @type {any} */ value) => value && el("div", null, el("dt", null, name), el("dd", { dir: "auto" }, value));
+  const line = (/** @type {string} */ name, /** @type {any} */ value) => value && el(
+    "div",
+    null,
+    el("dt", null, name),
+    el("dd", { dir: "auto" }, value),
+  );
   const metadata = Object.entries(one.metadata ?? {}).slice(0, 20);
   return [
     el("dl.facts", null,
@@ -125,7 +172,13 @@ function contactPart(contact, number, merge, conversation) {
     form({
       fields: [
         { name: "name", label: text.fields.name, value: one.name ?? "", props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
-        { name: "email", label: text.fields.email, value: one.email ?? "", type: "email", props: { maxlength: 255, autocomplete: "off" } },
+        {
+          name: "email",
+          label: text.fields.email,
+          value: one.email ?? "",
+          type: "email",
+          props: { maxlength: 255, autocomplete: "off" },
+        },
       ],
       submit: text.save,
       send: ({ name, email }) => patch(`v1/${number}/contacts/${one.id}`, { name: name.trim() || null, email: email.trim() }),
@@ -156,9 +209,15 @@ function filesPart({ id, number }) {
         const { type, media } = m();
         const name = media.filename ?? summary(m());
         return el("li", null, el("a", { href: hosted(m()), target: "_blank", rel: "noopener noreferrer", title: name },
-          type === "image" ? el("img", { src: hosted(m()), alt: name, loading: "lazy" }) : [icon("templates"), el("span", { dir: "auto" }, name), el("small", null, sizeOf(media.size ?? 0))]));
+          type === "image" ? el("img", { src: hosted(m()), alt: name, loading: "lazy" }) : [
+            icon("templates"),
+            el("span", { dir: "auto" }, name),
+            el("small", null, sizeOf(media.size ?? 0)),
+          ]));
       }))),
     () => (broadcasts.data()?.length ?? 0) > 0 && el("section", null, el("h3", null, text.broadcasts),
-      el("ul.earlier", null, (broadcasts.data() ?? []).map((m) => el("li", null, el("span", { dir: "auto" }, m.template?.name), date(m.created_at))))),
+      el("ul.earlier", null,
+        (broadcasts.data() ?? []).map((m) => el("li", null, el("span", { dir: "auto" }, m.template?.name), date(m.created_at))),
+      )),
   ];
 }

@@ -58,7 +58,11 @@ export function listPane({ store, current, labels }) {
   return el("section.list-pane", { "aria-label": text.tabs },
     searchBox(words),
     tabList(tab),
-    el("select.label-filter", { "aria-label": text.filter, value: () => (labels(), query().get("label") ?? ""), onchange: (/** @type {any} */ event) => setQuery({ label: event.target.value }) },
+    el("select.label-filter", {
+      "aria-label": text.filter,
+      value: () => (labels(), query().get("label") ?? ""),
+      onchange: (/** @type {any} */ event) => setQuery({ label: event.target.value }),
+    },
       el("option", { value: "" }, text.anyLabel),
       list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
     el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + tab() },
@@ -74,7 +78,8 @@ function searchBox(words) {
     timer = setTimeout(() => setQuery({ search: value.trim() }), value ? 200 : 0);
   };
   return el("div.search", { role: "search" }, icon("search"), el("input", {
-    type: "search", "aria-label": text.search, placeholder: text.search, value: words(), maxlength: 200, autocomplete: "off", id: "search-messages", oninput: type,
+    type: "search", "aria-label": text.search, placeholder: text.search, value: words(), maxlength: 200, autocomplete: "off",
+    id: "search-messages", oninput: type,
     onkeydown: (/** @type {any} */ event) => event.key === "Escape" && (event.target.value ? undefined : event.target.blur()),
   }), el("kbd", { "aria-hidden": "true" }, "/"));
 }
@@ -124,7 +129,11 @@ function rows(store, current) {
   const pad = (/** @type {HTMLElement} */ node) => effect(() => {
     node.style.paddingBlock = `${from() * rowHeight}px ${after() * rowHeight}px`;
   });
-  const phase = computed(() => (store.shown() ? (store.shown()?.length ? "rows" : "empty") : store.failure() ? "failed" : number() ? "loading" : "nothing"));
+  const phase = computed(() => {
+    const shown = store.shown();
+    if (shown) return shown.length > 0 ? "rows" : "empty";
+    return store.failure() ? "failed" : number() ? "loading" : "nothing";
+  });
   return [
     () => store.fresh() > 0 && el("p.fresh", { role: "status" }, button(text.fresh(store.fresh()), { look: "primary", run: toTop })),
     el("div.scroll", { ref: (/** @type {HTMLElement} */ node) => (pane = node), onscroll: scrolled },
@@ -141,7 +150,12 @@ function rows(store, current) {
 function nobody() {
   const nothing = (counts().all ?? 0) === 0;
   if (!nothing) return empty({ icon: "check", title: text.done, body: text.doneBody });
-  return empty({ icon: "inbox", title: text.nobody, body: text.nobodyBody, action: sandbox && copyable(text.trigger, { name: text.command }) });
+  return empty({
+    icon: "inbox",
+    title: text.nobody,
+    body: text.nobodyBody,
+    action: sandbox && copyable(text.trigger, { name: text.command }),
+  });
 }
 
 /**
@@ -151,17 +165,33 @@ function nobody() {
 function conversationRow(one, current) {
   const id = one().id;
   const name = () => nameOf(one().contact);
-  return el("li.row", { class: () => ["row", one().unread_count > 0 && "unread", current() === id && "current"].filter(Boolean).join(" ") },
+  return el("li.row", { class: () => [
+    "row",
+    one().unread_count > 0 && "unread",
+    current() === id && "current",
+  ].filter(Boolean).join(" ") },
     () => face(name()),
     el("div.row-text", null,
-      el("a", { href: () => link(keep("inbox/" + id)), dir: "auto", "aria-current": () => (current() === id ? "true" : null), "aria-describedby": "about-" + id, "data-conversation": id }, name),
+      el("a",
+        {
+          href: () => link(keep("inbox/" + id)),
+          dir: "auto",
+          "aria-current": () => (current() === id ? "true" : null),
+          "aria-describedby": "about-" + id,
+          "data-conversation": id,
+        },
+        name,
+      ),
       el("span.row-labels", { "aria-hidden": "true" }, () => one().labels.map((/** @type {any} */ label) => dot(label.color)))),
     el("span.row-age", null, () => stamp(one().last_message_at, ageOf)),
     el("p.row-last", { id: "about-" + id }, () => lastMessage(one()),
       el("span.unseen", null, () => one().labels.map((/** @type {any} */ label) => ", " + label.name).join(""))),
     el("span.row-end", null, () => [
       one().unread_count === 0 && windowOf(one()),
-      one().assignee && el("span.face.tiny", { title: text.assigned(one().assignee.name ?? ""), role: "img", "aria-label": text.assigned(one().assignee.name ?? "") }, initials(one().assignee.name ?? "?")),
+      one().assignee && el("span.face.tiny",
+        { title: text.assigned(one().assignee.name ?? ""), role: "img", "aria-label": text.assigned(one().assignee.name ?? "") },
+        initials(one().assignee.name ?? "?"),
+      ),
       one().unread_count > 0 && el("b.count", { role: "img", "aria-label": text.unread(one().unread_count) }, count(one().unread_count)),
     ]));
 }
@@ -170,7 +200,15 @@ function conversationRow(one, current) {
 function lastMessage({ last_message: m }) {
   if (!m) return "";
   const out = m.direction === "outbound";
-  const drawings = { image: "image", video: "image", audio: "mic", document: "templates", location: "arrow", contacts: "person", sticker: "smile" };
+  const drawings = {
+    image: "image",
+    video: "image",
+    audio: "mic",
+    document: "templates",
+    location: "arrow",
+    contacts: "person",
+    sticker: "smile",
+  };
   const drawing = drawings[/** @type {"image"} */ (m.type)];
   return [out && tick(m), drawing && icon(drawing), el("span", { dir: "auto" }, (out ? text.you : "") + summary(m))];
 }
@@ -214,8 +252,14 @@ function results(words, store, current) {
     if (words() && number()) search();
   });
   return el("div.scroll", null,
-    () => (failure() ? failed(failure(), search) : found() === null ? skeleton(6) : found()?.length === 0 && empty({ icon: "search", title: text.none, body: text.noneBody })),
-    el("ul.conversations", { "aria-label": text.list, role: "list" }, list(() => found() ?? [], (m) => m.id, (m) => resultRow(m(), store, current))),
+    () => (failure() ? failed(failure(), search) : found() === null ? skeleton(6) : found()?.length === 0 && empty({
+      icon: "search",
+      title: text.none,
+      body: text.noneBody,
+    })),
+    el("ul.conversations", { "aria-label": text.list, role: "list" },
+      list(() => found() ?? [], (m) => m.id, (m) => resultRow(m(), store, current)),
+    ),
     () => cursor() && (found()?.length ?? 0) < most && el("p.more", null, button("Show more", { run: () => search(true) })));
 }
 
@@ -228,7 +272,12 @@ function resultRow(m, store, current) {
   const name = () => nameOf(store.get(m.conversation_id)?.contact) || m.from || "";
   return el("li.row", { class: () => (current() === m.conversation_id && query().get("message") === m.id ? "row current" : "row") },
     () => face(name()),
-    el("div.row-text", null, el("a", { href: () => link(keep("inbox/" + m.conversation_id, { message: m.id })), dir: "auto", "aria-describedby": "found-" + m.id }, name)),
+    el("div.row-text", null,
+      el("a",
+        { href: () => link(keep("inbox/" + m.conversation_id, { message: m.id })), dir: "auto", "aria-describedby": "found-" + m.id },
+        name,
+      ),
+    ),
     el("span.row-age", null, stamp(m.created_at, ageOf)),
     el("p.row-last", { id: "found-" + m.id }, m.direction === "outbound" && tick(m), el("span", { dir: "auto" }, summary(m))));
 }

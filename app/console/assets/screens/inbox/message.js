@@ -65,7 +65,15 @@ function reason({ code, message, provider_code: number }) {
   return reasons[code] ?? message.replace(/\.$/, "");
 }
 
-const ticks = { queued: "clock", pending: "clock", scheduled: "clock", sent: "check", delivered: "checks", read: "checks", failed: "warning" };
+const ticks = {
+  queued: "clock",
+  pending: "clock",
+  scheduled: "clock",
+  sent: "check",
+  delivered: "checks",
+  read: "checks",
+  failed: "warning",
+};
 
 /**
  * stateOf is the state of an outbound message, in the word that people see.
@@ -79,7 +87,10 @@ export const stateOf = (m) => (m.status === "pending" ? "queued" : m.status === 
  */
 export function tick(m) {
   const state = stateOf(m);
-  return el("span.tick." + state, { title: state }, icon(ticks[/** @type {"sent"} */ (state)] ?? "clock"), el("span.unseen", null, state));
+  return el("span.tick." + state, { title: state },
+    icon(ticks[/** @type {"sent"} */ (state)] ?? "clock"),
+    el("span.unseen", null, state),
+  );
 }
 
 /**
@@ -114,7 +125,14 @@ export function article(row, at) {
     el("article", {
       id,
       tabindex: "-1",
-      class: () => ["message", direction, m().type, m().status === "failed" && "failed", row().follows && "follows", m().is_revoked && "revoked"].filter(Boolean).join(" "),
+      class: () => [
+        "message",
+        direction,
+        m().type,
+        m().status === "failed" && "failed",
+        row().follows && "follows",
+        m().is_revoked && "revoked",
+      ].filter(Boolean).join(" "),
       "aria-current": () => (at.hit() === id ? "true" : null),
     },
       el("div.bubble", null,
@@ -158,7 +176,12 @@ function failure({ m, entry }, at) {
   const number = m.error.provider_code ?? m.error.code;
   const again = () => {
     if (entry) discard(entry);
-    const { messaging_product: _, ...body } = entry?.body ?? { ...recipient(m), type: m.type, [m.type]: m[m.type], ...(m.context?.message_id && { context: m.context }) };
+    const { messaging_product: _, ...body } = entry?.body ?? {
+      ...recipient(m),
+      type: m.type,
+      [m.type]: m[m.type],
+      ...(m.context?.message_id && { context: m.context }),
+    };
     send(at.number, m.conversation_id, body);
   };
   return el("p.failure", null, icon("warning"), el("span", null,
@@ -174,7 +197,10 @@ const recipient = (m) => (m.to ? { to: m.to } : { recipient: m.bsuid });
 function chips(m, at) {
   const sides = at.reactions().get(m.message_id);
   const all = [...(sides ?? [])].filter(([, one]) => one.emoji);
-  const who = (/** @type {string} */ side, /** @type {any} */ one) => (side === "inbound" ? at.name() : one.m?.sent_by ? at.personName(one.m.sent_by) : text.you);
+  const who = (
+    /** @type {string} */ side,
+    /** @type {any} */ one,
+  ) => (side === "inbound" ? at.name() : one.m?.sent_by ? at.personName(one.m.sent_by) : text.you);
   return all.length > 0 && el("p.reactions", null, all.map(([side, one]) => {
     const said = text.reactedBy(one.emoji, who(side, one));
     return el("span", { title: said, role: "img", "aria-label": said }, one.emoji);
@@ -198,7 +224,11 @@ function moreButton(m, at) {
   menu(opener, text.more, () => [
     ...(isAdmin ? [{ name: text.trace, icon: "log", href: link("trace/" + m().id) }] : []),
     { name: text.copy, icon: "copy", run: () => void navigator.clipboard?.writeText(summary(m())) },
-    ...(m().direction === "outbound" && m().status === "queued" ? [{ name: text.cancel, icon: "close", run: () => cancel(m(), at) }] : []),
+    ...(m().direction === "outbound" && m().status === "queued" ? [{
+      name: text.cancel,
+      icon: "close",
+      run: () => cancel(m(), at),
+    }] : []),
   ]);
   return opener;
 }

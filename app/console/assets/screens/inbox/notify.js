@@ -11,7 +11,12 @@ import { me, preference } from "../../session.js";
 import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 
-const text = { open: "Notifications", sound: "Sound for new messages", notify: "Browser notifications", denied: "This browser does not allow notifications from here." };
+const text = {
+  open: "Notifications",
+  sound: "Sound for new messages",
+  notify: "Browser notifications",
+  denied: "This browser does not allow notifications from here.",
+};
 const sound = preference("sound", "off");
 const notifications = preference("notifications", "off");
 
@@ -53,7 +58,11 @@ async function toggleNotifications() {
 export function notifyButton() {
   const opener = button(text.open, { icon: "bell", look: "bare", iconOnly: true });
   menu(opener, text.open, () => [
-    { name: text.sound, checked: sound() === "on", run: () => (sound.set(sound.peek() === "on" ? "off" : "on"), sound.peek() === "on" && beep()) },
+    {
+      name: text.sound,
+      checked: sound() === "on",
+      run: () => (sound.set(sound.peek() === "on" ? "off" : "on"), sound.peek() === "on" && beep()),
+    },
     { name: text.notify, checked: notifications() === "on", run: () => void toggleNotifications() },
   ]);
   return opener;

@@ -108,8 +108,8 @@ async function sendAll() {
       discard(entry);
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
-      const later = error.lost || error.status >= 500 || error.status === 429 || error.status === 401 || error.code === "idempotency_in_progress";
-      if (later) return void retryLater(error.lost);
+      const isLater = error.status >= 500 || [0, 401, 429].includes(error.status) || error.code === "idempotency_in_progress";
+      if (isLater) return void retryLater(error.lost);
       keep({ ...entry, error: { code: error.code, message: error.message, provider_code: null } });
     }
   }

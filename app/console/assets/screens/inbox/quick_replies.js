@@ -23,7 +23,13 @@ async function readAll() {
 
 /**
  * openQuickReplies shows the list above the text; what is typed after the / narrows it.
- * @param {{ picker: any, box: HTMLTextAreaElement, name: () => string, insert: (text: string) => void, setText: (text: string) => void, value: () => string }} at
+ * @param {object} at
+ * @param {import("../../dom.js").Signal<any>} at.picker what is open above the text
+ * @param {HTMLTextAreaElement} at.box
+ * @param {() => string} at.name of the person
+ * @param {(text: string) => void} at.insert
+ * @param {(text: string) => void} at.setText
+ * @param {() => string} at.value
  */
 export function openQuickReplies({ picker, box, name, insert, setText, value }) {
   box.focus();
@@ -31,7 +37,8 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
   const all = signal(known);
   const at = signal(0);
   const typed = () => value().match(/^\/(\S*)$/)?.[1]?.toLowerCase() ?? "";
-  const fitting = computed(() => (all() ?? []).filter((one) => one.shortcut.includes(typed()) || one.text.toLowerCase().includes(typed())).slice(0, 50));
+  const fits = (/** @type {any} */ one) => `${one.shortcut} ${one.text}`.toLowerCase().includes(typed());
+  const fitting = computed(() => (all() ?? []).filter(fits).slice(0, 50));
   const close = () => picker.set(null);
   const choose = (/** @type {any} */ one) => {
     const filled = one.text.replaceAll("{{name}}", name());
@@ -46,9 +53,16 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
   });
   readAll().then((rows) => all.set((known = rows)), () => all.set(known ?? []));
   const view = el("ul.quick", { role: "listbox", id: "quick-replies", "aria-label": text.list },
-    list(fitting, (one) => one.id, (one) => el("li", { role: "option", id: "quick-" + one().id, "aria-selected": () => fitting()[at()]?.id === one().id, onclick: () => choose(one()) },
+    list(fitting, (one) => one.id, (one) => el("li", {
+      role: "option",
+      id: "quick-" + one().id,
+      "aria-selected": () => fitting()[at()]?.id === one().id,
+      onclick: () => choose(one()),
+    },
       el("b", null, "/" + one().shortcut), el("span", { dir: "auto" }, () => one().text))),
-    () => all() && fitting().length === 0 && el("li.none", { role: "presentation" }, all()?.length ? text.none : [text.empty, " ", el("a", { href: link("settings/quick-replies") }, text.make)]));
+    () => all() && fitting().length === 0 && el("li.none", { role: "presentation" },
+      all()?.length ? text.none : [text.empty, " ", el("a", { href: link("settings/quick-replies") }, text.make)],
+    ));
 
   picker.set({
     view,

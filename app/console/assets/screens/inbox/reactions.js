@@ -21,7 +21,11 @@ const groups = [
  * @param {(emoji: string) => void} choose
  */
 function openPicker(opener, name, sets, choose) {
-  const node = el("div.menu.emoji", { role: "dialog", "aria-label": name, popover: "auto" }, sets.map((set) => el("div", null, set.split(" ").map((emoji) =>
+  const node = el("div.menu.emoji", {
+    role: "dialog",
+    "aria-label": name,
+    popover: "auto",
+  }, sets.map((set) => el("div", null, set.split(" ").map((emoji) =>
     el("button", { type: "button", onclick: () => {
       node.hidePopover();
       choose(emoji);

@@ -53,10 +53,24 @@ export function pickTemplate(at) {
 /** @param {() => any[]} rows @param {(one: any) => void} choose */
 function choice(rows, choose) {
   const typed = signal("");
-  const fitting = computed(() => rows().filter((one) => `${one.name} ${one.content}`.toLowerCase().includes(typed().toLowerCase())).slice(0, 100));
-  if (rows().length === 0) return empty({ icon: "templates", title: text.none, body: text.noneBody, action: el("a.button", { href: link("templates") }, text.make) });
+  const fits = (/** @type {any} */ one) => `${one.name} ${one.content}`.toLowerCase().includes(typed().toLowerCase());
+  const fitting = computed(() => rows().filter(fits).slice(0, 100));
+  if (rows().length === 0) return empty({
+    icon: "templates",
+    title: text.none,
+    body: text.noneBody,
+    action: el("a.button", { href: link("templates") }, text.make),
+  });
   return el("div.form", null,
-    el("input", { type: "search", "aria-label": text.search, placeholder: text.search, autofocus: true, oninput: (/** @type {any} */ event) => typed.set(event.target.value) }),
+    el("input",
+      {
+        type: "search",
+        "aria-label": text.search,
+        placeholder: text.search,
+        autofocus: true,
+        oninput: (/** @type {any} */ event) => typed.set(event.target.value),
+      },
+    ),
     el("ul.template-list", { "aria-label": text.list, role: "list" }, list(fitting, (one) => one.id, (one) => el("li", null,
       el("button", { type: "button", "aria-describedby": "template-" + one().id, onclick: () => choose(one()) }, one().name),
       el("span", { id: "template-" + one().id }, chip(one().language, "quiet"), " ", el("span", { dir: "auto" }, one().content))))));
@@ -78,11 +92,26 @@ function slots(components) {
   /** @type {any[]} */
   const found = [];
   if (!header?.format || header.format === "TEXT") {
-    variables(header?.text).forEach((name, i) => found.push({ name: "header." + name, key: name, label: `${text.header} ${text.variable(name)}`, example: example(header, "header", i) }));
+    variables(header?.text).forEach((name, i) => found.push({
+      name: "header." + name,
+      key: name,
+      label: `${text.header} ${text.variable(name)}`,
+      example: example(header, "header", i),
+    }));
   }
-  variables(body?.text).forEach((name, i) => found.push({ name: "body." + name, key: name, label: text.variable(name), example: example(body, "body", i) }));
+  variables(body?.text).forEach((name, i) => found.push({
+    name: "body." + name,
+    key: name,
+    label: text.variable(name),
+    example: example(body, "body", i),
+  }));
   (part("BUTTONS")?.buttons ?? []).forEach((/** @type {any} */ one, /** @type {number} */ i) => {
-    if (one.type === "URL" && variables(one.url).length > 0) found.push({ name: "url." + i, index: i, label: text.button(one.text), example: "" });
+    if (one.type === "URL" && variables(one.url).length > 0) found.push({
+      name: "url." + i,
+      index: i,
+      label: text.button(one.text),
+      example: "",
+    });
     if (one.type === "COPY_CODE") found.push({ name: "code." + i, index: i, label: text.code, example: [one.example].flat()[0] });
   });
   return found;
@@ -101,13 +130,28 @@ function given(components, open, values, file) {
   }));
   const [header, body] = [file ? [file] : texts("header"), texts("body")];
   const buttons = components.find((one) => one.type === "BUTTONS")?.buttons ?? [];
-  const one = (/** @type {string} */ sub, /** @type {number} */ index, /** @type {any} */ parameter) => ({ type: "button", sub_type: sub, index: String(index), parameters: [parameter] });
+  const one = (
+    /** @type {string} */ sub,
+    /** @type {number} */ index,
+    /** @type {any} */ parameter,
+  ) => ({ type: "button", sub_type: sub, index: String(index), parameters: [parameter] });
   return [
     ...(header.length ? [{ type: "header", parameters: header }] : []),
     ...(body.length ? [{ type: "body", parameters: body }] : []),
-    ...open.filter((slot) => slot.name.startsWith("url.")).map((slot) => one("url", slot.index, { type: "text", text: values[slot.name] ?? "" })),
-    ...open.filter((slot) => slot.name.startsWith("code.")).map((slot) => one("copy_code", slot.index, { type: "coupon_code", coupon_code: values[slot.name] ?? "" })),
-    ...buttons.flatMap((/** @type {any} */ each, /** @type {number} */ i) => (each.type === "OTP" ? [one("url", i, { type: "text", text: body[0]?.text ?? "" })] : [])),
+    ...open.filter((slot) => slot.name.startsWith("url.")).map((slot) => one(
+      "url",
+      slot.index,
+      { type: "text", text: values[slot.name] ?? "" },
+    )),
+    ...open.filter((slot) => slot.name.startsWith("code.")).map((slot) => one(
+      "copy_code",
+      slot.index,
+      { type: "coupon_code", coupon_code: values[slot.name] ?? "" },
+    )),
+    ...buttons.flatMap((
+      /** @type {any} */ each,
+      /** @type {number} */ i,
+    ) => (each.type === "OTP" ? [one("url", i, { type: "text", text: body[0]?.text ?? "" })] : [])),
   ];
 }
 
@@ -125,19 +169,49 @@ function fillIn(at, template, back, close) {
   const files = attachments(at.number);
   const format = components.find((/** @type {any} */ one) => one.type === "HEADER")?.format ?? "TEXT";
   const medium = ["IMAGE", "VIDEO", "DOCUMENT"].includes(format) ? format.toLowerCase() : "";
-  const file = () => medium && files.all()[0]?.media && { type: medium, [medium]: { id: files.all()[0].media.id, ...(medium === "document" && { filename: files.all()[0].file.name }) } };
-  if (components.some((/** @type {any} */ one) => one.type === "CAROUSEL")) return el("div.form", null, el("p.notice", null, text.unsendable), button(text.back, { run: back }));
+  const file = () => medium && files.all()[0]?.media && {
+    type: medium,
+    [medium]: { id: files.all()[0].media.id, ...(medium === "document" && { filename: files.all()[0].file.name }) },
+  };
+  if (components.some((/** @type {any} */ one) => one.type === "CAROUSEL")) return el(
+    "div.form",
+    null,
+    el("p.notice", null, text.unsendable),
+    button(text.back, { run: back }),
+  );
 
   const submit = async (/** @type {Record<string, string>} */ filledIn) => {
     if (medium && !file()) throw new Error(text.needsFile);
     const parts = given(components, open, filledIn, file());
-    send(at.number, at.id, { ...recipient(at.conversation(), at.store.newest()), type: "template", template: { name: template.name, language: template.language, ...(parts.length && { components: parts }) } });
+    send(
+      at.number,
+      at.id,
+      {
+        ...recipient(at.conversation(), at.store.newest()),
+        type: "template",
+        template: { name: template.name, language: template.language, ...(parts.length && { components: parts }) },
+      },
+    );
   };
-  return el("div.fill-in", { oninput: (/** @type {any} */ event) => values.update((all) => ({ ...all, [event.target.name]: event.target.value })) },
-    el("p", null, el("b", { dir: "auto" }, template.name), " ", chip(template.language, "quiet"), " ", button(text.back, { look: "bare", run: back })),
+  return el("div.fill-in", { oninput: (/** @type {any} */ event) => values.update((all) => ({
+    ...all,
+    [event.target.name]: event.target.value,
+  })) },
+    el("p", null,
+      el("b", { dir: "auto" }, template.name),
+      " ",
+      chip(template.language, "quiet"),
+      " ",
+      button(text.back, { look: "bare", run: back }),
+    ),
     medium && el("div", null, files.view, button(text.file, { icon: "clip", run: files.choose })),
     form({
-      fields: open.map((one) => ({ name: one.name, label: one.label, required: true, props: { placeholder: one.example ?? "", dir: "auto", autocomplete: "off", maxlength: 1024 } })),
+      fields: open.map((one) => ({
+        name: one.name,
+        label: one.label,
+        required: true,
+        props: { placeholder: one.example ?? "", dir: "auto", autocomplete: "off", maxlength: 1024 },
+      })),
       submit: text.send,
       send: submit,
       done: () => {
@@ -145,5 +219,7 @@ function fillIn(at, template, back, close) {
         at.toNewest();
       },
     }),
-    el("section.preview", { "aria-label": text.preview }, el("div.message.outbound", null, el("div.bubble", null, () => filled(components, given(components, open, values(), null))))));
+    el("section.preview", { "aria-label": text.preview },
+      el("div.message.outbound", null, el("div.bubble", null, () => filled(components, given(components, open, values(), null)))),
+    ));
 }

@@ -73,7 +73,11 @@ export function thread(at) {
     goTo,
     reactions: store.reactions,
     reply: (/** @type {any} */ m) => replyTo.set(m),
-    react: async (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => (await import("./reactions.js")).react(m, opener, { number, conversation: conversation(), mine: store.reactions().get(m.message_id)?.get("outbound")?.emoji }),
+    react: async (/** @type {any} */ m, /** @type {HTMLElement} */ opener) => (await import("./reactions.js")).react(
+      m,
+      opener,
+      { number, conversation: conversation(), mine: store.reactions().get(m.message_id)?.get("outbound")?.emoji },
+    ),
     hit,
     changed: store.merge,
   };
@@ -82,7 +86,13 @@ export function thread(at) {
   const newCount = countNew(store, atBottom);
   const body = el("section.thread", { "aria-label": () => text.region(name()) },
     head(at, name),
-    el("div.log", { role: "log", "aria-label": text.log, tabindex: "0", ref: (/** @type {HTMLElement} */ node) => (log = node), onscroll: scrolled },
+    el("div.log", {
+      role: "log",
+      "aria-label": text.log,
+      tabindex: "0",
+      ref: (/** @type {HTMLElement} */ node) => (log = node),
+      onscroll: scrolled,
+    },
       when(store.ready, () => null, () => skeleton(6)),
       () => store.failure() && !store.newest() && failed(store.failure(), () => store.begin()),
       el("div.turns", null, list(rows, (row) => row.m.id, (row) => article(row, context)))),
@@ -150,7 +160,16 @@ function head(at, name) {
       el("h2", { dir: "auto" }, name),
       el("p", null, () => conversation()?.contact.name && conversation()?.contact.phone_number, presence(at.id))),
     at.status(),
-    button(text.details, { icon: "panel", look: "bare", iconOnly: true, class: "button bare round details-button", "aria-expanded": () => at.details(), run: () => at.details.update((on) => !on) }));
+    button(text.details,
+      {
+        icon: "panel",
+        look: "bare",
+        iconOnly: true,
+        class: "button bare round details-button",
+        "aria-expanded": () => at.details(),
+        run: () => at.details.update((on) => !on),
+      },
+    ));
 }
 
 /** presence says which colleagues have a conversation open. @param {string} id */
@@ -203,11 +222,18 @@ function rowsOf(store, id, firstUnread) {
     let last = null;
     const rows = all.map(({ m, entry }) => {
       const today = dayOf(Date.parse(m.created_at));
-      const row = { m, entry, day: today === day ? "" : today, isUnread: m.id === firstUnread(), follows: last?.direction === m.direction && last?.sent_by === m.sent_by && today === day };
+      const row = {
+        m,
+        entry,
+        day: today === day ? "" : today,
+        isUnread: m.id === firstUnread(),
+        follows: last?.direction === m.direction && last?.sent_by === m.sent_by && today === day,
+      };
       day = today;
       last = m;
       const old = before.get(m.id);
-      const same = old && old.entry === entry && (entry || old.m === m) && old.day === row.day && old.isUnread === row.isUnread && old.follows === row.follows;
+      const same = old && old.entry === entry && (entry || old.m === m) && old.day === row.day && old.isUnread === row.isUnread
+        && old.follows === row.follows;
       return same ? old : row;
     });
     before = new Map(rows.map((row) => [row.m.id, row]));

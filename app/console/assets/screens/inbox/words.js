@@ -48,7 +48,11 @@ function format(text, inside) {
     }
     const inner = text.slice(at + width, end);
     parts.push(links(text.slice(plain, at)));
-    parts.push(mark === "`" ? el(width === 3 ? "code.block" : "code", null, inner) : el(tags[/** @type {"*"} */ (mark)], null, format(inner, inside + mark)));
+    parts.push(mark === "`" ? el(width === 3 ? "code.block" : "code", null, inner) : el(
+      tags[/** @type {"*"} */ (mark)],
+      null,
+      format(inner, inside + mark),
+    ));
     at = end + width - 1;
     plain = at + 1;
   }
