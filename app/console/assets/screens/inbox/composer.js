@@ -124,6 +124,9 @@ function writing(at) {
     }
   };
 
+  // Some tools that type for people send the character apart from the key.
+  const keepLine = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.shiftKey && event.preventDefault();
+
   effect(() => {
     if (replyTo()) queueMicrotask(() => box.focus());
   });
@@ -147,7 +150,7 @@ function writing(at) {
       () => picker()?.view,
       el("textarea", {
         "aria-label": text.message, rows: 1, dir: "auto", placeholder: () => text.placeholder(at.name()), value: value(),
-        ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node), oninput: type, onkeydown: press, onpaste: files.paste,
+        ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node), oninput: type, onkeydown: press, onkeypress: keepLine, onpaste: files.paste,
         "aria-controls": () => (picker() ? "quick-replies" : null), "aria-activedescendant": () => picker()?.active() ?? null,
         "aria-invalid": () => (excess() > 0 ? "true" : null), "aria-describedby": "write-note",
       }),
