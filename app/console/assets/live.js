@@ -369,26 +369,3 @@ function leave() {
   leaving = true;
   sendLook();
 }
-
-/**
- * onEvent calls fn with every event of some types, as the organization's stream has it.
- * @param {string[]} types
- * @param {(item: any) => void} fn
- */
-export function onEvent(types, fn) {
-  return () => void [types, fn];
-}
-
-/** @param {(seen: { conversation_id: string, people: { id: string, name: string, state: string }[] }) => void} fn */
-export function onPresence(fn) {
-  return () => void fn;
-}
-
-/**
- * lookAt tells colleagues which conversation is on screen, and whether something is typed.
- * @param {string | null} conversation
- * @param {boolean} typing
- */
-export function lookAt(conversation, typing) {
-  void [conversation, typing];
-}
