@@ -150,7 +150,8 @@ function writing(at) {
       () => picker()?.view,
       el("textarea", {
         "aria-label": text.message, rows: 1, dir: "auto", placeholder: () => text.placeholder(at.name()), value: value(),
-        ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node), oninput: type, onkeydown: press, onkeypress: keepLine, onpaste: files.paste,
+        ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node), oninput: type, onkeydown: press, onkeypress: keepLine,
+        onpaste: files.paste,
         "aria-controls": () => (picker() ? "quick-replies" : null), "aria-activedescendant": () => picker()?.active() ?? null,
         "aria-invalid": () => (excess() > 0 ? "true" : null), "aria-describedby": "write-note",
       }),

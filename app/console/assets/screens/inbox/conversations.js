@@ -8,7 +8,8 @@
  *
  * The list shows those that fit its filter, the newest first, down to where the pages read
  * so far reach. While it is scrolled its order stays as it is, and what belongs above is
- * only counted.
+ * only counted; and for a moment while the pointer moves over it, so that nobody clicks on
+ * what has just come there.
  */
 import { onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
@@ -31,6 +32,8 @@ const pageSize = 50;
 const overlap = 2000;
 /** Hints come in swarms: one reading answers those of this time. */
 const pause = 30;
+/** How long somebody takes from moving the pointer to a click. */
+const aim = 800;
 
 /** @param {Conversation} a @param {Conversation} b */
 const byNewest = (a, b) => {
@@ -59,10 +62,12 @@ export function conversations(current) {
   /** @type {Set<(one: Conversation) => void>} */
   const arrivals = new Set();
   let scrolled = false;
+  let held = 0;
   let top = "";
   let running = new AbortController();
   let loading = false;
   onDispose(() => running.abort());
+  onDispose(() => clearTimeout(held));
 
   const path = () => `v1/${filter.number}/conversations`;
   const query = () => {
@@ -84,7 +89,7 @@ export function conversations(current) {
   function arrange() {
     if (shown.peek() === null) return;
     const rows = [...known.values()].filter((one) => fits(one) && (!floor || byNewest(one, floor) <= 0)).sort(byNewest);
-    if (!scrolled) {
+    if (!scrolled && !held) {
       top = rows[0]?.last_message_at ?? "";
       shown.set(rows);
       fresh.set(0);
@@ -96,7 +101,7 @@ export function conversations(current) {
     kept.forEach((one) => now.delete(one.id));
     above.forEach((one) => now.delete(one.id));
     shown.set([...kept, ...now.values()]);
-    fresh.set(above.length);
+    fresh.set(scrolled ? above.length : 0);
   }
 
   /** @param {Conversation[]} rows */
@@ -227,6 +232,14 @@ export function conversations(current) {
     },
     /** arrange puts it in order, unless it is scrolled. */
     arrange,
+    /** hold keeps the order for a moment. */
+    hold() {
+      clearTimeout(held);
+      held = setTimeout(() => {
+        held = 0;
+        arrange();
+      }, aim);
+    },
     /** @param {boolean} now */
     setScrolled(now) {
       if (now === scrolled) return;

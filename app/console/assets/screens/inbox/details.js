@@ -193,13 +193,20 @@ function contactPart(contact, number, merge, conversation) {
 }
 
 /** filesPart lists the newest files, and the broadcasts that this person got. @param {any} at */
-function filesPart({ id, number }) {
+function filesPart({ id, number, conversation }) {
   const read = async (/** @type {string} */ type, /** @type {AbortSignal} */ signal, limit = 6) =>
     (await page(`v1/${number}/messages`, { signal, query: { conversation_id: id, type, limit } })).rows;
   const files = resource(async (signal) => {
     const found = await Promise.all(["image", "video", "document"].map((type) => read(type, signal)));
     return found.flat().filter((m) => m.media?.url).sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 9);
-  }, ["conversation"]);
+  });
+  const newest = computed(() => {
+    const { id: last, type } = conversation()?.last_message ?? {};
+    return ["image", "video", "document"].includes(type) ? last : "";
+  });
+  effect(() => {
+    if (newest()) files.reload();
+  });
   const broadcasts = resource(async (signal) => (await read("template", signal, 50)).filter((m) => m.source === "broadcast").slice(0, 5));
   const hosted = (/** @type {any} */ m) => new URL("../media/" + new URL(m.media.url).pathname.split("/media/")[1], root).href;
   return [

@@ -136,7 +136,7 @@ function rows(store, current) {
   });
   return [
     () => store.fresh() > 0 && el("p.fresh", { role: "status" }, button(text.fresh(store.fresh()), { look: "primary", run: toTop })),
-    el("div.scroll", { ref: (/** @type {HTMLElement} */ node) => (pane = node), onscroll: scrolled },
+    el("div.scroll", { ref: (/** @type {HTMLElement} */ node) => (pane = node), onscroll: scrolled, onpointermove: store.hold },
       () => {
         if (phase() === "failed") return failed(store.failure(), store.load);
         if (phase() === "empty") return nobody();
