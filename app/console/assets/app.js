@@ -13,7 +13,7 @@ const nothing = { pattern: "*", load: () => import("./screens/soon.js") };
 
 /** @type {(Route & { admin?: boolean })[]} */
 const routes = [
-  ...pair("inbox", () => import("./screens/inbox.js")),
+  ...pair("inbox", () => import("./screens/inbox.js")).map((one) => ({ ...one, screen: "inbox" })),
   ...pair("contacts", () => import("./screens/contacts.js")),
   ...pair("broadcasts", () => import("./screens/broadcasts.js"), true),
   ...pair("templates", () => import("./screens/templates.js")),

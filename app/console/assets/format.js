@@ -7,13 +7,18 @@ const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" 
 const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
 const plain = new Intl.NumberFormat();
+const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short" });
+const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const narrow = (/** @type {string} */ unit) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "narrow" });
+const minutes = narrow("minute");
+const hours = narrow("hour");
 
 const minute = 60_000;
 const hour = 60 * minute;
 const halfDay = 12 * hour;
 
 /** The present, which moves on twice a minute. */
-const now = signal(Date.now());
+export const now = signal(Date.now());
 setInterval(() => now.set(Date.now()), minute / 2);
 
 /** @param {number} value */
@@ -62,6 +67,42 @@ export function date(value, never = "—") {
   const at = Date.parse(value);
   return el("time", { datetime: value, title: exact.format(at) }, () => (sameYear(at) ? day : dayAndYear).format(at));
 }
+
+/**
+ * stamp shows a time as one of some functions writes it.
+ * @param {string | null} value
+ * @param {(at: number) => string} write
+ */
+export function stamp(value, write) {
+  const at = Date.parse(value ?? "");
+  return value && el("time", { datetime: value, title: exact.format(at) }, () => write(at));
+}
+
+/** clockOf is the time of day. @param {number} at */
+export const clockOf = (at) => clock.format(at);
+
+/** spanOf is a length of time in its largest unit: "5m", "23h". @param {number} length */
+export const spanOf = (length) =>
+  (length < hour ? minutes.format(Math.max(1, Math.floor(length / minute))) : hours.format(Math.floor(length / hour)));
+
+/** ageOf is how long ago something was, as short as can be: "5m", "3h", "Thu", "12 Mar". @param {number} at */
+export function ageOf(at) {
+  const age = now() - at;
+  if (age < 24 * hour) return age < minute ? ago.format(0, "second") : spanOf(age);
+  return age < 6 * 24 * hour ? weekday.format(at) : (sameYear(at) ? day : dayAndYear).format(at);
+}
+
+/** dayOf names the day of a time: "today", "yesterday", "Thursday, 12 March". @param {number} at */
+export function dayOf(at) {
+  const days = Math.round((startOfDay(at) - startOfDay(now())) / (24 * hour));
+  return days > -2 && days < 2 ? ago.format(days, "day") : sameYear(at) ? longDay.format(at) : dayAndYear.format(at);
+}
+
+/**
+ * sizeOf is the size of a file.
+ * @param {number} bytes
+ */
+export const sizeOf = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 /**
  * initials of a name: the first letters of its first and last words.

@@ -30,12 +30,20 @@ export function bind(group, added) {
 
 /** listen begins to look at what is pressed. */
 export function listen() {
+  let done = "";
   document.addEventListener("keydown", (event) => {
+    done = "";
     if (event.defaultPrevented || event.isComposing) return;
     const run = find(event);
     if (!run) return;
     event.preventDefault();
+    done = event.key;
     run();
+  });
+  // Tools that type for people send the character apart from the key: it is not to land
+  // in the field that the shortcut has focused.
+  document.addEventListener("keypress", (event) => {
+    if (done && event.key === done) event.preventDefault();
   });
 }
 

@@ -6,10 +6,11 @@
 import { computed, effect, signal } from "./dom.js";
 
 /**
+ * preference is a signal that this browser remembers.
  * @param {string} name
  * @param {string} initial
  */
-function preference(name, initial) {
+export function preference(name, initial) {
   const key = "confab." + name;
   let stored = null;
   try {
@@ -91,3 +92,6 @@ export const number = computed(() => numbers().find((one) => one.phone_number_id
 
 /** How many open conversations of that number have unread messages. */
 export const unread = signal(0);
+
+/** How many conversations of that number each tab of the inbox has. */
+export const counts = signal(/** @type {Record<string, number>} */ ({}));

@@ -6,7 +6,7 @@ import { bind } from "./keys.js";
 import { onChanged } from "./live.js";
 import { menu } from "./parts/menu.js";
 import { link, navigate, path } from "./router.js";
-import { chosenNumber, me, number, numbers, numbersKnown, root, screens, theme, unread } from "./session.js";
+import { chosenNumber, counts, me, number, numbers, numbersKnown, root, screens, theme, unread } from "./session.js";
 
 const text = {
   goTo: "Go to",
@@ -159,8 +159,10 @@ async function readNumbers() {
 async function readUnread() {
   const of = number();
   if (!of) return unread.set(0);
-  const counts = await get(of.phone_number_id + "/counts");
-  if (of.phone_number_id === number()?.phone_number_id) unread.set(counts.unread);
+  const now = await get(of.phone_number_id + "/counts");
+  if (of.phone_number_id !== number()?.phone_number_id) return;
+  unread.set(now.unread);
+  counts.set(now);
 }
 
 /**

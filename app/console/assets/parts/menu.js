@@ -127,7 +127,7 @@ function move(event, node) {
  * @param {HTMLElement} node
  * @param {Element} beside
  */
-function place(node, beside) {
+export function place(node, beside) {
   const at = beside.getBoundingClientRect();
   const own = node.getBoundingClientRect();
   const below = at.bottom + gap + own.height <= innerHeight || at.top < innerHeight / 2;

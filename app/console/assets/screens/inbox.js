@@ -1,1 +1,205 @@
-export { default } from "./soon.js";
+/** The inbox: who wrote, what was said, and whose turn it is. Three panes; one on a small screen. */
+import { computed, effect, el, onDispose, signal, when } from "../dom.js";
+import { get, page, patch, post } from "../api.js";
+import { bind } from "../keys.js";
+import { button } from "../parts/basics.js";
+import { toastError } from "../parts/notices.js";
+import { empty, failed, resource } from "../parts/states.js";
+import { link, navigate, path, query } from "../router.js";
+import { me, number } from "../session.js";
+import { conversations, nameOf } from "./inbox/conversations.js";
+import { keep, listPane } from "./inbox/list.js";
+import { thread } from "./inbox/thread.js";
+
+const text = {
+  title: "Inbox",
+  resolve: "Resolve",
+  reopen: "Reopen",
+  choose: "Choose a conversation",
+  chooseBody: "Press j and k to move through the list, and Enter to open. Press ? for all keys.",
+  noNumber: "No number is connected yet",
+  noNumberBody: "Connect one, and what people write to it is here.",
+  numbers: "Numbers",
+  keys: {
+    next: "Next conversation",
+    previous: "Previous conversation",
+    open: "Open conversation",
+    reply: "Reply",
+    resolve: "Resolve",
+    reopen: "Reopen",
+    assign: "Assign",
+    label: "Label",
+    unread: "Mark as unread",
+    search: "Search messages",
+  },
+};
+
+/** @param {AbortSignal} signal */
+async function readLabels(signal) {
+  const rows = [];
+  let cursor = null;
+  do {
+    /** @type {{ rows: any[], cursor: string | null }} */
+    const next = await page("v1/labels", { signal, query: { limit: 100, cursor } });
+    rows.push(...next.rows);
+    cursor = next.cursor;
+  } while (cursor);
+  return rows;
+}
+
+/** @type {import("../router.js").Build} */
+export default function inbox() {
+  const current = computed(() => path().match(/^inbox\/(.+)/)?.[1] ?? "");
+  const phone = computed(() => number()?.phone_number_id ?? "");
+  const store = conversations(current);
+  const labels = resource(readLabels, ["label"]);
+  const people = resource((signal) => get("people", { signal }), ["user"]);
+  const personName = (/** @type {string | null} */ id) =>
+    (id === me().id ? me().name : (people.data() ?? []).find((/** @type {any} */ one) => one.id === id)?.name ?? "");
+  const tab = computed(() => query().get("tab") ?? "open");
+  const label = computed(() => query().get("label") ?? "");
+  effect(() => store.narrow({ number: phone(), tab: tab(), label: label() }));
+  effect(() => {
+    current();
+    store.arrange();
+  });
+
+  const missing = signal(/** @type {unknown} */ (null));
+  const conversation = computed(() => /** @type {any} */ (store.get(current())));
+  const find = () => store.read(current()).then(() => missing.set(null), missing.set);
+  effect(() => {
+    missing.set(null);
+    if (current() && phone() && !store.get(current())) find();
+  });
+
+  const details = signal(false);
+  const heldUnread = signal(false);
+  effect(() => {
+    current();
+    details.set(false);
+    heldUnread.set(false);
+  });
+
+  /** @param {Record<string, any>} changes */
+  const change = async (changes) => {
+    try {
+      store.merge(await patch(`v1/${phone()}/conversations/${current()}`, changes));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const status = () => () => conversation() && (conversation().status === "resolved"
+    ? button(text.reopen, { icon: "inbox", class: "button status", run: () => change({ status: "open" }) })
+    : button(text.resolve, { icon: "check", class: "button status", run: () => change({ status: "resolved" }) }));
+
+  const place = () => {
+    const id = current();
+    return {
+      id,
+      number: phone(),
+      conversation,
+      personName,
+      back: link(keep("inbox")),
+      status,
+      details,
+      merge: store.merge,
+      heldUnread,
+      people,
+      labels,
+      change,
+    };
+  };
+  const isThere = computed(() => (conversation() ? current() : ""));
+  const body = el("div.inbox", { "data-pane": () => (!current() ? "list" : details() ? "details" : "thread") },
+    el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notify(store)),
+    listPane({ store, current, labels: () => labels.data() ?? [] }),
+    () => {
+      if (isThere()) return thread(place());
+      if (missing()) return el("div.thread", null, failed(missing(), find));
+      return el("div.thread.choose", null, !current() && when(phone, choose, noNumber));
+    },
+    () => isThere() && detailsPane(place()));
+
+  bindKeys({ current, conversation, change, store, phone, heldUnread, details });
+  return { title: () => (conversation() ? nameOf(conversation().contact) : text.title), body };
+}
+
+const choose = () => empty({ icon: "inbox", title: text.choose, body: text.chooseBody });
+const noNumber = () => empty({
+  icon: "numbers",
+  title: text.noNumber,
+  body: text.noNumberBody,
+  action: el("a.button", { href: link("numbers") }, text.numbers),
+});
+
+/** detailsPane is loaded after the thread, which can be used without it. @param {any} at */
+function detailsPane(at) {
+  const build = signal(/** @type {((at: any) => any) | null} */ (null));
+  import("./inbox/details.js").then((part) => build.set(part.details), () => {});
+  return () => {
+    const make = build();
+    return make ? make(at) : el("aside.details");
+  };
+}
+
+/** notify loads what makes sounds and notifications, and its button. @param {any} store */
+function notify(store) {
+  const shown = signal(/** @type {any} */ (null));
+  let stop = () => {};
+  let ended = false;
+  onDispose(() => {
+    ended = true;
+    stop();
+  });
+  import("./inbox/notify.js").then((part) => {
+    if (ended) return;
+    stop = part.startNotifying(store);
+    shown.set(part.notifyButton());
+  }, () => {});
+  return () => shown();
+}
+
+/** @param {any} at */
+function bindKeys({ current, conversation, change, store, phone, heldUnread, details }) {
+  const links = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".conversations a")]);
+  const move = (/** @type {number} */ by) => {
+    const all = links();
+    const focused = all.findIndex((one) => one === document.activeElement);
+    const at = focused >= 0 ? focused : all.findIndex((one) => one.hasAttribute("aria-current"));
+    all[Math.max(0, Math.min(all.length - 1, at + by))]?.focus();
+  };
+  const focus = (/** @type {string} */ selector) => {
+    const node = document.querySelector(selector);
+    if (node instanceof HTMLElement) node.focus();
+  };
+  const inDetails = (/** @type {string} */ selector, /** @type {boolean} */ press) => {
+    details.set(true);
+    queueMicrotask(() => {
+      const node = document.querySelector(selector);
+      if (!(node instanceof HTMLElement)) return;
+      node.focus();
+      if (press) node.click();
+    });
+  };
+  const unread = async () => {
+    heldUnread.set(true);
+    try {
+      store.merge(await post(`${phone()}/conversations/${current()}/unread`));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  const withOpen = (/** @type {() => void} */ run) => () => conversation() && run();
+  bind(text.title, [
+    ["j", text.keys.next, () => move(1)],
+    ["k", text.keys.previous, () => move(-1)],
+    ["Enter", text.keys.open, () => document.activeElement instanceof HTMLElement && document.activeElement.click()],
+    ["r", text.keys.reply, () => focus(".composer textarea, .composer button")],
+    ["e", text.keys.resolve, withOpen(() => change({ status: "resolved" }))],
+    ["o", text.keys.reopen, withOpen(() => change({ status: "open" }))],
+    ["a", text.keys.assign, withOpen(() => inDetails("#assignee", false))],
+    ["l", text.keys.label, withOpen(() => inDetails("#add-label", true))],
+    ["u", text.keys.unread, withOpen(unread)],
+    ["/", text.keys.search, () => (focus("#search-messages"), current() && innerWidth < 700 && navigate(keep("inbox")))],
+  ]);
+}

@@ -1,0 +1,201 @@
+/**
+ * The composer: a text, files, an answer to one message. While the 24-hour window is
+ * closed it is the template picker, because nothing else could be sent.
+ */
+import { computed, effect, el, flush, onDispose, signal, when } from "../../dom.js";
+import { now, spanOf } from "../../format.js";
+import { lookAt } from "../../live.js";
+import { button, icon } from "../../parts/basics.js";
+import { toastError } from "../../parts/notices.js";
+import { me } from "../../session.js";
+import { attachments } from "./attachments.js";
+import { summary } from "./content.js";
+import { recipient } from "./conversations.js";
+import { keepDraft, readDraft, send } from "./outbox.js";
+
+const text = {
+  message: "Message",
+  placeholder: (/** @type {string} */ name) => "Write to " + name,
+  send: "Send",
+  attach: "Attach file",
+  quick: "Quick replies",
+  templates: "Templates",
+  emoji: "Emoji",
+  later: "Send later",
+  replyingTo: "Answer to ",
+  cancelReply: "Cancel reply",
+  you: "You",
+  left: (/** @type {string} */ span) => span + " left to answer freely",
+  never: "This person has not written yet, so only a template can be sent.",
+  closed: "More than 24 hours have passed since this person wrote. The network now takes only templates.",
+  choose: "Choose a template",
+  tooLong: (/** @type {number} */ n) => n + " characters too many",
+  hint: "quick replies",
+  keys: "all keys",
+};
+
+const longestText = 4096;
+const longestCaption = 1024;
+const typingLasts = 4000;
+
+/** @param {any} at */
+export function composer(at) {
+  const isOpen = computed(() => {
+    const until = at.conversation()?.service_window_expires_at;
+    return !at.conversation() || (until !== null && Date.parse(until) > now());
+  });
+  return el("div.composer", null, when(isOpen, () => writing(at), () => closed(at)));
+}
+
+/** @param {any} at */
+function closed(at) {
+  return el("div.closed", { role: "note" },
+    icon("lock"),
+    el("p", null, () => (at.conversation().service_window_expires_at ? text.closed : text.never)),
+    button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }));
+}
+
+/** @param {any} at */
+async function pickTemplate(at) {
+  (await load(() => import("./templates.js")))?.pickTemplate(at);
+}
+
+/** load loads a part that is seldom needed. @template T @param {() => Promise<T>} part */
+const load = (part) => part().catch((error) => void toastError(error));
+
+/** @param {any} at */
+function writing(at) {
+  const { id, number, replyTo } = at;
+  const value = signal(readDraft(id));
+  const files = attachments(number);
+  /** @type {import("../../dom.js").Signal<any>} */
+  const picker = signal(null);
+  /** @type {HTMLTextAreaElement} */
+  let box;
+
+  const excess = computed(() => [...value()].length - (files.all().length > 0 ? longestCaption : longestText));
+  const canSend = () => excess() <= 0 && (files.all().length > 0 ? files.ready() : value().trim() !== "");
+  const setText = (/** @type {string} */ next) => {
+    value.set(next);
+    keepDraft(id, next);
+    flush();
+    if (box.value !== next) box.value = next;
+  };
+  const insert = (/** @type {string} */ piece) => {
+    box.focus();
+    box.setRangeText(piece, box.selectionStart, box.selectionEnd, "end");
+    setText(box.value);
+  };
+
+  /** @param {string} [when] sends it then */
+  const submit = (when) => {
+    if (!canSend()) return;
+    const said = value().trim();
+    const to = recipient(at.conversation(), at.store.newest());
+    const more = { ...(replyTo() && { context: { message_id: replyTo().message_id } }), ...(when && { scheduled_at: when }) };
+    const bodies = files.all().length > 0 ? files.bodies(said) : [{ type: "text", text: { body: said } }];
+    bodies.forEach((body, i) => send(number, id, { ...to, ...body, ...(i === 0 ? more : when && { scheduled_at: when }) }));
+    files.clear();
+    replyTo.set(null);
+    setText("");
+    lookAt(id, false);
+    at.toNewest();
+    box.focus();
+  };
+
+  const typing = typingTeller(id);
+  const type = () => {
+    setText(box.value);
+    typing();
+    if (/^\/\S*$/.test(box.value)) openQuick();
+    else picker()?.filter?.(null);
+  };
+  const openQuick = async () => {
+    const part = await load(() => import("./quick_replies.js"));
+    part?.openQuickReplies({ picker, box, name: at.name, insert, setText, value });
+  };
+  const press = (/** @type {KeyboardEvent} */ event) => {
+    if (picker()?.press(event)) return void event.preventDefault();
+    if (event.key === "Escape" && replyTo()) replyTo.set(null);
+    else if (event.key === "Escape") box.blur();
+    else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      submit();
+    }
+  };
+
+  // Some tools that type for people send the character apart from the key.
+  const keepLine = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.shiftKey && event.preventDefault();
+
+  effect(() => {
+    if (replyTo()) queueMicrotask(() => box.focus());
+  });
+  files.listen(() => /** @type {HTMLElement} */ (box.closest(".thread")));
+
+  const openEmoji = async (/** @type {any} */ event) => {
+    const opener = event.currentTarget;
+    (await load(() => import("./reactions.js")))?.openEmoji(opener, insert);
+  };
+  const openLater = async (/** @type {any} */ event) => {
+    const opener = event.currentTarget;
+    (await load(() => import("./send_later.js")))?.openSendLater(opener, submit);
+  };
+  const tool = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {any} */ run, more = {}) =>
+    button(name, { icon: drawing, look: "bare", iconOnly: true, onclick: run, ...more });
+
+  return el("form.write", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); submit(); } },
+    el("div.write-box", null,
+      () => replyTo() && answered(at),
+      files.view,
+      () => picker()?.view,
+      el("textarea", {
+        "aria-label": text.message, rows: 1, dir: "auto", placeholder: () => text.placeholder(at.name()), value: value(),
+        ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node), oninput: type, onkeydown: press, onkeypress: keepLine,
+        onpaste: files.paste,
+        "aria-controls": () => (picker() ? "quick-replies" : null), "aria-activedescendant": () => picker()?.active() ?? null,
+        "aria-invalid": () => (excess() > 0 ? "true" : null), "aria-describedby": "write-note",
+      }),
+      el("div.write-tools", null,
+        tool(text.attach, "clip", files.choose),
+        tool(text.emoji, "smile", openEmoji),
+        tool(text.quick, "bolt", openQuick),
+        tool(text.templates, "templates", () => pickTemplate(at)),
+        when(() => "scheduled_at" in (at.store.newest() ?? {}),
+          () => tool(text.later, "clock", openLater, { "aria-disabled": () => !canSend() }),
+        ),
+        el("button.button.primary", { type: "submit", "aria-disabled": () => !canSend() }, icon("send"), el("span", null, text.send)))),
+    el("p.write-note", { id: "write-note" },
+      () => (excess() > 0 ? el("span.wrong", null, text.tooLong(excess())) : el("span", null, windowLeft(at))),
+      el("span.write-keys", { "aria-hidden": "true" }, el("kbd", null, "/"), " " + text.hint, el("kbd", null, "?"), " " + text.keys)));
+}
+
+/** @param {any} at */
+const windowLeft = (at) => {
+  const until = at.conversation()?.service_window_expires_at;
+  return until ? text.left(spanOf(Date.parse(until) - now())) : "";
+};
+
+/** @param {any} at */
+function answered(at) {
+  const m = at.replyTo();
+  const who = m.direction === "inbound" ? at.name() : at.personName(m.sent_by) || text.you;
+  return el("div.answered", null,
+    el("p.quote", { dir: "auto" }, el("b", null, text.replyingTo + who), el("span", null, summary(m))),
+    button(text.cancelReply, { icon: "close", look: "bare", iconOnly: true, run: () => at.replyTo.set(null) }));
+}
+
+/** typingTeller tells colleagues that somebody types, and when that is over. @param {string} id */
+function typingTeller(id) {
+  let timer = 0;
+  const stop = () => {
+    timer = 0;
+    lookAt(id, false);
+  };
+  onDispose(() => clearTimeout(timer));
+  return () => {
+    if (!me.peek().id) return;
+    if (!timer) lookAt(id, true);
+    clearTimeout(timer);
+    timer = setTimeout(stop, typingLasts);
+  };
+}

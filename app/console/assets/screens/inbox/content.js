@@ -1,0 +1,231 @@
+/** The content of a message, each type as the network shows it, and each in a few words. */
+import { el, signal } from "../../dom.js";
+import { get } from "../../api.js";
+import { sizeOf } from "../../format.js";
+import { icon } from "../../parts/basics.js";
+import { number, root } from "../../session.js";
+import { outside, words } from "./words.js";
+
+/** @typedef {import("../../dom.js").Child} Child */
+
+const text = {
+  image: "Photo",
+  video: "Video",
+  audio: "Audio",
+  voice: "Voice message",
+  sticker: "Sticker",
+  document: "Document",
+  location: "Location",
+  contacts: "Contact",
+  template: "Template",
+  order: "Order",
+  interactive: "Message with buttons",
+  reaction: (/** @type {string} */ emoji) => (emoji ? `Reacted ${emoji}` : "Took a reaction back"),
+  unsupported: "A message of a kind that the network does not pass on. Ask for it in another form.",
+  loading: "The file is on its way.",
+  lost: "The file could not be fetched.",
+  gone: "The file is not kept any more.",
+  linked: "Sent by a link",
+  items: (/** @type {number} */ n) => (n === 1 ? "1 item" : n + " items"),
+  chosen: "Chosen",
+};
+
+/** hosted is where a file is shown from: its path, whatever the public address is. @param {string} url */
+const hosted = (url) => new URL("../media/" + new URL(url, root).pathname.split("/media/")[1], root).href;
+
+/** prose is what somebody wrote. @param {string | null | undefined} value */
+export const prose = (value) => value && el("p.said", { dir: "auto" }, words(value));
+
+/**
+ * content shows what a message holds.
+ * @param {any} m
+ * @returns {Child}
+ */
+export function content(m) {
+  const value = m[m.type] ?? {};
+  switch (m.type) {
+    case "text":
+      return prose(value.body);
+    case "image":
+    case "video":
+    case "audio":
+    case "sticker":
+    case "document":
+      return [file(m, value), prose(value.caption)];
+    case "location":
+      return place(value);
+    case "contacts":
+      return (Array.isArray(value) ? value : []).map(card);
+    case "button":
+      return prose(value.text);
+    case "interactive":
+      return interactive(value);
+    case "template":
+      return template(value);
+    case "order":
+      return [
+        card({ name: { formatted_name: text.order } }),
+        el("small", null, text.items(value.product_items?.length ?? 0)),
+        prose(value.text),
+      ];
+    case "reaction":
+      return prose(text.reaction(value.emoji));
+    default:
+      return el("p.quiet", null, text.unsupported);
+  }
+}
+
+/** @param {any} m @param {any} value */
+function file(m, value) {
+  const { url, mime_type: kind, size, filename, status } = m.media ?? {};
+  const name = filename ?? value.filename ?? (value.voice ? text.voice : text[/** @type {"image"} */ (m.type)]);
+  const badge = (/** @type {Child} */ shown, /** @type {string} */ below) =>
+    el("span.file", null, icon("templates"), el("span", null, el("b", { dir: "auto" }, shown), el("small", null, below)));
+  if (!url) {
+    if (value.link) return badge(outside(value.link, name), text.linked);
+    return badge(name, status === "failed" ? text.lost : status ? text.loading : text.gone);
+  }
+
+  const src = hosted(url);
+  const open = (/** @type {Child} */ shown) => el("a.picture",
+    { href: src, target: "_blank", rel: "noopener noreferrer", title: name },
+    shown,
+  );
+  if (m.type === "sticker") return open(el("img.sticker", { src, alt: name, loading: "lazy" }));
+  if (m.type === "image" && kind?.startsWith("image/")) return open(el("img", { src, alt: value.caption || name, loading: "lazy" }));
+  if (m.type === "video" && kind?.startsWith("video/")) return el(
+    "video",
+    { src, controls: true, preload: "metadata", "aria-label": name },
+  );
+  if (m.type === "audio") return el("audio", { src, controls: true, preload: "none", "aria-label": value.voice ? text.voice : name });
+  return badge(el("a", { href: src, target: "_blank", rel: "noopener noreferrer", download: name }, name), size ? sizeOf(size) : "");
+}
+
+/** @param {any} at */
+function place(at) {
+  const map = ["https:", "", "www.openstreetmap.org", `?mlat=${Number(at.latitude)}&mlon=${Number(at.longitude)}`].join("/");
+  const where = `${at.latitude}, ${at.longitude}`;
+  return el("span.file", null,
+    icon("arrow"),
+    el("span", { dir: "auto" }, outside(map, at.name || at.address || where), el("small", null, at.name && at.address)),
+  );
+}
+
+/** @param {any} one */
+function card(one) {
+  const lines = [...(one.phones ?? []), ...(one.emails ?? [])].map((/** @type {any} */ each) => each.phone ?? each.email);
+  return el("span.file", null, icon("person"), el("span", { dir: "auto" },
+    el("b", null, one.name?.formatted_name ?? text.contacts),
+    lines.map((line) => el("small", null, outside((/@/.test(line) ? "mailto:" : "tel:") + String(line).replace(/\s/g, ""), line)))));
+}
+
+/** @param {any} value */
+function interactive(value) {
+  const reply = value.button_reply ?? value.list_reply;
+  if (reply) return [prose(reply.title), el("small.quiet", { dir: "auto" }, reply.description)];
+  const { header, body, footer, action = {} } = value;
+  const names = [
+    ...(action.buttons ?? []).map((/** @type {any} */ one) => one.reply?.title),
+    ...(action.parameters?.display_text ? [outside(action.parameters.url, action.parameters.display_text)] : []),
+  ];
+  const rows = (action.sections ?? []).map((/** @type {any} */ part) => [
+    part.title && el("li.quiet", { dir: "auto" }, part.title),
+    (part.rows ?? []).map((/** @type {any} */ row) => el("li", { dir: "auto" },
+      el("b", null, row.title),
+      el("small", null, row.description),
+    )),
+  ]);
+  return card3(header?.text ?? (header?.type && text[/** @type {"image"} */ (header.type)]), body?.text, footer?.text, names, [
+    action.button && el("p.choice-head", { dir: "auto" }, action.button),
+    rows.length > 0 && el("ul.rows", null, rows),
+  ]);
+}
+
+/**
+ * card3 is a message with a head, a body, a foot and buttons.
+ * @param {Child} head
+ * @param {string} body
+ * @param {string} foot
+ * @param {Child[]} buttons
+ * @param {Child} [more]
+ */
+function card3(head, body, foot, buttons, more) {
+  return [
+    head && el("p.head", { dir: "auto" }, head),
+    prose(body),
+    foot && el("small.quiet", { dir: "auto" }, foot),
+    more,
+    buttons.length > 0 && el("ul.choices", null, buttons.map((one) => el("li", { dir: "auto" }, one))),
+  ];
+}
+
+/** Templates as they were read, by name and language. @type {Map<string, import("../../dom.js").Signal<any>>} */
+const definitions = new Map();
+
+/**
+ * definition is a template of the number, once it is read.
+ * @param {string} name
+ * @param {string} language
+ */
+function definition(name, language) {
+  const id = [number()?.phone_number_id, name, language].join(" ");
+  const known = definitions.get(id);
+  if (known) return known();
+  const value = signal(/** @type {any} */ (null));
+  definitions.set(id, value);
+  const path = `v1/${number()?.phone_number_id}/templates/${encodeURIComponent(name)}`;
+  get(path, { query: { language } }).then(value.set, () => value.set({ components: [] }));
+  return value();
+}
+
+/** @param {any} value */
+function template(value) {
+  const language = value.language?.code ?? value.language;
+  return () => {
+    const found = definition(value.name, language);
+    if (found === null) return el("p.quiet", null, text.template);
+    return found.components?.length ? filled(found.components, value.components ?? []) : prose(`${text.template} ${value.name}`);
+  };
+}
+
+/**
+ * filled shows a template as the person sees it.
+ * @param {any[]} components of the template
+ * @param {any[]} given the parameters
+ * @returns {Child}
+ */
+export function filled(components, given) {
+  const part = (/** @type {string} */ type) => components.find((one) => one.type?.toUpperCase() === type);
+  const values = (/** @type {string} */ type) => given.find((one) => one.type?.toLowerCase() === type)?.parameters ?? [];
+  const fill = (/** @type {string | undefined} */ pattern, /** @type {any[]} */ parameters) =>
+    (pattern ?? "").replace(/\{\{\s*([\w]+)\s*\}\}/g, (all, key) => {
+      const named = parameters.find((one) => one.parameter_name === key) ?? parameters[Number(key) - 1];
+      return named?.text || named?.currency?.fallback_value || named?.date_time?.fallback_value || all;
+    });
+  const header = part("HEADER");
+  const medium = header?.format && header.format !== "TEXT" && header.format.toLowerCase();
+  const head = medium ? el("span.file", null,
+    icon("templates"),
+    text[/** @type {"image"} */ (medium)] ?? medium,
+  ) : header && fill(header.text, values("header"));
+  return card3(head,
+    fill(part("BODY")?.text, values("body")),
+    part("FOOTER")?.text,
+    (part("BUTTONS")?.buttons ?? []).map((/** @type {any} */ one) => one.text),
+  );
+}
+
+/**
+ * summary is a message in a few words, for lists and quotes.
+ * @param {any} m a message, or the last one of a conversation
+ * @returns {string}
+ */
+export function summary(m) {
+  const value = m[m.type] ?? {};
+  const said = m.preview ?? value.body ?? value.caption ?? value.text ?? value.filename ?? value.name;
+  const body = typeof said === "string" ? said : value.body?.text ?? value.button_reply?.title ?? value.list_reply?.title;
+  if (m.type === "reaction") return text.reaction(m.preview ?? value.emoji);
+  if (body) return m.type === "template" && !m.preview ? `${text.template} ${body}` : body;
+  const kind = text[/** @type {"image"} */ (m.type)];
+  return typeof kind === "string" ? kind : m.type;
+}

@@ -1,0 +1,266 @@
+/**
+ * The conversations of the inbox: those that were read so far, by their ids, and which of
+ * them the list shows.
+ *
+ * The server has the truth. What it says has changed is read again and merged by id: the
+ * conversations that a hint names, else all that changed since the newest that is known
+ * here, with an overlap. After a break everything that is shown is read anew.
+ *
+ * The list shows those that fit its filter, the newest first, down to where the pages read
+ * so far reach. While it is scrolled its order stays as it is, and what belongs above is
+ * only counted; and for a moment while the pointer moves over it, so that nobody clicks on
+ * what has just come there.
+ */
+import { onDispose, signal } from "../../dom.js";
+import { get, page } from "../../api.js";
+import { onChanged } from "../../live.js";
+import { me } from "../../session.js";
+
+/** @typedef {Record<string, any>} Conversation */
+
+/** The tabs, with their filters for the server. @type {Record<string, Record<string, string>>} */
+export const tabs = {
+  open: { status: "open" },
+  mine: { status: "open", assigned_to: "me" },
+  unassigned: { status: "open", assigned_to: "none" },
+  unread: { status: "open", unread: "true" },
+  resolved: { status: "resolved" },
+  all: {},
+};
+
+const pageSize = 50;
+const overlap = 2000;
+/** Hints come in swarms: one reading answers those of this time. */
+const pause = 30;
+/** How long somebody takes from moving the pointer to a click. */
+const aim = 800;
+
+/** @param {Conversation} a @param {Conversation} b */
+const byNewest = (a, b) => {
+  const [x, y] = [a.last_message_at ?? "", b.last_message_at ?? ""];
+  return x < y ? 1 : x > y ? -1 : a.id < b.id ? 1 : -1;
+};
+
+/** What the list is narrowed to. @typedef {{ number: string, tab: string, label: string }} Filter */
+
+/** @param {() => string} current the conversation that is open */
+export function conversations(current) {
+  /** @type {Map<string, Conversation>} */
+  const known = new Map();
+  const changes = signal(0);
+  const shown = signal(/** @type {Conversation[] | null} */ (null));
+  const fresh = signal(0);
+  const failure = signal(/** @type {unknown} */ (null));
+  /** @type {Filter} */
+  let filter = { number: "", tab: "open", label: "" };
+  /** @type {string | null} */
+  let cursor = null;
+  /** The last conversation that pages have reached; null where they reached the end. @type {Conversation | null} */
+  let floor = null;
+  let since = 0;
+  let newest = "";
+  /** @type {Set<(one: Conversation) => void>} */
+  const arrivals = new Set();
+  let scrolled = false;
+  let held = 0;
+  let top = "";
+  let running = new AbortController();
+  let loading = false;
+  onDispose(() => running.abort());
+  onDispose(() => clearTimeout(held));
+
+  const path = () => `v1/${filter.number}/conversations`;
+  const query = () => {
+    const { assigned_to: who, ...rest } = tabs[filter.tab] ?? tabs.open;
+    return { ...rest, assigned_to: who === "me" ? me.peek().id : who, label_id: filter.label, limit: pageSize };
+  };
+
+  /** @param {Conversation} one */
+  function fits(one) {
+    const wanted = tabs[filter.tab] ?? tabs.open;
+    if (wanted.status && one.status !== wanted.status) return false;
+    if (wanted.assigned_to === "me" && one.assignee?.id !== me.peek().id) return false;
+    if (wanted.assigned_to === "none" && one.assignee) return false;
+    // One that is being read stays among the unread until another is opened.
+    if (wanted.unread && one.unread_count === 0 && one.id !== current()) return false;
+    return !filter.label || one.labels.some((/** @type {any} */ each) => each.id === filter.label);
+  }
+
+  function arrange() {
+    if (shown.peek() === null) return;
+    const rows = [...known.values()].filter((one) => fits(one) && (!floor || byNewest(one, floor) <= 0)).sort(byNewest);
+    if (!scrolled && !held) {
+      top = rows[0]?.last_message_at ?? "";
+      shown.set(rows);
+      fresh.set(0);
+      return;
+    }
+    const now = new Map(rows.map((one) => [one.id, one]));
+    const kept = (shown.peek() ?? []).flatMap((one) => now.get(one.id) ?? []);
+    const above = rows.filter((one) => (one.last_message_at ?? "") > top);
+    kept.forEach((one) => now.delete(one.id));
+    above.forEach((one) => now.delete(one.id));
+    shown.set([...kept, ...now.values()]);
+    fresh.set(scrolled ? above.length : 0);
+  }
+
+  /** @param {Conversation[]} rows */
+  function merge(...rows) {
+    for (const one of rows) {
+      const before = known.get(one.id);
+      const isInbound = one.last_message?.direction === "inbound" && one.unread_count > (before?.unread_count ?? 0);
+      if (since && isInbound && one.last_message_at > newest) arrivals.forEach((fn) => fn(one));
+      newest = one.last_message_at > newest ? one.last_message_at : newest;
+      known.set(one.id, one);
+      since = Math.max(since, Date.parse(one.updated_at));
+    }
+    changes.update((n) => n + 1);
+    arrange();
+  }
+
+  /** load reads the list from its beginning, as far as it reached. */
+  async function load() {
+    running.abort();
+    const { signal } = (running = new AbortController());
+    const wanted = Math.min(shown.peek()?.length ?? 0, 2 * pageSize);
+    try {
+      const rows = [];
+      /** @type {string | null} */
+      let next = null;
+      do {
+        /** @type {{ rows: any[], cursor: string | null }} */
+        const got = await page(path(), { signal, query: { ...query(), cursor: next } });
+        rows.push(...got.rows);
+        next = got.cursor;
+      } while (next && rows.length < wanted);
+
+      const open = known.get(current());
+      known.clear();
+      if (open) known.set(open.id, open);
+      if (shown.peek() === null) shown.set([]);
+      [cursor, floor] = [next, next ? rows[rows.length - 1] : null];
+      failure.set(null);
+      merge(...rows);
+    } catch (error) {
+      if (!signal.aborted) failure.set(error);
+    }
+  }
+
+  async function more() {
+    if (!cursor || loading) return;
+    loading = true;
+    const { signal } = running;
+    try {
+      const got = await page(path(), { signal, query: { ...query(), cursor } });
+      [cursor, floor] = [got.cursor, got.cursor ? got.rows[got.rows.length - 1] : null];
+      merge(...got.rows);
+    } catch {
+      // The connection bar tells; scrolling asks again.
+    } finally {
+      loading = false;
+    }
+  }
+
+  /** @param {string} id */
+  async function read(id) {
+    if (!filter.number) return null;
+    try {
+      const one = await get(`${path()}/${id}`);
+      merge(one);
+      return one;
+    } catch (error) {
+      const { status } = /** @type {any} */ (error);
+      if (status === 404 && known.delete(id)) merge();
+      throw error;
+    }
+  }
+
+  async function catchUp() {
+    const query = { updated_since: new Date((since || Date.now()) - overlap).toISOString(), limit: 100 };
+    /** @type {string | null} */
+    let next = null;
+    do {
+      /** @type {{ rows: any[], cursor: string | null }} */
+      const got = await page(path(), { query: { ...query, cursor: next } });
+      merge(...got.rows);
+      next = got.cursor;
+    } while (next);
+  }
+
+  /** @type {Set<string>} */
+  const hinted = new Set();
+  let timer = 0;
+  onDispose(() => clearTimeout(timer));
+  onDispose(onChanged(["conversation"], ({ kind, ids }) => {
+    if (kind === "*") return void load();
+    if (ids.length === 0) hinted.add("");
+    ids.forEach((id) => hinted.add(id));
+    timer ||= setTimeout(() => {
+      timer = 0;
+      const all = [...hinted];
+      hinted.clear();
+      const one = (/** @type {string} */ id) => read(id).catch(() => {});
+      if (all.length > 5 || all.includes("")) catchUp().catch(() => {});
+      else all.forEach(one);
+    }, pause);
+  }));
+
+  return {
+    shown,
+    fresh,
+    failure,
+    load,
+    more,
+    read,
+    merge,
+    /** get is a conversation as it is known here. @param {string} id */
+    get(id) {
+      changes();
+      return known.get(id);
+    },
+    /** narrow shows other ones. @param {Filter} next */
+    narrow(next) {
+      if (next.number !== filter.number) {
+        known.clear();
+        since = 0;
+      }
+      filter = next;
+      scrolled = false;
+      shown.set(null);
+      failure.set(null);
+      if (next.number) load();
+    },
+    /** arrange puts it in order, unless it is scrolled. */
+    arrange,
+    /** hold keeps the order for a moment. */
+    hold() {
+      clearTimeout(held);
+      held = setTimeout(() => {
+        held = 0;
+        arrange();
+      }, aim);
+    },
+    /** @param {boolean} now */
+    setScrolled(now) {
+      if (now === scrolled) return;
+      scrolled = now;
+      if (!now) arrange();
+    },
+    /** onArrival calls fn with a conversation in which somebody just wrote. @param {(one: Conversation) => void} fn */
+    onArrival(fn) {
+      arrivals.add(fn);
+      return () => void arrivals.delete(fn);
+    },
+  };
+}
+
+/** nameOf is what a person is called: by name, else by number. @param {any} contact */
+export const nameOf = (contact) => contact?.name || contact?.phone_number || contact?.username || contact?.bsuid || contact?.id || "";
+
+/**
+ * recipient addresses the person of a conversation: by number, else by the id that a
+ * message of it carries.
+ * @param {Conversation} conversation
+ * @param {any} [message]
+ */
+export const recipient = ({ contact }, message) => (contact.phone_number ? { to: contact.phone_number } : { recipient: message?.bsuid });

@@ -1,0 +1,230 @@
+/** The right pane: whose conversation it is, its labels, and who the person is. */
+import { computed, effect, el, list, signal, when } from "../../dom.js";
+import { get, page, patch, post, remove } from "../../api.js";
+import { date, sizeOf } from "../../format.js";
+import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
+import { form } from "../../parts/form.js";
+import { toast, toastError } from "../../parts/notices.js";
+import { resource } from "../../parts/states.js";
+import { link } from "../../router.js";
+import { isAdmin, me, root } from "../../session.js";
+import { summary } from "./content.js";
+import { nameOf } from "./conversations.js";
+
+const text = {
+  details: "Details",
+  close: "Close details",
+  assignee: "Assignee",
+  nobody: "Nobody",
+  assignToMe: "Assign to me",
+  labels: "Labels",
+  addLabel: "Add label",
+  noLabels: "No labels yet.",
+  makeLabel: "Make one",
+  remove: (/** @type {string} */ name) => "Remove label " + name,
+  contact: "Contact",
+  fields: { name: "Name", email: "Email", username: "Username" },
+  phone: "Phone",
+  id: "contact id",
+  since: "Since",
+  marketing: "Marketing",
+  out: "opted out",
+  in: "opted in",
+  unknown: "not asked",
+  save: "Save",
+  saved: "Saved",
+  files: "Shared files",
+  noFiles: "None yet.",
+  broadcasts: "Earlier broadcasts",
+  open: "Open contact",
+  trace: "Trace of the last message",
+  status: { open: "open", resolved: "resolved", pending: "pending" },
+};
+/** @type {Record<string, "good" | "quiet" | "warn">} */
+const moods = { open: "good", resolved: "quiet", pending: "warn" };
+
+/** @param {any} at */
+export function details(at) {
+  const { conversation, number, id } = at;
+  const contact = resource((signal) => get(`v1/${number}/contacts/${conversation().contact.id}`, { signal }), ["contact"]);
+  const path = `v1/${number}/conversations/${id}`;
+  return el("aside.details", { "aria-label": text.details },
+    button(text.close,
+      { icon: "close", look: "bare", iconOnly: true, class: "button bare round close-details", run: () => at.details.set(false) },
+    ),
+    el("div.person", null,
+      () => face(nameOf(conversation()?.contact)),
+      el("p.person-name", { dir: "auto" }, () => nameOf(conversation()?.contact)),
+      el("p.person-state", null,
+        () => conversation() && chip(text.status[/** @type {"open"} */ (conversation().status)], moods[conversation().status]),
+        at.status(),
+      )),
+    assignee(at),
+    labelPart(at, path),
+    el("section", null, el("h3", null, text.contact), () => contact.data() && contactPart(contact, number, at.merge, path)),
+    filesPart(at),
+    el("p.detail-links", null,
+      el("a", { href: () => link("contacts/" + conversation()?.contact.id) }, text.open),
+      () => isAdmin && conversation()?.last_message && el("a", { href: link("trace/" + conversation().last_message.id) }, text.trace)));
+}
+
+/** @param {any} at */
+function assignee({ conversation, people, change }) {
+  const assigned = () => conversation()?.assignee?.id ?? "";
+  const options = computed(() => {
+    const all = (people.data() ?? []).filter((/** @type {any} */ one) => one.status !== "disabled" || one.id === assigned());
+    return all.some((/** @type {any} */ one) => one.id === assigned()) || !assigned() ? all : [...all, conversation().assignee];
+  });
+  /** @type {HTMLSelectElement} */
+  const select = el("select",
+    {
+      id: "assignee",
+      "aria-label": text.assignee,
+      onchange: (/** @type {any} */ event) => change({ assigned_to: event.target.value || null }),
+    },
+  );
+  effect(() => {
+    select.replaceChildren(
+      el("option", { value: "" }, text.nobody),
+      ...options().map((/** @type {any} */ one) => el("option", { value: one.id }, one.name ?? one.email)),
+    );
+    select.value = assigned();
+  });
+  return el("section", null, el("h3", null, text.assignee), select,
+    when(() => assigned() !== me().id,
+      () => button(text.assignToMe, { look: "bare", icon: "person", run: () => change({ assigned_to: me().id }) }),
+    ));
+}
+
+/** @param {any} at @param {string} path */
+function labelPart({ conversation, labels, merge }, path) {
+  const choosing = signal(false);
+  const attached = () => conversation()?.labels ?? [];
+  const has = (/** @type {string} */ id) => attached().some((/** @type {any} */ one) => one.id === id);
+  const toggle = async (/** @type {string} */ id, /** @type {boolean} */ on) => {
+    try {
+      await (on ? post(path + "/labels", { label_id: id }) : remove(`${path}/labels/${id}`));
+      merge(await get(path));
+    } catch (error) {
+      toastError(error);
+    }
+  };
+  return el("section", null, el("h3", null, text.labels),
+    el("div.label-chips", null,
+      list(attached, (one) => one.id, (one) => el("span.label-chip", null, () => dot(one().color), el(
+        "span",
+        { dir: "auto" },
+        () => one().name,
+      ),
+        button(text.remove(one().name), { icon: "close", look: "bare", iconOnly: true, run: () => toggle(one().id, false) }))),
+      button(text.addLabel,
+        {
+          icon: "plus",
+          id: "add-label",
+          "aria-expanded": () => choosing(),
+          "aria-controls": "label-choice",
+          run: () => choosing.update((on) => !on),
+        },
+      )),
+    () => choosing() && el("fieldset.label-choice", {
+      id: "label-choice",
+      "aria-label": text.labels,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && choosing.set(false),
+    },
+      list(() => labels.data() ?? [], (one) => one.id, (one) => el("label", null,
+        el("input",
+          {
+            type: "checkbox",
+            checked: () => has(one().id),
+            onchange: (/** @type {any} */ event) => toggle(one().id, event.target.checked),
+          },
+        ),
+        () => dot(one().color), el("span", { dir: "auto" }, () => one().name))),
+      () => (labels.data() ?? []).length === 0 && el("p.none", null,
+        text.noLabels,
+        " ",
+        isAdmin && el("a", { href: link("settings/labels") }, text.makeLabel),
+      )));
+}
+
+/**
+ * @param {import("../../parts/states.js").Resource<any>} contact
+ * @param {string} number
+ * @param {(fresh: any) => void} merge
+ * @param {string} conversation
+ */
+function contactPart(contact, number, merge, conversation) {
+  const one = contact.data();
+  const line = (/** @type {string} */ name, /** @type {any} */ value) => value && el(
+    "div",
+    null,
+    el("dt", null, name),
+    el("dd", { dir: "auto" }, value),
+  );
+  const metadata = Object.entries(one.metadata ?? {}).slice(0, 20);
+  return [
+    el("dl.facts", null,
+      line(text.phone, one.phone_number),
+      line(text.fields.username, one.username),
+      line(text.since, date(one.created_at)),
+      line(text.marketing, one.marketing_opted_out ? text.out : one.opted_in ? text.in : text.unknown),
+      metadata.map(([name, value]) => line(name, typeof value === "string" ? value : JSON.stringify(value)))),
+    form({
+      fields: [
+        { name: "name", label: text.fields.name, value: one.name ?? "", props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
+        {
+          name: "email",
+          label: text.fields.email,
+          value: one.email ?? "",
+          type: "email",
+          props: { maxlength: 255, autocomplete: "off" },
+        },
+      ],
+      submit: text.save,
+      send: ({ name, email }) => patch(`v1/${number}/contacts/${one.id}`, { name: name.trim() || null, email: email.trim() }),
+      done: async (saved) => {
+        contact.set(saved);
+        toast(text.saved);
+        merge(await get(conversation));
+      },
+    }),
+    copyable(one.id, { name: text.id }),
+  ];
+}
+
+/** filesPart lists the newest files, and the broadcasts that this person got. @param {any} at */
+function filesPart({ id, number, conversation }) {
+  const read = async (/** @type {string} */ type, /** @type {AbortSignal} */ signal, limit = 6) =>
+    (await page(`v1/${number}/messages`, { signal, query: { conversation_id: id, type, limit } })).rows;
+  const files = resource(async (signal) => {
+    const found = await Promise.all(["image", "video", "document"].map((type) => read(type, signal)));
+    return found.flat().filter((m) => m.media?.url).sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 9);
+  });
+  const newest = computed(() => {
+    const { id: last, type } = conversation()?.last_message ?? {};
+    return ["image", "video", "document"].includes(type) ? last : "";
+  });
+  effect(() => {
+    if (newest()) files.reload();
+  });
+  const broadcasts = resource(async (signal) => (await read("template", signal, 50)).filter((m) => m.source === "broadcast").slice(0, 5));
+  const hosted = (/** @type {any} */ m) => new URL("../media/" + new URL(m.media.url).pathname.split("/media/")[1], root).href;
+  return [
+    el("section", null, el("h3", null, text.files),
+      () => (files.data()?.length === 0 ? el("p.none", null, text.noFiles) : null),
+      el("ul.shared", null, list(() => files.data() ?? [], (m) => m.id, (m) => {
+        const { type, media } = m();
+        const name = media.filename ?? summary(m());
+        return el("li", null, el("a", { href: hosted(m()), target: "_blank", rel: "noopener noreferrer", title: name },
+          type === "image" ? el("img", { src: hosted(m()), alt: name, loading: "lazy" }) : [
+            icon("templates"),
+            el("span", { dir: "auto" }, name),
+            el("small", null, sizeOf(media.size ?? 0)),
+          ]));
+      }))),
+    () => (broadcasts.data()?.length ?? 0) > 0 && el("section", null, el("h3", null, text.broadcasts),
+      el("ul.earlier", null,
+        (broadcasts.data() ?? []).map((m) => el("li", null, el("span", { dir: "auto" }, m.template?.name), date(m.created_at))),
+      )),
+  ];
+}

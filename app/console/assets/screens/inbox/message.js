@@ -1,0 +1,260 @@
+/** One message of a thread: its bubble, its state, what can be done with it. */
+import { el, when } from "../../dom.js";
+import { remove } from "../../api.js";
+import { clockOf, stamp } from "../../format.js";
+import { button, icon } from "../../parts/basics.js";
+import { menu } from "../../parts/menu.js";
+import { toastError } from "../../parts/notices.js";
+import { link } from "../../router.js";
+import { isAdmin } from "../../session.js";
+import { content, summary } from "./content.js";
+import { discard, send } from "./outbox.js";
+
+const text = {
+  reply: "Reply",
+  react: "React",
+  more: "More",
+  trace: "Trace",
+  copy: "Copy text",
+  cancel: "Cancel sending",
+  again: "Send again",
+  drop: "Remove",
+  edited: "Edited",
+  deleted: "Deleted by the sender",
+  you: "You",
+  api: "API",
+  app: "Phone app",
+  broadcast: "Broadcast",
+  notSent: "Not sent: ",
+  unread: "Unread messages",
+  quoted: "Message that this answers",
+  missing: "An earlier message",
+  reactedBy: (/** @type {string} */ emoji, /** @type {string} */ who) => `${who} reacted ${emoji}`,
+};
+
+/** Failures in words, by their code. @type {Record<string, string>} */
+const reasons = {
+  outside_24h_window: "more than 24 hours have passed since this person wrote. Send a template instead",
+  marketing_opted_out: "this person does not want marketing messages",
+  marketing_blocked_by_user: "this person has blocked marketing messages",
+  recipient_unavailable: "this number cannot be reached on the network",
+  unsupported_message_type: "this person’s app cannot show this kind of message",
+  account_restricted: "the provider has restricted your number",
+  account_locked: "the provider has locked your number",
+  consent_required: "this person has not agreed to get messages",
+  customer_suspended: "the customer of this number is suspended",
+  permission_revoked: "the permission to send from this number was taken back",
+  auth_expired: "the access to the provider has expired. An admin has to connect the number again",
+  app_rate_limited: "too many messages at once. Try again in a while",
+  account_rate_limited: "too many messages from this number for the moment",
+  template_not_found: "the template does not exist in this language",
+  template_paused: "the provider has paused this template",
+  template_policy_violation: "the template breaks a rule of the provider",
+  media_upload_failed: "the file could not be handed to the provider",
+  media_download_failed: "the file could not be fetched",
+  undeliverable: "it could not be delivered",
+  policy_violation: "it breaks a rule of the provider",
+  subscription_inactive: "your subscription is not active",
+  message_cancelled: "it was cancelled",
+};
+const pairLimit = 131056;
+
+/** @param {any} error */
+function reason({ code, message, provider_code: number }) {
+  if (number === pairLimit) return "too many messages to this person for the moment";
+  return reasons[code] ?? message.replace(/\.$/, "");
+}
+
+const ticks = {
+  queued: "clock",
+  pending: "clock",
+  scheduled: "clock",
+  sent: "check",
+  delivered: "checks",
+  read: "checks",
+  failed: "warning",
+};
+
+/**
+ * stateOf is the state of an outbound message, in the word that people see.
+ * @param {any} m
+ */
+export const stateOf = (m) => (m.status === "pending" ? "queued" : m.status === "queued" && m.scheduled_at ? "scheduled" : m.status);
+
+/**
+ * tick shows how far a message came, and says it to those who cannot see it.
+ * @param {any} m
+ */
+export function tick(m) {
+  const state = stateOf(m);
+  return el("span.tick." + state, { title: state },
+    icon(ticks[/** @type {"sent"} */ (state)] ?? "clock"),
+    el("span.unseen", null, state),
+  );
+}
+
+/**
+ * @typedef {object} Context
+ * @property {string} number
+ * @property {() => string} name of the person
+ * @property {(id: string | null) => string} personName of the team
+ * @property {(id: string) => any} byProviderID
+ * @property {(id: string) => void} goTo
+ * @property {() => Map<string, Map<string, any>>} reactions
+ * @property {(m: any) => void} reply
+ * @property {(m: any, opener: HTMLElement) => void} react
+ * @property {() => string} hit the id of a message that was searched for
+ * @property {(m: any) => void} changed
+ */
+
+/**
+ * @typedef {{ m: any, entry?: import("./outbox.js").Entry, day: string, isUnread: boolean, follows: boolean }} Row
+ */
+
+/**
+ * article shows a message, with the day and the line of the unread before it.
+ * @param {() => Row} row
+ * @param {Context} at
+ */
+export function article(row, at) {
+  const m = () => row().m;
+  const { id, direction } = m();
+  return el("div.turn", null,
+    () => row().day && el("p.day", null, el("span", null, row().day)),
+    () => row().isUnread && el("p.unread-line", null, el("span", null, text.unread)),
+    el("article", {
+      id,
+      tabindex: "-1",
+      class: () => [
+        "message",
+        direction,
+        m().type,
+        m().status === "failed" && "failed",
+        row().follows && "follows",
+        m().is_revoked && "revoked",
+      ].filter(Boolean).join(" "),
+      "aria-current": () => (at.hit() === id ? "true" : null),
+    },
+      el("div.bubble", null,
+        () => quote(m(), at),
+        () => content(m()),
+        () => foot(m(), at),
+        () => m().error && m().status === "failed" && failure(row(), at),
+        () => chips(m(), at)),
+      tools(row, at)));
+}
+
+/** @param {any} m @param {Context} at */
+function foot(m, at) {
+  return el("p.foot", null,
+    author(m, at),
+    m.is_revoked && el("span", null, text.deleted),
+    m.edited_at && el("span", null, text.edited),
+    stamp(m.scheduled_at && m.status === "queued" ? m.scheduled_at : m.created_at, clockOf),
+    m.direction === "outbound" && tick(m));
+}
+
+/** author is who of the team wrote it, or what. @param {any} m @param {Context} at */
+function author(m, at) {
+  if (m.direction !== "outbound") return null;
+  const name = m.sent_by ? at.personName(m.sent_by) : text[/** @type {"api"} */ (m.source)];
+  return name && el("span.author", { dir: "auto" }, name);
+}
+
+/** @param {any} m @param {Context} at */
+function quote(m, at) {
+  const target = m.context?.message_id ?? m.context?.id;
+  if (!target || typeof target !== "string") return null;
+  const found = at.byProviderID(target);
+  const who = !found ? "" : found.direction === "inbound" ? at.name() : at.personName(found.sent_by) || text.you;
+  return el("button.quote", { type: "button", title: text.quoted, onclick: () => at.goTo(target), dir: "auto" },
+    who && el("b", null, who), el("span", null, found ? summary(found) : text.missing));
+}
+
+/** @param {Row} row @param {Context} at */
+function failure({ m, entry }, at) {
+  const number = m.error.provider_code ?? m.error.code;
+  const again = () => {
+    if (entry) discard(entry);
+    const { messaging_product: _, ...body } = entry?.body ?? {
+      ...recipient(m),
+      type: m.type,
+      [m.type]: m[m.type],
+      ...(m.context?.message_id && { context: m.context }),
+    };
+    send(at.number, m.conversation_id, body);
+  };
+  return el("p.failure", null, icon("warning"), el("span", null,
+    text.notSent + reason(m.error) + " (" + number + "). ",
+    m.error.code !== "message_cancelled" && el("button.textual", { type: "button", onclick: again }, text.again),
+    entry && [" ", el("button.textual", { type: "button", onclick: () => discard(entry) }, text.drop)]));
+}
+
+/** recipient addresses the person of a message. @param {any} m */
+const recipient = (m) => (m.to ? { to: m.to } : { recipient: m.bsuid });
+
+/** @param {any} m @param {Context} at */
+function chips(m, at) {
+  const sides = at.reactions().get(m.message_id);
+  const all = [...(sides ?? [])].filter(([, one]) => one.emoji);
+  const who = (
+    /** @type {string} */ side,
+    /** @type {any} */ one,
+  ) => (side === "inbound" ? at.name() : one.m?.sent_by ? at.personName(one.m.sent_by) : text.you);
+  return all.length > 0 && el("p.reactions", null, all.map(([side, one]) => {
+    const said = text.reactedBy(one.emoji, who(side, one));
+    return el("span", { title: said, role: "img", "aria-label": said }, one.emoji);
+  }));
+}
+
+/** tools is what can be done with a message. @param {() => Row} row @param {Context} at */
+function tools(row, at) {
+  const m = () => row().m;
+  const isSent = () => m().message_id && !m().is_revoked;
+  /** @type {HTMLButtonElement} */
+  const react = button(text.react, { icon: "smile", look: "bare", iconOnly: true, run: () => at.react(m(), react) });
+  return el("div.tools", null,
+    when(isSent, () => [button(text.reply, { icon: "reply", look: "bare", iconOnly: true, run: () => at.reply(m()) }), react]),
+    when(() => !row().entry, () => moreButton(m, at)));
+}
+
+/** @param {() => any} m @param {Context} at */
+function moreButton(m, at) {
+  const opener = button(text.more, { icon: "dots", look: "bare", iconOnly: true });
+  menu(opener, text.more, () => [
+    ...(isAdmin ? [{ name: text.trace, icon: "log", href: link("trace/" + m().id) }] : []),
+    { name: text.copy, icon: "copy", run: () => void navigator.clipboard?.writeText(summary(m())) },
+    ...(m().direction === "outbound" && m().status === "queued" ? [{
+      name: text.cancel,
+      icon: "close",
+      run: () => cancel(m(), at),
+    }] : []),
+  ]);
+  return opener;
+}
+
+/** @param {any} m @param {Context} at */
+async function cancel(m, at) {
+  try {
+    at.changed(await remove(`v1/${at.number}/messages/${m.id}`));
+  } catch (error) {
+    toastError(error);
+  }
+}
+
+/**
+ * waiting is an entry of the outbox as a message.
+ * @param {import("./outbox.js").Entry} entry
+ * @param {string} sender
+ */
+export const waiting = (entry, sender) => ({
+  id: "outbox-" + entry.key,
+  direction: "outbound",
+  status: entry.error ? "failed" : "queued",
+  created_at: new Date(entry.at).toISOString(),
+  conversation_id: entry.conversation,
+  sent_by: sender,
+  source: "console",
+  ...entry.body,
+  error: entry.error,
+});

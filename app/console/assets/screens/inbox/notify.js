@@ -1,0 +1,78 @@
+/**
+ * A sound and a notification for new messages that concern the person: of conversations
+ * that are theirs or nobody's, while the tab is not in front. Both are off until somebody
+ * switches them on.
+ */
+import { button } from "../../parts/basics.js";
+import { menu } from "../../parts/menu.js";
+import { toast } from "../../parts/notices.js";
+import { navigate } from "../../router.js";
+import { me, preference } from "../../session.js";
+import { summary } from "./content.js";
+import { nameOf } from "./conversations.js";
+
+const text = {
+  open: "Notifications",
+  sound: "Sound for new messages",
+  notify: "Browser notifications",
+  denied: "This browser does not allow notifications from here.",
+};
+const sound = preference("sound", "off");
+const notifications = preference("notifications", "off");
+
+/** beep plays two short tones. */
+function beep() {
+  const context = new AudioContext();
+  [660, 880].forEach((frequency, i) => {
+    const [tone, volume] = [context.createOscillator(), context.createGain()];
+    tone.frequency.value = frequency;
+    volume.gain.setValueAtTime(0.08, context.currentTime + i * 0.12);
+    volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + i * 0.12 + 0.2);
+    tone.connect(volume).connect(context.destination);
+    tone.start(context.currentTime + i * 0.12);
+    tone.stop(context.currentTime + i * 0.12 + 0.2);
+  });
+  setTimeout(() => context.close(), 1000);
+}
+
+/** @param {any} one */
+function tell(one) {
+  if (sound.peek() === "on") beep();
+  if (notifications.peek() !== "on" || globalThis.Notification?.permission !== "granted") return;
+  const shown = new Notification(nameOf(one.contact), { body: summary(one.last_message), tag: one.id });
+  shown.onclick = () => {
+    focus();
+    navigate("inbox/" + one.id);
+    shown.close();
+  };
+}
+
+async function toggleNotifications() {
+  if (notifications.peek() === "on") return notifications.set("off");
+  const answer = await globalThis.Notification?.requestPermission();
+  if (answer === "granted") notifications.set("on");
+  else toast(text.denied);
+}
+
+/** notifyButton opens the menu of both. */
+export function notifyButton() {
+  const opener = button(text.open, { icon: "bell", look: "bare", iconOnly: true });
+  menu(opener, text.open, () => [
+    {
+      name: text.sound,
+      checked: sound() === "on",
+      run: () => (sound.set(sound.peek() === "on" ? "off" : "on"), sound.peek() === "on" && beep()),
+    },
+    { name: text.notify, checked: notifications() === "on", run: () => void toggleNotifications() },
+  ]);
+  return opener;
+}
+
+/**
+ * startNotifying looks at conversations as they change.
+ * @param {{ onArrival: (fn: (one: any) => void) => () => void }} store
+ */
+export const startNotifying = (store) => store.onArrival((one) => {
+  const concerns = !one.assignee || one.assignee.id === me.peek().id;
+  if (document.hidden && concerns) tell(one);
+});

@@ -1,0 +1,82 @@
+/** Quick replies: answers that are given often, one keystroke away. */
+import { computed, effect, el, list, signal } from "../../dom.js";
+import { page } from "../../api.js";
+import { link } from "../../router.js";
+
+const text = { list: "Quick replies", none: "No quick reply fits.", empty: "There are no quick replies yet.", make: "Make one" };
+
+/** @type {any[] | null} */
+let known = null;
+
+async function readAll() {
+  const rows = [];
+  /** @type {string | null} */
+  let cursor = null;
+  do {
+    /** @type {{ rows: any[], cursor: string | null }} */
+    const got = await page("v1/quick_replies", { query: { limit: 100, cursor } });
+    rows.push(...got.rows);
+    cursor = got.cursor;
+  } while (cursor && rows.length < 1000);
+  return rows;
+}
+
+/**
+ * openQuickReplies shows the list above the text; what is typed after the / narrows it.
+ * @param {object} at
+ * @param {import("../../dom.js").Signal<any>} at.picker what is open above the text
+ * @param {HTMLTextAreaElement} at.box
+ * @param {() => string} at.name of the person
+ * @param {(text: string) => void} at.insert
+ * @param {(text: string) => void} at.setText
+ * @param {() => string} at.value
+ */
+export function openQuickReplies({ picker, box, name, insert, setText, value }) {
+  box.focus();
+  if (picker()) return;
+  const all = signal(known);
+  const at = signal(0);
+  const typed = () => value().match(/^\/(\S*)$/)?.[1]?.toLowerCase() ?? "";
+  const fits = (/** @type {any} */ one) => `${one.shortcut} ${one.text}`.toLowerCase().includes(typed());
+  const fitting = computed(() => (all() ?? []).filter(fits).slice(0, 50));
+  const close = () => picker.set(null);
+  const choose = (/** @type {any} */ one) => {
+    const filled = one.text.replaceAll("{{name}}", name());
+    close();
+    if (value().startsWith("/")) setText("");
+    insert(filled);
+  };
+
+  effect(() => {
+    typed();
+    at.set(0);
+  });
+  readAll().then((rows) => all.set((known = rows)), () => all.set(known ?? []));
+  const view = el("ul.quick", { role: "listbox", id: "quick-replies", "aria-label": text.list },
+    list(fitting, (one) => one.id, (one) => el("li", {
+      role: "option",
+      id: "quick-" + one().id,
+      "aria-selected": () => fitting()[at()]?.id === one().id,
+      onclick: () => choose(one()),
+    },
+      el("b", null, "/" + one().shortcut), el("span", { dir: "auto" }, () => one().text))),
+    () => all() && fitting().length === 0 && el("li.none", { role: "presentation" },
+      all()?.length ? text.none : [text.empty, " ", el("a", { href: link("settings/quick-replies") }, text.make)],
+    ));
+
+  picker.set({
+    view,
+    active: () => fitting()[at()] && "quick-" + fitting()[at()].id,
+    filter: () => !value().startsWith("/") && value() !== "" && close(),
+    /** @param {KeyboardEvent} event */
+    press(event) {
+      const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      const total = fitting().length;
+      if (by && total) at.set((at() + by + total) % total);
+      else if ((event.key === "Enter" || event.key === "Tab") && fitting()[at()]) choose(fitting()[at()]);
+      else if (event.key === "Escape") close();
+      else return false;
+      return true;
+    },
+  });
+}

@@ -1,0 +1,70 @@
+/** Sending later: at a time that somebody chooses. */
+import { el, signal } from "../../dom.js";
+import { button } from "../../parts/basics.js";
+import { dialog } from "../../parts/dialog.js";
+
+const text = {
+  title: "Send later",
+  at: "When",
+  send: "Schedule",
+  hint: "In your time zone, up to 90 days ahead.",
+  wrong: "Choose a time from now to 90 days ahead.",
+  hour: "In an hour",
+  tomorrow: "Tomorrow at 9",
+  monday: "Monday at 9",
+};
+const longest = 90 * 86_400_000;
+
+/** @param {Date} at as a field of a form takes it */
+const local = (at) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+/** @param {number} days */
+function morning(days) {
+  const at = new Date();
+  at.setDate(at.getDate() + days);
+  at.setHours(9, 0, 0, 0);
+  return at;
+}
+
+/**
+ * openSendLater asks when.
+ * @param {HTMLElement} _opener
+ * @param {(when: string) => void} submit
+ */
+export function openSendLater(_opener, submit) {
+  const inAnHour = new Date(Date.now() + 3_600_000);
+  const choices = /** @type {[string, Date][]} */ ([
+    [text.hour, inAnHour],
+    [text.tomorrow, morning(1)],
+    [text.monday, morning(((8 - new Date().getDay()) % 7) || 7)],
+  ]);
+  dialog(text.title, (close) => {
+    const wrong = signal("");
+    /** @type {HTMLInputElement} */
+    const input = el("input",
+      {
+        type: "datetime-local",
+        id: "send-at",
+        value: local(inAnHour),
+        min: local(new Date()),
+        "aria-describedby": "send-at-hint",
+        autofocus: true,
+      },
+    );
+    const finish = (/** @type {Date} */ at) => {
+      const wait = at.getTime() - Date.now();
+      if (!(wait > 0 && wait < longest)) return wrong.set(text.wrong);
+      close();
+      submit(at.toISOString());
+    };
+    return el("form.form", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); finish(new Date(input.value)); } },
+      el("div.actions", null, choices.map(([name, at]) => button(name, { run: () => finish(at) }))),
+      el("div.field", null,
+        el("label.label", { for: "send-at" }, text.at),
+        input,
+        el("p.hint", { id: "send-at-hint" }, text.hint),
+        () => wrong() && el("p.wrong", { role: "alert" }, wrong()),
+      ),
+      el("div.form-end", null, el("button.button.primary", null, text.send)));
+  });
+}

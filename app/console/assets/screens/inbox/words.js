@@ -1,0 +1,112 @@
+/**
+ * What people write, with links, bold, italic, strike and code as the network has them:
+ * as elements, never as markup.
+ *
+ * *bold*, _italic_ and ~strike~ stand around words, not around spaces, and may hold each
+ * other; `code` and ```code``` hold only text. Each mark is looked at once or twice, so
+ * that a long text of nothing but marks takes no longer than another.
+ */
+import { el } from "../../dom.js";
+
+/** @typedef {import("../../dom.js").Child} Child */
+
+const tags = { "*": "b", _: "i", "~": "s" };
+/** Texts that are longer are shown as they are. */
+const longest = 8192;
+const link = /https?:\/\/[^\s<>"]+|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{2,63}){1,5}/g;
+const tail = /[.,;:!?'*_~)\]}]+$/;
+const inWord = /[\p{L}\p{N}]/u;
+
+/**
+ * words shows a text.
+ * @param {string} text
+ * @returns {Child}
+ */
+export function words(text) {
+  return text.length > longest ? text : format(text, "");
+}
+
+/**
+ * @param {string} text
+ * @param {string} inside the marks that stand around it
+ * @returns {Child[]}
+ */
+function format(text, inside) {
+  /** @type {Child[]} */
+  const parts = [];
+  /** Marks that have no end from here on. */
+  const open = new Set();
+  let plain = 0;
+  for (let at = 0; at < text.length; at++) {
+    const mark = text[at];
+    const width = mark === "`" && text.startsWith("```", at) ? 3 : 1;
+    if (!"*_~`".includes(mark) || open.has(mark + width) || inside.includes(mark)) continue;
+    const end = closing(text, at, mark, width);
+    if (end < 0) {
+      if (end === -2) open.add(mark + width);
+      continue;
+    }
+    const inner = text.slice(at + width, end);
+    parts.push(links(text.slice(plain, at)));
+    parts.push(mark === "`" ? el(width === 3 ? "code.block" : "code", null, inner) : el(
+      tags[/** @type {"*"} */ (mark)],
+      null,
+      format(inner, inside + mark),
+    ));
+    at = end + width - 1;
+    plain = at + 1;
+  }
+  parts.push(links(text.slice(plain)));
+  return parts;
+}
+
+/**
+ * closing finds where a mark ends: -1 if it is none here, -2 if there is none of its kind.
+ * @param {string} text
+ * @param {number} at
+ * @param {string} mark
+ * @param {number} width
+ */
+function closing(text, at, mark, width) {
+  const code = mark === "`";
+  const from = at + width;
+  if (!code && (inWord.test(text[at - 1] ?? "") || !/\S/.test(text[from] ?? ""))) return -1;
+  if (!code && inURL(text, at)) return -1;
+
+  const token = mark.repeat(width);
+  const line = width === 3 ? -1 : text.indexOf("\n", from);
+  let tries = 0;
+  for (let end = text.indexOf(token, from); end >= 0 && (line < 0 || end < line); end = text.indexOf(token, end + 1)) {
+    if (++tries > 50) return -1;
+    if (end === from) continue;
+    if (code || (/\S/.test(text[end - 1]) && !inWord.test(text[end + 1] ?? ""))) return end;
+  }
+  return text.indexOf(token, from) < 0 ? -2 : -1;
+}
+
+/** inURL tells whether a place lies within a link. @param {string} text @param {number} at */
+function inURL(text, at) {
+  const word = text.slice(Math.max(0, at - 2000), at).match(/\S*$/)?.[0] ?? "";
+  return /https?:\/\/\S/.test(word);
+}
+
+/** @param {string} text @returns {Child} */
+function links(text) {
+  /** @type {Child[]} */
+  const parts = [];
+  let from = 0;
+  for (const found of text.matchAll(link)) {
+    const target = found[0].replace(tail, "");
+    parts.push(text.slice(from, found.index), outside(target.includes("://") ? target : "mailto:" + target, target));
+    from = found.index + target.length;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+/**
+ * outside is a link that leads away, and says where.
+ * @param {string} href
+ * @param {Child} shown
+ */
+export const outside = (href, shown) => el("a", { href, title: href, target: "_blank", rel: "noopener noreferrer" }, shown);
