@@ -94,8 +94,8 @@ func newAssetBuilder(trees ...fs.FS) *assetBuilder {
 // and one of the style sheets.
 func (b *assetBuilder) bundle(entry, screen string) {
 	modules := newBundler(b.sources, b.all.name, screen, entry) // the entry comes last: it begins
-	later := b.add(laterBundle, modules.later())
-	b.add(firstBundle, modules.first(later.served))
+	later := b.add(laterBundle, shorten(modules.later()))
+	b.add(firstBundle, shorten(modules.first(later.served)))
 
 	var styles []byte
 	for _, name := range frameStyles {

@@ -7,6 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/js"
 )
 
 // The modules of the console go to browsers in two files: one with all that the inbox
@@ -17,6 +20,8 @@ import (
 // exports. So its names stay its own:
 //
 //	const m3=(()=>{ … return{el,signal}})();
+//
+// What is sent is this with shorter local names and without what only people need.
 //
 // The second bundle is a function of the modules of the first. So the first may carry the
 // hash of the second in its name, and not the other way round.
@@ -160,6 +165,15 @@ func (b *bundler) writeModule(text *bytes.Buffer, module string) {
 	}
 	source = strings.TrimSpace(emptyLines.ReplaceAllString(source, "\n"))
 	fmt.Fprintf(text, "const %s=(()=>{\n%s\nreturn{%s}})();\n", b.variable(module), source, strings.Join(exports, ","))
+}
+
+// shorten leaves out of a script what only people need, and gives local names one letter.
+func shorten(script []byte) []byte {
+	var b bytes.Buffer
+	if err := (&js.Minifier{Version: 2022}).Minify(minify.New(), &b, bytes.NewReader(script), nil); err != nil {
+		panic("console: a bundle cannot be read: " + err.Error())
+	}
+	return b.Bytes()
 }
 
 // importedNames takes names from a module: { a, b as c }, * as all, or what is its default.

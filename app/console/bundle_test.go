@@ -1,12 +1,14 @@
 package console
 
 import (
-	"regexp"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/matryer/is"
+
+	"confab/app/theme"
 )
 
 func TestModulesAreBundled(t *testing.T) {
@@ -23,8 +25,9 @@ func TestModulesAreBundled(t *testing.T) {
 		"inbox.css": {}, "phone.css": {}, "workshop.css": {},
 	})
 	b.bundle("app.js", "screens/home.js")
+	modules := newBundler(b.sources, b.all.name, "screens/home.js", "app.js")
 
-	is.Equal(string(b.all.byName[firstBundle].content), strings.Join([]string{
+	is.Equal(string(modules.first(b.all.name(laterBundle))), strings.Join([]string{
 		`let rest;const later=()=>rest??=import("./` + b.all.name(laterBundle) + `").then(b=>b.default([m0,m1,m2,m3])).catch(e=>{rest=undefined;throw e});`,
 		`const m0=(()=>{`, `const b = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `const { c, d } = b;`, `return{b,c,d}})();`,
 		`const m1=(()=>{`, `function home() {}`, `return{default:home}})();`,
@@ -32,13 +35,15 @@ func TestModulesAreBundled(t *testing.T) {
 		`const m3=(()=>{`, `const{ a:one }=m2;`, `const b=m0;`, `const open = () => later().then(m=>m.m4);`, `const again = () => Promise.resolve(m1);`, `return{}})();`,
 		``,
 	}, "\n"))
-	is.Equal(string(b.all.byName[laterBundle].content), strings.Join([]string{
+	is.Equal(string(modules.later()), strings.Join([]string{
 		`export default([m0,m1,m2,m3])=>{`,
 		`const m4=(()=>{`, `const{ a, E, }=m2;`, `const{default:home}=m1;`, `async function late() {`, `return Promise.resolve(m5);`, `}`, `return{default:late}})();`,
 		`const m5=(()=>{`, ``, `return{default:m1.default}})();`,
 		`return{m4,m5}}`,
 		``,
 	}, "\n"))
+	is.Equal(string(b.all.byName[laterBundle].content), string(shorten(modules.later())))
+	is.Equal(string(shorten([]byte("const f = (word) => {\n  return word + \"  \";\n};\n"))), `const f=e=>e+"  "`)
 	is.Equal(string(b.all.byName[styleBundle].content), "a { b: c }\nd { e: f }\n")
 }
 
@@ -57,13 +62,12 @@ func TestABundleRefusesWhatItDoesNotKnow(t *testing.T) {
 
 // Every module that a page can need is in a bundle, and in one only.
 func TestEveryModuleIsBundledOnce(t *testing.T) {
-	all := readAssets()
-	text := string(all.byName[firstBundle].content) + string(all.byName[laterBundle].content)
-	bundled := len(regexp.MustCompile(`(?m)^const m\d+=`).FindAllString(text, -1))
+	b := newAssetBuilder(theme.Files, os.DirFS("assets"))
+	bundled := len(newBundler(b.sources, b.all.name, screenModule("inbox"), "app.js").order)
 
 	modules := 0
-	for name := range all.byName {
-		if strings.HasSuffix(name, ".js") && name != firstBundle && name != laterBundle && name != "theme.js" {
+	for name := range b.sources {
+		if strings.HasSuffix(name, ".js") && name != "theme.js" {
 			modules++
 		}
 	}
