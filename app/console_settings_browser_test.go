@@ -94,13 +94,24 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	c.Click("link", "Tomas Berg")
 	c.heading("Tomas Berg")
 	c.row("Unknown browser", "127.0.0.1")
+	c.Gone("combobox", "Team") // there is one only
 	c.shoot("person")
+
+	second := s.browser()
+	c.is.Equal(second.signIn("tomas@example.com", goodPassword).status, 303)
+	c.WaitFor(`document.querySelectorAll("main table tbody tr").length === 2`) // by itself
+	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("main table button")].find(b => b.textContent === "End").click()`)
+	c.toast("Session ended")
+	c.WaitFor(`document.querySelectorAll("main table tbody tr").length === 1`)
+	status, _ := tomas.me()
+	c.is.Equal(status, 401) // the older one
+	tomas = second
 	c.Click("radio", "Admin Everything, with people, keys, webhooks and logs")
 	c.Click("button", "Save")
 	c.toast("Saved")
 	c.Click("button", "Sign out everywhere")
 	c.toast("Signed out everywhere")
-	status, _ := tomas.me()
+	status, _ = tomas.me()
 	c.is.Equal(status, 401)
 	c.Find("StaticText", "None at the moment.")
 
@@ -123,7 +134,40 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 	c.heading("Mira Kovač")
 	c.Gone("button", "Disable") // nobody disables itself
 	c.open("settings/people/01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "There is no such person")
-	c.calm("status of 400")
+	c.calm("status of 400", "status of 404")
+}
+
+func TestPeopleBelongToTeams(t *testing.T) {
+	s := newStage(t)
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+		return tx.InsertTeam(&storage.Team{OrganizationID: s.tenant.Organization.ID, Name: "Night shift"})
+	})
+	team := func(email string) string {
+		return storagetest.Select[string](t, s.app.Config.DataDir, `SELECT t.name FROM users u JOIN teams t ON t.id = u.team_id WHERE u.email = ?`, email)[0]
+	}
+	choose := func(c *colleague, name string) {
+		c.Find("combobox", "Team")
+		pagestest.Eval[any](c.Browser, `void (e => { e.value = [...e.options].find(o => o.text === "`+name+`").value; e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[name=team_id]"))`)
+	}
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/people", "People")
+	c.Click("button", "Invite")
+	c.Fill("textbox", "Name", "Tomas")
+	c.Fill("textbox", "Email", "tomas@example.com")
+	choose(c, "Night shift")
+	c.shoot("invite-team")
+	c.Click("button", "Create invitation")
+	c.Click("button", "Done")
+	c.is.Equal(team("tomas@example.com"), "Night shift")
+	c.Click("link", "Tomas")
+	c.heading("Tomas")
+	c.is.Equal(c.Find("combobox", "Team").Value, "Night shift")
+	choose(c, "Default")
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.is.Equal(team("tomas@example.com"), "Default")
+	c.shoot("person-team")
+	c.calm()
 }
 
 func TestANewAdminGetsAKeyThatWorks(t *testing.T) {

@@ -152,7 +152,7 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 		}
 	}
 
-	return len(all), nil
+	return len(all), tx.hintSubscription(nil, subscription)
 }
 
 // removeJob takes a delivery's job off the queue, if it is still there. A worker

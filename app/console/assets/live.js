@@ -27,6 +27,7 @@ import { me, root, signInAgain } from "./session.js";
 const firstWait = 1000;
 const longestWait = 15_000;
 const silence = 40_000; // the server says something every 15 s
+const noAnswer = 10_000;
 const checkEvery = 2000;
 const lookEvery = 4000;
 
@@ -49,6 +50,7 @@ let leaving = false;
 let position = "";
 let heard = Date.now();
 let wait = firstWait;
+let isAnswered = false;
 /** Ends the present connection. @type {AbortController | null} */
 let opened = null;
 /** Ends the wait for the lock. */
@@ -173,6 +175,7 @@ async function lead() {
 async function read() {
   opened = new AbortController();
   let wasUp = false;
+  isAnswered = false;
   share({ event: "" });
   try {
     const response = await fetch(new URL("api/stream", root), {
@@ -182,6 +185,7 @@ async function read() {
     });
     if (response.status === 401) share({ event: "ended", data: { reason: "signed_out" } });
     if (!response.ok || !response.body) return false;
+    isAnswered = true;
 
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let rest = ""; ;) {
@@ -292,7 +296,7 @@ function reopen() {
 function check() {
   const silent = Date.now() - heard;
   if (leads) {
-    if (silent > silence && opened) reopen();
+    if (opened && silent > (isAnswered ? silence : noAnswer)) reopen();
   } else if (silent > 1.5 * silence && !document.hidden && channel) {
     heard = Date.now();
     waiting.abort();
@@ -323,6 +327,7 @@ export function retry() {
 function meet({ conversation_id, people }) {
   const others = people.filter((one) => one.id !== me.peek().id);
   const now = { conversation_id, people: others };
+  if (!others.length && !present.has(conversation_id)) return;
   if (others.length) present.set(conversation_id, now);
   else present.delete(conversation_id);
   for (const listener of [...presenceListeners]) listener(now);
