@@ -7,18 +7,6 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/:phone_number_id/conversations/:id/read", s.readConversation, agents, s.findConversation},
 		{"POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, agents, s.findConversation},
 
-		{"POST", "/numbers", s.connectNumber, creates, nil},
-		{"GET", "/:phone_number_id/quality", s.getNumberQuality, agents, nil},
-		{"POST", "/:phone_number_id/check", s.checkNumber, 0, nil},
-		{"POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil},
-
-		{"GET", "/event_types", s.listEventTypes, 0, nil},
-		{"GET", "/event_sample", s.getEventSample, 0, nil},
-		{"GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, s.findSubscription},
-		{"POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, s.findSubscription},
-		{"GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil},
-		{"GET", "/health", s.getOrganizationHealth, 0, nil},
-
 		{"GET", "/profile", s.getProfile, agents, nil},
 		{"PATCH", "/profile", s.updateProfile, agents, nil},
 		{"GET", "/sessions", s.listSessions, agents, nil},
@@ -32,6 +20,18 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/people/:id/reset", s.resetPerson, 0, s.findPerson},
 		{"POST", "/people/:id/signout", s.signOutPerson, 0, s.findPerson},
 		{"GET", "/people/:id/sessions", s.listPersonSessions, 0, s.findPerson},
+
+		{"POST", "/numbers", s.connectNumber, creates, nil},
+		{"GET", "/:phone_number_id/quality", s.getNumberQuality, agents, nil},
+		{"POST", "/:phone_number_id/check", s.checkNumber, 0, nil},
+		{"POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil},
+
+		{"GET", "/event_types", s.listEventTypes, 0, nil},
+		{"GET", "/event_sample", s.getEventSample, 0, nil},
+		{"GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, s.findSubscription},
+		{"POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, s.findSubscription},
+		{"GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil},
+		{"GET", "/health", s.getOrganizationHealth, 0, nil},
 
 		{"GET", "/keys", s.listKeys, 0, nil},
 		{"POST", "/keys", s.createKey, creates, nil},
