@@ -348,3 +348,38 @@ func (s *stage) phoneOf(number string) string {
 	s.t.Fatalf("there is no number %s", number)
 	return ""
 }
+
+// What people and endpoints write is text on every screen.
+func TestWhatStrangersWriteAboutWebhooksIsText(t *testing.T) {
+	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures = nil, 1000 })
+	var said atomic.Value
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(500)
+		fmt.Fprint(w, said.Load())
+	})
+	c := s.console(t, storage.RoleAdmin)
+	for i, text := range hostileTexts {
+		said.Store(text)
+		body, err := json.Marshal(map[string]any{"url": fmt.Sprint(r.URL, "/", i), "events": []string{"*"}, "description": text, "custom_headers": map[string]string{"X-Text": "<b>&\"'"}})
+		c.is.NoErr(err)
+		id := s.call("POST", s.app.URL()+"/v1/webhook_subscriptions", string(body))["id"].(string)
+		d := s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)["id"].(string)
+		r.next()
+		c.is.True(until(func() bool { return s.call("GET", s.app.URL()+"/v1/webhook_deliveries/"+d, "")["status"] == "dead" }))
+		c.open("webhooks/"+id, fmt.Sprint(r.URL, "/", i))
+		c.text(text)
+		c.open("deliveries/"+d, "message.received")
+		c.text(text)
+		c.text(`<b>&"'`)
+	}
+	c.open("settings/health", "Health")
+	c.text(hostileTexts[0])
+	c.fits()
+	c.open("webhooks", "Webhooks")
+	for _, text := range hostileTexts {
+		c.row(text)
+	}
+	c.fits()
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("main img, main script, main b.evil").length`), 0.0)
+	c.calm()
+}

@@ -50,18 +50,19 @@ type DB struct {
 	turnTime  time.Duration
 	countStep stepSize
 	counts    *statsCounts[DeliveryStats]
-	// These take turns with counts.
-	hourCounts    *statsCounts[[]DeliveryStats]
-	messageCounts *statsCounts[[]MessageCounts]
-	pastDays      pastDays
-	events        *EventSignal
-	hints         *Hints
-	close         func() error // disconnect, but only once
+	events    *EventSignal
+	hints     *Hints
+	close     func() error // disconnect, but only once
 
 	mu         sync.RWMutex // guards dispatcher
 	dispatcher Dispatcher
 
 	closed closedLanes
+
+	// These take turns with counts.
+	hourCounts    *statsCounts[[]DeliveryStats]
+	messageCounts *statsCounts[[]MessageCounts]
+	pastDays      pastDays
 
 	deletions atomic.Int64 // see Deletions
 }

@@ -9,17 +9,6 @@ func (s *Server) consoleRoutes() []route {
 
 		{"GET", "/stream", s.streamConsole, agents, nil},
 		{"POST", "/presence", s.setPresence, agents | quiet, nil},
-		{"POST", "/numbers", s.connectNumber, creates, nil},
-		{"GET", "/:phone_number_id/quality", s.getNumberQuality, agents, nil},
-		{"POST", "/:phone_number_id/check", s.checkNumber, 0, nil},
-		{"POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil},
-
-		{"GET", "/event_types", s.listEventTypes, 0, nil},
-		{"GET", "/event_sample", s.getEventSample, 0, nil},
-		{"GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, s.findSubscription},
-		{"POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, s.findSubscription},
-		{"GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil},
-		{"GET", "/health", s.getOrganizationHealth, 0, nil},
 
 		{"GET", "/profile", s.getProfile, agents, nil},
 		{"PATCH", "/profile", s.updateProfile, agents, nil},
@@ -36,6 +25,18 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/people/:id/signout", s.signOutPerson, 0, s.findPerson},
 		{"GET", "/people/:id/sessions", s.listPersonSessions, 0, s.findPerson},
 		{"DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, s.findPerson},
+
+		{"POST", "/numbers", s.connectNumber, creates, nil},
+		{"GET", "/:phone_number_id/quality", s.getNumberQuality, agents, nil},
+		{"POST", "/:phone_number_id/check", s.checkNumber, 0, nil},
+		{"POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil},
+
+		{"GET", "/event_types", s.listEventTypes, 0, nil},
+		{"GET", "/event_sample", s.getEventSample, 0, nil},
+		{"GET", "/webhook_subscriptions/:id/day", s.getSubscriptionDay, 0, s.findSubscription},
+		{"POST", "/webhook_subscriptions/:id/test", s.testWithSample, 0, s.findSubscription},
+		{"GET", "/webhook_deliveries/:id/request", s.getDeliveryRequest, 0, nil},
+		{"GET", "/health", s.getOrganizationHealth, 0, nil},
 
 		{"GET", "/keys", s.listKeys, 0, nil},
 		{"POST", "/keys", s.createKey, creates, nil},

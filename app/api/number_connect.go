@@ -176,7 +176,12 @@ func connectError(err error) error {
 	case unavailable(e) || e.Class.Transient:
 		return errProviderUnavailable(err)
 	}
-	return &Error{Code: InvalidFieldValue, Param: "access_token", Message: "The provider refuses this token: " + providerReason(e), cause: err}
+	return &Error{
+		Code:    InvalidFieldValue,
+		Param:   "access_token",
+		Message: "The provider refuses this token: " + providerReason(e),
+		cause:   err,
+	}
 }
 
 // checkNumber handles POST /console/api/:phone_number_id/check: it asks the provider how

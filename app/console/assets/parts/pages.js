@@ -9,7 +9,7 @@ import { empty, loaded, resource } from "./states.js";
 /** How often a list that changes all the time is read again, in milliseconds. */
 export const pace = 1000;
 
-const text = { more: "Show more", all: "All" };
+const text = { more: "Show more", all: "All", looking: "Looking further back…" };
 
 /**
  * paged reads a list. What is hinted at or filtered anew is read again; rows that were
@@ -20,6 +20,7 @@ const text = { more: "Show more", all: "All" };
  */
 export function paged(path, filters, kinds) {
   const cursor = signal(/** @type {string | null} */ (null));
+  const isLooking = signal(false);
   const wanted = computed(() => JSON.stringify(filters()));
   let shown = "";
 
@@ -28,7 +29,11 @@ export function paged(path, filters, kinds) {
     const of = untracked(wanted);
     let next = await page(path, { signal, query: JSON.parse(of) });
     // A page without rows says that nothing was found so far, and goes on from there.
-    while (next.rows.length === 0 && next.cursor) next = await page(path, { signal, query: { ...JSON.parse(of), cursor: next.cursor } });
+    while (next.rows.length === 0 && next.cursor) {
+      isLooking.set(true);
+      next = await page(path, { signal, query: { ...JSON.parse(of), cursor: next.cursor } });
+    }
+    isLooking.set(false);
 
     const before = shown === of ? all.data() ?? [] : [];
     const ids = new Set(next.rows.map((one) => one.id));
@@ -52,7 +57,7 @@ export function paged(path, filters, kinds) {
       toastError(error);
     }
   };
-  return { ...all, cursor, more };
+  return { ...all, cursor, more, isLooking };
 }
 
 /**
@@ -63,6 +68,7 @@ export function paged(path, filters, kinds) {
  */
 export function pagedList(all, render, none) {
   return [
+    el("p.none", { role: "status" }, () => all.isLooking() && text.looking),
     loaded(all, (rows) => when(() => rows().length > 0, () => render(rows), () => empty(none()))),
     when(all.cursor, () => el("div.more", null, button(text.more, { run: all.more }))),
   ];

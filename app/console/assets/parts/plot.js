@@ -19,7 +19,7 @@ export function sparkline(values, mood = "good") {
 /**
  * columns draws values over days, with a table behind them.
  * @param {string} name
- * @param {{ at: Node | string, value: number }[]} rows
+ * @param {{ at: Node, value: number }[]} rows
  * @param {string} mood
  */
 export function columns(name, rows, mood) {
@@ -35,6 +35,7 @@ export function columns(name, rows, mood) {
   return el("figure.plot", null,
     el("figcaption", null, el("span", null, name), el("b.figure", null, count(total))),
     svg("svg.columns." + mood, { viewBox: `0 0 ${10 * rows.length} 60`, preserveAspectRatio: "none", "aria-hidden": "true" }, bars),
+    el("div.axis", { "aria-hidden": "true" }, rows[0]?.at.cloneNode(true), rows.at(-1)?.at.cloneNode(true)),
     el("details", null, el("summary", null, text.table, el("span.unseen", null, " " + name)),
       el("table.figures", { "aria-label": name },
         el("thead", null, el("tr", null, el("th", { scope: "col" }, text.day), el("th", { scope: "col" }, name))),

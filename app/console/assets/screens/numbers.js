@@ -161,7 +161,7 @@ function numberPage(one) {
     heading(() => nameOf(data()), {
       crumb: el("a", { href: link("numbers") }, text.title),
       beside: [() => stateChip(data()), copyable(id, { name: text.id })],
-      lead: () => [data().status_reason, data().status_reason && " ", stateOf(data())[2]],
+      lead: () => stateOf(data())[2],
       actions: isAdmin && [
         when(is("onboarding"), () => button(text.register, { look: "primary", run: ask(registerDialog) })),
         when(is("degraded", "disconnected"), () => button(text.again, { look: "primary", run: ask(connectDialog) })),
@@ -169,6 +169,7 @@ function numberPage(one) {
         when(is("connected", "degraded", "onboarding"), () => button(text.disconnect, { look: "harm", run: disconnect })),
       ],
     }),
+    () => data().status_reason && el("p.notice", { dir: "auto" }, data().status_reason),
     el("section.section.first", null, el("h2", null, text.quality), loaded(quality, (shown) => () => figures(shown().hours), 1)),
     () => quality.data()?.failures.length > 0 && section(text.failures, {}, failureTable(() => quality.data().failures)),
     isAdmin && section(text.webhook, { lead: text.webhookLead },

@@ -73,7 +73,7 @@ function content({ usage, plan, days, failures }) {
     section(text.volumes, { lead: text.volumesLead },
       el("div.plots", null, Object.entries(text.plots).map(([key, name]) => columns(
         name,
-        days.map((/** @type {any} */ one) => ({ at: date(one.from), value: one[key] })),
+        days.map((/** @type {any} */ one) => ({ at: date(one.from.replace("T00", "T12")), value: one[key] })), // the same day anywhere
         moods[/** @type {keyof typeof moods} */ (key)],
       )))),
     section(text.failures, {}, failures.length > 0 ? failureTable(() => failures) : el("p.none", null, text.noFailures)),
