@@ -16,7 +16,7 @@ import { failed, skeleton } from "./parts/states.js";
 /**
  * @typedef {{ title: string | (() => string), body: Node }} Screen
  * @typedef {(place: { params: Record<string, string> }) => Screen} Build
- * @typedef {{ pattern: string, load: () => Promise<{ default: Build }> }} Route
+ * @typedef {{ pattern: string, load: () => Promise<{ default: Build }>, screen?: string }} Route routes that share a screen are one
  */
 
 /** The address below /console/. */
@@ -104,7 +104,7 @@ export function start(find, outlet) {
     here.set(at);
 
     const { route, params } = found;
-    const id = route.pattern + JSON.stringify(params);
+    const id = route.screen ?? route.pattern + JSON.stringify(params);
     if (id === shown) return;
     const isFirst = shown === "";
     shown = id;

@@ -52,8 +52,9 @@ export function bubble(item, deeds) {
   const own = item().direction === "inbound";
   return el("article.bubble" + (own ? ".own" : ""), { "data-id": item().id },
     () => quote(item(), deeds),
-    () => (item().deleted ? el("p.quiet", null, text.deleted) : content(item(), deeds)),
+    () => (item().deleted ? el("p.quiet", null, text.deleted) : content(item())),
     () => foot(item()),
+    () => item().card && taps(item(), item().card, deeds),
     () => item().reactions.length > 0 && el("p.reactions", null, item().reactions.map((/** @type {any} */ one) =>
       el("span", { title: text.by[/** @type {keyof typeof text.by} */ (one.from)] }, one.emoji))),
     actions(item, own, deeds));
@@ -77,7 +78,7 @@ function foot(message) {
   const ticks = /** @type {keyof typeof text.ticks} */ (message.ticks);
   const at = el("time", { datetime: message.created_at, title: message.created_at }, clock.format(Date.parse(message.created_at)));
   return el("p.foot", null, message.edited && !message.deleted && text.edited + " ", at,
-    ticks && el("span.ticks." + ticks, null, icon("ticks"), el("span.unseen", null, " " + text.ticks[ticks])));
+    ticks && el("span.ticks." + ticks, null, icon("checks"), el("span.unseen", null, " " + text.ticks[ticks])));
 }
 
 /** @param {() => any} item @param {boolean} own @param {Deeds} deeds */
@@ -110,11 +111,11 @@ function chosen(message) {
   return of.text ?? of.button_reply?.title ?? of.list_reply?.title ?? of.nfm_reply?.body ?? null;
 }
 
-/** @param {any} message @param {Deeds} deeds @returns {import("../../dom.js").Child} */
-function content(message, deeds) {
+/** @param {any} message @returns {import("../../dom.js").Child} */
+function content(message) {
   const { type } = message;
   const of = message[type] ?? {};
-  if (message.card) return card(message, message.card, deeds);
+  if (message.card) return card(message.card);
   if (["image", "sticker", "video", "audio", "document"].includes(type)) return [file(type, of), of.caption && words(of.caption)];
   if (type === "location") {
     return [words(of.name || label(type)), el("p.quiet", null, of.address && of.address + " · ", `${of.latitude}, ${of.longitude}`)];
@@ -143,16 +144,21 @@ function file(type, of) {
   return el("a.file", { href: src, download: name }, icon("clip"), el("span", { dir: "auto" }, name));
 }
 
-/** @param {any} message @param {any} of @param {Deeds} deeds @returns {import("../../dom.js").Child} */
-function card(message, of, deeds) {
-  const { header } = of;
+/** card is what a card says. @param {any} of @returns {import("../../dom.js").Child} */
+function card({ header, ...of }) {
   return [
     header && (header.type === "text" ? el("p.card-head", { dir: "auto" }, header.text) : header.file && file(header.type, header.file)),
     of.body && words(of.body),
     of.footer && el("p.quiet", { dir: "auto" }, of.footer),
+  ];
+}
+
+/** taps is what can be tapped of it. @param {any} message @param {any} of @param {Deeds} deeds @returns {import("../../dom.js").Child} */
+function taps(message, of, deeds) {
+  return [
     (of.buttons ?? []).map((/** @type {any} */ one) => tap(message, one, deeds)),
     of.list && button(of.list.button, { look: "bare", run: () => choose(message, of.list, deeds) }),
-    (of.cards ?? []).map((/** @type {any} */ one) => el("div.card-page", null, card(message, one, deeds))),
+    (of.cards ?? []).map((/** @type {any} */ one) => el("div.card-page", null, card(one), taps(message, one, deeds))),
   ];
 }
 

@@ -22,13 +22,15 @@ const text = {
 /**
  * personPicker chooses whose phone is shown.
  * @param {import("./sim.js").Sim} state
+ * @param {import("../../dom.js").Child} more
  */
-export function personPicker({ people, person }) {
+export function personPicker({ people, person }, more) {
   const shown = () => (people().includes(person()) ? people() : [person(), ...people()]);
   const options = () => shown().map((one) => [keyOf(one), nameOf(one)]);
   return el("div.people", null,
     select(options, () => keyOf(person()), (key) => navigate("phone/" + key), text.person),
-    button(text.newPerson, { icon: "plus", run: () => editPerson(null) }));
+    button(text.newPerson, { icon: "plus", run: () => editPerson(null) }),
+    more);
 }
 
 /**

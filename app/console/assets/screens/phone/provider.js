@@ -135,7 +135,7 @@ function delays({ settings }) {
     onchange: (/** @type {any} */ { target }) => act("PATCH", "settings", { [key]: target.value === "" ? null : Number(target.value) }),
   }));
   const fields = [field(text.sent, "sent_ms"), field(text.delivered, "delivered_ms"), field(text.read, "read_ms")];
-  return group(text.delays, el("div.picks", null, fields));
+  return group(text.delays, el("div.picks.delays", null, fields));
 }
 
 /** @param {Sim} state */
