@@ -64,7 +64,7 @@ export function bubble(item, deeds) {
 export function summary(message) {
   const own = message[message.type] ?? {};
   if (message.deleted) return text.deleted;
-  return own.body ?? message.card?.body ?? own.caption ?? own.filename ?? chosen(message) ?? label(message.type);
+  return message.card?.body ?? own.body ?? own.caption ?? own.filename ?? chosen(message) ?? label(message.type);
 }
 
 /** @param {any} message @param {Deeds} deeds */

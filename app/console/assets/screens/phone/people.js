@@ -1,5 +1,5 @@
 /** The people of the sandbox: who is there, and a dialog to make and change them. */
-import { el } from "../../dom.js";
+import { el, when } from "../../dom.js";
 import { button } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
@@ -28,7 +28,7 @@ export function personPicker({ people, person }, more) {
   const shown = () => (people().includes(person()) ? people() : [person(), ...people()]);
   const options = () => shown().map((one) => [keyOf(one), nameOf(one)]);
   return el("div.people", null,
-    select(options, () => keyOf(person()), (key) => navigate("phone/" + key), text.person),
+    when(() => keyOf(person()), () => select(options, () => keyOf(person()), (key) => navigate("phone/" + key), text.person)),
     button(text.newPerson, { icon: "plus", run: () => editPerson(null) }),
     more);
 }

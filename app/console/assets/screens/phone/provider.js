@@ -159,7 +159,7 @@ function magicNumbers() {
   const code = signal("131026");
   return group(text.magic,
     el("p.quiet", null, text.magicLead),
-    choice(text.magic, codeOptions, code, code.set),
+    select(codeOptions, code, code.set, text.magic),
     () => {
       const chosen = codes().find((one) => String(one.code) === code());
       return chosen && el("p", null, copyable(chosen.phone_number, { name: text.magicNumber }), el("small", null, chosen.details));
