@@ -61,10 +61,10 @@ func (s *stage) phoneHolds(number string) (all []phoneBubble) {
 func (c *colleague) phoneShows() []phoneBubble {
 	c.t.Helper()
 	return pagestest.Eval[[]phoneBubble](c.Browser, `[...document.querySelectorAll("[role=log] article")].map((a) => {
-		const words = a.querySelector(":scope > p[dir]:not(.quote)")?.textContent ?? "", deleted = a.textContent.includes("This message was deleted");
+		const words = a.querySelector(":scope > p[dir]:not(.phone-quote)")?.textContent ?? "", deleted = a.textContent.includes("This message was deleted");
 		return { ID: a.dataset.id, Text: deleted ? "" : words, Own: a.classList.contains("own"), Deleted: deleted,
-			Edited: a.querySelector(".foot").textContent.startsWith("edited"), Ticks: a.querySelector(".ticks")?.textContent.trim() ?? "",
-			Reactions: [...a.querySelectorAll(".reactions span")].map((r) => r.textContent).join("") };
+			Edited: a.querySelector(".phone-foot").textContent.startsWith("edited"), Ticks: a.querySelector(".phone-ticks")?.textContent.trim() ?? "",
+			Reactions: [...a.querySelectorAll(".phone-reactions span")].map((r) => r.textContent).join("") };
 	})`)
 }
 
@@ -96,7 +96,7 @@ func TestAConversationWithOneself(t *testing.T) {
 	c.Click("button", "New person")
 	c.Fill("textbox", "Name", "Ana Ruiz")
 	c.Fill("textbox", "Number", "+15550001111")
-	c.Click("button", "Create")
+	c.Click("button", "Save")
 	c.Find("region", "Phone of Ana Ruiz")
 	c.is.Equal(c.at(), "phone/15550001111")
 
@@ -121,7 +121,7 @@ func TestAConversationWithOneself(t *testing.T) {
 		return s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+failed, "")["status"] == "failed"
 	}))
 	c.WaitFor(`!document.querySelector("[aria-describedby=about-error_code]").checked`) // used up
-	c.WaitFor(`[...document.querySelectorAll(".calls code")].some((one) => one.textContent.includes("/provider/webhook"))`)
+	c.WaitFor(`[...document.querySelectorAll(".provider-calls code")].some((one) => one.textContent.includes("/provider/webhook"))`)
 	s.send(number, "+15550001111", `"type":"text","text":{"body":"It is 20 €."}`)
 	c.last("It is 20 €.")
 
@@ -213,10 +213,10 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.Fill("textbox", "Write as Ana", "second")
 	c.Press("\r")
 	c.last("second")
-	c.WaitFor(`document.querySelectorAll("article .quote").length === 1`)
+	c.WaitFor(`document.querySelectorAll("article .phone-quote").length === 1`)
 	c.clickIn(1, "React")
 	c.Click("menuitem", "❤️")
-	c.WaitFor(`document.querySelector(".reactions")?.textContent === "❤️"`)
+	c.WaitFor(`document.querySelector(".phone-reactions")?.textContent === "❤️"`)
 	c.clickIn(1, "More")
 	c.Click("menuitem", "Edit")
 	c.Fill("textbox", "Write as Ana", "second, better")

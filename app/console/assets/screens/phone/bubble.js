@@ -50,12 +50,12 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-d
  */
 export function bubble(item, deeds) {
   const own = item().direction === "inbound";
-  return el("article.bubble" + (own ? ".own" : ""), { "data-id": item().id },
+  return el("article.phone-bubble" + (own ? ".own" : ""), { "data-id": item().id },
     () => quote(item(), deeds),
     () => (item().deleted ? el("p.quiet", null, text.deleted) : content(item())),
     () => foot(item()),
     () => item().card && taps(item(), item().card, deeds),
-    () => item().reactions.length > 0 && el("p.reactions", null, item().reactions.map((/** @type {any} */ one) =>
+    () => item().reactions.length > 0 && el("p.phone-reactions", null, item().reactions.map((/** @type {any} */ one) =>
       el("span", { title: text.by[/** @type {keyof typeof text.by} */ (one.from)] }, one.emoji))),
     actions(item, own, deeds));
 }
@@ -70,15 +70,15 @@ export function summary(message) {
 /** @param {any} message @param {Deeds} deeds */
 function quote(message, deeds) {
   const about = message.context && deeds.find(message.context.id);
-  return about && el("p.quote", { dir: "auto" }, summary(about));
+  return about && el("p.phone-quote", { dir: "auto" }, summary(about));
 }
 
 /** @param {any} message */
 function foot(message) {
   const ticks = /** @type {keyof typeof text.ticks} */ (message.ticks);
   const at = el("time", { datetime: message.created_at, title: message.created_at }, clock.format(Date.parse(message.created_at)));
-  return el("p.foot", null, message.edited && !message.deleted && text.edited + " ", at,
-    ticks && el("span.ticks." + ticks, null, icon("checks"), el("span.unseen", null, " " + text.ticks[ticks])));
+  return el("p.phone-foot", null, message.edited && !message.deleted && text.edited + " ", at,
+    ticks && el("span.phone-ticks." + ticks, null, icon("checks"), el("span.unseen", null, " " + text.ticks[ticks])));
 }
 
 /** @param {() => any} item @param {boolean} own @param {Deeds} deeds */
@@ -97,7 +97,7 @@ function actions(item, own, deeds) {
       { name: text.remove, danger: true, run: () => deeds.remove(item()) },
     ]);
   }
-  return () => !item().deleted && el("div.bubble-actions", null, small(text.reply, "reply", () => deeds.reply(item())), react, more);
+  return () => !item().deleted && el("div.phone-acts", null, small(text.reply, "reply", () => deeds.reply(item())), react, more);
 }
 
 /** label names a type. @param {string} type */
@@ -137,17 +137,17 @@ const words = (what) => el("p", { dir: "auto" }, what);
  */
 function file(type, of) {
   const name = of.filename || label(type);
-  if (!of.id) return of.link && el("a.file", { href: of.link, ...elsewhere }, icon("clip"), of.filename || of.link);
+  if (!of.id) return of.link && el("a.phone-file", { href: of.link, ...elsewhere }, icon("clip"), of.filename || of.link);
   const src = fileURL(of.id);
   if (type === "image" || type === "sticker") return el("img", { src, alt: of.caption || name, loading: "lazy" });
   if (type === "video" || type === "audio") return el(type, { src, controls: true, preload: "metadata", "aria-label": name });
-  return el("a.file", { href: src, download: name }, icon("clip"), el("span", { dir: "auto" }, name));
+  return el("a.phone-file", { href: src, download: name }, icon("clip"), el("span", { dir: "auto" }, name));
 }
 
 /** card is what a card says. @param {any} of @returns {import("../../dom.js").Child} */
 function card({ header, ...of }) {
   return [
-    header && (header.type === "text" ? el("p.card-head", { dir: "auto" }, header.text) : header.file && file(header.type, header.file)),
+    header && (header.type === "text" ? el("p.phone-card-head", { dir: "auto" }, header.text) : header.file && file(header.type, header.file)),
     of.body && words(of.body),
     of.footer && el("p.quiet", { dir: "auto" }, of.footer),
   ];
@@ -158,7 +158,7 @@ function taps(message, of, deeds) {
   return [
     (of.buttons ?? []).map((/** @type {any} */ one) => tap(message, one, deeds)),
     of.list && button(of.list.button, { look: "bare", run: () => choose(message, of.list, deeds) }),
-    (of.cards ?? []).map((/** @type {any} */ one) => el("div.card-page", null, card(one), taps(message, one, deeds))),
+    (of.cards ?? []).map((/** @type {any} */ one) => el("div.phone-card", null, card(one), taps(message, one, deeds))),
   ];
 }
 
@@ -179,7 +179,7 @@ function tap(message, one, deeds) {
 
 /** choose opens the rows of a list. @param {any} message @param {any} of @param {Deeds} deeds */
 function choose(message, of, deeds) {
-  dialog(of.button || text.choose, (close) => of.sections.map((/** @type {any} */ section) => el("div.rows", null,
+  dialog(of.button || text.choose, (close) => of.sections.map((/** @type {any} */ section) => el("div.phone-rows", null,
     section.title && el("h3", { dir: "auto" }, section.title),
     (section.rows ?? []).map((/** @type {any} */ row) => {
       const run = () => {
@@ -187,7 +187,7 @@ function choose(message, of, deeds) {
         deeds.answer(message, { type: "interactive", interactive: { type: "list_reply", list_reply: row } });
       };
       const id = row.description && "row-" + row.id;
-      return el("button.row", { type: "button", onclick: run, "aria-describedby": id }, row.title,
+      return el("button.phone-row", { type: "button", onclick: run, "aria-describedby": id }, row.title,
         id && el("small", { id, "aria-hidden": "true" }, row.description));
     }))));
 }

@@ -124,10 +124,10 @@ export function device(state) {
     if (event.key === "Escape") about.set(null);
   };
   const composer = el("form.phone-compose", { onsubmit: submit },
-    when(about, () => el("p.about", null,
+    when(about, () => el("p.phone-about", null,
       el("span", { dir: "auto" }, (about()?.edits ? text.editing : text.reply) + ": " + summary(about()?.message)),
       button(text.cancel, { icon: "close", look: "bare", iconOnly: true, run: () => about.set(null) }))),
-    when(() => person().blocked, () => el("p.about", null, text.blocked)),
+    when(() => person().blocked, () => el("p.phone-about", null, text.blocked)),
     attach, files,
     el("textarea", {
       ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node),

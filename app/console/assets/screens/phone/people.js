@@ -15,7 +15,6 @@ const text = {
   numberHint: "Made up when empty.",
   moveHint: "A new number brings a new user id, and your server is told of both.",
   username: "Username",
-  create: "Create",
   save: "Save",
 };
 
@@ -27,7 +26,7 @@ const text = {
 export function personPicker({ people, person }, more) {
   const shown = () => (people().includes(person()) ? people() : [person(), ...people()]);
   const options = () => shown().map((one) => [keyOf(one), nameOf(one)]);
-  return el("div.people", null,
+  return el("div.phone-people", null,
     when(() => keyOf(person()), () => select(options, () => keyOf(person()), (key) => navigate("phone/" + key), text.person)),
     button(text.newPerson, { icon: "plus", run: () => editPerson(null) }),
     more);
@@ -46,7 +45,7 @@ export function editPerson(person) {
         optional: !person, hint: person ? text.moveHint : text.numberHint },
       { name: "username", label: text.username, value: person?.username ?? "", optional: true, props },
     ],
-    submit: person ? text.save : text.create,
+    submit: text.save,
     send: (values) => save(person, values),
     done: (saved) => {
       close();
