@@ -12,12 +12,12 @@ export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint bench soak fuzz vuln outside check
+.PHONY: help run build test race lint picture bench soak fuzz vuln outside check
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ## Build and start the sandbox; it prints a first curl
+run: build ## Build and start the sandbox; it prints where the console is, and a first curl
 	@$(BIN) sandbox
 
 build: ## Build the static binary, bin/confab
@@ -37,6 +37,9 @@ lint: ## gofmt, vet, staticcheck, and the types of the console's modules
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	@if GOBIN=$(CURDIR)/bin/tools go install $(TSGO) 2>/dev/null; then bin/tools/tsgo -p app/console/tsconfig.json; \
 	else echo "the TypeScript compiler cannot be had here: the types of the console's modules are not checked"; fi
+
+picture: ## Take the README's picture, of inbox and phone side by side, from the real thing
+	go test -count=1 -run TestThePictureOfTheREADME ./app -picture $(CURDIR)/.github/inbox-and-phone.png
 
 bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
 	go run ./app/bench -confab $(BIN) $(BENCH)

@@ -26,7 +26,7 @@ var allowed = map[string][]string{
 	"app/bodies":           {},
 	"app/callback":         {"app/bodies", "jobs", "jobs/event", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/bench":            {"app/rig", "jobs/guard", "jobs/queue", "jobs/webhook", "storage"},
-	"app/cli":              {"app", "app/api", "app/backup", "app/config", "app/datadir", "app/doctor", "app/mcp", "app/simulator", "app/stream", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
+	"app/cli":              {"app", "app/api", "app/backup", "app/config", "app/console", "app/datadir", "app/doctor", "app/mcp", "app/simulator", "app/stream", "jobs", "jobs/event", "jobs/guard", "jobs/provider", "jobs/provisioning", "jobs/webhook", "storage"},
 	"app/config":           {},
 	"app/console":          {"app/api", "app/password", "app/theme", "storage"},
 	"app/password":         {},

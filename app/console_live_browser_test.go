@@ -26,14 +26,6 @@ func (s *stage) streams() string {
 	return found[1]
 }
 
-// label makes a label, as somebody else would.
-func (s *stage) label(name string) {
-	s.t.Helper()
-	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
-		return tx.InsertLabel(&storage.Label{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: name, Color: "blue"})
-	})
-}
-
 // live is an expression for the module live.js of the page, the one that the page itself has.
 const live = `import(performance.getEntriesByType("resource").map(e => e.name).find(n => /assets\/live[^/]*\.js$/.test(n)))`
 

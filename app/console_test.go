@@ -407,7 +407,9 @@ func TestWhatEndsSessionsHoldsAtTheNextRequest(t *testing.T) {
 // sandboxed is a stage whose console signs its visitors in.
 func sandboxed(t *testing.T, change ...func(*config.Config)) (*stage, *string) {
 	you := new(string)
-	s := startStage(t, func(o *app.Options, _ *simulator.Server) { o.SandboxUser = func() string { return *you } }, change...)
+	s := startStage(t, func(o *app.Options, sim *simulator.Server) {
+		o.SandboxUser, o.Simulator = func() string { return *you }, func() http.Handler { return sim.Control() }
+	}, change...)
 	u := storage.User{OrganizationID: s.tenant.Organization.ID, TeamID: s.tenant.Team.ID, Name: "You", Role: storage.RoleAdmin}
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.InsertUser(&u) })
 	*you = u.ID

@@ -17,6 +17,10 @@ var doors = []struct {
 	proofs []string // as hollow reads them
 }{
 	{"the signup form is a sandbox's only", []string{"onboard_live_test.go TestAServerThatIsNoSandboxMakesNoNumbersUp"}},
+	{"the phone and the provider behind it are a sandbox's only, for its admins", []string{
+		"console_phone_test.go TestAServerThatIsNoSandboxHasNoPhone", "console_phone_test.go TestTheConsoleOfASandboxReachesTheProviderAndNothingElse",
+		"console_phone_test.go TestTheTokenOfTheProviderIsAddedByTheServer", "console_phone_test.go TestTheStreamOfTheProviderPassesThroughAndEndsWithTheSession",
+	}},
 	{"sandbox and simulator listen on loopback, or warn and want a token", []string{
 		"simulator/control_test.go TestOtherListenAddressesNeedAToken", "cli/testdata/script/sandbox_open.txtar warning: the sandbox listens on", "cli/testdata/script/sandbox_open.txtar warning: the simulator listens on",
 	}},

@@ -22,7 +22,7 @@ const defaultSandboxDir = "./confab-sandbox"
 
 func (e *env) sandbox() *cobra.Command {
 	var (
-		fresh       bool
+		fresh, show bool
 		simulatorAt string
 		forwardTo   *url.URL
 	)
@@ -30,15 +30,16 @@ func (e *env) sandbox() *cobra.Command {
 		Use:   "sandbox",
 		Short: "Run a server and a simulated provider, ready to be tried out",
 		Long: "Run a server together with a simulated provider: with an organization, a key, a connected number, three\n" +
-			"approved templates and a person who has just written. It prints how to send the first message, and on a\n" +
-			"terminal then a line for each message and callback. Nothing leaves this machine.\n\n" +
+			"approved templates and a person who has just written. It prints where the console is, which has the phone of\n" +
+			"that person too, and how to send the first message, and on a terminal then a line for each message and\n" +
+			"callback. Nothing leaves this machine.\n\n" +
 			"Everything is kept in the data directory, also the key; what a client needs is in its " + datadir.SandboxFile + ".\n" +
 			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
 			"CONFAB_ variables. Where other machines can reach it, the simulator's control API (/_sim) demands a token,\n" +
 			"from $CONFAB_CONTROL_TOKEN or generated.\n\n" +
 			"With --forward-to a URL, also one on this machine, is subscribed to all events, also at later starts; its\n" +
 			"signing secret is printed.",
-		Example: "  confab sandbox\n" +
+		Example: "  confab sandbox --open\n" +
 			"  confab sandbox --forward-to http://localhost:3000/hooks\n" +
 			"  confab sandbox --fresh --listen 127.0.0.1:9000 --simulator-listen 127.0.0.1:0",
 		Args: arguments(),
@@ -64,6 +65,9 @@ func (e *env) sandbox() *cobra.Command {
 			feed := newTerminalFeed(b.simulator.Server, cmd.OutOrStdout())
 			err = b.serveWhile(cmd.Context(), func(ctx context.Context) error {
 				b.printInstructions(cmd.OutOrStdout())
+				if show {
+					openBrowser(cmd.ErrOrStderr(), b.state.ConsoleURL)
+				}
 				feed.start()
 				<-ctx.Done()
 				return nil
@@ -78,6 +82,7 @@ func (e *env) sandbox() *cobra.Command {
 	parsedFlagWithDefault(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	forwardFlag(cmd, &forwardTo)
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "remove what the sandbox holds and start over")
+	cmd.Flags().BoolVar(&show, "open", false, "open the console in the browser")
 
 	cmd.AddCommand(e.sandboxExec(), e.sandboxEnv())
 	return cmd

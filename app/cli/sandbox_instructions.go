@@ -15,12 +15,13 @@ import (
 // copied into a shell.
 func (b *sandbox) printInstructions(out io.Writer) {
 	s := b.state
-	fmt.Fprint(out, "The sandbox is ready.\n\n")
+	fmt.Fprintf(out, "The sandbox is ready: %s\n\n", s.ConsoleURL)
 	printColumns(out, append([][]string{
+		{"  console", s.ConsoleURL + " (signs you in by itself)"},
+		{"  phone", s.ConsoleURL + "phone (write as a customer)"},
 		{"  base URL", s.BaseURL},
 		{"  API key", s.APIKey},
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
-		{"  console", s.ConsoleURL + " (signs you in by itself)"},
 		{"  simulator", s.SimulatorURL + " (plays the provider)"},
 		{"  all of this", filepath.Join(b.dir, datadir.SandboxFile)},
 	}, append(tokenRow(b.token), secretRow(b.webhookSecret)...)...))

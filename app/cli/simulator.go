@@ -54,7 +54,8 @@ func (e *env) simulator() *cobra.Command {
 		Short: "Run the simulated provider alone, for apps that talk to it directly",
 		Long: "Run the simulated provider alone, for apps that talk to the provider's Cloud API directly: change the base\n" +
 			"URL, and any client of it works. On the first run it creates an app, a number and three approved templates,\n" +
-			"and prints them; later runs keep them. 'confab trigger' lets people write to the number.\n\n" +
+			"and prints them; later runs keep them. People write to the number on the phone that it shows at its own\n" +
+			"address, or by 'confab trigger'.\n\n" +
 			"The app's secret and verify token and the access token are generated unless they are given: by a flag, by - for\n" +
 			"a line of standard input, or by " + appSecretVariable + ", " + verifyTokenVariable + " and " + accessTokenVariable + ".",
 		Example: "  confab simulator\n  confab simulator --webhook-url http://127.0.0.1:3000/webhook --verify-token secret-word",
@@ -111,6 +112,7 @@ func (e *env) runSimulator(cmd *cobra.Command, f simulatorFlags) error {
 		return err
 	}
 
+	h.offerPhone(o.ControlToken == "")
 	if err := state.update(h, o); err != nil {
 		return errors.Join(err, h.close())
 	}
@@ -222,7 +224,7 @@ func (s *simulatorState) verifyWebhook(ctx context.Context, cmd *cobra.Command, 
 // printInstructions prints how to make the first calls.
 func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 	fmt.Fprintf(out, "The simulator plays the provider at %s\n\n", s.SimulatorURL)
-	printColumns(out, append([][]string{
+	printColumns(out, append(append(phoneRow(s.SimulatorURL, token), [][]string{
 		{"  number", fmt.Sprintf("%s (phone_number_id %s)", s.PhoneNumber, s.PhoneNumberID)},
 		{"  account", s.WABAID},
 		{"  app", s.AppID},
@@ -231,7 +233,7 @@ func (s *simulatorState) printInstructions(out io.Writer, dir, token string) {
 		{"  access token", s.AccessToken},
 		{"  webhook", cmp.Or(s.WebhookURL, "none: name your app's with --webhook-url")},
 		{"  all of this", filepath.Join(dir, datadir.SimulatorFile)},
-	}, tokenRow(token)...))
+	}...), tokenRow(token)...))
 	fmt.Fprintf(out, `
 Send a template:
 

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"confab/app/console"
 	"confab/app/simulator"
 	"confab/jobs/guard"
 )
@@ -72,6 +74,33 @@ func newSimulatorHost(l net.Listener, dir string, log *slog.Logger, o simulator.
 	}
 	h.http.RegisterOnShutdown(sim.StopStreams)
 	return h, nil
+}
+
+// offerPhone shows the phone to browsers, beside all that the provider answers. Where a
+// token is demanded it is not shown: no page could give it without knowing it.
+func (h *simulatorHost) offerPhone(open bool) {
+	if !open {
+		return
+	}
+	phone := console.NewPhone(h.Server)
+	h.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, console.PhonePath):
+			phone.ServeHTTP(w, r)
+		case r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
+			http.Redirect(w, r, console.PhonePath, http.StatusFound)
+		default:
+			h.Server.ServeHTTP(w, r)
+		}
+	})
+}
+
+// phoneRow shows where the phone is, where it is offered.
+func phoneRow(simulatorURL, token string) [][]string {
+	if token != "" {
+		return nil
+	}
+	return [][]string{{"  phone", simulatorURL + console.PhonePath + " (write as a customer)"}}
 }
 
 // guardedTransport makes an http.RoundTripper of a guard.Client.

@@ -21,15 +21,7 @@ const maxSimulatorBody = 24 << 20
 // path that could lead elsewhere is none: the API says that nothing is there.
 func (c *Console) simulatorPath(r *http.Request) (path string, ok bool) {
 	path, ok = strings.CutPrefix(r.URL.EscapedPath(), simulatorPrefix)
-	if c.Simulator == nil || !ok {
-		return "", false
-	}
-	for segment := range strings.SplitSeq(path, "/") {
-		if plain, err := url.PathUnescape(segment); err != nil || plain == "" || plain == "." || plain == ".." {
-			return "", false
-		}
-	}
-	return path, true
+	return path, ok && c.Simulator != nil && isPlainPath(path)
 }
 
 // checkSimulatorUser refuses who may not play the provider: all but the admins of the
@@ -57,13 +49,7 @@ func (c *Console) serveSimulator(w http.ResponseWriter, r *http.Request, who api
 	defer cancel()
 	go c.endWithSession(ctx, cancel, who)
 
-	inner := r.Clone(ctx)
-	inner.URL = &url.URL{Path: "/_sim/" + path, RawQuery: r.URL.RawQuery}
-	if plain, err := url.PathUnescape(path); err == nil {
-		inner.URL.Path, inner.URL.RawPath = "/_sim/"+plain, "/_sim/"+path
-	}
-	inner.RequestURI = inner.URL.RequestURI()
-
+	inner := withPath(ctx, r, "/_sim/", path)
 	for _, name := range []string{"Cookie", "Authorization", "Origin", "Referer", "Sec-Fetch-Site"} {
 		inner.Header.Del(name)
 	}
@@ -93,4 +79,15 @@ func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, wh
 			return
 		}
 	}
+}
+
+// withPath is a request for another path, which is given in its escaped form.
+func withPath(ctx context.Context, r *http.Request, base, escaped string) *http.Request {
+	inner := r.Clone(ctx)
+	inner.URL = &url.URL{Path: base + escaped, RawQuery: r.URL.RawQuery}
+	if plain, err := url.PathUnescape(escaped); err == nil {
+		inner.URL.Path, inner.URL.RawPath = base+plain, base+escaped
+	}
+	inner.RequestURI = inner.URL.RequestURI()
+	return inner
 }

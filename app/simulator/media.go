@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"encoding/hex"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -224,6 +225,9 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 		input: &input{params: object{"access_token": q.Get("access_token")}},
 	}
 
+	began := time.Now()
+	defer func() { s.recordCall(c, began, nil) }()
+
 	s.mu.Lock()
 	m, open := s.world.Media[q.Get("mid")], s.settings.OpenDownloads
 	s.mu.Unlock()
@@ -239,17 +243,20 @@ func (s *Server) serveDownload(w http.ResponseWriter, r *http.Request) {
 	case m == nil, m.Expires <= nowMS(),
 		m.sign(q.Get("ext")) != q.Get("hash"), expires <= time.Now().Unix(),
 		!open && !c.token.mayAccess(m.Account):
+		c.answerStatus = http.StatusNotFound
 		http.NotFound(w, r)
 		return
 	}
 
 	file, err := s.blobs.open(m.ID)
 	if err != nil {
+		c.answerStatus = http.StatusNotFound
 		http.NotFound(w, r)
 		return
 	}
 	defer file.Close()
 
+	c.answerStatus, c.answerBody = http.StatusOK, fmt.Appendf(nil, "(%d bytes of %s)", m.Size, m.Mime)
 	w.Header().Set("Content-Type", m.Mime)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, "", time.Time{}, file)

@@ -3,7 +3,7 @@ import { listen } from "./keys.js";
 import { connect } from "./live.js";
 import { connectionBar, toastRegion } from "./parts/notices.js";
 import { start } from "./router.js";
-import { applyTheme, isAdmin, screens } from "./session.js";
+import { applyTheme, isAdmin, phoneBeside, screens } from "./session.js";
 import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } from "./shell.js";
 
 /** @typedef {import("./router.js").Route} Route */
@@ -53,9 +53,22 @@ function find(path) {
   for (const route of routes) {
     const params = match(route.pattern, path);
     const away = (route.admin && !isAdmin) || (route.pattern.startsWith("phone") && !screens.includes("phone"));
-    if (params && !away) return { route, params: { ...params, path } };
+    if (params && !away) return { route: withPhone(route), params: { ...params, path } };
   }
   return { route: nothing, params: { path, nothing: "yes" } };
+}
+
+/** @type {Route["load"]} */
+const inboxAndPhone = () => import("./screens/phone/beside.js");
+
+/**
+ * withPhone shows the inbox of a sandbox with the phone beside it, where that was chosen and
+ * there is room.
+ * @param {Route} route
+ */
+function withPhone(route) {
+  const wanted = route.pattern.startsWith("inbox") && phoneBeside() === "on" && screens.includes("phone");
+  return wanted && matchMedia("(min-width: 1180px)").matches ? { ...route, load: inboxAndPhone, screen: "inbox and phone" } : route;
 }
 
 /**

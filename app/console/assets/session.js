@@ -40,6 +40,9 @@ export const singleKeys = preference("single_keys", "on");
 /** The business number that is looked at: its phone_number_id, or "" for the first. */
 export const chosenNumber = preference("number", "");
 
+/** "on" or "off": whether the inbox of a sandbox has the phone beside it. */
+export const phoneBeside = preference("phone_beside", "off");
+
 /** applyTheme keeps the page in the chosen theme; theme.js does it before the first paint. */
 export function applyTheme() {
   effect(() => {

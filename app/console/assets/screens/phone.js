@@ -1,8 +1,9 @@
 /** The phone: the other side of a conversation in a sandbox, and the provider in between. */
 import { effect, el, when } from "../dom.js";
-import { heading } from "../parts/basics.js";
+import { button, heading } from "../parts/basics.js";
 import { empty } from "../parts/states.js";
 import { navigate } from "../router.js";
+import { phoneBeside } from "../session.js";
 import { device } from "./phone/device.js";
 import { personPicker } from "./phone/people.js";
 import { provider } from "./phone/provider.js";
@@ -13,7 +14,22 @@ const text = {
   lead: "Be your own customer: what you write here reaches your server as from a real phone.",
   noneTitle: "Nobody has a phone yet",
   none: "Make a person, and write as they would.",
+  beside: "Beside the inbox",
 };
+
+/**
+ * besideInbox leads to the conversation, with the phone beside it.
+ * @param {import("./phone/sim.js").Sim} state
+ */
+const besideInbox = (state) => when(state.conversation, () => button(text.beside, {
+  icon: "panel",
+  look: "bare",
+  iconOnly: true,
+  run: () => {
+    phoneBeside.set("on");
+    navigate("inbox/" + state.conversation());
+  },
+}));
 
 /** @type {import("../router.js").Build} */
 export default function phone({ params }) {
@@ -26,7 +42,7 @@ export default function phone({ params }) {
   const body = el("div.phone-screen", null,
     el("div.phone-side", null,
       heading(text.title, { lead: text.lead }),
-      personPicker(state),
+      personPicker(state, besideInbox(state)),
       params.id ? device(state) : when(() => state.ready() && state.people().length === 0,
         () => empty({ icon: "phone", title: text.noneTitle, body: el("p", null, text.none) }))),
     provider(state));

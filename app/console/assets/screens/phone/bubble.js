@@ -50,11 +50,12 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-d
  */
 export function bubble(item, deeds) {
   const own = item().direction === "inbound";
-  return el("article.bubble" + (own ? ".own" : ""), { "data-id": item().id },
+  return el("article.phone-bubble" + (own ? ".own" : ""), { "data-id": item().id },
     () => quote(item(), deeds),
-    () => (item().deleted ? el("p.quiet", null, text.deleted) : content(item(), deeds)),
+    () => (item().deleted ? el("p.quiet", null, text.deleted) : content(item())),
     () => foot(item()),
-    () => item().reactions.length > 0 && el("p.reactions", null, item().reactions.map((/** @type {any} */ one) =>
+    () => item().card && taps(item(), item().card, deeds),
+    () => item().reactions.length > 0 && el("p.phone-reactions", null, item().reactions.map((/** @type {any} */ one) =>
       el("span", { title: text.by[/** @type {keyof typeof text.by} */ (one.from)] }, one.emoji))),
     actions(item, own, deeds));
 }
@@ -63,21 +64,21 @@ export function bubble(item, deeds) {
 export function summary(message) {
   const own = message[message.type] ?? {};
   if (message.deleted) return text.deleted;
-  return own.body ?? message.card?.body ?? own.caption ?? own.filename ?? chosen(message) ?? label(message.type);
+  return message.card?.body ?? own.body ?? own.caption ?? own.filename ?? chosen(message) ?? label(message.type);
 }
 
 /** @param {any} message @param {Deeds} deeds */
 function quote(message, deeds) {
   const about = message.context && deeds.find(message.context.id);
-  return about && el("p.quote", { dir: "auto" }, summary(about));
+  return about && el("p.phone-quote", { dir: "auto" }, summary(about));
 }
 
 /** @param {any} message */
 function foot(message) {
   const ticks = /** @type {keyof typeof text.ticks} */ (message.ticks);
   const at = el("time", { datetime: message.created_at, title: message.created_at }, clock.format(Date.parse(message.created_at)));
-  return el("p.foot", null, message.edited && !message.deleted && text.edited + " ", at,
-    ticks && el("span.ticks." + ticks, null, icon("ticks"), el("span.unseen", null, " " + text.ticks[ticks])));
+  return el("p.phone-foot", null, message.edited && !message.deleted && text.edited + " ", at,
+    ticks && el("span.phone-ticks." + ticks, null, icon("checks"), el("span.unseen", null, " " + text.ticks[ticks])));
 }
 
 /** @param {() => any} item @param {boolean} own @param {Deeds} deeds */
@@ -96,7 +97,7 @@ function actions(item, own, deeds) {
       { name: text.remove, danger: true, run: () => deeds.remove(item()) },
     ]);
   }
-  return () => !item().deleted && el("div.bubble-actions", null, small(text.reply, "reply", () => deeds.reply(item())), react, more);
+  return () => !item().deleted && el("div.phone-acts", null, small(text.reply, "reply", () => deeds.reply(item())), react, more);
 }
 
 /** label names a type. @param {string} type */
@@ -110,11 +111,11 @@ function chosen(message) {
   return of.text ?? of.button_reply?.title ?? of.list_reply?.title ?? of.nfm_reply?.body ?? null;
 }
 
-/** @param {any} message @param {Deeds} deeds @returns {import("../../dom.js").Child} */
-function content(message, deeds) {
+/** @param {any} message @returns {import("../../dom.js").Child} */
+function content(message) {
   const { type } = message;
   const of = message[type] ?? {};
-  if (message.card) return card(message, message.card, deeds);
+  if (message.card) return card(message.card);
   if (["image", "sticker", "video", "audio", "document"].includes(type)) return [file(type, of), of.caption && words(of.caption)];
   if (type === "location") {
     return [words(of.name || label(type)), el("p.quiet", null, of.address && of.address + " · ", `${of.latitude}, ${of.longitude}`)];
@@ -136,23 +137,28 @@ const words = (what) => el("p", { dir: "auto" }, what);
  */
 function file(type, of) {
   const name = of.filename || label(type);
-  if (!of.id) return of.link && el("a.file", { href: of.link, ...elsewhere }, icon("clip"), of.filename || of.link);
+  if (!of.id) return of.link && el("a.phone-file", { href: of.link, ...elsewhere }, icon("clip"), of.filename || of.link);
   const src = fileURL(of.id);
   if (type === "image" || type === "sticker") return el("img", { src, alt: of.caption || name, loading: "lazy" });
   if (type === "video" || type === "audio") return el(type, { src, controls: true, preload: "metadata", "aria-label": name });
-  return el("a.file", { href: src, download: name }, icon("clip"), el("span", { dir: "auto" }, name));
+  return el("a.phone-file", { href: src, download: name }, icon("clip"), el("span", { dir: "auto" }, name));
 }
 
-/** @param {any} message @param {any} of @param {Deeds} deeds @returns {import("../../dom.js").Child} */
-function card(message, of, deeds) {
-  const { header } = of;
+/** card is what a card says. @param {any} of @returns {import("../../dom.js").Child} */
+function card({ header, ...of }) {
   return [
-    header && (header.type === "text" ? el("p.card-head", { dir: "auto" }, header.text) : header.file && file(header.type, header.file)),
+    header && (header.type === "text" ? el("p.phone-card-head", { dir: "auto" }, header.text) : header.file && file(header.type, header.file)),
     of.body && words(of.body),
     of.footer && el("p.quiet", { dir: "auto" }, of.footer),
+  ];
+}
+
+/** taps is what can be tapped of it. @param {any} message @param {any} of @param {Deeds} deeds @returns {import("../../dom.js").Child} */
+function taps(message, of, deeds) {
+  return [
     (of.buttons ?? []).map((/** @type {any} */ one) => tap(message, one, deeds)),
     of.list && button(of.list.button, { look: "bare", run: () => choose(message, of.list, deeds) }),
-    (of.cards ?? []).map((/** @type {any} */ one) => el("div.card-page", null, card(message, one, deeds))),
+    (of.cards ?? []).map((/** @type {any} */ one) => el("div.phone-card", null, card(one), taps(message, one, deeds))),
   ];
 }
 
@@ -173,7 +179,7 @@ function tap(message, one, deeds) {
 
 /** choose opens the rows of a list. @param {any} message @param {any} of @param {Deeds} deeds */
 function choose(message, of, deeds) {
-  dialog(of.button || text.choose, (close) => of.sections.map((/** @type {any} */ section) => el("div.rows", null,
+  dialog(of.button || text.choose, (close) => of.sections.map((/** @type {any} */ section) => el("div.phone-rows", null,
     section.title && el("h3", { dir: "auto" }, section.title),
     (section.rows ?? []).map((/** @type {any} */ row) => {
       const run = () => {
@@ -181,7 +187,7 @@ function choose(message, of, deeds) {
         deeds.answer(message, { type: "interactive", interactive: { type: "list_reply", list_reply: row } });
       };
       const id = row.description && "row-" + row.id;
-      return el("button.row", { type: "button", onclick: run, "aria-describedby": id }, row.title,
+      return el("button.phone-row", { type: "button", onclick: run, "aria-describedby": id }, row.title,
         id && el("small", { id, "aria-hidden": "true" }, row.description));
     }))));
 }

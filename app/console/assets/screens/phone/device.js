@@ -1,15 +1,14 @@
 /** The phone of a person: the chat with the business, and a composer with all that a person can send. */
 import { computed, effect, el, list, signal, when } from "../../dom.js";
-import { APIError, get } from "../../api.js";
+import { APIError } from "../../api.js";
 import { button, face, icon } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
 import { menu } from "../../parts/menu.js";
 import { toastError } from "../../parts/notices.js";
-import { link } from "../../router.js";
 import { bubble, summary } from "./bubble.js";
 import { editPerson } from "./people.js";
-import { act, keyOf, nameOf, sim } from "./sim.js";
+import { act, keyOf, nameOf } from "./sim.js";
 
 const text = {
   phoneOf: (/** @type {string} */ name) => "Phone of " + name,
@@ -31,7 +30,6 @@ const text = {
   unblock: "Unblock this business",
   blocked: "You blocked this business. It can send you nothing until you unblock it.",
   nothing: "Nothing was said yet. Write something: your server gets it as from a real phone.",
-  inbox: "Open in the inbox",
   reply: "Reply to",
   editing: "Edit",
   cancel: "Cancel",
@@ -126,10 +124,10 @@ export function device(state) {
     if (event.key === "Escape") about.set(null);
   };
   const composer = el("form.phone-compose", { onsubmit: submit },
-    when(about, () => el("p.about", null,
+    when(about, () => el("p.phone-about", null,
       el("span", { dir: "auto" }, (about()?.edits ? text.editing : text.reply) + ": " + summary(about()?.message)),
       button(text.cancel, { icon: "close", look: "bare", iconOnly: true, run: () => about.set(null) }))),
-    when(() => person().blocked, () => el("p.about", null, text.blocked)),
+    when(() => person().blocked, () => el("p.phone-about", null, text.blocked)),
     attach, files,
     el("textarea", {
       ref: (/** @type {HTMLTextAreaElement} */ node) => (box = node),
@@ -167,27 +165,7 @@ function head(state, typing) {
   const patch = (body) => act("POST", "people", { phone_number: person().phone_number, bsuid: person().bsuid || undefined, ...body });
   return el("header.phone-head", null, () => face(title()),
     el("p", null, el("b", { dir: "auto" }, title), el("small", { role: "status" }, () => (typing() ? text.typing : text.business))),
-    inboxLink(state), options);
-}
-
-/** inboxLink leads to the conversation, where there is a console and it knows the person. @param {import("./sim.js").Sim} state */
-function inboxLink({ person, business, messages }) {
-  const id = signal("");
-  const known = computed(() => messages().length > 0 && document.getElementById("side") !== null);
-  effect(() => {
-    const of = business()?.phone_number_id;
-    const phone = person().phone_number;
-    if (known() && of && phone) find(`v1/${of}/`, phone).then(id.set, () => {});
-  });
-  return when(id, () => el("a.button.bare.round", { href: link("inbox/" + id()), title: text.inbox },
-    icon("inbox"), el("span.unseen", null, text.inbox)));
-}
-
-/** find finds the conversation with a number. @param {string} base @param {string} phone @returns {Promise<string>} */
-async function find(base, phone) {
-  const [who] = await get(base + "contacts", { query: { phone_number: phone } });
-  const [conversation] = who ? await get(base + "conversations", { query: { contact_id: who.id } }) : [];
-  return conversation?.id ?? "";
+    options);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The people of the sandbox: who is there, and a dialog to make and change them. */
-import { el } from "../../dom.js";
+import { el, when } from "../../dom.js";
 import { button } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
@@ -15,20 +15,21 @@ const text = {
   numberHint: "Made up when empty.",
   moveHint: "A new number brings a new user id, and your server is told of both.",
   username: "Username",
-  create: "Create",
   save: "Save",
 };
 
 /**
  * personPicker chooses whose phone is shown.
  * @param {import("./sim.js").Sim} state
+ * @param {import("../../dom.js").Child} more
  */
-export function personPicker({ people, person }) {
+export function personPicker({ people, person }, more) {
   const shown = () => (people().includes(person()) ? people() : [person(), ...people()]);
   const options = () => shown().map((one) => [keyOf(one), nameOf(one)]);
-  return el("div.people", null,
-    select(options, () => keyOf(person()), (key) => navigate("phone/" + key), text.person),
-    button(text.newPerson, { icon: "plus", run: () => editPerson(null) }));
+  return el("div.phone-people", null,
+    when(() => keyOf(person()), () => select(options, () => keyOf(person()), (key) => navigate("phone/" + key), text.person)),
+    button(text.newPerson, { icon: "plus", run: () => editPerson(null) }),
+    more);
 }
 
 /**
@@ -44,7 +45,7 @@ export function editPerson(person) {
         optional: !person, hint: person ? text.moveHint : text.numberHint },
       { name: "username", label: text.username, value: person?.username ?? "", optional: true, props },
     ],
-    submit: person ? text.save : text.create,
+    submit: text.save,
     send: (values) => save(person, values),
     done: (saved) => {
       close();

@@ -75,7 +75,7 @@ function toggle(name, isOn, set, hint) {
   const onchange = async (/** @type {any} */ event) => {
     if (!(await set(event.target.checked))) shown.update((n) => n + 1); // back to what it was
   };
-  return el("div.toggle", null,
+  return el("div.provider-toggle", null,
     el("label.switch-row", null, name, el("input.switch", {
       type: "checkbox",
       role: "switch",
@@ -93,7 +93,7 @@ function toggle(name, isOn, set, hint) {
  * @param {() => string} value
  * @param {(value: string) => void} set
  */
-const choice = (name, options, value, set) => el("label.pick", null, el("span", null, name), select(options, value, set));
+const choice = (name, options, value, set) => el("label.provider-pick", null, el("span", null, name), select(options, value, set));
 
 /** The codes of the provider, which stay the same. */
 const codes = signal(/** @type {any[]} */ ([]));
@@ -118,7 +118,7 @@ function faults({ faults: known, person, id }) {
   return group(text.faults,
     list(() => known().kinds, (kind) => kind.name, (kind) => toggle(kind().name,
       () => known().data.some((/** @type {any} */ one) => one.kind === kind().name), (on) => set(kind().name, on), kind().description)),
-    el("div.picks", null,
+    el("div.provider-picks", null,
       choice(text.often, () => text.times, times, times.set),
       choice(text.whom, () => [["", text.everybody], ...(id ? [[keyOf(person()), nameOf(person())]] : [])], whom, whom.set),
       choice(text.calls, () => known().endpoints.map((/** @type {string} */ one) => [one, one]), endpoint, endpoint.set),
@@ -127,7 +127,7 @@ function faults({ faults: known, person, id }) {
 
 /** @param {Sim} state */
 function delays({ settings }) {
-  const field = (/** @type {string} */ name, /** @type {string} */ key) => el("label.pick", null, el("span", null, name), el("input", {
+  const field = (/** @type {string} */ name, /** @type {string} */ key) => el("label.provider-pick", null, el("span", null, name), el("input", {
     inputmode: "numeric",
     autocomplete: "off",
     placeholder: text.never,
@@ -135,7 +135,7 @@ function delays({ settings }) {
     onchange: (/** @type {any} */ { target }) => act("PATCH", "settings", { [key]: target.value === "" ? null : Number(target.value) }),
   }));
   const fields = [field(text.sent, "sent_ms"), field(text.delivered, "delivered_ms"), field(text.read, "read_ms")];
-  return group(text.delays, el("div.picks", null, fields));
+  return group(text.delays, el("div.provider-picks.provider-delays", null, fields));
 }
 
 /** @param {Sim} state */
@@ -150,7 +150,7 @@ function templates({ templates: all, settings }) {
         run: () => act("POST", `templates/${one().id}/review`, { status }),
       })));
       const mood = () => ({ APPROVED: "good", PENDING: "warn" })[/** @type {string} */ (one().status)] ?? "bad";
-      return el("li.template", null, el("span", null, one().name, el("small", null, " " + one().language)),
+      return el("li.provider-template", null, el("span", null, one().name, el("small", null, " " + one().language)),
         () => chip(one().status.toLowerCase(), /** @type {any} */ (mood())), review);
     })));
 }
@@ -159,7 +159,7 @@ function magicNumbers() {
   const code = signal("131026");
   return group(text.magic,
     el("p.quiet", null, text.magicLead),
-    choice(text.magic, codeOptions, code, code.set),
+    select(codeOptions, code, code.set, text.magic),
     () => {
       const chosen = codes().find((one) => String(one.code) === code());
       return chosen && el("p", null, copyable(chosen.phone_number, { name: text.magicNumber }), el("small", null, chosen.details));
@@ -170,7 +170,7 @@ function magicNumbers() {
 function callLog({ calls, base }) {
   return group(text.log,
     when(() => calls().length === 0, () => el("p.quiet", null, text.noCalls)),
-    el("ol.calls", null, list(calls, (one) => one.id, (one) => callRow(one(), base))));
+    el("ol.provider-calls", null, list(calls, (one) => one.id, (one) => callRow(one(), base))));
 }
 
 /** @param {any} of @param {() => string} base */
@@ -198,4 +198,4 @@ function callRow(of, base) {
 const raw = (name, content) => content && [el("h4", null, name), el("pre", { tabindex: "0", "aria-label": name }, content)];
 
 /** @param {string} title @param {...import("../../dom.js").Child} children */
-const group = (title, ...children) => el("div.group", { role: "group", "aria-label": title }, el("h3", null, title), children);
+const group = (title, ...children) => el("div.provider-group", { role: "group", "aria-label": title }, el("h3", null, title), children);

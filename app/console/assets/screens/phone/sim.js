@@ -3,8 +3,8 @@
  * read again, because a reaction or an edit changes an earlier one. After a break
  * everything is.
  */
-import { computed, el, onDispose, signal } from "../../dom.js";
-import { call } from "../../api.js";
+import { computed, effect, el, onDispose, signal } from "../../dom.js";
+import { call, get } from "../../api.js";
 import { toastError } from "../../parts/notices.js";
 import { number, root } from "../../session.js";
 
@@ -132,7 +132,21 @@ export function openSimulator(id) {
     gap: readAll,
   }, readAll);
 
-  return { id, people, person, business, messages, settings, faults, templates, calls, base, typing, ready, readAll };
+  const conversation = signal("");
+  effect(() => {
+    const of = number()?.phone_number_id;
+    const phone = person().phone_number;
+    if (messages().length > 0 && of && phone) findConversation(`v1/${of}/`, phone).then(conversation.set, () => {});
+  });
+
+  return { id, conversation, people, person, business, messages, settings, faults, templates, calls, base, typing, ready, readAll };
+}
+
+/** findConversation finds the one with a number. @param {string} base @param {string} phone @returns {Promise<string>} */
+async function findConversation(base, phone) {
+  const [who] = await get(base + "contacts", { query: { phone_number: phone } });
+  const [found] = who ? await get(base + "conversations", { query: { contact_id: who.id } }) : [];
+  return found?.id ?? "";
 }
 
 /** stranger is somebody whom the provider does not know yet. @param {string} id @returns {Person} */

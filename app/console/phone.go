@@ -1,0 +1,74 @@
+package console
+
+import (
+	"bytes"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// PhonePath is where a simulator offers the phone. It cannot be one of the provider's own.
+const PhonePath = "/_phone/"
+
+// phonePage serves the phone for those who build on the provider directly: the modules of
+// the console's screen, without a console and without people who sign in. What they ask of
+// /_sim goes there as it came, so that its doors are the same.
+type phonePage struct {
+	assets    *assets
+	pages     *template.Template
+	simulator http.Handler
+}
+
+// NewPhone serves everything below PhonePath, for a simulator.
+func NewPhone(simulator http.Handler) http.Handler {
+	return &phonePage{assets: readAssets(), pages: parsePages(), simulator: simulator}
+}
+
+// ServeHTTP answers a request for the page, an asset, or the control surface.
+func (p *phonePage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path := strings.TrimPrefix(r.URL.EscapedPath(), PhonePath)
+	asset, isAsset := strings.CutPrefix(path, "assets/")
+	control, isControl := strings.CutPrefix(path, "api/sim/")
+
+	switch {
+	case isControl && isPlainPath(control):
+		p.simulator.ServeHTTP(w, withPath(r.Context(), r, "/_sim/", control))
+	case isAsset:
+		setHeaders(w.Header())
+		p.assets.serve(w, r, asset)
+	case path == "" || path == "phone" || strings.HasPrefix(path, "phone/"):
+		p.show(w, r, strings.Repeat("../", strings.Count(path, "/")))
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// show shows the page; root leads from it to PhonePath.
+func (p *phonePage) show(w http.ResponseWriter, r *http.Request, root string) {
+	setHeaders(w.Header())
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		http.Error(w, "This address takes GET and HEAD.", http.StatusMethodNotAllowed)
+		return
+	}
+
+	var b bytes.Buffer
+	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: p.assets}); err != nil {
+		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(b.Bytes())
+}
+
+// isPlainPath tells whether an escaped path leads where it says: no segment of it is empty
+// or goes up.
+func isPlainPath(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		if plain, err := url.PathUnescape(segment); err != nil || plain == "" || plain == "." || plain == ".." {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,148 @@
+package app_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"confab/app"
+	"confab/app/simulator"
+	"confab/storage"
+)
+
+// cookieLine are the cookies as a header has them.
+func (b *browser) cookieLine() string {
+	var pairs []string
+	for name, value := range b.cookies {
+		pairs = append(pairs, name+"="+value)
+	}
+	return strings.Join(pairs, "; ")
+}
+
+// askWith sends a body, as no form.
+func askWith(t testing.TB, method, target, body string, header ...string) seen {
+	t.Helper()
+	req, err := http.NewRequest(method, target, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ": ")
+		if req.Header.Set(name, value); name == "Host" {
+			req.Host = value
+		}
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen{status: res.StatusCode, header: res.Header, body: string(text)}
+}
+
+// play calls the played provider through the console.
+func (b *browser) play(method, path, body string, header ...string) seen {
+	b.s.t.Helper()
+	if len(b.cookies) > 0 {
+		header = append(header, "Cookie: "+b.cookieLine())
+	}
+	if body != "" {
+		header = append(header, "Content-Type: application/json")
+	}
+	return askWith(b.s.t, method, b.base+"/console/api/sim/"+path, body, append(header, "Sec-Fetch-Site: same-origin")...)
+}
+
+func TestAServerThatIsNoSandboxHasNoPhone(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	admin, _ := s.joined("ada@example.com", storage.RoleAdmin)
+	for _, path := range []string{"people", "stream", "settings", "calls", "people/15550001111/messages"} {
+		is.Equal(admin.play("GET", path, "").status, 404)
+	}
+	is.Equal(admin.play("POST", "inbound", `{"from":"15550001111","text":"hi"}`).status, 404)
+	is.True(!strings.Contains(admin.open("GET", "/console/inbox", nil).body, "Phone"))
+	is.Equal(ask(t, "GET", s.app.URL()+"/_phone/", nil).status, 404)
+}
+
+func TestTheConsoleOfASandboxReachesTheProviderAndNothingElse(t *testing.T) {
+	is := is.New(t)
+	s, _ := sandboxed(t)
+	number := s.connect()
+	admin, _ := s.joined("ada@example.com", storage.RoleAdmin)
+	agent, _ := s.joined("bo@example.com", storage.RoleAgent)
+	is.Equal(admin.play("POST", "people", `{"phone_number":"+15550001111","name":"Ana"}`).status, 200)
+	is.Equal(admin.play("POST", "inbound", `{"from":"15550001111","text":"hi"}`).status, 200)
+	is.True(strings.Contains(admin.play("GET", "people/15550001111/messages", "").body, `"body":"hi"`))
+
+	is.Equal(agent.play("GET", "people", "").status, 403)
+	is.Equal(s.browser().play("GET", "people", "").status, 401)
+	is.Equal(admin.play("GET", "people", "", "Host: evil.test").status, 403)
+	other := askWith(t, "POST", s.app.URL()+"/console/api/sim/reset", "{}", "Content-Type: application/json", "Origin: https://evil.test", "Cookie: "+admin.cookieLine())
+	is.Equal(other.status, 403)
+	is.Equal(admin.play("POST", "inbound", `{"from":"nobody"}`).status, 400) // its own errors come through
+
+	// No path leads out of /_sim: not to the provider's own API, nor to ours.
+	for _, path := range []string{
+		"", "../" + number, "..%2f" + number, "%2e%2e/" + number, "people/../../" + number, "./people", "/people", "people//x", "..", "%2e%2e", "people/%2e%2e/%2e%2e/" + number,
+		"..%5c" + number, "nothing", "../../v1/me", "../v1/me",
+	} {
+		got := admin.play("GET", path, "")
+		is.True(got.status == 404 || got.status == 401 && strings.HasPrefix(path, "../../v1") || got.status == 200 && path == "../v1/me") // ../v1/me is the console's own
+		is.True(!strings.Contains(got.body, "display_phone_number"))
+	}
+}
+
+func TestTheStreamOfTheProviderPassesThroughAndEndsWithTheSession(t *testing.T) {
+	is := is.New(t)
+	s, _ := sandboxed(t)
+	s.connect()
+	admin, _ := s.joined("ada@example.com", storage.RoleAdmin)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", admin.base+"/console/api/sim/stream", nil)
+	is.NoErr(err)
+	req.Header.Set("Cookie", admin.cookieLine())
+	res, err := http.DefaultClient.Do(req)
+	is.NoErr(err)
+	defer res.Body.Close()
+	is.Equal(res.Header.Get("Content-Type"), "text/event-stream")
+	is.Equal(admin.play("POST", "inbound", `{"from":"15550001111","text":"hi"}`).status, 200)
+	lines := bufio.NewScanner(res.Body)
+	told := false
+	for !told && lines.Scan() {
+		told = strings.Contains(lines.Text(), `"body":"hi"`)
+	}
+	is.True(told)
+	admin.open("POST", "/console/sign-out", nil)
+	for lines.Scan() { // until it ends
+	}
+}
+
+// TestTheTokenOfTheProviderIsAddedByTheServer: nobody in a browser knows it, and what the
+// browser says instead does not count.
+func TestTheTokenOfTheProviderIsAddedByTheServer(t *testing.T) {
+	is := is.New(t)
+	sim, err := simulator.New(simulator.Options{ControlToken: "sim_secret"})
+	is.NoErr(err)
+	defer sim.Close()
+	var you string
+	s := startStage(t, func(o *app.Options, _ *simulator.Server) {
+		o.SandboxUser, o.Simulator = func() string { return you }, func() http.Handler { return sim.Control() }
+	})
+	admin, user := s.joined("ada@example.com", storage.RoleAdmin)
+	you = user.ID
+	is.Equal(admin.play("GET", "people", "", "Authorization: Bearer wrong").status, 200)
+	direct := httptest.NewServer(sim)
+	defer direct.Close()
+	is.Equal(ask(t, "GET", direct.URL+"/_sim/people", nil).status, 401) // and it is demanded
+}
