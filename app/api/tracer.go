@@ -99,7 +99,7 @@ func storedBody(m storage.Message) string {
 func (t *tracer) addTries() error {
 	tries, err := t.rx.MessageTries(t.message)
 	for _, one := range tries {
-		t.tries = one.Try
+		t.tries, t.status = one.Try, storage.MessagePending
 		answer := ""
 		if one.Answer != nil {
 			answer = *one.Answer

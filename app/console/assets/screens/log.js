@@ -9,7 +9,6 @@ import { jobs } from "./log/jobs.js";
 
 const text = {
   title: "Log",
-  lead: "Every call of the API with a key, and what people change here. Calls are kept for 30 days, unless the operator says otherwise.",
   tabs: { calls: "Calls", jobs: "Jobs", audit: "Audit" },
 };
 
@@ -30,7 +29,7 @@ export default function log({ params }) {
     tabindex: () => (open() === id ? "0" : "-1"),
   }, name));
   const body = el("div.page.log-page", null,
-    heading(text.title, { lead: text.lead }),
+    heading(text.title),
     el("div.tabs", { role: "tablist", "aria-label": text.title, onkeydown: move }, links),
     el("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": () => "tab-" + open() }, () => {
       const build = tabs[open()];

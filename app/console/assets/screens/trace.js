@@ -11,9 +11,8 @@ import { step } from "./trace/step.js";
 
 const text = {
   title: "Trace",
-  inbox: "Inbox",
+  conversation: "Conversation",
   contact: "Contact",
-  log: "Log",
   line: "What happened, oldest first",
   id: "message id",
   curl: "Copy as curl",
@@ -61,15 +60,17 @@ export default function trace({ params }) {
 const keyOf = ({ kind, at, try: tried, status, event, delivery }) =>
   [kind, at, tried?.try, status?.reported, event?.id, delivery?.id, delivery?.attempt].join(" ");
 
+const slash = () => el("span.quiet", null, " / ");
+
 /** @param {any} found */
 function crumbs(found) {
   const who = found.contact.name ?? found.contact.phone_number ?? found.contact.bsuid ?? text.contact;
   return [
-    el("a", { href: link("inbox/" + found.conversation_id) }, text.inbox),
-    " / ",
+    el("a", { href: link("inbox/" + found.conversation_id) }, text.conversation),
+    slash(),
     el("a", { href: link("contacts/" + found.contact.id), dir: "auto" }, who),
-    " / ",
-    text.title,
+    slash(),
+    el("span.quiet", null, text.title),
   ];
 }
 

@@ -31,7 +31,7 @@ export function audit() {
       { name: text.columns.who, cell: (one) => el("span", { dir: "auto" }, whoOf(one().actor)) },
       { name: text.columns.target, cell: (one) => target(one().target) },
       { name: text.columns.ip, cell: (one) => el("span.mono", null, one().ip ?? "—") },
-      { name: text.columns.when, kind: "end", cell: (one) => time(one().at) },
+      { name: text.columns.when, kind: "number", cell: (one) => time(one().at) },
     ],
   });
   const kinds = subjects.map((word) => ({ value: word + ".", label: word.replaceAll("_", " ") }));

@@ -172,7 +172,7 @@ export function entry(label, name, { type = "search", hint } = {}) {
     return !isTime ? given : isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   };
   const toAddress = (/** @type {string} */ typed) => (isTime && typed ? new Date(typed).toISOString() : typed.trim());
-  const type_ = (/** @type {any} */ event) => {
+  const change = (/** @type {any} */ event) => {
     clearTimeout(timer);
     timer = setTimeout(() => setQuery({ [name]: toAddress(event.target.value) }), 250);
   };
@@ -180,6 +180,7 @@ export function entry(label, name, { type = "search", hint } = {}) {
     const given = toField(query().get(name) ?? "");
     if (document.activeElement !== node) node.value = given;
   });
+  const pick = (/** @type {any} */ event) => isTime && event.target.showPicker?.();
   return el("label.filter", null, el("span", null, label),
-    el("input", { type, placeholder: hint, maxlength: isTime ? null : 500, oninput: type_, ref: keep, autocomplete: "off", spellcheck: "false" }));
+    el("input", { type, placeholder: hint, maxlength: isTime ? null : 500, oninput: change, onclick: pick, ref: keep, autocomplete: "off", spellcheck: "false" }));
 }

@@ -29,7 +29,7 @@ const text = {
   callback: (/** @type {string} */ status) => `Callback: ${status}`,
   unreadable: "a status that cannot be read",
   failed: "Failed",
-  same: "changes nothing",
+  same: (/** @type {string} */ status) => `stays ${status}`,
   moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
   event: (/** @type {string} */ type) => `Event ${type}`,
   endpoints: (/** @type {number} */ n) => (n === 0 ? "no endpoint wants it" : n === 1 ? "to one endpoint" : `to ${count(n)} endpoints`),
@@ -45,6 +45,7 @@ const text = {
 };
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
 
 /**
@@ -54,7 +55,8 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle:
 function span(ms) {
   if (ms < 1000) return `${Math.round(ms * 10) / 10} ms`;
   if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
-  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
 }
 
 /**
@@ -66,14 +68,17 @@ function span(ms) {
 export function step(found, entry, reload) {
   const at = Date.parse(entry().at);
   const small = ["attempt", "delivery"].includes(entry().kind);
+  const detail = () => detailOf(found(), entry(), reload);
+  const other = new Date(at).toDateString() !== new Date(found().created_at).toDateString();
   return el("li", { class: () => "step" + (entry().failed ? " bad" : "") + (small ? " small" : "") },
-    el("time", { datetime: entry().at, title: exact.format(at) }, clock.format(at)),
+    el("time", { datetime: entry().at, title: exact.format(at) }, other && el("span", null, day.format(at) + " "), clock.format(at)),
     el("span.step-dot", { "aria-hidden": "true" }),
     el("div.step-body", null,
       el("div.step-line", null,
         el("p.step-title", null, () => titleOf(found(), entry())),
+        small && detail,
         when(() => entry().gap_ms !== null, () => el("span.step-gap", null, () => "+" + span(entry().gap_ms)))),
-      () => detailOf(found(), entry(), reload),
+      !small && detail,
       raw(entry)));
 }
 
@@ -127,7 +132,7 @@ const details = {
     el("a", { href: link("log/" + found.request_id) }, found.request_id),
   ],
   stored: (found) => [
-    el("span", null, text.with, el("a", { href: link("inbox/" + found.conversation_id), dir: "auto" }, nameOf(found))),
+    el("span", null, text.with, el("bdi", null, nameOf(found))),
     found.type.replaceAll("_", " "),
   ],
   try: (_, { try: one }) => {
@@ -152,7 +157,7 @@ const nameOf = ({ contact }) => contact.name ?? contact.phone_number ?? contact.
 function statusDetails({ status }) {
   return [
     status.error && status.error.message + text.code(status.error.code),
-    status.from === status.to ? text.same : text.moved(status.from, status.to),
+    status.from === status.to ? text.same(status.to) : text.moved(status.from, status.to),
   ];
 }
 
@@ -180,7 +185,7 @@ function deliveryDetails(one, reload) {
     one.error_message && one.error_code !== "http_error" && one.error_message,
     dead && text.dead,
     last && !dead && one.status !== "succeeded" && one.next_attempt_at && text.next + clock.format(Date.parse(one.next_attempt_at)),
-    el("a", { href: link("deliveries/" + one.id) }, one.id),
+    last && el("a", { href: link("deliveries/" + one.id) }, one.id),
     dead && button(text.replay, { run: replay, class: "link" }),
   ];
 }
