@@ -39,7 +39,7 @@ func TestATraceIsComplete(t *testing.T) {
 	number := s.connect()
 	hook := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Svc-Attempt") == "1" {
-			http.Error(w, "not now", 503)
+			http.Error(w, "not now", http.StatusServiceUnavailable)
 		}
 	})
 	s.subscribe(hook.URL, `"message.sent"`)

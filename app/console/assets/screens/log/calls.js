@@ -1,10 +1,9 @@
 /** The calls of the API, newest first and live. */
 import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
-import { time } from "../../format.js";
 import { chip } from "../../parts/basics.js";
 import { link } from "../../router.js";
-import { choice, entry, lines } from "./lines.js";
+import { choice, entry, lines, stamp } from "./lines.js";
 
 export const text = {
   caption: "Calls",
@@ -52,7 +51,7 @@ export function calls() {
       { name: text.columns.status, cell: (one) => chip(String(one().status), mood(one().status)) },
       { name: text.columns.took, kind: "number", cell: (one) => tookOf(one().latency_ms) },
       { name: text.columns.who, cell: (one) => el("span.caller", { dir: "auto" }, whoOf(one())) },
-      { name: text.columns.when, kind: "number", cell: (one) => time(one().created_at) },
+      { name: text.columns.when, kind: "number", cell: (one) => stamp(one().created_at) },
     ],
   });
   return [

@@ -138,6 +138,20 @@ export function lines({ path, caption, filters, kinds, key, columns, none, vanis
   return { body, reload: all.reload };
 }
 
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const dayAndClock = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+
+/**
+ * stamp shows when a line was written, to the second if that was today.
+ * @param {string} value
+ */
+export function stamp(value) {
+  const at = Date.parse(value);
+  const today = new Date(at).toDateString() === new Date().toDateString();
+  return el("time", { datetime: value, title: exact.format(at) }, (today ? clock : dayAndClock).format(at));
+}
+
 /**
  * choice is a combobox whose choice stands in the address.
  * @param {string} label
