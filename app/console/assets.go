@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"confab/app/theme"
 )
@@ -25,6 +26,8 @@ import (
 //     one it is served under, and the hash of a module covers what it uses.
 //   - Comments, which hold the types, and indentation are left out. Lines keep their
 //     numbers.
+//
+// Browsers get the modules in two bundles, and the style sheets in one (bundle.go).
 
 //go:embed assets
 var assetFiles embed.FS
@@ -39,10 +42,10 @@ var contentTypes = map[string]string{
 
 // asset is a file as it is served.
 type asset struct {
-	served           string // its name
-	contentType      string
-	content, gzipped []byte
-	imports          []string // the files that a module needs before it runs
+	served      string // its name
+	contentType string
+	content     []byte
+	gzipped     func() []byte // made when it is first asked for
 }
 
 // assets are all files, by their own names and by those under which they are served.
@@ -50,17 +53,20 @@ type assets struct {
 	byName, byServed map[string]*asset
 }
 
-// readAssets reads the files of the console, and those of the theme.
+// readAssets reads the files of the console, and those of the theme, and bundles the
+// modules.
 func readAssets() *assets {
 	own, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
 		panic(err) // only for a bad path
 	}
-	return newAssets(theme.Files, own)
+	b := newAssetBuilder(theme.Files, own)
+	b.bundle("app.js", screenModule("inbox"))
+	return b.all
 }
 
-// newAssets reads all files of some file systems. A fault in them is one of the build.
-func newAssets(trees ...fs.FS) *assets {
+// newAssetBuilder reads all files of some file systems. A fault in them is one of the build.
+func newAssetBuilder(trees ...fs.FS) *assetBuilder {
 	b := &assetBuilder{
 		sources: make(map[string][]byte),
 		all:     &assets{byName: make(map[string]*asset), byServed: make(map[string]*asset)},
@@ -81,7 +87,21 @@ func newAssets(trees ...fs.FS) *assets {
 	for name := range b.sources {
 		b.build(name)
 	}
-	return b.all
+	return b
+}
+
+// bundle adds the two bundles of the modules, the first with all that entry and screen need,
+// and one of the style sheets.
+func (b *assetBuilder) bundle(entry, screen string) {
+	modules := newBundler(b.sources, b.all.name, screen, entry) // the entry comes last: it begins
+	later := b.add(laterBundle, modules.later())
+	b.add(firstBundle, modules.first(later.served))
+
+	var styles []byte
+	for _, name := range frameStyles {
+		styles = append(styles, b.all.byName[name].content...)
+	}
+	b.add(styleBundle, styles)
 }
 
 // assetBuilder makes assets of the files.
@@ -94,8 +114,6 @@ type assetBuilder struct {
 var (
 	// fileName is a text in a module that names another file.
 	fileName = regexp.MustCompile(`"(\.{1,2}/[a-z0-9_/.]+\.(?:js|svg|css))"`)
-	// staticImport is a statement that loads another module before this one runs.
-	staticImport = regexp.MustCompile(`(?m)^(?:import|export)\s[^"()=]*"(\.{1,2}/[^"]+)"`)
 	// comment is a comment in slashes and stars, or one with a line of its own.
 	comment = regexp.MustCompile(`(?m)/\*[^*]*\*+(?:[^/*][^*]*\*+)*/ ?|^[ \t]*//.*$`)
 	// indentation is the space before a line.
@@ -121,15 +139,23 @@ func (b *assetBuilder) build(name string) *asset {
 		a.content = slim(source)
 	}
 	if extension == ".js" {
-		for _, found := range staticImport.FindAllSubmatch(a.content, -1) {
-			a.imports = append(a.imports, path.Join(path.Dir(name), string(found[1])))
-		}
 		a.content = fileName.ReplaceAllFunc(a.content, func(quoted []byte) []byte { return b.replaceName(name, quoted) })
 	}
 
+	return b.keep(name, a)
+}
+
+// add adds a module that is made here.
+func (b *assetBuilder) add(name string, content []byte) *asset {
+	return b.keep(name, &asset{contentType: contentTypes[path.Ext(name)], content: content})
+}
+
+// keep gives an asset the name under which it is served.
+func (b *assetBuilder) keep(name string, a *asset) *asset {
+	extension := path.Ext(name)
 	sum := sha256.Sum256(a.content)
 	a.served = strings.TrimSuffix(name, extension) + "-" + hex.EncodeToString(sum[:4]) + extension
-	a.gzipped = compress(a.content)
+	a.gzipped = sync.OnceValue(func() []byte { return compress(a.content) })
 	b.all.byName[name], b.all.byServed[a.served] = a, a
 	return a
 }
@@ -169,24 +195,6 @@ func (all *assets) name(file string) string {
 	return ""
 }
 
-// modules lists the served names of some modules and of all that they import, each once.
-// Those that do not exist are left out.
-func (all *assets) modules(files ...string) (names []string) {
-	for _, file := range files {
-		a := all.byName[file]
-		if a == nil || slices.Contains(names, a.served) {
-			continue
-		}
-		names = append(names, a.served)
-		for _, name := range all.modules(a.imports...) {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
 // serve serves a file. Its name contains a hash of its content, so browsers may keep it
 // for ever.
 func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
@@ -205,7 +213,7 @@ func (all *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	content := file.content
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		content = file.gzipped
+		content = file.gzipped()
 	}
 
 	h.Set("Content-Length", strconv.Itoa(len(content)))

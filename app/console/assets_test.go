@@ -6,15 +6,17 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"unicode/utf8"
 
 	"github.com/matryer/is"
+
+	"confab/app/theme"
 )
 
 func TestModulesNameEachOtherAsTheyAreServed(t *testing.T) {
@@ -34,7 +36,6 @@ func TestModulesNameEachOtherAsTheyAreServed(t *testing.T) {
 	is.True(strings.HasPrefix(string(all.byName["parts/a.js"].content), `import { b } from "../`+all.name("b.js")+"\";\n\n"))
 	is.Equal(string(all.byName["parts/x.css"].content), "\na { b: c } \n\n\n")
 	is.True(strings.Contains(string(all.byName["b.js"].content), `"./`+all.name("icons.svg")+`"`))
-	is.Equal(all.modules("app.js", "none.js"), []string{all.name("app.js"), all.name("parts/a.js"), all.name("b.js")}) // later.js is loaded later
 	is.Equal(all.name("none.js"), "")
 }
 
@@ -72,7 +73,7 @@ func TestModulesThatCannotBeBuiltAreABug(t *testing.T) {
 var multilineText = regexp.MustCompile("(?m)^[^`\n]*`[^`\n]*(?:`[^`\n]*`[^`\n]*)*$")
 
 func TestFilesAreOursAndPlain(t *testing.T) {
-	all := readAssets()
+	all := newAssets(theme.Files, os.DirFS("assets"))
 	defined := make(map[string]bool)
 	for _, a := range all.byName {
 		for _, found := range regexp.MustCompile(`(--[a-z0-9-]+):`).FindAllSubmatch(a.content, -1) {
@@ -139,27 +140,14 @@ const (
 
 func TestWhatIsSentIsSmall(t *testing.T) {
 	all := readAssets()
-	size := func(served string) int { return len(all.byServed[served].gzipped) }
-	var scripts, first, styles int
-
-	var names []string
-	for name := range all.byName {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		n := size(all.name(name))
+	size := func(name string) int {
+		n := len(all.byName[name].gzipped())
 		t.Logf("%6d %s", n, name)
-		switch path.Ext(name) {
-		case ".js":
-			scripts += n
-		case ".css":
-			styles += n
-		}
+		return n
 	}
-	for _, served := range append(all.modules("app.js", screenModule("inbox")), all.name("theme.js")) {
-		first += size(served)
-	}
+	first := size(firstBundle) + size("theme.js")
+	scripts := first + size(laterBundle)
+	styles := size("tokens.css") + size("base.css") + size(styleBundle) + size("page.css")
 
 	t.Logf("scripts %d of %d, before the inbox works %d of %d, styles %d of %d", scripts, mostScripts, first, mostFirstScripts, styles, mostStyles)
 	if scripts > mostScripts || first > mostFirstScripts || styles > mostStyles {

@@ -24,6 +24,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 
 	"confab/app/api"
 	"confab/app/password"
@@ -56,7 +57,7 @@ type Console struct {
 	Options
 	origins   *http.CrossOriginProtection
 	pages     *template.Template
-	assets    *assets
+	assets    func() *assets // read when the first page is asked for
 	cookies   cookieNames
 	deviceKey []byte
 	failed    *onceAMinute // failed sign-ins that were recorded
@@ -72,7 +73,7 @@ func New(o Options) *Console {
 		failed:    newOnceAMinute(),
 	}
 	c.pages = parsePages()
-	c.assets = readAssets()
+	c.assets = sync.OnceValue(readAssets)
 	return c
 }
 
@@ -99,7 +100,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.path = ""
 		v.redirect(http.StatusFound, "console/")
 	case strings.HasPrefix(v.path, "assets/"):
-		c.assets.serve(w, r, strings.TrimPrefix(v.path, "assets/"))
+		c.assets().serve(w, r, strings.TrimPrefix(v.path, "assets/"))
 	default:
 		v.serve()
 	}

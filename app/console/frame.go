@@ -49,8 +49,8 @@ type frame struct {
 	Current      string // the title of one of them
 	Name         string
 	Organization string
-	Start        string   // what the script must know, as JSON
-	Modules      []string // that the browser will need: their URLs
+	Start        string // what the script must know, as JSON
+	Later        bool   // it needs the modules that are loaded later, too
 }
 
 // start is what the script knows from the start.
@@ -119,9 +119,7 @@ func (v *visit) showFrame(title string, who storage.SignedIn) error {
 		return err
 	}
 	f.Start = string(text)
-	for _, name := range v.assets.modules("app.js", screenModule(v.path)) {
-		f.Modules = append(f.Modules, v.root()+"assets/"+name)
-	}
+	f.Later = screenModule(v.path) != screenModule(homePage)
 	v.writePage(http.StatusOK, page{Title: title, Frame: f})
 	return nil
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -53,6 +54,9 @@ func serveTestBuild(t *testing.T) testBuild {
 	t.Cleanup(server.Close)
 	return testBuild{server.URL + Path, all}
 }
+
+// newAssets reads all files of some file systems, and bundles nothing.
+func newAssets(trees ...fs.FS) *assets { return newAssetBuilder(trees...).all }
 
 // testPage is the data of a page of the test build.
 type testPage struct {
