@@ -19,6 +19,7 @@ import (
 	"confab/app/config"
 	"confab/app/console"
 	"confab/app/datadir"
+	"confab/app/live"
 	"confab/app/pages"
 	"confab/app/password"
 	"confab/app/stream"
@@ -102,6 +103,7 @@ type App struct {
 	api             *api.Server
 	streams         *stream.Hub
 	operatorStreams *stream.Class // those of commands, over the control socket
+	live            *live.Hub     // tells consoles what happens
 	callback        *callback.Server
 	bodies          *bodies.Budget // outside of /v1
 	work            *jobs.Workers
@@ -194,6 +196,9 @@ func (a *App) openServices() (err error) {
 		return err
 	}
 	a.operatorStreams = a.streams.NewClass("operator", maxOperatorStreams, maxOperatorStreams)
+	a.live = live.New(live.Options{
+		DB: a.DB, Streams: a.streams, MaxStreams: a.Config.Console.MaxStreams, Version: a.Version, Log: a.Log,
+	})
 	a.api = api.New(a.apiOptions(a.work.Accounts))
 	a.metrics.watchStreams(a.streams)
 
@@ -296,6 +301,9 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		PasswordTries:     password.NewThrottle(),
 		Streams:           a.streams,
 		MaxStreams:        a.Config.Server.MaxStreams,
+		Live:              a.live,
+		CancelJob:         a.work.Cancel,
+		InterruptJob:      func(id int64) { a.runner.Cancel(id) },
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
@@ -336,7 +344,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.work.WatchClock(ctx)
 
 	parts := []func(context.Context) error{
-		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.runner.Run, a.pingWatchdog,
+		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.live.Run, a.runner.Run, a.pingWatchdog,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

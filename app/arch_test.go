@@ -19,8 +19,8 @@ import (
 // import. Arrows point down: app → jobs → storage.
 var allowed = map[string][]string{
 	"":                     {"app/cli"},
-	"app":                  {"app/api", "app/bodies", "app/callback", "app/config", "app/console", "app/datadir", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
-	"app/api":              {"app/password", "app/stream", "jobs", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
+	"app":                  {"app/api", "app/bodies", "app/callback", "app/config", "app/console", "app/datadir", "app/live", "app/pages", "app/password", "app/stream", "jobs", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
+	"app/api":              {"app/live", "app/password", "app/stream", "jobs", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/messaging", "jobs/provider", "jobs/provisioning", "storage"},
 	"app/api/apitest":      {},
 	"app/backup":           {"app/datadir", "storage"},
 	"app/bodies":           {},
@@ -32,6 +32,7 @@ var allowed = map[string][]string{
 	"app/password":         {},
 	"app/datadir":          {"app/config", "storage"},
 	"app/doctor":           {"app/config", "app/datadir", "jobs/provider", "storage"},
+	"app/live":             {"app/stream", "storage"},
 	"app/pages":            {"app/bodies", "app/pages/reference", "app/theme", "jobs/provider", "storage"},
 	"app/pages/pagestest":  {},
 	"app/pages/reference":  {"app/theme"},

@@ -3,7 +3,7 @@ package storage
 // RemoveAccount makes a live account a tombstone: it is in no list, its number
 // may be connected anew, and what belongs to it waits to be purged.
 func (tx *Tx) RemoveAccount(account int64, reason string) error {
-	return tx.execOne(`
+	return tx.updateAccount(account, `
 		UPDATE accounts
 		SET status = 'disconnected', status_reason = ?, updated_at = ?, deleted_at = ?
 		WHERE id = ? AND deleted_at = 0`, reason, tx.Now, tx.Now, account)

@@ -1,9 +1,14 @@
 package storage
 
+// updateAccount runs a statement that changes what consoles show of one account.
+func (tx *Tx) updateAccount(account int64, query string, args ...any) error {
+	return tx.hint(tx.execOne(query, args...), HintAccount, Scope{Account: account}, "")
+}
+
 // MarkAccountStatus moves an account to a state, for a reason that people can read;
 // "" for none.
 func (tx *Tx) MarkAccountStatus(account int64, status, reason string) error {
-	return tx.execOne(`
+	return tx.updateAccount(account, `
 		UPDATE accounts
 		SET status = ?, status_reason = nullif(?, ''), updated_at = ?
 		WHERE id = ?`, status, reason, tx.Now, account)
@@ -16,7 +21,7 @@ func (tx *Tx) MarkDegraded(account int64, reason string) error {
 		UPDATE accounts
 		SET status = 'degraded', status_reason = ?, updated_at = ?
 		WHERE id = ? AND status <> 'disconnected'`, reason, tx.Now, account)
-	return err
+	return tx.hint(err, HintAccount, Scope{Account: account}, "")
 }
 
 // MarkRestricted records that the provider restricted an account.
@@ -26,13 +31,13 @@ func (tx *Tx) MarkRestricted(account int64) error { return tx.setRestricted(acco
 func (tx *Tx) LiftRestriction(account int64) error { return tx.setRestricted(account, false) }
 
 func (tx *Tx) setRestricted(account int64, restricted bool) error {
-	return tx.execOne(`UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Now, account)
+	return tx.updateAccount(account, `UPDATE accounts SET restricted = ?, updated_at = ? WHERE id = ?`, restricted, tx.Now, account)
 }
 
 // SetCooldown makes an account's messages wait until a time, whatever was set before:
 // that may be from a clock that was ahead.
 func (tx *Tx) SetCooldown(account int64, until Time) error {
-	return tx.execOne(`UPDATE accounts SET cooldown_until = ? WHERE id = ?`, until, account)
+	return tx.updateAccount(account, `UPDATE accounts SET cooldown_until = ? WHERE id = ?`, until, account)
 }
 
 // UpdateAccount stores what the provider tells of a number: its own status, the
@@ -43,7 +48,7 @@ func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 		a.OnboardedAt = tx.Now
 	}
 
-	return tx.execOne(`
+	return tx.updateAccount(a.ID, `
 		UPDATE accounts
 		SET waba_id = ?, phone_number = ?, name = ?, status = ?, status_reason = ?, provider_status = ?, restricted = ?,
 			onboarded_at = ?, updated_at = ?
@@ -53,12 +58,12 @@ func (tx *Tx) UpdateAccount(a *AccountDetail) error {
 
 // RenameAccount stores the name that people see beside the number.
 func (tx *Tx) RenameAccount(account int64, name string) error {
-	return tx.execOne(`UPDATE accounts SET name = ?, updated_at = ? WHERE id = ?`, name, tx.Now, account)
+	return tx.updateAccount(account, `UPDATE accounts SET name = ?, updated_at = ? WHERE id = ?`, name, tx.Now, account)
 }
 
 // MarkAccountChecked records when the provider was last asked about an account.
 func (tx *Tx) MarkAccountChecked(account int64) error {
-	return tx.execOne(`UPDATE accounts SET checked_at = ? WHERE id = ?`, tx.Now, account)
+	return tx.updateAccount(account, `UPDATE accounts SET checked_at = ? WHERE id = ?`, tx.Now, account)
 }
 
 // SetAccessToken replaces the account's token for the provider, sealed.

@@ -205,7 +205,7 @@ func (tx *Tx) InsertAccount(a *Account, accessToken string) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		a.PublicID, a.OrganizationID, a.TeamID, a.CustomerID, a.PhoneNumberID, a.WABAID, a.PhoneNumber, a.Name, a.Status, a.ProviderStatus,
 		tx.db.Seal(tokenPurpose(a.PublicID), []byte(accessToken)), a.OnboardedAt, a.CreatedAt, a.UpdatedAt)
-	return err
+	return tx.hint(err, HintAccount, Scope{Organization: a.OrganizationID}, "")
 }
 
 // AccessToken opens the account's token for the provider.

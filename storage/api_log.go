@@ -185,6 +185,11 @@ func (tx *Tx) InsertAPICalls(calls []APICall) error {
 		if err := tx.insertCalls(calls[:n]); err != nil {
 			return err
 		}
+		for _, c := range calls[:n] {
+			if c.OrganizationID != nil {
+				_ = tx.hint(nil, HintCall, Scope{Organization: *c.OrganizationID}, c.RequestID)
+			}
+		}
 		calls = calls[n:]
 	}
 	return nil

@@ -278,8 +278,9 @@ func (c *caches) forget(changed tableSet) {
 }
 
 // DropCaches drops what is kept in memory: another process changed the database, and
-// may have stored events.
+// may have stored events or changed anything else.
 func (db *DB) DropCaches() {
 	db.caches.forget(inAny)
 	db.events.addAll()
+	db.hints.addAll()
 }

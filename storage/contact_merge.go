@@ -26,7 +26,19 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 	if err := tx.moveAliases(into.ID, from.ID); err != nil {
 		return false, err
 	}
-	return n > 0, tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
+	err = tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, from.ID, from.AccountID)
+	return n > 0, tx.hintMerge(err, *into, from)
+}
+
+// hintMerge notes that two contacts and their conversations are others than before.
+func (tx *Tx) hintMerge(err error, into, from Thread) error {
+	for _, t := range []Thread{into, from} {
+		err = tx.hint(err, HintContact, Scope{Account: t.AccountID}, t.ID)
+		if t.ConversationID != "" {
+			err = tx.hint(err, HintConversation, Scope{Account: t.AccountID}, t.ConversationID)
+		}
+	}
+	return err
 }
 
 // fillMissing fills in what into does not know of itself.

@@ -158,7 +158,7 @@ func (tx *Tx) InsertContact(c *Contact) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, c.AccountID, c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
 		c.MarketingOptedOut, c.OptedIn, c.CreatedAt, c.UpdatedAt)
-	return err
+	return tx.hint(err, HintContact, Scope{Account: c.AccountID}, c.ID)
 }
 
 // errPartialContact refuses to store a contact of which only some columns were
@@ -173,28 +173,33 @@ func (tx *Tx) UpdateContact(c *Contact) error {
 		return errPartialContact
 	}
 
-	_, err := tx.exec(`
+	n, err := tx.exec(`
 		UPDATE conversations
 		SET updated_at = ?
 		WHERE contact_id = ? AND EXISTS (SELECT 1 FROM contacts WHERE id = ? AND (name IS NOT ? OR phone_number IS NOT ?))`,
 		tx.Now, c.ID, c.ID, c.Name, c.PhoneNumber)
+	if n > 0 {
+		err = tx.hint(err, HintConversation, Scope{Account: c.AccountID}, "")
+	}
 	if err != nil {
 		return err
 	}
 
 	c.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err = tx.execOne(`
 		UPDATE contacts
 		SET phone_number = ?, bsuid = ?, parent_bsuid = ?, username = ?, name = ?, name_is_ours = ?, email = ?, metadata = ?,
 			marketing_opted_out = ?, opted_in = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`,
 		c.PhoneNumber, c.BSUID, c.ParentBSUID, c.Username, c.Name, c.NameSetByClient, c.Email, c.Metadata,
 		c.MarketingOptedOut, c.OptedIn, c.UpdatedAt, c.ID, c.AccountID)
+	return tx.hint(err, HintContact, Scope{Account: c.AccountID}, c.ID)
 }
 
 // MarkOptedOut records that a contact takes no more marketing.
 func (tx *Tx) MarkOptedOut(contact string) error {
-	return tx.execOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
+	err := tx.execOne(`UPDATE contacts SET marketing_opted_out = 1, updated_at = ? WHERE id = ?`, tx.Now, contact)
+	return tx.hint(err, HintContact, Scope{}, contact)
 }
 
 // MessagesOfContact lists up to limit of a contact's messages, oldest first.
@@ -225,7 +230,7 @@ func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]Unread
 
 	tx.countDeletion()
 	_, err = tx.exec(`DELETE FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, idList(rows))
-	if err != nil {
+	if err := tx.hint(err, HintConversation, Scope{Account: account}, ""); err != nil {
 		return nil, err
 	}
 	return media, tx.markUnread(unread)
@@ -240,5 +245,9 @@ func (tx *Tx) DeleteContact(account int64, id string) error {
 	if err != nil {
 		return err
 	}
-	return tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account)
+	if err := tx.execOne(`DELETE FROM contacts WHERE id = ? AND account_id = ?`, id, account); err != nil {
+		return err
+	}
+	err = tx.hint(nil, HintContact, Scope{Account: account}, id)
+	return tx.hint(err, HintConversation, Scope{Account: account}, "")
 }

@@ -26,6 +26,13 @@ const (
 const conversationColumns = `v.id, v.account_id, v.contact_id, v.status, v.assignee_id, v.unread_count,
 	v.last_message_at, v.last_inbound_at, v.created_at, v.updated_at`
 
+// HasConversation tells whether a conversation is one of an organization's.
+func (rx *Rx) HasConversation(organization int64, id string) (bool, error) {
+	return rx.exists(`
+		SELECT 1 FROM conversations v JOIN accounts a ON a.id = v.account_id
+		WHERE v.id = ? AND a.organization_id = ?`, id, organization)
+}
+
 // FullConversation is a conversation with what it shows of its people.
 type FullConversation struct {
 	Conversation
@@ -239,8 +246,9 @@ func (tx *Tx) MarkMessageWritten(conversation string) error {
 // UpdateConversation stores state and assignee of a conversation.
 func (tx *Tx) UpdateConversation(c *Conversation) error {
 	c.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE conversations
 		SET status = ?, assignee_id = ?, updated_at = ?
 		WHERE id = ? AND account_id = ?`, c.Status, c.AssigneeID, c.UpdatedAt, c.ID, c.AccountID)
+	return tx.hint(err, HintConversation, Scope{Account: c.AccountID}, c.ID)
 }

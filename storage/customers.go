@@ -106,6 +106,11 @@ func (rx *Rx) CustomerAccounts(customer string) ([]Account, error) {
 	return all, err
 }
 
+// hintCustomer notes that a customer was changed, which shows with its numbers.
+func (tx *Tx) hintCustomer(err error, c *Customer) error {
+	return tx.hint(err, HintAccount, Scope{Organization: c.OrganizationID}, "")
+}
+
 // InsertCustomer stores a new customer and fills in its id, state and times.
 func (tx *Tx) InsertCustomer(c *Customer) error {
 	c.ID, c.Status = tx.NewID(PrefixCustomer), CustomerPending
@@ -114,26 +119,28 @@ func (tx *Tx) InsertCustomer(c *Customer) error {
 		INSERT INTO customers (id, organization_id, team_id, name, email, status, metadata, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		c.ID, c.OrganizationID, c.TeamID, c.Name, c.Email, c.Status, c.Metadata, c.CreatedAt, c.UpdatedAt)
-	return err
+	return tx.hintCustomer(err, c)
 }
 
 // UpdateCustomer stores name, email, state and metadata of c.
 func (tx *Tx) UpdateCustomer(c *Customer) error {
 	c.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE customers
 		SET name = ?, email = ?, status = ?, metadata = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
 		c.Name, c.Email, c.Status, c.Metadata, c.UpdatedAt, c.ID, c.OrganizationID)
+	return tx.hintCustomer(err, c)
 }
 
 // ArchiveCustomer puts a customer away, and remembers what it was before.
 func (tx *Tx) ArchiveCustomer(c *Customer) error {
 	c.Status, c.ArchivedAt, c.UpdatedAt = CustomerArchived, tx.Now, tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE customers
 		SET restore_status = status, status = ?, archived_at = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND status <> 'archived'`, c.Status, c.ArchivedAt, c.UpdatedAt, c.ID, c.OrganizationID)
+	return tx.hintCustomer(err, c)
 }
 
 // RestoreCustomer makes an archived customer what it was before.
@@ -144,8 +151,9 @@ func (tx *Tx) RestoreCustomer(c *Customer) error {
 		return err
 	}
 
-	return tx.execOne(`
+	err = tx.execOne(`
 		UPDATE customers
 		SET status = ?, restore_status = NULL, archived_at = 0, updated_at = ?
 		WHERE id = ? AND organization_id = ?`, c.Status, c.UpdatedAt, c.ID, c.OrganizationID)
+	return tx.hintCustomer(err, c)
 }

@@ -51,6 +51,7 @@ type DB struct {
 	countStep stepSize
 	counts    *statsCounts
 	events    *EventSignal
+	hints     *Hints
 	close     func() error // disconnect, but only once
 
 	mu         sync.RWMutex // guards dispatcher
@@ -88,6 +89,7 @@ func Open(o Options) (*DB, error) {
 		countStep: stepSize{firstCount, longestCount},
 		counts:    newStatsCounts(),
 		events:    newEventSignal(),
+		hints:     newHints(),
 	}
 	if db.now == nil {
 		db.now = Now

@@ -72,7 +72,7 @@ func (tx *Tx) insertDelivery(d *Delivery, memory any) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID,
 		d.Status, d.NextAttemptAt, d.ReplayedFrom, d.CreatedAt, d.JobID)
-	return err
+	return tx.hint(err, HintDelivery, Scope{Organization: d.OrganizationID}, d.ID)
 }
 
 // insertDeadDelivery stores a delivery that nobody may make, so that it can be
@@ -83,7 +83,7 @@ func (tx *Tx) insertDeadDelivery(d Delivery) error {
 			error_code, error_message, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'dead', ?, ?, ?)`,
 		d.ID, d.OrganizationID, d.SubscriptionID, d.Event, d.EventType, d.EventID, codeDisabled, messageDisabled, tx.Now)
-	return err
+	return tx.hint(err, HintDelivery, Scope{Organization: d.OrganizationID}, d.ID)
 }
 
 // deleteDeliveries deletes the deliveries that a condition chooses, and the jobs of

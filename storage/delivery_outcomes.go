@@ -99,13 +99,14 @@ func (tx *Tx) MarkUndelivered(p OutgoingDelivery, a Attempt, next Time) error {
 
 // markAttempt writes an attempt into its delivery.
 func (tx *Tx) markAttempt(p OutgoingDelivery, status string, a Attempt, next Time) error {
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE deliveries
 		SET status = ?, attempt_count = ?, last_attempt_at = ?, next_attempt_at = ?,
 			response_status = ?, response_body_snippet = ?, duration_ms = ?, error_code = ?, error_message = ?
 		WHERE id = ?`,
 		status, a.Attempt, a.AttemptedAt, next, a.ResponseStatus, a.ResponseBodySnippet,
 		a.DurationMS, a.ErrorCode, a.ErrorMessage, p.Delivery)
+	return tx.hint(err, HintDelivery, Scope{Subscription: p.Subscription}, p.Delivery)
 }
 
 // insertAttempt gives an attempt a row of its own.
@@ -150,5 +151,5 @@ func (tx *Tx) MarkDeliveryDead(delivery, code, message string) error {
 		UPDATE deliveries
 		SET status = 'dead', next_attempt_at = 0, error_code = ?, error_message = ?
 		WHERE id = ? AND (status = 'pending' OR status = 'failed')`, code, message, delivery)
-	return err
+	return tx.hint(err, HintDelivery, Scope{}, delivery)
 }

@@ -363,7 +363,7 @@ func (tx *Tx) endRun(j Job, state string, due Time, failures int, cause string) 
 		UPDATE jobs
 		SET state = ?, due_at = ?, failures = ?, leased_until = 0, preparing = 0, last_error = coalesce(nullif(?, ''), last_error)
 		WHERE id = ? AND runs = ? AND state = 'running'`, state, due, failures, cause, j.ID, j.Runs)
-	if err := fenced(n, err); err != nil {
+	if err := tx.hintJob(fenced(n, err), j.ID, j.Args); err != nil {
 		return err
 	}
 

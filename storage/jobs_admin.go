@@ -206,7 +206,7 @@ func (tx *Tx) RetryJobNow(id int64) (Job, error) {
 	if d := tx.db.currentDispatcher(); d != nil && err == nil {
 		tx.AfterCommit(func() { d.Stored(j.Kind, j.DueAt) })
 	}
-	return j, err
+	return j, tx.hintJob(err, id, j.Args)
 }
 
 // CancelJob removes a job in whatever state it is. A worker that has it finds

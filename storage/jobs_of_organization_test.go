@@ -37,7 +37,7 @@ func TestJobsKnowTheirOrganization(t *testing.T) {
 				var page []storage.Job
 				var reached int64
 				storagetest.View(t, db, func(rx *storage.Rx) (err error) {
-					page, reached, err = rx.JobsOfOrganization(h.account.OrganizationID, storage.JobDue, after, limit)
+					page, reached, err = rx.JobsOfOrganization(h.account.OrganizationID, storage.JobFilter{State: storage.JobDue, Limit: limit}, after)
 					return err
 				})
 				for _, j := range page {

@@ -120,7 +120,7 @@ func (tx *Tx) InsertKey(k *Key) (secret string, err error) {
 	_, err = tx.exec(`
 		INSERT INTO api_keys (id, organization_id, label, hash, last4, expires_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, k.ID, k.OrganizationID, k.Label, k.Hash, k.Last4, k.ExpiresAt, k.CreatedAt)
-	return secret, err
+	return secret, tx.hint(err, HintKey, Scope{Organization: k.OrganizationID}, k.ID)
 }
 
 // RevokeKey ends a key of an organization, or with 0 of any, for good, and returns it.
@@ -139,7 +139,7 @@ func (tx *Tx) RevokeKey(organization int64, id string) (Key, error) {
 		SELECT `+keyColumns+`
 		FROM api_keys
 		WHERE id = ?`, id)
-	return k, err
+	return k, tx.hint(err, HintKey, Scope{Organization: k.OrganizationID}, k.ID)
 }
 
 // MarkKeyUsed records when a key was last used. Times only move forward.

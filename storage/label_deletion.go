@@ -25,7 +25,7 @@ func (tx *Tx) DeleteLabel(organization int64, id string) error {
 		UPDATE labels
 		SET deleted_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
-	if err != nil {
+	if err := tx.hint(err, HintLabel, Scope{Organization: organization}, id); err != nil {
 		return err
 	}
 

@@ -78,7 +78,8 @@ func (tx *Tx) touchContact(contact string, changed int64, err error) (bool, erro
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	return true, tx.execOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
+	err = tx.execOne(`UPDATE contacts SET updated_at = ? WHERE id = ?`, tx.Now, contact)
+	return true, tx.hint(err, HintContact, Scope{}, contact)
 }
 
 // LabelConversation puts a label on a conversation; false when it was there
@@ -104,5 +105,6 @@ func (tx *Tx) touchConversation(conversation string, changed int64, err error) (
 	if err != nil || changed == 0 {
 		return false, err
 	}
-	return true, tx.execOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
+	err = tx.execOne(`UPDATE conversations SET updated_at = ? WHERE id = ?`, tx.Now, conversation)
+	return true, tx.hint(err, HintConversation, Scope{}, conversation)
 }

@@ -60,16 +60,17 @@ func (tx *Tx) InsertLabel(l *Label) error {
 		INSERT INTO labels (id, organization_id, team_id, name, name_folded, color, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		l.ID, l.OrganizationID, l.TeamID, l.Name, fold(l.Name), l.Color, l.CreatedAt, l.UpdatedAt)
-	return err
+	return tx.hint(err, HintLabel, Scope{Organization: l.OrganizationID}, l.ID)
 }
 
 // UpdateLabel stores name and color of l. ErrConflict means that its team has
 // another label of that name.
 func (tx *Tx) UpdateLabel(l *Label) error {
 	l.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE labels
 		SET name = ?, name_folded = ?, color = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,
 		l.Name, fold(l.Name), l.Color, l.UpdatedAt, l.ID, l.OrganizationID)
+	return tx.hint(err, HintLabel, Scope{Organization: l.OrganizationID}, l.ID)
 }

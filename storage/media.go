@@ -127,20 +127,22 @@ func (tx *Tx) InsertMedia(m *Media) error {
 func (tx *Tx) MarkMediaFetched(m *Message, file Media) error {
 	m.SetMedia(file)
 	m.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE messages
 		SET media_id = ?, media_status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.MediaID, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
+	return tx.hintMessage(err, m)
 }
 
 // MarkMediaFailed records that the media of a message could not be fetched.
 func (tx *Tx) MarkMediaFailed(m *Message) error {
 	failed := MediaFailed
 	m.MediaStatus, m.UpdatedAt = &failed, tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE messages
 		SET media_status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
+	return tx.hintMessage(err, m)
 }
 
 // MarkMediaUploaded records under which id the provider has a file from a number,

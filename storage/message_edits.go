@@ -30,20 +30,22 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 	}
 
 	m.EditedAt, m.UpdatedAt = before.EditedAt, tx.Now
-	return tx.execOne(`
+	err = tx.execOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.Number, m.ID)
+	return tx.hintMessage(err, m)
 }
 
 // UpgradeMessage gives a message that could not be shown at first the content
 // that m has.
 func (tx *Tx) UpgradeMessage(m *Message) error {
 	m.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
+	return tx.hintMessage(err, m)
 }
 
 // MarkRevoked records that a message was deleted for everyone; false when it was
@@ -54,5 +56,5 @@ func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
 		SET is_revoked = 1, updated_at = ?
 		WHERE number = ? AND id = ? AND is_revoked = 0`, tx.Now, m.Number, m.ID)
 	m.IsRevoked, m.UpdatedAt = true, tx.Now
-	return n > 0, err
+	return n > 0, tx.hintMessage(err, m)
 }

@@ -229,7 +229,7 @@ func (tx *Tx) InsertMessage(m *Message) error {
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,
 		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt, m.SentBy, m.RequestID)
-	return err
+	return tx.hintMessage(err, m)
 }
 
 // MarkSent records that the provider took a message, under which id, and reads
@@ -260,7 +260,7 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	}
 
 	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
-	return true, tx.readThread(m)
+	return true, tx.hintMessage(tx.readThread(m), m)
 }
 
 // markSentLate is markSent for a message that has moved on. The status is "" if
@@ -329,7 +329,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	}
 
 	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Now
-	return true, nil
+	return true, tx.hintMessage(nil, m)
 }
 
 // recordStatus records a callback with a state that has no bit. It returns false for
@@ -347,7 +347,7 @@ func (tx *Tx) MarkPending(m Message) error {
 		UPDATE messages
 		SET status = 'pending', updated_at = ?
 		WHERE number = ? AND id = ? AND status = 'queued'`, tx.Now, m.Number, m.ID)
-	return err
+	return tx.hintMessage(err, &m)
 }
 
 // MarkFailed ends a message with an error. One that has an error keeps it.
@@ -359,7 +359,7 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 	if err == nil && n > 0 {
 		m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
 	}
-	return err
+	return tx.hintMessage(err, m)
 }
 
 // Deletions counts what has deleted messages that may wait to be sent. Who has a

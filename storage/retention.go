@@ -78,7 +78,7 @@ func (tx *Tx) DeleteMessages(
 		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND `+nothingPending+`
 		RETURNING coalesce(media_id, '')`, account, idList(rows))
 	if err == nil {
-		err = tx.markUnread(unread)
+		err = tx.hint(tx.markUnread(unread), HintConversation, Scope{Account: account}, "")
 	}
 	if err != nil {
 		return 0, 0, nil, err

@@ -21,6 +21,12 @@ const DeliveriesPerStep = maxRows / 2
 // the subscription is active.
 func deliveryLane(subscription string) string { return KindDeliver + ":" + subscription }
 
+// hintSubscription notes that a subscription was changed, which shows with its
+// deliveries.
+func (tx *Tx) hintSubscription(err error, id string) error {
+	return tx.hint(err, HintDelivery, Scope{Subscription: id}, "")
+}
+
 // PauseSubscription makes the deliveries of an active subscription wait, those
 // that are to be tried again too.
 func (tx *Tx) PauseSubscription(id string) error {
@@ -28,7 +34,7 @@ func (tx *Tx) PauseSubscription(id string) error {
 		UPDATE subscriptions
 		SET status = 'paused', updated_at = ?
 		WHERE id = ? AND status = 'active'`, tx.Now, id)
-	if err != nil {
+	if err := tx.hintSubscription(err, id); err != nil {
 		return err
 	}
 
@@ -46,7 +52,7 @@ func (tx *Tx) ResumeSubscription(id string) error {
 			consecutive_failures = iif(status = 'disabled', 0, consecutive_failures),
 			failing_since = iif(status = 'disabled', 0, failing_since)
 		WHERE id = ? AND deleted_at = 0`, tx.Now, id)
-	if err != nil {
+	if err := tx.hintSubscription(err, id); err != nil {
 		return err
 	}
 
@@ -68,7 +74,7 @@ func (tx *Tx) DisableSubscription(id, reason string) error {
 
 	tx.closeLane(deliveryLane(id))
 	organization, err := tx.SubscriptionOrganization(id)
-	if err != nil {
+	if err := tx.hintSubscription(err, id); err != nil {
 		return err
 	}
 	if err := tx.Audit(organization, System, "webhook.disabled", "webhook_subscription", id); err != nil {
@@ -146,7 +152,7 @@ func (tx *Tx) FailOutstandingDeliveries(subscription string) (int, error) {
 		}
 	}
 
-	return len(all), nil
+	return len(all), tx.hintSubscription(nil, subscription)
 }
 
 // removeJob takes a delivery's job off the queue, if it is still there. A worker
@@ -163,7 +169,7 @@ func (tx *Tx) DeleteSubscription(organization int64, id string) error {
 		UPDATE subscriptions
 		SET deleted_at = ?, status = 'disabled', custom_headers = NULL
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`, tx.Now, id, organization)
-	if err != nil {
+	if err := tx.hint(err, HintDelivery, Scope{Organization: organization}, ""); err != nil {
 		return err
 	}
 	tx.closeLane(deliveryLane(id))

@@ -148,7 +148,7 @@ func (tx *Tx) InsertSubscription(s *Subscription) (secret string, err error) {
 	}
 
 	_, secret, err = tx.InsertSecret(s.ID, 0)
-	return secret, err
+	return secret, tx.hintSubscription(err, s.ID)
 }
 
 // UpdateSubscription stores what a client can change of s, but for its status.
@@ -158,9 +158,10 @@ func (tx *Tx) UpdateSubscription(s *Subscription) error {
 	}
 
 	s.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE subscriptions
 		SET url = ?, description = ?, events = ?, phone_number_ids = ?, custom_headers = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ? AND deleted_at = 0`,
 		s.URL, s.Description, s.Events, s.PhoneNumberIDs, s.SealedHeaders, s.UpdatedAt, s.ID, s.OrganizationID)
+	return tx.hintSubscription(err, s.ID)
 }

@@ -107,13 +107,13 @@ func (tx *Tx) InsertTemplate(t *Template) error {
 		VALUES (?, ?, ?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, ''), ?, ?, ?, nullif(?, ''), ?, ?)`,
 		t.ID, t.AccountID, t.Name, t.Language, t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category,
 		t.ParameterFormat, t.Content, t.Components, t.Reason, t.CreatedAt, t.UpdatedAt)
-	return err
+	return tx.hint(err, HintTemplate, Scope{Account: t.AccountID}, t.ID)
 }
 
 // UpdateTemplate stores every changeable field of t but when it was reviewed.
 func (tx *Tx) UpdateTemplate(t *Template) error {
 	t.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE templates
 		SET status = ?, provider_status = nullif(?, ''), provider_template_id = nullif(?, ''), category = nullif(?, ''),
 			parameter_format = ?,
@@ -121,6 +121,7 @@ func (tx *Tx) UpdateTemplate(t *Template) error {
 		WHERE id = ? AND account_id = ?`,
 		t.Status, t.ProviderStatus, t.ProviderTemplateID, t.Category, t.ParameterFormat,
 		t.Content, t.Components, t.Reason, t.UpdatedAt, t.ID, t.AccountID)
+	return tx.hint(err, HintTemplate, Scope{Account: t.AccountID}, t.ID)
 }
 
 // MarkTemplateReviewed records that a callback told a template's verdict, be it
@@ -134,13 +135,14 @@ func (tx *Tx) MarkTemplateReviewed(account int64, id string) error {
 
 // DeleteTemplate deletes a template that the provider no longer has.
 func (tx *Tx) DeleteTemplate(account int64, id string) error {
-	return tx.execOne(`
+	err := tx.execOne(`
 		DELETE FROM templates
 		WHERE id = ? AND account_id = ?`, id, account)
+	return tx.hint(err, HintTemplate, Scope{Account: account}, id)
 }
 
 // MarkTemplatesSynced records when an account's templates were last compared with
 // the provider's.
 func (tx *Tx) MarkTemplatesSynced(account int64) error {
-	return tx.execOne(`UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
+	return tx.updateAccount(account, `UPDATE accounts SET templates_synced_at = ? WHERE id = ?`, tx.Now, account)
 }

@@ -155,6 +155,7 @@ type Tx struct {
 	after    []func() // AfterCommit
 	undone   []func() // OnUndo
 	happened []int64  // organizations that have new events: see signalEvents
+	noted    []noted  // what was changed: see Hints
 }
 
 // exec runs a statement and returns how many rows it changed.

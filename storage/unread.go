@@ -70,10 +70,11 @@ func (tx *Tx) MarkRead(m *Message, unread UnreadCount) error {
 		unread = UnreadCount{upTo: m.ID}
 	}
 
-	return tx.execOne(`
+	err = tx.execOne(`
 		UPDATE conversations
 		SET updated_at = ?, unread_count = ? + (`+inboundBehind+`)
 		WHERE id = ?`, tx.Now, unread.count, m.ConversationID, unread.upTo, m.ConversationID)
+	return tx.hintMessage(err, m)
 }
 
 // NewestInbound finds the newest message of the person in a conversation that counts as
@@ -97,7 +98,7 @@ func (tx *Tx) MarkConversationUnread(conversation string) error {
 		UPDATE conversations
 		SET unread_count = 1, updated_at = ?
 		WHERE id = ? AND unread_count = 0`, tx.Now, conversation)
-	return err
+	return tx.hint(err, HintConversation, Scope{}, conversation)
 }
 
 // UnreadLeft counts, before messages of an account are deleted, what will be left unread of each
@@ -164,7 +165,7 @@ func (tx *Tx) markUnread(left map[string]UnreadCount) error {
 			UPDATE conversations
 			SET unread_count = ?, updated_at = ?
 			WHERE id = ? AND unread_count > ?`, unread, tx.Now, conversation, unread)
-		if err != nil {
+		if err := tx.hint(err, HintConversation, Scope{}, conversation); err != nil {
 			return err
 		}
 	}

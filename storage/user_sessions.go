@@ -100,13 +100,15 @@ func (tx *Tx) InsertUserSession(s *UserSession) (token string, err error) {
 
 // DeleteUserSession ends a session of a user.
 func (tx *Tx) DeleteUserSession(user, id string) error {
-	return tx.execOne(`DELETE FROM user_sessions WHERE id = ? AND user_id = ?`, id, user)
+	err := tx.execOne(`DELETE FROM user_sessions WHERE id = ? AND user_id = ?`, id, user)
+	return tx.hint(err, HintUser, Scope{}, user)
 }
 
 // DeleteUserSessions ends the sessions of a user, but for one, and returns how many
 // there were.
 func (tx *Tx) DeleteUserSessions(user, but string) (int64, error) {
-	return tx.exec(`DELETE FROM user_sessions WHERE user_id = ? AND id <> ?`, user, but)
+	n, err := tx.exec(`DELETE FROM user_sessions WHERE user_id = ? AND id <> ?`, user, but)
+	return n, tx.hint(err, HintUser, Scope{}, user)
 }
 
 // MarkSessionSeen records when a session was last used. Times only move forward.

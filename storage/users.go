@@ -146,7 +146,7 @@ func (tx *Tx) InsertUser(u *User) error {
 		INSERT INTO users (id, organization_id, team_id, name, email, created_at, role, sign_in_email)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		u.ID, u.OrganizationID, u.TeamID, u.Name, u.Email, u.CreatedAt, u.Role, u.SignInEmail)
-	return err
+	return tx.hint(err, HintUser, Scope{Organization: u.OrganizationID}, u.ID)
 }
 
 // UpdateUser stores name, address, role and team of a user. The address of one who
@@ -158,10 +158,11 @@ func (tx *Tx) UpdateUser(u *User) error {
 			return err
 		}
 	}
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE users
 		SET name = ?, email = ?, role = ?, team_id = ?, sign_in_email = ?
 		WHERE id = ?`, u.Name, u.Email, u.Role, u.TeamID, u.SignInEmail, u.ID)
+	return tx.hint(err, HintUser, Scope{}, u.ID)
 }
 
 // takeSignIn makes the user's address the one that it signs in with. An address is
@@ -187,12 +188,14 @@ func (tx *Tx) takeSignIn(u *User) error {
 
 // SetPassword stores the hash of a user's new password.
 func (tx *Tx) SetPassword(user, hash string) error {
-	return tx.execOne(`UPDATE users SET password_hash = ? WHERE id = ?`, hash, user)
+	err := tx.execOne(`UPDATE users SET password_hash = ? WHERE id = ?`, hash, user)
+	return tx.hint(err, HintUser, Scope{}, user)
 }
 
 // MarkSignedIn records that a user signed in now.
 func (tx *Tx) MarkSignedIn(user string) error {
-	return tx.execOne(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, tx.Now, user)
+	err := tx.execOne(`UPDATE users SET last_sign_in_at = ? WHERE id = ?`, tx.Now, user)
+	return tx.hint(err, HintUser, Scope{}, user)
 }
 
 // DisableUser keeps a user from signing in, and ends its sessions and invitations.
@@ -201,7 +204,7 @@ func (tx *Tx) DisableUser(user string) error {
 		UPDATE users
 		SET disabled_at = CASE disabled_at WHEN 0 THEN ? ELSE disabled_at END
 		WHERE id = ?`, tx.Now, user)
-	if err != nil {
+	if err := tx.hint(err, HintUser, Scope{}, user); err != nil {
 		return err
 	}
 
@@ -214,5 +217,6 @@ func (tx *Tx) DisableUser(user string) error {
 
 // EnableUser lets a disabled user sign in again, with the password it has.
 func (tx *Tx) EnableUser(user string) error {
-	return tx.execOne(`UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
+	err := tx.execOne(`UPDATE users SET disabled_at = 0 WHERE id = ?`, user)
+	return tx.hint(err, HintUser, Scope{}, user)
 }

@@ -205,6 +205,7 @@ func (wr *writer) commit(batch []*write) {
 			continue
 		}
 		wr.db.events.add(w.tx.happened...)
+		wr.db.hints.add(w.tx.noted)
 		for _, f := range w.tx.after {
 			f()
 		}

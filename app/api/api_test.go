@@ -14,8 +14,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"confab/app/live"
 	"confab/app/password"
 	"confab/app/stream"
+	"confab/jobs"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
@@ -103,6 +105,7 @@ func (f *fixture) start() {
 		Passwords: password.NewHasher(), PasswordTries: password.NewThrottle(), ReadReceipts: true,
 		MaxStreams: 200,
 	}
+	o.CancelJob, o.InterruptJob = jobs.New(jobs.Options{DB: db}).Cancel, func(int64) {}
 	f.upstream = &played{}
 	o.Accounts = f.upstream.accounts(f.t, db)
 	for _, change := range f.options {
@@ -114,6 +117,8 @@ func (f *fixture) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() { o.Streams.Run(ctx) })
+	o.Live = live.New(live.Options{DB: db, Streams: o.Streams, MaxStreams: 10, Version: o.Version, Log: o.Log})
+	group.Go(func() { o.Live.Run(ctx) })
 	api := New(o)
 	f.db, f.api = db, api
 	f.stop = sync.OnceFunc(func() {

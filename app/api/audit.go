@@ -133,8 +133,13 @@ var auditRules = map[routeName]auditRule{
 	{"POST", "/people/:id/signout"}: {"user.sessions_ended", "user", "id"},
 	{"PATCH", "/profile"}:           {"user.updated", "user", ""},
 	{"DELETE", "/sessions/:id"}:     {"session.ended", "session", "id"},
-	{"POST", "/keys"}:               {"key.created", "key", ""},
-	{"DELETE", "/keys/:id"}:         {"key.revoked", "key", "id"},
+	{"POST", "/jobs/:id/retry"}:     {"job.retried", "job", "id"},
+	{"POST", "/jobs/:id/cancel"}:    {"job.cancelled", "job", "id"},
+
+	{"DELETE", "/people/:id/sessions/:session_id"}: {"session.ended", "session", "session_id"},
+
+	{"POST", "/keys"}:       {"key.created", "key", ""},
+	{"DELETE", "/keys/:id"}: {"key.revoked", "key", "id"},
 }
 
 // actor is the caller as the audit log shows it.

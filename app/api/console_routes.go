@@ -7,6 +7,9 @@ func (s *Server) consoleRoutes() []route {
 		{"POST", "/:phone_number_id/conversations/:id/read", s.readConversation, agents, s.findConversation},
 		{"POST", "/:phone_number_id/conversations/:id/unread", s.unreadConversation, agents, s.findConversation},
 
+		{"GET", "/stream", s.streamConsole, agents, nil},
+		{"POST", "/presence", s.setPresence, agents | quiet, nil},
+
 		{"GET", "/profile", s.getProfile, agents, nil},
 		{"PATCH", "/profile", s.updateProfile, agents, nil},
 		{"GET", "/sessions", s.listSessions, agents, nil},
@@ -14,12 +17,14 @@ func (s *Server) consoleRoutes() []route {
 
 		{"GET", "/people", s.listPeople, agents, nil},
 		{"POST", "/people", s.invitePerson, creates, nil},
+		{"GET", "/people/:id", s.getPerson, agents, nil},
 		{"PATCH", "/people/:id", s.updatePerson, 0, s.findPerson},
 		{"POST", "/people/:id/disable", s.disablePerson, 0, s.findPerson},
 		{"POST", "/people/:id/enable", s.enablePerson, 0, s.findPerson},
 		{"POST", "/people/:id/reset", s.resetPerson, 0, s.findPerson},
 		{"POST", "/people/:id/signout", s.signOutPerson, 0, s.findPerson},
 		{"GET", "/people/:id/sessions", s.listPersonSessions, 0, s.findPerson},
+		{"DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, s.findPerson},
 
 		{"GET", "/keys", s.listKeys, 0, nil},
 		{"POST", "/keys", s.createKey, creates, nil},
@@ -30,5 +35,8 @@ func (s *Server) consoleRoutes() []route {
 		{"GET", "/trace/:id", s.getTrace, 0, nil},
 		{"GET", "/audit", s.listAudit, 0, nil},
 		{"GET", "/jobs", s.listJobs, 0, nil},
+		{"GET", "/jobs/:id", s.getJob, 0, nil},
+		{"POST", "/jobs/:id/retry", s.retryJob, 0, s.findJob},
+		{"POST", "/jobs/:id/cancel", s.cancelJob, 0, s.findJob},
 	}
 }

@@ -40,15 +40,21 @@ func (s *Server) streamEvents(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, streamError(err)
 	}
-	return reply{stream: func(x *exchange) { s.sendStream(x, opened) }}, nil
+	return reply{stream: func(x *exchange) { s.sendStream(x, opened, o.Format) }}, nil
+}
+
+// openStream is a stream that is to be served or closed.
+type openStream interface {
+	Serve(w http.ResponseWriter, r *http.Request, begun func())
+	Close()
 }
 
 // sendStream writes a stream until it ends. The call is recorded when its headers were
 // sent.
-func (s *Server) sendStream(x *exchange, opened *stream.Stream) {
+func (s *Server) sendStream(x *exchange, opened openStream, f stream.Format) {
 	if x.request.http.Method == http.MethodHead {
 		opened.Close()
-		stream.SetHeaders(x.Header(), opened.Format)
+		stream.SetHeaders(x.Header(), f)
 		x.WriteHeader(http.StatusOK)
 		return
 	}
@@ -102,7 +108,7 @@ func streamFormat(r *request) stream.Format {
 // may go on. What cannot be found out for the moment does not end it.
 func (s *Server) mayGoOn(r *request) func(context.Context) bool {
 	if r.user != nil {
-		return r.visitor.mayGoOn
+		return func(ctx context.Context) bool { return s.whyEnded(ctx, r.visitor) == "" }
 	}
 
 	hash := [32]byte(r.key.Hash)

@@ -42,14 +42,29 @@ func viewPerson(u storage.User) personView {
 	}
 }
 
+// colleagueView is a person as agents see it: somebody to name and to assign to.
+type colleagueView struct {
+	ID     string `json:"id"`
+	Object string `json:"object"`
+	Name   string `json:"name"`
+}
+
+// viewPersonFor is a person as far as the caller may see it.
+func viewPersonFor(r *request, u storage.User) any {
+	if r.user.Role != storage.RoleAdmin && u.ID != r.user.ID {
+		return colleagueView{ID: u.ID, Object: "user", Name: u.Name}
+	}
+	return viewPerson(u)
+}
+
 // listPeople handles GET /console/api/people.
 func (s *Server) listPeople(r *request) (reply, error) {
-	views := []personView{}
+	views := []any{}
 	err := s.list(r, func(rx *storage.Rx) error {
 		all, err := rx.Users(r.org.ID)
 		views = views[:0]
 		for _, u := range all {
-			views = append(views, viewPerson(u))
+			views = append(views, viewPersonFor(r, u))
 		}
 		return err
 	})
@@ -57,6 +72,19 @@ func (s *Server) listPeople(r *request) (reply, error) {
 		return reply{}, err
 	}
 	return wholeList(views)
+}
+
+// getPerson handles GET /console/api/people/:id.
+func (s *Server) getPerson(r *request) (reply, error) {
+	var u storage.User
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		u, err = personIn(rx, r)
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(viewPersonFor(r, u)), nil
 }
 
 // findPerson returns an error if the person in the path does not exist.

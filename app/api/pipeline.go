@@ -165,6 +165,9 @@ func (s *Server) record(x *exchange) {
 	}
 
 	level := levelOf(status)
+	if r.isQuiet() && level == slog.LevelInfo {
+		level = slog.LevelDebug
+	}
 	if !logged || !s.Log.Enabled(r.http.Context(), level) {
 		return
 	}

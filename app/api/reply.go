@@ -114,6 +114,9 @@ func created(data any) reply { return reply{status: http.StatusCreated, data: da
 // accepted answers a POST whose work is done later.
 func accepted(data any) reply { return reply{status: http.StatusAccepted, data: data} }
 
+// noContent answers a request that has nothing to show.
+func noContent() reply { return reply{status: http.StatusNoContent} }
+
 // wholeList answers with a list that has no further pages, because it is short.
 func wholeList[V any](data []V) (reply, error) {
 	body := newList(len(data))
@@ -243,6 +246,10 @@ func (rep reply) send(x *exchange) {
 		h.Set("Location", asciiURL(rep.location))
 	}
 
+	if rep.status == http.StatusNoContent {
+		x.WriteHeader(rep.status)
+		return
+	}
 	if rep.etag != "" {
 		h.Set("ETag", rep.etag)
 	}

@@ -32,6 +32,7 @@ const (
 	uploads                       // also takes a file, as a multipart body
 	namedAction                   // ends in a name where its sibling paths have an id
 	agents                        // in the console agents may do it too, and not only admins
+	quiet                         // browsers call it all the time: in no log, but for failures
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }

@@ -34,6 +34,7 @@ import (
 	"net/netip"
 	"time"
 
+	"confab/app/live"
 	"confab/app/password"
 	"confab/app/stream"
 	"confab/jobs/guard"
@@ -81,6 +82,12 @@ type Options struct {
 	// Streams are those who follow events, of whom there may be MaxStreams.
 	Streams    *stream.Hub
 	MaxStreams int
+	// CancelJob removes a job and ends what depends on it. InterruptJob then breaks off its
+	// run, if there is one.
+	CancelJob    func(tx *storage.Tx, id int64) error
+	InterruptJob func(id int64)
+	// Live tells consoles what happens.
+	Live *live.Hub
 	// PageBytes is how many bytes a page of a list may have; 0 for the default.
 	PageBytes int
 	Log       *slog.Logger

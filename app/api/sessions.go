@@ -51,11 +51,20 @@ func (s *Server) listPersonSessions(r *request) (reply, error) { return s.sessio
 
 // endSession handles DELETE /console/api/sessions/:id: one of one's own.
 func (s *Server) endSession(r *request) (reply, error) {
-	id := r.param("id")
+	return s.endSessionOf(r, r.user.ID, r.param("id"))
+}
+
+// endPersonSession handles DELETE /console/api/people/:id/sessions/:session_id.
+func (s *Server) endPersonSession(r *request) (reply, error) {
+	return s.endSessionOf(r, r.param("id"), r.param("session_id"))
+}
+
+// endSessionOf ends a session of a user.
+func (s *Server) endSessionOf(r *request, user, id string) (reply, error) {
 	if !storage.ValidID(storage.PrefixSession, id) {
 		return reply{}, notFound()
 	}
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		return deleted("session", id), tx.DeleteUserSession(r.user.ID, id)
+		return deleted("session", id), tx.DeleteUserSession(user, id)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"confab/app/live"
 	"confab/storage"
 )
 
@@ -18,18 +19,38 @@ type Visitor struct {
 	storage.SignedIn
 	Refused error
 	// Find finds the session again, for streams: sign-out, a changed role and the like
-	// take effect while they are open.
+	// take effect while they are open. It does not count as use of the session.
 	Find func(context.Context) (storage.SignedIn, error)
 }
 
-// mayGoOn tells whether a stream of the person may go on: signed in, with the role that it
-// had. What cannot be found out for the moment does not end it.
-func (v *Visitor) mayGoOn(ctx context.Context) bool {
+// whyEnded tells why a stream of a person may not go on: it must be signed in, with the
+// role that it had; "" if it may. What cannot be found out for the moment does not end it.
+func (s *Server) whyEnded(ctx context.Context, v *Visitor) string {
 	now, err := v.Find(ctx)
-	if err != nil {
-		return asError(err).Code != SessionRequired
+	switch {
+	case err != nil && asError(err).Code != SessionRequired:
+		return ""
+	case err != nil:
+		return s.whySignedOut(ctx, v.User.ID)
+	case now.User.Role != v.User.Role:
+		return live.EndedRoleChanged
+	case checkOrganization(now.Organization, Plan{}, true) != nil:
+		return live.EndedSuspended
 	}
-	return now.User.Role == v.User.Role && checkOrganization(now.Organization, Plan{}, true) == nil
+	return ""
+}
+
+// whySignedOut tells why a session is gone.
+func (s *Server) whySignedOut(ctx context.Context, user string) string {
+	why := live.EndedSignedOut
+	_ = s.DB.View(ctx, func(rx *storage.Rx) error { // without an answer the session is gone all the same
+		u, err := rx.UserByID(user)
+		if err == nil && u.DisabledAt != 0 {
+			why = live.EndedDisabled
+		}
+		return err
+	})
+	return why
 }
 
 // checkDoors refuses a request that must not reach the API at all, whatever it asks for.
@@ -75,8 +96,11 @@ func (r *request) entersAPILog() bool {
 	if r.visitor == nil {
 		return true
 	}
-	return r.user != nil && r.http.Method != http.MethodGet && r.http.Method != http.MethodHead
+	return r.user != nil && r.http.Method != http.MethodGet && r.http.Method != http.MethodHead && !r.isQuiet()
 }
+
+// isQuiet tells whether the call is one that browsers make all the time.
+func (r *request) isQuiet() bool { return r.route != nil && r.route.has(quiet) }
 
 // seenInterval is how old the time is, at the most, at which a session was last seen.
 const seenInterval = time.Minute

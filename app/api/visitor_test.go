@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,17 @@ func (f *fixture) again(who Visitor) Visitor {
 	return who
 }
 
+// jobOf is the number of a job of an organization.
+func (f *fixture) jobOf(tenant storagetest.Tenant) (id string) {
+	f.t.Helper()
+	storagetest.View(f.t, f.db, func(rx *storage.Rx) error {
+		all, _, err := rx.JobsOfOrganization(tenant.Organization.ID, storage.JobFilter{Limit: 1}, 0)
+		id = strconv.FormatInt(all[0].ID, 10)
+		return err
+	})
+	return id
+}
+
 // agentsMay is what the contract lets agents do: all other routes are for admins.
 var agentsMay = []string{
 	"GET /me", "GET /labels", "GET /labels/:id", "GET /accounts",
@@ -67,7 +79,8 @@ var agentsMay = []string{
 	"POST /:phone_number_id/media", "GET /:phone_number_id/media/:id",
 
 	"GET /:phone_number_id/counts", "POST /:phone_number_id/conversations/:id/read", "POST /:phone_number_id/conversations/:id/unread",
-	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people",
+	"GET /profile", "PATCH /profile", "GET /sessions", "DELETE /sessions/:id", "GET /people", "GET /people/:id",
+	"GET /stream", "POST /presence",
 }
 
 // consoleRoute is a route of either table, with the path in front of it.
@@ -91,6 +104,7 @@ func TestEveryRouteKnowsWhoMayUseIt(t *testing.T) {
 	admin, agent := f.signedIn(ours.Tenant, storage.RoleAdmin), f.signedIn(ours.Tenant, storage.RoleAgent)
 	nobody := Visitor{Refused: fail(SessionRequired, "Sign in.")}
 	ours.has["people"], ours.has["sessions"], ours.has["keys"] = agent.User.ID, "ses_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "key_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"
+	ours.has["jobs"] = f.jobOf(ours.Tenant)
 	known := 0
 	for _, rt := range f.api.everyConsoleRoute() {
 		name := rt.method + " " + rt.path
@@ -98,6 +112,9 @@ func TestEveryRouteKnowsWhoMayUseIt(t *testing.T) {
 			is := is.New(t)
 			f := f.in(t)
 			path := rt.prefix + ours.path(t, rt.route, nil)
+			if rt.path == "/stream" {
+				rt.method = http.MethodHead // it would have no end
+			}
 			if rt.has(public) {
 				is.Equal(f.visit(nobody, rt.method, path, "").status, 200)
 				return
@@ -122,6 +139,7 @@ func TestNobodySeesAnotherOrganization(t *testing.T) {
 	f, ours, theirs := serveEverything(t)
 	admin, stranger := f.signedIn(ours.Tenant, storage.RoleAdmin), f.signedIn(theirs.Tenant, storage.RoleAdmin)
 	theirs.has["people"], theirs.has["sessions"], theirs.has["keys"] = stranger.User.ID, stranger.Session.ID, theirs.Key.ID
+	theirs.has["jobs"] = f.jobOf(theirs.Tenant)
 	for _, rt := range f.api.everyConsoleRoute() {
 		if len(rt.places()) == 0 {
 			continue

@@ -89,6 +89,7 @@ func checks() map[string]check {
 		"console.enabled":       anything,
 		"console.audit_days":    between(1, maxDays),
 		"console.read_receipts": anything,
+		"console.max_streams":   between(0, 10_000),
 
 		"plans.*.api":              anything,
 		"plans.*.customers":        anything,

@@ -111,6 +111,7 @@ type Console struct {
 	Enabled      bool `koanf:"enabled"`
 	AuditDays    int  `koanf:"audit_days"`
 	ReadReceipts bool `koanf:"read_receipts"`
+	MaxStreams   int  `koanf:"max_streams"` // consoles that are open at once
 }
 
 // Default returns the settings of a server without file, variables and flags. The
@@ -142,7 +143,7 @@ func Default() Config {
 		},
 		Jobs:    Jobs{Workers: 256, PollInterval: time.Second},
 		Log:     Log{Level: "info", APILogDays: 30},
-		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true},
+		Console: Console{Enabled: true, AuditDays: 365, ReadReceipts: true, MaxStreams: 500},
 		Plans:   map[string]Plan{SelfHosted: selfHosted()},
 	}
 }

@@ -71,6 +71,7 @@ func samples() []sample {
 		{"console.enabled", `false`, "false", false},
 		{"console.audit_days", `90`, "90", 90},
 		{"console.read_receipts", `false`, "false", false},
+		{"console.max_streams", `5`, "5", 5},
 
 		{"plans.self_hosted.api", `false`, "false", false},
 		{"plans.self_hosted.customers", `false`, "false", false},

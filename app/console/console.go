@@ -162,6 +162,6 @@ func (c *Console) ServeAPI(w http.ResponseWriter, r *http.Request) {
 	default:
 		who.SignedIn, who.Refused = c.findSession(r)
 	}
-	who.Find = func(ctx context.Context) (storage.SignedIn, error) { return c.findSession(r.WithContext(ctx)) }
+	who.Find = func(ctx context.Context) (storage.SignedIn, error) { return c.lookUpSession(r.WithContext(ctx)) }
 	c.API.ServeConsole(w, r, who)
 }

@@ -13,9 +13,19 @@ func errNoSession() error {
 	return &api.Error{Code: api.SessionRequired, Message: "Sign in to the console first."}
 }
 
-// findSession finds who has the cookie of the request. The error is errNoSession for
-// nobody: no cookie, a forged one, a session that has ended, a disabled user.
+// findSession finds who has the cookie of the request, and counts the session as used
+// now. The error is errNoSession for nobody.
 func (c *Console) findSession(r *http.Request) (storage.SignedIn, error) {
+	who, err := c.lookUpSession(r)
+	if err == nil {
+		c.API.MarkSeen(who.Session)
+	}
+	return who, err
+}
+
+// lookUpSession finds who has the cookie of the request. The error is errNoSession for
+// nobody: no cookie, a forged one, a session that has ended, a disabled user.
+func (c *Console) lookUpSession(r *http.Request) (storage.SignedIn, error) {
 	token := cookie(r, c.cookies.session)
 	if token == "" {
 		return storage.SignedIn{}, errNoSession()
@@ -30,8 +40,6 @@ func (c *Console) findSession(r *http.Request) (storage.SignedIn, error) {
 	case who.Session.Expired(storage.Now()) || who.User.DisabledAt != 0:
 		return storage.SignedIn{}, errNoSession()
 	}
-
-	c.API.MarkSeen(who.Session)
 	return who, nil
 }
 

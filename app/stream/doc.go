@@ -24,6 +24,10 @@
 //     writeTimeout) ends it at once, also in the midst of a write. The client may come back
 //     with its last position.
 //
+// A stream may also tell notices: what is true now, is in no list and is not told again.
+// Their source keeps them until the stream has time for them, and says of what it keeps
+// how much that can be at the most: see Notices.
+//
 // A position is given to clients sealed, with the epoch of the file: see positions. When
 // something behind a position was removed because of its age, or its epoch is another,
 // the stream tells a gap, once, and goes on with the oldest that is kept.

@@ -49,6 +49,9 @@ func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	if errors.Is(err, os.ErrDeadlineExceeded) && !s.hasEnded() {
 		s.Class.dropped.Add(1)
 	}
+	if errors.Is(err, errEnded) {
+		s.sayWhy(w)
+	}
 	s.detach(err == nil || errors.Is(err, errEnded))
 }
 
@@ -88,6 +91,9 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 	idle := time.NewTicker(s.hub.timing.idle)
 	defer idle.Stop()
 
+	if err := s.open(w); err != nil {
+		return err
+	}
 	if err := s.catchUp(ctx, w); err != nil {
 		return err
 	}
@@ -98,49 +104,59 @@ func (s *Stream) run(ctx context.Context, w io.Writer) error {
 	}
 
 	for !s.Once {
-		isIdle, err := s.wait(ctx, idle.C)
+		why, err := s.wait(ctx, idle.C)
+		if err == nil && why != hasNotices {
+			err = s.catchUp(ctx, w)
+		}
+		if err == nil {
+			err = s.tellNotices(w)
+		}
+		if err == nil && why == isIdle {
+			err = s.tell(w, s.Format.AppendIdle)
+		}
 		if err != nil {
-			return err
-		}
-		if err := s.catchUp(ctx, w); err != nil {
-			return err
-		}
-		if !isIdle {
-			continue
-		}
-		if err := s.tell(w, s.Format.AppendIdle); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// wait waits until there may be something to read, or until it is time to tell the
-// position. It lets some time pass between two reads.
-func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (isIdle bool, err error) {
+// wakeReason is why a stream goes on.
+type wakeReason int
+
+const (
+	isAwake    wakeReason = iota // there may be something to read
+	hasNotices                   // there may be notices
+	isIdle                       // it is time to tell the position
+)
+
+// wait waits until there is a reason to go on. It lets some time pass between two reads.
+func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (wakeReason, error) {
 	select {
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return 0, ctx.Err()
 	case <-s.ended:
-		return false, errEnded
+		return 0, errEnded
 	case <-idle:
-		return true, nil
+		return isIdle, nil
+	case <-s.news:
+		return hasNotices, nil
 	case <-s.awake:
 	}
 
 	rest := s.hub.timing.read - time.Since(s.read)
 	if rest <= 0 {
-		return false, nil
+		return isAwake, nil
 	}
 	pause := time.NewTimer(rest)
 	defer pause.Stop()
 	select {
 	case <-ctx.Done():
-		return false, ctx.Err()
+		return 0, ctx.Err()
 	case <-s.ended:
-		return false, errEnded
+		return 0, errEnded
 	case <-pause.C:
-		return false, nil
+		return isAwake, nil
 	}
 }
 

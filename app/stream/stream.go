@@ -19,6 +19,8 @@ type Options struct {
 	Begin        Begin
 	Once         bool // end when what is there has been told
 	Format       Format
+	// Notices are told beside the events; nil for none.
+	Notices Notices
 	// Allowed tells whether the stream may go on. It is asked once a second; nil is yes.
 	Allowed func(context.Context) bool
 }
@@ -29,6 +31,7 @@ type Stream struct {
 	hub   *Hub
 	group *group
 	awake chan struct{} // holds a value when there may be something to read
+	news  chan struct{} // holds a value when there may be notices
 	since atomic.Int64  // since when something waits to be told, in Unix nanoseconds; 0 if nothing does
 	ended chan struct{} // closed by end
 	close func()        // gives its place back, once
@@ -49,7 +52,7 @@ type Stream struct {
 // Open opens a stream. The error is ErrPosition for a beginning that is none, a FullError
 // if there are too many streams, and ErrStopping.
 func (h *Hub) Open(ctx context.Context, o Options) (*Stream, error) {
-	s := &Stream{Options: o, hub: h, awake: make(chan struct{}, 1), ended: make(chan struct{})}
+	s := &Stream{Options: o, hub: h, awake: make(chan struct{}, 1), news: make(chan struct{}, 1), ended: make(chan struct{})}
 	if err := h.add(s); err != nil {
 		return nil, err
 	}

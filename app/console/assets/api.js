@@ -2,7 +2,7 @@
  * Calls of the server. Every answer is an envelope: what was asked for, or an error with a
  * code, a message, often the field that is wrong, and the id of the request.
  */
-import { root } from "./session.js";
+import { root, signInAgain } from "./session.js";
 import { reportAnswer } from "./live.js";
 
 const text = {
@@ -84,12 +84,6 @@ async function readEnvelope(response) {
     param: error?.param,
     requestID: envelope?.request_id ?? requestID,
   });
-}
-
-/** signInAgain leaves for the page of signing in, which leads back to this one. */
-function signInAgain() {
-  const here = location.href.slice(root.href.length);
-  location.assign(new URL("sign-in?next=" + encodeURIComponent(here), root));
 }
 
 /** @param {string} path @param {Options} [options] */

@@ -1,29 +1,76 @@
 /**
- * What happens elsewhere: whether the server can be reached, and hints of what changed.
+ * What happens elsewhere, as it happens: the organization's events, hints of what changed,
+ * and who looks at what; and whether the server can be reached.
  *
  * A hint says that something of a kind has changed (`conversation`, `key`, `user` …), with
  * ids where they are known. It carries no data: who shows such things reads them again.
  * After the connection was lost everything may have changed, and the hint is `*`.
  *
- * Until the server has a stream for consoles, connect has nothing to open: a call that is
- * answered says that the server is there, one that is not says that it is gone, and then
- * it is asked again, after ever longer waits, until it answers.
+ * One tab of the browser leads: it has the lock, reads the stream, and passes on what
+ * comes to the others over a channel. When it is closed, the lock is another's; when it
+ * has fallen silent, another takes the lock from it. Where browsers have no locks, which is
+ * on plain http away from this machine, each tab leads for itself.
+ *
+ * A stream that is cut, or silent for longer than the server ever is, is opened again: at
+ * once, then after ever longer waits. It goes on behind the last event that came.
  */
 import { signal } from "./dom.js";
-import { root } from "./session.js";
+import { me, root, signInAgain } from "./session.js";
 
-/** @typedef {{ kind: string, ids: string[] }} Hint */
+/**
+ * @typedef {{ kind: string, ids: string[] }} Hint
+ * @typedef {{ id: string, name: string, state: "looking" | "typing" }} Colleague
+ * @typedef {{ conversation_id: string, people: Colleague[] }} Presence
+ * @typedef {{ event: string, data?: any, id?: string }} Message from the server, or between tabs
+ */
 
 const firstWait = 1000;
 const longestWait = 15_000;
+const silence = 40_000; // the server says something every 15 s
+const noAnswer = 10_000;
+const checkEvery = 2000;
+const lookEvery = 4000;
 
 /** "connected" or "reconnecting" */
 export const connection = signal("connected");
 
 /** @type {Set<(hint: Hint) => void>} */
-const listeners = new Set();
+const hintListeners = new Set();
+/** @type {Set<(message: Message) => void>} */
+const eventListeners = new Set();
+/** @type {Set<(presence: Presence) => void>} */
+const presenceListeners = new Set();
+/** Who is known to look at each conversation, but for oneself. @type {Map<string, Presence>} */
+const present = new Map();
+
+const name = "confab " + root.pathname + " " + me.peek().id;
+const channel = navigator.locks && window.BroadcastChannel ? new BroadcastChannel(name) : null;
+let leads = false;
+let leaving = false;
+let position = "";
+let heard = Date.now();
 let wait = firstWait;
-let timer = 0;
+let isAnswered = false;
+/** Ends the present connection. @type {AbortController | null} */
+let opened = null;
+/** Ends the wait for the lock. */
+let waiting = new AbortController();
+/** Ends the wait for the next try. */
+let hurry = () => {};
+let isUrgent = false;
+
+/**
+ * @template T
+ * @param {Set<T>} listeners
+ * @param {T} listener
+ * @returns {() => void} what ends it
+ */
+function add(listeners, listener) {
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+  };
+}
 
 /**
  * onChanged calls fn with every hint of some kinds, and after a reconnection. It returns
@@ -32,32 +79,229 @@ let timer = 0;
  * @param {(hint: Hint) => void} fn
  */
 export function onChanged(kinds, fn) {
-  /** @param {Hint} hint */
-  const listener = (hint) => {
+  return add(hintListeners, (/** @type {Hint} */ hint) => {
     if (hint.kind === "*" || kinds.includes(hint.kind)) fn(hint);
-  };
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-  };
+  });
 }
 
 /**
- * announce passes a hint on to all who listen.
+ * onEvent calls fn with every event of some types, or with [] of all. It returns what ends
+ * that.
+ * @param {string[]} types
+ * @param {(item: any) => void} fn
+ */
+export function onEvent(types, fn) {
+  return add(eventListeners, (/** @type {Message} */ { event, data }) => {
+    if (!types.length || types.includes(event)) fn(data);
+  });
+}
+
+/**
+ * onPresence calls fn with who looks at each conversation, oneself left out: now, and
+ * whenever that changes. It returns what ends that.
+ * @param {(presence: Presence) => void} fn
+ */
+export function onPresence(fn) {
+  present.forEach(fn);
+  return add(presenceListeners, fn);
+}
+
+/**
+ * announce passes a hint on to all who listen in this tab.
  * @param {string} kind
  * @param {...string} ids
  */
 export function announce(kind, ...ids) {
-  for (const listener of [...listeners]) listener({ kind, ids });
+  for (const listener of [...hintListeners]) listener({ kind, ids });
 }
 
-/** connect begins to listen, and looks at once when the machine wakes up or is online again. */
+/** connect begins to listen. */
 export function connect() {
   addEventListener("online", retry);
   addEventListener("offline", () => reportAnswer(false));
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && connection.peek() !== "connected") retry();
+  addEventListener("pagehide", leave);
+  addEventListener("pageshow", () => {
+    leaving = false;
+    sendLook();
   });
+  document.addEventListener("visibilitychange", () => {
+    sendLook();
+    check();
+    if (!document.hidden) hurry();
+  });
+  setInterval(check, checkEvery);
+
+  if (!channel) return lead();
+  channel.onmessage = ({ data }) => receive(data);
+  channel.postMessage({ event: "ask" });
+  stand();
+}
+
+/** stand waits until no other tab leads. */
+function stand() {
+  waiting = new AbortController();
+  navigator.locks.request(name, { signal: waiting.signal }, lead).catch(giveUpLead);
+}
+
+/** giveUpLead lets the tab lead that has taken the lock. */
+function giveUpLead() {
+  if (!leads) return;
+  leads = false;
+  opened?.abort();
+  stand();
+}
+
+/** lead reads the stream, as long as this tab leads. */
+async function lead() {
+  leads = true;
+  while (leads) {
+    const began = Date.now();
+    const wasUp = await read();
+
+    // A connection that lasted is opened again before anybody is told.
+    const atOnce = !leads || isUrgent || (wasUp && !leaving && Date.now() - began > firstWait);
+    isUrgent = false;
+    if (atOnce) continue;
+    if (!leaving) share({ event: "lost" });
+    await new Promise((resolve) => {
+      hurry = () => resolve(null);
+      setTimeout(resolve, wait);
+    });
+    wait = Math.min(2 * wait, longestWait);
+  }
+}
+
+/** read reads one connection to its end, and tells whether there was one. */
+async function read() {
+  opened = new AbortController();
+  let wasUp = false;
+  isAnswered = false;
+  share({ event: "" });
+  try {
+    const response = await fetch(new URL("api/stream", root), {
+      cache: "no-store",
+      headers: position ? { "Last-Event-ID": position } : {},
+      signal: opened.signal,
+    });
+    if (response.status === 401) share({ event: "ended", data: { reason: "signed_out" } });
+    if (!response.ok || !response.body) return false;
+    isAnswered = true;
+
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let rest = ""; ;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      wasUp = true;
+      const blocks = (rest + value).split("\n\n");
+      rest = blocks.pop() ?? "";
+      for (const block of blocks) share(parse(block));
+    }
+  } catch {
+    // It was cut, or never there.
+  }
+  opened = null;
+  return wasUp;
+}
+
+/**
+ * parse reads one block of server-sent events. Ours have each field once, on one line.
+ * @param {string} block
+ * @returns {Message}
+ */
+function parse(block) {
+  /** @type {Record<string, string>} */
+  const fields = {};
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(": ");
+    fields[line.slice(0, colon)] = line.slice(colon + 2);
+  }
+  return { event: fields.event ?? "", id: fields.id, data: fields.data && JSON.parse(fields.data) };
+}
+
+/**
+ * share passes a message on to all tabs.
+ * @param {Message} message
+ */
+function share(message) {
+  channel?.postMessage(message);
+  receive(message);
+}
+
+/**
+ * receive takes what the server said, or another tab.
+ * @param {Message} message
+ */
+function receive(message) {
+  const { event, data, id } = message;
+  if (asked(event)) return;
+  heard = Date.now();
+  if (id) position = id;
+  switch (event) {
+    case "": // still there
+      break;
+    case "here": // the tab that leads, to one that came later
+      if (data.connection !== "connected") connection.set(data.connection);
+      for (const one of data.present) meet(one);
+      break;
+    case "ready":
+      wait = firstWait;
+      for (const one of [...present.keys()]) meet({ conversation_id: one, people: [] });
+      connection.set("connected");
+      announce("*");
+      sendLook();
+      break;
+    case "lost":
+      connection.set("reconnecting");
+      break;
+    case "gap":
+      announce("*");
+      break;
+    case "changed":
+      announce(data.kind, ...data.ids);
+      break;
+    case "presence":
+      meet(data);
+      break;
+    case "ended":
+      if (data.reason === "role_changed") location.reload();
+      else if (data.reason === "signed_out" || data.reason === "disabled") signInAgain();
+      break;
+    default:
+      for (const listener of [...eventListeners]) listener(message);
+  }
+}
+
+/**
+ * asked does what another tab asks of the one that leads, and tells whether it is that.
+ * @param {string} event
+ */
+function asked(event) {
+  if (event === "ask") {
+    if (leads) channel?.postMessage({ event: "here", data: { connection: connection.peek(), present: [...present.values()] } });
+  } else if (event === "reopen") {
+    if (leads) reopen();
+  } else if (event === "hurry") hurry();
+  else return false;
+  return true;
+}
+
+/** reopen opens the stream anew, now. */
+function reopen() {
+  isUrgent = true;
+  opened?.abort();
+  hurry();
+}
+
+/** check notices a connection that is dead, as after a sleep, and a tab that leads no more. */
+function check() {
+  const silent = Date.now() - heard;
+  if (leads) {
+    if (opened && silent > (isAnswered ? silence : noAnswer)) reopen();
+  } else if (silent > 1.5 * silence && !document.hidden && channel) {
+    heard = Date.now();
+    waiting.abort();
+    navigator.locks.request(name, { steal: true }, lead).catch(giveUpLead);
+  }
 }
 
 /**
@@ -65,25 +309,68 @@ export function connect() {
  * @param {boolean} answered
  */
 export function reportAnswer(answered) {
+  if (answered === (connection.peek() === "connected")) return;
   if (!answered) {
     connection.set("reconnecting");
-    if (!timer) timer = setTimeout(retry, wait);
-    return;
-  }
-  clearTimeout(timer);
-  timer = 0;
-  wait = firstWait;
-  if (connection.peek() === "connected") return;
-  connection.set("connected");
-  announce("*");
+    retry();
+  } else if (leads) hurry();
+  else channel?.postMessage({ event: "hurry" });
 }
 
-/** retry asks whether the server is there again. Any answer will do. */
-export async function retry() {
-  if (connection.peek() === "connected") return;
-  clearTimeout(timer);
-  timer = 0;
-  wait = Math.min(2 * wait, longestWait);
-  const answered = await fetch(new URL("api/v1/health", root), { cache: "no-store" }).then(() => true, () => false);
-  reportAnswer(answered);
+/** retry looks at once whether the server is there. */
+export function retry() {
+  if (leads) reopen();
+  else channel?.postMessage({ event: "reopen" });
+}
+
+/** @param {Presence} presence */
+function meet({ conversation_id, people }) {
+  const others = people.filter((one) => one.id !== me.peek().id);
+  const now = { conversation_id, people: others };
+  if (!others.length && !present.has(conversation_id)) return;
+  if (others.length) present.set(conversation_id, now);
+  else present.delete(conversation_id);
+  for (const listener of [...presenceListeners]) listener(now);
+}
+
+const tab = String(Math.random()).slice(2);
+let looking = { conversation_id: /** @type {string | null} */ (null), typing: false, tab };
+let lookTimer = 0;
+let wasLooking = false;
+
+/**
+ * lookAt tells colleagues what is on screen here, and goes on doing so until it is called
+ * with null, or the page is hidden or left.
+ * @param {string | null} conversation
+ * @param {boolean} [typing]
+ */
+export function lookAt(conversation, typing = false) {
+  if (looking.conversation_id === conversation && looking.typing === typing) return;
+  looking = { conversation_id: conversation, typing, tab };
+  sendLook();
+}
+
+/** sendLook says it once, and again as long as it is true. */
+function sendLook() {
+  clearInterval(lookTimer);
+  const isLooking = looking.conversation_id !== null && !document.hidden && !leaving;
+  if (isLooking) lookTimer = setInterval(postLook, lookEvery);
+  if (isLooking || wasLooking) postLook();
+  wasLooking = isLooking;
+}
+
+function postLook() {
+  const isLooking = !document.hidden && !leaving;
+  fetch(new URL("api/presence", root), {
+    method: "POST",
+    keepalive: true,
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(isLooking ? looking : { ...looking, conversation_id: null }),
+  }).catch(() => {});
+}
+
+/** leave says goodbye when the page is left. */
+function leave() {
+  leaving = true;
+  sendLook();
 }

@@ -56,6 +56,12 @@ export function applyTheme() {
 /** The address of /console/, whatever a proxy puts before it. */
 export const root = new URL("../", import.meta.url);
 
+/** signInAgain leaves for the page of signing in, which leads back to this one. */
+export function signInAgain() {
+  const here = location.href.slice(root.href.length);
+  location.assign(new URL("sign-in?next=" + encodeURIComponent(here), root));
+}
+
 /** The address of the API for programs. */
 export const publicAPI = new URL("../v1/", root);
 

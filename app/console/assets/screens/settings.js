@@ -1,12 +1,13 @@
-/** What the pages of the settings have in common: their navigation, and lists of sessions. */
+/** What the pages of the settings have in common: their navigation, lists of sessions, the choice of a team. */
 import { el, when } from "../dom.js";
+import { get } from "../api.js";
 import { browserName, time } from "../format.js";
 import { button, chip, icon } from "../parts/basics.js";
 import { table } from "../parts/table.js";
 import { link, path } from "../router.js";
 import { isAdmin } from "../session.js";
 
-const text = { settings: "Settings" };
+const text = { settings: "Settings", team: "Team" };
 
 /** @type {[path: string, name: string, icon: string, forAgents: boolean][]} */
 const pages = [
@@ -30,6 +31,19 @@ export function settingsPage(...children) {
     return el("li", null, el("a", props, icon(drawing), name));
   });
   return el("div.settings", null, el("nav.subnav", { "aria-label": text.settings }, el("ul", null, links)), el("div.page", null, children));
+}
+
+/** readTeams reads the organization's teams. @param {AbortSignal} signal */
+export const readTeams = async (signal) => (await get("v1/me", { signal })).teams;
+
+/**
+ * teamFields are the field of a form in which a team is chosen, where there are several.
+ * @param {any[]} teams
+ * @param {string} [value]
+ */
+export function teamFields(teams, value) {
+  const options = teams.map((one) => ({ value: one.id, label: one.name }));
+  return teams.length > 1 ? [{ name: "team_id", label: text.team, type: "select", value, options }] : [];
 }
 
 /** reveal shows a link that is beyond the edge of a small screen. @param {Element} node */

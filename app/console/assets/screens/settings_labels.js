@@ -1,6 +1,6 @@
 /** Labels: what contacts and conversations are sorted by. */
 import { el, when } from "../dom.js";
-import { get, page, patch, post, remove } from "../api.js";
+import { page, patch, post, remove } from "../api.js";
 import { date } from "../format.js";
 import { button, dot, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
@@ -8,7 +8,7 @@ import { form } from "../parts/form.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
-import { settingsPage } from "./settings.js";
+import { readTeams, settingsPage, teamFields } from "./settings.js";
 
 const text = {
   title: "Labels",
@@ -24,7 +24,7 @@ const text = {
   saved: "Saved",
   save: "Save",
   create: "Create label",
-  fields: { name: "Name", color: "Color", team: "Team" },
+  fields: { name: "Name", color: "Color" },
   emptyTitle: "No labels yet",
   emptyBody: "Labels are small coloured words such as “VIP” or “waiting for delivery”.",
 };
@@ -49,7 +49,7 @@ async function readAll(signal) {
 /** @type {import("../router.js").Build} */
 export default function labels() {
   const all = resource(readAll, ["label"]);
-  const teams = resource(async (signal) => (await get("v1/me", { signal })).teams);
+  const teams = resource(readTeams);
 
   const edit = async (/** @type {any} */ label) => {
     if (await labelDialog(label, teams.data() ?? [])) all.reload();
@@ -118,12 +118,6 @@ function labelTable(rows, teams, edit, drop) {
  * @param {any[]} teams
  */
 function labelDialog(label, teams) {
-  const team = {
-    name: "team_id",
-    label: text.fields.team,
-    type: "select",
-    options: teams.map((one) => ({ value: one.id, label: one.name })),
-  };
   return dialog(label ? text.editTitle : text.newLabel, (close) => form({
     fields: [
       {
@@ -140,7 +134,7 @@ function labelDialog(label, teams) {
         value: label?.color ?? colors[0],
         options: colors.map((color) => ({ value: color, label: color })),
       },
-      ...(!label && teams.length > 1 ? [team] : []),
+      ...(label ? [] : teamFields(teams)),
     ],
     submit: label ? text.save : text.create,
     send: (values) => (label ? patch("v1/labels/" + label.id, values) : post("v1/labels", values)),

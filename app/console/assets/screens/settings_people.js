@@ -3,7 +3,7 @@
  * role, where it is signed in, and how to keep it out.
  */
 import { computed, el, when } from "../dom.js";
-import { get, patch, post } from "../api.js";
+import { APIError, get, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, face, heading, section } from "../parts/basics.js";
@@ -14,7 +14,7 @@ import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { link, onQuery } from "../router.js";
 import { me, organization } from "../session.js";
-import { sessionTable, settingsPage } from "./settings.js";
+import { readTeams, sessionTable, settingsPage, teamFields } from "./settings.js";
 
 const text = {
   title: "People",
@@ -61,10 +61,11 @@ export default function people({ params }) {
 
 function allPeople() {
   const all = resource((signal) => get("people", { signal }), ["user"]);
+  const teams = resource(readTeams);
   onQuery("new", invite);
 
   async function invite() {
-    await inviteDialog();
+    await inviteDialog(teams.data() ?? []);
     all.reload();
   }
 
@@ -103,8 +104,11 @@ function personCell(person) {
       el("small", { dir: "auto" }, () => person().email ?? "")));
 }
 
-/** inviteDialog asks whom to invite, and then shows the link, once. */
-function inviteDialog() {
+/**
+ * inviteDialog asks whom to invite, and then shows the link, once.
+ * @param {any[]} teams
+ */
+function inviteDialog(teams) {
   return dialog(text.inviteTitle, (close) => {
     const place = el("div");
     const show = (/** @type {any} */ made) => place.replaceChildren(linkShown(made, close));
@@ -113,6 +117,7 @@ function inviteDialog() {
         { name: "name", label: text.fields.name, required: true, hint: text.nameHint, props: { maxlength: 200, autocomplete: "off" } },
         { name: "email", label: text.fields.email, type: "email", required: true, props: { maxlength: 255, autocomplete: "off" } },
         { name: "role", label: text.fields.role, type: "radios", value: "agent", options: roles },
+        ...teamFields(teams),
       ],
       submit: text.create,
       send: (values) => post("people", values),
@@ -154,6 +159,7 @@ const personText = {
   sessions: "Sessions",
   signOut: "Sign out everywhere",
   signedOut: "Signed out everywhere",
+  ended: "Session ended",
   sessionsLead: "The browsers in which this person is signed in.",
   disable: "Disable",
   disableTitle: (/** @type {string} */ name) => `Disable ${name}?`,
@@ -167,10 +173,10 @@ const personText = {
 
 /** @param {string} id */
 function onePerson(id) {
-  const one = resource(async (signal) => {
-    const all = await get("people", { signal });
-    return all.find((/** @type {any} */ each) => each.id === id) ?? null;
-  }, ["user"]);
+  const one = resource((signal) => get("people/" + id, { signal }).catch((error) => {
+    if (error instanceof APIError && error.status === 404) return null;
+    throw error;
+  }), ["user"]);
 
   const body = settingsPage(loaded(
     one,
@@ -184,6 +190,16 @@ function personPage(one) {
   const data = computed(() => one.data());
   const id = data().id;
   const sessions = resource((signal) => get(`people/${id}/sessions`, { signal }), ["user"]);
+  const teams = resource(readTeams);
+  const end = async (/** @type {any} */ session) => {
+    try {
+      await remove(`people/${id}/sessions/${session.id}`);
+      toast(personText.ended);
+    } catch (error) {
+      toastError(error);
+    }
+    sessions.reload();
+  };
   const isDisabled = () => data().status === "disabled";
 
   const change = async (/** @type {string} */ what, /** @type {string} */ said) => {
@@ -211,7 +227,7 @@ function personPage(one) {
     heading(() => data().name, {
       beside: [() => statusChip(data().status), copyable(id, { name: personText.id })],
     }),
-    personForm(one),
+    loaded(teams, (all) => personForm(one, all()), 2),
     section(personText.signIn, {
       lead: [
         () => ({
@@ -233,7 +249,7 @@ function personPage(one) {
         () => sessions.data()?.length,
         () => button(personText.signOut, { run: () => change("signout", personText.signedOut).catch(toastError) }),
       ),
-    }, loaded(sessions, (rows) => sessionTable(rows), 1)),
+    }, loaded(sessions, (rows) => sessionTable(rows, end), 1)),
     id !== me().id && section(personText.access, {
       lead: () => (isDisabled() ? personText.enableLead : personText.disableLead),
       actions: when(
@@ -245,14 +261,18 @@ function personPage(one) {
   ];
 }
 
-/** @param {import("../parts/states.js").Resource<any>} one */
-function personForm(one) {
-  const { id, name, email, role } = one.data();
+/**
+ * @param {import("../parts/states.js").Resource<any>} one
+ * @param {any[]} teams
+ */
+function personForm(one, teams) {
+  const { id, name, email, role, team_id } = one.data();
   return el("section.section.first", null, form({
     fields: [
       { name: "name", label: personText.fields.name, value: name, required: true, props: { maxlength: 200, dir: "auto" } },
       { name: "email", label: personText.fields.email, type: "email", value: email ?? "", props: { maxlength: 255 } },
       { name: "role", label: personText.fields.role, type: "radios", value: role, options: roles },
+      ...teamFields(teams, team_id),
     ],
     submit: personText.save,
     send: (values) => patch("people/" + id, { ...values, email: values.email === (email ?? "") ? undefined : values.email }),

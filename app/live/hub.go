@@ -1,0 +1,215 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"confab/app/stream"
+	"confab/storage"
+)
+
+// hintInterval is the least time between two hints of a kind.
+const hintInterval = 100 * time.Millisecond
+
+// Options configure a Hub.
+type Options struct {
+	DB         *storage.DB
+	Streams    *stream.Hub
+	MaxStreams int // of consoles that are open at once
+	Version    string
+	Log        *slog.Logger
+}
+
+// Hub holds the open consoles, and who looks at what.
+type Hub struct {
+	Options
+	class *stream.Class
+	first chan struct{} // holds a value when somebody looks after nobody did
+
+	mu      sync.Mutex
+	viewers map[int64]map[*viewer]struct{} // by organization
+	looks   map[int64]looks                // likewise
+}
+
+// New makes a hub. Consoles can be opened at once, and are told while Run runs.
+func New(o Options) *Hub {
+	return &Hub{
+		Options: o,
+		class:   o.Streams.NewClass("console", o.MaxStreams, o.MaxStreams),
+		first:   make(chan struct{}, 1),
+		viewers: make(map[int64]map[*viewer]struct{}),
+		looks:   make(map[int64]looks),
+	}
+}
+
+// Run tells consoles what changes, until ctx ends.
+func (h *Hub) Run(ctx context.Context) error {
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() { h.forgetLooks(ctx) })
+
+	hints := h.DB.Hints()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hints.C:
+			h.tellHints(ctx, hints)
+		}
+
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(hintInterval):
+		}
+	}
+}
+
+// tellHints tells the viewers of each organization what was changed there.
+func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) {
+	hints, all := from.Take()
+	if all {
+		h.tellAll(storage.HintKinds()...)
+		return
+	}
+
+	err := h.DB.View(ctx, func(rx *storage.Rx) error {
+		for _, hint := range hints {
+			if hint.IsAny && hint.Of == (storage.Scope{}) {
+				h.tellAll(hint.Kind)
+				continue
+			}
+			found, err := rx.OrganizationsOf(hint)
+			if err != nil {
+				return err
+			}
+			for organization, ids := range found {
+				h.tell(organization, hint.Kind, ids, hint.IsAny)
+			}
+		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		// Nobody knows who is concerned: everybody looks again.
+		h.Log.Warn("consoles are told that anything may have changed", "error", err)
+		h.tellAll(storage.HintKinds()...)
+	}
+}
+
+// tellAll tells everybody that anything of some kinds may have changed.
+func (h *Hub) tellAll(kinds ...string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	for _, viewers := range h.viewers {
+		for v := range viewers {
+			for _, kind := range kinds {
+				v.hint(kind, nil, true)
+			}
+		}
+	}
+}
+
+// tell tells the viewers of an organization that something of a kind was changed.
+func (h *Hub) tell(organization int64, kind string, ids []string, isAny bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	for v := range h.viewers[organization] {
+		v.hint(kind, ids, isAny)
+		for _, also := range shownWith[kind] {
+			v.hint(also, nil, true)
+		}
+	}
+}
+
+// shownWith are the kinds that change when another does, without a hint of their own: a
+// job is made, run and removed by the transactions of what it does, and a label is shown
+// with what has it.
+var shownWith = map[string][]string{
+	storage.HintConversation: {storage.HintJob},
+	storage.HintContact:      {storage.HintJob},
+	storage.HintDelivery:     {storage.HintJob},
+	storage.HintTemplate:     {storage.HintJob},
+	storage.HintAccount:      {storage.HintJob},
+	storage.HintBroadcast:    {storage.HintJob},
+	storage.HintLabel:        {storage.HintConversation, storage.HintContact},
+}
+
+// Visit says who opens a console, and how.
+type Visit struct {
+	Organization int64
+	User         string
+	Role         string
+	LastEventID  string
+	EventTypes   []string // that the person may read; nil for all
+	// Ended returns why the stream may not go on; "" if it may. It is asked once a second.
+	Ended func(context.Context) string
+}
+
+// Stream is the stream of one console. Open makes it, and Serve or Close ends it.
+type Stream struct {
+	*stream.Stream
+	leave func()
+}
+
+// Open opens the stream of a console. The errors are those of stream.Hub.Open.
+func (h *Hub) Open(ctx context.Context, visit Visit) (*Stream, error) {
+	v := &viewer{Visit: visit, hub: h, ended: EndedStopping, changed: make(map[string]*changes), moved: make(map[string]struct{})}
+	stop := h.DB.WatchHints(ctx)
+
+	opened, err := h.Streams.Open(ctx, stream.Options{
+		Class:        h.class,
+		Organization: visit.Organization,
+		Filter:       storage.EventFilter{Types: visit.EventTypes},
+		Begin:        stream.Begin{LastEventID: visit.LastEventID},
+		Format:       stream.EventStream{},
+		Notices:      v,
+		Allowed:      v.mayGoOn,
+	})
+	if err != nil {
+		stop()
+		return nil, err
+	}
+
+	v.notify = opened.Notify
+	h.enter(v)
+	leave := sync.OnceFunc(func() {
+		h.leave(v)
+		stop()
+	})
+	return &Stream{Stream: opened, leave: leave}, nil
+}
+
+// Close gives the place of the stream back. Serve does it too.
+func (s *Stream) Close() {
+	s.leave()
+	s.Stream.Close()
+}
+
+// Serve writes the stream until it ends. begun is called when the headers were sent.
+func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
+	defer s.leave()
+	s.Stream.Serve(w, r, begun)
+}
+
+func (h *Hub) enter(v *viewer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.viewers[v.Organization] == nil {
+		h.viewers[v.Organization] = make(map[*viewer]struct{})
+	}
+	h.viewers[v.Organization][v] = struct{}{}
+}
+
+func (h *Hub) leave(v *viewer) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.viewers[v.Organization], v)
+	if len(h.viewers[v.Organization]) == 0 {
+		delete(h.viewers, v.Organization)
+	}
+}

@@ -1,0 +1,203 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+const (
+	// lookLife is how long somebody counts as looking after having said so.
+	lookLife = 10 * time.Second
+	// maxTabs is how many tabs of a person count, and maxLooks how many of an
+	// organization.
+	maxTabs  = 20
+	maxLooks = 2000
+)
+
+// tab is one tab of a person's browser.
+type tab struct{ user, name string }
+
+// look is what a tab shows.
+type look struct {
+	person       string // its name
+	conversation string
+	typing       bool
+	until        time.Time
+}
+
+// looks are those of an organization.
+type looks map[tab]look
+
+// Look is what a person says about a tab of its browser.
+type Look struct {
+	Organization int64
+	User         string
+	Name         string
+	Tab          string
+	Conversation string // "" for none
+	Typing       bool
+}
+
+// Shows tells whether a tab is known to show a conversation: then it need not be looked
+// up again.
+func (h *Hub) Shows(l Look) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was, ok := h.looks[l.Organization][tab{l.User, l.Tab}]
+	return ok && was.conversation == l.Conversation
+}
+
+// Look records what a tab shows, which is forgotten unless it is said again. The caller
+// knows that the conversation is of the organization. A tab too many is left out.
+func (h *Hub) Look(l Look) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	all, key := h.looks[l.Organization], tab{l.User, l.Tab}
+	before, known := all[key]
+	switch {
+	case l.Conversation == "":
+		delete(all, key)
+		h.prune(l.Organization)
+	case !known && (len(all) >= maxLooks || all.tabsOf(l.User) >= maxTabs):
+		return
+	default:
+		if all == nil {
+			all = make(looks)
+			h.looks[l.Organization] = all
+			h.wakeForgetter()
+		}
+		all[key] = look{l.Name, l.Conversation, l.Typing, time.Now().Add(lookLife)}
+	}
+
+	if before.conversation == l.Conversation && before.typing == l.Typing && before.person == l.Name {
+		return
+	}
+	h.move(l.Organization, before.conversation, l.Conversation)
+}
+
+// move tells viewers that other people look at some conversations than before. mu is held.
+func (h *Hub) move(organization int64, conversations ...string) {
+	for v := range h.viewers[organization] {
+		for _, conversation := range conversations {
+			if conversation != "" {
+				v.moved[conversation] = struct{}{}
+			}
+		}
+		v.notify()
+	}
+}
+
+// prune forgets an organization where nobody looks. mu is held.
+func (h *Hub) prune(organization int64) {
+	if len(h.looks[organization]) == 0 {
+		delete(h.looks, organization)
+	}
+}
+
+// wakeForgetter says that there is somebody to forget.
+func (h *Hub) wakeForgetter() {
+	select {
+	case h.first <- struct{}{}:
+	default:
+	}
+}
+
+// forgetInterval is how often it is looked whom to forget, while there is anybody.
+const forgetInterval = 500 * time.Millisecond
+
+// forgetLooks forgets those who have not said for long that they look, until ctx ends.
+func (h *Hub) forgetLooks(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.first:
+		}
+
+		for anybody := true; anybody; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(forgetInterval):
+			}
+			anybody = h.forget(time.Now())
+		}
+	}
+}
+
+// forget forgets whose time is up, and tells whether anybody is left.
+func (h *Hub) forget(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	for organization, all := range h.looks {
+		for key, one := range all {
+			if !now.Before(one.until) {
+				delete(all, key)
+				h.move(organization, one.conversation)
+			}
+		}
+		h.prune(organization)
+	}
+	return len(h.looks) > 0
+}
+
+// tabsOf counts the tabs of a person.
+func (all looks) tabsOf(user string) (n int) {
+	for key := range all {
+		if key.user == user {
+			n++
+		}
+	}
+	return n
+}
+
+// conversations are those that somebody looks at.
+func (all looks) conversations() []string {
+	some := make(map[string]struct{})
+	for _, one := range all {
+		some[one.conversation] = struct{}{}
+	}
+	return slices.Sorted(maps.Keys(some))
+}
+
+// presenceNotice says who looks at a conversation.
+type presenceNotice struct {
+	ConversationID string         `json:"conversation_id"`
+	People         []presentState `json:"people"`
+}
+
+type presentState struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+// States of somebody who is present.
+const (
+	stateLooking = "looking"
+	stateTyping  = "typing"
+)
+
+// presence is who looks at a conversation: each person once, typing if any tab is.
+func (all looks) presence(conversation string) presenceNotice {
+	people := make(map[string]presentState)
+	for key, one := range all {
+		if one.conversation != conversation {
+			continue
+		}
+		state := cmp.Or(people[key.user].State, stateLooking)
+		if one.typing {
+			state = stateTyping
+		}
+		people[key.user] = presentState{key.user, one.person, state}
+	}
+
+	byName := func(a, b presentState) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) }
+	sorted := slices.SortedFunc(maps.Values(people), byName)
+	return presenceNotice{conversation, append([]presentState{}, sorted...)}
+}

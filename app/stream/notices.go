@@ -1,0 +1,60 @@
+package stream
+
+import (
+	"io"
+	"time"
+)
+
+// Notices are what a stream tells beside events, in the words of its Format. Their source
+// collects them, keeps together what can be told together, and calls Notify. They are not
+// numbered: who was away has missed them.
+type Notices interface {
+	// AppendOpening appends what comes before all else.
+	AppendOpening(b []byte) []byte
+	// AppendNew appends what has come together since it was last called, if anything.
+	AppendNew(b []byte) []byte
+	// AppendEnding appends why the stream has to end.
+	AppendEnding(b []byte) []byte
+}
+
+// Notify says that there are new notices. It never waits.
+func (s *Stream) Notify() {
+	select {
+	case s.news <- struct{}{}:
+	default: // it knows already
+	}
+}
+
+// open tells what comes before all else.
+func (s *Stream) open(w io.Writer) error {
+	if s.Notices == nil {
+		return nil
+	}
+	return s.write(w, s.Notices.AppendOpening(nil))
+}
+
+// tellNotices tells the new notices, if there are any.
+func (s *Stream) tellNotices(w io.Writer) error {
+	if s.Notices == nil {
+		return nil
+	}
+	return s.write(w, s.Notices.AppendNew(nil))
+}
+
+// sayWhy tells a client why its stream ends. One that does not take it will find out when
+// it comes back.
+func (s *Stream) sayWhy(w io.Writer) {
+	if s.Notices == nil {
+		return
+	}
+	_ = s.connection.SetWriteDeadline(time.Now().Add(lastWrite))
+	if _, err := w.Write(s.Notices.AppendEnding(nil)); err == nil {
+		_ = s.connection.Flush()
+	}
+}
+
+// AppendNotice appends a notice in the form of server-sent events. The data is one line.
+func AppendNotice(b []byte, name string, data []byte) []byte {
+	b = append(append(b, "event: "...), name...)
+	return append(append(append(b, "\ndata: "...), data...), "\n\n"...)
+}
