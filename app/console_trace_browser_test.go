@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,12 +27,6 @@ func retrying(c *config.Config) {
 func (c *colleague) steps() []string {
 	c.t.Helper()
 	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll(".trace .step-title")].map(e => e.textContent)`)
-}
-
-// hint tells the console that something has changed, as its stream does.
-func (c *colleague) hint(kind string) {
-	c.t.Helper()
-	pagestest.Eval[any](c.Browser, `import([...document.querySelectorAll("link[rel=modulepreload]")].find(l => l.href.includes("/live-")).href).then(live => void live.announce("`+kind+`"))`)
 }
 
 func TestAMessageIsTracedInABrowser(t *testing.T) {
@@ -61,9 +56,10 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	host := strings.TrimPrefix(hook.URL, "http://")
 	c.WaitFor(`document.querySelectorAll(".trace .step").length >= 14`)
 	steps := c.steps()
-	c.is.Equal(steps[:6], []string{
-		"POST /v1/" + number + "/messages", "Stored, queued", "Handed to the provider, try 1", "Handed to the provider, try 2", "Event message.sent", host,
+	c.is.Equal(steps[:5], []string{
+		"POST /v1/" + number + "/messages", "Stored, queued", "Handed to the provider, try 1", "Handed to the provider, try 2", "Event message.sent",
 	})
+	c.is.True(slices.Contains(steps, host)) // when, is up to the endpoint
 	for _, title := range []string{"Callback: sent", "Callback: delivered", "Callback: read"} {
 		c.Find("StaticText", title)
 	}
@@ -125,7 +121,6 @@ func TestATraceGrowsWhileItHappens(t *testing.T) {
 
 	s.call("POST", s.simURL+"/_sim/messages/"+m["message_id"].(string)+"/status", `{"status":"delivered"}`)
 	s.await(number, id, isStatus("delivered"))
-	c.hint("conversation")
 	c.Find("StaticText", "Callback: delivered")
 	c.WaitFor(`document.querySelector(".heading .chip").textContent === "delivered"`)
 	c.is.True(pagestest.Eval[bool](c.Browser, `window.first === document.querySelector(".step")`)) // what is there stays
@@ -142,7 +137,6 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	id := s.send(number, "+15550001111", `"type":"text","text":{"body":"hello"}`)
 	s.await(number, id, isStatus("read"))
 	ask(t, "GET", s.app.URL()+"/v1/nothing", nil, "Authorization: Bearer "+s.tenant.Secret)
-	c.hint("call")
 	c.row("GET", "/v1/nothing", "404")
 	c.row("POST", "/v1/"+number+"/messages", "200")
 	c.is.Equal(c.All("tab"), []string{"Calls", "Jobs", "Audit"})
@@ -191,7 +185,6 @@ func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
 	c.row("/v1/old/30")
 	pagestest.Eval[any](c.Browser, `void (document.getElementById("main").scrollTop = 2000)`)
 	s.keyStatus(s.tenant.Secret)
-	c.hint("call")
 	c.Find("button", "1 new")
 	c.is.True(pagestest.Eval[bool](c.Browser, `!document.querySelector("tbody").textContent.includes("/v1/me")`))
 	c.shoot("log-new")
@@ -227,5 +220,27 @@ func TestJobsAndAuditAreInTheLog(t *testing.T) {
 	c.fits()
 	c.open("log?tab=audit&action=key.", "Log")
 	c.Find("heading", "Nothing fits these filters")
+	c.calm()
+}
+
+// What an admin does about a job that failed.
+func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
+	s := newStage(t)
+	number := s.connect()
+	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)
+	for _, kind := range []string{"no.such.kind", "other.kind"} {
+		storagetest.Exec(t, s.app.Config.DataDir, `INSERT INTO jobs (kind, lane, args, state, due_at, failures, last_error, created_at)
+			VALUES (?, '', ?, 'failed', 1, 5, 'it broke', 1)`, kind, `{"message":"`+message+`"}`)
+	}
+	c := s.console(t, storage.RoleAdmin)
+	c.open("log?tab=jobs", "Log")
+	c.row("no.such.kind", "failed")
+	c.edit("other.kind", "Cancel")
+	c.Click("button", "Cancel job")
+	c.toast("The job was cancelled")
+	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
+	c.Click("button", "Retry")
+	c.toast("The job is tried again")
+	c.row("no.such.kind", "waits") // nobody does such jobs here
 	c.calm()
 }
