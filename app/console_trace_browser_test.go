@@ -26,7 +26,7 @@ func retrying(c *config.Config) {
 // steps are the titles of a trace on screen, oldest first.
 func (c *colleague) steps() []string {
 	c.t.Helper()
-	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll(".trace .step-title")].map(e => e.textContent)`)
+	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll(".trace .trace-title")].map(e => e.textContent)`)
 }
 
 func TestAMessageIsTracedInABrowser(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	c.open("trace/"+id, "“Which one <i>would</i> you like?”")
 	c.Find("list", "What happened, oldest first")
 	host := strings.TrimPrefix(hook.URL, "http://")
-	c.WaitFor(`document.querySelectorAll(".trace .step").length >= 14`)
+	c.WaitFor(`document.querySelectorAll(".trace-step").length >= 14`)
 	steps := c.steps()
 	c.is.Equal(steps[:5], []string{
 		"POST /v1/" + number + "/messages", "Stored, queued", "Handed to the provider, try 1", "Handed to the provider, try 2", "Event message.sent",
@@ -68,10 +68,10 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	c.fits()
 
 	// What was sent and received is one click away.
-	c.is.Equal(pagestest.Eval[string](c.Browser, `[...document.querySelectorAll(".step.bad .step-detail")][0].textContent.replace(/in .*? ms/, "in X")`),
+	c.is.Equal(pagestest.Eval[string](c.Browser, `[...document.querySelectorAll(".trace-step.bad .trace-detail")][0].textContent.replace(/in .*? ms/, "in X")`),
 		"HTTP 500 in X: An unexpected error has occurred. Please retry your request later. (code 2)")
-	pagestest.Eval[any](c.Browser, `void document.querySelectorAll(".step.bad summary")[0].click()`)
-	c.WaitFor(`document.querySelector(".raw pre")?.textContent.includes('"code": 2')`)
+	pagestest.Eval[any](c.Browser, `void document.querySelectorAll(".trace-step.bad summary")[0].click()`)
+	c.WaitFor(`document.querySelector(".trace-raw pre")?.textContent.includes('"code": 2')`)
 	c.shoot("trace-raw")
 	c.Click("button", "Copy as curl")
 	c.Find("dialog", "This message as a call")
@@ -81,7 +81,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 	// A delivery that died is replayed from here.
 	c.Click("button", "Replay")
 	c.toast("Replayed")
-	c.WaitFor(`[...document.querySelectorAll(".step-detail")].some(e => e.textContent.includes("replayed"))`)
+	c.WaitFor(`[...document.querySelectorAll(".trace-detail")].some(e => e.textContent.includes("replayed"))`)
 	c.Click("link", dead)
 	c.WaitFor(`document.querySelector(".trace") === null`)
 	c.is.Equal(c.at(), "deliveries/"+dead)
@@ -117,13 +117,13 @@ func TestATraceGrowsWhileItHappens(t *testing.T) {
 	m := s.await(number, id, isStatus("sent"))
 	c.open("trace/"+id, "Image")
 	c.Find("StaticText", "Handed to the provider, try 1")
-	pagestest.Eval[any](c.Browser, `void (window.first = document.querySelector(".step"))`)
+	pagestest.Eval[any](c.Browser, `void (window.first = document.querySelector(".trace-step"))`)
 
 	s.call("POST", s.simURL+"/_sim/messages/"+m["message_id"].(string)+"/status", `{"status":"delivered"}`)
 	s.await(number, id, isStatus("delivered"))
 	c.Find("StaticText", "Callback: delivered")
 	c.WaitFor(`document.querySelector(".heading .chip").textContent === "delivered"`)
-	c.is.True(pagestest.Eval[bool](c.Browser, `window.first === document.querySelector(".step")`)) // what is there stays
+	c.is.True(pagestest.Eval[bool](c.Browser, `window.first === document.querySelector(".trace-step")`)) // what is there stays
 	c.calm()
 }
 
@@ -144,7 +144,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	c.fits()
 
 	// Filters are addresses.
-	pagestest.Eval[any](c.Browser, `void (() => { const s = [...document.querySelectorAll(".filter")].find(l => l.textContent.startsWith("Status")).querySelector("select"); s.value = "4xx"; s.dispatchEvent(new Event("change")) })()`)
+	pagestest.Eval[any](c.Browser, `void (() => { const s = [...document.querySelectorAll(".log-filter")].find(l => l.textContent.startsWith("Status")).querySelector("select"); s.value = "4xx"; s.dispatchEvent(new Event("change")) })()`)
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
 	c.is.Equal(c.at(), "log?status=4xx")
 	c.Fill("searchbox", "Path", "/none")
@@ -152,7 +152,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	c.is.Equal(c.at(), "log?status=4xx&path=%2Fnone")
 	c.open("log?method=POST", "Log")
 	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
-	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector(".filter select").value`), "POST")
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector(".log-filter select").value`), "POST")
 	c.open("log?created_before=2026-01-01T00:00:00Z", "Log")
 	c.Find("heading", "Nothing fits these filters")
 

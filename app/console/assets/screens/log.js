@@ -20,7 +20,7 @@ export default function log({ params }) {
   if (params.id) return oneCall(params.id);
 
   const open = computed(() => (Object.hasOwn(tabs, query().get("tab") ?? "") ? /** @type {string} */ (query().get("tab")) : "calls"));
-  const links = Object.entries(text.tabs).map(([id, name]) => el("a.tab", {
+  const links = Object.entries(text.tabs).map(([id, name]) => el("a.log-tab", {
     role: "tab",
     id: "tab-" + id,
     href: link(id === "calls" ? "log" : "log?tab=" + id),
@@ -30,7 +30,7 @@ export default function log({ params }) {
   }, name));
   const body = el("div.page.log-page", null,
     heading(text.title),
-    el("div.tabs", { role: "tablist", "aria-label": text.title, onkeydown: move }, links),
+    el("div.log-tabs", { role: "tablist", "aria-label": text.title, onkeydown: move }, links),
     el("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": () => "tab-" + open() }, () => {
       const build = tabs[open()];
       return untracked(build);

@@ -36,7 +36,7 @@ export function audit() {
   const kinds = subjects.map((word) => ({ value: word + ".", label: word.replaceAll("_", " ") }));
   const names = text.filters;
   return [
-    el("div.filters", null,
+    el("div.log-filters", null,
       choice(names.action, "action", () => kinds),
       entry(names.actor, "actor_id"),
       entry(names.target, "target_id"),

@@ -44,18 +44,18 @@ export function calls() {
         name: text.columns.call,
         kind: "about",
         cell: (one) => [
-          el("a.call", { href: link("log/" + one().request_id), title: one().path }, el("span.method", null, one().method), " ", el("span.path", null, one().path)),
-          one().error_code && el("small.why", null, one().error_code),
+          el("a.log-call", { href: link("log/" + one().request_id), title: one().path }, el("span.log-method", null, one().method), " ", el("span.log-path", null, one().path)),
+          one().error_code && el("small.log-why", null, one().error_code),
         ],
       },
       { name: text.columns.status, cell: (one) => chip(String(one().status), mood(one().status)) },
       { name: text.columns.took, kind: "number", cell: (one) => tookOf(one().latency_ms) },
-      { name: text.columns.who, cell: (one) => el("span.caller", { dir: "auto" }, whoOf(one())) },
+      { name: text.columns.who, cell: (one) => el("span.log-caller", { dir: "auto" }, whoOf(one())) },
       { name: text.columns.when, kind: "number", cell: (one) => stamp(one().created_at) },
     ],
   });
   return [
-    el("div.filters", null,
+    el("div.log-filters", null,
       choice(names.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"].map((word) => ({ value: word, label: word }))),
       choice(names.status, "status", () => text.statuses.map((word) => ({ value: word, label: word }))),
       choice(names.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),

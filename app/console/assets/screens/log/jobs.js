@@ -40,7 +40,7 @@ export function jobs() {
       {
         name: text.columns.job,
         kind: "about",
-        cell: (one) => [one().kind + " " + one().id, () => one().last_error && el("small.why", { dir: "auto" }, one().last_error)],
+        cell: (one) => [one().kind + " " + one().id, () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
       },
       { name: text.columns.state, cell: (one) => () => chip(stateOf(one().state), moods[one().state] ?? "quiet") },
       { name: text.columns.runs, kind: "number", cell: (one) => () => String(one().failures) },
@@ -79,7 +79,7 @@ export function jobs() {
   });
 
   const states = Object.entries(text.states).map(([value, label]) => ({ value, label }));
-  return [el("div.filters", null, choice(text.state, "status", () => states), entry(text.kind, "kind")), list.body];
+  return [el("div.log-filters", null, choice(text.state, "status", () => states), entry(text.kind, "kind")), list.body];
 }
 
 /** @param {string} state */

@@ -122,7 +122,7 @@ export function lines({ path, caption, filters, kinds, key, columns, none, vanis
 
   const nothing = () => (narrowed() ? empty({ icon: "search", title: text.none, body: text.noneBody }) : empty(none));
   const body = [
-    el("p.fresh", { role: "status" }, when(() => fresh().length > 0, () => button("", { run: () => {
+    el("p.log-fresh", { role: "status" }, when(() => fresh().length > 0, () => button("", { run: () => {
       if (main) main.scrollTop = 0;
       show();
     }, ref: (/** @type {HTMLElement} */ node) => effect(() => (node.textContent = text.fresh(fresh().length))) }))),
@@ -167,7 +167,7 @@ export function choice(label, name, options) {
     node.replaceChildren(...all.map((one) => el("option", { value: one.value }, one.label)));
     node.value = given;
   });
-  return el("label.filter", null, el("span", null, label), el("select", { onchange: choose, ref: keep }));
+  return el("label.log-filter", null, el("span", null, label), el("select", { onchange: choose, ref: keep }));
 }
 
 /**
@@ -195,6 +195,6 @@ export function entry(label, name, { type = "search", hint } = {}) {
     if (document.activeElement !== node) node.value = given;
   });
   const pick = (/** @type {any} */ event) => isTime && event.target.showPicker?.();
-  return el("label.filter", null, el("span", null, label),
+  return el("label.log-filter", null, el("span", null, label),
     el("input", { type, placeholder: hint, maxlength: isTime ? null : 500, oninput: change, onclick: pick, ref: keep, autocomplete: "off", spellcheck: "false" }));
 }

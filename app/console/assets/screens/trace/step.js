@@ -70,14 +70,14 @@ export function step(found, entry, reload) {
   const small = ["attempt", "delivery"].includes(entry().kind);
   const detail = () => detailOf(found(), entry(), reload);
   const other = new Date(at).toDateString() !== new Date(found().created_at).toDateString();
-  return el("li", { class: () => "step" + (entry().failed ? " bad" : "") + (small ? " small" : "") },
+  return el("li", { class: () => "trace-step" + (entry().failed ? " bad" : "") + (small ? " small" : "") },
     el("time", { datetime: entry().at, title: exact.format(at) }, other && el("span", null, day.format(at) + " "), clock.format(at)),
-    el("span.step-dot", { "aria-hidden": "true" }),
-    el("div.step-body", null,
-      el("div.step-line", null,
-        el("p.step-title", null, () => titleOf(found(), entry())),
+    el("span.trace-dot", { "aria-hidden": "true" }),
+    el("div.trace-body", null,
+      el("div.trace-line", null,
+        el("p.trace-title", null, () => titleOf(found(), entry())),
         small && detail,
-        when(() => entry().gap_ms !== null, () => el("span.step-gap", null, () => "+" + span(entry().gap_ms)))),
+        when(() => entry().gap_ms !== null, () => el("span.trace-gap", null, () => "+" + span(entry().gap_ms)))),
       !small && detail,
       raw(entry)));
 }
@@ -119,7 +119,7 @@ const host = (url) => (URL.canParse(url) ? new URL(url).host : url);
 function detailOf(found, entry, reload) {
   const parts = details[entry.kind]?.(found, entry, reload) ?? [];
   const shown = parts.filter(Boolean).flatMap((/** @type {any} */ part, /** @type {number} */ i) => (i > 0 ? [" · ", part] : [part]));
-  return shown.length > 0 && el("p.step-detail", { dir: "auto" }, shown);
+  return shown.length > 0 && el("p.trace-detail", { dir: "auto" }, shown);
 }
 
 /** @type {Record<string, (found: any, entry: any, reload: () => void) => any[]>} */
@@ -204,9 +204,9 @@ function raw(entry) {
     }
   };
   return [
-    when(() => entry().body, () => el("details.raw", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
+    when(() => entry().body, () => el("details.trace-raw", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
       el("summary", null, text.raw),
       when(open, () => el("pre", { tabindex: "0", translate: "no" }, lines)))),
-    when(() => entry().body_left_out, () => el("p.step-detail", null, text.raw + ": " + text.large)),
+    when(() => entry().body_left_out, () => el("p.trace-detail", null, text.raw + ": " + text.large)),
   ];
 }
