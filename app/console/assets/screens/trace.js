@@ -4,7 +4,7 @@ import { get } from "../api.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { onHints } from "../parts/hints.js";
-import { loaded, resource } from "../parts/states.js";
+import { empty, loaded, resource } from "../parts/states.js";
 import { link } from "../router.js";
 import { publicAPI } from "../session.js";
 import { step } from "./trace/step.js";
@@ -13,6 +13,8 @@ const text = {
   title: "Trace",
   conversation: "Conversation",
   contact: "Contact",
+  none: "Which message?",
+  noneBody: "Press Ctrl-K and paste the id of a message or of an event, or choose Trace in the menu of a message.",
   line: "What happened, oldest first",
   id: "message id",
   curl: "Copy as curl",
@@ -29,7 +31,10 @@ const moods = { failed: "bad", queued: "calm", pending: "warn" };
 
 /** @type {import("../router.js").Build} */
 export default function trace({ params }) {
-  if (!params.id) return { title: text.title, body: el("div.page", null, heading(text.title)) };
+  if (!params.id) {
+    const none = empty({ icon: "search", title: text.none, body: text.noneBody });
+    return { title: text.title, body: el("div.page", null, heading(text.title), none) };
+  }
 
   const traced = resource((abort) => get("trace/" + encodeURIComponent(params.id), { signal: abort }));
   onHints(["conversation", "delivery", "call", "job"], traced.reload, ({ kind, ids }) =>

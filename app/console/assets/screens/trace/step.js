@@ -41,6 +41,7 @@ const text = {
   replay: "Replay",
   replaying: "Replayed",
   raw: "Raw",
+  of: " body: ",
   large: "too large to be shown here",
 };
 
@@ -79,7 +80,7 @@ export function step(found, entry, reload) {
         small && detail,
         when(() => entry().gap_ms !== null, () => el("span.trace-gap", null, () => "+" + span(entry().gap_ms)))),
       !small && detail,
-      raw(entry)));
+      raw(entry, () => titleOf(found(), entry()))));
 }
 
 /**
@@ -128,7 +129,7 @@ const details = {
   call: (found, { call }) => [
     call ? text.answered(call.status, span(call.latency_ms)) : text.callGone,
     call?.api_key && text.key(call.api_key.name ? `“${call.api_key.name}”` : text.unnamed, call.api_key.last4 ?? "?"),
-    call?.user && text.console(call.user.name ?? call.user.id),
+    found.sent_by && text.console(found.sent_by.name ?? found.sent_by.id),
     el("a", { href: link("log/" + found.request_id) }, found.request_id),
   ],
   stored: (found) => [
@@ -193,8 +194,9 @@ function deliveryDetails(one, reload) {
 /**
  * raw offers what was sent or received, byte for byte; JSON is set in lines.
  * @param {() => any} entry
+ * @param {() => string} title of the entry
  */
-function raw(entry) {
+function raw(entry, title) {
   const open = signal(false);
   const lines = () => {
     try {
@@ -205,7 +207,7 @@ function raw(entry) {
   };
   return [
     when(() => entry().body, () => el("details.trace-raw", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
-      el("summary", null, text.raw),
+      el("summary", null, text.raw, el("span.unseen", null, () => text.of + title())),
       when(open, () => el("pre", { tabindex: "0", translate: "no" }, lines)))),
     when(() => entry().body_left_out, () => el("p.trace-detail", null, text.raw + ": " + text.large)),
   ];
