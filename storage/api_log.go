@@ -105,9 +105,6 @@ const (
 	loggedCallColumns = callColumns + `, k.label AS key_label, k.last4 AS key_last4, u.name AS user_name`
 	loggedCallJoins   = `LEFT JOIN organizations o ON o.id = l.organization_id
 		LEFT JOIN api_keys k ON k.id = l.key_id LEFT JOIN users u ON u.id = l.user_id`
-	// callScanTime is how long a page of calls is looked for. Most of the log is looked
-	// through by somebody who waits, so each page comes soon, and tells how far it came.
-	callScanTime = 120 * time.Millisecond
 )
 
 // LoggedCalls lists the calls of an organization, newest first, and tells how far it came:
@@ -129,7 +126,7 @@ func (f CallFilter) listQuery(organization int64) listQuery {
 		joins:    loggedCallJoins,
 		key:      "l.created_at",
 		id:       "l.request_id",
-		scanTime: callScanTime,
+		scanTime: briefScanTime,
 	}
 	if f.CreatedAfter != 0 {
 		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant

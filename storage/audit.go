@@ -67,6 +67,8 @@ func (rx *Rx) AuditEntries(organization int64, f AuditFilter, after After, limit
 		joins:   "LEFT JOIN organizations o ON o.id = a.organization_id",
 		key:     "a.created_at",
 		id:      "a.id",
+
+		scanTime: briefScanTime,
 	}
 	if f.CreatedAfter != 0 {
 		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant

@@ -79,6 +79,9 @@ const (
 	idRange = 1024
 	// scanTime is how long a list with filters looks for its page.
 	scanTime = time.Second
+	// briefScanTime is the same for lists that a person looks through, and that go on by
+	// themselves: each page comes soon, and tells how far it came.
+	briefScanTime = 100 * time.Millisecond
 )
 
 // findPage lists up to limit rows behind after, or as many as the budget allows. It

@@ -16,12 +16,8 @@ import (
 //     updated_at, which is a walk over a short range; one that takes too long is cut.
 //   - Deliveries are found by their event, attempts by their delivery.
 
-const (
-	// traceScanTime is how long a message's events are looked for.
-	traceScanTime = 120 * time.Millisecond
-	// traceSlack is how much later than the message's last change an event may be.
-	traceSlack = 2 * time.Second
-)
+// traceSlack is how much later than the message's last change an event may be.
+const traceSlack = 2 * time.Second
 
 // TracedMessage finds a message of an organization, or with 0 of any, and whose it is. The
 // id is that of the message or of an event about it.
@@ -104,7 +100,7 @@ func (rx *Rx) EventsOfMessage(organization int64, m Message, limit int) (found T
 			return found, nil
 		}
 
-		if after = until; after < last && time.Since(began) >= min(traceScanTime, rx.db.scanTime) {
+		if after = until; after < last && time.Since(began) >= min(briefScanTime, rx.db.scanTime) {
 			found.Cut = true
 			found.Events, err = rx.addDelivered(found.Events, organization, ids, after, limit)
 			return found, err

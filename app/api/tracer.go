@@ -52,10 +52,22 @@ func (t *tracer) addOrigin() error {
 	}
 
 	t.add(TraceEntry{Kind: TraceStored, At: m.CreatedAt}, storedBody(m))
-	if m.SentBy != nil && t.sentBy == nil {
-		t.sentBy = &callerView{ID: *m.SentBy}
+	return t.findSender()
+}
+
+// findSender finds who sent the message in the console, also when the call is not in the
+// log any more.
+func (t *tracer) findSender() error {
+	if t.message.SentBy == nil || t.sentBy != nil {
+		return nil
 	}
-	return nil
+
+	t.sentBy = &callerView{ID: *t.message.SentBy}
+	u, err := t.rx.UserByID(*t.message.SentBy)
+	if err == nil {
+		t.sentBy.Name = &u.Name
+	}
+	return storage.IgnoreNotFound(err)
 }
 
 // addCall adds the call that made the message. What is not in the log yet, or no more, is
@@ -99,7 +111,7 @@ func storedBody(m storage.Message) string {
 func (t *tracer) addTries() error {
 	tries, err := t.rx.MessageTries(t.message)
 	for _, one := range tries {
-		t.tries = one.Try
+		t.tries, t.status = one.Try, storage.MessagePending
 		answer := ""
 		if one.Answer != nil {
 			answer = *one.Answer

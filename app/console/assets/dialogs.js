@@ -200,7 +200,7 @@ const places = [
   [/^key_/, () => "settings/keys", "API key"],
   [/^qrp_/, () => "settings/quick-replies", "Quick reply"],
   [/^ses_/, () => "settings/profile", "Session"],
-  [/^aud_/, () => "log", "Audit entry"],
+  [/^aud_/, () => "log?tab=audit", "Audit entry"],
   [/^acc_/, () => "numbers", "Account of a number"],
   [/^csl_/, () => "customers", "Setup link"],
   [/^sec_/, () => "webhooks", "Secret of a webhook"],

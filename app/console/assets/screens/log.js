@@ -9,7 +9,6 @@ import { jobs } from "./log/jobs.js";
 
 const text = {
   title: "Log",
-  lead: "Every call of the API with a key, and what people change here. Calls are kept for 30 days, unless the operator says otherwise.",
   tabs: { calls: "Calls", jobs: "Jobs", audit: "Audit" },
 };
 
@@ -21,7 +20,7 @@ export default function log({ params }) {
   if (params.id) return oneCall(params.id);
 
   const open = computed(() => (Object.hasOwn(tabs, query().get("tab") ?? "") ? /** @type {string} */ (query().get("tab")) : "calls"));
-  const links = Object.entries(text.tabs).map(([id, name]) => el("a.tab", {
+  const links = Object.entries(text.tabs).map(([id, name]) => el("a.log-tab", {
     role: "tab",
     id: "tab-" + id,
     href: link(id === "calls" ? "log" : "log?tab=" + id),
@@ -30,8 +29,8 @@ export default function log({ params }) {
     tabindex: () => (open() === id ? "0" : "-1"),
   }, name));
   const body = el("div.page.log-page", null,
-    heading(text.title, { lead: text.lead }),
-    el("div.tabs", { role: "tablist", "aria-label": text.title, onkeydown: move }, links),
+    heading(text.title),
+    el("div.log-tabs", { role: "tablist", "aria-label": text.title, onkeydown: move }, links),
     el("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": () => "tab-" + open() }, () => {
       const build = tabs[open()];
       return untracked(build);

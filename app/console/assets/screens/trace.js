@@ -4,16 +4,17 @@ import { get } from "../api.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { onHints } from "../parts/hints.js";
-import { loaded, resource } from "../parts/states.js";
+import { empty, loaded, resource } from "../parts/states.js";
 import { link } from "../router.js";
 import { publicAPI } from "../session.js";
 import { step } from "./trace/step.js";
 
 const text = {
   title: "Trace",
-  inbox: "Inbox",
+  conversation: "Conversation",
   contact: "Contact",
-  log: "Log",
+  none: "Which message?",
+  noneBody: "Press Ctrl-K and paste the id of a message or of an event, or choose Trace in the menu of a message.",
   line: "What happened, oldest first",
   id: "message id",
   curl: "Copy as curl",
@@ -30,7 +31,10 @@ const moods = { failed: "bad", queued: "calm", pending: "warn" };
 
 /** @type {import("../router.js").Build} */
 export default function trace({ params }) {
-  if (!params.id) return { title: text.title, body: el("div.page", null, heading(text.title)) };
+  if (!params.id) {
+    const none = empty({ icon: "search", title: text.none, body: text.noneBody });
+    return { title: text.title, body: el("div.page", null, heading(text.title), none) };
+  }
 
   const traced = resource((abort) => get("trace/" + encodeURIComponent(params.id), { signal: abort }));
   onHints(["conversation", "delivery", "call", "job"], traced.reload, ({ kind, ids }) =>
@@ -61,15 +65,17 @@ export default function trace({ params }) {
 const keyOf = ({ kind, at, try: tried, status, event, delivery }) =>
   [kind, at, tried?.try, status?.reported, event?.id, delivery?.id, delivery?.attempt].join(" ");
 
+const slash = () => el("span.quiet", null, " / ");
+
 /** @param {any} found */
 function crumbs(found) {
   const who = found.contact.name ?? found.contact.phone_number ?? found.contact.bsuid ?? text.contact;
   return [
-    el("a", { href: link("inbox/" + found.conversation_id) }, text.inbox),
-    " / ",
+    el("a", { href: link("inbox/" + found.conversation_id) }, text.conversation),
+    slash(),
     el("a", { href: link("contacts/" + found.contact.id), dir: "auto" }, who),
-    " / ",
-    text.title,
+    slash(),
+    el("span.quiet", null, text.title),
   ];
 }
 

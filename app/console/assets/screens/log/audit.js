@@ -1,9 +1,8 @@
 /** Who did what that matters for safety or cannot be undone, newest first. */
 import { el } from "../../dom.js";
 import { placeOf } from "../../dialogs.js";
-import { time } from "../../format.js";
 import { link } from "../../router.js";
-import { choice, entry, lines } from "./lines.js";
+import { choice, entry, lines, stamp } from "./lines.js";
 
 const text = {
   caption: "Audit",
@@ -31,13 +30,13 @@ export function audit() {
       { name: text.columns.who, cell: (one) => el("span", { dir: "auto" }, whoOf(one().actor)) },
       { name: text.columns.target, cell: (one) => target(one().target) },
       { name: text.columns.ip, cell: (one) => el("span.mono", null, one().ip ?? "—") },
-      { name: text.columns.when, kind: "end", cell: (one) => time(one().at) },
+      { name: text.columns.when, kind: "number", cell: (one) => stamp(one().at) },
     ],
   });
   const kinds = subjects.map((word) => ({ value: word + ".", label: word.replaceAll("_", " ") }));
   const names = text.filters;
   return [
-    el("div.filters", null,
+    el("div.log-filters", null,
       choice(names.action, "action", () => kinds),
       entry(names.actor, "actor_id"),
       entry(names.target, "target_id"),

@@ -2,15 +2,15 @@
 import { el } from "../../dom.js";
 import { get } from "../../api.js";
 import { placeOf } from "../../dialogs.js";
-import { time } from "../../format.js";
 import { chip, copyable, heading } from "../../parts/basics.js";
 import { loaded, resource } from "../../parts/states.js";
 import { link } from "../../router.js";
 import { isAdmin } from "../../session.js";
 import { mood, tookOf, whoOf } from "./calls.js";
+import { stamp } from "./lines.js";
 
 const text = {
-  title: "Log",
+  all: "All calls",
   request: "Request",
   id: "request id",
   fields: { when: "When", took: "Took", who: "Who", ip: "Address", error: "Error", made: "Made", trace: "Trace" },
@@ -25,10 +25,10 @@ export function oneCall(id) {
   const title = () => (call.data() ? `${call.data().method} ${call.data().path}` : text.request);
   const body = el("div.page", null,
     heading(title, {
-      crumb: [el("a", { href: link("log") }, text.title), " / ", text.request],
+      crumb: [el("a", { href: link("log") }, text.all), el("span.quiet", null, " / " + text.request)],
       beside: () => call.data() && [chip(String(call.data().status), mood(call.data().status)), copyable(id, { name: text.id })],
     }),
-    loaded(call, (found) => el("dl.facts", null, () => facts(found()).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]))));
+    loaded(call, (found) => el("dl.log-facts", null, () => facts(found()).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]))));
   return { title, body };
 }
 
@@ -41,7 +41,7 @@ function facts(call) {
   const who = call.api_key ? "settings/keys" : isAdmin ? "settings/people/" + call.user_id : "";
   /** @type {[string, import("../../dom.js").Child][]} */
   const all = [
-    [text.fields.when, time(call.created_at)],
+    [text.fields.when, stamp(call.created_at)],
     [text.fields.took, tookOf(call.latency_ms)],
     [text.fields.who, el("a", { href: link(who), dir: "auto" }, whoOf(call))],
     [text.fields.ip, el("span.mono", null, call.ip)],

@@ -1,20 +1,19 @@
 /** The calls of the API, newest first and live. */
 import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
-import { time } from "../../format.js";
 import { chip } from "../../parts/basics.js";
 import { link } from "../../router.js";
-import { choice, entry, lines } from "./lines.js";
+import { choice, entry, lines, stamp } from "./lines.js";
 
 export const text = {
   caption: "Calls",
   columns: { call: "Call", status: "Status", took: "Took", who: "Who", when: "When" },
   filters: { method: "Method", status: "Status", path: "Path", key: "Key", code: "Error code", from: "From", to: "To" },
   pathHint: "/messages",
-  statuses: { "2xx": "2xx, done", "4xx": "4xx, refused", "5xx": "5xx, our fault", 400: "400", 401: "401", 404: "404", 409: "409", 422: "422", 429: "429" },
+  statuses: ["2xx", "4xx", "5xx", "400", "401", "403", "404", "409", "422", "429"],
   none: "No calls yet",
   noneBody: "Every call of the API shows up here as it happens: who made it, what it was answered and what it made.",
-  unnamed: "key without a label",
+  unnamed: "key",
 };
 
 /** @param {number} status */
@@ -26,7 +25,7 @@ export const tookOf = (ms) => (ms < 10 ? ms.toFixed(1) : Math.round(ms)) + " ms"
 /** whoOf names who made a call. @param {any} call */
 export function whoOf(call) {
   if (call.user) return call.user.name ?? call.user.id;
-  return call.api_key ? call.api_key.name ?? `${text.unnamed} …${call.api_key.last4 ?? ""}` : "—";
+  return call.api_key ? call.api_key.name ?? `${text.unnamed} …${call.api_key.last4 ?? "?"}` : "—";
 }
 
 export function calls() {
@@ -45,20 +44,20 @@ export function calls() {
         name: text.columns.call,
         kind: "about",
         cell: (one) => [
-          el("a.call", { href: link("log/" + one().request_id) }, el("span.method", null, one().method), " ", el("span.path", null, one().path)),
-          one().error_code && el("small.why", null, one().error_code),
+          el("a.log-call", { href: link("log/" + one().request_id), title: one().path }, el("span.log-method", null, one().method), " ", el("span.log-path", null, one().path)),
+          one().error_code && el("small.log-why", null, one().error_code),
         ],
       },
       { name: text.columns.status, cell: (one) => chip(String(one().status), mood(one().status)) },
       { name: text.columns.took, kind: "number", cell: (one) => tookOf(one().latency_ms) },
-      { name: text.columns.who, cell: (one) => el("span", { dir: "auto" }, whoOf(one())) },
-      { name: text.columns.when, kind: "end", cell: (one) => time(one().created_at) },
+      { name: text.columns.who, cell: (one) => el("span.log-caller", { dir: "auto" }, whoOf(one())) },
+      { name: text.columns.when, kind: "number", cell: (one) => stamp(one().created_at) },
     ],
   });
   return [
-    el("div.filters", null,
+    el("div.log-filters", null,
       choice(names.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"].map((word) => ({ value: word, label: word }))),
-      choice(names.status, "status", () => Object.entries(text.statuses).map(([value, label]) => ({ value, label }))),
+      choice(names.status, "status", () => text.statuses.map((word) => ({ value: word, label: word }))),
       choice(names.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),
       entry(names.path, "path", { hint: text.pathHint }),
       entry(names.code, "error_code"),

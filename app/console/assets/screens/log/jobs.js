@@ -5,12 +5,13 @@ import { time } from "../../format.js";
 import { button, chip } from "../../parts/basics.js";
 import { confirmDeed } from "../../parts/dialog.js";
 import { toast, toastError } from "../../parts/notices.js";
-import { choice, lines } from "./lines.js";
+import { choice, entry, lines } from "./lines.js";
 
 const text = {
   caption: "Jobs",
   columns: { job: "Job", state: "State", runs: "Failures", due: "Due", made: "Made", act: "Retry or cancel" },
   state: "Status",
+  kind: "Kind",
   states: { due: "waits", held: "waits for its turn", running: "runs", failed: "failed" },
   none: "Nothing waits",
   noneBody: "What is done later stands here until it is done: sends, deliveries, uploads. What failed for good stays until it is retried or cancelled.",
@@ -18,6 +19,7 @@ const text = {
   retried: "The job is tried again",
   cancel: "Cancel",
   cancelled: "The job was cancelled",
+  cancelJob: "Cancel job",
   cancelTitle: (/** @type {string} */ kind) => `Cancel “${kind}”?`,
   cancelBody: "It is not done, and cannot be brought back. A message that it was to send fails.",
 };
@@ -29,7 +31,7 @@ export function jobs() {
   const list = lines({
     path: "jobs",
     caption: text.caption,
-    filters: ["state"],
+    filters: ["status", "kind"],
     kinds: ["job"],
     vanish: true,
     key: (one) => String(one.id),
@@ -38,7 +40,7 @@ export function jobs() {
       {
         name: text.columns.job,
         kind: "about",
-        cell: (one) => [one().kind + " " + one().id, () => one().last_error && el("small.why", { dir: "auto" }, one().last_error)],
+        cell: (one) => [one().kind + " " + one().id, () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
       },
       { name: text.columns.state, cell: (one) => () => chip(stateOf(one().state), moods[one().state] ?? "quiet") },
       { name: text.columns.runs, kind: "number", cell: (one) => () => String(one().failures) },
@@ -49,8 +51,8 @@ export function jobs() {
         kind: "end",
         unseen: true,
         cell: (one) => [
-          when(() => one().state !== "running", () => button(text.retry, { run: () => retry(one()) })),
-          when(() => one().state !== "running", () => button(text.cancel, { run: () => cancel(one()) })),
+          when(() => ["due", "failed"].includes(one().state), () => button(text.retry, { run: () => retry(one()) })),
+          button(text.cancel, { run: () => cancel(one()) }),
         ],
       },
     ],
@@ -68,7 +70,7 @@ export function jobs() {
   const cancel = (/** @type {any} */ job) => confirmDeed({
     title: text.cancelTitle(job.kind),
     body: el("p", null, text.cancelBody),
-    deed: text.cancel,
+    deed: text.cancelJob,
     send: async () => {
       await post(`jobs/${job.id}/cancel`);
       toast(text.cancelled);
@@ -77,7 +79,7 @@ export function jobs() {
   });
 
   const states = Object.entries(text.states).map(([value, label]) => ({ value, label }));
-  return [el("div.filters", null, choice(text.state, "state", () => states)), list.body];
+  return [el("div.log-filters", null, choice(text.state, "status", () => states), entry(text.kind, "kind")), list.body];
 }
 
 /** @param {string} state */

@@ -122,7 +122,7 @@ export function lines({ path, caption, filters, kinds, key, columns, none, vanis
 
   const nothing = () => (narrowed() ? empty({ icon: "search", title: text.none, body: text.noneBody }) : empty(none));
   const body = [
-    el("p.fresh", { role: "status" }, when(() => fresh().length > 0, () => button("", { run: () => {
+    el("p.log-fresh", { role: "status" }, when(() => fresh().length > 0, () => button("", { run: () => {
       if (main) main.scrollTop = 0;
       show();
     }, ref: (/** @type {HTMLElement} */ node) => effect(() => (node.textContent = text.fresh(fresh().length))) }))),
@@ -136,6 +136,20 @@ export function lines({ path, caption, filters, kinds, key, columns, none, vanis
       when(() => !begins(), () => button(text.first, { run: all.reload }))),
   ];
   return { body, reload: all.reload };
+}
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const dayAndClock = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+
+/**
+ * stamp shows when a line was written, to the second if that was today.
+ * @param {string} value
+ */
+export function stamp(value) {
+  const at = Date.parse(value);
+  const today = new Date(at).toDateString() === new Date().toDateString();
+  return el("time", { datetime: value, title: exact.format(at) }, (today ? clock : dayAndClock).format(at));
 }
 
 /**
@@ -153,7 +167,7 @@ export function choice(label, name, options) {
     node.replaceChildren(...all.map((one) => el("option", { value: one.value }, one.label)));
     node.value = given;
   });
-  return el("label.filter", null, el("span", null, label), el("select", { onchange: choose, ref: keep }));
+  return el("label.log-filter", null, el("span", null, label), el("select", { onchange: choose, ref: keep }));
 }
 
 /**
@@ -172,7 +186,7 @@ export function entry(label, name, { type = "search", hint } = {}) {
     return !isTime ? given : isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
   };
   const toAddress = (/** @type {string} */ typed) => (isTime && typed ? new Date(typed).toISOString() : typed.trim());
-  const type_ = (/** @type {any} */ event) => {
+  const change = (/** @type {any} */ event) => {
     clearTimeout(timer);
     timer = setTimeout(() => setQuery({ [name]: toAddress(event.target.value) }), 250);
   };
@@ -180,6 +194,7 @@ export function entry(label, name, { type = "search", hint } = {}) {
     const given = toField(query().get(name) ?? "");
     if (document.activeElement !== node) node.value = given;
   });
-  return el("label.filter", null, el("span", null, label),
-    el("input", { type, placeholder: hint, maxlength: isTime ? null : 500, oninput: type_, ref: keep, autocomplete: "off", spellcheck: "false" }));
+  const pick = (/** @type {any} */ event) => isTime && event.target.showPicker?.();
+  return el("label.log-filter", null, el("span", null, label),
+    el("input", { type, placeholder: hint, maxlength: isTime ? null : 500, oninput: change, onclick: pick, ref: keep, autocomplete: "off", spellcheck: "false" }));
 }

@@ -29,7 +29,7 @@ const text = {
   callback: (/** @type {string} */ status) => `Callback: ${status}`,
   unreadable: "a status that cannot be read",
   failed: "Failed",
-  same: "changes nothing",
+  same: (/** @type {string} */ status) => `stays ${status}`,
   moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
   event: (/** @type {string} */ type) => `Event ${type}`,
   endpoints: (/** @type {number} */ n) => (n === 0 ? "no endpoint wants it" : n === 1 ? "to one endpoint" : `to ${count(n)} endpoints`),
@@ -41,10 +41,12 @@ const text = {
   replay: "Replay",
   replaying: "Replayed",
   raw: "Raw",
+  of: " body: ",
   large: "too large to be shown here",
 };
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
 
 /**
@@ -54,7 +56,8 @@ const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle:
 function span(ms) {
   if (ms < 1000) return `${Math.round(ms * 10) / 10} ms`;
   if (ms < 60_000) return `${Math.round(ms / 100) / 10} s`;
-  return ms < 3_600_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`;
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} days`;
 }
 
 /**
@@ -66,15 +69,18 @@ function span(ms) {
 export function step(found, entry, reload) {
   const at = Date.parse(entry().at);
   const small = ["attempt", "delivery"].includes(entry().kind);
-  return el("li", { class: () => "step" + (entry().failed ? " bad" : "") + (small ? " small" : "") },
-    el("time", { datetime: entry().at, title: exact.format(at) }, clock.format(at)),
-    el("span.step-dot", { "aria-hidden": "true" }),
-    el("div.step-body", null,
-      el("div.step-line", null,
-        el("p.step-title", null, () => titleOf(found(), entry())),
-        when(() => entry().gap_ms !== null, () => el("span.step-gap", null, () => "+" + span(entry().gap_ms)))),
-      () => detailOf(found(), entry(), reload),
-      raw(entry)));
+  const detail = () => detailOf(found(), entry(), reload);
+  const other = new Date(at).toDateString() !== new Date(found().created_at).toDateString();
+  return el("li", { class: () => "trace-step" + (entry().failed ? " bad" : "") + (small ? " small" : "") },
+    el("time", { datetime: entry().at, title: exact.format(at) }, other && el("span", null, day.format(at) + " "), clock.format(at)),
+    el("span.trace-dot", { "aria-hidden": "true" }),
+    el("div.trace-body", null,
+      el("div.trace-line", null,
+        el("p.trace-title", null, () => titleOf(found(), entry())),
+        small && detail,
+        when(() => entry().gap_ms !== null, () => el("span.trace-gap", null, () => "+" + span(entry().gap_ms)))),
+      !small && detail,
+      raw(entry, () => titleOf(found(), entry()))));
 }
 
 /**
@@ -114,7 +120,7 @@ const host = (url) => (URL.canParse(url) ? new URL(url).host : url);
 function detailOf(found, entry, reload) {
   const parts = details[entry.kind]?.(found, entry, reload) ?? [];
   const shown = parts.filter(Boolean).flatMap((/** @type {any} */ part, /** @type {number} */ i) => (i > 0 ? [" · ", part] : [part]));
-  return shown.length > 0 && el("p.step-detail", { dir: "auto" }, shown);
+  return shown.length > 0 && el("p.trace-detail", { dir: "auto" }, shown);
 }
 
 /** @type {Record<string, (found: any, entry: any, reload: () => void) => any[]>} */
@@ -123,11 +129,11 @@ const details = {
   call: (found, { call }) => [
     call ? text.answered(call.status, span(call.latency_ms)) : text.callGone,
     call?.api_key && text.key(call.api_key.name ? `“${call.api_key.name}”` : text.unnamed, call.api_key.last4 ?? "?"),
-    call?.user && text.console(call.user.name ?? call.user.id),
+    found.sent_by && text.console(found.sent_by.name ?? found.sent_by.id),
     el("a", { href: link("log/" + found.request_id) }, found.request_id),
   ],
   stored: (found) => [
-    el("span", null, text.with, el("a", { href: link("inbox/" + found.conversation_id), dir: "auto" }, nameOf(found))),
+    el("span", null, text.with, el("bdi", null, nameOf(found))),
     found.type.replaceAll("_", " "),
   ],
   try: (_, { try: one }) => {
@@ -152,7 +158,7 @@ const nameOf = ({ contact }) => contact.name ?? contact.phone_number ?? contact.
 function statusDetails({ status }) {
   return [
     status.error && status.error.message + text.code(status.error.code),
-    status.from === status.to ? text.same : text.moved(status.from, status.to),
+    status.from === status.to ? text.same(status.to) : text.moved(status.from, status.to),
   ];
 }
 
@@ -180,7 +186,7 @@ function deliveryDetails(one, reload) {
     one.error_message && one.error_code !== "http_error" && one.error_message,
     dead && text.dead,
     last && !dead && one.status !== "succeeded" && one.next_attempt_at && text.next + clock.format(Date.parse(one.next_attempt_at)),
-    el("a", { href: link("deliveries/" + one.id) }, one.id),
+    last && el("a", { href: link("deliveries/" + one.id) }, one.id),
     dead && button(text.replay, { run: replay, class: "link" }),
   ];
 }
@@ -188,8 +194,9 @@ function deliveryDetails(one, reload) {
 /**
  * raw offers what was sent or received, byte for byte; JSON is set in lines.
  * @param {() => any} entry
+ * @param {() => string} title of the entry
  */
-function raw(entry) {
+function raw(entry, title) {
   const open = signal(false);
   const lines = () => {
     try {
@@ -199,9 +206,9 @@ function raw(entry) {
     }
   };
   return [
-    when(() => entry().body, () => el("details.raw", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
-      el("summary", null, text.raw),
+    when(() => entry().body, () => el("details.trace-raw", { ontoggle: (/** @type {any} */ event) => open.set(event.target.open) },
+      el("summary", null, text.raw, el("span.unseen", null, () => text.of + title())),
       when(open, () => el("pre", { tabindex: "0", translate: "no" }, lines)))),
-    when(() => entry().body_left_out, () => el("p.step-detail", null, text.raw + ": " + text.large)),
+    when(() => entry().body_left_out, () => el("p.trace-detail", null, text.raw + ": " + text.large)),
   ];
 }
