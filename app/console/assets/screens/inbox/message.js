@@ -128,7 +128,7 @@ export function article(row, at) {
       class: () => [
         "message",
         direction,
-        m().type,
+        m().type === "sticker" && "bare",
         m().status === "failed" && "failed",
         row().follows && "follows",
         m().is_revoked && "revoked",
