@@ -59,7 +59,7 @@ func (c *colleague) calm(expected ...string) {
 		}
 	}
 	for _, request := range c.Requests() {
-		if !strings.HasPrefix(request, c.stage.app.URL()+"/") {
+		if !strings.HasPrefix(strings.TrimPrefix(request, "blob:"), c.stage.app.URL()+"/") {
 			c.t.Errorf("the console asked for %s", request)
 		}
 	}

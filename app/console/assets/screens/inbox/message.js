@@ -1,5 +1,5 @@
 /** One message of a thread: its bubble, its state, what can be done with it. */
-import { el, when } from "../../dom.js";
+import { el } from "../../dom.js";
 import { remove } from "../../api.js";
 import { clockOf, stamp } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
@@ -81,6 +81,9 @@ const ticks = {
  */
 export const stateOf = (m) => (m.status === "pending" ? "queued" : m.status === "queued" && m.scheduled_at ? "scheduled" : m.status);
 
+/** timeOf is when a message was, or is to be. @param {any} m @returns {string} */
+export const timeOf = (m) => (stateOf(m) === "scheduled" ? m.scheduled_at : m.created_at);
+
 /**
  * tick shows how far a message came, and says it to those who cannot see it.
  * @param {any} m
@@ -128,7 +131,7 @@ export function article(row, at) {
       class: () => [
         "message",
         direction,
-        m().type,
+        m().type === "sticker" && "bare",
         m().status === "failed" && "failed",
         row().follows && "follows",
         m().is_revoked && "revoked",
@@ -150,7 +153,7 @@ function foot(m, at) {
     author(m, at),
     m.is_revoked && el("span", null, text.deleted),
     m.edited_at && el("span", null, text.edited),
-    stamp(m.scheduled_at && m.status === "queued" ? m.scheduled_at : m.created_at, clockOf),
+    stamp(timeOf(m), clockOf),
     m.direction === "outbound" && tick(m));
 }
 
@@ -210,26 +213,30 @@ function chips(m, at) {
 /** tools is what can be done with a message. @param {() => Row} row @param {Context} at */
 function tools(row, at) {
   const m = () => row().m;
-  const isSent = () => m().message_id && !m().is_revoked;
-  /** @type {HTMLButtonElement} */
-  const react = button(text.react, { icon: "smile", look: "bare", iconOnly: true, run: () => at.react(m(), react) });
-  return el("div.tools", null,
-    when(isSent, () => [button(text.reply, { icon: "reply", look: "bare", iconOnly: true, run: () => at.reply(m()) }), react]),
-    when(() => !row().entry, () => moreButton(m, at)));
+  const isSent = () => Boolean(m().message_id) && !m().is_revoked;
+  const tool = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {() => void} */ run) => button(name, {
+    icon: drawing,
+    look: "bare",
+    iconOnly: true,
+    "aria-disabled": () => !isSent() || null,
+    run: () => isSent() && run(),
+  });
+  const react = tool(text.react, "smile", () => at.react(m(), react));
+  return el("div.tools", null, tool(text.reply, "reply", () => at.reply(m())), react, moreButton(row, at));
 }
 
-/** @param {() => any} m @param {Context} at */
-function moreButton(m, at) {
+/** @param {() => Row} row @param {Context} at */
+function moreButton(row, at) {
   const opener = button(text.more, { icon: "dots", look: "bare", iconOnly: true });
-  menu(opener, text.more, () => [
-    ...(isAdmin ? [{ name: text.trace, icon: "log", href: link("trace/" + m().id) }] : []),
-    { name: text.copy, icon: "copy", run: () => void navigator.clipboard?.writeText(summary(m())) },
-    ...(m().direction === "outbound" && m().status === "queued" ? [{
-      name: text.cancel,
-      icon: "close",
-      run: () => cancel(m(), at),
-    }] : []),
-  ]);
+  menu(opener, text.more, () => {
+    const { m, entry } = row();
+    const isWaiting = m.direction === "outbound" && m.status === "queued" && !entry?.tried;
+    return [
+      ...(isAdmin && !entry ? [{ name: text.trace, icon: "log", href: link("trace/" + m.id) }] : []),
+      { name: text.copy, icon: "copy", run: () => void navigator.clipboard?.writeText(summary(m)) },
+      ...(isWaiting ? [{ name: text.cancel, icon: "close", run: () => void (entry ? discard(entry) : cancel(m, at)) }] : []),
+    ];
+  });
   return opener;
 }
 

@@ -10,7 +10,7 @@ import { query, setQuery } from "../../router.js";
 import { me } from "../../session.js";
 import { composer } from "./composer.js";
 import { nameOf } from "./conversations.js";
-import { article, waiting } from "./message.js";
+import { article, timeOf, waiting } from "./message.js";
 import { messages } from "./messages.js";
 import { outbox } from "./outbox.js";
 
@@ -129,11 +129,12 @@ export function thread(at) {
     };
     pin();
     log.addEventListener("scroll", pin);
-    await change().catch(() => false);
+    const changed = await change().catch(() => false);
     log.removeEventListener("scroll", pin);
     flush();
     if (pinned.node?.isConnected) log.scrollTop += pinned.node.getBoundingClientRect().top - pinned.top;
     moving = false;
+    if (changed) requestAnimationFrame(scrolled); // there may be room for more
   }
 
   // Who reads the newest message goes on reading the newest.
@@ -221,7 +222,7 @@ function rowsOf(store, id, firstUnread) {
     /** @type {any} */
     let last = null;
     const rows = all.map(({ m, entry }) => {
-      const today = dayOf(Date.parse(m.created_at));
+      const today = dayOf(Date.parse(timeOf(m)));
       const row = {
         m,
         entry,
