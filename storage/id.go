@@ -29,6 +29,7 @@ const (
 	PrefixSetupLink    = "csl_"
 	PrefixSession      = "ses_"
 	PrefixAudit        = "aud_"
+	PrefixBroadcast    = "bcs_"
 )
 
 // idSource makes ULIDs. Those of one millisecond grow.

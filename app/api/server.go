@@ -36,6 +36,7 @@ import (
 
 	"confab/app/password"
 	"confab/app/stream"
+	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
 	"confab/jobs/provisioning"
@@ -68,6 +69,8 @@ type Options struct {
 	Publisher messaging.Publisher
 	// Accounts calls the provider about accounts and templates.
 	Accounts *provisioning.Accounts
+	// Calls are the calls of the workers, which cannot be cancelled; nil if there are none.
+	Calls *jobs.SendCalls
 	// AllowInsecureURLs allows http where https is required.
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.
@@ -114,6 +117,9 @@ type Server struct {
 
 // New makes a server. Close it to write the rest of the API log.
 func New(o Options) *Server {
+	if o.Calls == nil {
+		o.Calls = jobs.NewSendCalls()
+	}
 	strangers := newStrangerQuota()
 	s := &Server{
 		Options:   o,
