@@ -28,6 +28,7 @@ const text = {
   },
   large: "The file is too large to be looked through here: it is checked when the broadcast is made.",
   column: "The file has no column phone_number or to.",
+  bad: (/** @type {string} */ line) => `“${line}” is no phone number.`,
   none: "Choose whom it goes to.",
   nobody: "Nobody is there to send it to.",
 };
@@ -63,10 +64,11 @@ export function audienceStep(of, isMarketing) {
     file.set(event.target.files[0] ?? null);
     size.set(file() && (await fileSize(/** @type {File} */ (file()))));
   };
-  const lines = () => typed().split(/[\s,;]+/).filter(Boolean);
+  const lines = () => typed().split(/[\n,;]+/).map((one) => one.trim()).filter(Boolean);
   const type = (/** @type {any} */ event) => {
     typed.set(event.target.value);
-    size.set(lines().length > 0 ? sizeOf(lines()) : null);
+    const bad = lines().find((one) => !isPhone(one));
+    size.set(bad ? { total: 0, wrong: text.bad(bad), skipped: {} } : lines().length > 0 ? sizeOf(lines()) : null);
   };
 
   const body = el("div.form", null,

@@ -89,7 +89,7 @@ function steps(of, templates) {
   return [
     el("ol.steps", null, text.steps.map((title, i) => el("li", { "aria-current": () => (at() === i ? "step" : null) }, title))),
     el("div.split", null,
-      el("div.form.builder", null,
+      el("div.form.builder", { oninput: () => said.set("") },
         part(0, first(templates, name, chosen, fields)),
         part(1, audience.body),
         part(2, last(of, { name, content, audience, refuse: (/** @type {any} */ error) => {
