@@ -91,7 +91,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.Click("button", "Next")
 	c.Click("radio", "These numbers One a line, 10,000 at most.")
 	c.Fill("textbox", "Numbers", "+1 555 000 1111\n+1 5\n")
-	c.shows("“+1 5” is no phone number.")
+	c.shows("“+15” is no phone number.")
 	c.Click("button", "Next")
 	c.Find("textbox", "Numbers") // it stays here
 	c.Fill("textbox", "Numbers", "+1 555 000 1111\n+15550002222\n+15550001111")

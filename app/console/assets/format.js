@@ -64,6 +64,12 @@ export function date(value, never = "—") {
 }
 
 /**
+ * plainNumber takes the marks off with which people write phone numbers.
+ * @param {string} written
+ */
+export const plainNumber = (written) => written.replace(/[\s().'-]/g, "");
+
+/**
  * initials of a name: the first letters of its first and last words.
  * @param {string} name
  */

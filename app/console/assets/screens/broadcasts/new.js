@@ -1,6 +1,7 @@
 /** A new broadcast in three steps: what, to whom, when. */
 import { computed, effect, el, signal, when } from "../../dom.js";
 import { newKey, post } from "../../api.js";
+import { plainNumber } from "../../format.js";
 import { button, heading } from "../../parts/basics.js";
 import { fieldRow } from "../../parts/form.js";
 import { everyRow, ofNumber } from "../../parts/lists.js";
@@ -176,7 +177,7 @@ function testSend(of, content) {
     const template = JSON.parse(JSON.stringify(content()).replace(/\{\{\s*(\w+)\s*\}\}/g, "$1"));
     wrong.set("");
     try {
-      await post(`v1/${of}/messages`, { messaging_product: "chat", to: to().trim(), type: "template", template }, { idempotencyKey: newKey() });
+      await post(`v1/${of}/messages`, { messaging_product: "chat", to: plainNumber(to()), type: "template", template }, { idempotencyKey: newKey() });
       toast(text.tested(to().trim()));
     } catch (/** @type {any} */ error) {
       if (error.param === "to") wrong.set(error.message);
