@@ -374,7 +374,11 @@ CREATE TABLE messages (
     created_at          INTEGER NOT NULL,
     updated_at          INTEGER NOT NULL,
     sent_by             TEXT,                               -- the user who sent it in the console
-    request_id          TEXT                                -- of the API call that made it
+    request_id          TEXT,                               -- of the API call that made it
+    scheduled_at        INTEGER NOT NULL DEFAULT 0,         -- when it is to be sent; 0: at once
+    place               TEXT,                               -- of one whose time has come: its id with that time, by which lists order it
+    broadcast           INTEGER,                            -- the number of the broadcast that made it,
+    recipient_number    INTEGER                             -- and of the recipient in it
 ) STRICT;
 CREATE UNIQUE INDEX messages_of_account ON messages (account_id, id);
 CREATE UNIQUE INDEX messages_at_provider ON messages (account_id, provider_id) WHERE provider_id IS NOT NULL;
@@ -382,6 +386,12 @@ CREATE INDEX messages_of_conversation ON messages (conversation_id, id);
 CREATE INDEX messages_failed ON messages (account_id, id) WHERE status = 'failed';
 CREATE INDEX messages_inbound ON messages (account_id, id) WHERE direction = 'inbound';
 CREATE INDEX messages_with_media ON messages (media_id) WHERE media_id IS NOT NULL;
+-- Of messages that are sent later: those that wait, and those whose time has come, in their
+-- place.
+CREATE INDEX messages_scheduled ON messages (account_id, scheduled_at, id)
+    WHERE scheduled_at <> 0 AND place IS NULL AND status = 'queued';
+CREATE INDEX messages_placed ON messages (account_id, place) WHERE place IS NOT NULL;
+CREATE INDEX messages_placed_in_conversation ON messages (conversation_id, place) WHERE place IS NOT NULL;
 
 -- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (
@@ -470,6 +480,82 @@ CREATE TABLE media_uploads (
     PRIMARY KEY (media_id, account_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX media_uploads_of_account ON media_uploads (account_id);
+
+-------------------------------------------------------------- broadcasts ----
+
+-- One template for many recipients. The counts are kept as they change: to count a million
+-- rows would take too long. They are exclusive and sum to total.
+--
+--   making      not shown: its recipients are being stored; what a crash leaves is deleted
+--   preparing   its label's audience is being read
+--   scheduled   waits for scheduled_at
+--   running     recipients have their turn, in the order of their numbers
+--   paused      until somebody resumes it, or after a cooldown by itself
+--   completed   nobody waits any more
+--   cancelled   likewise: those who waited count as skipped, though their rows say waiting
+CREATE TABLE broadcasts (
+    number            INTEGER PRIMARY KEY AUTOINCREMENT,    -- never reused: a job must not go on with another one
+    id                TEXT    NOT NULL UNIQUE,              -- bcs_…
+    account_id        INTEGER NOT NULL REFERENCES accounts (id),
+    name              TEXT    NOT NULL,
+    content           TEXT    NOT NULL CHECK (json_valid(content)), -- the template as the provider gets it, with {{fields}} in its texts
+    template_name     TEXT    NOT NULL,
+    template_language TEXT    NOT NULL,
+    body              TEXT,                                 -- the template's text with the values of content filled in
+    audience_type     TEXT    NOT NULL CHECK (audience_type IN ('label', 'contacts', 'recipients')),
+    label_id          TEXT,                                 -- of the audience; the label may be gone
+    status            TEXT    NOT NULL CHECK (status IN ('making', 'preparing', 'scheduled', 'running', 'paused', 'completed', 'cancelled')),
+    paused_reason     TEXT,
+    prepared          INTEGER NOT NULL DEFAULT 0 CHECK (prepared IN (0, 1)), -- all recipients are stored
+    copied_at         INTEGER NOT NULL DEFAULT 0,           -- how far a label's contacts are stored: the age and
+    copied_id         TEXT    NOT NULL DEFAULT '',          -- the id of the last
+    position          INTEGER NOT NULL DEFAULT 0,           -- the number of the last recipient that had its turn
+    open              INTEGER NOT NULL DEFAULT 0,           -- of those that wait, how many have a message
+    total             INTEGER NOT NULL DEFAULT 0,
+    waiting           INTEGER NOT NULL DEFAULT 0,
+    sent              INTEGER NOT NULL DEFAULT 0,
+    delivered         INTEGER NOT NULL DEFAULT 0,
+    read              INTEGER NOT NULL DEFAULT 0,
+    failed            INTEGER NOT NULL DEFAULT 0,
+    skipped           INTEGER NOT NULL DEFAULT 0,
+    scheduled_at      INTEGER NOT NULL DEFAULT 0,
+    started_at        INTEGER NOT NULL DEFAULT 0,
+    completed_at      INTEGER NOT NULL DEFAULT 0,
+    created_by        TEXT,                                 -- a user's or a key's id; NULL: the command line
+    created_at        INTEGER NOT NULL,
+    updated_at        INTEGER NOT NULL
+) STRICT;
+CREATE INDEX broadcasts_of_account ON broadcasts (account_id, created_at, id) WHERE status <> 'making';
+CREATE INDEX broadcasts_unfinished ON broadcasts (account_id, number) WHERE status <> 'completed' AND status <> 'cancelled';
+CREATE INDEX broadcasts_of_label ON broadcasts (label_id) WHERE prepared = 0 AND label_id IS NOT NULL;
+
+-- Whom a broadcast goes to. There may be millions, so rows are narrow, and in the order in
+-- which they have their turn. Whoever is addressed as a contact has no number of its own here.
+-- Recipients whose contact was deleted keep only what became of their message.
+CREATE TABLE broadcast_recipients (
+    broadcast    INTEGER NOT NULL,
+    number       INTEGER NOT NULL,                          -- from 1 on
+    status       INTEGER NOT NULL DEFAULT 0,                -- 0 waiting, 1 sent, 2 delivered, 3 read, 4 failed, 5 skipped
+    phone_number TEXT,                                      -- E.164; in a skipped one what the file said
+    contact_id   TEXT,                                      -- known from its turn on, or from the beginning
+    fields       TEXT,                                      -- JSON: its values for the fields of the template
+    message_id   TEXT,                                      -- msg_…, which may have been purged
+    reason       TEXT,                                      -- why it was skipped, or the error's code
+    error        TEXT,                                      -- the error's text
+    code         INTEGER,                                   -- the provider's
+    PRIMARY KEY (broadcast, number)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX broadcast_recipients_phone ON broadcast_recipients (broadcast, phone_number) WHERE phone_number IS NOT NULL;
+CREATE INDEX broadcast_recipients_of_contact ON broadcast_recipients (contact_id) WHERE contact_id IS NOT NULL;
+
+-- Contacts that got or lost a label while the audience of a broadcast was read, so that it
+-- is read as it stood when the broadcast was made.
+CREATE TABLE broadcast_label_changes (
+    broadcast  INTEGER NOT NULL,
+    contact_id TEXT    NOT NULL,
+    had        INTEGER NOT NULL CHECK (had IN (0, 1)),      -- the label, before
+    PRIMARY KEY (broadcast, contact_id)
+) STRICT, WITHOUT ROWID;
 
 ---------------------------------------------------------------- webhooks ----
 
@@ -600,6 +686,7 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE INDEX jobs_due ON jobs (kind, due_at, id) WHERE state = 'due';
 CREATE INDEX jobs_held ON jobs (kind, lane, due_at, id) WHERE state = 'held';
+CREATE INDEX jobs_begun ON jobs (kind) WHERE call_begun_at <> 0; -- few: whose call may have had its effect
 
 -- When each periodic job was last put on the queue.
 CREATE TABLE periodic_runs (

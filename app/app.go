@@ -267,6 +267,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		Retention:         retention(a.Config),
 		MessagesPerSecond: c.MessagesPerSecond,
 		PairLimit:         c.PairLimit,
+		MonthlyMessages:   quotas(a.Config),
 		SendRetries:       c.RetrySchedule,
 		ReconcileWindow:   c.ReconcileWindow,
 		Webhooks:          a.newWebhooks(),
@@ -303,6 +304,7 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Fetch:             a.fetch,
 		Accounts:          accounts,
 		InventNumber:      a.inventNumber(),
+		Calls:             a.work.Calls,
 		ReadReceipts:      a.Config.Console.ReadReceipts,
 		Passwords:         password.NewHasher(),
 		PasswordTries:     password.NewThrottle(),
@@ -314,6 +316,18 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
+}
+
+// quotas returns the messages that plans allow in a month, of those that have a limit. An
+// organization whose plan is gone is served as self_hosted.
+func quotas(c config.Config) map[string]int {
+	all := make(map[string]int)
+	for name, plan := range c.Plans {
+		if plan.MonthlyMessages > 0 {
+			all[name] = plan.MonthlyMessages
+		}
+	}
+	return all
 }
 
 // retention returns how long the settings keep data.

@@ -37,7 +37,7 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 	for i, text := range hostileTexts {
 		s.contact(number, fmt.Sprintf("+1555000%04d", 9000+i), text)
 	}
-	c.hint("*") // as after a reconnection
+	c.reconnects()
 	c.row("Ana Ruiz", "+15550001111")
 	c.Find("link", "+15550003333") // nobody knows the name
 	for _, text := range hostileTexts {
@@ -112,7 +112,7 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.Find("link", "Open conversation")
 	c.shows("No files were shared.")
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error { return tx.MarkOptedOut(found.Data[0].ID) })
-	c.hint("contact")
+	c.reconnects()
 	c.shows("marketing stopped")
 	c.unharmed()
 	c.fits()

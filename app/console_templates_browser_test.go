@@ -15,10 +15,10 @@ import (
 // markup is a text that must stay one.
 const markup = `<img src=x onerror="document.title='owned'">`
 
-// hint tells the page that something has changed, as the server's stream does.
-func (c *colleague) hint(kind string) {
+// reconnects lets the page lose the server and find it again: then it reads all anew.
+func (c *colleague) reconnects() {
 	c.t.Helper()
-	pagestest.Eval[any](c.Browser, `import(performance.getEntriesByType("resource").find(e => e.name.includes("/live-")).name).then(live => void live.announce("`+kind+`"))`)
+	pagestest.Eval[any](c.Browser, `void (dispatchEvent(new Event("offline")), dispatchEvent(new Event("online")))`)
 }
 
 // shows waits until the page shows a text.
@@ -94,7 +94,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.is.Equal(c.at(), "templates/"+made.Data.ID)
 	s.play("POST", "/_sim/templates/"+made.Data.Theirs+"/review", `{"status":"REJECTED","reason":"INVALID_FORMAT"}`)
 	s.becomes("/"+number+"/templates/order_shipped", "status", "rejected")
-	c.hint("template")
+	c.reconnects()
 	c.shows("Something in its form is wrong. INVALID_FORMAT")
 	c.shows("What usually helps: number variables from 1")
 	c.previews("Hello Ana")
@@ -112,7 +112,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.heading("order_shipped")
 	s.play("POST", "/_sim/templates/"+made.Data.Theirs+"/review", `{"status":"APPROVED"}`)
 	s.becomes("/"+number+"/templates/order_shipped", "status", "approved")
-	c.hint("template")
+	c.reconnects()
 	c.Find("button", "New broadcast")
 	c.shows("approved")
 
@@ -139,7 +139,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 	}
 	s.storeTemplate(number, storage.Template{Name: "offer", Language: "de", Status: storage.TemplateApproved, Category: "MARKETING", Content: "Ein Angebot.",
 		Components: storage.JSON(`[{"type":"BODY","text":"Ein Angebot."},{"type":"CAROUSEL","cards":[` + card("Brot") + "," + card("Kuchen") + `]}]`)})
-	c.hint("template")
+	c.reconnects()
 	c.row("offer", "de", "marketing")
 	c.shoot("templates")
 	c.fits()

@@ -10,7 +10,11 @@
 //	kind                     file                     stored                          a repeated run
 //	send                     send.go, media_upload.go by a request to send            could send twice: after an unknown outcome
 //	                                                                                  it first waits for a status callback
+//	send.later               send_later.go            by a request to send later      enqueues the send, if it has not yet
 //	receipt                  receipt.go               by a request to mark as read    tells the provider again, for an hour at most
+//	broadcast.run            broadcast.go             when a broadcast is made        goes on with what is left
+//	broadcast.send           broadcast_send.go        by broadcast.run                as send; sends again only if callbacks arrive
+//	broadcast.resume         broadcast_moves.go       when a cooldown pauses one      changes nothing
 //	webhook.fan_out          fan_out.go               with an event, where there are  goes on with what is left
 //	                                                  more than 32 subscriptions
 //	deliver                  deliver.go               with each delivery              posts the same bytes with the same ids
@@ -30,7 +34,8 @@
 //	housekeeping             housekeeping.go          every ten minutes               goes on with what is left
 //	retention                retention.go             every hour                      goes on with what is left
 //
-// Helpers: send_limiter.go keeps sends below the provider's limits, attempt_limiter.go
+// Helpers: send_limiter.go keeps sends below the provider's limits, send_calls.go tells which
+// of them can still be cancelled, broadcast_make.go makes the messages of a broadcast, attempt_limiter.go
 // shares the workers among webhook endpoints, clock_watch.go notices when the clock was
 // set, batch_writer.go does bulk work in steps that let others write, and cancel.go ends
 // what depends on a job that a person cancelled. Only bulk_delete.go is not for jobs:

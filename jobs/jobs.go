@@ -22,12 +22,16 @@ type Options struct {
 
 	MessagesPerSecond float64 // of each number; 0 for no limit
 	PairLimit         bool
+	MonthlyMessages   map[string]int // quotas, by the name of the plan that has one
 	SendRetries       []time.Duration
 	// ReconcileWindow is how long a send whose outcome is unknown, for example
 	// after a crash, waits for a callback that tells it.
 	ReconcileWindow time.Duration
 
 	Webhooks Webhooks
+
+	// Calls are the calls that hand messages to the provider, for requests that cancel them.
+	Calls *SendCalls
 
 	// OnDropped is called with how many callbacks were dropped because they
 	// matched no message.
@@ -42,6 +46,7 @@ type Workers struct {
 	Options
 	Accounts *provisioning.Accounts // calls the provider about accounts, for requests too
 	sends    *sendLimiter
+	ahead    *madeAhead
 	uploads  *uploadLocks
 	attempts *attemptLimiter
 	clock    *clockGuard
@@ -50,9 +55,13 @@ type Workers struct {
 
 // New makes workers.
 func New(o Options) *Workers {
+	if o.Calls == nil {
+		o.Calls = NewSendCalls()
+	}
 	return &Workers{
 		Options:  o,
 		Accounts: provisioning.NewAccounts(o.DB, o.Provider),
+		ahead:    newMadeAhead(),
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
@@ -64,6 +73,10 @@ func New(o Options) *Workers {
 // sendsAtOnce is how many calls a number may have under way: enough for its
 // throughput at the provider's usual latency.
 const sendsAtOnce = 64
+
+// broadcastWorkers is how many messages of broadcasts are sent at once. They have workers of
+// their own, and none of those that direct sends share.
+const broadcastWorkers = 2 * sendsAtOnce
 
 // maxTransfer is the time limit of a run that uploads or downloads a file.
 const maxTransfer = 2 * time.Hour
@@ -78,7 +91,18 @@ func (w *Workers) Kinds() []queue.Kind {
 			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
 			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.sendTurn,
 		},
+		{Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpSend, Workers: 4, Reserved: 4, MaxDelay: maxScheduled},
 		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
+		{
+			Name: kindBroadcastRun, Handle: w.runBroadcast, GiveUp: giveUpBroadcast, Workers: 8, Reserved: 8,
+			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LaneLimit: func(string) int { return 1 },
+		},
+		{
+			Name: kindBroadcastSend, Handle: w.sendToRecipient, GiveUp: giveUpSend, Workers: broadcastWorkers, Reserved: broadcastWorkers,
+			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
+			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.recipientTurn,
+		},
+		{Name: kindBroadcastResume, Handle: w.resumeBroadcast, Workers: 1, Reserved: 1},
 		{
 			Name: storage.KindFanOut, Handle: w.fanOut, Workers: 4, Reserved: 4,
 			MaxRun: fanOutMaxRun, LaneLimit: func(string) int { return 1 },

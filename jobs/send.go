@@ -40,9 +40,19 @@ type sendArgs struct {
 	Content json.RawMessage `json:"content"` // only with fields that the provider knows
 }
 
-// EnqueueSend stores the job that hands a message to the provider.
+// EnqueueSend stores the job that hands a message to the provider, at once or when its
+// time comes.
 func EnqueueSend(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
 	args := sendArgs{storage.NewAboutMessage(m), content}
+	if m.ScheduledAt != 0 {
+		_, err := tx.Enqueue(storage.NewJob{Kind: kindSendLater, Args: args, DueAt: m.ScheduledAt})
+		return err
+	}
+	return enqueueSend(tx, m, args)
+}
+
+// enqueueSend stores the job of a message whose time has come.
+func enqueueSend(tx *storage.Tx, m storage.Message, args sendArgs) error {
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind:   kindSend,
 		Lane:   "send:" + strconv.FormatInt(m.AccountID, 10),
@@ -121,15 +131,30 @@ func (w *Workers) send(ctx context.Context, job storage.Job) (queue.Commit, erro
 		return nil, err
 	}
 
-	if gone, err := w.deletedMeanwhile(ctx, out); err != nil || gone {
+	sent, done, err := w.callProvider(ctx, out, body)
+	switch {
+	case done:
 		return nil, err
-	}
-
-	sent, err := w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
-	if queue.Stopped(ctx) && provider.IsTransient(err) {
+	case queue.Stopped(ctx) && provider.IsTransient(err):
 		return nil, interrupted(err)
 	}
 	return w.sendOutcome(job, out, sent, err)
+}
+
+// callProvider hands a message to the provider, unless it was deleted or cancelled
+// meanwhile: then it is done with it. From the beginning of the call on nobody can cancel
+// the message.
+func (w *Workers) callProvider(ctx context.Context, out outgoing, body []byte) (sent provider.Sent, done bool, err error) {
+	if !w.Calls.begin(out.message.ID) {
+		return sent, true, queue.Postpone(cancelPause)
+	}
+	defer w.Calls.end(out.message.ID)
+
+	if gone, err := w.deletedMeanwhile(ctx, out); err != nil || gone {
+		return sent, true, err
+	}
+	sent, err = w.Provider.Send(ctx, out.token, *out.sender.PhoneNumberID, body)
+	return sent, false, err
 }
 
 // maxSendDelay is the longest that a message waits for its next run.
@@ -191,22 +216,23 @@ func (w *Workers) loadQueued(ctx context.Context, job storage.Job) (args sendArg
 	return args, m, err
 }
 
-// deletedMeanwhile tells whether a message was deleted, with its contact, after it was
-// read: while it waited for its turn, or its media was uploaded. It reads nothing
-// unless somebody has deleted messages since.
+// deletedMeanwhile tells whether a message was cancelled, or deleted with its contact, after
+// it was read: while it waited for its turn, or its media was uploaded. It reads nothing
+// unless somebody has deleted or cancelled messages since.
 func (w *Workers) deletedMeanwhile(ctx context.Context, out outgoing) (bool, error) {
 	if w.DB.Deletions() == out.deletions {
 		return false, nil
 	}
 
-	err := w.DB.View(ctx, func(rx *storage.Rx) error {
-		_, err := rx.OutboundMessage(out.message.AccountID, out.message.ID)
+	var m storage.Message
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		m, err = rx.OutboundMessage(out.message.AccountID, out.message.ID)
 		return err
 	})
 	if ctx.Err() != nil {
 		return false, queue.Postpone(0) // stopped, and nothing was sent
 	}
-	return errors.Is(err, storage.ErrNotFound), storage.IgnoreNotFound(err)
+	return err != nil || m.Status == storage.MessageFailed, storage.IgnoreNotFound(err)
 }
 
 // loadSender finds an account and its token. The error is ErrTokenUnreadable if there is a

@@ -41,6 +41,7 @@ type sendLimiter struct {
 
 	mu       sync.Mutex
 	accounts map[int64]*rate.Limiter
+	paces    map[int64]*rate.Limiter // by which the messages of broadcasts ask for a turn
 	contacts map[pair]*rate.Limiter
 	reserved map[reservation]time.Time // of messages that wait in the queue
 	sweepAt  int                       // size of reserved at which old ones are deleted
@@ -51,6 +52,7 @@ func newSendLimiter(perSecond float64, pairs bool) *sendLimiter {
 		perSecond: perSecond,
 		pairs:     pairs,
 		accounts:  make(map[int64]*rate.Limiter),
+		paces:     make(map[int64]*rate.Limiter),
 		contacts:  make(map[pair]*rate.Limiter),
 		reserved:  make(map[reservation]time.Time),
 		sweepAt:   pairsKept,
@@ -139,10 +141,15 @@ func (s *sendLimiter) keep(r reservation, at, now time.Time) {
 }
 
 func (s *sendLimiter) ofAccount(account int64) *rate.Limiter {
-	l := s.accounts[account]
+	return s.numberLimiter(s.accounts, account)
+}
+
+// numberLimiter finds or makes the limiter of a number.
+func (s *sendLimiter) numberLimiter(all map[int64]*rate.Limiter, account int64) *rate.Limiter {
+	l := all[account]
 	if l == nil {
 		l = rate.NewLimiter(rate.Limit(s.perSecond), max(1, int(s.perSecond/10))) // a burst is a tenth of a second
-		s.accounts[account] = l
+		all[account] = l
 	}
 	return l
 }

@@ -63,6 +63,23 @@ const (
 	uploadsOfAccount = `
 		DELETE FROM media_uploads
 		WHERE (media_id, account_id) IN (SELECT media_id, account_id FROM media_uploads WHERE account_id = ? LIMIT ?)`
+	recipientsOfAccount = `
+		DELETE FROM broadcast_recipients
+		WHERE (broadcast, number) IN (
+			SELECT r.broadcast, r.number
+			FROM broadcasts b JOIN broadcast_recipients r ON r.broadcast = b.number
+			WHERE b.account_id = ?
+			LIMIT ?)`
+	labelChangesOfAccount = `
+		DELETE FROM broadcast_label_changes
+		WHERE (broadcast, contact_id) IN (
+			SELECT c.broadcast, c.contact_id
+			FROM broadcasts b JOIN broadcast_label_changes c ON c.broadcast = b.number
+			WHERE b.account_id = ?
+			LIMIT ?)`
+	broadcastsOfAccount = `
+		DELETE FROM broadcasts
+		WHERE number IN (SELECT number FROM broadcasts WHERE account_id = ? LIMIT ?)`
 	eventsOfAccount = `
 		DELETE FROM events
 		WHERE id IN (` + someEvents + `)`
@@ -70,13 +87,13 @@ const (
 )
 
 // PurgeMessages deletes up to limit messages of an account, then its
-// conversations, contacts, parked statuses, templates, uploads and idempotent
+// conversations, contacts, parked statuses, templates, uploads, broadcasts and idempotent
 // answers. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
 	tx.countDeletion()
 	return tx.purge(account, limit,
 		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
-		templatesOfAccount, uploadsOfAccount, answersOfAccount)
+		templatesOfAccount, uploadsOfAccount, recipientsOfAccount, labelChangesOfAccount, broadcastsOfAccount, answersOfAccount)
 }
 
 // PurgeEvents deletes up to limit events of an account with their deliveries, and the

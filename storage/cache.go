@@ -63,7 +63,7 @@ func cachedTables() map[string]tableSet {
 // those alone that are kept in memory: one that only adds rows, since only threads with a
 // conversation are kept, or one of those that every message runs.
 func keepsThreads(query string) bool {
-	return onlyAdds(query) || query == markMessageWritten || query == markMessageReceived
+	return onlyAdds(query) || query == markMessageWritten || query == markMessageReceived || query == touchThread
 }
 
 // onlyAdds tells whether a statement adds rows and changes none that were there.

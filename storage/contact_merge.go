@@ -16,6 +16,10 @@ func (tx *Tx) MergeThreads(into *Thread, from Thread) (labeled bool, err error) 
 		return false, err
 	}
 
+	if err := tx.moveBroadcastRecipient(into.ID, from.ID); err != nil {
+		return false, err
+	}
+
 	n, err := tx.exec(`
 		INSERT OR IGNORE INTO contact_labels (contact_id, label_id, account_id, contact_created_at)
 		SELECT ?, label_id, account_id, ? FROM contact_labels WHERE contact_id = ?`, into.ID, into.CreatedAt, from.ID)

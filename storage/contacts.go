@@ -238,6 +238,10 @@ func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]Unread
 		return nil, err
 	}
 
+	if err := tx.skipForgotten(account, rows); err != nil {
+		return nil, err
+	}
+
 	tx.countDeletion()
 	_, err = tx.exec(`DELETE FROM messages WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))`, account, idList(rows))
 	if err := tx.hint(err, HintConversation, Scope{Account: account}, ""); err != nil {
@@ -248,6 +252,10 @@ func (tx *Tx) ForgetMessages(account int64, rows []Row, unread map[string]Unread
 
 // DeleteContact deletes a contact with its conversation and all that is in it.
 func (tx *Tx) DeleteContact(account int64, id string) error {
+	if err := tx.blankRecipients(account, id); err != nil {
+		return err
+	}
+
 	tx.countDeletion()
 	_, err := tx.exec(`
 		DELETE FROM messages

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -83,6 +84,9 @@ func (u *Upload) Size() int64 { return u.size }
 
 // ReadAt reads back what was written, before it is kept.
 func (u *Upload) ReadAt(p []byte, off int64) (int, error) { return u.file.ReadAt(p, off) }
+
+// Reader reads back all that was written, before it is kept.
+func (u *Upload) Reader() io.Reader { return io.NewSectionReader(u.file, 0, u.size) }
 
 // Keep makes the content a durable file and returns its name, the SHA-256 in
 // hexadecimal. A row may name it once Keep has returned, within the grace time

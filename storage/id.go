@@ -31,6 +31,7 @@ const (
 	PrefixSession      = "ses_"
 	PrefixAudit        = "aud_"
 	PrefixQuickReply   = "qrp_"
+	PrefixBroadcast    = "bcs_"
 )
 
 // idSource makes ULIDs. Those of one millisecond grow.

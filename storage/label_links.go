@@ -62,6 +62,9 @@ func (tx *Tx) LabelContact(contact, label string) (bool, error) {
 		SELECT id, ?, account_id, created_at
 		FROM contacts
 		WHERE id = ?`, label, contact)
+	if err == nil && n > 0 {
+		err = tx.recordLabelChange(label, false, `?`, contact)
+	}
 	return tx.touchContact(contact, n, err)
 }
 
@@ -70,6 +73,9 @@ func (tx *Tx) UnlabelContact(contact, label string) (bool, error) {
 	n, err := tx.exec(`
 		DELETE FROM contact_labels
 		WHERE contact_id = ? AND label_id = ?`, contact, label)
+	if err == nil && n > 0 {
+		err = tx.recordLabelChange(label, true, `?`, contact)
+	}
 	return tx.touchContact(contact, n, err)
 }
 

@@ -3,7 +3,7 @@ package storage
 import "sync"
 
 // closedLanes are the lanes whose jobs wait until the lane is opened: those of
-// subscriptions that are not active. They are kept in memory because every job
+// subscriptions that are not active, and of broadcasts that are paused. They are kept in memory because every job
 // that is enqueued or claimed asks. Changes happen on the writer, so that a job
 // is admitted or held by the state that its own transaction sees.
 type closedLanes struct {
@@ -25,9 +25,17 @@ func (tx *Tx) LoadClosedLanes() error {
 	if err := tx.list(&ids, `SELECT id FROM subscriptions WHERE status <> 'active'`); err != nil {
 		return err
 	}
-	all := make(map[string]bool, len(ids))
+	var paused []int64
+	if err := tx.list(&paused, `SELECT number FROM broadcasts WHERE status = 'paused'`); err != nil {
+		return err
+	}
+
+	all := make(map[string]bool, len(ids)+len(paused))
 	for _, id := range ids {
 		all[deliveryLane(id)] = true
+	}
+	for _, number := range paused {
+		all[BroadcastLane(number)] = true
 	}
 
 	tx.db.closed.mu.Lock()

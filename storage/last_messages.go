@@ -16,7 +16,8 @@ type LastMessage struct {
 const lastMessageColumns = `m.conversation_id, m.id, m.type, m.direction, m.status,
 	CASE m.is_revoked WHEN 0 THEN substr(m.body, 1, ?2) END, m.created_at`
 
-// LastMessages finds the newest messages of conversations, by their ids.
+// LastMessages finds the newest messages of conversations, by their ids. One that waits
+// for its time is not said yet; one whose time has come is as new as that.
 func (rx *Rx) LastMessages(conversations ...string) (map[string]LastMessage, error) {
 	if len(conversations) == 0 {
 		return nil, nil
@@ -29,9 +30,19 @@ func (rx *Rx) LastMessages(conversations ...string) (map[string]LastMessage, err
 	err := eachPacked(rx.Within(nil), dest, func() { all[conversation] = m }, `
 		SELECT `+packed(lastMessageColumns)+`
 		FROM json_each(?1) wanted CROSS JOIN messages m ON m.number = (
-			SELECT n.number FROM messages n
-			WHERE n.conversation_id = wanted.value
-			ORDER BY n.id DESC
+			SELECT newest.number FROM (
+				SELECT * FROM (
+					SELECT number, id AS place FROM messages
+					WHERE conversation_id = wanted.value AND scheduled_at = 0
+					ORDER BY id DESC
+					LIMIT 1)
+				UNION ALL
+				SELECT * FROM (
+					SELECT number, place FROM messages
+					WHERE conversation_id = wanted.value AND place IS NOT NULL
+					ORDER BY place DESC
+					LIMIT 1)) newest
+			ORDER BY newest.place DESC
 			LIMIT 1)`, jsonList(conversations), previewLength)
 	return all, err
 }

@@ -86,7 +86,7 @@ func fill(t *testing.T, method string, value reflect.Value) {
 
 // seeks matches a step that finds rows by an index, and either in the order of the
 // list, from where the page begins, or at most one: by a unique key.
-var seeks = regexp.MustCompile(`SEARCH \w+ USING (COVERING )?INDEX (\w+ \(.*(\(\w+,(id|\w+_id|type)\)[<>]\(\?,\?\)|AND id<\?\))|contacts_phone|contacts_bsuid|sqlite_autoindex_conversations_2)`)
+var seeks = regexp.MustCompile(`SEARCH \w+ USING (COVERING )?INDEX (\w+ \(.*(\(\w+,(id|\w+_id|type)\)[<>]\(\?,\?\)|AND (id|place)<\?\))|contacts_phone|contacts_bsuid|sqlite_autoindex_conversations_2)`)
 
 // plansOf tells how SQLite executes what a list runs.
 func plansOf(t *testing.T, db *storage.DB, m reflect.Method, args []reflect.Value) (plans map[string]string) {
@@ -202,7 +202,8 @@ func TestEveryFilterUsesTheIndexMadeForIt(t *testing.T) {
 			}
 			tried++
 			for query, plan := range plansOf(t, db, m, args) {
-				if strings.Contains(query, "LIMIT") && !strings.Contains(plan, "INDEX "+index+" ") {
+				if strings.Contains(query, "LIMIT") && !strings.Contains(plan, "INDEX "+index+" ") &&
+					!strings.Contains(plan, "INDEX messages_placed") { // those are listed apart
 					t.Errorf("%s%s:\n%s\n%s", m.Name, filters, query, plan)
 				}
 			}

@@ -8,6 +8,8 @@ const (
 	SourceAPI     = "api"
 	SourceApp     = "app" // on a phone
 	SourceConsole = "console"
+
+	SourceBroadcast = "broadcast"
 )
 
 // Message is a message in either direction, with what the API shows of its
@@ -41,6 +43,10 @@ type Message struct {
 	UpdatedAt         Time    `db:"updated_at"`
 	SentBy            *string `db:"sent_by"`    // the user who sent it in the console
 	RequestID         *string `db:"request_id"` // of the API call that made it
+	ScheduledAt       Time    `db:"scheduled_at"`
+	Place             string  `db:"-"`         // its id, or that of a message that was sent later, with the time of that; only in lists
+	Broadcast         *int64  `db:"broadcast"` // the number of the one that made it, and of its recipient there
+	RecipientNumber   *int64  `db:"recipient_number"`
 
 	ContactPhone       *string `db:"contact_phone"`
 	ContactBSUID       *string `db:"contact_bsuid"`
@@ -85,7 +91,7 @@ const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.conta
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
 	m.error_code, m.error_message, m.error_provider_code, m.is_revoked,
 	m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
-	m.sent_by, m.request_id, c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
+	m.sent_by, m.request_id, m.scheduled_at, m.broadcast, m.recipient_number, c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
 	c.username AS contact_username, c.name AS contact_name,
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`
@@ -97,7 +103,8 @@ func (m *Message) fields() []any {
 		&m.ProviderID, &m.Recipient, &m.PhoneNumber, &m.Content, &m.Body, &m.Context, &m.MediaID, &m.MediaStatus,
 		&m.ErrorCode, &m.ErrorMessage, &m.ErrorProviderCode, &m.IsRevoked,
 		&m.PlayedAt, &m.EditedAt, &m.SentAt, &m.CreatedAt, &m.UpdatedAt,
-		&m.SentBy, &m.RequestID, &m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
+		&m.SentBy, &m.RequestID, &m.ScheduledAt, &m.Broadcast, &m.RecipientNumber,
+		&m.ContactPhone, &m.ContactBSUID, &m.ContactParentBSUID, &m.ContactUsername, &m.ContactName,
 		&m.AccountPhone, &m.AccountNumberID,
 		&m.MediaToken, &m.MediaMIMEType, &m.MediaSize, &m.MediaFilename,
 	}
@@ -145,75 +152,13 @@ func (rx *Rx) ReportedMessage(account int64, providerID string) (Message, error)
 	m := Message{AccountID: account, Direction: Outbound, ProviderID: &providerID}
 	err := rx.scan([]any{
 		&m.Number, &m.ID, &m.ConversationID, &m.ContactID, &m.Type, &m.Status, &m.PhoneNumber, &m.PlayedAt,
-		&m.ContactPhone, &m.ContactBSUID,
+		&m.Broadcast, &m.RecipientNumber, &m.ContactPhone, &m.ContactBSUID,
 	}, `
 		SELECT m.number, m.id, m.conversation_id, m.contact_id, m.type, m.status, m.phone_number, m.played_at,
-			c.phone_number, c.bsuid
+			m.broadcast, m.recipient_number, c.phone_number, c.bsuid
 		FROM messages m JOIN contacts c ON c.id = m.contact_id
 		WHERE m.account_id = ? AND m.provider_id = ? AND m.direction = 'outbound'`, account, providerID)
 	return m, err
-}
-
-// MessageFilter narrows a list of messages. Zero fields choose everything.
-type MessageFilter struct {
-	ConversationID string
-	ContactID      string
-	Direction      string
-	Status         string
-	Type           string
-	CreatedAfter   Time // strict
-	CreatedBefore  Time // strict
-}
-
-// Messages lists an account's messages, newest first and as the API shows them, and
-// tells how far it came: to Last, unless the page was full or its time was up before.
-func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
-	if before := firstID(PrefixMessage, f.CreatedBefore); f.CreatedBefore != 0 && before < after.ID {
-		after.ID = before
-	}
-	page, reached, err := findPage[Message](rx, f.listQuery(account), after, limit)
-	if len(page) > 0 && err == nil {
-		err = rx.setAccount(account, page)
-	}
-	return page, reached, err
-}
-
-// listQuery lets an index find the messages: that of a conversation, or that of the
-// account. What failed, and what came in, is little among what an account sends,
-// and has an index of its own, which takes its condition in so many words.
-func (f MessageFilter) listQuery(account int64) listQuery {
-	q := listQuery{
-		columns: shownMessageColumns,
-		fields:  func(row any) []any { return row.(*Message).shownFields() },
-		table:   "messages m",
-		index:   "messages_of_account",
-		joins:   shownMessageJoins,
-		id:      "m.id",
-	}
-	if f.CreatedAfter != 0 {
-		q.end.ID = firstID(PrefixMessage, f.CreatedAfter+1)
-	}
-
-	q.byIndex("m.account_id = ?", true, account)
-	switch {
-	case f.ConversationID != "" || f.ContactID != "":
-		q.index = "messages_of_conversation"
-	case f.Status == MessageFailed:
-		q.partialIndex("messages_failed", "m.status = 'failed'")
-		f.Status = ""
-	case f.Direction == Inbound:
-		q.partialIndex("messages_inbound", "m.direction = 'inbound'")
-		f.Direction = ""
-	}
-
-	q.byIndex("m.conversation_id = ?", f.ConversationID != "", f.ConversationID)
-	// A contact has one conversation, whose index this then uses.
-	q.byIndex("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
-
-	q.filter("m.direction = ?", f.Direction != "", f.Direction)
-	q.filter("m.status = ?", f.Status != "", f.Status)
-	q.filter("m.type = ?", f.Type != "", f.Type)
-	return q
 }
 
 // InsertMessage stores a new message and fills in its number, its id and its times.
@@ -225,10 +170,12 @@ func (tx *Tx) InsertMessage(m *Message) error {
 	m.Number, err = tx.insert(`
 		INSERT INTO messages (id, account_id, conversation_id, contact_id, direction, type, status, source,
 			provider_id, recipient, phone_number,
-			content, body, context, media_id, media_status, sent_at, created_at, updated_at, sent_by, request_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			content, body, context, media_id, media_status, sent_at, created_at, updated_at, sent_by, request_id,
+			scheduled_at, broadcast, recipient_number)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		m.ID, m.AccountID, m.ConversationID, m.ContactID, m.Direction, m.Type, m.Status, m.Source, m.ProviderID, m.Recipient, m.PhoneNumber,
-		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt, m.SentBy, m.RequestID)
+		m.Content, m.Body, m.Context, m.MediaID, m.MediaStatus, m.SentAt, m.CreatedAt, m.UpdatedAt, m.SentBy, m.RequestID,
+		m.ScheduledAt, m.Broadcast, m.RecipientNumber)
 	return tx.hintMessage(err, m)
 }
 
@@ -260,6 +207,9 @@ func (tx *Tx) markSent(m *Message, providerID *string) (bool, error) {
 	}
 
 	m.ProviderID, m.Status, m.UpdatedAt = providerID, status, tx.Now
+	if err := tx.moveRecipient(*m); err != nil {
+		return false, err
+	}
 	return true, tx.hintMessage(tx.readThread(m), m)
 }
 
@@ -329,7 +279,7 @@ func (tx *Tx) MarkStatus(m *Message, reported string, at Time) (bool, error) {
 	}
 
 	m.Status, m.PlayedAt, m.UpdatedAt = status, playedAt, tx.Now
-	return true, tx.hintMessage(nil, m)
+	return true, tx.hintMessage(tx.moveRecipient(*m), m)
 }
 
 // recordStatus records a callback with a state that has no bit. It returns false for
@@ -356,10 +306,12 @@ func (tx *Tx) MarkFailed(m *Message, code, message string, providerCode *int) er
 		UPDATE messages
 		SET status = 'failed', error_code = ?, error_message = ?, error_provider_code = ?, updated_at = ?
 		WHERE number = ? AND id = ? AND error_code IS NULL`, code, message, providerCode, tx.Now, m.Number, m.ID)
-	if err == nil && n > 0 {
-		m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
+	if err != nil || n == 0 {
+		return err
 	}
-	return tx.hintMessage(err, m)
+
+	m.Status, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, m.UpdatedAt = MessageFailed, &code, &message, providerCode, tx.Now
+	return tx.hintMessage(tx.moveRecipient(*m), m)
 }
 
 // Deletions counts what has deleted messages that may wait to be sent. Who has a

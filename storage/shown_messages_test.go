@@ -14,6 +14,7 @@ import (
 // not read for it.
 var notShown = map[string]bool{
 	"Recipient": true, "Body": true, "MediaID": true, "SentAt": true, "RequestID": true, "ContactName": true, "ConversationStatus": true,
+	"Place": true, "Broadcast": true, "RecipientNumber": true,
 }
 
 // storeMessages stores messages that differ in what they have: nothing but what every

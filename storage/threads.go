@@ -33,6 +33,10 @@ const (
 		UPDATE conversations
 		SET unread_count = unread_count + 1, last_message_at = ?, last_inbound_at = max(last_inbound_at, ?), updated_at = ?
 		WHERE id = ?`
+	touchThread = `
+		UPDATE conversations
+		SET updated_at = ?
+		WHERE id = ?`
 )
 
 // Thread is a contact with its conversation.
@@ -132,6 +136,21 @@ func (rx *Rx) RecipientByParent(account int64, parent string) (Recipient, error)
 // InsertThreadConversation makes the conversation of a contact that has none.
 func (tx *Tx) InsertThreadConversation(t *Thread) error {
 	t.ConversationID, t.Status, t.AssigneeID, t.Labeled = tx.NewID(PrefixConversation), ConversationOpen, nil, false
+	_, err := tx.exec(`
+		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Now, tx.Now)
+	return err
+}
+
+// EnsureResolvedThread makes the conversation of a contact that has none, for a message of a
+// broadcast: it is resolved, and nobody has to answer. One that is there shows another last
+// message, but stays where it is.
+func (tx *Tx) EnsureResolvedThread(t *Thread) error {
+	if t.ConversationID != "" {
+		return tx.execOne(touchThread, tx.Now, t.ConversationID)
+	}
+
+	t.ConversationID, t.Status = tx.NewID(PrefixConversation), ConversationResolved
 	_, err := tx.exec(`
 		INSERT INTO conversations (id, account_id, contact_id, status, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?)`, t.ConversationID, t.AccountID, t.ID, t.Status, tx.Now, tx.Now)

@@ -57,6 +57,7 @@ type writer struct {
 	s     *session
 	queue chan *write
 	usage usageCounts
+	moved broadcastMoves
 	seen  int64 // the version of the file, which commits of others move
 	ended chan struct{}
 
@@ -72,6 +73,7 @@ func newWriter(db *DB, s *session) *writer {
 		s:     s,
 		queue: make(chan *write, queueSize),
 		usage: make(usageCounts),
+		moved: make(broadcastMoves),
 		ended: make(chan struct{}),
 	}
 	go w.run()
@@ -223,10 +225,14 @@ func (wr *writer) attempt(batch []*write, run func([]*write) error) error {
 	}
 	if err == nil {
 		clear(wr.usage)
+		clear(wr.moved)
 		err = run(batch)
 	}
 	if err == nil {
 		err = wr.usage.write(wr.s)
+	}
+	if err == nil {
+		err = wr.moved.write(wr.s, wr.db.Now())
 	}
 	if err == nil {
 		_, err = wr.s.exec("COMMIT")

@@ -126,6 +126,11 @@ var auditRules = map[routeName]auditRule{
 	{"DELETE", "/customers/:id/setup_links/:setup_link_id"}:         {"setup_link.revoked", "setup_link", "setup_link_id"},
 	{"DELETE", "/customers/:id/whatsapp_accounts/:phone_number_id"}: {"number.disconnected", "number", "phone_number_id"},
 
+	{"POST", "/:phone_number_id/broadcasts"}:            {"broadcast.created", "broadcast", ""},
+	{"POST", "/:phone_number_id/broadcasts/:id/pause"}:  {"broadcast.paused", "broadcast", "id"},
+	{"POST", "/:phone_number_id/broadcasts/:id/resume"}: {"broadcast.resumed", "broadcast", "id"},
+	{"POST", "/:phone_number_id/broadcasts/:id/cancel"}: {"broadcast.cancelled", "broadcast", "id"},
+
 	{"DELETE", "/labels/:id"}:                    {"label.deleted", "label", "id"},
 	{"DELETE", "/:phone_number_id/contacts/:id"}: {"contact.deleted", "contact", "id"},
 	{"DELETE", "/:phone_number_id/media/:id"}:    {"media.deleted", "media", "id"},

@@ -9,16 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// maxBody is the largest JSON body.
-const maxBody = 1 << 20
+// maxBody is the largest JSON body, and maxTableBody that of a route that takes much.
+const (
+	maxBody      = 1 << 20
+	maxTableBody = 10 << 20
+)
 
 // readBody reads the body before the handler runs: a multipart body goes to disk,
 // where the route takes one, and JSON to memory.
 func (s *Server) readBody(x *exchange) error {
-	if r := x.request; r.route.has(uploads) && isForm(r.http) {
+	r := x.request
+	switch {
+	case r.route.has(uploads) && isForm(r.http):
 		return s.readUpload(x)
+	case r.route.has(tables) && isForm(r.http):
+		return s.readTable(x)
 	}
-	return x.request.readJSON(x.ResponseWriter)
+	return r.readJSON(x.ResponseWriter)
 }
 
 // readJSON reads the body into memory, unless the method has none. Afterwards body
@@ -29,15 +36,25 @@ func (r *request) readJSON(w http.ResponseWriter) error {
 		return nil
 	}
 
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.http.Body, maxBody))
+	limit, size := int64(maxBody), "1 MiB"
+	if r.route.has(tables) {
+		limit, size = maxTableBody, "10 MiB"
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.http.Body, limit))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return fail(RequestTooLarge, "The body has more than 1 MiB.")
+			return fail(RequestTooLarge, "The body has more than "+size+".")
 		}
 		return &Error{Code: InvalidJSON, Message: "The body could not be read.", cause: err}
 	}
 
-	r.raw, r.body = raw, bytes.Trim(raw, " \t\r\n") // JSON knows no other space
+	r.raw = raw
+	return r.setBody(raw)
+}
+
+// setBody makes a text the request's JSON object.
+func (r *request) setBody(raw []byte) error {
+	r.body = bytes.Trim(raw, " \t\r\n") // JSON knows no other space
 	switch {
 	case len(r.body) == 0:
 		r.body = []byte("{}")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -142,6 +143,7 @@ func TestEveryTextAndListOfARequestIsBounded(t *testing.T) {
 var fullBodies = map[string][]string{
 	"PATCH /webhook_subscriptions/:id":                {`{"url":"https://93.184.216.34/","description":"d","phone_number_ids":["106540352242922"],"custom_headers":{"X-A":"a"}}`},
 	"POST /:phone_number_id/messages":                 messageBodies(),
+	"POST /:phone_number_id/broadcasts":               broadcastBodies(),
 	"PATCH /customers/:id":                            {`{"email":"a@b.test","name":"n"}`},
 	"PATCH /customers/:id/setup_links/:setup_link_id": {`{"failure_redirect_url":"https://x.y/z"}`},
 	"PATCH /:phone_number_id/contacts/:id":            {`{"username":"u"}`},
@@ -152,7 +154,7 @@ var fullBodies = map[string][]string{
 // messageBodies are messages that have every field between them.
 func messageBodies() []string {
 	all := []string{
-		`{"messaging_product":"chat","recipient_type":"individual","to":"+15551234567","recipient":"US.1","context":{"message_id":"wamid.1"},"type":"image","image":{"id":"m"}}`,
+		`{"messaging_product":"chat","recipient_type":"individual","to":"+15551234567","recipient":"US.1","scheduled_at":"` + tomorrow() + `","context":{"message_id":"wamid.1"},"type":"image","image":{"id":"m"}}`,
 		message("video", `{"id":"m","caption":"c"}`), message("document", `{"link":"https://x.y/z"}`), message("audio", `{"id":"m"}`),
 		message("interactive", `{"type":"button","header":{"type":"text","text":"h"},"body":{"text":"b"},"footer":{"text":"f"},"action":{"buttons":[{"type":"reply","reply":{"id":"1","title":"t"}}]}}`),
 		message("interactive", listFrame+`{"title":"s","rows":[{"id":"1","title":"t","description":"d"}]}]}}`),
@@ -175,6 +177,22 @@ func messageBodies() []string {
 		}
 	}
 	return all
+}
+
+func tomorrow() string { return time.Now().Add(24 * time.Hour).UTC().Format(time.RFC3339) }
+
+// broadcastBodies are broadcasts that have every field between them.
+func broadcastBodies() (all []string) {
+	const name, numbers = `{"name":"n","template":`, `,"audience":{"recipients":[{"to":"+15551234567","fields":{"a":"b"}}]}}`
+	for _, body := range messageBodies() {
+		var in struct{ Template json.RawMessage }
+		if json.Unmarshal([]byte(body), &in) == nil && in.Template != nil {
+			all = append(all, name+string(in.Template)+numbers)
+		}
+	}
+	return append(all,
+		name+`{"name":"t","language":"en"},"scheduled_at":"`+tomorrow()+`"`+numbers,
+		name+`{"name":"t","language":"en"},"audience":{"contact_ids":["ctc_01JQ0Z8M4T9V2X3W5Y6A7B8C9D"]}}`)
 }
 
 // draftBodies are templates that have every field between them.

@@ -24,6 +24,7 @@ type messageBody struct {
 	Recipient        *string      `json:"recipient"`
 	Context          *contextBody `json:"context"`
 	Type             *string      `json:"type"`
+	ScheduledAt      *string      `json:"scheduled_at"`
 
 	Status          *string     `json:"status"`
 	MessageID       *string     `json:"message_id"`
@@ -41,6 +42,7 @@ type messageBody struct {
 
 	allowHTTP plainHTTP // links need not be https; set it before decoding
 	content   content   // the one that type names, once it was validated
+	later     storage.Time
 }
 
 type contextBody struct {
@@ -81,6 +83,11 @@ func (b *messageBody) validateSend() error {
 		return err
 	}
 
+	var err error
+	if b.later, err = scheduledTime(b.ScheduledAt); err != nil {
+		return err
+	}
+
 	raw, c := b.contentByType()
 	if err := readObject(*b.Type, raw, c); err != nil {
 		return err
@@ -115,8 +122,11 @@ func (b *messageBody) checkContext() error {
 }
 
 func (b *messageBody) validateReceipt() error {
-	if b.MessagingProduct != nil && *b.MessagingProduct != "chat" {
+	switch {
+	case b.MessagingProduct != nil && *b.MessagingProduct != "chat":
 		return invalid("messaging_product", "must be chat")
+	case b.ScheduledAt != nil:
+		return invalid("scheduled_at", "cannot be given with a read receipt, which is sent at once")
 	}
 
 	if err := cmp.Or(oneOf("status", b.Status, "read"), required("message_id", b.MessageID, maxMessageID)); err != nil {
@@ -170,6 +180,7 @@ type outgoingMessage struct {
 	To           string // E.164 with +, "" when Recipient says who
 	Recipient    string // a BSUID, "" when To says who
 	ReplyTo      *string
+	ScheduledAt  storage.Time // 0 for at once
 	Type         string
 	Content      json.RawMessage // the object under the type's name, as it is stored and shown
 	Body         *string         // the text, the caption or the body of an interactive
@@ -182,7 +193,7 @@ type outgoingMessage struct {
 
 // outgoing returns the message that a valid body asks to send.
 func (b *messageBody) outgoing() outgoingMessage {
-	s := outgoingMessage{Type: *b.Type, Content: b.keptContent()}
+	s := outgoingMessage{Type: *b.Type, Content: b.keptContent(), ScheduledAt: b.later}
 
 	if b.To != nil {
 		s.To, _ = provider.ParsePhone(*b.To)

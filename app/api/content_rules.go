@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -238,4 +240,22 @@ func inRange[T int64 | float64](name string, n *looseNumber[T], least, most T) e
 		return invalid(name, "must be from "+strconv.Itoa(int(least))+" to "+strconv.Itoa(int(most)))
 	}
 	return nil
+}
+
+// scheduledTime reads when something is to be sent: from now to 90 days ahead, or 0 for at
+// once if it is absent.
+func scheduledTime(s *string) (storage.Time, error) {
+	if s == nil {
+		return 0, nil
+	}
+
+	at, err := time.Parse(time.RFC3339Nano, *s)
+	wait := time.Until(at)
+	switch {
+	case err != nil || !dateTime.MatchString(*s):
+		return 0, invalid("scheduled_at", "must be an instant such as 2026-01-02T03:04:05.678Z")
+	case wait < 0 || wait > jobs.MaxSchedule:
+		return 0, invalid("scheduled_at", "must be between now and 90 days ahead")
+	}
+	return storage.At(at), nil
 }

@@ -132,6 +132,18 @@ var provocations = map[Code]func(*fixture) answer{
 		only := made.get("data.secrets").([]any)[0].(map[string]any)["id"].(string)
 		return f.call("DELETE", hooks+"/"+made.text("data.id")+"/secrets/"+only, "")
 	},
+	MessageNotCancellable: func(f *fixture) answer {
+		a := f.connect(f.tenant, "106540352242922")
+		said := f.say(f.contact(a, "+15551234567"), received("wamid.1"))
+		return f.call("DELETE", messages+"/"+said[0].ID, "")
+	},
+	BroadcastNotActive: func(f *fixture) answer {
+		a := f.connect(f.tenant, "106540352242922")
+		f.template(a, storage.Template{Name: "sale", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
+		const sale = `{"name":"Sale","template":{"name":"sale","language":"en_US"},"audience":{"recipients":[{"to":"+15551234567"}]}}`
+		made := f.call("POST", "/106540352242922/broadcasts", sale)
+		return f.call("POST", "/106540352242922/broadcasts/"+made.text("data.id")+"/resume", "")
+	},
 	SetupLinkInactive: func(f *fixture) answer {
 		links := f.newCustomer("Bakery") + "/setup_links"
 		link := links + "/" + f.call("POST", links, "").text("data.id")
@@ -189,6 +201,8 @@ var wanted = map[Code]string{
 	WebhookDisabled:       "409 conflict ",
 	LastSecret:            "422 invalid_request_error ",
 	SetupLinkInactive:     "409 conflict ",
+	MessageNotCancellable: "409 conflict ",
+	BroadcastNotActive:    "409 conflict ",
 	InternalError:         "500 api_error ",
 	ServiceUnavailable:    "503 api_error  Retry-After=1",
 }

@@ -123,13 +123,13 @@ func (s *Server) deleteMedia(r *request) (reply, error) {
 
 // findMedia finds the library files that a message uses. A file that does not exist is
 // only recorded here, because other refusals come first.
-func findMedia(tx *storage.Tx, team int64, out *outgoingMessage) error {
+func findMedia(rx *storage.Rx, team int64, out *outgoingMessage) error {
 	for i, ref := range out.Media {
 		if ref.MediaID == "" {
 			continue
 		}
 
-		m, err := tx.TeamMedia(team, ref.MediaID)
+		m, err := rx.TeamMedia(team, ref.MediaID)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):
 			if out.missingMedia == nil {

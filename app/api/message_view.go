@@ -32,6 +32,7 @@ type messageView struct {
 	IsRevoked      bool           `json:"is_revoked"`
 	PlayedAt       *storage.Time  `json:"played_at,omitempty"`
 	EditedAt       storage.Time   `json:"edited_at"`
+	ScheduledAt    storage.Time   `json:"scheduled_at"`
 	CreatedAt      storage.Time   `json:"created_at"`
 	UpdatedAt      storage.Time   `json:"updated_at"`
 
@@ -74,6 +75,7 @@ func (s *Server) viewMessage(m storage.Message) messageView {
 		Context:        m.Context,
 		IsRevoked:      m.IsRevoked,
 		EditedAt:       m.EditedAt,
+		ScheduledAt:    m.ScheduledAt,
 		CreatedAt:      m.CreatedAt,
 		UpdatedAt:      m.UpdatedAt,
 		content:        m.Content,
@@ -158,6 +160,7 @@ func (v messageView) appendJSON(b []byte) []byte {
 		b = v.PlayedAt.AppendJSON(append(b, `,"played_at":`...))
 	}
 	b = v.EditedAt.AppendJSON(append(b, `,"edited_at":`...))
+	b = v.ScheduledAt.AppendJSON(append(b, `,"scheduled_at":`...))
 	b = v.CreatedAt.AppendJSON(append(b, `,"created_at":`...))
 	b = v.UpdatedAt.AppendJSON(append(b, `,"updated_at":`...))
 

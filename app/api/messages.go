@@ -27,6 +27,7 @@ func messageFilters(r *request) (storage.MessageFilter, error) {
 		Type:          q.oneOf("type", slices.Concat(messageTypes, receivedTypes)...),
 		CreatedAfter:  q.after("created_after"),
 		CreatedBefore: q.before("created_before"),
+		Scheduled:     q.oneOf("scheduled", "true", "false") == "true",
 	}
 	return f, q.err
 }
@@ -52,8 +53,7 @@ func (s *Server) listMessages(r *request) (reply, error) {
 		return reply{}, err
 	}
 
-	key := func(m storage.Message) storage.After { return storage.After{Key: m.CreatedAt, ID: m.ID} }
-	return page(s, q, rows, key, s.viewMessage)
+	return page(s, q, rows, f.Key, s.viewMessage)
 }
 
 // messageIn finds the message in the path.
@@ -180,10 +180,10 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 		return storage.Message{}, err
 	}
 
-	if err := s.resolveTemplate(tx, &out, sender); err != nil {
+	if err := s.resolveTemplate(&tx.Rx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
-	if err := findMedia(tx, r.account.TeamID, &out); err != nil {
+	if err := findMedia(&tx.Rx, r.account.TeamID, &out); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -206,7 +206,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 		}
 	}
 
-	if err := ensureConversation(tx, &to); err != nil {
+	if err := ensureConversation(tx, &to, out.ScheduledAt); err != nil {
 		return storage.Message{}, err
 	}
 
@@ -220,10 +220,20 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 }
 
 // ensureConversation finds or creates the conversation of a recipient, and records
-// that a message is sent in it.
-func ensureConversation(tx *storage.Tx, to *storage.Recipient) error {
+// that a message is sent in it; of one that is sent later, its job does that.
+func ensureConversation(tx *storage.Tx, to *storage.Recipient, later storage.Time) error {
 	if to.ConversationID != nil {
+		if later != 0 {
+			return nil
+		}
 		return tx.MarkMessageWritten(*to.ConversationID)
+	}
+
+	if later != 0 {
+		thread := storage.Thread{Contact: to.Contact}
+		err := tx.InsertThreadConversation(&thread)
+		to.ConversationID = &thread.ConversationID
+		return err
 	}
 	conversation, err := tx.EnsureConversation(to.AccountID, to.ID)
 	to.ConversationID = &conversation.ID
@@ -248,6 +258,7 @@ func newMessage(sender storage.Sender, to storage.Recipient, out outgoingMessage
 		ContactName:        to.Name,
 		AccountPhone:       sender.PhoneNumber,
 		AccountNumberID:    sender.PhoneNumberID,
+		ScheduledAt:        out.ScheduledAt,
 	}
 
 	if out.Recipient != "" {

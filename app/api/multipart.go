@@ -42,23 +42,27 @@ func isForm(r *http.Request) bool {
 // that memory stays small whatever its size.
 func (s *Server) readUpload(x *exchange) error {
 	r := x.request
-	if r.http.ContentLength > maxForm {
-		return fail(RequestTooLarge, "The body has more than 100 MiB.")
-	}
-
-	// The server's usual deadlines are for bodies of a mebibyte. Where they cannot
-	// be changed, as in a test without a connection, they stay.
-	control, until := http.NewResponseController(x.ResponseWriter), time.Now().Add(uploadTime)
-	_, _ = control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))
-
-	file, err := s.Files.Create()
+	file, err := s.beginUpload(x)
 	if err != nil {
 		return err
 	}
 
 	r.form = &form{incomingFile: incomingFile{file: file}}
 	r.http.Body = http.MaxBytesReader(x.ResponseWriter, r.http.Body, maxForm)
-	return asFormError(r.readForm())
+	return asFormError("file", r.readForm("file", r.form.readPart, r.form.finish))
+}
+
+// beginUpload makes the file that a multipart body goes to, and gives it time to arrive.
+func (s *Server) beginUpload(x *exchange) (*storage.Upload, error) {
+	if x.request.http.ContentLength > maxForm {
+		return nil, fail(RequestTooLarge, "The body has more than 100 MiB.")
+	}
+
+	// The server's usual deadlines are for bodies of a mebibyte. Where they cannot
+	// be changed, as in a test without a connection, they stay.
+	control, until := http.NewResponseController(x.ResponseWriter), time.Now().Add(uploadTime)
+	_, _ = control.SetReadDeadline(until), control.SetWriteDeadline(until.Add(time.Minute))
+	return s.Files.Create()
 }
 
 // discardUpload deletes a file that was received and not kept.
@@ -66,12 +70,15 @@ func (r *request) discardUpload() {
 	if r.form != nil {
 		r.form.file.Discard()
 	}
+	if r.csv != nil {
+		r.csv.Discard()
+	}
 }
 
-// readForm reads the parts of a multipart body. In the request's fingerprint their
-// names and contents stand for the raw body, because a client makes up a new
-// boundary for each try.
-func (r *request) readForm() error {
+// readForm reads the parts of a multipart body, each with read, and calls finish at its end;
+// param is the field of its file. In the request's fingerprint their names and contents
+// stand for the raw body, because a client makes up a new boundary for each try.
+func (r *request) readForm(param string, read func(*multipart.Part, io.Writer) error, finish func() error) error {
 	parts, err := r.http.MultipartReader()
 	if err != nil {
 		return err
@@ -82,17 +89,17 @@ func (r *request) readForm() error {
 		part, err := parts.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return r.form.finish()
+			return finish()
 		case err != nil:
 			return err
 		case n == maxFormParts:
-			return invalid("file", "must stand in a form of at most "+strconv.Itoa(maxFormParts)+" parts")
+			return invalid(param, "must stand in a form of at most "+strconv.Itoa(maxFormParts)+" parts")
 		case len(part.FormName()) > maxFormField:
-			return invalid("file", "must stand in a form whose names have at most "+strconv.Itoa(maxFormField)+" bytes")
+			return invalid(param, "must stand in a form whose names have at most "+strconv.Itoa(maxFormField)+" bytes")
 		}
 
 		sum := sha256.New()
-		if err := r.form.readPart(part, sum); err != nil {
+		if err := read(part, sum); err != nil {
 			return err
 		}
 
@@ -132,14 +139,14 @@ func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
 }
 
 // asFormError makes a client's error of a broken body, but not of a fault of our disk.
-func asFormError(err error) error {
+func asFormError(param string, err error) error {
 	if _, ours := errors.AsType[*Error](err); err == nil || ours || errors.Is(err, storage.ErrUnavailable) {
 		return err
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return fail(RequestTooLarge, "The body has more than 100 MiB.")
 	}
-	return &Error{Code: InvalidFieldValue, Param: "file", Message: "The multipart body could not be read.", cause: err}
+	return &Error{Code: InvalidFieldValue, Param: param, Message: "The multipart body could not be read.", cause: err}
 }
 
 // check refuses a form without exactly one file that can be sent.

@@ -38,7 +38,8 @@ type request struct {
 
 	account storage.AccountKey // of the number in the path, if there is one
 
-	form *form // a multipart body; nil when it is JSON
+	form *form           // a multipart body; nil when it is JSON
+	csv  *storage.Upload // the file of a multipart body that has one beside JSON
 
 	idempotency *idempotency // nil without a key
 

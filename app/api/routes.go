@@ -31,6 +31,7 @@ const (
 	customers                     // a plan that includes end-customers
 	uploads                       // also takes a file, as a multipart body
 	namedAction                   // ends in a name where its sibling paths have an id
+	tables                        // takes much: JSON of 10 MiB, or a multipart body with a CSV file
 	agents                        // in the console agents may do it too, and not only admins
 	quiet                         // browsers call it all the time: in no log, but for failures
 )
@@ -95,6 +96,7 @@ func (s *Server) routes() []route {
 		{"GET", "/:phone_number_id/messages", s.listMessages, agents, nil},
 		{"POST", "/:phone_number_id/messages", s.createMessage, agents, nil},
 		{"GET", "/:phone_number_id/messages/:id", s.getMessage, agents, nil},
+		{"DELETE", "/:phone_number_id/messages/:id", s.cancelMessage, agents, nil},
 		{"GET", "/:phone_number_id/messages/:id/media", s.getMessageMedia, agents, nil},
 
 		{"GET", "/:phone_number_id/conversations", s.listConversations, agents, nil},
@@ -111,6 +113,15 @@ func (s *Server) routes() []route {
 		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, agents | namedAction, nil},
 		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, agents, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, agents, nil},
+
+		{"GET", "/:phone_number_id/broadcasts", s.listBroadcasts, 0, nil},
+		{"POST", "/:phone_number_id/broadcasts", s.createBroadcast, creates | tables, nil},
+		{"GET", "/:phone_number_id/broadcasts/:id", s.getBroadcast, 0, nil},
+		{"POST", "/:phone_number_id/broadcasts/:id/pause", s.pauseBroadcast, 0, s.findBroadcast},
+		{"POST", "/:phone_number_id/broadcasts/:id/resume", s.resumeBroadcast, 0, s.findBroadcast},
+		{"POST", "/:phone_number_id/broadcasts/:id/cancel", s.cancelBroadcast, 0, s.findBroadcast},
+		{"GET", "/:phone_number_id/broadcasts/:id/recipients", s.listBroadcastRecipients, 0, nil},
+		{"GET", "/:phone_number_id/broadcasts/:id/recipients.csv", s.exportBroadcastRecipients, 0, nil},
 
 		{"GET", "/:phone_number_id/templates", s.listTemplates, agents, nil},
 		{"POST", "/:phone_number_id/templates", s.createTemplate, creates, nil},

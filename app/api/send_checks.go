@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"strings"
 
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
@@ -57,24 +56,22 @@ func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sen
 		return fail(codeNamed(string(refused.Code)), refused.Text)
 	}
 
-	switch {
-	case out.Template != nil && out.marketing && contact.MarketingOptedOut:
-		return fail(MarketingOptedOut, "The recipient takes no marketing messages.")
-	case out.Template != nil && sender.RequireOptIn && !contact.OptedIn:
-		return fail(ConsentRequired, "The recipient has not opted in.")
+	if out.Template != nil {
+		if refused := messaging.RefusalFor(sender, contact, out.marketing); refused != nil {
+			return fail(codeNamed(string(refused.Code)), refused.Text)
+		}
 	}
-
 	return out.missingMedia
 }
 
 // resolveTemplate checks a template message against the stored template, and sets what
 // follows from it: the rendered text, and whether it is marketing.
-func (s *Server) resolveTemplate(tx *storage.Tx, out *outgoingMessage, sender storage.Sender) error {
+func (s *Server) resolveTemplate(rx *storage.Rx, out *outgoingMessage, sender storage.Sender) error {
 	if out.Template == nil {
 		return nil
 	}
 
-	t, err := tx.Template(sender.ID, out.Template.Name, out.Template.Language)
+	t, err := rx.Template(sender.ID, out.Template.Name, out.Template.Language)
 	if errors.Is(err, storage.ErrNotFound) {
 		return &Error{Code: InvalidTemplateName, Param: "template.name", Message: "This number has no template of that name and language."}
 	}
@@ -91,7 +88,7 @@ func (s *Server) resolveTemplate(tx *storage.Tx, out *outgoingMessage, sender st
 		return err
 	}
 
-	out.marketing = strings.EqualFold(t.Category, "MARKETING")
+	out.marketing = messaging.IsMarketing(t)
 	out.Body, err = renderTemplate(stored, out.Template.Components)
 	return err
 }

@@ -37,6 +37,7 @@ import (
 	"confab/app/live"
 	"confab/app/password"
 	"confab/app/stream"
+	"confab/jobs"
 	"confab/jobs/guard"
 	"confab/jobs/messaging"
 	"confab/jobs/provisioning"
@@ -72,6 +73,8 @@ type Options struct {
 	// InventNumber makes a number up at the provider, with a name and a phone number that
 	// may be empty. Only a sandbox can.
 	InventNumber func(ctx context.Context, name, phone string) (provisioning.NumberClaim, error)
+	// Calls are the calls of the workers, which cannot be cancelled; nil if there are none.
+	Calls *jobs.SendCalls
 	// AllowInsecureURLs allows http where https is required.
 	AllowInsecureURLs bool
 	// AllowLocalURLs allows http for URLs of this machine.
@@ -124,6 +127,9 @@ type Server struct {
 
 // New makes a server. Close it to write the rest of the API log.
 func New(o Options) *Server {
+	if o.Calls == nil {
+		o.Calls = jobs.NewSendCalls()
+	}
 	strangers := newStrangerQuota()
 	s := &Server{
 		Options:   o,

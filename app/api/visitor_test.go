@@ -70,7 +70,7 @@ func (f *fixture) jobOf(tenant storagetest.Tenant) (id string) {
 // agentsMay is what the contract lets agents do: all other routes are for admins.
 var agentsMay = []string{
 	"GET /me", "GET /labels", "GET /labels/:id", "GET /accounts",
-	"GET /:phone_number_id/messages", "POST /:phone_number_id/messages", "GET /:phone_number_id/messages/:id", "GET /:phone_number_id/messages/:id/media",
+	"GET /:phone_number_id/messages", "POST /:phone_number_id/messages", "GET /:phone_number_id/messages/:id", "DELETE /:phone_number_id/messages/:id", "GET /:phone_number_id/messages/:id/media",
 	"GET /:phone_number_id/conversations", "GET /:phone_number_id/conversations/:id", "PATCH /:phone_number_id/conversations/:id",
 	"POST /:phone_number_id/conversations/:id/labels", "DELETE /:phone_number_id/conversations/:id/labels/:label_id",
 	"GET /:phone_number_id/contacts", "POST /:phone_number_id/contacts", "GET /:phone_number_id/contacts/:id", "PATCH /:phone_number_id/contacts/:id",

@@ -6,12 +6,22 @@ package errorcode
 // Code is a value of error.code.
 type Code string
 
-// Refusals of our own: why an account may not send just now.
+// Refusals of our own: why an account may not send just now, or not to somebody.
 const (
+	ConsentRequired       Code = "consent_required"
 	CustomerSuspended     Code = "customer_suspended"
+	MarketingOptedOut     Code = "marketing_opted_out"
 	NumberNotVerified     Code = "whatsapp_number_not_verified"
 	OrganizationSuspended Code = "organization_suspended"
+	QuotaExceeded         Code = "quota_exceeded"
 	SubscriptionInactive  Code = "subscription_inactive"
+)
+
+// What people decided: that a message is not sent any more.
+const (
+	BroadcastCancelled Code = "broadcast_cancelled" // the one that the message belongs to
+	MessageCancelled   Code = "message_cancelled"
+	Restored           Code = "restored" // it was due before a backup was restored
 )
 
 // What the codes of the provider mean. Some of them are also refusals of our own: of an

@@ -20,6 +20,8 @@ const (
 	TypeCustomerOnboarded      = "customer.onboarded"
 	TypeSetupLinkCreated       = "customer.setup_link.created"
 	TypeSetupLinkConsumed      = "customer.setup_link.consumed"
+	TypeBroadcastStarted       = "broadcast.started"
+	TypeBroadcastCompleted     = "broadcast.completed"
 )
 
 // AllTypes stands for every type of event in a subscription, also for future ones.
@@ -32,6 +34,7 @@ var types = []string{
 	TypeContactCreated, TypeContactUpdated, TypeContactIdentityUpdated,
 	TypeCustomerCreated, TypeCustomerUpdated, TypeCustomerArchived, TypeCustomerOnboarded,
 	TypeSetupLinkCreated, TypeSetupLinkConsumed,
+	TypeBroadcastStarted, TypeBroadcastCompleted,
 }
 
 // Types lists the names of all events.

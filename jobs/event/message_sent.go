@@ -75,7 +75,7 @@ type Sent struct {
 
 // MessageSent says that the provider accepted a message.
 func MessageSent(s Subject, m storage.Message, sent Sent) Event {
-	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: m.ID + ":sent", data: messageSent{
+	return Event{subject: s, kind: TypeMessageSent, source: sourceNative, eventID: sentEventID(m), data: messageSent{
 		Session:   s.PhoneNumberID,
 		Direction: storage.Outbound,
 		FromMe:    true,
@@ -97,6 +97,14 @@ func MessageSent(s Subject, m storage.Message, sent Sent) Event {
 		Contact:      sentContact{ID: m.ContactID, PhoneNumber: m.ContactPhone, Name: m.ContactName},
 		ProviderMeta: sentProvider{PhoneNumberID: s.PhoneNumberID, DisplayPhoneNumber: m.AccountPhone, Provider: "provider"},
 	}}
+}
+
+// sentEventID is the id of a message's event. Those of a broadcast have a form of their own.
+func sentEventID(m storage.Message) string {
+	if m.Source == storage.SourceBroadcast {
+		return "broadcast_msg:" + m.ID + ":sent"
+	}
+	return m.ID + ":sent"
 }
 
 // mediaOf are the media fields of message.sent, nil for a message without media.

@@ -80,8 +80,31 @@ func (d sampleData) event(kind string) (Event, error) {
 		before := d.contact
 		before.BSUID = new("US.10973450127712803651")
 		return ContactIdentityUpdated(d.subject, before, d.contact, d.now), nil
+	case TypeBroadcastStarted:
+		return BroadcastStarted(d.subject, d.broadcast()), nil
+	case TypeBroadcastCompleted:
+		b := d.broadcast()
+		b.Status, b.CompletedAt, b.Waiting, b.Delivered = storage.BroadcastCompleted, d.now, 0, b.Total
+		return BroadcastCompleted(d.subject, b), nil
 	default:
 		return d.customerChange(kind), nil
+	}
+}
+
+func (d sampleData) broadcast() storage.Broadcast {
+	return storage.Broadcast{
+		ID:              storage.PrefixBroadcast + d.message[len(storage.PrefixMessage):],
+		Name:            "Spring sale",
+		AccountNumberID: &d.subject.PhoneNumberID,
+		Content:         storage.JSON(`{"name":"spring_sale","language":"en_US"}`),
+		AudienceType:    storage.AudienceLabel,
+		LabelID:         &d.label,
+		Status:          storage.BroadcastRunning,
+		BroadcastCounts: storage.BroadcastCounts{Total: 50, Waiting: 50},
+		StartedAt:       d.now,
+		CreatedBy:       &d.user,
+		CreatedAt:       d.now,
+		UpdatedAt:       d.now,
 	}
 }
 

@@ -1,11 +1,13 @@
 package messaging
 
 import (
+	"strings"
+
 	"confab/jobs/errorcode"
 	"confab/storage"
 )
 
-// Refusal is why an account may not send just now.
+// Refusal is why an account may not send just now, or not to somebody.
 type Refusal struct {
 	Code errorcode.Code
 	Text string
@@ -30,3 +32,18 @@ func RefusalOf(s storage.Sender) *Refusal {
 	}
 	return nil
 }
+
+// RefusalFor tells why a template may not be sent to somebody, or nil. Like RefusalOf it
+// is asked when a message is accepted and again when its turn comes.
+func RefusalFor(s storage.Sender, to storage.Contact, marketing bool) *Refusal {
+	switch {
+	case marketing && to.MarketingOptedOut:
+		return &Refusal{errorcode.MarketingOptedOut, "The recipient takes no marketing messages."}
+	case s.RequireOptIn && !to.OptedIn:
+		return &Refusal{errorcode.ConsentRequired, "The recipient has not opted in."}
+	}
+	return nil
+}
+
+// IsMarketing tells whether a template is one, as far as is known.
+func IsMarketing(t storage.Template) bool { return strings.EqualFold(t.Category, "MARKETING") }

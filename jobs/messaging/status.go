@@ -48,6 +48,11 @@ func recordReportedFailure(tx *storage.Tx, m *storage.Message, fault provider.Fa
 	if err := tx.MarkFailed(m, string(f.Code), f.Text, f.ProviderCode); err != nil {
 		return err
 	}
+	if m.Broadcast != nil && fault.IsTemplateUnusable() {
+		if err := tx.PauseActiveBroadcast(*m.Broadcast, string(f.Code)); err != nil {
+			return err
+		}
+	}
 	return ApplyEffect(tx, *m, f)
 }
 

@@ -103,6 +103,10 @@ const (
 	CodeSomethingWrong = 131000 // the code of failures to which the provider gave none
 	CodeMediaDownload  = 131052 // the provider itself could not get the file of a message
 
+	codeTemplateGone     = 132001
+	codeTemplatePaused   = 132015
+	codeTemplateDisabled = 132016
+
 	codeInvalidParameter = 100 // the subcode says what is wrong
 	codeUnknownAlias     = 803
 )

@@ -242,3 +242,15 @@ func (s secrets) redactError(err error) error {
 	}
 	return err
 }
+
+// IsTemplateUnusable tells whether a send was refused because its template is paused,
+// disabled or gone.
+func IsTemplateUnusable(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Fault.IsTemplateUnusable()
+}
+
+// IsTemplateUnusable tells whether a template is paused, disabled or gone.
+func (f Fault) IsTemplateUnusable() bool {
+	return f.Code == codeTemplateGone || f.Code == codeTemplatePaused || f.Code == codeTemplateDisabled
+}

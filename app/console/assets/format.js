@@ -105,6 +105,12 @@ export function dayOf(at) {
 export const sizeOf = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 /**
+ * plainNumber takes the marks off with which people write phone numbers.
+ * @param {string} written
+ */
+export const plainNumber = (written) => written.replace(/[\s().'-]/g, "");
+
+/**
  * initials of a name: the first letters of its first and last words.
  * @param {string} name
  */

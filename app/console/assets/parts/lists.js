@@ -65,7 +65,10 @@ export function paged(path, { filters = () => ({}), kinds = [] } = {}) {
     pages = 1;
     return all.reload();
   };
-  onDispose(onChanged(kinds, () => begins() && all.reload()));
+  const again = () => {
+    if (begins()) all.reload();
+  };
+  onDispose(onChanged(kinds, again));
   follow(filters, restart);
 
   const more = async () => {
@@ -84,7 +87,7 @@ export function paged(path, { filters = () => ({}), kinds = [] } = {}) {
     when(cursor, () => button(text.more, { run: more })),
     when(() => !begins(), () => button(text.first, { run: restart })),
   );
-  return { ...all, restart, end };
+  return { ...all, again, end };
 }
 
 /**
@@ -92,7 +95,7 @@ export function paged(path, { filters = () => ({}), kinds = [] } = {}) {
  * @param {() => unknown} read
  * @param {() => void} fn
  */
-function follow(read, fn) {
+export function follow(read, fn) {
   const now = computed(() => JSON.stringify(read()));
   let before = now();
   effect(() => {

@@ -5,7 +5,7 @@ import { count, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmDeed } from "../parts/dialog.js";
-import { everyRow, filter, ofNumber, paged, stateChip } from "../parts/lists.js";
+import { everyRow, filter, follow, ofNumber, paged, stateChip } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { templatePreview } from "../parts/template_preview.js";
@@ -176,7 +176,7 @@ function broadcastPage(one, path) {
     el("div.running", null, bar(() => data().counts), el("p.quiet", null, () => times(data()), pace(data))),
     funnel(() => data().counts),
     reasons(path, data),
-    recipients(path),
+    recipients(path, () => data().counts),
     section(text.message, {}, preview(data().phone_number_id, data().template)),
   ];
 }
@@ -251,11 +251,7 @@ function reasons(path, data) {
       }
       return [...sums].map(([why, people]) => ({ why, people })).sort((a, b) => b.people - a.people);
     });
-    let before = lost();
-    effect(() => {
-      if (lost() !== before) found.reload();
-      before = lost();
-    });
+    follow(lost, found.reload);
     return section(text.reasons, {}, loaded(found, (rows) => table({
       caption: text.reasons,
       rows,
@@ -271,10 +267,14 @@ function reasons(path, data) {
 /** @param {any} one */
 const reason = ({ skipped_reason: skipped, error }) => (skipped ?? error?.code ?? error ?? "").replaceAll("_", " ");
 
-/** @param {string} path */
-function recipients(path) {
+/**
+ * @param {string} path
+ * @param {() => any} counts they are read again when these have changed
+ */
+function recipients(path, counts) {
   const filters = () => ({ status: query().get("recipients") });
   const all = paged(path + "/recipients", { filters, kinds: ["broadcast"] });
+  follow(counts, all.again);
   const save = () => el("a", { href: new URL(`api/${path}/recipients.csv`, root).href, download: "recipients.csv" }).click();
   return section(text.recipients, { actions: button(text.export, { icon: "download", run: save }) },
     el("div.filters", null, filter(text.status, "recipients", () => text.states.map((value) => ({ value, label: value })))),

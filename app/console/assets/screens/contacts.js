@@ -1,7 +1,7 @@
 /** Contacts: everybody who wrote, to find, label, bring in and take out. */
 import { computed, el, list, signal, when } from "../dom.js";
 import { newKey, post } from "../api.js";
-import { count, time } from "../format.js";
+import { count, plainNumber, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, dot, face, heading } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
@@ -81,7 +81,7 @@ function newContact() {
     submit: text.create,
     send: ({ phone_number, name, email }) => post(
       `v1/${number()?.phone_number_id}/contacts`,
-      { phone_number, name: name || undefined, email: email || undefined },
+      { phone_number: plainNumber(phone_number), name: name || undefined, email: email || undefined },
       { idempotencyKey },
     ),
     done(made) {

@@ -1,7 +1,7 @@
 /** Whom a broadcast goes to: people with a label, the lines of a file, or numbers that one types. */
 import { el, signal, when } from "../../dom.js";
 import { get } from "../../api.js";
-import { count } from "../../format.js";
+import { count, plainNumber } from "../../format.js";
 import { fieldRow } from "../../parts/form.js";
 import { allLabels } from "../../parts/lists.js";
 import { parseHead } from "../contacts/csv.js";
@@ -28,6 +28,7 @@ const text = {
   },
   large: "The file is too large to be looked through here: it is checked when the broadcast is made.",
   column: "The file has no column phone_number or to.",
+  bad: (/** @type {string} */ line) => `“${line}” is no phone number.`,
   none: "Choose whom it goes to.",
   nobody: "Nobody is there to send it to.",
 };
@@ -63,10 +64,11 @@ export function audienceStep(of, isMarketing) {
     file.set(event.target.files[0] ?? null);
     size.set(file() && (await fileSize(/** @type {File} */ (file()))));
   };
-  const lines = () => typed().split(/[\s,;]+/).filter(Boolean);
+  const lines = () => typed().split(/[\n,;]+/).map(plainNumber).filter(Boolean);
   const type = (/** @type {any} */ event) => {
     typed.set(event.target.value);
-    size.set(lines().length > 0 ? sizeOf(lines()) : null);
+    const bad = lines().find((one) => !isPhone(one));
+    size.set(bad ? { total: 0, wrong: text.bad(bad), skipped: {} } : lines().length > 0 ? sizeOf(lines()) : null);
   };
 
   const body = el("div.form", null,
@@ -110,7 +112,7 @@ export function audienceStep(of, isMarketing) {
 }
 
 /** @param {string} value */
-const isPhone = (value) => /^\d{7,15}$/.test(value.replace(/[\s+().'-]/g, ""));
+const isPhone = (value) => /^\+?\d{7,15}$/.test(value);
 
 /**
  * sizeOf tells how many of some numbers will be sent to.
@@ -118,7 +120,7 @@ const isPhone = (value) => /^\d{7,15}$/.test(value.replace(/[\s+().'-]/g, ""));
  * @returns {Size}
  */
 function sizeOf(values) {
-  const plain = values.map((one) => one.replace(/\D/g, ""));
+  const plain = values.map((one) => one.replace("+", ""));
   const invalid = values.filter((one) => !isPhone(one)).length;
   const repeated = values.length - new Set(plain).size;
   return { total: values.length - repeated, skipped: { invalid, repeated } };

@@ -1,6 +1,7 @@
 /** A new broadcast in three steps: what, to whom, when. */
 import { computed, effect, el, signal, when } from "../../dom.js";
 import { newKey, post } from "../../api.js";
+import { plainNumber } from "../../format.js";
 import { button, heading } from "../../parts/basics.js";
 import { fieldRow } from "../../parts/form.js";
 import { everyRow, ofNumber } from "../../parts/lists.js";
@@ -89,7 +90,7 @@ function steps(of, templates) {
   return [
     el("ol.steps", null, text.steps.map((title, i) => el("li", { "aria-current": () => (at() === i ? "step" : null) }, title))),
     el("div.split", null,
-      el("div.form.builder", null,
+      el("div.form.builder", { oninput: () => said.set("") },
         part(0, first(templates, name, chosen, fields)),
         part(1, audience.body),
         part(2, last(of, { name, content, audience, refuse: (/** @type {any} */ error) => {
@@ -176,7 +177,7 @@ function testSend(of, content) {
     const template = JSON.parse(JSON.stringify(content()).replace(/\{\{\s*(\w+)\s*\}\}/g, "$1"));
     wrong.set("");
     try {
-      await post(`v1/${of}/messages`, { messaging_product: "chat", to: to().trim(), type: "template", template }, { idempotencyKey: newKey() });
+      await post(`v1/${of}/messages`, { messaging_product: "chat", to: plainNumber(to()), type: "template", template }, { idempotencyKey: newKey() });
       toast(text.tested(to().trim()));
     } catch (/** @type {any} */ error) {
       if (error.param === "to") wrong.set(error.message);

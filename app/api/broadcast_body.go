@@ -1,0 +1,290 @@
+package api
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"confab/jobs"
+	"confab/jobs/mergefield"
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+const (
+	maxBroadcastName = 200
+	// maxRecipients is how many a body may name; a file may have more.
+	maxRecipients = 10_000
+)
+
+// broadcastBody is the body of POST /v1/:phone_number_id/broadcasts, or the part broadcast of
+// a form that has the recipients in a file.
+type broadcastBody struct {
+	Name        *string         `json:"name"`
+	Template    json.RawMessage `json:"template"`
+	ScheduledAt *string         `json:"scheduled_at"`
+	Audience    *audienceBody   `json:"audience"`
+
+	allowHTTP plainHTTP // links need not be https; set it before decoding
+	hasFile   bool      // likewise: the recipients come in a file
+
+	template   templateBody
+	content    json.RawMessage // of the template, as the provider gets it
+	later      storage.Time
+	contacts   []string
+	recipients []storage.BroadcastRecipient
+}
+
+// audienceBody is whom a broadcast goes to: one of its fields. The lists are longer than any
+// other, and are read by themselves.
+type audienceBody struct {
+	LabelID    *string         `json:"label_id"`
+	ContactIDs json.RawMessage `json:"contact_ids"`
+	Recipients json.RawMessage `json:"recipients"`
+}
+
+// recipientBody is one of the recipients.
+type recipientBody struct {
+	To     *string         `json:"to"`
+	Fields json.RawMessage `json:"fields"`
+}
+
+func (b *broadcastBody) validate() error {
+	if err := required("name", b.Name, maxBroadcastName); err != nil {
+		return err
+	}
+	if err := readObject("template", b.Template, &b.template); err != nil {
+		return err
+	}
+	if err := within("template", b.template.check(b.allowHTTP)); err != nil {
+		return err
+	}
+
+	var err error
+	if b.content, err = json.Marshal(&b.template); err != nil {
+		return err
+	}
+	if err := b.validateAudience(); err != nil {
+		return err
+	}
+	b.later, err = scheduledTime(b.ScheduledAt)
+	return err
+}
+
+// validateAudience reads the audience, of which exactly one sort is given.
+func (b *broadcastBody) validateAudience() error {
+	a := b.Audience
+	if a == nil {
+		a = &audienceBody{}
+	}
+	given := 0
+	for _, is := range []bool{a.LabelID != nil, !absent(a.ContactIDs), !absent(a.Recipients)} {
+		if is {
+			given++
+		}
+	}
+
+	switch {
+	case b.hasFile && given > 0:
+		return invalid("audience", "cannot be given with a file of recipients")
+	case b.hasFile:
+		return nil
+	case b.Audience == nil:
+		return missing("audience")
+	case given == 0:
+		return missing("audience.recipients")
+	case given > 1:
+		return invalid("audience", "must have one of label_id, contact_ids and recipients")
+	case a.LabelID != nil:
+		if !storage.ValidID(storage.PrefixLabel, *a.LabelID) {
+			return invalid("audience.label_id", "must be an id that starts with "+storage.PrefixLabel)
+		}
+		return nil
+	case !absent(a.ContactIDs):
+		return within("audience", b.readContacts(a.ContactIDs))
+	}
+	return within("audience", b.readRecipients(a.Recipients))
+}
+
+// readList reads a list of 1 to maxRecipients items without looking into them.
+func readList(name string, raw json.RawMessage) (items []json.RawMessage, err error) {
+	if raw[0] != '[' {
+		return nil, invalid(name, "must be an array")
+	}
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return nil, err
+	}
+	return items, count(name, items, maxRecipients)
+}
+
+// readContacts reads the ids of contacts.
+func (b *broadcastBody) readContacts(raw json.RawMessage) error {
+	items, err := readList("contact_ids", raw)
+	if err != nil {
+		return err
+	}
+
+	for i, item := range items {
+		var id string
+		if json.Unmarshal(item, &id) != nil || !storage.ValidID(storage.PrefixContact, id) {
+			return invalid(itemPath("contact_ids", i), "must be the id of a contact of this number")
+		}
+		b.contacts = append(b.contacts, id)
+	}
+	return nil
+}
+
+// readRecipients reads numbers with their fields. Of those that repeat, the first counts.
+func (b *broadcastBody) readRecipients(raw json.RawMessage) error {
+	items, err := readList("recipients", raw)
+	if err != nil {
+		return err
+	}
+	template, err := mergefield.Parse(b.content, nil)
+	if err != nil {
+		return err
+	}
+
+	for i, item := range items {
+		r, err := readRecipient(item, template.Names())
+		if err != nil {
+			return within(itemPath("recipients", i), err)
+		}
+		b.recipients = append(b.recipients, r)
+	}
+	return nil
+}
+
+// readRecipient reads one recipient, with those of its fields that the template uses.
+func readRecipient(item json.RawMessage, names []string) (r storage.BroadcastRecipient, err error) {
+	if item[0] != '{' {
+		return r, invalid("to", "must stand in an object")
+	}
+	var in recipientBody
+	if err := unmarshal(item, &in); err != nil {
+		return r, err
+	}
+
+	if in.To == nil {
+		return r, missing("to")
+	}
+	number, ok := provider.ParsePhone(*in.To)
+	if !ok {
+		return r, errPhone("to")
+	}
+	r.PhoneNumber = &number
+	if absent(in.Fields) {
+		return r, nil
+	}
+
+	values := make(map[string]json.RawMessage)
+	if in.Fields[0] != '{' || json.Unmarshal(in.Fields, &values) != nil {
+		return r, invalid("fields", "must be an object")
+	}
+	kept := make(map[string]string)
+	for name, raw := range values {
+		text, ok := plainText(raw)
+		switch {
+		case !ok:
+			return r, invalid("fields", "must hold texts, numbers and truth values only")
+		case !between(text, 0, mergefield.MaxText):
+			return r, invalid("fields."+name, "must have at most "+strconv.Itoa(mergefield.MaxText)+" characters")
+		}
+		kept[name] = text
+	}
+	r.SetFields(kept, names)
+	return r, nil
+}
+
+// plainText is a text, a number or a truth value as a text; null is an empty one.
+func plainText(raw json.RawMessage) (text string, ok bool) {
+	switch raw[0] {
+	case '"':
+		return text, json.Unmarshal(raw, &text) == nil
+	case '{', '[':
+		return "", false
+	case 'n':
+		return "", true
+	}
+	return string(raw), true
+}
+
+// outgoing is a message of the broadcast, as far as it is the same for all recipients.
+func (b *broadcastBody) outgoing() outgoingMessage {
+	out := outgoingMessage{Type: "template", Content: b.content}
+	b.template.describe(&out)
+	return out
+}
+
+// broadcast is the broadcast that a valid body asks for.
+func (b *broadcastBody) broadcast(out outgoingMessage) storage.Broadcast {
+	made := storage.Broadcast{
+		Name:             *b.Name,
+		Content:          storage.JSON(b.content),
+		TemplateName:     out.Template.Name,
+		TemplateLanguage: out.Template.Language,
+		Body:             out.Body,
+		AudienceType:     storage.AudienceRecipients,
+		ScheduledAt:      b.later,
+	}
+
+	switch {
+	case b.contacts != nil:
+		made.AudienceType = storage.AudienceContacts
+	case b.Audience != nil && b.Audience.LabelID != nil:
+		made.AudienceType, made.LabelID = storage.AudienceLabel, b.Audience.LabelID
+	}
+	return made
+}
+
+// checkAudience checks that what an audience names is there.
+func (b *broadcastBody) checkAudience(rx *storage.Rx, r *request) error {
+	switch {
+	case b.Audience != nil && b.Audience.LabelID != nil:
+		_, err := labelToAttach(rx, r, *b.Audience.LabelID)
+		return within("audience", err)
+	case b.contacts == nil:
+		return nil
+	}
+
+	b.recipients = nil
+	known := make(map[string]bool)
+	for start := 0; start < len(b.contacts); start += contactsAtOnce {
+		some := b.contacts[start:min(start+contactsAtOnce, len(b.contacts))]
+		found, err := rx.ContactsByID(r.account.ID, some)
+		if err != nil {
+			return err
+		}
+		for _, c := range found {
+			known[c.ID] = false
+		}
+	}
+
+	for i, id := range b.contacts {
+		listed, ok := known[id]
+		switch {
+		case !ok:
+			return invalid("audience.contact_ids["+strconv.Itoa(i)+"]", "must be the id of a contact of this number")
+		case !listed:
+			known[id] = true
+			b.recipients = append(b.recipients, storage.BroadcastRecipient{ContactID: &id})
+		}
+	}
+	return nil
+}
+
+// contactsAtOnce is how many contacts are looked up in one query.
+const contactsAtOnce = 500
+
+// source are the recipients of a valid body, or of the file that came with it.
+func (b *broadcastBody) source(r *request) (jobs.RecipientSource, error) {
+	if r.csv != nil {
+		return NewRecipientFile(r.csv.Reader(), b.content)
+	}
+
+	left := b.recipients
+	return func(limit int) ([]storage.BroadcastRecipient, error) {
+		some := left[:min(limit, len(left))]
+		left = left[len(some):]
+		return some, nil
+	}, nil
+}

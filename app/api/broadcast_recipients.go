@@ -1,0 +1,170 @@
+package api
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"confab/storage"
+)
+
+// recipientView is the public shape of a recipient.
+type recipientView struct {
+	To            *string        `json:"to"`
+	ContactID     *string        `json:"contact_id"`
+	Status        string         `json:"status"`
+	MessageID     *string        `json:"message_id"`
+	Error         *sendErrorView `json:"error"`
+	SkippedReason *string        `json:"skipped_reason"`
+}
+
+func viewRecipient(r storage.BroadcastRecipient) recipientView {
+	v := recipientView{To: r.PhoneNumber, ContactID: r.ContactID, Status: r.Status.String(), MessageID: r.MessageID}
+	switch {
+	case r.Status == storage.RecipientSkipped:
+		v.SkippedReason = r.Reason
+	case r.Reason != nil:
+		v.Error = &sendErrorView{Code: *r.Reason, Message: deref(r.Error), ProviderCode: r.Code}
+	}
+	return v
+}
+
+// listBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.
+func (s *Server) listBroadcastRecipients(r *request) (reply, error) {
+	if err := s.findBroadcast(r); err != nil {
+		return reply{}, err
+	}
+	f := filters{values: r.query()}
+	status := f.oneOf("status", storage.RecipientStates()...)
+	if f.err != nil {
+		return reply{}, f.err
+	}
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("recipients %s %q", r.param("id"), status))
+	if err != nil {
+		return reply{}, err
+	}
+
+	var rows []storage.BroadcastRecipient
+	err = s.readPage(r, &q, func(rx *storage.Rx) error {
+		b, err := broadcastIn(rx, r)
+		if err != nil {
+			return err
+		}
+		var reached int64
+		rows, reached, err = rx.BroadcastRecipients(b, status, numberOf(q.after), q.fetch())
+		q.reached = storage.After{Key: storage.Time(reached)}
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+
+	key := func(r storage.BroadcastRecipient) storage.After { return storage.After{Key: storage.Time(r.Number)} }
+	return page(s, q, rows, key, viewRecipient)
+}
+
+// numberOf is the recipient behind which a page begins. Recipients are listed in the order
+// of their numbers, so that the first page begins behind 0.
+func numberOf(after storage.After) int64 {
+	if after == storage.First {
+		return 0
+	}
+	return int64(after.Key)
+}
+
+// recipientColumns are the columns of recipients.csv.
+var recipientColumns = []string{"to", "contact_id", "status", "message_id", "error", "skipped_reason"}
+
+// exportedAtOnce is how many recipients are read at once for a file.
+const exportedAtOnce = 1000
+
+// exportBroadcastRecipients handles GET /v1/:phone_number_id/broadcasts/:id/recipients.csv.
+func (s *Server) exportBroadcastRecipients(r *request) (reply, error) {
+	if err := s.findBroadcast(r); err != nil {
+		return reply{}, err
+	}
+	f := filters{values: r.query()}
+	status := f.oneOf("status", storage.RecipientStates()...)
+	if f.err != nil {
+		return reply{}, f.err
+	}
+	return reply{stream: func(x *exchange) { s.sendRecipients(x, status) }}, nil
+}
+
+// sendRecipients writes the file in pages, each of which is read by itself: so memory stays
+// small, and no snapshot is held for long. If one cannot be read, the connection is closed,
+// so that nobody takes a part for the whole.
+func (s *Server) sendRecipients(x *exchange, status string) {
+	r := x.request
+	h := x.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="recipients-`+r.param("id")+`.csv"`)
+	h["X-Content-Type-Options"] = noSniff
+	x.WriteHeader(http.StatusOK)
+	if r.http.Method == http.MethodHead {
+		return
+	}
+
+	buffered := bufio.NewWriter(x)
+	out := csv.NewWriter(buffered)
+	_ = out.Write(recipientColumns)
+	for after := int64(0); ; {
+		rows, reached, err := s.recipientsBehind(r, status, after)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		for _, row := range rows {
+			_ = out.Write(recipientCells(viewRecipient(row)))
+			after = row.Number
+		}
+
+		after = max(after, reached)
+		if out.Flush(); out.Error() != nil || len(rows) < exportedAtOnce && reached == 0 {
+			break
+		}
+	}
+	_ = buffered.Flush()
+}
+
+func (s *Server) recipientsBehind(r *request, status string, after int64) (rows []storage.BroadcastRecipient, reached int64, err error) {
+	err = s.list(r, func(rx *storage.Rx) error {
+		b, err := broadcastIn(rx, r)
+		if err == nil {
+			rows, reached, err = rx.BroadcastRecipients(b, status, after, exportedAtOnce)
+		}
+		return err
+	})
+	return rows, reached, err
+}
+
+// recipientCells are the cells of a recipient.
+func recipientCells(v recipientView) []string {
+	code := ""
+	if v.Error != nil {
+		code = v.Error.Code
+	}
+	to := deref(v.To)
+	if v.Status == storage.RecipientSkipped.String() {
+		to = guardPhone(to)
+	}
+	return []string{to, deref(v.ContactID), v.Status, deref(v.MessageID), guardCell(code), guardCell(deref(v.SkippedReason))}
+}
+
+// guardPhone is guardCell for what should be a number: one that is, is written as it is.
+func guardPhone(cell string) string {
+	if isPhone(cell) {
+		return cell
+	}
+	return guardCell(cell)
+}
+
+// guardCell keeps a spreadsheet from running a cell as a formula.
+func guardCell(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}

@@ -1,0 +1,176 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+
+	"confab/jobs"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+// listBroadcasts handles GET /v1/:phone_number_id/broadcasts.
+func (s *Server) listBroadcasts(r *request) (reply, error) {
+	f := filters{values: r.query()}
+	status := f.oneOf("status", storage.BroadcastStates()...)
+	if f.err != nil {
+		return reply{}, f.err
+	}
+
+	q, err := s.parseListQuery(r, fmt.Sprintf("broadcasts %d %q", r.account.ID, status))
+	if err != nil {
+		return reply{}, err
+	}
+
+	var rows []storage.Broadcast
+	err = s.readPage(r, &q, func(rx *storage.Rx) (err error) {
+		rows, q.reached, err = rx.Within(q.budget).Broadcasts(r.account.ID, status, q.after, q.fetch())
+		return err
+	})
+	if err != nil {
+		return reply{}, err
+	}
+
+	key := func(b storage.Broadcast) storage.After { return storage.After{Key: b.CreatedAt, ID: b.ID} }
+	return page(s, q, rows, key, event.ViewBroadcast)
+}
+
+// broadcastIn finds the broadcast in the path.
+func broadcastIn(rx *storage.Rx, r *request) (storage.Broadcast, error) {
+	id := r.param("id")
+	if !storage.ValidID(storage.PrefixBroadcast, id) {
+		return storage.Broadcast{}, notFound()
+	}
+	return rx.Broadcast(r.account.ID, id)
+}
+
+// findBroadcast reports a broadcast that does not exist.
+func (s *Server) findBroadcast(r *request) error {
+	return s.view(r, func(rx *storage.Rx) error {
+		_, err := broadcastIn(rx, r)
+		return err
+	})
+}
+
+// getBroadcast handles GET /v1/:phone_number_id/broadcasts/:id.
+func (s *Server) getBroadcast(r *request) (reply, error) {
+	var b storage.Broadcast
+	err := s.view(r, func(rx *storage.Rx) (err error) {
+		b, err = broadcastIn(rx, r)
+		return err
+	})
+	return ok(event.ViewBroadcast(b)), err
+}
+
+// pauseBroadcast handles POST /v1/:phone_number_id/broadcasts/:id/pause.
+func (s *Server) pauseBroadcast(r *request) (reply, error) {
+	return s.moveBroadcast(r, jobs.PauseBroadcast)
+}
+
+// resumeBroadcast handles POST /v1/:phone_number_id/broadcasts/:id/resume.
+func (s *Server) resumeBroadcast(r *request) (reply, error) {
+	return s.moveBroadcast(r, jobs.ResumeBroadcast)
+}
+
+// cancelBroadcast handles POST /v1/:phone_number_id/broadcasts/:id/cancel.
+func (s *Server) cancelBroadcast(r *request) (reply, error) {
+	return s.moveBroadcast(r, jobs.CancelBroadcast)
+}
+
+// moveBroadcast moves the broadcast in the path to another state.
+func (s *Server) moveBroadcast(r *request, move func(*storage.Tx, *storage.Broadcast) error) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		b, err := broadcastIn(&tx.Rx, r)
+		if err == nil {
+			b, err = tx.CurrentBroadcast(b.Number)
+		}
+		if err == nil {
+			err = move(tx, &b)
+		}
+		if errors.Is(err, jobs.ErrNotActive) {
+			err = fail(BroadcastNotActive, "The broadcast is "+b.Status+".")
+		}
+		return ok(event.ViewBroadcast(b)), err
+	})
+}
+
+// createBroadcast handles POST /v1/:phone_number_id/broadcasts.
+func (s *Server) createBroadcast(r *request) (reply, error) {
+	in := broadcastBody{allowHTTP: s.plainHTTP(), hasFile: r.csv != nil}
+	if err := r.decode(&in); err != nil {
+		return reply{}, err
+	}
+	return s.withTemplateSync(r, func() (reply, error) { return s.makeBroadcast(r, &in) })
+}
+
+// makeBroadcast stores a broadcast: at once if its recipients are read from a label, and
+// otherwise in steps, of which the last makes it appear. What fails leaves nothing.
+func (s *Server) makeBroadcast(r *request, in *broadcastBody) (reply, error) {
+	b, err := s.checkBroadcast(r, in)
+	if err != nil {
+		return reply{}, err
+	}
+	if b.AudienceType == storage.AudienceLabel {
+		return s.update(r, func(tx *storage.Tx) (reply, error) {
+			made := b
+			if err := tx.InsertBroadcast(&made); err != nil {
+				return reply{}, err
+			}
+			err := jobs.PublishBroadcast(tx, &made)
+			return created(event.ViewBroadcast(made)), err
+		})
+	}
+
+	// A client that disconnects does not stop the work half-way.
+	r.detachContext()
+	ctx := r.http.Context()
+	recipients, err := in.source(r)
+	if err != nil {
+		return reply{}, err
+	}
+	if err := jobs.StoreRecipients(ctx, s.DB, &b, recipients); err != nil {
+		return reply{}, err
+	}
+
+	rep, err := s.update(r, func(tx *storage.Tx) (reply, error) {
+		made := b
+		err := jobs.PublishBroadcast(tx, &made)
+		return created(event.ViewBroadcast(made)), err
+	})
+	if err != nil {
+		err = errors.Join(err, jobs.DeleteUnpublished(ctx, s.DB, b))
+	}
+	return rep, err
+}
+
+// checkBroadcast checks what a broadcast names, and returns it without its recipients.
+func (s *Server) checkBroadcast(r *request, in *broadcastBody) (b storage.Broadcast, err error) {
+	out := in.outgoing()
+	err = s.view(r, func(rx *storage.Rx) error {
+		sender, err := rx.Sender(r.account.ID)
+		if err != nil {
+			return err
+		}
+		if err := s.resolveTemplate(rx, &out, sender); err != nil {
+			return err
+		}
+		if err := findMedia(rx, r.account.TeamID, &out); err != nil {
+			return err
+		}
+		if out.missingMedia != nil {
+			return out.missingMedia
+		}
+		return in.checkAudience(rx, r)
+	})
+	if err != nil {
+		return b, err
+	}
+
+	b = in.broadcast(out)
+	b.AccountID = r.account.ID
+	b.CreatedBy = &r.key.ID
+	if r.user != nil {
+		b.CreatedBy = &r.user.ID
+	}
+	return b, nil
+}

@@ -1,0 +1,270 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"confab/jobs/errorcode"
+	"confab/jobs/messaging"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// A broadcast goes through three kinds of jobs, of which the first two are in the lane of the
+// broadcast. Storage closes that while the broadcast is paused, so that both wait, retries
+// too, and opens it when it is resumed or cancelled.
+//
+//   - broadcast.run is one job, from the making of the broadcast to its end. It stores the
+//     audience of a label, waits for the time, and makes messages a second's worth ahead.
+//     What it makes, and how far it came, commit together: so nobody is left out and nobody
+//     gets two, whatever is killed.
+//   - broadcast.send is one job for each message, below direct sends: see broadcast_send.go.
+//   - broadcast.resume resumes a broadcast that was paused by a cooldown.
+//
+// After a cancel the jobs that are left end their messages, and then themselves.
+const (
+	kindBroadcastRun    = "broadcast.run"
+	kindBroadcastSend   = "broadcast.send"
+	kindBroadcastResume = "broadcast.resume"
+)
+
+const (
+	// unlimitedAhead stands for a second's worth of messages where there is no limit.
+	unlimitedAhead = 2000
+	// maxOpen is how many seconds' worth of messages may be open. More are not made while the
+	// provider refuses all, so that an outage does not use up the recipients.
+	maxOpen = 60
+	// makeAtOnce bounds the messages of one transaction.
+	makeAtOnce = 50
+	// feedPause is how long the job waits until it makes more, and endPause until it looks
+	// again whether all messages have ended.
+	feedPause = 200 * time.Millisecond
+	endPause  = 2 * time.Second
+	// broadcastPause is how long it waits after an error, which is not the broadcast's.
+	broadcastPause = 5 * time.Second
+	// broadcastMaxRun is long enough for the label of millions of contacts.
+	broadcastMaxRun = time.Hour
+)
+
+// broadcastArgs name the broadcast that a job is about.
+type broadcastArgs struct {
+	storage.AboutAccount
+	Broadcast int64 `json:"broadcast"`
+}
+
+func newBroadcastArgs(b storage.Broadcast) broadcastArgs {
+	return broadcastArgs{storage.AboutAccount{Account: b.AccountID}, b.Number}
+}
+
+// EnqueueBroadcast stores the job that runs a broadcast.
+func EnqueueBroadcast(tx *storage.Tx, b storage.Broadcast) error {
+	_, err := tx.Enqueue(storage.NewJob{
+		Kind:  kindBroadcastRun,
+		Lane:  storage.BroadcastLane(b.Number),
+		Args:  newBroadcastArgs(b),
+		DueAt: b.ScheduledAt,
+	})
+	return err
+}
+
+// runBroadcast does the next part of a broadcast, and waits for the one after it in the
+// queue.
+func (w *Workers) runBroadcast(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args broadcastArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+
+	wait, err := w.continueBroadcast(ctx, args.Broadcast)
+	switch {
+	case errors.Is(err, storage.ErrNotFound) || err == nil && wait == broadcastOver:
+		return nil, nil
+	case err == nil:
+		return nil, queue.Postpone(wait)
+	case ctx.Err() != nil:
+		return nil, queue.Postpone(0) // stopped; all that was done is stored
+	}
+	return nil, queue.RetryAfter(broadcastPause, err) // however often: it must go on
+}
+
+// broadcastOver says that a broadcast needs its job no more.
+const broadcastOver = time.Duration(-1)
+
+// continueBroadcast does what is to be done now, and returns how long to wait for the rest.
+func (w *Workers) continueBroadcast(ctx context.Context, number int64) (time.Duration, error) {
+	var b storage.Broadcast
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		b, err = rx.BroadcastByNumber(number)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+
+	switch b.Status {
+	case storage.BroadcastPreparing:
+		return 0, w.prepareBroadcast(ctx, b)
+	case storage.BroadcastScheduled:
+		if wait := b.ScheduledAt.Sub(w.DB.Now()); wait > 0 {
+			return wait, nil
+		}
+		return 0, w.DB.Update(ctx, func(tx *storage.Tx) error { return startBroadcast(tx, number) })
+	case storage.BroadcastRunning:
+		return w.feedBroadcast(ctx, b)
+	case storage.BroadcastPaused:
+		return feedPause, nil // its lane is closed: it waits there
+	}
+	return broadcastOver, nil
+}
+
+// prepareBroadcast stores the contacts of a label as recipients, in steps, and then starts
+// the broadcast or lets it wait for its time.
+func (w *Workers) prepareBroadcast(ctx context.Context, b storage.Broadcast) error {
+	steps := newBatchWriter(w.DB)
+	for done := false; !done; {
+		queue.Extend(ctx)
+		limit := steps.size
+		err := steps.step(ctx, func(tx *storage.Tx) error {
+			current, err := tx.BroadcastByNumber(b.Number)
+			if err != nil || current.Status != storage.BroadcastPreparing {
+				done = true // paused or cancelled meanwhile
+				return err
+			}
+			if done, err = tx.CopyLabeled(&current, limit); err != nil || !done {
+				return err
+			}
+			return finishPreparing(tx, b.Number)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finishPreparing moves a broadcast on whose recipients are all stored.
+func finishPreparing(tx *storage.Tx, number int64) error {
+	b, err := tx.BroadcastByNumber(number)
+	if err != nil {
+		return err
+	}
+
+	b.Prepared = true
+	if b.ScheduledAt > tx.Now {
+		b.Status = storage.BroadcastScheduled
+		return tx.UpdateBroadcast(&b)
+	}
+	return start(tx, &b)
+}
+
+// feedBroadcast makes messages until a second's worth is ahead, or completes a broadcast
+// that waits for nobody.
+func (w *Workers) feedBroadcast(ctx context.Context, b storage.Broadcast) (time.Duration, error) {
+	for {
+		room := w.roomAhead(b)
+		if b.HasTurned() || room <= 0 {
+			break
+		}
+
+		queue.Extend(ctx)
+		var next storage.Broadcast
+		err := w.DB.Update(ctx, func(tx *storage.Tx) (err error) {
+			next, err = w.makeMessages(tx, b.Number, min(room, makeAtOnce))
+			return err
+		})
+		if err != nil {
+			return 0, err
+		}
+		if b = next; b.Status != storage.BroadcastRunning {
+			return 0, nil
+		}
+	}
+
+	switch {
+	case !b.HasTurned():
+		return feedPause, nil
+	case b.Waiting > 0 && w.DB.Now().Sub(b.UpdatedAt) > endPause:
+		return endPause, nil
+	case b.Waiting > 0:
+		return feedPause, nil
+	}
+	return broadcastOver, w.DB.Update(ctx, func(tx *storage.Tx) error { return completeBroadcast(tx, b.Number) })
+}
+
+// roomAhead is how many more messages of a broadcast may be made now.
+func (w *Workers) roomAhead(b storage.Broadcast) int {
+	second := unlimitedAhead
+	if w.MessagesPerSecond > 0 {
+		second = max(1, int(w.MessagesPerSecond))
+	}
+
+	room := second - w.ahead.count(b.Number)
+	if b.Open >= int64(second)*maxOpen {
+		room = 0
+	}
+	return room
+}
+
+// makeMessages makes the messages of the next recipients, as many as a transaction should,
+// or pauses a broadcast that nobody may send just now. It returns the broadcast as it is
+// then.
+func (w *Workers) makeMessages(tx *storage.Tx, number int64, limit int) (storage.Broadcast, error) {
+	b, err := tx.CurrentBroadcast(number)
+	if err != nil || b.Status != storage.BroadcastRunning {
+		return b, err
+	}
+
+	m, reason, err := w.newMessageMaker(tx, b)
+	if err != nil {
+		return b, err
+	}
+	if reason != "" {
+		return b, pauseFor(tx, &b, reason, m.sender.CooldownUntil)
+	}
+
+	next, err := tx.NextRecipients(number, b.Position, limit)
+	if err != nil {
+		return b, err
+	}
+	position := b.Position
+	for _, r := range next {
+		if tx.Full() {
+			break
+		}
+		if quota, err := m.quotaLeft(tx); err != nil || !quota {
+			if err == nil {
+				err = m.moveTo(tx, position)
+			}
+			if err == nil {
+				err = pauseFor(tx, &b, string(errorcode.QuotaExceeded), 0)
+			}
+			return b, err
+		}
+		if err := m.makeMessage(tx, r); err != nil {
+			return b, err
+		}
+		position = r.Number
+	}
+
+	if len(next) == 0 {
+		position = b.Total // the rest was blanked; there is none
+	}
+	if err := m.moveTo(tx, position); err != nil {
+		return b, err
+	}
+	return tx.CurrentBroadcast(number)
+}
+
+// concernsAll tells why nobody may send from an account just now, "" if it may.
+func concernsAll(tx *storage.Tx, s storage.Sender) string {
+	if refused := messaging.RefusalOf(s); refused != nil {
+		return string(refused.Code)
+	}
+	if left := s.CooldownUntil.Sub(tx.Now); 0 < left && left <= messaging.MaxCooldown {
+		return string(errorcode.AccountRateLimited)
+	}
+	return ""
+}

@@ -1,0 +1,170 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"confab/jobs/errorcode"
+	"confab/jobs/event"
+	"confab/jobs/messaging"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// ErrNotActive means that a broadcast is in a state from which the move does not lead.
+var ErrNotActive = errors.New("the broadcast is not in a state for this")
+
+// Why a broadcast is paused, beside the codes of what a send would be refused with.
+const (
+	PausedByRequest = "requested"
+	PausedByRestore = "restored"
+)
+
+// PublishBroadcast makes a broadcast appear whose recipients are stored, or will be read
+// from its label, and stores its job.
+func PublishBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
+	b.Prepared = b.AudienceType != storage.AudienceLabel
+	b.Status = storage.BroadcastScheduled
+	if !b.Prepared {
+		b.Status = storage.BroadcastPreparing
+	}
+
+	if err := tx.PublishBroadcast(b); err != nil {
+		return err
+	}
+	if b.Prepared && b.ScheduledAt <= tx.Now {
+		if err := start(tx, b); err != nil {
+			return err
+		}
+	}
+
+	// The audience of a label is stored at once, whenever the messages are to be sent.
+	queued := *b
+	if !b.Prepared {
+		queued.ScheduledAt = 0
+	}
+	return EnqueueBroadcast(tx, queued)
+}
+
+// startBroadcast starts a broadcast whose time has come.
+func startBroadcast(tx *storage.Tx, number int64) error {
+	b, err := tx.CurrentBroadcast(number)
+	if err != nil || b.Status != storage.BroadcastScheduled {
+		return err
+	}
+	return start(tx, &b)
+}
+
+// start makes a broadcast run, for the first time or again.
+func start(tx *storage.Tx, b *storage.Broadcast) error {
+	first := b.StartedAt == 0
+	b.Status = storage.BroadcastRunning
+	if first {
+		b.StartedAt = tx.Now
+	}
+
+	if err := tx.UpdateBroadcast(b); err != nil || !first {
+		return err
+	}
+	return emit(tx, *b, event.BroadcastStarted)
+}
+
+// completeBroadcast ends a broadcast in which nobody waits any more.
+func completeBroadcast(tx *storage.Tx, number int64) error {
+	b, err := tx.CurrentBroadcast(number)
+	if err != nil || b.Status != storage.BroadcastRunning || b.Waiting > 0 {
+		return err
+	}
+
+	b.Status, b.CompletedAt = storage.BroadcastCompleted, tx.Now
+	if err := tx.UpdateBroadcast(&b); err != nil {
+		return err
+	}
+	return emit(tx, b, event.BroadcastCompleted)
+}
+
+// emit emits an event of a broadcast, unless its account is gone.
+func emit(tx *storage.Tx, b storage.Broadcast, of func(event.Subject, storage.Broadcast) event.Event) error {
+	s, err := tx.Sender(b.AccountID)
+	if err != nil {
+		return storage.IgnoreNotFound(err)
+	}
+	return of(messaging.SubjectOf(s.Account), b).Emit(tx)
+}
+
+// PauseBroadcast pauses a broadcast that somebody asked to pause.
+func PauseBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
+	if !b.IsActive() {
+		return ErrNotActive
+	}
+	return pauseFor(tx, b, PausedByRequest, 0)
+}
+
+// pauseFor pauses a broadcast for a reason. After a cooldown, which ends at a time, it goes
+// on by itself.
+func pauseFor(tx *storage.Tx, b *storage.Broadcast, reason string, cooldown storage.Time) error {
+	b.Status, b.PausedReason = storage.BroadcastPaused, &reason
+	if err := tx.UpdateBroadcast(b); err != nil || reason != string(errorcode.AccountRateLimited) {
+		return err
+	}
+	_, err := tx.Enqueue(storage.NewJob{Kind: kindBroadcastResume, Args: newBroadcastArgs(*b), DueAt: max(cooldown, tx.Now+1)})
+	return err
+}
+
+// ResumeBroadcast lets a paused broadcast go on where it was.
+func ResumeBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
+	switch {
+	case b.Status != storage.BroadcastPaused:
+		return ErrNotActive
+	case !b.Prepared:
+		b.Status = storage.BroadcastPreparing
+	case b.StartedAt == 0 && b.ScheduledAt > tx.Now:
+		b.Status = storage.BroadcastScheduled
+	default:
+		return start(tx, b)
+	}
+	return tx.UpdateBroadcast(b)
+}
+
+// CancelBroadcast ends a broadcast for good: those who wait are skipped.
+func CancelBroadcast(tx *storage.Tx, b *storage.Broadcast) error {
+	if b.IsOver() {
+		return ErrNotActive
+	}
+	return tx.CancelBroadcast(b)
+}
+
+// resumeBroadcast resumes a broadcast that was paused by a cooldown.
+func (w *Workers) resumeBroadcast(_ context.Context, job storage.Job) (queue.Commit, error) {
+	var args broadcastArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+
+	return func(tx *storage.Tx) error {
+		b, err := tx.CurrentBroadcast(args.Broadcast)
+		cooled := b.PausedReason != nil && *b.PausedReason == string(errorcode.AccountRateLimited)
+		if err != nil || b.Status != storage.BroadcastPaused || !cooled {
+			return storage.IgnoreNotFound(err)
+		}
+		return ResumeBroadcast(tx, &b)
+	}, nil
+}
+
+// giveUpBroadcast cancels a broadcast whose job a person cancelled: without it nothing would
+// go on.
+func giveUpBroadcast(job storage.Job, _ error) queue.Commit {
+	return func(tx *storage.Tx) error {
+		var args broadcastArgs
+		if err := json.Unmarshal(job.Args, &args); err != nil {
+			return nil // names no broadcast
+		}
+		b, err := tx.CurrentBroadcast(args.Broadcast)
+		if err != nil || b.IsOver() {
+			return storage.IgnoreNotFound(err)
+		}
+		return tx.CancelBroadcast(&b)
+	}
+}

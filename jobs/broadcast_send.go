@@ -1,0 +1,251 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"confab/jobs/errorcode"
+	"confab/jobs/messaging"
+	"confab/jobs/provider"
+	"confab/jobs/provisioning"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+// enqueueToRecipient stores the job that hands a message of a broadcast to the provider.
+func (w *Workers) enqueueToRecipient(tx *storage.Tx, m storage.Message, content json.RawMessage) error {
+	args := sendArgs{storage.NewAboutMessage(m), content}
+	_, err := tx.Enqueue(storage.NewJob{
+		Kind:   kindBroadcastSend,
+		Lane:   storage.BroadcastLane(*m.Broadcast),
+		Args:   args,
+		Memory: accepted{args, m, tx.Deletions()},
+	})
+
+	// Counted before it is stored: its run may end before the commit has returned.
+	w.ahead.add(m)
+	tx.OnUndo(func() { w.ahead.remove(m) })
+	return err
+}
+
+// recipientTurn spreads the messages of a broadcast over the second for which they are made.
+func (w *Workers) recipientTurn(job storage.Job) time.Duration {
+	just, ok := job.Memory.(accepted)
+	if !ok {
+		return 0
+	}
+	if wait := w.sends.pace(just.message); wait > maxTurnWait {
+		return wait
+	}
+	return 0
+}
+
+// sendToRecipient hands a message of a broadcast to the provider. It differs from send in
+// these:
+//
+//   - What concerns all recipients pauses the broadcast, and the message waits with it.
+//   - Whoever may not be sent to any more is skipped.
+//   - It takes a turn of the number only when no direct send waits.
+//   - A call whose outcome is unknown is repeated only if callbacks arrive, so that one about
+//     this message would have: nobody gets two.
+func (w *Workers) sendToRecipient(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	args, out, err := w.loadOutgoing(ctx, job)
+	if out.message.Broadcast != nil {
+		defer w.ahead.remove(out.message)
+	}
+	switch {
+	case errors.Is(err, storage.ErrNotFound) && out.message.ID == "":
+		return nil, nil // deleted meanwhile
+	case errors.Is(err, storage.ErrNotFound):
+		return giveUpMessage(args.AboutMessage, "The account was removed."), nil
+	case errors.Is(err, provisioning.ErrTokenUnreadable):
+		return w.holdRecipient(ctx, out, messaging.Failure{
+			Code: errorcode.AuthExpired, Text: "The account's access token cannot be read.", Effect: provider.Degraded,
+		})
+	case err != nil:
+		return nil, err
+	case out.message.Status != storage.MessageQueued && out.message.Status != storage.MessagePending:
+		return nil, nil // a callback has told how it ended
+	}
+
+	if commit, err := w.reconcileRecipient(ctx, job, out); commit != nil || err != nil {
+		return commit, err
+	}
+	if commit, err := w.recheckRecipient(ctx, job, out); commit != nil || err != nil {
+		return commit, err
+	}
+	if err := w.awaitSpareTurn(ctx, out); err != nil {
+		return nil, err
+	}
+	return w.callForRecipient(ctx, job, out, args.Content)
+}
+
+// reconcileRecipient waits for a callback that tells the outcome of an earlier call, and
+// fails the message if none could.
+func (w *Workers) reconcileRecipient(ctx context.Context, job storage.Job, out outgoing) (queue.Commit, error) {
+	if wait := w.reconcileWait(job); wait > 0 {
+		return nil, queue.Postpone(wait)
+	}
+	if job.Attempt() > len(w.SendRetries)+1 {
+		return failMessage(out, messaging.Unreachable), nil
+	}
+	if job.CallBegunAt == 0 {
+		return nil, nil
+	}
+
+	var heard bool
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		heard, err = rx.HasReports(out.message.AccountID, job.CallBegunAt)
+		return err
+	})
+	if err != nil || heard {
+		return nil, err
+	}
+	return failMessage(out, messaging.Failure{
+		Code: errorcode.UpstreamError,
+		Text: "Nobody knows whether the provider has this message, and it is not sent twice.",
+	}), nil
+}
+
+// recheckRecipient looks whether a message may still be sent: the account may, and where the
+// message waited, its broadcast was not cancelled and its recipient has not opted out. A
+// message that was made just now was checked then.
+func (w *Workers) recheckRecipient(ctx context.Context, job storage.Job, out outgoing) (queue.Commit, error) {
+	if refused := messaging.RefusalOf(out.sender); refused != nil {
+		return w.holdRecipient(ctx, out, messaging.Failure{Code: refused.Code})
+	}
+	if left := out.sender.CooldownUntil.Sub(w.DB.Now()); 0 < left && left <= messaging.MaxCooldown {
+		return w.holdRecipient(ctx, out, messaging.Failure{Code: errorcode.AccountRateLimited})
+	}
+	if just, ok := job.Memory.(accepted); ok && just.deletions == w.DB.Deletions() {
+		return nil, nil
+	}
+
+	var refused *messaging.Refusal
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		refused, err = refusalInBroadcast(rx, out)
+		return err
+	})
+	if err != nil || refused == nil {
+		return nil, storage.IgnoreNotFound(err)
+	}
+	return skipMessage(out, *refused), nil
+}
+
+// refusalInBroadcast tells why a message of a broadcast must not be sent any more, or nil.
+func refusalInBroadcast(rx *storage.Rx, out outgoing) (*messaging.Refusal, error) {
+	b, err := rx.BroadcastByNumber(*out.message.Broadcast)
+	if err != nil {
+		return nil, err
+	}
+	if b.Status == storage.BroadcastCancelled {
+		return &messaging.Refusal{Code: errorcode.BroadcastCancelled, Text: "The broadcast was cancelled."}, nil
+	}
+
+	contact, err := rx.Contact(out.message.AccountID, out.message.ContactID)
+	if err != nil {
+		return nil, err
+	}
+	t, err := rx.Template(b.AccountID, b.TemplateName, b.TemplateLanguage)
+	return messaging.RefusalFor(out.sender, contact, messaging.IsMarketing(t)), storage.IgnoreNotFound(err)
+}
+
+// skipMessage is what ends a message that is not sent, though it was made.
+func skipMessage(out outgoing, why messaging.Refusal) queue.Commit {
+	return func(tx *storage.Tx) error {
+		if err := tx.SkipRecipient(*out.message.Broadcast, *out.message.RecipientNumber, string(why.Code)); err != nil {
+			return err
+		}
+		return messaging.FailMessage(tx, out.sender, out.message.ID, messaging.Failure{Code: why.Code, Text: why.Text, Own: true})
+	}
+}
+
+// holdRecipient pauses the broadcast of a message because of something that concerns all of
+// its recipients, and puts the message back: it waits in the closed lane, and this run does
+// not count.
+func (w *Workers) holdRecipient(ctx context.Context, out outgoing, why messaging.Failure) (queue.Commit, error) {
+	err := w.DB.Update(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
+		if err := messaging.ApplyAccountEffect(tx, out.message.AccountID, why.Effect, why.Text); err != nil {
+			return err
+		}
+		b, err := tx.CurrentBroadcast(*out.message.Broadcast)
+		if err != nil || !b.IsActive() {
+			return storage.IgnoreNotFound(err) // another message has paused it
+		}
+
+		s, err := tx.Sender(out.message.AccountID)
+		if err != nil {
+			return storage.IgnoreNotFound(err)
+		}
+		return pauseFor(tx, &b, string(why.Code), s.CooldownUntil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nil, queue.Postpone(0)
+}
+
+// spareTries is how often a worker asks for a turn that is about to come.
+const spareTries = 5
+
+// awaitSpareTurn waits for a turn of the number that no direct send wants. It returns what
+// postpones the job if that takes long, or the broadcast was paused meanwhile.
+func (w *Workers) awaitSpareTurn(ctx context.Context, out outgoing) error {
+	for range spareTries {
+		if w.DB.LaneClosed(storage.BroadcastLane(*out.message.Broadcast)) {
+			return queue.Postpone(0)
+		}
+
+		wait := w.sends.takeSpare(out.message, maxTurnWait)
+		switch {
+		case wait == 0:
+			return nil
+		case wait > maxTurnWait:
+			return queue.Postpone(max(wait, w.sends.pace(out.message)))
+		}
+
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return queue.Postpone(0)
+		}
+	}
+	return queue.Postpone(w.sends.pace(out.message))
+}
+
+// callForRecipient hands the message to the provider and decides what becomes of it.
+func (w *Workers) callForRecipient(ctx context.Context, job storage.Job, out outgoing, raw json.RawMessage) (queue.Commit, error) {
+	content, err := w.prepareMedia(ctx, job, out, raw)
+	if err != nil {
+		return w.prepareFailed(ctx, job, out, err)
+	}
+	body, err := wireBody(out.message, content)
+	if err != nil {
+		return nil, err
+	}
+
+	sent, done, err := w.callProvider(ctx, out, body)
+	switch {
+	case done:
+		return nil, err
+	case queue.Stopped(ctx) && provider.IsTransient(err):
+		return nil, interrupted(err)
+	case err != nil && pausesBroadcast(err):
+		return w.holdRecipient(ctx, out, messaging.FailureOf(err))
+	}
+	return w.sendOutcome(job, out, sent, err)
+}
+
+// pausesBroadcast tells whether the provider refused a message for a reason that concerns all
+// recipients: the account, or the template.
+func pausesBroadcast(err error) bool {
+	switch provider.EffectOf(err) {
+	case provider.Degraded, provider.Disconnected, provider.Restricted, provider.Cooldown:
+		return true
+	}
+	return provider.IsTemplateUnusable(err)
+}

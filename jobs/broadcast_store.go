@@ -1,0 +1,55 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+
+	"confab/storage"
+)
+
+// RecipientSource returns the next recipients of a broadcast, at most limit, and fewer only
+// at the end.
+type RecipientSource func(limit int) ([]storage.BroadcastRecipient, error)
+
+// StoreRecipients stores a broadcast that nobody sees yet with its recipients, in steps that
+// let others write. If that fails, nothing is left of it; what a crash leaves is deleted by
+// housekeeping.
+func StoreRecipients(ctx context.Context, db *storage.DB, b *storage.Broadcast, next RecipientSource) error {
+	made := *b
+	err := db.Update(ctx, func(tx *storage.Tx) error {
+		made = *b
+		return tx.InsertBroadcast(&made)
+	})
+	if err != nil {
+		return err
+	}
+
+	*b = made
+	if err := storeRecipients(ctx, newBatchWriter(db), b.Number, next); err != nil {
+		return errors.Join(err, DeleteUnpublished(ctx, db, *b))
+	}
+	return nil
+}
+
+func storeRecipients(ctx context.Context, steps *batchWriter, broadcast int64, next RecipientSource) error {
+	for {
+		limit := steps.size
+		some, err := next(limit)
+		if err != nil {
+			return err
+		}
+		if len(some) > 0 {
+			err = steps.step(ctx, func(tx *storage.Tx) error { return tx.AddRecipients(broadcast, some) })
+		}
+		if err != nil || len(some) < limit {
+			return err
+		}
+	}
+}
+
+// DeleteUnpublished deletes a broadcast that was not published, with its recipients.
+func DeleteUnpublished(ctx context.Context, db *storage.DB, b storage.Broadcast) error {
+	return newBatchWriter(db).repeat(context.WithoutCancel(ctx), func(tx *storage.Tx, limit int) (int64, error) {
+		return tx.DeleteMaking(b.Number, limit)
+	})
+}

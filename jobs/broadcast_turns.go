@@ -1,0 +1,88 @@
+package jobs
+
+import (
+	"sync"
+	"time"
+
+	"confab/storage"
+)
+
+// madeAhead knows the messages of broadcasts that were made in this process and have not
+// been sent yet, so that no more than a second's worth is.
+type madeAhead struct {
+	mu  sync.Mutex
+	all map[int64]map[string]bool // messages, by broadcast
+}
+
+func newMadeAhead() *madeAhead { return &madeAhead{all: make(map[int64]map[string]bool)} }
+
+func (a *madeAhead) count(broadcast int64) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.all[broadcast])
+}
+
+func (a *madeAhead) add(m storage.Message) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	if a.all[*m.Broadcast] == nil {
+		a.all[*m.Broadcast] = make(map[string]bool)
+	}
+	a.all[*m.Broadcast][m.ID] = true
+}
+
+// remove forgets a message that had its turn.
+func (a *madeAhead) remove(m storage.Message) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+
+	delete(a.all[*m.Broadcast], m.ID)
+	if len(a.all[*m.Broadcast]) == 0 {
+		delete(a.all, *m.Broadcast)
+	}
+}
+
+// pace is how long a message of a broadcast waits until it asks for a turn of its number, so
+// that those that are made together do not ask together.
+func (s *sendLimiter) pace(m storage.Message) time.Duration {
+	if s.perSecond <= 0 {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	now := time.Now()
+	return s.numberLimiter(s.paces, m.AccountID).ReserveN(now, 1).DelayFrom(now)
+}
+
+// takeSpare takes a turn of a number for a message of a broadcast, which is there only if no
+// direct send waits: those have reserved theirs ahead. Otherwise it returns how long to
+// wait before asking again. The turn of the recipient is reserved as for other messages.
+func (s *sendLimiter) takeSpare(m storage.Message, maxWait time.Duration) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	now := time.Now()
+	if s.pairs {
+		limiter := s.ofPair(pair{m.AccountID, m.ContactID})
+		at, had := s.reserved[reservation{limiter, m.ID}]
+		if !had {
+			at = now.Add(limiter.ReserveN(now, 1).DelayFrom(now))
+			s.keep(reservation{limiter, m.ID}, at, now)
+		}
+		if wait := at.Sub(now); wait > maxWait {
+			return wait
+		}
+		defer delete(s.reserved, reservation{limiter, m.ID})
+	}
+
+	if s.perSecond <= 0 {
+		return 0
+	}
+	l := s.ofAccount(m.AccountID)
+	if l.AllowN(now, 1) {
+		return 0
+	}
+	return max(time.Millisecond, time.Duration((1-l.TokensAt(now))/s.perSecond*float64(time.Second)))
+}

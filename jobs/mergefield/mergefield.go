@@ -1,0 +1,223 @@
+// Package mergefield fills in the fields of a broadcast's template: {{field}} in the texts of its
+// text parameters. It is one pass: what a field holds is not expanded again.
+package mergefield
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"confab/storage"
+)
+
+// Why a template cannot be filled in for somebody.
+var (
+	ErrMissing = errors.New("a field has no value")
+	ErrInvalid = errors.New("a value that the provider refuses")
+)
+
+// MaxText is the longest text that the provider sends, with the values in it, in characters.
+const MaxText = 32768
+
+// field is a field in a text: a name between braces, which has none itself.
+var field = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+
+// Names are the names of the fields in a text, each once.
+func Names(text string) (names []string) {
+	for _, match := range field.FindAllStringSubmatch(text, -1) {
+		if name := strings.TrimSpace(match[1]); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Template is a template with the values that a broadcast gives for it.
+type Template struct {
+	content any // as it goes to the provider
+	body    *string
+	names   []string
+}
+
+// Parse reads the content of a template message, and the text of its body in which the
+// same values are filled in, nil if it has none.
+func Parse(content []byte, body *string) (*Template, error) {
+	t := &Template{body: body}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	decoder.UseNumber() // so that numbers are written as they came
+	if err := decoder.Decode(&t.content); err != nil {
+		return nil, fmt.Errorf("read the content of a broadcast: %w", err)
+	}
+
+	_, err := mapTexts(t.content, func(text string) (string, error) {
+		for _, name := range Names(text) {
+			if !slices.Contains(t.names, name) {
+				t.names = append(t.names, name)
+			}
+		}
+		return text, nil
+	})
+	return t, err
+}
+
+// Names are the names of all fields of the template.
+func (t *Template) Names() []string { return t.names }
+
+// Fill returns the content and the body for somebody. The error is ErrMissing or ErrInvalid
+// if they cannot get it.
+func (t *Template) Fill(values Values) (content json.RawMessage, body *string, err error) {
+	filled, err := mapTexts(t.content, func(text string) (string, error) {
+		text, err := values.expand(text)
+		if err == nil && !isAllowed(text) {
+			err = ErrInvalid
+		}
+		return text, err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+
+	if content, err = json.Marshal(filled); err != nil || t.body == nil {
+		return content, nil, err
+	}
+
+	// What is no field of a parameter is a text of the template, and stays.
+	text := field.ReplaceAllStringFunc(*t.body, func(found string) string {
+		if value := values.value(fieldName(found)); value != "" {
+			return value
+		}
+		return found
+	})
+	if utf8.RuneCountInString(text) > MaxText {
+		return nil, nil, ErrInvalid
+	}
+	return content, &text, nil
+}
+
+// fieldName is the name of a field as it was found in a text, with its braces.
+func fieldName(found string) string { return strings.TrimSpace(found[2 : len(found)-2]) }
+
+// mapTexts copies a content with the texts of its text parameters changed.
+func mapTexts(node any, change func(string) (string, error)) (any, error) {
+	switch node := node.(type) {
+	case map[string]any:
+		return mapObject(node, change)
+	case []any:
+		all := make([]any, len(node))
+		for i, item := range node {
+			var err error
+			if all[i], err = mapTexts(item, change); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	}
+	return node, nil
+}
+
+func mapObject(node map[string]any, change func(string) (string, error)) (any, error) {
+	all := make(map[string]any, len(node))
+	for name, value := range node {
+		var err error
+		text, isText := value.(string)
+		switch {
+		case isText && name == "text" && node["type"] == "text":
+			value, err = change(text)
+		case name == "components" || name == "parameters" || name == "cards":
+			value, err = mapTexts(value, change)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
+// isAllowed tells whether the provider takes a text as a parameter: no line break, no tab,
+// no more than four spaces in a row, and not too long.
+func isAllowed(text string) bool {
+	return !strings.ContainsAny(text, "\n\r\t\v\f\u0085\u2028\u2029") && !strings.Contains(text, "     ") &&
+		utf8.RuneCountInString(text) <= MaxText
+}
+
+// Values are the fields of somebody, by their names.
+type Values struct {
+	recipient map[string]string
+	contact   storage.Contact
+}
+
+// Of are the values of a recipient: its own fields, and then what its contact has.
+func Of(r storage.BroadcastRecipient, c storage.Contact) (v Values, err error) {
+	v.contact = c
+	if r.Fields != nil {
+		err = json.Unmarshal(r.Fields, &v.recipient)
+	}
+	return v, err
+}
+
+// expand replaces the fields in a text. One without a value is ErrMissing.
+func (v Values) expand(text string) (string, error) {
+	var err error
+	filled := field.ReplaceAllStringFunc(text, func(found string) string {
+		value := v.value(fieldName(found))
+		if value == "" {
+			err = ErrMissing
+		}
+		return value
+	})
+	if err == nil && filled == "" {
+		err = ErrMissing
+	}
+	return filled, err
+}
+
+// value is the value of a field, "" if there is none.
+func (v Values) value(name string) string {
+	if value, ok := v.recipient[name]; ok {
+		return strings.TrimSpace(value)
+	}
+
+	switch name {
+	case "name":
+		return deref(v.contact.Name)
+	case "phone_number":
+		return deref(v.contact.PhoneNumber)
+	case "email":
+		return deref(v.contact.Email)
+	}
+	return metadataValue(v.contact.Metadata, name)
+}
+
+// metadataValue is the value of a key in the metadata of a contact, if that is a text, a
+// number or a truth value.
+func metadataValue(metadata storage.JSON, name string) string {
+	var all map[string]json.RawMessage
+	if metadata == nil || json.Unmarshal(metadata, &all) != nil {
+		return ""
+	}
+
+	raw := all[name]
+	var text string
+	switch {
+	case len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || string(raw) == "null":
+		return ""
+	case raw[0] != '"':
+		return string(raw)
+	case json.Unmarshal(raw, &text) != nil:
+		return ""
+	}
+	return text
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,64 @@
+package jobs
+
+import (
+	"sync"
+	"time"
+)
+
+// cancelPause is how long a send waits for the end of the request that cancels it.
+const cancelPause = 100 * time.Millisecond
+
+// SendCalls knows which messages are being handed to the provider and which are being
+// cancelled, so that no message is both. A message can be cancelled until its call begins.
+//
+// It is about this process. Which calls had begun when another one ended, is in the jobs
+// (storage.CallMayHaveBegun).
+type SendCalls struct {
+	mu        sync.Mutex
+	begun     map[string]bool
+	cancelled map[string]bool
+}
+
+// NewSendCalls knows of no call.
+func NewSendCalls() *SendCalls {
+	return &SendCalls{begun: make(map[string]bool), cancelled: make(map[string]bool)}
+}
+
+// begin begins the call of a message, unless somebody is cancelling it.
+func (c *SendCalls) begin(message string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.cancelled[message] {
+		return false
+	}
+	c.begun[message] = true
+	return true
+}
+
+func (c *SendCalls) end(message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.begun, message)
+}
+
+// Cancel keeps a message from being sent until EndCancel is called, when the message is
+// stored as cancelled or is to be sent after all. It returns false for a message whose call
+// has begun, or that somebody else is cancelling.
+func (c *SendCalls) Cancel(message string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+
+	if c.begun[message] || c.cancelled[message] {
+		return false
+	}
+	c.cancelled[message] = true
+	return true
+}
+
+// EndCancel ends what Cancel began.
+func (c *SendCalls) EndCancel(message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.cancelled, message)
+}

@@ -1,0 +1,139 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"confab/jobs/errorcode"
+	"confab/jobs/messaging"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const (
+	kindSendLater = "send.later"
+	// MaxSchedule is how far ahead a message or a broadcast can be scheduled.
+	MaxSchedule = 90 * 24 * time.Hour
+	// maxScheduled is how long such a job waits at most. Who waits longer was stored while
+	// the clock was wrong.
+	maxScheduled = MaxSchedule + 24*time.Hour
+)
+
+// sendLater makes a message one to be sent now, when its time has come. It is then as any
+// other, and what may have changed since it was accepted is checked again.
+func (w *Workers) sendLater(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	args, m, err := w.loadQueued(ctx, job)
+	switch {
+	case errors.Is(err, storage.ErrNotFound):
+		return nil, nil // deleted meanwhile
+	case err != nil:
+		return nil, err
+	case m.ScheduledAt > w.DB.Now(): // the clock was set back
+		return nil, queue.PostponeUntil(m.ScheduledAt)
+	}
+	return func(tx *storage.Tx) error { return releaseMessage(tx, args) }, nil
+}
+
+// releaseMessage checks a message again and enqueues its send, or fails it.
+func releaseMessage(tx *storage.Tx, args sendArgs) error {
+	m, err := tx.OutboundMessage(args.Account, args.Message)
+	if err != nil || m.Status != storage.MessageQueued {
+		return storage.IgnoreNotFound(err) // deleted or cancelled
+	}
+
+	sender, err := tx.Sender(m.AccountID)
+	if errors.Is(err, storage.ErrNotFound) {
+		return giveUpMessage(args.AboutMessage, "The account was removed.")(tx)
+	}
+	if err != nil {
+		return err
+	}
+
+	refused := messaging.RefusalOf(sender)
+	if refused == nil {
+		if refused, err = refusalForContact(tx, sender, m); err != nil {
+			return err
+		}
+	}
+	if refused != nil {
+		return messaging.FailMessage(tx, sender, m.ID, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
+	}
+
+	if waits, err := tx.ReleaseMessage(&m); err != nil || !waits {
+		return err
+	}
+	return enqueueSend(tx, m, args)
+}
+
+// refusalForContact tells why a template message may not go to its contact, or nil. A
+// template that is not known any more is for the provider to refuse.
+func refusalForContact(tx *storage.Tx, sender storage.Sender, m storage.Message) (*messaging.Refusal, error) {
+	if m.Type != "template" {
+		return nil, nil
+	}
+
+	contact, err := tx.Contact(m.AccountID, m.ContactID)
+	if err != nil {
+		return nil, storage.IgnoreNotFound(err)
+	}
+	marketing, err := isMarketing(tx, m.AccountID, m.Content)
+	return messaging.RefusalFor(sender, contact, marketing), err
+}
+
+// isMarketing tells whether the template that a content names is one.
+func isMarketing(tx *storage.Tx, account int64, content storage.JSON) (bool, error) {
+	var named struct {
+		Name     string          `json:"name"`
+		Language json.RawMessage `json:"language"`
+	}
+	if err := json.Unmarshal(content, &named); err != nil {
+		return false, err
+	}
+
+	t, err := tx.Template(account, named.Name, languageCode(named.Language))
+	return messaging.IsMarketing(t), storage.IgnoreNotFound(err)
+}
+
+// languageCode is the language of a template message, which is a text or an object with a
+// code.
+func languageCode(raw json.RawMessage) (code string) {
+	var object struct {
+		Code string `json:"code"`
+	}
+	if json.Unmarshal(raw, &code) == nil {
+		return code
+	}
+	if json.Unmarshal(raw, &object) == nil {
+		return object.Code
+	}
+	return ""
+}
+
+// CancelMessage stores that a message is not sent after all. The caller keeps it from being
+// sent meanwhile, by SendCalls.Cancel. It returns false if it is too late for that.
+func CancelMessage(tx *storage.Tx, m *storage.Message) (bool, error) {
+	if m.Status != storage.MessageQueued {
+		return false, nil
+	}
+	begun, err := tx.CallMayHaveBegun([]string{kindSend, kindBroadcastSend}, m.ID)
+	if err != nil || begun {
+		return false, err
+	}
+
+	sender, err := tx.Sender(m.AccountID)
+	if err != nil {
+		return false, err
+	}
+	cancelled := messaging.Failure{Code: errorcode.MessageCancelled, Text: "The message was cancelled.", Own: true}
+	if err := messaging.FailMessage(tx, sender, m.ID, cancelled); err != nil {
+		return false, err
+	}
+	if err := tx.StopSending(kindSendLater, *m); err != nil {
+		return false, err
+	}
+
+	*m, err = tx.OutboundMessage(m.AccountID, m.ID)
+	return true, err
+}

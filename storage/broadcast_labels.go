@@ -1,0 +1,108 @@
+package storage
+
+// The audience of a label is stored in steps after the broadcast was made, as it stood then:
+// contacts that are younger are left out, and who gets or loses the label meanwhile is
+// recorded in broadcast_label_changes, with what was so before.
+
+// CopyLabeled stores up to limit more contacts of a broadcast's label as its recipients. It
+// returns true when all are.
+func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
+	var next []struct {
+		ID        string `db:"contact_id"`
+		CreatedAt Time   `db:"contact_created_at"`
+	}
+	err = tx.list(&next, `
+		SELECT contact_id, contact_created_at
+		FROM contact_labels INDEXED BY contact_labels_by_label
+		WHERE label_id = ?1 AND account_id = ?2 AND (contact_created_at, contact_id) > (?3, ?4) AND contact_created_at <= ?5
+		ORDER BY contact_created_at, contact_id
+		LIMIT ?6`, b.LabelID, b.AccountID, b.CopiedAt, b.CopiedID, b.CreatedAt, limit)
+	if err != nil {
+		return false, err
+	}
+
+	ids := make([]string, len(next))
+	for i, c := range next {
+		ids[i], b.CopiedAt, b.CopiedID = c.ID, c.CreatedAt, c.ID
+	}
+	if err := tx.addContacts(b.Number, ids, `NOT EXISTS (SELECT 1 FROM broadcast_label_changes WHERE broadcast = ?2 AND contact_id = c.id AND had = 0)`); err != nil {
+		return false, err
+	}
+	err = tx.execOne(`UPDATE broadcasts SET copied_at = ?, copied_id = ? WHERE number = ?`, b.CopiedAt, b.CopiedID, b.Number)
+	if err != nil || len(next) == limit {
+		return false, err
+	}
+	return tx.copyUnlabeled(b.Number, limit)
+}
+
+// copyUnlabeled stores those contacts that had the label when the broadcast was made and
+// were not reached before they lost it.
+func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
+	var ids []string
+	err = tx.list(&ids, `
+		DELETE FROM broadcast_label_changes
+		WHERE broadcast = ?1 AND contact_id IN (SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 AND had = 1 LIMIT ?2)
+		RETURNING contact_id`, broadcast, limit)
+	if err != nil {
+		return false, err
+	}
+
+	err = tx.addContacts(broadcast, ids, `NOT EXISTS (SELECT 1 FROM broadcast_recipients WHERE contact_id = c.id AND broadcast = ?2)`)
+	if err != nil || len(ids) == limit {
+		return false, err
+	}
+	n, err := tx.exec(`
+		DELETE FROM broadcast_label_changes
+		WHERE broadcast = ?1 AND contact_id IN (SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 LIMIT ?2)`, broadcast, limit)
+	return n < int64(limit), err
+}
+
+// addContacts adds those contacts as recipients that are still there and meet a condition.
+func (tx *Tx) addContacts(broadcast int64, ids []string, condition string) error {
+	var left []string
+	err := tx.list(&left, `
+		SELECT c.id FROM json_each(?1) wanted JOIN contacts c ON c.id = wanted.value
+		WHERE `+condition, jsonList(ids), broadcast)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+
+	all := make([]BroadcastRecipient, len(left))
+	for i := range left {
+		all[i].ContactID = &left[i]
+	}
+	return tx.AddRecipients(broadcast, all)
+}
+
+// recordLabelChange records for broadcasts whose audience is being read whether contacts had
+// the label before it was put on them or taken off; the first change counts. contacts is a
+// query of their ids.
+func (tx *Tx) recordLabelChange(label string, had bool, contacts string, args ...any) error {
+	var some bool
+	err := tx.scan([]any{&some}, `SELECT EXISTS (SELECT 1 FROM broadcasts WHERE prepared = 0 AND label_id = ?)`, label)
+	if err != nil || !some {
+		return err // as almost always
+	}
+
+	_, err = tx.exec(`
+		INSERT OR IGNORE INTO broadcast_label_changes (broadcast, contact_id, had)
+		SELECT b.number, c.id, ?
+		FROM broadcasts b JOIN contacts c ON c.account_id = b.account_id
+		WHERE b.prepared = 0 AND b.label_id = ? AND b.status <> 'making' AND c.id IN (`+contacts+`)`, append([]any{had, label}, args...)...)
+	return err
+}
+
+// moveBroadcastRecipient makes one contact of two in the broadcasts to which they belong.
+func (tx *Tx) moveBroadcastRecipient(into, from string) error {
+	_, err := tx.exec(`
+		INSERT OR REPLACE INTO broadcast_label_changes (broadcast, contact_id, had)
+		SELECT b.number, ?1, 1
+		FROM contact_labels l JOIN broadcasts b ON b.label_id = l.label_id AND b.account_id = l.account_id
+		WHERE l.contact_id = ?2 AND b.prepared = 0 AND b.status <> 'making'
+			AND NOT EXISTS (SELECT 1 FROM broadcast_label_changes WHERE broadcast = b.number AND contact_id = ?2 AND had = 0)`, into, from)
+	if err != nil {
+		return err
+	}
+	_, err = tx.exec(`UPDATE broadcast_recipients SET contact_id = ? WHERE contact_id = ?`, into, from)
+	return err
+}

@@ -1,0 +1,174 @@
+package storage
+
+// RecipientStatus is the state of a recipient as its row has it.
+type RecipientStatus int
+
+// States of a recipient, in the order in which a message passes the first four.
+const (
+	RecipientWaiting RecipientStatus = iota
+	RecipientSent
+	RecipientDelivered
+	RecipientRead
+	RecipientFailed
+	RecipientSkipped
+)
+
+// recipientStates are their names, by their numbers.
+var recipientStates = []string{"waiting", "sent", "delivered", "read", "failed", "skipped"}
+
+// RecipientStates lists the names of all states.
+func RecipientStates() []string { return recipientStates }
+
+// String is the name of the state.
+func (s RecipientStatus) String() string { return recipientStates[s] }
+
+// recipientStatusOf is the state of a recipient whose message is in a state.
+func recipientStatusOf(message string) RecipientStatus {
+	for i, name := range recipientStates {
+		if name == message {
+			return RecipientStatus(i)
+		}
+	}
+	return RecipientWaiting // queued or pending
+}
+
+// broadcastMove is by how much the counts of a broadcast change, by the state, and how many
+// messages were opened or ended.
+type broadcastMove struct {
+	counts [6]int64
+	open   int64
+}
+
+// broadcastMoves are the changes of one transaction. Many callers share it, so that the
+// counts of a broadcast are written once for all of them.
+type broadcastMoves map[int64]broadcastMove
+
+// write adds all changes to the counts that are stored.
+func (m broadcastMoves) write(s *session, now Time) error {
+	for number, move := range m {
+		if err := move.write(s, number, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m broadcastMove) write(s *session, number int64, now Time) error {
+	if m == (broadcastMove{}) {
+		return nil // all of it was taken back
+	}
+	_, err := s.exec(`
+		UPDATE broadcasts
+		SET waiting = waiting + ?, sent = sent + ?, delivered = delivered + ?, read = read + ?, failed = failed + ?, skipped = skipped + ?,
+			open = open + ?, updated_at = max(updated_at, ?)
+		WHERE number = ?`,
+		m.counts[RecipientWaiting], m.counts[RecipientSent], m.counts[RecipientDelivered], m.counts[RecipientRead],
+		m.counts[RecipientFailed], m.counts[RecipientSkipped], m.open, now, number)
+	return err
+}
+
+// countMove counts that a recipient went from one state to another, and that messages were
+// opened or ended. It is written with the commit.
+func (tx *Tx) countMove(broadcast int64, from, to RecipientStatus, open int64) {
+	change := func(by int64) {
+		move := tx.db.writer.moved[broadcast]
+		move.counts[from] -= by
+		move.counts[to] += by
+		move.open += by * open
+		tx.db.writer.moved[broadcast] = move
+	}
+
+	change(1)
+	tx.OnUndo(func() { change(-1) })
+}
+
+// writeMoves writes what was counted of a broadcast in this transaction, for who reads its
+// counts or changes them otherwise.
+func (tx *Tx) writeMoves(broadcast int64) error {
+	moved := tx.db.writer.moved
+	move := moved[broadcast]
+	if err := move.write(tx.s, broadcast, tx.Now); err != nil {
+		return err
+	}
+
+	delete(moved, broadcast)
+	tx.OnUndo(func() {
+		now := moved[broadcast]
+		for i := range move.counts {
+			now.counts[i] += move.counts[i]
+		}
+		now.open += move.open
+		moved[broadcast] = now
+	})
+	return nil
+}
+
+// recipientState is what a change of a recipient depends on.
+type recipientState struct {
+	status RecipientStatus // as its row says
+	counts RecipientStatus // as the counts say
+	open   bool            // it has a message that has not ended
+	reason *string
+}
+
+// recipientState reads the state of a recipient.
+func (tx *Tx) recipientState(broadcast, number int64) (s recipientState, err error) {
+	var cancelled bool
+	err = tx.scan([]any{&s.status, &s.reason, &s.open, &cancelled}, `
+		SELECT r.status, r.reason, r.status = 0 AND r.message_id IS NOT NULL, b.status = 'cancelled'
+		FROM broadcast_recipients r JOIN broadcasts b ON b.number = r.broadcast
+		WHERE r.broadcast = ? AND r.number = ?`, broadcast, number)
+
+	s.counts = s.status
+	if cancelled && s.status == RecipientWaiting {
+		s.counts = RecipientSkipped
+	}
+	return s, err
+}
+
+// count counts that the recipient goes to another state.
+func (s recipientState) count(tx *Tx, broadcast int64, to RecipientStatus) {
+	var open int64
+	if s.open {
+		open = -1
+	}
+	tx.countMove(broadcast, s.counts, to, open)
+}
+
+// moveRecipient moves the recipient of a message to the message's state. One that was
+// skipped stays so.
+func (tx *Tx) moveRecipient(m Message) error {
+	if m.Broadcast == nil || m.RecipientNumber == nil {
+		return nil
+	}
+
+	s, err := tx.recipientState(*m.Broadcast, *m.RecipientNumber)
+	to := recipientStatusOf(m.Status)
+	switch {
+	case err != nil:
+		return IgnoreNotFound(err)
+	case s.status == RecipientSkipped, to == RecipientWaiting, s.status == to && (m.ErrorCode == nil || s.reason != nil):
+		return nil
+	case s.status != to:
+		s.count(tx, *m.Broadcast, to)
+	}
+
+	return tx.execOne(`
+		UPDATE broadcast_recipients
+		SET status = ?, reason = ?, error = ?, code = ?
+		WHERE broadcast = ? AND number = ?`, to, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, *m.Broadcast, *m.RecipientNumber)
+}
+
+// SkipRecipient records why somebody gets no message, or none that is sent.
+func (tx *Tx) SkipRecipient(broadcast, number int64, reason string) error {
+	s, err := tx.recipientState(broadcast, number)
+	if err != nil || s.status != RecipientWaiting {
+		return IgnoreNotFound(err)
+	}
+
+	s.count(tx, broadcast, RecipientSkipped)
+	return tx.execOne(`
+		UPDATE broadcast_recipients
+		SET status = ?, reason = ?
+		WHERE broadcast = ? AND number = ?`, RecipientSkipped, reason, broadcast, number)
+}

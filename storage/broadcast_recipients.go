@@ -1,0 +1,238 @@
+package storage
+
+import (
+	"encoding/json"
+	"errors"
+	"time"
+)
+
+// BroadcastRecipient is somebody to whom a broadcast goes.
+type BroadcastRecipient struct {
+	Number      int64           `db:"number"` // its place in the broadcast, from 1 on
+	Status      RecipientStatus `db:"status"`
+	PhoneNumber *string         `db:"phone_number"` // that it was given by, or the contact's
+	ContactID   *string         `db:"contact_id"`
+	Fields      JSON            `db:"fields"`
+	MessageID   *string         `db:"message_id"`
+	Reason      *string         `db:"reason"` // why it was skipped, or the code of the error
+	Error       *string         `db:"error"`
+	Code        *int            `db:"code"` // the provider's
+}
+
+// Why a recipient is skipped, beside the refusals of sending.
+const (
+	SkippedPhoneNumber        = "invalid_phone_number"
+	SkippedMissingParameter   = "missing_parameter"
+	SkippedInvalidParameter   = "invalid_parameter"
+	SkippedDuplicate          = "duplicate"
+	SkippedContactDeleted     = "contact_deleted"
+	SkippedBroadcastCancelled = "broadcast_cancelled"
+)
+
+const recipientColumns = `r.number, r.status, r.phone_number, r.contact_id, r.fields, r.message_id, r.reason, r.error, r.code`
+
+// AddRecipients stores recipients of a broadcast that is being made or prepared, behind
+// those that it has, and counts them. Numbers that it has already are left out.
+func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
+	var last int64
+	if err := tx.scan([]any{&last}, `SELECT total FROM broadcasts WHERE number = ?`, broadcast); err != nil {
+		return err
+	}
+
+	var added, skipped int64
+	for _, r := range all {
+		n, err := tx.exec(`
+			INSERT OR IGNORE INTO broadcast_recipients (broadcast, number, status, phone_number, contact_id, fields, reason)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`, broadcast, last+added+1, r.Status, r.PhoneNumber, r.ContactID, r.Fields, r.Reason)
+		if err != nil {
+			return err
+		}
+		added += n
+		if r.Status == RecipientSkipped {
+			skipped += n
+		}
+	}
+
+	return tx.execOne(`
+		UPDATE broadcasts
+		SET total = total + ?, waiting = waiting + ?, skipped = skipped + ?, updated_at = ?
+		WHERE number = ?`, added, added-skipped, skipped, tx.Now, broadcast)
+}
+
+// NextRecipients lists up to limit recipients behind a number.
+func (rx *Rx) NextRecipients(broadcast, after int64, limit int) ([]BroadcastRecipient, error) {
+	var all []BroadcastRecipient
+	err := rx.list(&all, `
+		SELECT `+recipientColumns+`
+		FROM broadcast_recipients r
+		WHERE r.broadcast = ? AND r.number > ?
+		ORDER BY r.number
+		LIMIT ?`, broadcast, after, limit)
+	return all, err
+}
+
+// MarkRecipientMade records the message of a recipient, and who that is. It returns false
+// if it has one, or waits no more.
+func (tx *Tx) MarkRecipientMade(broadcast, number int64, contact, message string) (bool, error) {
+	n, err := tx.exec(`
+		UPDATE broadcast_recipients
+		SET contact_id = ?, message_id = ?
+		WHERE broadcast = ? AND number = ? AND status = 0 AND message_id IS NULL`, contact, message, broadcast, number)
+	if err == nil && n > 0 {
+		tx.countMove(broadcast, RecipientWaiting, RecipientWaiting, 1)
+	}
+	return n > 0, err
+}
+
+// HasBroadcastMessage tells whether a contact has a message of a broadcast, under whatever
+// number it was given.
+func (rx *Rx) HasBroadcastMessage(broadcast int64, contact string) (has bool, err error) {
+	err = rx.scan([]any{&has}, `
+		SELECT EXISTS (
+			SELECT 1 FROM broadcast_recipients INDEXED BY broadcast_recipients_of_contact
+			WHERE contact_id = ? AND broadcast = ? AND message_id IS NOT NULL)`, contact, broadcast)
+	return has, err
+}
+
+// recipientRange is how many recipients are looked at in one range of a list.
+const recipientRange = 4096
+
+// BroadcastRecipients lists recipients behind a number, in the order of their turns; those of
+// a state, unless that is "". It also tells how far it came: to 0, the end, unless the page was
+// full or its time was up before.
+func (rx *Rx) BroadcastRecipients(b Broadcast, status string, after int64, limit int) (page []BroadcastRecipient, reached int64, err error) {
+	page = []BroadcastRecipient{}
+	first, second := recipientFilter(b, status)
+
+	for began := time.Now(); ; after += recipientRange {
+		var rows []BroadcastRecipient
+		err := rx.list(&rows, `
+			SELECT r.number, r.status, coalesce(r.phone_number, c.phone_number) AS phone_number, r.contact_id, NULL AS fields,
+				r.message_id, r.reason, r.error, r.code
+			FROM broadcast_recipients r LEFT JOIN contacts c ON c.id = r.contact_id
+			WHERE r.broadcast = ? AND r.number > ? AND r.number <= ? AND (r.status BETWEEN ? AND ? OR r.status = ?)
+			ORDER BY r.number
+			LIMIT ?`, b.Number, after, after+recipientRange, first, second.last, second.other, limit-len(page))
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, r := range rows {
+			page = append(page, r.shownIn(b))
+		}
+
+		switch {
+		case len(page) == limit || after+recipientRange >= b.Total:
+			return page, 0, nil
+		case time.Since(began) >= rx.db.scanTime:
+			return page, after + recipientRange, nil
+		}
+		if err := rx.pause(); err != nil {
+			return nil, 0, err
+		}
+	}
+}
+
+// stateBounds are the states of a list: up to the last, or the other.
+type stateBounds struct{ last, other RecipientStatus }
+
+// recipientFilter are the states that rows have of those who are shown in one.
+func recipientFilter(b Broadcast, status string) (first RecipientStatus, rest stateBounds) {
+	const none = RecipientStatus(-1)
+	if status == "" {
+		return RecipientWaiting, stateBounds{RecipientSkipped, none}
+	}
+
+	wanted := recipientStatusOf(status)
+	switch {
+	case b.Status == BroadcastCancelled && wanted == RecipientWaiting:
+		return 0, stateBounds{none, none}
+	case b.Status == BroadcastCancelled && wanted == RecipientSkipped:
+		return wanted, stateBounds{wanted, RecipientWaiting}
+	}
+	return wanted, stateBounds{wanted, none}
+}
+
+// shownIn is the recipient as clients see it: whoever waits in a cancelled broadcast was
+// skipped.
+func (r BroadcastRecipient) shownIn(b Broadcast) BroadcastRecipient {
+	if b.Status == BroadcastCancelled && r.Status == RecipientWaiting {
+		reason := SkippedBroadcastCancelled
+		r.Status, r.Reason = RecipientSkipped, &reason
+	}
+	return r
+}
+
+// recipientKey names a recipient.
+type recipientKey struct {
+	Broadcast int64 `db:"broadcast"`
+	Number    int64 `db:"number"`
+}
+
+// blankRecipients takes what is known of a contact out of its recipients. Those that wait
+// are skipped, also where a number of the contact is all that they have.
+func (tx *Tx) blankRecipients(account int64, contact string) error {
+	var all []recipientKey
+	err := tx.list(&all, `
+		SELECT broadcast, number FROM broadcast_recipients WHERE contact_id = ?2
+		UNION
+		SELECT r.broadcast, r.number
+		FROM broadcasts b JOIN broadcast_recipients r ON r.broadcast = b.number AND r.phone_number IN (
+			SELECT phone_number FROM contacts WHERE id = ?2 UNION SELECT phone_number FROM contact_aliases WHERE contact_id = ?2)
+		WHERE b.account_id = ?1 AND b.status <> 'completed' AND b.status <> 'cancelled'`, account, contact)
+	if err != nil {
+		return err
+	}
+
+	for _, key := range all {
+		if err := tx.SkipRecipient(key.Broadcast, key.Number, SkippedContactDeleted); err != nil {
+			return err
+		}
+		_, err := tx.exec(`
+			UPDATE broadcast_recipients
+			SET phone_number = NULL, contact_id = NULL, fields = NULL
+			WHERE broadcast = ? AND number = ?`, key.Broadcast, key.Number)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipForgotten skips the recipients of messages that are deleted while they wait.
+func (tx *Tx) skipForgotten(account int64, rows []Row) error {
+	var all []recipientKey
+	err := tx.list(&all, `
+		SELECT broadcast, recipient_number AS number FROM messages
+		WHERE account_id = ? AND id IN (SELECT value FROM json_each(?)) AND broadcast IS NOT NULL AND status IN ('queued', 'pending')`,
+		account, idList(rows))
+	for _, key := range all {
+		err = errors.Join(err, tx.SkipRecipient(key.Broadcast, key.Number, SkippedContactDeleted))
+	}
+	return err
+}
+
+// Skip makes it a recipient that gets no message from the beginning.
+func (r *BroadcastRecipient) Skip(reason string) { r.Status, r.Reason = RecipientSkipped, &reason }
+
+// maxFieldValue is longer than any text can be in which a value stands, in bytes.
+const maxFieldValue = 4 * 32768
+
+// SetFields gives it the values of some fields, of which only those are kept that have one
+// of the names. Whoever has a value that is too long for any text is skipped.
+func (r *BroadcastRecipient) SetFields(values map[string]string, names []string) {
+	kept := make(map[string]string)
+	for _, name := range names {
+		value, given := values[name]
+		if len(value) > maxFieldValue {
+			r.Skip(SkippedInvalidParameter)
+			return
+		}
+		if given {
+			kept[name] = value
+		}
+	}
+
+	if len(kept) > 0 {
+		r.Fields, _ = json.Marshal(kept) // texts can always be written
+	}
+}

@@ -1,0 +1,63 @@
+package storage
+
+import "github.com/oklog/ulid/v2"
+
+// ReleaseMessage records that the time of a message has come that was to be sent later: it
+// is as new as that, and its conversation has a new message. It returns false if the
+// message does not wait any more.
+func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
+	n, err := tx.exec(`
+		UPDATE messages
+		SET created_at = ?, updated_at = ?, place = ?
+		WHERE number = ? AND id = ? AND status = 'queued' AND place IS NULL`,
+		tx.Now, tx.Now, placeAt(m.ID, tx.Now), m.Number, m.ID)
+	if err != nil || n == 0 {
+		return false, err
+	}
+
+	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
+	return true, tx.MarkMessageWritten(m.ConversationID)
+}
+
+// placeAt is an id with the time of another: no two messages have the same, since those
+// of one time differ in the rest.
+func placeAt(id string, t Time) string {
+	const timeLength = 10 // of the 26 characters of a ULID
+	return firstID(PrefixMessage, t)[:len(PrefixMessage)+timeLength] + id[len(id)-ulid.EncodedSize+timeLength:]
+}
+
+// CallMayHaveBegun tells whether a message was being handed to the provider when its run
+// was cut off, so that nobody knows whether the provider has it.
+func (rx *Rx) CallMayHaveBegun(kinds []string, message string) (begun bool, err error) {
+	err = rx.scan([]any{&begun}, `
+		SELECT EXISTS (
+			SELECT 1 FROM jobs INDEXED BY jobs_begun
+			WHERE kind IN (SELECT value FROM json_each(?)) AND call_begun_at <> 0 AND args ->> '$.message' = ?)`, jsonList(kinds), message)
+	return begun, err
+}
+
+// StopSending makes sure that a message is not sent that was cancelled: who has it in memory
+// reads it again, and the job that waits for its time, of a kind, is deleted.
+func (tx *Tx) StopSending(kind string, m Message) error {
+	tx.countDeletion()
+	if m.ScheduledAt == 0 {
+		return nil
+	}
+	_, err := tx.exec(`
+		DELETE FROM jobs
+		WHERE state = 'due' AND kind = ? AND due_at = ? AND args ->> '$.message' = ?`, kind, m.ScheduledAt, m.ID)
+	return err
+}
+
+// reportsLookedAt is how many of the newest messages HasReports looks at.
+const reportsLookedAt = 500
+
+// HasReports tells whether callbacks about messages of an account arrive: one has, since a
+// time, about one of the newest.
+func (rx *Rx) HasReports(account int64, since Time) (has bool, err error) {
+	err = rx.scan([]any{&has}, `
+		SELECT EXISTS (
+			SELECT 1 FROM (SELECT reported, updated_at FROM messages WHERE account_id = ? ORDER BY id DESC LIMIT ?)
+			WHERE reported <> 0 AND updated_at >= ?)`, account, reportsLookedAt, since)
+	return has, err
+}
