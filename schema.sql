@@ -383,6 +383,22 @@ CREATE INDEX messages_failed ON messages (account_id, id) WHERE status = 'failed
 CREATE INDEX messages_inbound ON messages (account_id, id) WHERE direction = 'inbound';
 CREATE INDEX messages_with_media ON messages (media_id) WHERE media_id IS NOT NULL;
 
+-- Messages that were changed or deleted, for the search index, which lies in a file of its
+-- own and removes them from here. The triggers cost nothing where a message is stored,
+-- sent or reported.
+CREATE TABLE search_changes (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    account_id INTEGER NOT NULL,
+    message    TEXT    NOT NULL,                            -- msg_…
+    top_number INTEGER NOT NULL                             -- the highest of messages then: what is above it is new
+) STRICT;
+CREATE TRIGGER messages_changed AFTER UPDATE OF type, content, body, is_revoked ON messages BEGIN
+    INSERT INTO search_changes (account_id, message, top_number) VALUES (old.account_id, old.id, (SELECT max(number) FROM messages));
+END;
+CREATE TRIGGER messages_deleted AFTER DELETE ON messages BEGIN
+    INSERT INTO search_changes (account_id, message, top_number) VALUES (old.account_id, old.id, (SELECT coalesce(max(number), 0) FROM messages));
+END;
+
 -- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (
     message     INTEGER NOT NULL REFERENCES messages (number) ON DELETE CASCADE,

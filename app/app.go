@@ -92,6 +92,7 @@ type App struct {
 	dir             datadir.Dir
 	lock            *datadir.Lock // exclusive, on the data directory
 	files           *storage.Files
+	search          *storage.SearchIndex
 	fetch           *guard.Client // for media that API clients name by URL
 	endpoints       *guard.Client // for webhook deliveries
 	media           *pages.Media
@@ -164,6 +165,7 @@ func (a *App) openData() (err error) {
 		return err
 	}
 	a.metrics.watchDatabase(a.DB)
+	a.search = storage.NewSearchIndex(a.DB, a.dir.File(storage.SearchFile), func(err error) { a.Log.Warn("search index", "error", err) })
 
 	return a.openMedia()
 }
@@ -336,7 +338,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.work.WatchClock(ctx)
 
 	parts := []func(context.Context) error{
-		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.runner.Run, a.pingWatchdog,
+		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.runner.Run, a.search.Run, a.pingWatchdog,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

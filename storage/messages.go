@@ -1,5 +1,7 @@
 package storage
 
+import "errors"
+
 // Directions and sources of messages.
 const (
 	Inbound  = "inbound"
@@ -163,6 +165,7 @@ type MessageFilter struct {
 	Type           string
 	CreatedAfter   Time // strict
 	CreatedBefore  Time // strict
+	Search         string
 }
 
 // Messages lists an account's messages, newest first and as the API shows them, and
@@ -171,11 +174,25 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 	if before := firstID(PrefixMessage, f.CreatedBefore); f.CreatedBefore != 0 && before < after.ID {
 		after.ID = before
 	}
-	page, reached, err := findPage[Message](rx, f.listQuery(account), after, limit)
+	page, reached, err := rx.findMessages(account, f, after, limit)
 	if len(page) > 0 && err == nil {
 		err = rx.setAccount(account, page)
 	}
 	return page, reached, err
+}
+
+// findMessages finds the page, by the search index where that helps and works.
+func (rx *Rx) findMessages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
+	if f.Search != "" && len(parseSearch(f.Search)) == 0 {
+		return []Message{}, Last, nil // JSON writes nil as null
+	}
+	if !f.isNarrow() {
+		page, reached, err := rx.searchMessages(account, f, after, limit)
+		if !errors.Is(err, errNoIndex) {
+			return page, reached, err
+		}
+	}
+	return findPage[Message](rx, f.listQuery(account), after, limit)
 }
 
 // listQuery lets an index find the messages: that of a conversation, or that of the
@@ -213,6 +230,7 @@ func (f MessageFilter) listQuery(account int64) listQuery {
 	q.filter("m.direction = ?", f.Direction != "", f.Direction)
 	q.filter("m.status = ?", f.Status != "", f.Status)
 	q.filter("m.type = ?", f.Type != "", f.Type)
+	q.filter("m.is_revoked = 0 AND says(?, "+saidTexts+")", f.Search != "", f.Search)
 	return q
 }
 

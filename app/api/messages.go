@@ -27,6 +27,7 @@ func messageFilters(r *request) (storage.MessageFilter, error) {
 		Type:          q.oneOf("type", slices.Concat(messageTypes, receivedTypes)...),
 		CreatedAfter:  q.after("created_after"),
 		CreatedBefore: q.before("created_before"),
+		Search:        q.text("search", maxSearch),
 	}
 	return f, q.err
 }
