@@ -266,6 +266,27 @@ CREATE TABLE contact_aliases (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX contact_aliases_of_contact ON contact_aliases (contact_id);
 
+-- Files of contacts that are taken in by a job, step by step, and how far that is. The
+-- file lies in the data directory, under the id, until it is done.
+CREATE TABLE contact_imports (
+    id         TEXT    PRIMARY KEY,                         -- imp_…
+    account_id INTEGER NOT NULL REFERENCES accounts (id),
+    status     TEXT    NOT NULL CHECK (status IN ('running', 'completed', 'failed')),
+    dry_run    INTEGER NOT NULL CHECK (dry_run IN (0, 1)),
+    label_id   TEXT,                                        -- that every contact of the file gets
+    "offset"   INTEGER NOT NULL,                            -- in the file, of what comes next
+    line       INTEGER NOT NULL,                            -- the number of the last one that was read; the header is 1
+    lines      INTEGER NOT NULL DEFAULT 0,                  -- how many were read, without the header and blank ones
+    created    INTEGER NOT NULL DEFAULT 0,
+    updated    INTEGER NOT NULL DEFAULT 0,
+    unchanged  INTEGER NOT NULL DEFAULT 0,
+    failed     INTEGER NOT NULL DEFAULT 0,
+    errors     TEXT    NOT NULL CHECK (json_valid(errors)), -- the first hundred
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX contact_imports_of_account ON contact_imports (account_id, id);
+
 -- One thread per account and contact.
 CREATE TABLE conversations (
     id              TEXT    PRIMARY KEY,                    -- cnv_…

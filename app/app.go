@@ -92,6 +92,7 @@ type App struct {
 	dir             datadir.Dir
 	lock            *datadir.Lock // exclusive, on the data directory
 	files           *storage.Files
+	imports         storage.ImportFiles
 	search          *storage.SearchIndex
 	fetch           *guard.Client // for media that API clients name by URL
 	endpoints       *guard.Client // for webhook deliveries
@@ -253,6 +254,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		DB:                a.DB,
 		Provider:          client,
 		Files:             a.files,
+		Imports:           a.imports,
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Log:               a.Log,
 		Retention:         retention(a.Config),
@@ -290,6 +292,7 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
 		AllowLocalURLs:    a.AllowLocalURLs,
 		Files:             a.files,
+		Imports:           a.imports,
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
@@ -301,15 +304,6 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		Log:               a.Log,
 		OnRequest:         a.metrics.observeRequest,
 	}
-}
-
-// retention returns how long the settings keep data.
-func retention(c config.Config) jobs.Retention {
-	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays, Audit: c.Console.AuditDays}
-	for name, plan := range c.Plans {
-		r.Plans[name] = plan.RetentionDays
-	}
-	return r
 }
 
 // warnAboutUnknownPlans logs the organizations whose plan is not in the settings

@@ -63,6 +63,9 @@ const (
 	uploadsOfAccount = `
 		DELETE FROM media_uploads
 		WHERE (media_id, account_id) IN (SELECT media_id, account_id FROM media_uploads WHERE account_id = ? LIMIT ?)`
+	importsOfAccount = `
+		DELETE FROM contact_imports
+		WHERE id IN (SELECT id FROM contact_imports WHERE account_id = ? ORDER BY id LIMIT ?)`
 	eventsOfAccount = `
 		DELETE FROM events
 		WHERE id IN (` + someEvents + `)`
@@ -70,13 +73,13 @@ const (
 )
 
 // PurgeMessages deletes up to limit messages of an account, then its
-// conversations, contacts, parked statuses, templates, uploads and idempotent
-// answers. It returns how many rows went, fewer than limit when none is left.
+// conversations, contacts, parked statuses, templates, uploads, idempotent
+// answers and imports. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
 	tx.countDeletion()
 	return tx.purge(account, limit,
 		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
-		templatesOfAccount, uploadsOfAccount, answersOfAccount)
+		templatesOfAccount, uploadsOfAccount, answersOfAccount, importsOfAccount)
 }
 
 // PurgeEvents deletes up to limit events of an account with their deliveries, and the

@@ -30,6 +30,7 @@ const (
 	PrefixSession      = "ses_"
 	PrefixAudit        = "aud_"
 	PrefixQuickReply   = "qrp_"
+	PrefixImport       = "imp_"
 )
 
 // idSource makes ULIDs. Those of one millisecond grow.

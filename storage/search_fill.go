@@ -170,6 +170,8 @@ func (f *searchFile) take(ctx context.Context, news searchNews, from int64) (err
 		}
 	}
 
+	// After a crash, or a deletion of the newest, some may be there already.
+	w.areNew = from == f.position && len(news.changes) == 0
 	position := from
 	for _, m := range news.added {
 		if err := w.add(m); err != nil {
@@ -209,6 +211,7 @@ type searchWriter struct {
 	*searchFile
 	tx     *sqlx.Tx
 	counts map[int64]int64 // by how many the shards have grown
+	areNew bool            // what is added now cannot be in the index
 }
 
 // timeOf is the first docid of the millisecond in which a message was stored.
@@ -224,8 +227,11 @@ func startOf(docid int64) int64 { return docid - docid%sameTime }
 // find finds a message in the index: its docid, or 0 and the docid that it would have.
 func (w *searchWriter) find(id string) (docid, free int64, err error) {
 	first, err := timeOf(id)
-	if err != nil || first > w.top {
+	switch {
+	case err != nil || first > w.top:
 		return 0, first, err
+	case first == startOf(w.top) && w.areNew:
+		return 0, w.top + 1, nil
 	}
 
 	var docs []struct {

@@ -32,6 +32,7 @@ const (
 	uploads                       // also takes a file, as a multipart body
 	namedAction                   // ends in a name where its sibling paths have an id
 	agents                        // in the console agents may do it too, and not only admins
+	sheets                        // its file is a CSV, and no media
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
@@ -110,6 +111,9 @@ func (s *Server) routes() []route {
 		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, agents | namedAction, nil},
 		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, agents, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, agents, nil},
+		{"GET", "/:phone_number_id/contacts.csv", s.exportContacts, 0, nil},
+		{"POST", "/:phone_number_id/contact_imports", s.importContacts, uploads | sheets, nil},
+		{"GET", "/:phone_number_id/contact_imports/:id", s.getContactImport, 0, nil},
 
 		{"GET", "/:phone_number_id/templates", s.listTemplates, agents, nil},
 		{"POST", "/:phone_number_id/templates", s.createTemplate, creates, nil},
