@@ -160,6 +160,7 @@ func (m *foundMessages) inShard(ctx context.Context, f *searchFile, s shard, n i
 		WHERE words MATCH ? AND words.rowid < ? AND words.rowid >= ?
 		ORDER BY words.rowid DESC
 		LIMIT ?`, m.expression(s), m.below, max(m.from, s.First), n)
+
 	for _, d := range docs {
 		m.below = d.ID
 		m.reached = After{ID: d.Message}
