@@ -336,3 +336,38 @@ func (f *searchFile) close() error {
 	}
 	return errors.Join(errs...)
 }
+
+// SearchFacts are what there is to say of an index.
+type SearchFacts struct {
+	IsMissing bool
+	Messages  int64 `db:"messages"` // that are in it
+	Position  int64 `db:"position"` // the number of the last one
+}
+
+// InspectSearchIndex reads an index that others may use, and checks its pages.
+func InspectSearchIndex(path string) (facts SearchFacts, err error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return SearchFacts{IsMissing: true}, nil
+	}
+	conn, err := sqlx.Open("sqlite", searchDSN(path, "query_only(ON)"))
+	if err != nil {
+		return facts, err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+
+	var found string
+	if err := conn.Get(&found, `PRAGMA quick_check(1)`); err != nil {
+		return facts, err
+	}
+	if found != "ok" {
+		return facts, errors.New(found)
+	}
+	err = conn.Get(&facts, `SELECT (SELECT count(*) FROM docs) AS messages, position FROM progress`)
+	return facts, err
+}
+
+// CountUnindexed counts the messages behind the position of an index.
+func (rx *Rx) CountUnindexed(position int64) (n int64, err error) {
+	err = rx.get(&n, `SELECT count(*) FROM messages WHERE number > ?`, position)
+	return n, err
+}
