@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"confab/jobs/contactsheet"
@@ -45,6 +46,7 @@ type contactImportArgs struct {
 func EnqueueContactImport(tx *storage.Tx, i storage.ContactImport) error {
 	_, err := tx.Enqueue(storage.NewJob{
 		Kind: kindContactImport,
+		Lane: "import:" + strconv.FormatInt(i.AccountID, 10),
 		Args: contactImportArgs{storage.AboutAccount{Account: i.AccountID}, i.ID},
 	})
 	return err

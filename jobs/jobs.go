@@ -109,7 +109,7 @@ func (w *Workers) Kinds() []queue.Kind {
 			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
 		},
 		{
-			Name: kindContactImport, Handle: w.importContacts, Workers: 2, Reserved: 2, Lease: importLease,
+			Name: kindContactImport, Handle: w.importContacts, Workers: 4, Reserved: 4, Lease: importLease,
 			LaneLimit: func(string) int { return 1 },
 		},
 		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Reserved: 1, Lease: labelLease},

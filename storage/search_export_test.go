@@ -14,13 +14,6 @@ func (x *SearchIndex) CatchUp(ctx context.Context) error {
 // CloseFile closes the file of an index that does not run.
 func (x *SearchIndex) CloseFile() { x.close() }
 
-// SearchComplete tells whether an index can be used.
-func (x *SearchIndex) SearchComplete() bool {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.file != nil && x.file.complete
-}
-
 // SearchRows counts the messages and the shards of an index.
 func (x *SearchIndex) SearchRows() (docs, shards int, err error) {
 	x.mu.RLock()

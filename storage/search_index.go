@@ -144,6 +144,14 @@ func (x *SearchIndex) Run(ctx context.Context) error {
 	}
 }
 
+// IsComplete tells whether the index has taken in all that there was, so that searches
+// use it.
+func (x *SearchIndex) IsComplete() bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.file != nil && x.file.complete
+}
+
 // step opens the index if need be, and takes in some of what is new. It tells whether
 // there is more.
 func (x *SearchIndex) step(ctx context.Context) (more bool, err error) {

@@ -104,7 +104,7 @@ func TestWhatAMessageSaidIsNotFoundOnceItIsGone(t *testing.T) {
 	h := newThread(t, s.DB, "106540352242922", "+15551234567")
 	edited, revoked, deleted, kept := s.say(h, "alpha one"), s.say(h, "alpha two"), s.say(h, "alpha three"), s.say(h, "alpha four")
 	s.catchUp()
-	is.True(s.index.SearchComplete())
+	is.True(s.index.IsComplete())
 	is.Equal(s.finds(h, "alpha"), []string{kept.ID, deleted.ID, revoked.ID, edited.ID})
 
 	// At once, before the index has noticed.
@@ -285,7 +285,7 @@ func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 			}
 
 			is.Equal(s.finds(h, "word"), all) // by a walk
-			for !s.index.SearchComplete() {
+			for !s.index.IsComplete() {
 				_ = s.index.CatchUp(context.Background()) // says what it does about it
 			}
 			is.Equal(s.finds(h, "word"), all)
@@ -307,12 +307,12 @@ func TestAnIndexThatBreaksInUseIsMadeAnew(t *testing.T) {
 	is.Equal(s.finds(h, "hello"), []string{m.ID})
 	is.True(s.index.CatchUp(context.Background()) != nil)
 	s.catchUp()
-	is.True(s.index.SearchComplete())
+	is.True(s.index.IsComplete())
 	is.Equal(s.finds(h, "hello"), []string{m.ID})
 
 	is.NoErr(os.Remove(s.path)) // under its feet
 	s.catchUp()
-	is.True(s.index.SearchComplete())
+	is.True(s.index.IsComplete())
 	_, err := os.Stat(s.path)
 	is.NoErr(err)
 }
@@ -325,9 +325,9 @@ func TestAnIndexFollowsByItself(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- s.index.Run(ctx) }()
 	m := s.say(h, "hello")
-	for docs := 0; docs == 0 || !s.index.SearchComplete(); { // it looks for itself twice a second
+	for docs := 0; docs == 0 || !s.index.IsComplete(); { // it looks for itself twice a second
 		runtime.Gosched()
-		if s.index.SearchComplete() {
+		if s.index.IsComplete() {
 			var err error
 			docs, _, err = s.index.SearchRows()
 			is.NoErr(err)
