@@ -139,6 +139,9 @@ func (f ImportFiles) Remove(id string) error {
 // Sweep removes files that were stored before a time and that nobody needs.
 func (f ImportFiles) Sweep(before time.Time, needed func(id string) (bool, error)) error {
 	entries, err := os.ReadDir(f.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("files of imports: %w", err)
 	}

@@ -224,12 +224,15 @@ func timeOf(id string) (int64, error) {
 // messages of a millisecond are in the same.
 func startOf(docid int64) int64 { return docid - docid%sameTime }
 
-// find finds a message in the index: its docid, or 0 and the docid that it would have.
+// find finds a message in the index: its docid, or 0 and the docid that it would have, or
+// twice 0 if it can have none.
 func (w *searchWriter) find(id string) (docid, free int64, err error) {
 	first, err := timeOf(id)
 	switch {
-	case err != nil || first > w.top:
-		return 0, first, err
+	case err != nil: // it has no place in the order
+		return 0, 0, nil
+	case first > w.top:
+		return 0, first, nil
 	case first == startOf(w.top) && w.areNew:
 		return 0, w.top + 1, nil
 	}
@@ -285,7 +288,7 @@ func (w *searchWriter) writeCounts() error {
 // add puts a message into the index, unless it says nothing.
 func (w *searchWriter) add(m saidMessage) error {
 	docid, free, err := w.find(m.ID)
-	if err != nil || docid != 0 || m.IsRevoked {
+	if err != nil || docid != 0 || free == 0 || m.IsRevoked {
 		return err
 	}
 	words := wordsOf(orNone(m.Body), orNone(m.Filename), orNone(m.MediaName))
