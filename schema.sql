@@ -266,6 +266,27 @@ CREATE TABLE contact_aliases (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX contact_aliases_of_contact ON contact_aliases (contact_id);
 
+-- Files of contacts that are taken in by a job, step by step, and how far that is. The
+-- file lies in the data directory, under the id, until it is done.
+CREATE TABLE contact_imports (
+    id         TEXT    PRIMARY KEY,                         -- imp_…
+    account_id INTEGER NOT NULL REFERENCES accounts (id),
+    status     TEXT    NOT NULL CHECK (status IN ('running', 'completed', 'failed')),
+    dry_run    INTEGER NOT NULL CHECK (dry_run IN (0, 1)),
+    label_id   TEXT,                                        -- that every contact of the file gets
+    "offset"   INTEGER NOT NULL,                            -- in the file, of what comes next
+    line       INTEGER NOT NULL,                            -- the number of the last one that was read; the header is 1
+    lines      INTEGER NOT NULL DEFAULT 0,                  -- how many were read, without the header and blank ones
+    created    INTEGER NOT NULL DEFAULT 0,
+    updated    INTEGER NOT NULL DEFAULT 0,
+    unchanged  INTEGER NOT NULL DEFAULT 0,
+    failed     INTEGER NOT NULL DEFAULT 0,
+    errors     TEXT    NOT NULL CHECK (json_valid(errors)), -- the first hundred
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX contact_imports_of_account ON contact_imports (account_id, id);
+
 -- One thread per account and contact.
 CREATE TABLE conversations (
     id              TEXT    PRIMARY KEY,                    -- cnv_…
@@ -392,6 +413,22 @@ CREATE INDEX messages_scheduled ON messages (account_id, scheduled_at, id)
     WHERE scheduled_at <> 0 AND place IS NULL AND status = 'queued';
 CREATE INDEX messages_placed ON messages (account_id, place) WHERE place IS NOT NULL;
 CREATE INDEX messages_placed_in_conversation ON messages (conversation_id, place) WHERE place IS NOT NULL;
+
+-- Messages that were changed or deleted, for the search index, which lies in a file of its
+-- own and removes them from here. The triggers cost nothing where a message is stored,
+-- sent or reported.
+CREATE TABLE search_changes (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    account_id INTEGER NOT NULL,
+    message    TEXT    NOT NULL,                            -- msg_…
+    top_number INTEGER NOT NULL                             -- the highest of messages then: what is above it is new
+) STRICT;
+CREATE TRIGGER messages_changed AFTER UPDATE OF type, content, body, is_revoked ON messages BEGIN
+    INSERT INTO search_changes (account_id, message, top_number) VALUES (old.account_id, old.id, (SELECT max(number) FROM messages));
+END;
+CREATE TRIGGER messages_deleted AFTER DELETE ON messages BEGIN
+    INSERT INTO search_changes (account_id, message, top_number) VALUES (old.account_id, old.id, (SELECT coalesce(max(number), 0) FROM messages));
+END;
 
 -- Earlier versions of an edited message, and the edit that replaced each.
 CREATE TABLE message_edits (

@@ -97,6 +97,8 @@ type App struct {
 	dir             datadir.Dir
 	lock            *datadir.Lock // exclusive, on the data directory
 	files           *storage.Files
+	imports         storage.ImportFiles
+	search          *storage.SearchIndex
 	fetch           *guard.Client // for media that API clients name by URL
 	endpoints       *guard.Client // for webhook deliveries
 	media           *pages.Media
@@ -171,6 +173,7 @@ func (a *App) openData() (err error) {
 		return err
 	}
 	a.metrics.watchDatabase(a.DB)
+	a.search = storage.NewSearchIndex(a.DB, a.dir.File(storage.SearchFile), func(err error) { a.Log.Warn("search index", "error", err) })
 
 	return a.openMedia()
 }
@@ -262,6 +265,7 @@ func (a *App) newWorkers() (*jobs.Workers, error) {
 		DB:                a.DB,
 		Provider:          client,
 		Files:             a.files,
+		Imports:           a.imports,
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Log:               a.Log,
 		Retention:         retention(a.Config),
@@ -300,6 +304,7 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 		AllowInsecureURLs: a.Config.Security.AllowInsecureURLs,
 		AllowLocalURLs:    a.AllowLocalURLs,
 		Files:             a.files,
+		Imports:           a.imports,
 		Publisher:         messaging.Publisher{PublicURL: a.URL()},
 		Fetch:             a.fetch,
 		Accounts:          accounts,
@@ -330,15 +335,6 @@ func quotas(c config.Config) map[string]int {
 	return all
 }
 
-// retention returns how long the settings keep data.
-func retention(c config.Config) jobs.Retention {
-	r := jobs.Retention{Plans: make(map[string]int), Events: c.Webhooks.RetentionDays, Calls: c.Log.APILogDays, Audit: c.Console.AuditDays}
-	for name, plan := range c.Plans {
-		r.Plans[name] = plan.RetentionDays
-	}
-	return r
-}
-
 // warnAboutUnknownPlans logs the organizations whose plan is not in the settings
 // any more. They are served as self_hosted rather than cut off.
 func (a *App) warnAboutUnknownPlans() error {
@@ -365,7 +361,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.work.WatchClock(ctx)
 
 	parts := []func(context.Context) error{
-		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.live.Run, a.runner.Run, a.pingWatchdog,
+		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.live.Run, a.runner.Run, a.search.Run, a.pingWatchdog,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

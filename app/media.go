@@ -14,10 +14,13 @@ import (
 // fetchTimeout limits the download of a file that an API client names by URL.
 const fetchTimeout = 60 * time.Second
 
-// openMedia opens the directory of media files, and makes what serves them and what
+// openMedia opens the directories of media and of imported files, and makes what serves them and what
 // downloads them.
 func (a *App) openMedia() (err error) {
 	if a.files, err = storage.OpenFiles(a.dir.File(storage.MediaDir)); err != nil {
+		return err
+	}
+	if a.imports, err = storage.OpenImportFiles(a.dir.File(storage.ImportsDir)); err != nil {
 		return err
 	}
 

@@ -28,6 +28,7 @@
 //	media.remove             media_removal.go         when media is deleted           goes on; waits for messages that need it
 //	webhook.fail_deliveries  subscription_removal.go  when a webhook is disabled      goes on with what is left
 //	webhook.delete           subscription_removal.go  when a webhook is deleted       goes on with what is left
+//	contacts.import          contact_import.go        by a request or a command       goes on where it was
 //	label.detach             labels.go                when a label is deleted         goes on with what is left
 //	label.touch              labels.go                when a label is renamed         marks conversations again
 //	media.remove_unused      media_removal.go         every six hours                 looks again

@@ -14,7 +14,8 @@ const (
 )
 
 // deleteExpired deletes what ends by itself: stored answers past the idempotency
-// window, sessions and invitations of people, and callbacks whose message never came.
+// window, sessions and invitations of people, imports that are done, and callbacks whose
+// message never came.
 // applyRetention deletes what the settings keep for days.
 func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	w.attempts.forgetIdle()
@@ -33,6 +34,10 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 		if err := b.repeat(ctx, deleteOld); err != nil {
 			return nil, err
 		}
+	}
+
+	if err := w.forgetImports(ctx, now); err != nil {
+		return nil, err
 	}
 
 	var dropped int64

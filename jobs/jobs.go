@@ -16,6 +16,7 @@ type Options struct {
 	DB        *storage.DB
 	Provider  *provider.Client
 	Files     *storage.Files
+	Imports   storage.ImportFiles
 	Publisher messaging.Publisher
 	Log       *slog.Logger
 	Retention Retention
@@ -130,6 +131,10 @@ func (w *Workers) Kinds() []queue.Kind {
 		{
 			Name: storage.KindDeleteSubscription, Handle: w.deleteSubscription, Workers: 1, Reserved: 1,
 			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
+		},
+		{
+			Name: kindContactImport, Handle: w.importContacts, Workers: 4, Reserved: 4, Lease: importLease,
+			LaneLimit: func(string) int { return 1 },
 		},
 		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Reserved: 1, Lease: labelLease},
 		{Name: storage.KindTouchLabel, Handle: w.touchLabeled, Workers: 1, Reserved: 1, Lease: labelLease},

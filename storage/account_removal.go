@@ -80,6 +80,9 @@ const (
 	broadcastsOfAccount = `
 		DELETE FROM broadcasts
 		WHERE number IN (SELECT number FROM broadcasts WHERE account_id = ? LIMIT ?)`
+	importsOfAccount = `
+		DELETE FROM contact_imports
+		WHERE id IN (SELECT id FROM contact_imports WHERE account_id = ? ORDER BY id LIMIT ?)`
 	eventsOfAccount = `
 		DELETE FROM events
 		WHERE id IN (` + someEvents + `)`
@@ -87,13 +90,14 @@ const (
 )
 
 // PurgeMessages deletes up to limit messages of an account, then its
-// conversations, contacts, parked statuses, templates, uploads, broadcasts and idempotent
-// answers. It returns how many rows went, fewer than limit when none is left.
+// conversations, contacts, parked statuses, templates, uploads, broadcasts, idempotent
+// answers and imports. It returns how many rows went, fewer than limit when none is left.
 func (tx *Tx) PurgeMessages(account int64, limit int) (int64, error) {
 	tx.countDeletion()
 	return tx.purge(account, limit,
 		messagesOfAccount, conversationsOfAccount, contactsOfAccount, parkedOfAccount,
-		templatesOfAccount, uploadsOfAccount, recipientsOfAccount, labelChangesOfAccount, broadcastsOfAccount, answersOfAccount)
+		templatesOfAccount, uploadsOfAccount, recipientsOfAccount, labelChangesOfAccount, broadcastsOfAccount,
+		answersOfAccount, importsOfAccount)
 }
 
 // PurgeEvents deletes up to limit events of an account with their deliveries, and the

@@ -65,6 +65,8 @@ type DB struct {
 	pastDays      pastDays
 
 	deletions atomic.Int64 // see Deletions
+
+	index atomic.Pointer[SearchIndex] // nil where nobody searches
 }
 
 // Open opens the database at o.Path, making it when there is none and bringing

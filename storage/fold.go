@@ -2,6 +2,7 @@ package storage
 
 import (
 	"database/sql/driver"
+	"errors"
 	"strings"
 	"sync"
 
@@ -18,7 +19,10 @@ func Fold(text string) string { return fold(text) }
 
 // registerFunctions gives SQLite our own functions, once for all connections.
 var registerFunctions = sync.OnceValue(func() error {
-	return sqlite.RegisterDeterministicScalarFunction("matches", -1, matches)
+	return errors.Join(
+		sqlite.RegisterDeterministicScalarFunction("matches", -1, matches),
+		sqlite.RegisterDeterministicScalarFunction("says", -1, says),
+	)
 })
 
 // matches tells whether any of some texts contains the first, which is folded.

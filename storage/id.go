@@ -32,6 +32,7 @@ const (
 	PrefixAudit        = "aud_"
 	PrefixQuickReply   = "qrp_"
 	PrefixBroadcast    = "bcs_"
+	PrefixImport       = "imp_"
 )
 
 // idSource makes ULIDs. Those of one millisecond grow.

@@ -1,6 +1,9 @@
 package storage
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // MessageFilter narrows a list of messages. Zero fields choose everything.
 type MessageFilter struct {
@@ -12,12 +15,17 @@ type MessageFilter struct {
 	CreatedAfter   Time // strict
 	CreatedBefore  Time // strict
 	Scheduled      bool // those that wait for their time, the soonest first
+	Search         string
 }
 
-// Key is where a message stands in a list with the filter.
+// Key is where a message stands in a list with the filter. What is searched for stands where
+// it was stored.
 func (f MessageFilter) Key(m Message) After {
-	if f.Scheduled {
+	switch {
+	case f.Scheduled:
 		return After{Key: m.ScheduledAt, ID: m.ID}
+	case f.Search != "":
+		return After{ID: m.ID}
 	}
 	return After{ID: m.Place}
 }
@@ -36,14 +44,28 @@ func (rx *Rx) Messages(account int64, f MessageFilter, after After, limit int) (
 	if before := firstID(PrefixMessage, f.CreatedBefore); f.CreatedBefore != 0 && before < after.ID {
 		after.ID = before
 	}
-	page, reached, err := findPage[Message](rx, f.listQuery(account), after, limit)
-	if err == nil {
+	page, reached, err := rx.findMessages(account, f, after, limit)
+	if err == nil && f.Search == "" {
 		page, err = f.addPlaced(rx, account, page, after, reached, limit)
 	}
 	if len(page) > 0 && err == nil {
 		err = rx.setAccount(account, page)
 	}
 	return page, reached, err
+}
+
+// findMessages finds the page, by the search index where that helps and works.
+func (rx *Rx) findMessages(account int64, f MessageFilter, after After, limit int) ([]Message, After, error) {
+	if f.Search != "" && len(parseSearch(f.Search)) == 0 {
+		return []Message{}, Last, nil // JSON writes nil as null
+	}
+	if !f.isNarrow() {
+		page, reached, err := rx.searchMessages(account, f, after, limit)
+		if !errors.Is(err, errNoIndex) {
+			return page, reached, err
+		}
+	}
+	return findPage[Message](rx, f.listQuery(account), after, limit)
 }
 
 // addPlaced puts the messages into a page that were sent later than they were stored: as
@@ -101,10 +123,13 @@ func (f MessageFilter) listQuery(account int64) listQuery {
 	// A contact has one conversation, whose index this then uses.
 	q.byIndex("m.conversation_id = (SELECT id FROM conversations WHERE contact_id = ?)", f.ContactID != "", f.ContactID)
 
-	q.where = append(q.where, "m.place IS NULL") // the last: see addPlaced
+	if f.Search == "" {
+		q.where = append(q.where, "m.place IS NULL") // the last: see addPlaced
+	}
 	q.filter("m.direction = ?", f.Direction != "", f.Direction)
 	q.filter("m.status = ?", f.Status != "", f.Status)
 	q.filter("m.type = ?", f.Type != "", f.Type)
+	q.filter("m.is_revoked = 0 AND says(?, "+saidTexts+")", f.Search != "", f.Search)
 	return q
 }
 

@@ -135,6 +135,9 @@ var auditRules = map[routeName]auditRule{
 	{"DELETE", "/:phone_number_id/contacts/:id"}: {"contact.deleted", "contact", "id"},
 	{"DELETE", "/:phone_number_id/media/:id"}:    {"media.deleted", "media", "id"},
 
+	{"GET", "/:phone_number_id/contacts.csv"}:     {"contacts.exported", "number", "phone_number_id"},
+	{"POST", "/:phone_number_id/contact_imports"}: {"contacts.imported", "contact_import", ""},
+
 	{"POST", "/people"}:             {"user.invited", "user", ""},
 	{"PATCH", "/people/:id"}:        {"user.updated", "user", "id"},
 	{"POST", "/people/:id/disable"}: {"user.disabled", "user", "id"},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"confab/jobs"
+	"confab/jobs/contactsheet"
 	"confab/jobs/event"
 	"confab/jobs/provider"
 	"confab/storage"
@@ -14,8 +15,8 @@ import (
 
 // Limits of a contact's texts, in characters.
 const (
-	maxContactName     = 200
-	maxContactUsername = 100
+	maxContactName     = contactsheet.MaxName
+	maxContactUsername = contactsheet.MaxUsername
 	maxSearch          = 200
 )
 

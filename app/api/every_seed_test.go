@@ -74,6 +74,9 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 	}
 	o.has["trace"], o.has["log"] = said[1].ID, must("GET", "/me", "").text("request_id")
 	o.has["quick_replies"] = must("POST", "/quick_replies", `{"shortcut":"own","text":"Hello {{name}}"}`).text("data.id")
+	imported := storage.ContactImport{ID: f.db.NewID(storage.PrefixImport), AccountID: a.ID, Line: 1}
+	storagetest.Update(f.t, f.db, func(tx *storage.Tx) error { return tx.InsertContactImport(&imported) })
+	o.has["contact_imports"] = imported.ID
 	o.has["events"] = must("GET", "/events?limit=1", "").get("data").([]any)[0].(map[string]any)["id"].(string)
 	must("POST", "/"+o.number+"/contacts/"+person.ID+"/labels", attach(label))
 	must("POST", "/"+o.number+"/conversations/"+said[0].ConversationID+"/labels", attach(label))
@@ -125,7 +128,11 @@ func (o owner) bodies(rt route) (all []string) {
 	if operation.RequestBody == nil {
 		return nil
 	}
-	examples := operation.RequestBody.Value.Content["application/json"].Examples
+	body := operation.RequestBody.Value.Content["application/json"]
+	if body == nil {
+		return nil // it takes only a file
+	}
+	examples := body.Examples
 	for _, name := range slices.Sorted(maps.Keys(examples)) {
 		all = append(all, exampleIDs.ReplaceAllStringFunc(toJSON(examples[name].Value.Value), func(id string) string { return `"` + o.own(strings.Trim(id, `"`)) + `"` }))
 	}

@@ -128,7 +128,11 @@ func TestNoListReachesAnotherOrganization(t *testing.T) {
 			filters++
 			for _, id := range []string{ours.own(kind[1] + "01JQ0Z8M4T9V2X3W5Y6A7B8C9D"), f.db.NewID(kind[1])} {
 				got := f.callAs(theirs.Secret, "GET", path+"?"+p.Name+"="+id, "")
-				if list, ok := got.get("data").([]any); got.status != 200 || !ok || len(list) > 0 {
+				list, ok := got.get("data").([]any)
+				if strings.HasSuffix(rt.path, ".csv") {
+					ok = strings.Count(got.body, "\n") == 1 // the header
+				}
+				if got.status != 200 || !ok || len(list) > 0 {
 					t.Errorf("%s?%s=%s -> %s", path, p.Name, id, got.body)
 				}
 			}

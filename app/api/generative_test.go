@@ -142,6 +142,9 @@ func (g *generator) examples() (all []any) {
 		return nil
 	}
 	content := g.operation.RequestBody.Value.Content["application/json"]
+	if content == nil {
+		return nil // it takes only a file
+	}
 	for _, name := range slices.Sorted(maps.Keys(content.Examples)) {
 		all = append(all, content.Examples[name].Value.Value)
 	}

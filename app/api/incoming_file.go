@@ -24,6 +24,7 @@ type incomingFile struct {
 	mimeType string // "" until it is known
 	filename string
 	declared []string // the types that the sender claims
+	anyType  bool     // it is no media: only its size matters
 }
 
 // Write implements io.Writer. It refuses what is too large with an *Error.
@@ -46,7 +47,7 @@ func (in *incomingFile) Write(p []byte) (int, error) {
 // still read to the end: only then is the request's fingerprint complete, by which
 // a repeated request is recognized.
 func (in *incomingFile) limit() int64 {
-	if kind, ok := mediaKinds[in.mimeType]; ok {
+	if kind, ok := mediaKinds[in.mimeType]; ok && !in.anyType {
 		return kind.limit
 	}
 	return maxMedia

@@ -28,6 +28,7 @@ func messageFilters(r *request) (storage.MessageFilter, error) {
 		CreatedAfter:  q.after("created_after"),
 		CreatedBefore: q.before("created_before"),
 		Scheduled:     q.oneOf("scheduled", "true", "false") == "true",
+		Search:        q.text("search", maxSearch),
 	}
 	return f, q.err
 }

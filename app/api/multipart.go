@@ -30,7 +30,8 @@ const (
 // form is a multipart body after it was read.
 type form struct {
 	incomingFile
-	files int // how many parts were called file
+	files  int               // how many parts were called file
+	fields map[string]string // the other parts that a route may take
 }
 
 // isForm tells whether the body is multipart, not JSON.
@@ -47,7 +48,7 @@ func (s *Server) readUpload(x *exchange) error {
 		return err
 	}
 
-	r.form = &form{incomingFile: incomingFile{file: file}}
+	r.form = &form{incomingFile: incomingFile{file: file, anyType: r.route.has(sheets)}, fields: make(map[string]string)}
 	r.http.Body = http.MaxBytesReader(x.ResponseWriter, r.http.Body, maxForm)
 	return asFormError("file", r.readForm("file", r.form.readPart, r.form.finish))
 }
@@ -123,19 +124,28 @@ func (f *form) readPart(part *multipart.Part, sum io.Writer) error {
 			f.declared = append(f.declared, filetype.WithoutParameters(part.Header.Get("Content-Type")))
 			to = &f.incomingFile
 		}
-	case "type":
-		text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField+1), sum))
+	case "type", "dry_run", "label_id":
+		text, err := readField(part, sum)
 		if err != nil {
 			return err
 		}
-		if len(text) > maxFormField {
-			return invalid("type", "must have at most "+strconv.Itoa(maxFormField)+" characters")
+		f.fields[part.FormName()] = text
+		if part.FormName() == "type" {
+			f.declared = append(f.declared, filetype.WithoutParameters(text))
 		}
-		f.declared = append(f.declared, filetype.WithoutParameters(string(text)))
 	}
 
 	_, err := io.Copy(to, io.TeeReader(part, sum))
 	return err
+}
+
+// readField reads a part that is a short text, and hashes it into sum.
+func readField(part *multipart.Part, sum io.Writer) (string, error) {
+	text, err := io.ReadAll(io.TeeReader(io.LimitReader(part, maxFormField+1), sum))
+	if err == nil && len(text) > maxFormField {
+		err = invalid(part.FormName(), "must have at most "+strconv.Itoa(maxFormField)+" characters")
+	}
+	return string(text), err
 }
 
 // asFormError makes a client's error of a broken body, but not of a fault of our disk.

@@ -54,7 +54,7 @@ func lacks(rt route, operation *openapi3.Operation) (missing []string) {
 	switch {
 	case rt.has(creates):
 		want = append(want, "201", "402")
-	case strings.HasSuffix(rt.path, "replay") || strings.HasSuffix(rt.path, "/test"):
+	case strings.HasSuffix(rt.path, "replay") || strings.HasSuffix(rt.path, "/test") || rt.has(sheets):
 		want = append(want, "202")
 	case rt.path == "/:phone_number_id/messages/:id/media":
 		want = append(want, "302")
@@ -76,8 +76,10 @@ func lacks(rt route, operation *openapi3.Operation) (missing []string) {
 }
 
 func lacksExamples(operation *openapi3.Operation) (missing []string) {
-	if body := operation.RequestBody; body != nil && len(body.Value.Content["application/json"].Examples) == 0 {
-		missing = append(missing, "an example of the body")
+	if body := operation.RequestBody; body != nil {
+		if content := body.Value.Content["application/json"]; content != nil && len(content.Examples) == 0 {
+			missing = append(missing, "an example of the body")
+		}
 	}
 	for status, response := range operation.Responses.Map() {
 		if content := response.Value.Content["application/json"]; content != nil && len(content.Examples) == 0 {

@@ -1,6 +1,9 @@
 package api
 
-import "confab/jobs/provider"
+import (
+	"confab/jobs/contactsheet"
+	"confab/jobs/provider"
+)
 
 // isPhone tells whether a text is a phone number that can be written in E.164.
 func isPhone(number string) bool {
@@ -10,7 +13,7 @@ func isPhone(number string) bool {
 
 // isOwnBSUID tells whether a text is a person's own business-scoped user id, not one
 // of a parent portfolio.
-func isOwnBSUID(id string) bool { return provider.BSUID.MatchString(id) && !provider.IsParentBSUID(id) }
+func isOwnBSUID(id string) bool { return contactsheet.IsOwnBSUID(id) }
 
 // errPhone reports an invalid phone number.
 func errPhone(param string) *Error {

@@ -23,7 +23,7 @@ type route struct {
 }
 
 // needs are the conditions of a route.
-type needs uint8
+type needs uint16
 
 const (
 	public      needs = 1 << iota // no key
@@ -34,6 +34,7 @@ const (
 	tables                        // takes much: JSON of 10 MiB, or a multipart body with a CSV file
 	agents                        // in the console agents may do it too, and not only admins
 	quiet                         // browsers call it all the time: in no log, but for failures
+	sheets                        // its file is a CSV, and no media
 )
 
 func (rt *route) has(n needs) bool { return rt.needs&n != 0 }
@@ -113,6 +114,9 @@ func (s *Server) routes() []route {
 		{"POST", "/:phone_number_id/contacts/bulk_label", s.bulkLabelContacts, agents | namedAction, nil},
 		{"POST", "/:phone_number_id/contacts/:id/labels", s.attachToContact, agents, s.findContact},
 		{"DELETE", "/:phone_number_id/contacts/:id/labels/:label_id", s.detachFromContact, agents, nil},
+		{"GET", "/:phone_number_id/contacts.csv", s.exportContacts, 0, nil},
+		{"POST", "/:phone_number_id/contact_imports", s.importContacts, uploads | sheets, nil},
+		{"GET", "/:phone_number_id/contact_imports/:id", s.getContactImport, 0, nil},
 
 		{"GET", "/:phone_number_id/broadcasts", s.listBroadcasts, 0, nil},
 		{"POST", "/:phone_number_id/broadcasts", s.createBroadcast, creates | tables, nil},

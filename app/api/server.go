@@ -65,7 +65,9 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	// Files holds the media library, and Fetch downloads links into it.
 	Files *storage.Files
-	Fetch *guard.Client
+	// Imports keeps the files of contacts that are being imported.
+	Imports storage.ImportFiles
+	Fetch   *guard.Client
 	// Publisher has the public URL of media and of setup links.
 	Publisher messaging.Publisher
 	// Accounts calls the provider about accounts and templates.

@@ -105,6 +105,7 @@ var parts = []part{
 	{"fairness", (*bench).fairness},
 	{"reading", (*bench).reading},
 	{"streams", (*bench).streams},
+	{"search", (*bench).search},
 	{"growth", (*bench).growth},
 	{"purge", (*bench).purge},
 }

@@ -30,7 +30,7 @@ env CONFAB_PROVIDER__APP_SECRET=$SECRET
 `
 		start = "listen AT\nexec confab serve --listen $AT &server&\neventually confab ready --url http://$AT\n"
 		stop  = "term\nwait\n"
-		files = "-- body --\n{}\n-- nowhere.toml --\n[provider]\nbase_url = \"http://127.0.0.1:1\"\n"
+		files = "-- people --\nphone_number,name\n+15550000001,Ana\n15550000002,Bo\n-- body --\n{}\n-- nowhere.toml --\n[provider]\nbase_url = \"http://127.0.0.1:1\"\n"
 	)
 	dir := t.TempDir()
 	for name, script := range map[string]string{

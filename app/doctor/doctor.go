@@ -90,6 +90,7 @@ func Examine(ctx context.Context, o Options, report func(Finding)) {
 		e.checkProvider(ctx)
 		e.checkJobs(ctx)
 		e.checkEndpoints(ctx)
+		e.checkSearch(ctx)
 		if !e.Quick {
 			e.checkOrphans(ctx)
 			e.checkMedia(ctx)

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"confab/jobs/contactsheet"
+	"confab/storage"
+)
+
+// exportBatch is how many contacts of an export are read at once. Each read is a snapshot
+// of its own, so that a long export keeps nobody from shortening the log of writes.
+const exportBatch = 500
+
+// exportContacts handles GET /v1/:phone_number_id/contacts.csv. The contacts are gone over
+// twice, because the header line names all keys of their metadata.
+func (s *Server) exportContacts(r *request) (reply, error) {
+	f, err := contactFilters(r)
+	if err != nil {
+		return reply{}, err
+	}
+
+	rep := reply{status: http.StatusOK, body: []byte{}}
+	if r.http.Method == http.MethodGet {
+		err = s.DB.Update(r.http.Context(), func(tx *storage.Tx) error { return s.audit(tx, r, &rep) })
+		if err != nil {
+			return reply{}, err
+		}
+	}
+
+	keys := make(contactsheet.Keys)
+	err = s.eachContact(r, f, false, func(c storage.Contact, _ []storage.AttachedLabel) (bool, error) {
+		return keys.Add(c.Metadata), nil
+	})
+	rep.stream = func(x *exchange) { s.streamContacts(x, f, keys) }
+	return rep, err
+}
+
+// streamContacts writes an export. When it cannot go on, it cuts the connection, so that
+// the client does not take a part for the whole.
+func (s *Server) streamContacts(x *exchange, f storage.ContactFilter, keys contactsheet.Keys) {
+	h := x.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="contacts.csv"`)
+	h.Set("Cache-Control", "no-store")
+	h["X-Content-Type-Options"] = noSniff
+	control, written := http.NewResponseController(x.ResponseWriter), 0
+	x.WriteHeader(http.StatusOK)
+	_ = control.Flush() // its length is not known, however short it is
+	if x.request.http.Method == http.MethodHead {
+		return
+	}
+
+	w, err := contactsheet.NewWriter(x, keys)
+	if err == nil {
+		err = s.eachContact(x.request, f, true, func(c storage.Contact, labels []storage.AttachedLabel) (bool, error) {
+			if written++; written%exportBatch == 1 { // the whole may take longer than any answer
+				_ = control.SetWriteDeadline(time.Now().Add(uploadTime))
+			}
+			return true, w.Write(c, labels)
+		})
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		x.failure = err
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// eachContact calls fn with all contacts that a filter leaves, newest first, until it
+// wants no more. It reads page by page.
+func (s *Server) eachContact(
+	r *request, f storage.ContactFilter, withLabels bool, fn func(storage.Contact, []storage.AttachedLabel) (more bool, err error),
+) error {
+	for after := storage.First; after != storage.Last; {
+		var rows []storage.Contact
+		var labels map[string][]storage.AttachedLabel
+		err := s.list(r, func(rx *storage.Rx) (err error) {
+			budget := storage.NewBudget(maxPage)
+			if rows, after, err = rx.Within(budget).Contacts(r.account.ID, f, after, exportBatch); err != nil {
+				return err
+			}
+			if n := len(rows); n == exportBatch || budget.Cut() {
+				after = storage.After{Key: rows[n-1].CreatedAt, ID: rows[n-1].ID}
+			}
+			if withLabels {
+				labels, err = rx.ContactLabels(idsOf(rows)...)
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+
+		for _, c := range rows {
+			if more, err := fn(c, labels[c.ID]); err != nil || !more {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func idsOf(contacts []storage.Contact) []string {
+	ids := make([]string, len(contacts))
+	for i, c := range contacts {
+		ids[i] = c.ID
+	}
+	return ids
+}

@@ -1,0 +1,345 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"confab/app"
+	"confab/app/api"
+	"confab/app/datadir"
+	"confab/jobs"
+	"confab/jobs/contactsheet"
+	"confab/storage"
+)
+
+const (
+	// importPoll is how often a command looks how far the server is with an import.
+	importPoll = 200 * time.Millisecond
+	// maxImport is the largest file, as the API takes it.
+	maxImport = 100 << 20
+	// exportBatch is how many contacts of an export are read at once.
+	exportBatch = 500
+)
+
+func (e *env) contacts() *cobra.Command {
+	return e.group("contacts", "Bring contacts in and out as CSV", e.contactsImport(), e.contactsExport())
+}
+
+// numberFlags choose a business number.
+type numberFlags struct{ org, number string }
+
+func (f *numberFlags) add(cmd *cobra.Command) {
+	orgOfOne(cmd, &f.org)
+	parsedFlag(cmd, &f.number, "phone-number-id", "the `number` (optional where there is one)", parseText)
+}
+
+// account finds the number that the flags choose.
+func (f numberFlags) account(rx *storage.Rx) (storage.AccountKey, error) {
+	if f.number != "" {
+		a, err := rx.AccountKey(f.number)
+		if errors.Is(err, storage.ErrNotFound) {
+			return a, fmt.Errorf("there is no account with the phone number id %s", f.number)
+		}
+		if err != nil || f.org == "" {
+			return a, err
+		}
+		o, err := organization(rx, f.org)
+		if err == nil && o.ID != a.OrganizationID {
+			err = fmt.Errorf("there is no account with the phone number id %s", f.number)
+		}
+		return a, err
+	}
+
+	o, err := onlyOrganization(rx, f.org)
+	if err != nil {
+		return storage.AccountKey{}, err
+	}
+	all, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, 2)
+	switch {
+	case err != nil:
+		return storage.AccountKey{}, err
+	case len(all) == 0 || all[0].PhoneNumberID == nil:
+		return storage.AccountKey{}, errors.New("there is no number: connect one with 'confab accounts connect'")
+	case len(all) > 1:
+		return storage.AccountKey{}, errors.New("there are several numbers: say which with --phone-number-id")
+	}
+	return rx.AccountKey(*all[0].PhoneNumberID)
+}
+
+func (e *env) contactsExport() *cobra.Command {
+	var f numberFlags
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write all contacts of a number to standard output, as CSV",
+		Long: "Write all contacts of a number to standard output, as CSV: phone_number, bsuid, username, name, email,\n" +
+			"labels, opted_in, marketing_opted_out, created_at and the metadata. Cells that a spreadsheet would run\n" +
+			"as a formula have a ' in front.",
+		Example: "  confab contacts export > contacts.csv\n  confab contacts export --phone-number-id 106540352242922 > contacts.csv",
+		Args:    arguments(),
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			var account storage.AccountKey
+			err := s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+				if account, err = f.account(&tx.Rx); err != nil {
+					return err
+				}
+				return s.audit(tx, account.OrganizationID, "contacts.exported", "number", account.PhoneNumberID)
+			})
+			if err != nil {
+				return err
+			}
+			return s.exportContacts(cmd.Context(), account.ID, cmd.OutOrStdout())
+		}),
+	}
+
+	f.add(cmd)
+	return cmd
+}
+
+// exportContacts writes an account's contacts. They are gone over twice: the header line
+// names all keys of their metadata.
+func (s *store) exportContacts(ctx context.Context, account int64, out io.Writer) error {
+	keys := make(contactsheet.Keys)
+	err := s.eachContact(ctx, account, func(c storage.Contact, _ []storage.AttachedLabel) error {
+		keys.Add(c.Metadata)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+
+	w, err := contactsheet.NewWriter(out, keys)
+	if err != nil {
+		return err
+	}
+	if err := s.eachContact(ctx, account, w.Write); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// eachContact calls fn with all contacts of an account, newest first, read page by page.
+func (s *store) eachContact(ctx context.Context, account int64, fn func(storage.Contact, []storage.AttachedLabel) error) error {
+	for after := storage.First; ; {
+		var rows []storage.Contact
+		var labels map[string][]storage.AttachedLabel
+		err := s.View(ctx, func(rx *storage.Rx) (err error) {
+			if rows, _, err = rx.Contacts(account, storage.ContactFilter{}, after, exportBatch); err != nil {
+				return err
+			}
+			ids := make([]string, len(rows))
+			for i, c := range rows {
+				ids[i] = c.ID
+			}
+			labels, err = rx.ContactLabels(ids...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+
+		for _, c := range rows {
+			if err := fn(c, labels[c.ID]); err != nil {
+				return err
+			}
+		}
+		if len(rows) < exportBatch {
+			return nil
+		}
+		after = storage.After{Key: rows[exportBatch-1].CreatedAt, ID: rows[exportBatch-1].ID}
+	}
+}
+
+// importFlags say how a file is imported.
+type importFlags struct {
+	numberFlags
+	dryRun bool
+	label  string
+	asJSON bool
+}
+
+func (e *env) contactsImport() *cobra.Command {
+	var f importFlags
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take in contacts of a CSV file; - is standard input",
+		Long: "Take in the contacts of a CSV file with the columns of 'confab contacts export', of which one is\n" +
+			"phone_number or bsuid; - is standard input. Contacts are found by their number, then by their BSUID, and\n" +
+			"made where there are none; empty cells leave a field alone. Lines with an error are left out and listed.\n\n" +
+			"A running server does the work, and goes on with it when this command is stopped; otherwise this\n" +
+			"command does it.",
+		Example: "  confab contacts import people.csv --dry-run\n" +
+			"  confab contacts import people.csv --label lbl_01J… --phone-number-id 106540352242922\n" +
+			"  confab contacts export --org org_01J… | confab contacts import - --org org_01K…",
+		Args: arguments("FILE"),
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			done, err := s.importContacts(cmd, args[0], f)
+			if err != nil {
+				return err
+			}
+			return printImport(cmd, f.asJSON, done)
+		}),
+	}
+
+	f.add(cmd)
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "only count what would be done")
+	parsedFlag(cmd, &f.label, "label", "a `label` that every contact of the file gets", parseText)
+	jsonFlag(cmd, &f.asJSON)
+	return cmd
+}
+
+// importContacts takes in a file, and returns what became of it.
+func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) (storage.ContactImport, error) {
+	ctx := cmd.Context()
+	files, err := storage.OpenImportFiles(s.dir.File(storage.ImportsDir))
+	if err != nil {
+		return storage.ContactImport{}, err
+	}
+	i := storage.ContactImport{ID: s.NewID(storage.PrefixImport), DryRun: f.dryRun, Line: 1}
+	if i.Offset, err = saveImport(cmd, files, i.ID, name); err != nil {
+		return i, err
+	}
+
+	err = s.change(ctx, func(tx *storage.Tx) error {
+		a, err := f.account(&tx.Rx)
+		if err != nil {
+			return err
+		}
+		if i.AccountID = a.ID; f.label != "" {
+			if err := checkLabel(&tx.Rx, a, f.label); err != nil {
+				return err
+			}
+			i.LabelID = &f.label
+		}
+		if err := tx.InsertContactImport(&i); err != nil {
+			return err
+		}
+		if err := jobs.EnqueueContactImport(tx, i); err != nil {
+			return err
+		}
+		return s.audit(tx, a.OrganizationID, "contacts.imported", "contact_import", i.ID)
+	})
+	if err != nil {
+		return i, errors.Join(err, files.Remove(i.ID))
+	}
+	return s.followImport(cmd, files, i)
+}
+
+// saveImport stores the file, unless it is none of contacts, and returns where its lines
+// begin.
+func saveImport(cmd *cobra.Command, files storage.ImportFiles, id, name string) (first int64, err error) {
+	in := cmd.InOrStdin()
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return 0, err
+		}
+		defer file.Close()
+		in = file
+	}
+	if err := files.Save(id, io.LimitReader(in, maxImport+1)); err != nil {
+		return 0, err
+	}
+
+	file, err := files.Open(id)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+
+	layout, err := contactsheet.ReadLayout(file)
+	if info, stat := file.Stat(); err == nil && stat == nil && info.Size() > maxImport {
+		err = errors.New("has more than 100 MiB")
+	}
+	if err != nil {
+		return 0, errors.Join(fmt.Errorf("%s %w", name, err), files.Remove(id))
+	}
+	return layout.First, nil
+}
+
+// checkLabel refuses a label that is not of the number's team.
+func checkLabel(rx *storage.Rx, a storage.AccountKey, id string) error {
+	l, err := rx.Label(a.OrganizationID, id)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && l.TeamID != a.TeamID {
+		return fmt.Errorf("there is no label %s of the number's team", id)
+	}
+	return err
+}
+
+// followImport shows how far an import is until it is done: by the running server, or
+// else by this process.
+func (s *store) followImport(cmd *cobra.Command, files storage.ImportFiles, i storage.ContactImport) (storage.ContactImport, error) {
+	ctx := cmd.Context()
+	line := newProgress(cmd.ErrOrStderr(), "importing", formatBytes)
+	defer line.end()
+	var size int64
+	if file, err := files.Open(i.ID); err == nil {
+		if info, err := file.Stat(); err == nil {
+			size = info.Size()
+		}
+		file.Close()
+	}
+	report := func(now storage.ContactImport) { line.step(now.Offset, size) }
+
+	lock, err := s.dir.LockShared()
+	switch {
+	case err == nil:
+		defer lock.Close()
+		log := app.NewLogger(cmd.ErrOrStderr(), s.config.Log)
+		err := jobs.New(jobs.Options{DB: s.DB, Imports: files, Log: log}).ImportContacts(ctx, i.AccountID, i.ID, report)
+		if errors.Is(err, context.Canceled) {
+			return i, errors.New("stopped: the next server goes on with it, as import " + i.ID)
+		}
+		if err != nil {
+			return i, err
+		}
+	case !errors.Is(err, datadir.ErrServed):
+		return i, err
+	}
+
+	for {
+		err := s.View(ctx, func(rx *storage.Rx) (err error) {
+			i, err = rx.ContactImport(i.AccountID, i.ID)
+			return err
+		})
+		if err != nil || i.Status != storage.ImportRunning {
+			return i, err
+		}
+		report(i)
+
+		select {
+		case <-ctx.Done():
+			return i, errors.New("detached: the server goes on with it, as import " + i.ID)
+		case <-time.After(importPoll):
+		}
+	}
+}
+
+// printImport prints what became of an import, and which lines were left out.
+func printImport(cmd *cobra.Command, asJSON bool, i storage.ContactImport) error {
+	view := api.ViewContactImport(i)
+	err := printOne(cmd, asJSON, view, [][]string{
+		{"import", i.ID},
+		{"status", i.Status},
+		{"lines", formatCount(i.Lines)},
+		{"created", formatCount(i.Created)},
+		{"updated", formatCount(i.Updated)},
+		{"unchanged", formatCount(i.Unchanged)},
+		{"failed", formatCount(i.Failed)},
+	})
+	if err != nil || i.Failed == 0 && i.Status == storage.ImportCompleted {
+		return err
+	}
+
+	problem := importError(i)
+	if i.Status == storage.ImportCompleted { // what could be taken in was
+		printError(cmd.ErrOrStderr(), problem)
+		return nil
+	}
+	return problem
+}

@@ -1,0 +1,37 @@
+package doctor
+
+import (
+	"context"
+
+	"confab/storage"
+)
+
+// checkSearch checks how far the search index is. A server makes it anew by itself, so
+// that nothing about it is broken for long.
+func (e *examination) checkSearch(ctx context.Context) {
+	facts, err := storage.InspectSearchIndex(e.path(storage.SearchFile))
+	if err != nil {
+		e.warn("search", "Start the server, or wait: it makes the index anew by itself.", "The search index cannot be read: %v.", err)
+		return
+	}
+
+	var behind int64
+	if !e.view(ctx, "search", func(rx *storage.Rx) (err error) {
+		behind, err = rx.CountUnindexed(facts.Position)
+		return err
+	}) {
+		return
+	}
+
+	switch {
+	case behind > searchBehind && e.served:
+		e.warn("search", "Wait: until it is complete, searches are slower.", "The search index lacks %d messages; the server adds them.", behind)
+	case facts.IsMissing:
+		e.ok("search", "There is no search index yet; the server makes it.")
+	default:
+		e.ok("search", "The search index has %d messages.", facts.Messages)
+	}
+}
+
+// searchBehind is how many messages a busy server's index may lack at any moment.
+const searchBehind = 20000

@@ -1,0 +1,415 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"os"
+	"strconv"
+	"time"
+
+	"confab/jobs/contactsheet"
+	"confab/jobs/event"
+	"confab/jobs/messaging"
+	"confab/jobs/queue"
+	"confab/storage"
+)
+
+const (
+	kindContactImport = "contacts.import"
+
+	// importLease is enough for a million lines on a busy machine. A run that takes
+	// longer is followed by another, which goes on.
+	importLease = 6 * time.Hour
+	// maxImportErrors is how many lines an import says what is wrong with.
+	maxImportErrors = 100
+	// dryRunBatch is how many lines of a dry run are read at once, and maxImportBytes bounds
+	// those of every step.
+	dryRunBatch, maxImportBytes = 1000, 1 << 20
+	// importRetry is how soon an import goes on that the disk had no room for.
+	importRetry = 5 * time.Second
+	// importsKept is how long one can be asked for what became of an import.
+	importsKept = 30 * 24 * time.Hour
+	// importFileGrace is how long a file may lie without its row.
+	importFileGrace = 24 * time.Hour
+)
+
+type contactImportArgs struct {
+	storage.AboutAccount
+	Import string `json:"import"`
+}
+
+// EnqueueContactImport stores the job that takes in the file of an import.
+func EnqueueContactImport(tx *storage.Tx, i storage.ContactImport) error {
+	_, err := tx.Enqueue(storage.NewJob{
+		Kind: kindContactImport,
+		Lane: "import:" + strconv.FormatInt(i.AccountID, 10),
+		Args: contactImportArgs{storage.AboutAccount{Account: i.AccountID}, i.ID},
+	})
+	return err
+}
+
+// importContacts takes in a file of contacts. How far it came is stored with the
+// contacts of each step, so that a run after a crash goes on behind them.
+func (w *Workers) importContacts(ctx context.Context, job storage.Job) (queue.Commit, error) {
+	var args contactImportArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+
+	err := w.ImportContacts(ctx, args.Account, args.Import, nil)
+	switch {
+	case errors.Is(err, storage.ErrUnavailable): // the disk is full, or the server stops
+		return nil, queue.RetryAfter(importRetry, err)
+	case errors.Is(err, storage.ErrNotFound): // it went with its account
+		return nil, nil
+	}
+	return nil, err
+}
+
+// ImportContacts takes in the file of an import, from where it was, and calls report with
+// how far it is, unless that is nil.
+func (w *Workers) ImportContacts(ctx context.Context, account int64, id string, report func(storage.ContactImport)) error {
+	m := &contactImport{Workers: w, batch: newBatchWriter(w.DB), report: report}
+	err := w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		m.state, err = rx.ContactImport(account, id)
+		return err
+	})
+	if err != nil || m.state.Status != storage.ImportRunning {
+		return err
+	}
+
+	file, err := w.Imports.Open(id)
+	if errors.Is(err, os.ErrNotExist) {
+		return m.fail(ctx, "The file is not there any more: it is no part of a backup. Import it again.")
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+
+	if err := m.run(ctx, file); err != nil {
+		return err
+	}
+	return w.Imports.Remove(id)
+}
+
+// contactImport is one run of an import.
+type contactImport struct {
+	*Workers
+	batch  *batchWriter
+	state  storage.ContactImport
+	report func(storage.ContactImport)
+
+	layout *contactsheet.Layout
+	sender storage.Sender
+	labels map[string]string // ids by their names, without regard to case
+	// seen is what a dry run would have stored of people who are new: a hash of each
+	// line by a hash of whom it is about.
+	seen map[uint64]uint64
+}
+
+// fail ends an import that cannot go on.
+func (m *contactImport) fail(ctx context.Context, why string) error {
+	problems, err := json.Marshal([]contactsheet.Problem{{Line: 1, Param: "file", Message: why}})
+	if err != nil {
+		return err
+	}
+	m.state.Status, m.state.Errors = storage.ImportFailed, problems
+	return m.DB.Update(ctx, func(tx *storage.Tx) error { return tx.UpdateContactImport(m.state) })
+}
+
+// run reads the file to its end.
+func (m *contactImport) run(ctx context.Context, file *os.File) (err error) {
+	if m.layout, err = contactsheet.ReadLayout(file); err != nil {
+		return m.fail(ctx, "The file "+err.Error()+".")
+	}
+	if m.state.DryRun { // what it has seen is only in memory: it begins anew
+		m.seen = make(map[uint64]uint64)
+		m.state = storage.ContactImport{
+			ID: m.state.ID, AccountID: m.state.AccountID, Status: m.state.Status, DryRun: true, LabelID: m.state.LabelID,
+			Line: 1, Errors: storage.JSON(`[]`),
+		}
+	}
+	m.state.Offset = max(m.state.Offset, m.layout.First)
+	if _, err := file.Seek(m.state.Offset, io.SeekStart); err != nil {
+		return err
+	}
+
+	in := contactsheet.NewReader(file, m.layout.Comma, m.state.Offset)
+	for m.state.Status == storage.ImportRunning {
+		lines, err := m.read(in)
+		if err != nil {
+			return err
+		}
+		if err := m.loadAccount(ctx); err != nil {
+			return err
+		}
+		if err := m.take(ctx, lines, in.Offset()); err != nil {
+			return err
+		}
+		if m.report != nil {
+			m.report(m.state)
+		}
+	}
+	return nil
+}
+
+// importLine is a line of the file, or what is wrong with it.
+type importLine struct {
+	number  int64
+	row     contactsheet.Row
+	sum     uint64 // of its cells
+	problem *contactsheet.Problem
+	isBlank bool
+}
+
+// read reads the next lines, fewer than asked for only at the end.
+func (m *contactImport) read(in *contactsheet.Reader) (lines []importLine, err error) {
+	want, began := m.batch.size, in.Offset()
+	if m.state.DryRun {
+		want = dryRunBatch
+	}
+	for number := m.state.Line + 1; len(lines) < want && in.Offset()-began < maxImportBytes; number++ {
+		cells, err := in.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			return lines, nil
+		case errors.Is(err, contactsheet.ErrTooLong):
+			lines = append(lines, importLine{number: number, problem: &contactsheet.Problem{Message: "The line " + err.Error() + "."}})
+			continue
+		case err != nil:
+			return nil, err
+		}
+
+		line := importLine{number: number, isBlank: contactsheet.IsBlank(cells), sum: hashTexts(cells...)}
+		if !line.isBlank {
+			line.row, line.problem = m.layout.Row(cells)
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+var importSeed = maphash.MakeSeed()
+
+func hashTexts(texts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(importSeed)
+	for _, text := range texts {
+		h.WriteString(text)
+		h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// loadAccount reads what may change while an import runs.
+func (m *contactImport) loadAccount(ctx context.Context) error {
+	return m.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		if m.sender, err = rx.Sender(m.state.AccountID); err != nil {
+			return err
+		}
+		m.labels, err = rx.TeamLabels(m.sender.TeamID)
+		return err
+	})
+}
+
+// take stores lines and how far the import then is, in one step.
+func (m *contactImport) take(ctx context.Context, lines []importLine, offset int64) error {
+	var state storage.ContactImport
+	change := func(rx *storage.Rx, tx *storage.Tx) error {
+		state = m.state
+		var problems []contactsheet.Problem
+		if err := json.Unmarshal(state.Errors, &problems); err != nil {
+			return err
+		}
+		for _, line := range lines {
+			if err := m.takeLine(rx, tx, &state, &problems, line); err != nil {
+				return err
+			}
+		}
+
+		state.Offset = offset
+		if len(lines) == 0 {
+			state.Status = storage.ImportCompleted
+		}
+		text, err := json.Marshal(problems)
+		state.Errors = text
+		return err
+	}
+
+	if m.state.DryRun {
+		if err := m.DB.View(ctx, func(rx *storage.Rx) error { return change(rx, nil) }); err != nil {
+			return err
+		}
+		m.state = state
+		return m.DB.Update(ctx, func(tx *storage.Tx) error { return tx.UpdateContactImport(state) })
+	}
+
+	err := m.batch.step(ctx, func(tx *storage.Tx) error {
+		if err := change(&tx.Rx, tx); err != nil {
+			return err
+		}
+		return tx.UpdateContactImport(state)
+	})
+	m.state = state
+	return err
+}
+
+// takeLine stores one line, unless tx is nil, and counts it.
+func (m *contactImport) takeLine(
+	rx *storage.Rx, tx *storage.Tx, state *storage.ContactImport, problems *[]contactsheet.Problem, line importLine,
+) error {
+	state.Line = line.number
+	if line.isBlank {
+		return nil
+	}
+
+	state.Lines++
+	outcome, problem := outcomeFailed, line.problem
+	if problem == nil {
+		var err error
+		if outcome, problem, err = m.store(rx, tx, line); err != nil {
+			return err
+		}
+	}
+
+	switch outcome {
+	case outcomeCreated:
+		state.Created++
+	case outcomeUpdated:
+		state.Updated++
+	case outcomeUnchanged:
+		state.Unchanged++
+	default:
+		state.Failed++
+		if len(*problems) < maxImportErrors {
+			*problems = append(*problems, contactsheet.Problem{Line: line.number, Param: problem.Param, Message: problem.Message})
+		}
+	}
+	return nil
+}
+
+// What became of a line.
+type importOutcome int
+
+const (
+	outcomeFailed importOutcome = iota
+	outcomeCreated
+	outcomeUpdated
+	outcomeUnchanged
+)
+
+// store stores what a line says of a contact.
+func (m *contactImport) store(rx *storage.Rx, tx *storage.Tx, line importLine) (importOutcome, *contactsheet.Problem, error) {
+	labels, problem := m.labelsOf(line.row)
+	if problem != nil {
+		return outcomeFailed, problem, nil
+	}
+	c, known, problem, err := m.find(rx, line.row)
+	if err != nil || problem != nil {
+		return outcomeFailed, problem, err
+	}
+
+	before := c
+	if problem := apply(&c, line.row); problem != nil {
+		return outcomeFailed, problem, nil
+	}
+	missing, err := missingLabels(rx, c, known, labels)
+	if err != nil {
+		return outcomeFailed, nil, err
+	}
+
+	changed := changedFields(before, c)
+	isSame := known && len(changed.reported) == 0 && !changed.unreported && len(missing) == 0
+	switch {
+	case isSame:
+		return outcomeUnchanged, nil, nil
+	case tx == nil:
+		return m.rehearse(line, known), nil, nil
+	case known:
+		return outcomeUpdated, nil, m.update(tx, c, changed, missing)
+	}
+	return outcomeCreated, nil, m.insert(tx, c, missing)
+}
+
+// rehearse tells what would become of a line whose contact is not as it says.
+func (m *contactImport) rehearse(line importLine, known bool) importOutcome {
+	if known {
+		return outcomeUpdated
+	}
+
+	outcome := outcomeCreated
+	for _, id := range []*string{line.row.PhoneNumber, line.row.BSUID} {
+		if id == nil {
+			continue
+		}
+		key := hashTexts(*id)
+		if sum, ok := m.seen[key]; ok && outcome == outcomeCreated {
+			outcome = outcomeUpdated
+			if sum == line.sum {
+				outcome = outcomeUnchanged
+			}
+		}
+		m.seen[key] = line.sum
+	}
+	return outcome
+}
+
+// insert stores a new contact with its labels, and emits the event.
+func (m *contactImport) insert(tx *storage.Tx, c storage.Contact, labels []string) error {
+	if err := tx.InsertContact(&c); err != nil {
+		return err
+	}
+	for _, label := range labels {
+		if _, err := tx.LabelContact(c.ID, label); err != nil {
+			return err
+		}
+	}
+	return event.ContactCreated(messaging.SubjectOf(m.sender.Account), c).Emit(tx)
+}
+
+// update stores a contact that is known, and emits the event of what it reports.
+func (m *contactImport) update(tx *storage.Tx, c storage.Contact, changed contactChange, labels []string) error {
+	if len(changed.reported) > 0 || changed.unreported {
+		if err := tx.UpdateContact(&c); err != nil {
+			return err
+		}
+	}
+
+	for _, label := range labels {
+		if _, err := tx.LabelContact(c.ID, label); err != nil {
+			return err
+		}
+	}
+	if len(labels) > 0 {
+		changed.reported = append(changed.reported, "labels")
+	}
+
+	if len(changed.reported) == 0 {
+		return nil
+	}
+	c.UpdatedAt = tx.Now
+	return event.ContactUpdated(messaging.SubjectOf(m.sender.Account), c, changed.reported).Emit(tx)
+}
+
+// forgetImports deletes imports that ended long ago, and files that no import needs.
+func (w *Workers) forgetImports(ctx context.Context, now storage.Time) error {
+	err := newBatchWriter(w.DB).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
+		return tx.DeleteOldContactImports(now.Add(-importsKept), limit)
+	})
+	if err != nil {
+		return err
+	}
+
+	return w.Imports.Sweep(time.Now().Add(-importFileGrace), func(id string) (runs bool, err error) {
+		err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
+			runs, err = rx.RunningImport(id)
+			return err
+		})
+		return runs, err
+	})
+}

@@ -1,0 +1,276 @@
+// Package contactsheet is how contacts stand in a CSV file: its columns, what their cells
+// may hold, and how such a file is written and read.
+//
+// A header line names the columns; metadata has a column for each key, metadata.KEY. Cells
+// that a spreadsheet would run as a formula get a ' in front when they are written, and
+// lose it when they are read. Reading is bounded whatever the file holds.
+package contactsheet
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"confab/jobs/provider"
+	"confab/storage"
+)
+
+// Layout is what the header line of a file says.
+type Layout struct {
+	Comma byte
+	First int64 // the offset of the first record behind the header
+
+	names []string
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// ReadLayout reads the header line. Its error completes a sentence about the file.
+func ReadLayout(in io.Reader) (*Layout, error) {
+	head := make([]byte, maxRecord)
+	n, err := io.ReadFull(in, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+
+	text := bytes.TrimPrefix(head[:n], byteOrderMark)
+	skipped := int64(n - len(text))
+	var found *Layout
+	for _, comma := range []byte{',', ';'} {
+		r := NewReader(bytes.NewReader(text), comma, skipped)
+		cells, err := r.Read()
+		if err != nil {
+			continue
+		}
+		l := &Layout{Comma: comma, First: r.Offset()}
+		for _, cell := range cells {
+			l.names = append(l.names, columnOf(cell))
+		}
+		if found == nil || len(l.names) > len(found.names) {
+			found = l
+		}
+	}
+
+	switch {
+	case found == nil:
+		return nil, errors.New("must begin with a line that names its columns")
+	case !utf8.ValidString(strings.Join(found.names, "")):
+		return nil, errors.New("must be text in UTF-8")
+	case !slices.Contains(found.names, columnPhone) && !slices.Contains(found.names, columnBSUID):
+		return nil, errors.New("must have a column phone_number or bsuid")
+	}
+	return found, found.checkNames()
+}
+
+// columnOf is the column that a cell of the header names.
+func columnOf(cell string) string {
+	name := strings.TrimSpace(unguard(cell))
+	if folded := strings.ToLower(name); slices.Contains(columns, folded) || folded == columnMetadata {
+		return folded
+	}
+	return name
+}
+
+func (l *Layout) checkNames() error {
+	for i, name := range l.names {
+		if name != "" && slices.Contains(l.names[:i], name) {
+			return errors.New("has the column " + name + " twice")
+		}
+	}
+	return nil
+}
+
+// Problem is what is wrong with a line.
+type Problem struct {
+	Line    int64  `json:"line"`
+	Param   string `json:"param"` // the column
+	Message string `json:"message"`
+}
+
+// Row is a line of the file. What is nil stood in an empty cell, or in none.
+type Row struct {
+	PhoneNumber, BSUID, Username, Name, Email *string
+
+	Labels   string // names
+	OptedIn  *bool
+	OptedOut bool
+
+	metadata map[string]json.RawMessage // new values, by their key
+}
+
+// IsBlank tells whether a record holds nothing.
+func IsBlank(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+}
+
+// Row reads a record. A nil problem means that it may be stored.
+func (l *Layout) Row(cells []string) (row Row, problem *Problem) {
+	for i, cell := range cells {
+		if i >= len(l.names) {
+			if strings.TrimSpace(cell) != "" {
+				return row, &Problem{Message: "The line has more cells than the header."}
+			}
+			continue
+		}
+		if rule := row.set(l.names[i], cell); rule != "" {
+			return row, &Problem{Param: l.names[i], Message: l.names[i] + " " + rule + "."}
+		}
+	}
+
+	if row.PhoneNumber == nil && row.BSUID == nil {
+		return row, &Problem{Param: columnPhone, Message: "The line has neither phone_number nor bsuid."}
+	}
+	return row, nil
+}
+
+// set puts a cell into the row, and returns the rule that it breaks.
+func (r *Row) set(column, cell string) (rule string) {
+	if !utf8.ValidString(cell) || strings.ContainsRune(cell, 0) {
+		return "must be text in UTF-8"
+	}
+	cell = unguard(cell)
+	if key, ok := strings.CutPrefix(column, metadataPrefix); ok {
+		if cell != "" {
+			r.setMetadata(key, cell)
+		}
+		return ""
+	}
+
+	if cell = strings.TrimSpace(cell); cell == "" {
+		return ""
+	}
+	return r.setField(column, cell)
+}
+
+func (r *Row) setField(column, cell string) (rule string) {
+	switch column {
+	case columnPhone:
+		phone, ok := provider.ParsePhone(cell)
+		if !ok {
+			return "must be a phone number in E.164 form: 7 to 15 digits that begin with the country code"
+		}
+		r.PhoneNumber = &phone
+	case columnBSUID:
+		if !IsOwnBSUID(cell) {
+			return "must be a country code of two letters, a dot and 1 to 128 letters and digits"
+		}
+		r.BSUID = &cell
+	case columnUsername:
+		r.Username = &cell
+		return atMost(cell, MaxUsername)
+	case columnName:
+		r.Name = &cell
+		return atMost(cell, MaxName)
+	case columnEmail:
+		if !storage.ValidEmail(cell) {
+			return "must be an address such as ana@example.com"
+		}
+		r.Email = &cell
+	case columnLabels:
+		r.Labels = cell
+	case columnOptedIn:
+		value := cell == "true"
+		r.OptedIn = &value
+		return boolean(cell)
+	case columnOptedOut:
+		r.OptedOut = cell == "true"
+		return boolean(cell)
+	case columnMetadata:
+		return r.setAllMetadata(cell)
+	}
+	return ""
+}
+
+func boolean(cell string) string {
+	if cell != "true" && cell != "false" {
+		return "must be true or false"
+	}
+	return ""
+}
+
+// setMetadata puts a value under a key: a JSON object or list as such, all else as text.
+func (r *Row) setMetadata(key, cell string) {
+	if r.metadata == nil {
+		r.metadata = make(map[string]json.RawMessage)
+	}
+	if (cell[0] == '{' || cell[0] == '[') && json.Valid([]byte(cell)) {
+		r.metadata[key] = Compact(json.RawMessage(cell))
+		return
+	}
+	r.metadata[key], _ = json.Marshal(cell) // a text always can be
+}
+
+// setAllMetadata reads the column that holds all of the metadata.
+func (r *Row) setAllMetadata(cell string) (rule string) {
+	if !json.Valid([]byte(cell)) {
+		return "must be a JSON object"
+	}
+	if rule := MetadataRule(json.RawMessage(cell)); rule != "" {
+		return rule
+	}
+
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(cell), &fields); err != nil {
+		return "must be a JSON object"
+	}
+	for key, value := range fields {
+		if r.metadata == nil {
+			r.metadata = make(map[string]json.RawMessage)
+		}
+		r.metadata[key] = Compact(value)
+	}
+	return ""
+}
+
+// ChangeMetadata puts the row's values into metadata. Keys without a column stay, and so
+// does a value that the cell already shows, whatever its type. It returns the rule that
+// the outcome breaks.
+func (r *Row) ChangeMetadata(before storage.JSON) (after storage.JSON, rule string) {
+	fields := make(map[string]json.RawMessage)
+	if len(before) > 0 && json.Unmarshal(before, &fields) != nil {
+		return before, ""
+	}
+
+	changed := false
+	for key, value := range r.metadata {
+		if old, ok := fields[key]; !ok || showValue(old) != showValue(value) {
+			fields[key], changed = value, true
+		}
+	}
+	if !changed {
+		return before, ""
+	}
+
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return before, "cannot be stored"
+	}
+	return text, MetadataRule(text)
+}
+
+// LabelNames cuts the names of labels apart. A name may hold the separator itself: the
+// longest that is known is meant. It returns the first that is not.
+func (r *Row) LabelNames(known func(name string) bool) (names []string, unknown string) {
+	parts := strings.Split(r.Labels, labelSeparator)
+	for len(parts) > 0 {
+		n := len(parts)
+		for ; n > 0; n-- {
+			if name := strings.TrimSpace(strings.Join(parts[:n], labelSeparator)); known(name) {
+				names = append(names, name)
+				break
+			}
+		}
+		if n == 0 {
+			if name := strings.TrimSpace(parts[0]); name != "" {
+				return nil, name
+			}
+			n = 1
+		}
+		parts = parts[n:]
+	}
+	return names, ""
+}

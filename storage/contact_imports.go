@@ -1,0 +1,164 @@
+package storage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// States of imports of contacts.
+const (
+	ImportRunning   = "running"
+	ImportCompleted = "completed"
+	ImportFailed    = "failed"
+)
+
+// ContactImport is a file of contacts that is taken in, and how far that is.
+type ContactImport struct {
+	ID        string  `db:"id"`
+	AccountID int64   `db:"account_id"`
+	Status    string  `db:"status"`
+	DryRun    bool    `db:"dry_run"`
+	LabelID   *string `db:"label_id"` // every contact of the file gets it
+	Offset    int64   `db:"offset"`   // in the file, of what comes next
+	Line      int64   `db:"line"`     // the number of the last one that was read
+	Lines     int64   `db:"lines"`
+	Created   int64   `db:"created"`
+	Updated   int64   `db:"updated"`
+	Unchanged int64   `db:"unchanged"`
+	Failed    int64   `db:"failed"`
+	Errors    JSON    `db:"errors"`
+	CreatedAt Time    `db:"created_at"`
+	UpdatedAt Time    `db:"updated_at"`
+}
+
+const importColumns = `id, account_id, status, dry_run, label_id, "offset", line, lines, created, updated, unchanged, failed, errors,
+	created_at, updated_at`
+
+// ContactImport finds an import of an account.
+func (rx *Rx) ContactImport(account int64, id string) (ContactImport, error) {
+	var i ContactImport
+	err := rx.get(&i, `SELECT `+importColumns+` FROM contact_imports WHERE id = ? AND account_id = ?`, id, account)
+	return i, err
+}
+
+// InsertContactImport stores a new import, whose id is given: its file has that name.
+func (tx *Tx) InsertContactImport(i *ContactImport) error {
+	i.Status, i.Errors, i.CreatedAt, i.UpdatedAt = ImportRunning, JSON(`[]`), tx.Now, tx.Now
+	_, err := tx.exec(`
+		INSERT INTO contact_imports (id, account_id, status, dry_run, label_id, "offset", line, errors, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		i.ID, i.AccountID, i.Status, i.DryRun, i.LabelID, i.Offset, i.Line, i.Errors, i.CreatedAt, i.UpdatedAt)
+	return err
+}
+
+// UpdateContactImport stores how far an import is.
+func (tx *Tx) UpdateContactImport(i ContactImport) error {
+	return tx.execOne(`
+		UPDATE contact_imports
+		SET status = ?, "offset" = ?, line = ?, lines = ?, created = ?, updated = ?, unchanged = ?, failed = ?, errors = ?, updated_at = ?
+		WHERE id = ? AND account_id = ?`,
+		i.Status, i.Offset, i.Line, i.Lines, i.Created, i.Updated, i.Unchanged, i.Failed, i.Errors, tx.Now, i.ID, i.AccountID)
+}
+
+// DeleteOldContactImports deletes up to limit imports that ended before a time, and
+// returns how many there were.
+func (tx *Tx) DeleteOldContactImports(before Time, limit int) (int64, error) {
+	return tx.exec(`
+		DELETE FROM contact_imports
+		WHERE id IN (SELECT id FROM contact_imports WHERE updated_at < ? AND status <> 'running' ORDER BY id LIMIT ?)`, before, limit)
+}
+
+// RunningImport tells whether an import runs.
+func (rx *Rx) RunningImport(id string) (runs bool, err error) {
+	err = rx.get(&runs, `SELECT EXISTS (SELECT 1 FROM contact_imports WHERE id = ? AND status = 'running')`, id)
+	return runs, err
+}
+
+// TeamLabels are the labels of a team by their names, without regard to case.
+func (rx *Rx) TeamLabels(team int64) (map[string]string, error) {
+	var all []Label
+	err := rx.list(&all, `
+		SELECT `+labelColumns+`
+		FROM labels l JOIN teams t ON t.id = l.team_id
+		WHERE l.team_id = ? AND l.deleted_at = 0`, team)
+	ids := make(map[string]string, len(all))
+	for _, l := range all {
+		ids[fold(l.Name)] = l.ID
+	}
+	return ids, err
+}
+
+// ImportsDir is the name of the directory in the data directory with the files that are
+// being imported.
+const ImportsDir = "imports"
+
+// ImportFiles keeps the files of imports until they are done, each under the id of its
+// import. Commands may add files beside a server.
+type ImportFiles struct{ dir string }
+
+// OpenImportFiles makes the directory if there is none.
+func OpenImportFiles(dir string) (ImportFiles, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return ImportFiles{}, notWritable(dir, err)
+	}
+	return ImportFiles{dir}, nil
+}
+
+func (f ImportFiles) path(id string) string { return filepath.Join(f.dir, id+".csv") }
+
+// Save stores a file durably. One that could not be stored whole is not there.
+func (f ImportFiles) Save(id string, in io.Reader) (err error) {
+	file, err := os.OpenFile(f.path(id), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return diskError(err)
+	}
+
+	_, err = io.Copy(file, in)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return diskError(errors.Join(err, f.Remove(id)))
+	}
+	return nil
+}
+
+// Open opens a file.
+func (f ImportFiles) Open(id string) (*os.File, error) { return os.Open(f.path(id)) }
+
+// Remove removes a file, if it is there.
+func (f ImportFiles) Remove(id string) error {
+	if err := os.Remove(f.path(id)); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Sweep removes files that were stored before a time and that nobody needs.
+func (f ImportFiles) Sweep(before time.Time, needed func(id string) (bool, error)) error {
+	entries, err := os.ReadDir(f.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("files of imports: %w", err)
+	}
+
+	for _, entry := range entries {
+		id := strings.TrimSuffix(entry.Name(), ".csv")
+		info, err := entry.Info()
+		if err != nil || !ValidID(PrefixImport, id) || info.ModTime().After(before) {
+			continue
+		}
+		is, err := needed(id)
+		if err == nil && !is {
+			err = f.Remove(id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
