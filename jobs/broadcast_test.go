@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,11 +24,19 @@ const saleContent = `{"name":"sale","language":"en_US","components":[{"type":"bo
 func broadcasting(t *testing.T, test func(w *world)) {
 	t.Helper()
 	bubble(t, func(w *world) {
-		w.provider.answer = func(n int, _ call) (*http.Response, error) { return accepted(fmt.Sprintf("wamid.%d", n)), nil }
+		w.provider.answer = acceptedTo
 		w.options.MessagesPerSecond = 80
 		w.template("MARKETING")
 		test(w)
 	})
+}
+
+// acceptedTo accepts a call, and knows its recipient by the number that it names.
+func acceptedTo(n int, c call) (*http.Response, error) {
+	var sent struct{ To string }
+	err := json.Unmarshal([]byte(c.body), &sent)
+	return answered(200, fmt.Sprintf(`{"messaging_product":"whatsapp","contacts":[{"input":%q,"wa_id":%q}],"messages":[{"id":"wamid.%d"}]}`,
+		sent.To, strings.TrimPrefix(sent.To, "+"), n)), err
 }
 
 // template stores the template of the broadcasts.
@@ -186,9 +195,9 @@ func TestADirectSendOvertakesABroadcast(t *testing.T) {
 				w.options.MessagesPerSecond = rate
 				w.start()
 				b := w.broadcast(people(3000))
-				w.provider.answer = func(n int, _ call) (*http.Response, error) {
+				w.provider.answer = func(n int, c call) (*http.Response, error) {
 					time.Sleep(100 * time.Millisecond)
-					return accepted(fmt.Sprintf("wamid.%d", n)), nil
+					return acceptedTo(n, c)
 				}
 				time.Sleep(2 * time.Second)
 				w.is.True(w.now(b).Waiting > 0)
@@ -235,7 +244,7 @@ func TestAPauseHoldsRetriesToo(t *testing.T) {
 		time.Sleep(30 * time.Minute)
 		w.is.Equal(len(w.provider.calls()), 10) // the retries were due after a minute
 
-		w.provider.answer = func(n int, _ call) (*http.Response, error) { return accepted(fmt.Sprintf("wamid.%d", n)), nil }
+		w.provider.answer = acceptedTo
 		w.is.Equal(w.move(b, jobs.ResumeBroadcast).Status, storage.BroadcastRunning)
 		time.Sleep(time.Minute)
 		w.is.Equal(w.now(b).BroadcastCounts, storage.BroadcastCounts{Total: 10, Sent: 10})
