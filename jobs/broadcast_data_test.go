@@ -259,7 +259,7 @@ func TestARestoredDatabaseSendsNothingLateByItself(t *testing.T) {
 		w.is.NoErr(storage.HoldRestored(storage.DatabaseFile(w.dir)))
 		w.start()
 		time.Sleep(time.Hour)
-		w.is.Equal(*w.message(overdue).ErrorCode, "restored")
+		w.is.Equal(*w.message(overdue).ErrorCode, "message_overdue")
 		w.is.Equal(w.message(future).Status, storage.MessageQueued)
 		w.is.Equal(w.now(b).Status, storage.BroadcastPaused)
 		w.is.Equal(*w.now(b).PausedReason, "restored")

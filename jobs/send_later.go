@@ -72,7 +72,7 @@ func refusalWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message) (*
 		return nil, err
 	}
 	if m.ScheduledAt < restored {
-		return &messaging.Refusal{Code: errorcode.Restored, Text: "The message was due before the backup was restored."}, nil
+		return &messaging.Refusal{Code: errorcode.MessageOverdue, Text: "The message was due before the backup was restored."}, nil
 	}
 	if refused := messaging.RefusalOf(sender); refused != nil {
 		return refused, nil
