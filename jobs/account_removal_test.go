@@ -39,6 +39,10 @@ const belongings = `
 	INSERT INTO subscriptions (id, organization_id, url, events, created_at, updated_at) VALUES ('wbs_'||?2, 1, 'https://x', '[]', 1, 1);
 	INSERT INTO signing_secrets VALUES ('sec_'||?2, 'wbs_'||?2, X'', 0, 1);
 	INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, created_at) VALUES ('wbd_'||?2, 1, 'wbs_'||?2, 'evt_'||?2, 't', 'e', 1);
+	INSERT INTO broadcasts (number, id, account_id, name, content, template_name, template_language, audience_type, status, created_at, updated_at)
+		VALUES (?1, 'bcs_'||?2, ?1, 'Sale', '{}', 'sale', 'en', 'label', 'completed', 1, 1);
+	INSERT INTO broadcast_recipients (broadcast, number, phone_number) VALUES (?1, 1, '+15550001111');
+	INSERT INTO broadcast_label_changes (broadcast, contact_id, had) VALUES (?1, 'ctc_x', 1);
 	INSERT INTO delivery_attempts (delivery_id, attempt, attempted_at) VALUES ('wbd_'||?2, 1, 1);
 	INSERT INTO jobs (kind, lane, args, state, due_at, created_at) VALUES
 		('send', 'send:'||?1, '{"account":'||?1||',"message":"msg_'||?2||'"}', 'failed', 1, 1), ('receipt', '', '{"account":'||?1||'}', 'failed', 1, 1),

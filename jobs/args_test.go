@@ -18,6 +18,17 @@ var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
 		}
 		return jobs.EnqueueSend(tx, m, json.RawMessage(`{"body":"hi"}`))
 	},
+	"send.later": func(tx *storage.Tx, a storage.Account) error {
+		m, err := oneMessage(tx, a)
+		if err != nil {
+			return err
+		}
+		m.ScheduledAt = tx.Now + 1
+		return jobs.EnqueueSend(tx, m, json.RawMessage(`{"body":"hi"}`))
+	},
+	"broadcast.run":    aboutBroadcast("broadcast.run"),
+	"broadcast.send":   aboutBroadcast("broadcast.send"),
+	"broadcast.resume": aboutBroadcast("broadcast.resume"),
 	"media.fetch": func(tx *storage.Tx, a storage.Account) error {
 		m, err := oneMessage(tx, a)
 		if err != nil {
@@ -62,6 +73,18 @@ var aboutOthers = map[string]func(tx *storage.Tx, a storage.Account) error{
 	storage.KindDeleteSubscription: func(tx *storage.Tx, _ storage.Account) error {
 		return aboutSubscription(tx, storage.KindDeleteSubscription)
 	},
+}
+
+// aboutBroadcast enqueues a job of a broadcast, whose kinds have the same arguments as far as
+// they name an account.
+func aboutBroadcast(kind string) func(*storage.Tx, storage.Account) error {
+	return func(tx *storage.Tx, a storage.Account) error {
+		if kind == "broadcast.run" {
+			return jobs.EnqueueBroadcast(tx, storage.Broadcast{AccountID: a.ID, Number: 1})
+		}
+		_, err := tx.Enqueue(storage.NewJob{Kind: kind, Args: storage.AboutAccount{Account: a.ID}})
+		return err
+	}
 }
 
 func aboutLabel(tx *storage.Tx, kind string) error {

@@ -127,6 +127,7 @@ func (w *Workers) prepareBroadcast(ctx context.Context, b storage.Broadcast) err
 	for done := false; !done; {
 		queue.Extend(ctx)
 		limit := steps.size
+
 		err := steps.step(ctx, func(tx *storage.Tx) error {
 			current, err := tx.BroadcastByNumber(b.Number)
 			if err != nil || current.Status != storage.BroadcastPreparing {

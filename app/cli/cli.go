@@ -133,7 +133,8 @@ func (e *env) root() *cobra.Command {
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
 	section(groupWork, "Messaging:",
-		e.accounts(), e.customers(), e.contacts(), e.templates(), e.quickReplies(), e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())
+		e.accounts(), e.customers(), e.contacts(), e.templates(), e.broadcasts(), e.quickReplies(),
+		e.webhooks(), e.deliveries(), e.jobs(), e.logs(), e.trace())
 	section(groupMaintain, "Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 

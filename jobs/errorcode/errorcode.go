@@ -21,7 +21,7 @@ const (
 const (
 	BroadcastCancelled Code = "broadcast_cancelled" // the one that the message belongs to
 	MessageCancelled   Code = "message_cancelled"
-	Restored           Code = "restored" // it was due before a backup was restored
+	MessageOverdue     Code = "message_overdue" // it was due before a backup was restored
 )
 
 // What the codes of the provider mean. Some of them are also refusals of our own: of an
