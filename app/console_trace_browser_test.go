@@ -168,6 +168,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 
 func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
 	s := newStage(t)
+	s.connect()
 	calls := make([]storage.APICall, 120)
 	organization := s.tenant.Organization.ID
 	for i := range calls {

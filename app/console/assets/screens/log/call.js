@@ -28,7 +28,8 @@ export function oneCall(id) {
       crumb: [el("a", { href: link("log") }, text.all), el("span.quiet", null, " / " + text.request)],
       beside: () => call.data() && [chip(String(call.data().status), mood(call.data().status)), copyable(id, { name: text.id })],
     }),
-    loaded(call, (found) => el("dl.log-facts", null, () => facts(found()).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]))));
+    loaded(call, (found) => el("dl.log-facts", null,
+      () => facts(found()).map(([name, value]) => [el("dt", null, name), el("dd", null, value)]))));
   return { title, body };
 }
 

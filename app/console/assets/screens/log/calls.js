@@ -44,7 +44,11 @@ export function calls() {
         name: text.columns.call,
         kind: "about",
         cell: (one) => [
-          el("a.log-call", { href: link("log/" + one().request_id), title: one().path }, el("span.log-method", null, one().method), " ", el("span.log-path", null, one().path)),
+          el("a.log-call", { href: link("log/" + one().request_id), title: one().path },
+            el("span.log-method", null, one().method),
+            " ",
+            el("span.log-path", null, one().path),
+          ),
           one().error_code && el("small.log-why", null, one().error_code),
         ],
       },

@@ -14,7 +14,7 @@ const text = {
   kind: "Kind",
   states: { due: "waits", held: "waits for its turn", running: "runs", failed: "failed" },
   none: "Nothing waits",
-  noneBody: "What is done later stands here until it is done: sends, deliveries, uploads. What failed for good stays until it is retried or cancelled.",
+  noneBody: "What is done later stands here until it is done. What failed for good stays until it is retried or cancelled.",
   retry: "Retry",
   retried: "The job is tried again",
   cancel: "Cancel",

@@ -196,5 +196,14 @@ export function entry(label, name, { type = "search", hint } = {}) {
   });
   const pick = (/** @type {any} */ event) => isTime && event.target.showPicker?.();
   return el("label.log-filter", null, el("span", null, label),
-    el("input", { type, placeholder: hint, maxlength: isTime ? null : 500, oninput: change, onclick: pick, ref: keep, autocomplete: "off", spellcheck: "false" }));
+    el("input", {
+      type,
+      placeholder: hint,
+      maxlength: isTime ? null : 500,
+      oninput: change,
+      onclick: pick,
+      ref: keep,
+      autocomplete: "off",
+      spellcheck: "false",
+    }));
 }
