@@ -272,8 +272,18 @@ func TestThePictureOfTheREADME(t *testing.T) {
 	}
 	c, number := phone(t)
 	s := c.stage
-	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana Ruiz","text":"Hello! Do you have the wool blankets in stock?"}`)
-	c.is.True(until(func() bool { return s.newest(number, "inbound") != nil }))
+	s.call("POST", s.simURL+"/_sim/numbers", `{"phone_number_id":"`+number+`","verified_name":"Nord Wool"}`)
+	for i, one := range [][2]string{
+		{"Noor Rahman", "Is the small one back in stock?"}, {"Kenji Tanaka", "Thank you, it has arrived!"}, {"Emma Hughes", "Great, all good now"}, {"Sofia Berg", "Do you ship to Norway?"},
+		{"Lucía Prado", "When do you close today?"}, {"Jonas Okafor", "My order is late, could you have a look?"}, {"Ana Ruiz", "Hello! Do you have the wool blankets in stock?"},
+	} {
+		s.call("POST", s.simURL+"/_sim/inbound", fmt.Sprintf(`{"from":"+1555000%d","name":%q,"text":%q}`, 1117-i, one[0], one[1]))
+		c.is.True(until(func() bool {
+			m := s.newest(number, "inbound")
+			return m != nil && m["text"].(map[string]any)["body"] == one[1]
+		}))
+	}
+	c.Visit(s.app.URL() + "/console/phone/15550001111")
 	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"reply_buttons","body":{"text":"Hello Ana! Yes, both colours are here. Which one would you like?"},"action":{"buttons":[{"type":"reply","reply":{"id":"blue","title":"The blue one"}},{"type":"reply","reply":{"id":"sand","title":"The sand one"}}]}}`)
 	c.Click("button", "The blue one")
 	c.last("The blue one")
