@@ -5,15 +5,20 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/matryer/is"
 
+	"confab/app/console"
 	"confab/app/pages/pagestest"
+	"confab/app/simulator"
 )
 
 // phoneBubble is what a phone shows of a message, by /_sim or on the screen.
@@ -255,6 +260,46 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.is.True(until(func() bool { return s.sim.Settings().AutoRead }))
 	c.fits()
 	c.calm()
+}
+
+// TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
+func TestASimulatorAloneOffersThePhone(t *testing.T) {
+	sim, err := simulator.New(simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	phone := console.NewPhone(sim)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, console.PhonePath) {
+			phone.ServeHTTP(w, r)
+			return
+		}
+		sim.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	defer sim.StopStreams()
+	if _, err := sim.AddNumber(simulator.Number{VerifiedName: "Acme"}); err != nil {
+		t.Fatal(err)
+	}
+
+	b := pagestest.Open(t)
+	b.Visit(server.URL + console.PhonePath)
+	b.Find("heading", "Nobody has a phone yet")
+	b.Click("button", "New person")
+	b.Fill("textbox", "Name", "Ana")
+	b.Click("button", "Save")
+	b.Find("region", "Phone of Ana")
+	b.Fill("textbox", "Write as Ana", "hello?")
+	b.Click("button", "Send as Ana")
+	b.WaitFor(`document.querySelector("article")?.textContent.includes("hello?")`)
+	b.Find("region", "Provider")
+	for _, complaint := range b.Errors() {
+		t.Error(complaint)
+	}
+	if got := ask(t, "GET", server.URL+"/_phone/api/sim/people", nil, "Host: evil.test"); got.status != 403 {
+		t.Errorf("another name is answered with %d", got.status)
+	}
 }
 
 // clickIn clicks a button of the nth message.
