@@ -5,15 +5,20 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/matryer/is"
 
+	"confab/app/console"
 	"confab/app/pages/pagestest"
+	"confab/app/simulator"
 )
 
 // phoneBubble is what a phone shows of a message, by /_sim or on the screen.
@@ -257,6 +262,46 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.calm()
 }
 
+// TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
+func TestASimulatorAloneOffersThePhone(t *testing.T) {
+	sim, err := simulator.New(simulator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	phone := console.NewPhone(sim)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, console.PhonePath) {
+			phone.ServeHTTP(w, r)
+			return
+		}
+		sim.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	defer sim.StopStreams()
+	if _, err := sim.AddNumber(simulator.Number{VerifiedName: "Acme"}); err != nil {
+		t.Fatal(err)
+	}
+
+	b := pagestest.Open(t)
+	b.Visit(server.URL + console.PhonePath)
+	b.Find("heading", "Nobody has a phone yet")
+	b.Click("button", "New person")
+	b.Fill("textbox", "Name", "Ana")
+	b.Click("button", "Save")
+	b.Find("region", "Phone of Ana")
+	b.Fill("textbox", "Write as Ana", "hello?")
+	b.Click("button", "Send as Ana")
+	b.WaitFor(`document.querySelector("article")?.textContent.includes("hello?")`)
+	b.Find("region", "Provider")
+	for _, complaint := range b.Errors() {
+		t.Error(complaint)
+	}
+	if got := ask(t, "GET", server.URL+"/_phone/api/sim/people", nil, "Host: evil.test"); got.status != 403 {
+		t.Errorf("another name is answered with %d", got.status)
+	}
+}
+
 // clickIn clicks a button of the nth message.
 func (c *colleague) clickIn(n int, name string) {
 	c.t.Helper()
@@ -272,8 +317,18 @@ func TestThePictureOfTheREADME(t *testing.T) {
 	}
 	c, number := phone(t)
 	s := c.stage
-	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana Ruiz","text":"Hello! Do you have the wool blankets in stock?"}`)
-	c.is.True(until(func() bool { return s.newest(number, "inbound") != nil }))
+	s.call("POST", s.simURL+"/_sim/numbers", `{"phone_number_id":"`+number+`","verified_name":"Nord Wool"}`)
+	for i, one := range [][2]string{
+		{"Noor Rahman", "Is the small one back in stock?"}, {"Kenji Tanaka", "Thank you, it has arrived!"}, {"Emma Hughes", "Great, all good now"}, {"Sofia Berg", "Do you ship to Norway?"},
+		{"Lucía Prado", "When do you close today?"}, {"Jonas Okafor", "My order is late, could you have a look?"}, {"Ana Ruiz", "Hello! Do you have the wool blankets in stock?"},
+	} {
+		s.call("POST", s.simURL+"/_sim/inbound", fmt.Sprintf(`{"from":"+1555000%d","name":%q,"text":%q}`, 1117-i, one[0], one[1]))
+		c.is.True(until(func() bool {
+			m := s.newest(number, "inbound")
+			return m != nil && m["text"].(map[string]any)["body"] == one[1]
+		}))
+	}
+	c.Visit(s.app.URL() + "/console/phone/15550001111")
 	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"reply_buttons","body":{"text":"Hello Ana! Yes, both colours are here. Which one would you like?"},"action":{"buttons":[{"type":"reply","reply":{"id":"blue","title":"The blue one"}},{"type":"reply","reply":{"id":"sand","title":"The sand one"}}]}}`)
 	c.Click("button", "The blue one")
 	c.last("The blue one")

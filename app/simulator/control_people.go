@@ -205,7 +205,7 @@ func (s *Server) findOwner(party string) (*person, error) {
 	case bsuidPattern.MatchString(party):
 		return &person{BSUID: party}, nil
 	case validPhone(party):
-		return &person{Phone: waID(party), BSUID: bsuidFor(waID(party)), Since: s.world.People.left[waID(party)]}, nil
+		return &person{Phone: waID(party), BSUID: bsuidFor(waID(party)), Since: s.world.People.free[waID(party)]}, nil
 	}
 	return nil, notFound("There is no person " + party + ".")
 }

@@ -42,11 +42,11 @@ type people struct {
 	all     []*person
 	byPhone map[string]*person
 	byBSUID map[string]*person
-	left    map[string]int64 // when the last owner of a number got another one
+	free    map[string]int64 // since when a number has had no owner, if it had one
 }
 
 func newPeople() people {
-	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}, left: map[string]int64{}}
+	return people{byPhone: map[string]*person{}, byBSUID: map[string]*person{}, free: map[string]int64{}}
 }
 
 // add stores a person, also one that an earlier release has written.
@@ -54,7 +54,7 @@ func (p *people) add(user *person) {
 	user.Phone = waID(user.Phone)
 	p.all = append(p.all, user)
 	for _, f := range user.Former {
-		p.left[f.Phone] = max(p.left[f.Phone], f.Until)
+		p.free[f.Phone] = max(p.free[f.Phone], f.Until+1)
 	}
 	p.index(user)
 }
@@ -92,7 +92,7 @@ func (p *people) ensure(phone, bsuid string) *person {
 
 	if user == nil {
 		// Who gets a number that somebody had before does not see what was written to that one.
-		user = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone)), Since: p.left[phone]}
+		user = &person{Phone: phone, BSUID: firstOf(bsuid, bsuidFor(phone)), Since: p.free[phone]}
 		p.add(user)
 		return user
 	}
@@ -123,12 +123,12 @@ func (p *people) change(user *person, phone, bsuid string) {
 func (p *people) remember(user *person, now int64) {
 	user.Former = append(user.Former, formerIdentity{user.Phone, user.BSUID, now})
 	user.Former = user.Former[max(0, len(user.Former)-maxFormer):]
-	user.Since, p.left[user.Phone] = now, now
+	user.Since, p.free[user.Phone] = now, now+1
 }
 
 // owns reports whether a message was written by the person, or to it.
 func (user *person) owns(m *message) bool {
-	if m.belongsTo(user.Phone, user.BSUID) && m.At > user.Since {
+	if m.belongsTo(user.Phone, user.BSUID) && m.At >= user.Since {
 		return true
 	}
 	for _, f := range user.Former {

@@ -87,7 +87,8 @@ func templateCard(components []object, in object) *card {
 	return cardOfComponents(components, groupByType(in.list("components")))
 }
 
-// cardOfComponents is the card of one set of components: those of a template, or of a card in it.
+// cardOfComponents is the card of one set of components: those of a template, or of a card
+// in it.
 func cardOfComponents(components []object, given partsByType) *card {
 	c := &card{}
 	for _, comp := range components {
@@ -101,17 +102,22 @@ func cardOfComponents(components []object, given partsByType) *card {
 		case "BUTTONS":
 			c.Buttons = filledButtons(objects(comp.list("buttons")), given.all("button"))
 		case "CAROUSEL":
-			filled := objects(given.first("carousel").list("cards"))
-			for i, item := range objects(comp.list("cards")) {
-				var own object
-				if i < len(filled) {
-					own = filled[i]
-				}
-				c.Cards = append(c.Cards, cardOfComponents(objects(item.list("components")), groupByType(own.list("components"))))
-			}
+			c.Cards = filledCards(objects(comp.list("cards")), objects(given.first("carousel").list("cards")))
 		}
 	}
 	return c
+}
+
+// filledCards are the cards of a carousel, in the order of the template.
+func filledCards(cards, given []object) (all []*card) {
+	for i, item := range cards {
+		var own object
+		if i < len(given) {
+			own = given[i]
+		}
+		all = append(all, cardOfComponents(objects(item.list("components")), groupByType(own.list("components"))))
+	}
+	return all
 }
 
 // filledHeader is the header of a template: its text, or the file that the message gave.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -434,4 +435,26 @@ func TestWhatIsShownStaysOverARestart(t *testing.T) {
 		b.NoErr(err)
 		b.Equal(string(after)+"\n", before[who])
 	}
+}
+
+// FuzzCallsHideSecrets: whatever a token looks like, no call shows it.
+func FuzzCallsHideSecrets(f *testing.F) {
+	f.Add("EAAtest", "body")
+	f.Add(`with "quotes" and \`, "")
+	f.Add("with\nbreaks and ümlauts", `{"access_token":1}`)
+	f.Fuzz(func(t *testing.T, token, other string) {
+		secret := "TOKEN" + token + "END"
+		body, err := marshal(object{"access_token": secret, "other": other, "pin": secret})
+		if err != nil {
+			t.Skip(err)
+		}
+		r := callRecord{target: "/v23.0/1?access_token=" + url.QueryEscape(secret) + "&fields=id", request: body, response: body}
+		shown, err := marshal(r.view())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(other, "TOKEN") && strings.Contains(string(shown), "TOKEN") {
+			t.Errorf("%s", shown)
+		}
+	})
 }
