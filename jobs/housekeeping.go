@@ -11,10 +11,13 @@ import (
 const (
 	kindHousekeeping  = "housekeeping"
 	housekeepingEvery = 10 * time.Minute
+	// abandonedAfter is longer than any step of making a broadcast takes.
+	abandonedAfter = 10 * time.Minute
 )
 
 // deleteExpired deletes what ends by itself: stored answers past the idempotency
-// window, sessions and invitations of people, and callbacks whose message never came.
+// window, sessions and invitations of people, broadcasts that a crash left half made, and
+// callbacks whose message never came.
 // applyRetention deletes what the settings keep for days.
 func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commit, error) {
 	w.attempts.forgetIdle()
@@ -29,6 +32,9 @@ func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commi
 		func(tx *storage.Tx, limit int) (int64, error) { return tx.DeleteOldIdempotentReplies(now, limit) },
 		(*storage.Tx).DeleteOldUserSessions,
 		(*storage.Tx).DeleteOldUserInvitations,
+		func(tx *storage.Tx, limit int) (int64, error) {
+			return tx.DeleteAbandonedBroadcasts(now.Add(-abandonedAfter), limit)
+		},
 	} {
 		if err := b.repeat(ctx, deleteOld); err != nil {
 			return nil, err

@@ -51,11 +51,9 @@ func releaseMessage(tx *storage.Tx, args sendArgs) error {
 		return err
 	}
 
-	refused := messaging.RefusalOf(sender)
-	if refused == nil {
-		if refused, err = refusalForContact(tx, sender, m); err != nil {
-			return err
-		}
+	refused, err := refusalWhenDue(tx, sender, m)
+	if err != nil {
+		return err
 	}
 	if refused != nil {
 		return messaging.FailMessage(tx, sender, m.ID, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
@@ -65,6 +63,21 @@ func releaseMessage(tx *storage.Tx, args sendArgs) error {
 		return err
 	}
 	return enqueueSend(tx, m, args)
+}
+
+// refusalWhenDue tells why a message may not be sent now that its time has come, or nil.
+func refusalWhenDue(tx *storage.Tx, sender storage.Sender, m storage.Message) (*messaging.Refusal, error) {
+	restored, err := tx.RestoredAt()
+	if err != nil {
+		return nil, err
+	}
+	if m.ScheduledAt < restored {
+		return &messaging.Refusal{Code: errorcode.Restored, Text: "The message was due before the backup was restored."}, nil
+	}
+	if refused := messaging.RefusalOf(sender); refused != nil {
+		return refused, nil
+	}
+	return refusalForContact(tx, sender, m)
 }
 
 // refusalForContact tells why a template message may not go to its contact, or nil. A

@@ -99,6 +99,13 @@ func (rx *Rx) Broadcast(account int64, id string) (Broadcast, error) {
 	return b, err
 }
 
+// BroadcastOfAny finds a broadcast of any account, for the command line.
+func (rx *Rx) BroadcastOfAny(id string) (Broadcast, error) {
+	var b Broadcast
+	err := rx.get(&b, `SELECT `+broadcastColumns+` FROM broadcasts b WHERE b.id = ? AND b.status <> 'making'`, id)
+	return b, err
+}
+
 // BroadcastByNumber finds a broadcast for its own job.
 func (rx *Rx) BroadcastByNumber(number int64) (Broadcast, error) {
 	var b Broadcast

@@ -27,6 +27,10 @@ var unsoundRows = []struct{ what, query string }{
 		SELECT count(*) FROM messages WHERE NOT json_valid(content) OR NOT json_valid(coalesce(context, '{}'))`},
 	{"conversations with an unknown state or count", `
 		SELECT count(*) FROM conversations WHERE status NOT IN ('open', 'resolved', 'pending') OR unread_count < 0`},
+	{"recipients without their broadcast, or in an unknown state", `
+		SELECT count(*) FROM broadcast_recipients r
+		WHERE r.status NOT BETWEEN 0 AND 5 OR NOT json_valid(coalesce(r.fields, '{}'))
+			OR NOT EXISTS (SELECT 1 FROM broadcasts b WHERE b.number = r.broadcast)`},
 	{"jobs with an unknown state or arguments", `
 		SELECT count(*) FROM jobs
 		WHERE state NOT IN ('due', 'held', 'running', 'failed') OR NOT json_valid(args) OR preparing NOT IN (0, 1)`},

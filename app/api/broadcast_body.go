@@ -215,6 +215,31 @@ func (b *broadcastBody) outgoing() outgoingMessage {
 	return out
 }
 
+// resolve checks what a valid body names, and returns the broadcast without its recipients.
+func (b *broadcastBody) resolve(rx *storage.Rx, r *request) (made storage.Broadcast, err error) {
+	out := b.outgoing()
+	sender, err := rx.Sender(r.account.ID)
+	if err != nil {
+		return made, err
+	}
+	if err := resolveTemplate(rx, &out, sender); err != nil {
+		return made, err
+	}
+	if err := findMedia(rx, r.account.TeamID, &out); err != nil {
+		return made, err
+	}
+	if out.missingMedia != nil {
+		return made, out.missingMedia
+	}
+	if err := b.checkAudience(rx, r); err != nil {
+		return made, err
+	}
+
+	made = b.broadcast(out)
+	made.AccountID = r.account.ID
+	return made, nil
+}
+
 // broadcast is the broadcast that a valid body asks for.
 func (b *broadcastBody) broadcast(out outgoingMessage) storage.Broadcast {
 	made := storage.Broadcast{

@@ -107,6 +107,7 @@ func (s *Server) sendRecipients(x *exchange, status string) {
 	if r.http.Method == http.MethodHead {
 		return
 	}
+	_ = http.NewResponseController(x).Flush() // its length is not known
 
 	buffered := bufio.NewWriter(x)
 	out := csv.NewWriter(buffered)

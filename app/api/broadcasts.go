@@ -145,32 +145,14 @@ func (s *Server) makeBroadcast(r *request, in *broadcastBody) (reply, error) {
 
 // checkBroadcast checks what a broadcast names, and returns it without its recipients.
 func (s *Server) checkBroadcast(r *request, in *broadcastBody) (b storage.Broadcast, err error) {
-	out := in.outgoing()
 	err = s.view(r, func(rx *storage.Rx) error {
-		sender, err := rx.Sender(r.account.ID)
-		if err != nil {
-			return err
-		}
-		if err := s.resolveTemplate(rx, &out, sender); err != nil {
-			return err
-		}
-		if err := findMedia(rx, r.account.TeamID, &out); err != nil {
-			return err
-		}
-		if out.missingMedia != nil {
-			return out.missingMedia
-		}
-		return in.checkAudience(rx, r)
+		b, err = in.resolve(rx, r)
+		return err
 	})
-	if err != nil {
-		return b, err
-	}
 
-	b = in.broadcast(out)
-	b.AccountID = r.account.ID
 	b.CreatedBy = &r.key.ID
 	if r.user != nil {
 		b.CreatedBy = &r.user.ID
 	}
-	return b, nil
+	return b, err
 }

@@ -139,7 +139,7 @@ var provocations = map[Code]func(*fixture) answer{
 	},
 	BroadcastNotActive: func(f *fixture) answer {
 		a := f.connect(f.tenant, "106540352242922")
-		f.template(a, storage.Template{Name: "sale", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
+		f.template(a, storage.Template{Name: "sale", Language: "en_US", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
 		const sale = `{"name":"Sale","template":{"name":"sale","language":"en_US"},"audience":{"recipients":[{"to":"+15551234567"}]}}`
 		made := f.call("POST", "/106540352242922/broadcasts", sale)
 		return f.call("POST", "/106540352242922/broadcasts/"+made.text("data.id")+"/resume", "")

@@ -62,7 +62,7 @@ func (f *fixture) possess(tenant storagetest.Tenant, a storage.Account) owner {
 	f.exec(`INSERT INTO setup_links (id, customer_id, token_hash, token_last4, expires_at, created_at) VALUES (?, ?, CAST(? AS BLOB), 'abcd', 1 << 42, 1)`, link, customer, link)
 	f.exec(`UPDATE accounts SET customer_id = ? WHERE id = ?`, customer, f.connect(tenant, platform).ID)
 	f.template(a, storage.Template{Name: "own_" + o.number, Category: "UTILITY", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
-	f.template(a, storage.Template{Name: "spring_sale", Category: "MARKETING", Components: storage.JSON(`[{"type":"BODY","text":"Hi {{1}}, spring is here."}]`)})
+	f.template(a, storage.Template{Name: "spring_sale", Language: "en_US", Category: "MARKETING", Components: storage.JSON(`[{"type":"BODY","text":"Hi {{1}}, spring is here."}]`)})
 	running := must("POST", "/"+o.number+"/broadcasts", `{"name":"Sale","template":{"name":"spring_sale","language":"en_US","components":[
 		{"type":"body","parameters":[{"type":"text","text":"{{name}}"}]}]},"audience":{"contact_ids":["`+person.ID+`"]}}`)
 	o.has = map[string]string{

@@ -180,7 +180,7 @@ func (s *Server) acceptMessage(tx *storage.Tx, r *request, out outgoingMessage) 
 		return storage.Message{}, err
 	}
 
-	if err := s.resolveTemplate(&tx.Rx, &out, sender); err != nil {
+	if err := resolveTemplate(&tx.Rx, &out, sender); err != nil {
 		return storage.Message{}, err
 	}
 	if err := findMedia(&tx.Rx, r.account.TeamID, &out); err != nil {

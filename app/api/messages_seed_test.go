@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
@@ -40,7 +41,7 @@ func (f *fixture) connect(tenant storagetest.Tenant, phoneNumberID string) stora
 // template stores an English template of an account.
 func (f *fixture) template(a storage.Account, t storage.Template) {
 	f.t.Helper()
-	t.AccountID, t.Language, t.Status = a.ID, "en", "approved"
+	t.AccountID, t.Language, t.Status = a.ID, cmp.Or(t.Language, "en"), "approved"
 	if t.ParameterFormat == "" {
 		t.ParameterFormat = "POSITIONAL"
 	}

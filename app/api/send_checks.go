@@ -66,7 +66,7 @@ func (s *Server) checkSendAllowed(tx *storage.Tx, r *request, sender storage.Sen
 
 // resolveTemplate checks a template message against the stored template, and sets what
 // follows from it: the rendered text, and whether it is marketing.
-func (s *Server) resolveTemplate(rx *storage.Rx, out *outgoingMessage, sender storage.Sender) error {
+func resolveTemplate(rx *storage.Rx, out *outgoingMessage, sender storage.Sender) error {
 	if out.Template == nil {
 		return nil
 	}

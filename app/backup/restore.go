@@ -93,6 +93,11 @@ func Restore(ctx context.Context, o RestoreOptions, archive io.Reader) (out Rest
 	if err := storage.BeginEpoch(filepath.Join(temp, archiveDatabase)); err != nil {
 		return out, err
 	}
+
+	// What should have been sent since must not go out late, by itself.
+	if err := storage.HoldRestored(filepath.Join(temp, archiveDatabase)); err != nil {
+		return out, err
+	}
 	return out, o.moveIntoPlace(temp)
 }
 

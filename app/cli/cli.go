@@ -133,7 +133,7 @@ func (e *env) root() *cobra.Command {
 	section(groupTry, "Try it out:", e.sandbox(), e.simulator(), e.trigger(), e.listen())
 	section(groupTenants, "Who may use it:", e.orgs(), e.teams(), e.users(), e.keys(), e.audit())
 	section(groupWork, "Messaging:",
-		e.accounts(), e.customers(), e.templates(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
+		e.accounts(), e.customers(), e.templates(), e.broadcasts(), e.webhooks(), e.deliveries(), e.jobs(), e.logs())
 	section(groupMaintain, "Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 

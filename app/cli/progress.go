@@ -27,10 +27,16 @@ type progress struct {
 
 // newProgress makes the line, which appears with the first step.
 func newProgress(w io.Writer, what string, show func(int64) string) *progress {
-	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !isTerminal(w) {
 		w = io.Discard
 	}
 	return &progress{w: w, what: what, format: show}
+}
+
+// isTerminal tells whether somebody looks on.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // step draws the line, unless it was drawn a moment ago.

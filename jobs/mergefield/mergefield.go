@@ -4,6 +4,7 @@ package mergefield
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -183,15 +184,16 @@ func (v Values) value(name string) string {
 		return strings.TrimSpace(value)
 	}
 
+	own := ""
 	switch name {
 	case "name":
-		return deref(v.contact.Name)
+		own = deref(v.contact.Name)
 	case "phone_number":
-		return deref(v.contact.PhoneNumber)
+		own = deref(v.contact.PhoneNumber)
 	case "email":
-		return deref(v.contact.Email)
+		own = deref(v.contact.Email)
 	}
-	return metadataValue(v.contact.Metadata, name)
+	return cmp.Or(own, metadataValue(v.contact.Metadata, name))
 }
 
 // metadataValue is the value of a key in the metadata of a contact, if that is a text, a

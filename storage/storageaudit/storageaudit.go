@@ -36,7 +36,7 @@ var jobRules = []rule{
 		SELECT format('job %d, %s of %s, %s, due in %d s: %s', j.id, j.kind, coalesce(j.args ->> '$.delivery', j.args ->> '$.message'),
 			j.state, (j.due_at - unixepoch() * 1000) / 1000, j.last_error)
 		FROM jobs j
-		WHERE j.kind = 'send' AND NOT EXISTS (
+		WHERE j.kind IN ('send', 'send.later', 'broadcast.send') AND NOT EXISTS (
 				SELECT 1 FROM messages m
 				WHERE m.account_id = j.args ->> '$.account' AND m.id = j.args ->> '$.message'
 					AND (m.status = 'queued' OR m.status = 'pending'))
@@ -53,13 +53,52 @@ var jobRules = []rule{
 		SELECT format('%s, %s', m.id, m.status)
 		FROM messages m
 		WHERE m.direction = 'outbound' AND (m.status = 'queued' OR m.status = 'pending')
-			AND m.id NOT IN (SELECT j.args ->> '$.message' FROM jobs j WHERE j.kind = 'send')`},
+			AND m.id NOT IN (SELECT j.args ->> '$.message' FROM jobs j WHERE j.kind IN ('send', 'send.later', 'broadcast.send'))`},
 
 	{"media that are awaited without a job", `
 		SELECT m.id
 		FROM messages m
 		WHERE m.media_status = 'fetching'
 			AND m.id NOT IN (SELECT j.args ->> '$.message' FROM jobs j WHERE j.kind = 'media.fetch')`},
+}
+
+// broadcastRules are about broadcasts and their recipients.
+var broadcastRules = []rule{
+	{"broadcast that goes on without a job", `
+		SELECT format('%s, %s', b.id, b.status)
+		FROM broadcasts b
+		WHERE b.status IN ('preparing', 'scheduled', 'running', 'paused')
+			AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = 'broadcast.run' AND j.args ->> '$.broadcast' = b.number)`},
+
+	{"broadcast that was only half made", `
+		SELECT b.id FROM broadcasts b WHERE b.status = 'making'`},
+
+	{"counts of a broadcast that are not those of its recipients", `
+		SELECT format('%s, %s: %d/%d waiting, %d/%d sent, %d/%d delivered, %d/%d read, %d/%d failed, %d/%d skipped, %d/%d open, %d/%d in all',
+			b.id, b.status, b.waiting, r.waiting, b.sent, r.sent, b.delivered, r.delivered, b.read, r.read, b.failed, r.failed,
+			b.skipped, r.skipped, b.open, r.open, b.total, r.total)
+		FROM broadcasts b JOIN (
+			SELECT x.broadcast, count(*) AS total,
+				sum(x.status = 0 AND y.status <> 'cancelled') AS waiting, sum(x.status = 1) AS sent, sum(x.status = 2) AS delivered,
+				sum(x.status = 3) AS read, sum(x.status = 4) AS failed,
+				sum(x.status = 5 OR x.status = 0 AND y.status = 'cancelled') AS skipped,
+				sum(x.status = 0 AND x.message_id IS NOT NULL) AS open
+			FROM broadcast_recipients x JOIN broadcasts y ON y.number = x.broadcast
+			GROUP BY x.broadcast) r ON r.broadcast = b.number
+		WHERE (b.waiting, b.sent, b.delivered, b.read, b.failed, b.skipped, b.open, b.total)
+			<> (r.waiting, r.sent, r.delivered, r.read, r.failed, r.skipped, r.open, r.total)`},
+
+	{"recipient with more than one message", `
+		SELECT format('recipient %d of broadcast %d: %d messages', m.recipient_number, m.broadcast, count(*))
+		FROM messages m
+		WHERE m.broadcast IS NOT NULL
+		GROUP BY m.broadcast, m.recipient_number
+		HAVING count(*) > 1`},
+
+	{"recipient that was forgotten", `
+		SELECT format('recipient %d of %s, %s', r.number, b.id, b.status)
+		FROM broadcast_recipients r JOIN broadcasts b ON b.number = r.broadcast
+		WHERE b.status = 'completed' AND r.status = 0`},
 }
 
 // contentRules are about messages, people and events. Events have rowids in the order
@@ -86,7 +125,7 @@ var contentRules = []rule{
 		FULL JOIN (
 			SELECT a.organization_id, count(*) AS accepted
 			FROM messages m JOIN accounts a ON a.id = m.account_id
-			WHERE m.direction = 'outbound' AND m.source = 'api'
+			WHERE m.direction = 'outbound' AND m.source <> 'app'
 			GROUP BY a.organization_id) m ON m.organization_id = u.organization_id
 		WHERE coalesce(u.counted, 0) <> coalesce(m.accepted, 0)`},
 
@@ -110,7 +149,7 @@ var contentRules = []rule{
 		JOIN (SELECT event_id, min(rowid) AS first FROM events WHERE type = 'message.status' GROUP BY event_id) status
 			ON status.event_id = m.provider_id
 		JOIN (SELECT event_id, min(rowid) AS first FROM events WHERE type = 'message.sent' GROUP BY event_id) sent
-			ON sent.event_id = m.id || ':sent'
+			ON sent.event_id = iif(m.source = 'broadcast', 'broadcast_msg:', '') || m.id || ':sent'
 		WHERE m.direction = 'outbound' AND status.first < sent.first`},
 }
 
@@ -135,7 +174,7 @@ func Find(dir string) (found []Contradiction, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	for _, r := range slices.Concat(fileRules, jobRules, contentRules) {
+	for _, r := range slices.Concat(fileRules, jobRules, broadcastRules, contentRules) {
 		var places []string
 		if err := db.Select(&places, r.query); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.what, err)

@@ -1,0 +1,346 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"confab/app/api"
+	"confab/jobs"
+	"confab/jobs/event"
+	"confab/storage"
+)
+
+func (e *env) broadcasts() *cobra.Command {
+	return e.group("broadcasts", "Send one template to many people, and follow it",
+		e.broadcastsCreate(), e.broadcastsList(), e.broadcastsShow(),
+		e.broadcastsMove("pause", "Stop sending, until it is resumed", "broadcast.paused", jobs.PauseBroadcast),
+		e.broadcastsMove("resume", "Go on where it was paused", "broadcast.resumed", jobs.ResumeBroadcast),
+		e.broadcastsMove("cancel", "End it: whoever waits gets no message", "broadcast.cancelled", jobs.CancelBroadcast))
+}
+
+// numberFlags choose a business number.
+type numberFlags struct{ org, number string }
+
+func (f *numberFlags) add(cmd *cobra.Command) {
+	parsedFlag(cmd, &f.number, "phone-number-id", "business number, by its `id` (may be left out if there is one)", parseText)
+	parsedFlag(cmd, &f.org, "org", "`organization` (may be left out if there is one number)", parseText)
+}
+
+// find finds the chosen number, which must be the only one where none is named.
+func (f numberFlags) find(ctx context.Context, s *store) (key storage.AccountKey, err error) {
+	if f.number != "" {
+		a, err := s.findAccount(ctx, f.number)
+		return storage.AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: f.number}, err
+	}
+
+	found := 0
+	err = s.eachOrganization(ctx, f.org, func(rx *storage.Rx, o storage.Organization) error {
+		accounts, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, 2)
+		for _, a := range accounts {
+			if found++; a.PhoneNumberID != nil {
+				key = storage.AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: *a.PhoneNumberID}
+			}
+		}
+		return err
+	})
+	if err == nil && found != 1 {
+		err = usage("there are %d numbers: choose one with --phone-number-id", found)
+	}
+	return key, err
+}
+
+func (e *env) broadcastsCreate() *cobra.Command {
+	var (
+		number numberFlags
+		draft  api.BroadcastDraft
+		file   string
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "create",
+		Short: "Send a template to the people in a file, or to all who have a label",
+		Long: "Send a template to the people in a CSV file, or to all contacts that have a label. The file has a header\n" +
+			"line and a column phone_number or to; the other columns are fields. A variable of the template that has a\n" +
+			"name is filled in from the field of that name, numbered ones from the columns in their order, unless\n" +
+			"--parameter gives their texts, in which {{field}} stands for a field of the file or of the contact (name,\n" +
+			"phone_number, email, metadata).\n\n" +
+			"A running server sends the messages. On a terminal this command follows them; Ctrl-C only stops following.",
+		Example: "  confab broadcasts create --name \"Spring sale\" --template spring_offer --language en_US --csv people.csv\n" +
+			"  confab broadcasts create --name VIPs --template spring_offer --language en_US --label lbl_01J… --parameter '{{name}}'\n" +
+			"  confab broadcasts create --name Later --template hello_world --language en_US --csv people.csv --at 2026-12-01T09:00:00Z",
+		Args: arguments(),
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			if (file == "") == (draft.LabelID == "") {
+				return usage("give one of --csv and --label")
+			}
+			key, err := number.find(cmd.Context(), s)
+			if err != nil {
+				return err
+			}
+			return s.createBroadcast(cmd, key, draft, file, asJSON)
+		}),
+	}
+
+	number.add(cmd)
+	parsedFlag(cmd, &draft.Name, "name", "`name` of the broadcast, for people", parseName)
+	parsedFlag(cmd, &draft.Template, "template", "`name` of the template", parseText)
+	parsedFlag(cmd, &draft.Language, "language", "language `code` of the template, such as en_US", parseText)
+	parsedFlag(cmd, &file, "csv", "`file` with the recipients", parseText)
+	parsedFlag(cmd, &draft.LabelID, "label", "id of a `label` whose contacts are the recipients", parseText)
+	parsedFlag(cmd, &draft.At, "at", "`time` at which to begin, such as 2026-12-01T09:00:00Z (default now)", parseText)
+	cmd.Flags().StringArrayVar(&draft.Parameters, "parameter", nil, "`text` for the next variable of the template")
+	for _, name := range []string{"name", "template", "language"} {
+		cmd.MarkFlagRequired(name)
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// createBroadcast makes a broadcast, prints it, and on a terminal follows it.
+func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d api.BroadcastDraft, file string, asJSON bool) error {
+	var size int64
+	if file != "" {
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		d.File = f
+		size = lines(f)
+	}
+
+	line := newProgress(cmd.ErrOrStderr(), "storing recipients", formatCount)
+	stored := int64(0)
+	d.Stored = func(n int) {
+		stored += int64(n)
+		line.step(stored, size)
+	}
+
+	var made storage.Broadcast
+	err := api.MakeBroadcast(cmd.Context(), s.DB, key, d, func(publish func(*storage.Tx) (storage.Broadcast, error)) error {
+		return s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+			if made, err = publish(tx); err != nil {
+				return err
+			}
+			return s.audit(tx, key.OrganizationID, "broadcast.created", "broadcast", made.ID)
+		})
+	})
+	line.end()
+	if err != nil {
+		return err
+	}
+	if err := printNew(cmd, asJSON, made.ID, event.ViewBroadcast(made)); err != nil || asJSON {
+		return err
+	}
+	return s.followBroadcast(cmd, made.ID)
+}
+
+// lines counts the lines of a file roughly, for the progress line, and goes back to its start.
+func lines(f *os.File) (n int64) {
+	buffer := make([]byte, 1<<16)
+	for {
+		read, err := f.Read(buffer)
+		for _, c := range buffer[:read] {
+			if c == '\n' {
+				n++
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	_, _ = f.Seek(0, 0) // if that fails, reading it does
+	return n
+}
+
+// broadcastInterval is how often a broadcast that is followed is looked at.
+const broadcastInterval = 500 * time.Millisecond
+
+// followBroadcast shows on a terminal how far a broadcast is, while a server sends it, until
+// nobody waits or it does not go on. Ctrl-C ends the following, not the broadcast.
+func (s *store) followBroadcast(cmd *cobra.Command, id string) error {
+	served, err := s.dir.IsServed()
+	if err != nil || !served || !isTerminal(cmd.ErrOrStderr()) {
+		return err
+	}
+
+	line := newProgress(cmd.ErrOrStderr(), "sending", formatCount)
+	defer line.end()
+	for {
+		b, err := s.findBroadcast(cmd.Context(), id)
+		switch {
+		case errors.Is(err, context.Canceled):
+		case err != nil || b.Status == storage.BroadcastPaused || b.Status == storage.BroadcastScheduled || b.IsOver():
+			return err
+		default:
+			line.step(b.Total-b.Waiting, b.Total)
+			if pause(cmd.Context(), broadcastInterval) {
+				continue
+			}
+		}
+
+		line.end()
+		fmt.Fprintf(cmd.ErrOrStderr(), "The broadcast goes on. Follow it with 'confab broadcasts show %s', stop it with 'confab broadcasts pause %s'.\n", id, id)
+		return nil
+	}
+}
+
+// pause waits, or returns false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// findBroadcast finds a broadcast by the id that an argument gave.
+func (s *store) findBroadcast(ctx context.Context, id string) (b storage.Broadcast, err error) {
+	err = s.View(ctx, func(rx *storage.Rx) (err error) {
+		b, err = rx.BroadcastOfAny(id)
+		return err
+	})
+	if errors.Is(err, storage.ErrNotFound) {
+		err = fmt.Errorf("there is no broadcast %s", id)
+	}
+	return b, err
+}
+
+func (e *env) broadcastsList() *cobra.Command {
+	var (
+		number numberFlags
+		asJSON bool
+	)
+	limit := listLimit
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the broadcasts of a number, newest first",
+		Example: "  confab broadcasts list\n  confab broadcasts list --phone-number-id 106540352242922 --json",
+		Args:    arguments(),
+		RunE: e.withStore(false, func(cmd *cobra.Command, _ []string, s *store) error {
+			key, err := number.find(cmd.Context(), s)
+			if err != nil {
+				return err
+			}
+			var views []event.BroadcastView
+			err = s.View(cmd.Context(), func(rx *storage.Rx) error {
+				rows, _, err := rx.Broadcasts(key.ID, "", storage.First, limit)
+				for _, b := range rows {
+					views = append(views, event.ViewBroadcast(b))
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+
+			heading := []string{"ID", "NAME", "STATUS", "TOTAL", "WAITING", "FAILED", "SKIPPED", "CREATED"}
+			return printList(cmd, asJSON, views, heading, func(v event.BroadcastView) []string {
+				c := v.Counts
+				return []string{
+					v.ID, v.Name, v.Status, formatCount(c.Total), formatCount(c.Waiting), formatCount(c.Failed), formatCount(c.Skipped),
+					v.CreatedAt.String(),
+				}
+			})
+		}),
+	}
+
+	number.add(cmd)
+	limitFlag(cmd, &limit)
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func (e *env) broadcastsShow() *cobra.Command {
+	var asJSON, follow bool
+	cmd := &cobra.Command{
+		Use:     "show BROADCAST",
+		Short:   "Show how far a broadcast is",
+		Example: "  confab broadcasts show bcs_01J…\n  confab broadcasts show bcs_01J… --follow\n  confab broadcasts show bcs_01J… --json",
+		Args:    arguments("BROADCAST"),
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			b, err := s.findBroadcast(cmd.Context(), args[0])
+			if err == nil && follow {
+				if err = s.followBroadcast(cmd, b.ID); err == nil {
+					b, err = s.findBroadcast(context.WithoutCancel(cmd.Context()), b.ID)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return printBroadcast(cmd, asJSON, b)
+		}),
+	}
+
+	cmd.Flags().BoolVar(&follow, "follow", false, "on a terminal, show the progress until it ends; Ctrl-C only stops following")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// printBroadcast shows one broadcast.
+func printBroadcast(cmd *cobra.Command, asJSON bool, b storage.Broadcast) error {
+	return printOne(cmd, asJSON, event.ViewBroadcast(b), [][]string{
+		{"id", b.ID},
+		{"name", b.Name},
+		{"template", b.TemplateName + " (" + b.TemplateLanguage + ")"},
+		{"status", b.Status},
+		{"paused because", optionalText(b.PausedReason)},
+		{"recipients", formatCount(b.Total)},
+		{"waiting", formatCount(b.Waiting)},
+		{"sent", formatCount(b.Sent)},
+		{"delivered", formatCount(b.Delivered)},
+		{"read", formatCount(b.Read)},
+		{"failed", formatCount(b.Failed)},
+		{"skipped", formatCount(b.Skipped)},
+		{"scheduled", b.ScheduledAt.String()},
+		{"started", b.StartedAt.String()},
+		{"completed", b.CompletedAt.String()},
+	})
+}
+
+// broadcastsMove is a command that moves a broadcast to another state.
+func (e *env) broadcastsMove(verb, short, action string, move func(*storage.Tx, *storage.Broadcast) error) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     verb + " BROADCAST",
+		Short:   short,
+		Example: "  confab broadcasts " + verb + " bcs_01J…",
+		Args:    arguments("BROADCAST"),
+		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
+			b, err := s.findBroadcast(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			key := storage.AccountKey{ID: b.AccountID}
+			err = s.change(cmd.Context(), func(tx *storage.Tx) (err error) {
+				if b, err = tx.CurrentBroadcast(b.Number); err != nil {
+					return err
+				}
+				sender, err := tx.Sender(key.ID)
+				if err != nil {
+					return err
+				}
+				if err := move(tx, &b); err != nil {
+					return err
+				}
+				return s.audit(tx, sender.OrganizationID, action, "broadcast", b.ID)
+			})
+			if errors.Is(err, jobs.ErrNotActive) {
+				return fmt.Errorf("the broadcast is %s: that cannot be done", b.Status)
+			}
+			if err != nil {
+				return err
+			}
+			return printBroadcast(cmd, asJSON, b)
+		}),
+	}
+
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
