@@ -91,7 +91,7 @@ func TestHeadWorksWhereverGetDoes(t *testing.T) {
 		is.True(get.status == 200 || get.status == 302)
 		is.Equal(head.status, get.status)
 		is.Equal(head.body, "")
-		if rt.path != "/events/stream" { // which does not know it before
+		if rt.path != "/events/stream" && !strings.HasSuffix(rt.path, ".csv") { // which do not know it before
 			is.Equal(get.header.Get("Content-Length"), strconv.Itoa(len(get.body)))
 		}
 		for _, name := range []string{"Content-Length", "Content-Type", "ETag", "Location"} {
