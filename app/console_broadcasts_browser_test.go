@@ -114,7 +114,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.Click("button", "Cancel broadcast")
 	c.shows("cancelled")
 	c.open("broadcasts", "Broadcasts")
-	c.row("Later", "cancelled", "2 of 2")
+	c.row("Later", "cancelled", "0 of 2")
 	c.shoot("broadcasts")
 	c.fits()
 	c.pick("Status", "running")

@@ -57,8 +57,8 @@ const text = {
   message: "The message",
 };
 
-/** @param {any} counts */
-const done = ({ total, waiting }) => total - waiting;
+/** done counts those who were dealt with; of a cancelled one, only whom it was sent to. @param {any} broadcast */
+const done = ({ status, counts: { total, waiting, skipped } }) => total - waiting - (status === "cancelled" ? skipped : 0);
 
 /** @type {import("../router.js").Build} */
 export default function broadcasts({ params }) {
@@ -103,17 +103,17 @@ function broadcastTable(rows) {
         cell: (one) => el("a", { href: link("broadcasts/" + one().id), dir: "auto" }, () => one().name),
       },
       { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
-      { name: text.columns.progress, cell: (one) => bar(() => one().counts) },
+      { name: text.columns.progress, cell: bar },
       { name: text.columns.template, cell: (one) => one().template.name },
       { name: text.columns.when, cell: (one) => () => time(one().completed_at ?? one().started_at ?? one().scheduled_at ?? one().created_at) },
     ],
   });
 }
 
-/** @param {() => any} counts */
-const bar = (counts) => el("span.progress", null,
-  el("progress", { "aria-label": text.progress, max: () => counts().total || 1, value: () => done(counts()) }),
-  el("small", null, () => text.of(done(counts()), counts().total)));
+/** @param {() => any} one */
+const bar = (one) => el("span.progress", null,
+  el("progress", { "aria-label": text.progress, max: () => one().counts.total || 1, value: () => done(one()) }),
+  el("small", null, () => text.of(done(one()), one().counts.total)));
 
 /**
  * find reads a broadcast, of the number that is looked at or of another.
@@ -173,7 +173,7 @@ function broadcastPage(one, path) {
       ],
     }),
     () => pausedNotice(data()),
-    el("div.running", null, bar(() => data().counts), el("p.quiet", null, () => times(data()), pace(data))),
+    el("div.running", null, bar(data), el("p.quiet", null, () => times(data()), pace(data))),
     funnel(() => data().counts),
     reasons(path, data),
     recipients(path, () => data().counts),
@@ -206,7 +206,7 @@ function pace(data) {
       seen = [];
       return "";
     }
-    seen = [...seen.slice(-20), { at: Date.now(), done: done(counts) }];
+    seen = [...seen.slice(-20), { at: Date.now(), done: done(data()) }];
     const first = seen[0];
     const last = seen[seen.length - 1];
     const rate = (1000 * (last.done - first.done)) / (last.at - first.at || 1);

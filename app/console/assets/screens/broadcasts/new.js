@@ -177,7 +177,8 @@ function testSend(of, content) {
     const template = JSON.parse(JSON.stringify(content()).replace(/\{\{\s*(\w+)\s*\}\}/g, "$1"));
     wrong.set("");
     try {
-      await post(`v1/${of}/messages`, { messaging_product: "chat", to: plainNumber(to()), type: "template", template }, { idempotencyKey: newKey() });
+      const body = { messaging_product: "chat", to: plainNumber(to()), type: "template", template };
+      await post(`v1/${of}/messages`, body, { idempotencyKey: newKey() });
       toast(text.tested(to().trim()));
     } catch (/** @type {any} */ error) {
       if (error.param === "to") wrong.set(error.message);

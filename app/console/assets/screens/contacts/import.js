@@ -1,5 +1,5 @@
 /** Bringing contacts in: a file, which column is what, a trial that changes nothing, and then the import. */
-import { el, onDispose, signal, when } from "../../dom.js";
+import { computed, el, onDispose, signal, when } from "../../dom.js";
 import { get, newKey, post } from "../../api.js";
 import { count } from "../../format.js";
 import { button } from "../../parts/basics.js";
@@ -95,7 +95,7 @@ export function importDialog(of) {
       busy.set(false);
     };
 
-    const finished = () => result()?.status !== "running" && result() && !result().dry_run;
+    const finished = computed(() => Boolean(result()) && result().status !== "running" && !result().dry_run);
     return el("div.form", null,
       el("p.prose", null, text.lead),
       el("label.field", null, el("span.label", null, text.file),
