@@ -1,5 +1,5 @@
 /** Webhooks: where events are sent, and how that goes. */
-import { el, when } from "../dom.js";
+import { computed, effect, el, untracked, when } from "../dom.js";
 import { get } from "../api.js";
 import { button, heading } from "../parts/basics.js";
 import { pace, paged, pagedList } from "../parts/pages.js";
@@ -26,14 +26,16 @@ export default function webhooks({ params }) {
 
   const all = paged("v1/webhook_subscriptions", () => ({}), ["webhook", "delivery"]);
   const days = resource(async (signal) => {
-    const rows = await get("v1/webhook_subscriptions", { signal });
     const read = (/** @type {any} */ one) => get(`webhook_subscriptions/${one.id}/day`, { signal }).catch(() => null);
-    return new Map(await Promise.all(rows.map(async (/** @type {any} */ one) => [one.id, await read(one)])));
-  }, ["webhook", "delivery"], pace);
+    return new Map(await Promise.all((all.data() ?? []).map(async (one) => /** @type {const} */ ([one.id, await read(one)]))));
+  }, ["delivery"], 5 * pace);
+  const ids = computed(() => (all.data() ?? []).map((one) => one.id).join());
+  effect(() => {
+    if (ids()) untracked(days.reload);
+  });
   const make = async () => {
     await webhookDialog(null);
-    await all.reload();
-    days.reload();
+    all.reload();
   };
   onQuery("new", make);
 
