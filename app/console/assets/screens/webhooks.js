@@ -13,11 +13,11 @@ import { answerTime, rate, statusChip } from "./webhooks/words.js";
 
 const text = {
   title: "Webhooks",
-  lead: "Every event is sent to the addresses below, signed, and tried again for 31 hours until it is taken.",
+  lead: "Every event is sent to the URLs below, signed, and tried again for 31 hours until it is taken.",
   newOne: "New webhook",
-  columns: { url: "Address", status: "Status", rate: "Taken, 24 h", time: "p50 / p95", day: "Events, 24 h" },
+  columns: { url: "URL", status: "Status", rate: "Taken, 24 h", time: "p50 / p95", day: "Events, 24 h" },
   none: "No webhooks yet",
-  noneBody: "Give the address of your program, and it hears of every message within milliseconds.",
+  noneBody: "Give the URL of your program, and it hears of every message within milliseconds.",
 };
 
 /** @type {import("../router.js").Build} */
