@@ -206,6 +206,7 @@ var draftBodies = []string{
 // second is refused.
 var otherRefusals = map[string]string{
 	"POST /labels team_id":                                 "404 resource_not_found",
+	"POST /quick_replies team_id":                          "404 resource_not_found",
 	"POST /customers team_id":                              "404 resource_not_found",
 	"POST /webhook_deliveries/bulk_replay subscription_id": "404 resource_not_found",
 }
