@@ -109,11 +109,12 @@ func TestASampleOfEveryEventCanBeChangedAndSent(t *testing.T) {
 	is.True(strings.Contains(f.call("GET", deliveries+"/"+sent.text("data.id"), "").body, `"payload":{"mine":[1.50,"ü"]}`)) // as it was written
 	before := f.effects()
 	for body, want := range map[string]string{
-		`{"payload":{}}`:                                 "400 missing_required_field event_type",
-		`{"event_type":"contact.created"}`:               "400 missing_required_field payload",
-		`{"event_type":"contact.created","payload":[]}`:  "400 invalid_field_value payload",
-		`{"event_type":"contact.created","payload":"x"}`: "400 invalid_field_value payload",
-		`{"event_type":"bogus","payload":{}}`:            "400 invalid_event_type event_type",
+		`{"payload":{}}`:                                                                         "400 missing_required_field event_type",
+		`{"event_type":"contact.created"}`:                                                       "400 missing_required_field payload",
+		`{"event_type":"contact.created","payload":null}`:                                        "400 missing_required_field payload",
+		`{"event_type":"contact.created","payload":[]}`:                                          "400 invalid_field_value payload",
+		`{"event_type":"contact.created","payload":"x"}`:                                         "400 invalid_field_value payload",
+		`{"event_type":"bogus","payload":{}}`:                                                    "400 invalid_event_type event_type",
 		`{"event_type":"contact.created","payload":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`: "400 invalid_field_value payload",
 	} {
 		is.Equal(f.visit(admin, "POST", test, body).code(), want)

@@ -51,7 +51,7 @@ func (t *sampleTest) validate() error {
 	switch {
 	case t.EventType == nil:
 		return missing("event_type")
-	case t.Payload == nil:
+	case t.Payload == nil || string(t.Payload) == "null":
 		return missing("payload")
 	case t.Payload[0] != '{':
 		return invalid("payload", "must be an object")

@@ -1,6 +1,7 @@
 /** Lists that come page by page, and filters that are part of the address. */
 import { computed, effect, el, signal, untracked, when } from "../dom.js";
 import { page } from "../api.js";
+import { count } from "../format.js";
 import { query, setQuery } from "../router.js";
 import { button } from "./basics.js";
 import { toastError } from "./notices.js";
@@ -9,7 +10,7 @@ import { empty, loaded, resource } from "./states.js";
 /** How often a list that changes all the time is read again, in milliseconds. */
 export const pace = 1000;
 
-const text = { more: "Show more", all: "All", looking: "Looking further back…" };
+const text = { more: "Show more", all: "All", looking: "Looking further back…", fresh: (/** @type {number} */ n) => count(n) + " new" };
 
 /**
  * paged reads a list. What is hinted at or filtered anew is read again; rows that were
@@ -23,6 +24,13 @@ export function paged(path, filters, kinds) {
   const isLooking = signal(false);
   const wanted = computed(() => JSON.stringify(filters()));
   let shown = "";
+  /** @type {any[]} */
+  let newest = [];
+  const waiting = signal(0);
+  const showNew = () => {
+    waiting.set(0);
+    all.set(newest);
+  };
 
   /** @type {import("./states.js").Resource<any[]>} */
   const all = resource(async (signal) => {
@@ -36,12 +44,17 @@ export function paged(path, filters, kinds) {
     isLooking.set(false);
 
     const before = shown === of ? all.data() ?? [] : [];
-    const ids = new Set(next.rows.map((one) => one.id));
-    const at = before.findLastIndex((one) => ids.has(one.id));
+    const fresh = new Map(next.rows.map((one) => [one.id, one]));
+    const at = before.findLastIndex((one) => fresh.has(one.id));
     const rest = at < 0 ? [] : before.slice(at + 1);
     if (rest.length === 0) cursor.set(next.cursor);
     shown = of;
-    return [...next.rows, ...rest];
+    newest = [...next.rows, ...rest];
+
+    // What is being read is not moved: new rows wait until somebody wants them.
+    const unseen = at < 0 || !isScrolled() ? 0 : next.rows.findIndex((one) => one.id === before[0].id);
+    waiting.set(Math.max(0, unseen));
+    return unseen > 0 ? before.map((one) => fresh.get(one.id) ?? one) : newest;
   }, kinds, pace);
 
   effect(() => {
@@ -57,8 +70,11 @@ export function paged(path, filters, kinds) {
       toastError(error);
     }
   };
-  return { ...all, cursor, more, isLooking };
+  return { ...all, cursor, more, isLooking, waiting, showNew };
 }
+
+/** isScrolled tells whether somebody reads further below. */
+const isScrolled = () => (document.getElementById("main")?.scrollTop ?? 0) > 80;
 
 /**
  * pagedList shows such a list, what stands for none, and how to get more of it.
@@ -69,6 +85,8 @@ export function paged(path, filters, kinds) {
 export function pagedList(all, render, none) {
   return [
     el("p.none", { role: "status" }, () => all.isLooking() && text.looking),
+    when(all.waiting, () => el("div.new", null,
+      el("button.button.primary", { type: "button", onclick: all.showNew }, () => text.fresh(all.waiting())))),
     loaded(all, (rows) => when(() => rows().length > 0, () => render(rows), () => empty(none()))),
     when(all.cursor, () => el("div.more", null, button(text.more, { run: all.more }))),
   ];

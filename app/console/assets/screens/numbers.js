@@ -53,7 +53,7 @@ const states = {
   connected: ["good", "connected", "Messages come and go."],
   degraded: ["warn", "needs a look", "Nothing can be sent. Check it now; if its access token has expired, connect it again with a new one."],
   onboarding: ["calm", "not registered", "Register it with its PIN, and it can send."],
-  disconnected: ["quiet", "disconnected", "Nothing is sent from it. It can be connected again."],
+  disconnected: ["quiet", "disconnected", "Nothing is sent from it. Check it now, or connect it again with a new token."],
   restricted: ["bad", "restricted", "The provider does not let it send for now. See the business account for the reason."],
 };
 

@@ -24,7 +24,6 @@ const text = {
   deleted: "Quick reply deleted",
   save: "Save",
   saved: "Saved",
-  create: "Create quick reply",
   fields: { shortcut: "Shortcut", text: "Text", team: "Team" },
   shortcutHint: "Small letters, digits, _ and -: “hours”.",
   textHint: "{{name}} becomes the name of the person.",
@@ -103,7 +102,7 @@ function replyDialog(one, teams) {
       },
       ...(!one && teams.length > 1 ? [team] : []),
     ],
-    submit: one ? text.save : text.create,
+    submit: text.save,
     send: (values) => (one ? patch(path + "/" + one.id, values) : post(path, values)),
     done() {
       toast(text.saved);

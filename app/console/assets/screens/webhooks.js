@@ -1,5 +1,5 @@
 /** Webhooks: where events are sent, and how that goes. */
-import { el, when } from "../dom.js";
+import { computed, effect, el, untracked, when } from "../dom.js";
 import { get } from "../api.js";
 import { button, heading } from "../parts/basics.js";
 import { pace, paged, pagedList } from "../parts/pages.js";
@@ -13,11 +13,11 @@ import { answerTime, rate, statusChip } from "./webhooks/words.js";
 
 const text = {
   title: "Webhooks",
-  lead: "Every event is sent to the addresses below, signed, and tried again for 31 hours until it is taken.",
+  lead: "Every event is sent to the URLs below, signed, and tried again for 31 hours until it is taken.",
   newOne: "New webhook",
-  columns: { url: "Address", status: "Status", rate: "Taken, 24 h", time: "p50 / p95", day: "Events, 24 h" },
+  columns: { url: "URL", status: "Status", rate: "Taken, 24 h", time: "p50 / p95", day: "Events, 24 h" },
   none: "No webhooks yet",
-  noneBody: "Give the address of your program, and it hears of every message within milliseconds.",
+  noneBody: "Give the URL of your program, and it hears of every message within milliseconds.",
 };
 
 /** @type {import("../router.js").Build} */
@@ -26,14 +26,16 @@ export default function webhooks({ params }) {
 
   const all = paged("v1/webhook_subscriptions", () => ({}), ["webhook", "delivery"]);
   const days = resource(async (signal) => {
-    const rows = await get("v1/webhook_subscriptions", { signal });
     const read = (/** @type {any} */ one) => get(`webhook_subscriptions/${one.id}/day`, { signal }).catch(() => null);
-    return new Map(await Promise.all(rows.map(async (/** @type {any} */ one) => [one.id, await read(one)])));
-  }, ["webhook", "delivery"], pace);
+    return new Map(await Promise.all((all.data() ?? []).map(async (one) => /** @type {const} */ ([one.id, await read(one)]))));
+  }, ["delivery"], 5 * pace);
+  const ids = computed(() => (all.data() ?? []).map((one) => one.id).join());
+  effect(() => {
+    if (ids()) untracked(days.reload);
+  });
   const make = async () => {
     await webhookDialog(null);
-    await all.reload();
-    days.reload();
+    all.reload();
   };
   onQuery("new", make);
 

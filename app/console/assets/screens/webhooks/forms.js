@@ -14,12 +14,11 @@ const text = {
   save: "Save",
   saveAndEnable: "Save and enable",
   saved: "Saved",
-  create: "Create webhook",
   done: "Done",
-  fields: { url: "Address", description: "Description", events: "Events", numbers: "Numbers", headers: "Headers" },
-  urlHint: "An https address of your program. It must answer 2xx within ten seconds.",
+  fields: { url: "URL", description: "Description", events: "Events", numbers: "Numbers", headers: "Headers" },
+  urlHint: "An https URL of your program. It must answer 2xx within ten seconds.",
   descriptionHint: "Whose it is: “shop”, “data warehouse”.",
-  everything: "Every event, also of kinds to come",
+  everything: "All, also future ones",
   numbersHint: "None chosen: all numbers.",
   headersHint: "Sent with each event, a line each: Name: value",
   badHeader: "Each line must be a name, a colon and a value.",
@@ -38,7 +37,7 @@ const text = {
   test: "Send test event",
   type: "Type",
   sample: "Sample",
-  sampleHint: "It goes to this address only. Change what you like.",
+  sampleHint: "It goes to this webhook only. Change what you like.",
   notJSON: "Sample must be a JSON object.",
 };
 
@@ -62,7 +61,7 @@ export async function webhookDialog(one) {
     const idempotencyKey = newKey();
     place.append(form({
       fields: fieldsOf(one, types),
-      submit: one ? (off ? text.saveAndEnable : text.save) : text.create,
+      submit: off ? text.saveAndEnable : text.save,
       send: (values) => {
         const body = { ...bodyOf(values), status: off ? "active" : undefined };
         return one ? patch("v1/webhook_subscriptions/" + one.id, body) : post("v1/webhook_subscriptions", body, { idempotencyKey });
