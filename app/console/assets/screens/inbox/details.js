@@ -1,5 +1,5 @@
 /** The right pane: whose conversation it is, its labels, and who the person is. */
-import { computed, effect, el, list, signal, when } from "../../dom.js";
+import { computed, effect, el, list, onDispose, signal, when } from "../../dom.js";
 import { get, page, patch, post, remove } from "../../api.js";
 import { date, sizeOf } from "../../format.js";
 import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
@@ -42,6 +42,7 @@ const text = {
 };
 /** @type {Record<string, "good" | "quiet" | "warn">} */
 const moods = { open: "good", resolved: "quiet", pending: "warn" };
+const dwell = 500;
 
 /** @param {any} at */
 export function details(at) {
@@ -62,10 +63,18 @@ export function details(at) {
     assignee(at),
     labelPart(at, path),
     el("section", null, el("h3", null, text.contact), () => contact.data() && contactPart(contact, number, at.merge, path)),
-    filesPart(at),
+    later(() => filesPart(at)),
     el("p.detail-links", null,
       el("a", { href: () => link("contacts/" + conversation()?.contact.id) }, text.open),
       () => isAdmin && conversation()?.last_message && el("a", { href: link("trace/" + conversation().last_message.id) }, text.trace)));
+}
+
+/** later builds what only those need who stay. @param {() => import("../../dom.js").Child} build */
+function later(build) {
+  const stays = signal(false);
+  const timer = setTimeout(() => stays.set(true), dwell);
+  onDispose(() => clearTimeout(timer));
+  return when(stays, build);
 }
 
 /** @param {any} at */

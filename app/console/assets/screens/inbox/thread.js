@@ -28,6 +28,7 @@ const text = {
 
 const near = 600;
 const bottom = 40;
+const again = 2000;
 
 /**
  * @typedef {object} Place
@@ -134,7 +135,9 @@ export function thread(at) {
     flush();
     if (pinned.node?.isConnected) log.scrollTop += pinned.node.getBoundingClientRect().top - pinned.top;
     moving = false;
-    if (changed) requestAnimationFrame(scrolled); // there may be room for more
+    // There may be room for more; what failed is tried again.
+    if (changed) requestAnimationFrame(scrolled);
+    else if (store.hasOlder()) setTimeout(scrolled, again);
   }
 
   // Who reads the newest message goes on reading the newest.
