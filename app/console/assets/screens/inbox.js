@@ -1,12 +1,12 @@
 /** The inbox: who wrote, what was said, and whose turn it is. Three panes; one on a small screen. */
 import { computed, effect, el, onDispose, signal, when } from "../dom.js";
-import { get, page, patch, post } from "../api.js";
+import { APIError, get, page, patch, post } from "../api.js";
 import { bind } from "../keys.js";
 import { button } from "../parts/basics.js";
 import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query } from "../router.js";
-import { me, number } from "../session.js";
+import { chosenNumber, me, number, numbers } from "../session.js";
 import { conversations, nameOf } from "./inbox/conversations.js";
 import { keep, listPane } from "./inbox/list.js";
 import { thread } from "./inbox/thread.js";
@@ -47,6 +47,15 @@ async function readLabels(signal) {
   return rows;
 }
 
+/** numberOf finds the business number of a conversation. @param {string} id */
+async function numberOf(id) {
+  for (const { phone_number_id: one } of numbers()) {
+    const found = one !== number()?.phone_number_id && await get(`v1/${one}/conversations/${id}`).catch(() => null);
+    if (found) return one;
+  }
+  return "";
+}
+
 /** @type {import("../router.js").Build} */
 export default function inbox() {
   const current = computed(() => path().match(/^inbox\/(.+)/)?.[1] ?? "");
@@ -66,10 +75,31 @@ export default function inbox() {
 
   const missing = signal(/** @type {unknown} */ (null));
   const conversation = computed(() => /** @type {any} */ (store.get(current())));
-  const find = () => store.read(current()).then(() => missing.set(null), missing.set);
+  const isKnown = computed(() => Boolean(conversation()));
+  let jumps = false;
+  const find = async () => {
+    try {
+      await store.read(current());
+      missing.set(null);
+    } catch (error) {
+      // A link from a colleague may lead to a conversation of another number.
+      const other = error instanceof APIError && error.status === 404 && await numberOf(current());
+      jumps = Boolean(other);
+      if (other) chosenNumber.set(other);
+      else missing.set(error);
+    }
+  };
+  let before = { id: "", phone: "" };
+  effect(() => {
+    const now = { id: current(), phone: phone() };
+    const isSwitched = now.id === before.id && before.phone !== "" && now.phone !== before.phone;
+    if (now.id && isSwitched && !jumps) queueMicrotask(() => navigate(keep("inbox"), { replace: true }));
+    jumps = false;
+    before = now;
+  });
   effect(() => {
     missing.set(null);
-    if (current() && phone() && !store.get(current())) find();
+    if (current() && phone() && !isKnown()) find();
   });
 
   const details = signal(false);

@@ -120,6 +120,7 @@ export function conversations(current) {
 
   /** load reads the list from its beginning, as far as it reached. */
   async function load() {
+    if (!filter.number) return;
     running.abort();
     const { signal } = (running = new AbortController());
     const wanted = Math.min(shown.peek()?.length ?? 0, 2 * pageSize);
@@ -176,6 +177,7 @@ export function conversations(current) {
   }
 
   async function catchUp() {
+    if (!filter.number) return;
     const query = { updated_since: new Date((since || Date.now()) - overlap).toISOString(), limit: 100 };
     /** @type {string | null} */
     let next = null;
