@@ -7,8 +7,8 @@ import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query } from "../router.js";
 import { chosenNumber, me, number, numbers } from "../session.js";
-import { conversations, nameOf } from "./inbox/conversations.js";
-import { keep, listPane } from "./inbox/list.js";
+import { conversations, keep, nameOf } from "./inbox/conversations.js";
+import { listPane } from "./inbox/list.js";
 import { thread } from "./inbox/thread.js";
 
 const text = {
