@@ -1,5 +1,5 @@
 /** The inbox: who wrote, what was said, and whose turn it is. Three panes; one on a small screen. */
-import { computed, effect, el, onDispose, signal, when } from "../dom.js";
+import { computed, effect, el, onDispose, signal, untracked, when } from "../dom.js";
 import { APIError, get, page, patch, post } from "../api.js";
 import { bind } from "../keys.js";
 import { button } from "../parts/basics.js";
@@ -129,7 +129,7 @@ export default function inbox() {
       number: phone(),
       conversation,
       personName,
-      back: link(keep("inbox")),
+      back: () => link(keep("inbox")),
       status,
       details,
       merge: store.merge,
@@ -144,11 +144,11 @@ export default function inbox() {
     el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notify(store)),
     listPane({ store, current, labels: () => labels.data() ?? [] }),
     () => {
-      if (isThere()) return thread(place());
+      if (isThere()) return untracked(() => thread(place()));
       if (missing()) return el("div.thread", null, failed(missing(), find));
       return el("div.thread.choose", null, !current() && when(phone, choose, noNumber));
     },
-    () => isThere() && detailsPane(place()));
+    () => isThere() && untracked(() => detailsPane(place())));
 
   bindKeys({ current, conversation, change, store, phone, heldUnread, details });
   return { title: () => (conversation() ? nameOf(conversation().contact) : text.title), body };
@@ -168,7 +168,7 @@ function detailsPane(at) {
   import("./inbox/details.js").then((part) => build.set(part.details), () => {});
   return () => {
     const make = build();
-    return make ? make(at) : el("aside.details");
+    return make ? untracked(() => make(at)) : el("aside.details");
   };
 }
 

@@ -62,7 +62,7 @@ export function details(at) {
       )),
     assignee(at),
     labelPart(at, path),
-    el("section", null, el("h3", null, text.contact), () => contact.data() && contactPart(contact, number, at.merge, path)),
+    el("section", null, el("h3", null, text.contact), when(contact.data, () => contactPart(contact, number, at.merge, path))),
     later(() => filesPart(at)),
     el("p.detail-links", null,
       el("a", { href: () => link("contacts/" + conversation()?.contact.id) }, text.open),
@@ -163,41 +163,40 @@ function labelPart({ conversation, labels, merge }, path) {
  * @param {string} conversation
  */
 function contactPart(contact, number, merge, conversation) {
-  const one = contact.data();
-  const line = (/** @type {string} */ name, /** @type {any} */ value) => value && el(
-    "div",
-    null,
-    el("dt", null, name),
-    el("dd", { dir: "auto" }, value),
-  );
-  const metadata = Object.entries(one.metadata ?? {}).slice(0, 20);
+  const one = () => contact.data();
+  const line = (/** @type {string} */ name, /** @type {any} */ value) =>
+    value && el("div", null, el("dt", null, name), el("dd", { dir: "auto" }, value));
+  const fields = form({
+    fields: [
+      { name: "name", label: text.fields.name, props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
+      { name: "email", label: text.fields.email, type: "email", props: { maxlength: 255, autocomplete: "off" } },
+    ],
+    submit: text.save,
+    send: ({ name, email }) => patch(`v1/${number}/contacts/${one().id}`, { name: name.trim() || null, email: email.trim() }),
+    done: async (saved) => {
+      contact.set(saved);
+      toast(text.saved);
+      merge(await get(conversation));
+    },
+  });
+  // What somebody types here stays, whatever changes elsewhere.
+  effect(() => {
+    const { name, email } = one();
+    if (fields.hasAttribute("data-dirty")) return;
+    fields.querySelectorAll("input").forEach((input) => (input.value = (input.name === "name" ? name : email) ?? ""));
+  });
   return [
-    el("dl.facts", null,
-      line(text.phone, one.phone_number),
-      line(text.fields.username, one.username),
-      line(text.since, date(one.created_at)),
-      line(text.marketing, one.marketing_opted_out ? text.out : one.opted_in ? text.in : text.unknown),
-      metadata.map(([name, value]) => line(name, typeof value === "string" ? value : JSON.stringify(value)))),
-    form({
-      fields: [
-        { name: "name", label: text.fields.name, value: one.name ?? "", props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
-        {
-          name: "email",
-          label: text.fields.email,
-          value: one.email ?? "",
-          type: "email",
-          props: { maxlength: 255, autocomplete: "off" },
-        },
-      ],
-      submit: text.save,
-      send: ({ name, email }) => patch(`v1/${number}/contacts/${one.id}`, { name: name.trim() || null, email: email.trim() }),
-      done: async (saved) => {
-        contact.set(saved);
-        toast(text.saved);
-        merge(await get(conversation));
-      },
-    }),
-    copyable(one.id, { name: text.id }),
+    () => el("dl.facts", null,
+      line(text.phone, one().phone_number),
+      line(text.fields.username, one().username),
+      line(text.since, date(one().created_at)),
+      line(text.marketing, one().marketing_opted_out ? text.out : one().opted_in ? text.in : text.unknown),
+      Object.entries(one().metadata ?? {}).slice(0, 20).map(([name, value]) => line(
+        name,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ))),
+    fields,
+    copyable(one().id, { name: text.id }),
   ];
 }
 

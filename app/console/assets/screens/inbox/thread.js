@@ -36,7 +36,7 @@ const again = 2000;
  * @property {string} number
  * @property {() => any} conversation
  * @property {(id: string | null) => string} personName
- * @property {string} back where the list is
+ * @property {() => string} back where the list is
  * @property {() => import("../../dom.js").Child} status the button that resolves or reopens
  * @property {import("../../dom.js").Signal<boolean>} details whether they are shown
  * @property {(fresh: any) => void} merge
