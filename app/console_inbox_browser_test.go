@@ -314,3 +314,22 @@ func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
 	c.is.True(!pagestest.Eval[bool](c.Browser, wide))
 	c.calm("status of 404")
 }
+
+func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
+	s := newStage(t)
+	numbers := []string{s.connect(), s.connect()}
+	ids := []string{s.says(numbers[0], "15550001111", "Ana Ruiz", textOf("hi")), s.says(numbers[1], "15550002222", "Bo Berg", textOf("hello"))}
+	c := s.console(t, storage.RoleAgent)
+	for i, name := range []string{"Ana Ruiz", "Bo Berg"} {
+		c.Visit(s.app.URL() + "/console/inbox/" + ids[i])
+		c.Find("region", "Conversation with "+name)
+		c.WaitFor(`document.querySelector("#number select").value === "` + numbers[i] + `"`)
+		c.showsRows(name)
+	}
+
+	// Who chooses another number leaves the conversation.
+	pagestest.Eval[any](c.Browser, `void (e => { e.value = "`+numbers[0]+`"; e.dispatchEvent(new Event("change")) })(document.querySelector("#number select"))`)
+	c.showsRows("Ana Ruiz")
+	c.WaitFor(`location.pathname === "/console/inbox"`)
+	c.calm("status of 404")
+}

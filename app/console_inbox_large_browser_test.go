@@ -140,12 +140,11 @@ func (c *colleague) scrollsUp() {
 	c.t.Helper()
 	top := `(() => { const l = document.querySelector("[role=log]"), e = l.getBoundingClientRect().top; const a = [...l.querySelectorAll("article")].find(a => a.getBoundingClientRect().bottom > e + 5); return a.id + " " + Math.round(a.getBoundingClientRect().top - e) })()`
 	for range 40 {
-		pagestest.Eval[any](c.Browser, `void (document.querySelector("[role=log]").scrollTop = 100)`)
-		before := pagestest.Eval[string](c.Browser, top)
 		if pagestest.Eval[bool](c.Browser, `document.querySelector("article .said").textContent === "line 0."`) {
 			return
 		}
 		first := pagestest.Eval[string](c.Browser, `document.querySelector("article").id`)
+		before := pagestest.Eval[string](c.Browser, `document.querySelector("[role=log]").scrollTop = 100, `+top)
 		c.WaitFor(fmt.Sprintf(`document.querySelector("article").id !== %q`, first))
 		c.WaitFor(top + fmt.Sprintf(` === %q`, before))
 		c.is.True(pagestest.Eval[int](c.Browser, `document.querySelectorAll("article").length`) <= 200)

@@ -1,14 +1,14 @@
 /** The inbox: who wrote, what was said, and whose turn it is. Three panes; one on a small screen. */
-import { computed, effect, el, onDispose, signal, when } from "../dom.js";
-import { get, page, patch, post } from "../api.js";
+import { computed, effect, el, onDispose, signal, untracked, when } from "../dom.js";
+import { APIError, get, page, patch, post } from "../api.js";
 import { bind } from "../keys.js";
 import { button } from "../parts/basics.js";
 import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query } from "../router.js";
-import { me, number } from "../session.js";
-import { conversations, nameOf } from "./inbox/conversations.js";
-import { keep, listPane } from "./inbox/list.js";
+import { chosenNumber, me, number, numbers } from "../session.js";
+import { conversations, keep, nameOf } from "./inbox/conversations.js";
+import { listPane } from "./inbox/list.js";
 import { thread } from "./inbox/thread.js";
 
 const text = {
@@ -47,6 +47,15 @@ async function readLabels(signal) {
   return rows;
 }
 
+/** numberOf finds the business number of a conversation. @param {string} id */
+async function numberOf(id) {
+  for (const { phone_number_id: one } of numbers()) {
+    const found = one !== number()?.phone_number_id && await get(`v1/${one}/conversations/${id}`).catch(() => null);
+    if (found) return one;
+  }
+  return "";
+}
+
 /** @type {import("../router.js").Build} */
 export default function inbox() {
   const current = computed(() => path().match(/^inbox\/(.+)/)?.[1] ?? "");
@@ -66,10 +75,31 @@ export default function inbox() {
 
   const missing = signal(/** @type {unknown} */ (null));
   const conversation = computed(() => /** @type {any} */ (store.get(current())));
-  const find = () => store.read(current()).then(() => missing.set(null), missing.set);
+  const isKnown = computed(() => Boolean(conversation()));
+  let jumps = false;
+  const find = async () => {
+    try {
+      await store.read(current());
+      missing.set(null);
+    } catch (error) {
+      // A link from a colleague may lead to a conversation of another number.
+      const other = error instanceof APIError && error.status === 404 && await numberOf(current());
+      jumps = Boolean(other);
+      if (other) chosenNumber.set(other);
+      else missing.set(error);
+    }
+  };
+  let before = { id: "", phone: "" };
+  effect(() => {
+    const now = { id: current(), phone: phone() };
+    const isSwitched = now.id === before.id && before.phone !== "" && now.phone !== before.phone;
+    if (now.id && isSwitched && !jumps) queueMicrotask(() => navigate(keep("inbox"), { replace: true }));
+    jumps = false;
+    before = now;
+  });
   effect(() => {
     missing.set(null);
-    if (current() && phone() && !store.get(current())) find();
+    if (current() && phone() && !isKnown()) find();
   });
 
   const details = signal(false);
@@ -99,7 +129,7 @@ export default function inbox() {
       number: phone(),
       conversation,
       personName,
-      back: link(keep("inbox")),
+      back: () => link(keep("inbox")),
       status,
       details,
       merge: store.merge,
@@ -114,11 +144,11 @@ export default function inbox() {
     el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notify(store)),
     listPane({ store, current, labels: () => labels.data() ?? [] }),
     () => {
-      if (isThere()) return thread(place());
+      if (isThere()) return untracked(() => thread(place()));
       if (missing()) return el("div.thread", null, failed(missing(), find));
       return el("div.thread.choose", null, !current() && when(phone, choose, noNumber));
     },
-    () => isThere() && detailsPane(place()));
+    () => isThere() && untracked(() => detailsPane(place())));
 
   bindKeys({ current, conversation, change, store, phone, heldUnread, details });
   return { title: () => (conversation() ? nameOf(conversation().contact) : text.title), body };
@@ -138,7 +168,7 @@ function detailsPane(at) {
   import("./inbox/details.js").then((part) => build.set(part.details), () => {});
   return () => {
     const make = build();
-    return make ? make(at) : el("aside.details");
+    return make ? untracked(() => make(at)) : el("aside.details");
   };
 }
 

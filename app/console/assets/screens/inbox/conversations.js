@@ -14,6 +14,7 @@
 import { onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
 import { onChanged } from "../../live.js";
+import { query } from "../../router.js";
 import { me } from "../../session.js";
 
 /** @typedef {Record<string, any>} Conversation */
@@ -70,7 +71,7 @@ export function conversations(current) {
   onDispose(() => clearTimeout(held));
 
   const path = () => `v1/${filter.number}/conversations`;
-  const query = () => {
+  const filters = () => {
     const { assigned_to: who, ...rest } = tabs[filter.tab] ?? tabs.open;
     return { ...rest, assigned_to: who === "me" ? me.peek().id : who, label_id: filter.label, limit: pageSize };
   };
@@ -120,6 +121,7 @@ export function conversations(current) {
 
   /** load reads the list from its beginning, as far as it reached. */
   async function load() {
+    if (!filter.number) return;
     running.abort();
     const { signal } = (running = new AbortController());
     const wanted = Math.min(shown.peek()?.length ?? 0, 2 * pageSize);
@@ -129,7 +131,7 @@ export function conversations(current) {
       let next = null;
       do {
         /** @type {{ rows: any[], cursor: string | null }} */
-        const got = await page(path(), { signal, query: { ...query(), cursor: next } });
+        const got = await page(path(), { signal, query: { ...filters(), cursor: next } });
         rows.push(...got.rows);
         next = got.cursor;
       } while (next && rows.length < wanted);
@@ -151,7 +153,7 @@ export function conversations(current) {
     loading = true;
     const { signal } = running;
     try {
-      const got = await page(path(), { signal, query: { ...query(), cursor } });
+      const got = await page(path(), { signal, query: { ...filters(), cursor } });
       [cursor, floor] = [got.cursor, got.cursor ? got.rows[got.rows.length - 1] : null];
       merge(...got.rows);
     } catch {
@@ -176,6 +178,7 @@ export function conversations(current) {
   }
 
   async function catchUp() {
+    if (!filter.number) return;
     const query = { updated_since: new Date((since || Date.now()) - overlap).toISOString(), limit: 100 };
     /** @type {string | null} */
     let next = null;
@@ -264,3 +267,11 @@ export const nameOf = (contact) => contact?.name || contact?.phone_number || con
  * @param {any} [message]
  */
 export const recipient = ({ contact }, message) => (contact.phone_number ? { to: contact.phone_number } : { recipient: message?.bsuid });
+
+/** keep is an address in the inbox that keeps what the list shows. @param {string} to @param {Record<string, string>} [more] */
+export function keep(to, more = {}) {
+  const next = new URLSearchParams(query());
+  next.delete("message");
+  Object.entries(more).forEach(([name, value]) => (value ? next.set(name, value) : next.delete(name)));
+  return to + (next.size > 0 ? "?" + next : "");
+}

@@ -1,5 +1,5 @@
 /** The right pane: whose conversation it is, its labels, and who the person is. */
-import { computed, effect, el, list, signal, when } from "../../dom.js";
+import { computed, effect, el, list, onDispose, signal, when } from "../../dom.js";
 import { get, page, patch, post, remove } from "../../api.js";
 import { date, sizeOf } from "../../format.js";
 import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
@@ -42,6 +42,7 @@ const text = {
 };
 /** @type {Record<string, "good" | "quiet" | "warn">} */
 const moods = { open: "good", resolved: "quiet", pending: "warn" };
+const dwell = 500;
 
 /** @param {any} at */
 export function details(at) {
@@ -61,11 +62,19 @@ export function details(at) {
       )),
     assignee(at),
     labelPart(at, path),
-    el("section", null, el("h3", null, text.contact), () => contact.data() && contactPart(contact, number, at.merge, path)),
-    filesPart(at),
+    el("section", null, el("h3", null, text.contact), when(contact.data, () => contactPart(contact, number, at.merge, path))),
+    later(() => filesPart(at)),
     el("p.detail-links", null,
       el("a", { href: () => link("contacts/" + conversation()?.contact.id) }, text.open),
       () => isAdmin && conversation()?.last_message && el("a", { href: link("trace/" + conversation().last_message.id) }, text.trace)));
+}
+
+/** later builds what only those need who stay. @param {() => import("../../dom.js").Child} build */
+function later(build) {
+  const stays = signal(false);
+  const timer = setTimeout(() => stays.set(true), dwell);
+  onDispose(() => clearTimeout(timer));
+  return when(stays, build);
 }
 
 /** @param {any} at */
@@ -154,41 +163,40 @@ function labelPart({ conversation, labels, merge }, path) {
  * @param {string} conversation
  */
 function contactPart(contact, number, merge, conversation) {
-  const one = contact.data();
-  const line = (/** @type {string} */ name, /** @type {any} */ value) => value && el(
-    "div",
-    null,
-    el("dt", null, name),
-    el("dd", { dir: "auto" }, value),
-  );
-  const metadata = Object.entries(one.metadata ?? {}).slice(0, 20);
+  const one = () => contact.data();
+  const line = (/** @type {string} */ name, /** @type {any} */ value) =>
+    value && el("div", null, el("dt", null, name), el("dd", { dir: "auto" }, value));
+  const fields = form({
+    fields: [
+      { name: "name", label: text.fields.name, props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
+      { name: "email", label: text.fields.email, type: "email", props: { maxlength: 255, autocomplete: "off" } },
+    ],
+    submit: text.save,
+    send: ({ name, email }) => patch(`v1/${number}/contacts/${one().id}`, { name: name.trim() || null, email: email.trim() }),
+    done: async (saved) => {
+      contact.set(saved);
+      toast(text.saved);
+      merge(await get(conversation));
+    },
+  });
+  // What somebody types here stays, whatever changes elsewhere.
+  effect(() => {
+    const { name, email } = one();
+    if (fields.hasAttribute("data-dirty")) return;
+    fields.querySelectorAll("input").forEach((input) => (input.value = (input.name === "name" ? name : email) ?? ""));
+  });
   return [
-    el("dl.facts", null,
-      line(text.phone, one.phone_number),
-      line(text.fields.username, one.username),
-      line(text.since, date(one.created_at)),
-      line(text.marketing, one.marketing_opted_out ? text.out : one.opted_in ? text.in : text.unknown),
-      metadata.map(([name, value]) => line(name, typeof value === "string" ? value : JSON.stringify(value)))),
-    form({
-      fields: [
-        { name: "name", label: text.fields.name, value: one.name ?? "", props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
-        {
-          name: "email",
-          label: text.fields.email,
-          value: one.email ?? "",
-          type: "email",
-          props: { maxlength: 255, autocomplete: "off" },
-        },
-      ],
-      submit: text.save,
-      send: ({ name, email }) => patch(`v1/${number}/contacts/${one.id}`, { name: name.trim() || null, email: email.trim() }),
-      done: async (saved) => {
-        contact.set(saved);
-        toast(text.saved);
-        merge(await get(conversation));
-      },
-    }),
-    copyable(one.id, { name: text.id }),
+    () => el("dl.facts", null,
+      line(text.phone, one().phone_number),
+      line(text.fields.username, one().username),
+      line(text.since, date(one().created_at)),
+      line(text.marketing, one().marketing_opted_out ? text.out : one().opted_in ? text.in : text.unknown),
+      Object.entries(one().metadata ?? {}).slice(0, 20).map(([name, value]) => line(
+        name,
+        typeof value === "string" ? value : JSON.stringify(value),
+      ))),
+    fields,
+    copyable(one().id, { name: text.id }),
   ];
 }
 

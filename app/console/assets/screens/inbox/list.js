@@ -1,13 +1,13 @@
 /** The left pane: tabs, filter, search, and the list of conversations. */
-import { computed, effect, el, flush, list, onDispose, signal, when } from "../../dom.js";
-import { get, page } from "../../api.js";
+import { computed, effect, el, flush, list, signal, when } from "../../dom.js";
 import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
 import { button, copyable, dot, face, icon } from "../../parts/basics.js";
+import { toastError } from "../../parts/notices.js";
 import { empty, failed, skeleton } from "../../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../../router.js";
 import { counts, number, sandbox } from "../../session.js";
 import { summary } from "./content.js";
-import { nameOf, tabs } from "./conversations.js";
+import { keep, nameOf, tabs } from "./conversations.js";
 import { tick } from "./message.js";
 
 const text = {
@@ -23,8 +23,6 @@ const text = {
   left: (/** @type {string} */ span) => span + " left to answer",
   closed: "closed",
   assigned: (/** @type {string} */ name) => "Assigned to " + name,
-  none: "Nothing was found",
-  noneBody: "Every word must occur in a message. Quotes make a phrase.",
   nobody: "Nobody has written yet",
   nobodyBody: "As soon as somebody writes to your number, the conversation is here.",
   trigger: "confab trigger inbound --from +15550002222 --text hello",
@@ -37,14 +35,6 @@ const text = {
 const rowHeight = 64;
 const most = 180;
 const step = 30;
-
-/** keep is an address in the inbox that keeps what the list shows. @param {string} to @param {Record<string, string>} [more] */
-export function keep(to, more = {}) {
-  const next = new URLSearchParams(query());
-  next.delete("message");
-  Object.entries(more).forEach(([name, value]) => (value ? next.set(name, value) : next.delete(name)));
-  return to + (next.size > 0 ? "?" + next : "");
-}
 
 /**
  * @param {object} at
@@ -66,7 +56,7 @@ export function listPane({ store, current, labels }) {
       el("option", { value: "" }, text.anyLabel),
       list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
     el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + tab() },
-      when(words, () => results(words, store, current), () => rows(store, current))));
+      when(words, () => searching(words, store, current), () => rows(store, current))));
 }
 
 /** @param {() => string} words */
@@ -220,64 +210,13 @@ function windowOf(one) {
 }
 
 /**
- * results lists the messages that were found, in place of the conversations.
+ * searching shows what was found; the module that finds it comes with the first search.
  * @param {() => string} words
  * @param {ReturnType<typeof import("./conversations.js").conversations>} store
  * @param {() => string} current
  */
-function results(words, store, current) {
-  const found = signal(/** @type {any[] | null} */ (null));
-  const failure = signal(/** @type {unknown} */ (null));
-  const cursor = signal(/** @type {string | null} */ (null));
-  let running = new AbortController();
-  onDispose(() => running.abort());
-
-  async function search(more = false) {
-    running.abort();
-    const { signal } = (running = new AbortController());
-    const base = `v1/${number()?.phone_number_id}`;
-    try {
-      const got = await page(base + "/messages", { signal, query: { search: words(), cursor: more ? cursor() : null } });
-      const unknown = [...new Set(got.rows.map((m) => m.conversation_id))].filter((id) => !store.get(id));
-      await Promise.all(unknown.map((id) => get(`${base}/conversations/${id}`, { signal }).then((one) => store.merge(one), () => {})));
-      if (signal.aborted) return;
-      cursor.set(got.cursor);
-      found.set([...(more ? found() ?? [] : []), ...got.rows].slice(0, most));
-      failure.set(null);
-    } catch (error) {
-      if (!signal.aborted) failure.set(error);
-    }
-  }
-  effect(() => {
-    if (words() && number()) search();
-  });
-  return el("div.scroll", null,
-    () => (failure() ? failed(failure(), search) : found() === null ? skeleton(6) : found()?.length === 0 && empty({
-      icon: "search",
-      title: text.none,
-      body: text.noneBody,
-    })),
-    el("ul.conversations", { "aria-label": text.list, role: "list" },
-      list(() => found() ?? [], (m) => m.id, (m) => resultRow(m(), store, current)),
-    ),
-    () => cursor() && (found()?.length ?? 0) < most && el("p.more", null, button("Show more", { run: () => search(true) })));
-}
-
-/**
- * @param {any} m
- * @param {ReturnType<typeof import("./conversations.js").conversations>} store
- * @param {() => string} current
- */
-function resultRow(m, store, current) {
-  const name = () => nameOf(store.get(m.conversation_id)?.contact) || m.from || "";
-  return el("li.row", { class: () => (current() === m.conversation_id && query().get("message") === m.id ? "row current" : "row") },
-    () => face(name()),
-    el("div.row-text", null,
-      el("a",
-        { href: () => link(keep("inbox/" + m.conversation_id, { message: m.id })), dir: "auto", "aria-describedby": "found-" + m.id },
-        name,
-      ),
-    ),
-    el("span.row-age", null, stamp(m.created_at, ageOf)),
-    el("p.row-last", { id: "found-" + m.id }, m.direction === "outbound" && tick(m), el("span", { dir: "auto" }, summary(m))));
+function searching(words, store, current) {
+  const part = signal(/** @type {any} */ (null));
+  import("./search.js").then(part.set, toastError);
+  return when(part, () => part().results(words, store, current), () => skeleton(6));
 }

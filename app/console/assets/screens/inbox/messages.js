@@ -19,6 +19,8 @@ const pageSize = 40;
 const most = 180;
 const step = 60;
 const pause = 30;
+/** Who only passes by needs no more than the newest messages. */
+const dwell = 300;
 
 /** When a message stands in the thread: what waits for its time, at the end. @param {Message} m */
 const placeOf = (m) => (m.scheduled_at && m.status === "queued" ? "~" + m.scheduled_at : m.created_at);
@@ -45,7 +47,11 @@ export function messages(number, conversation) {
   let isNewest = true;
   let busy = false;
   let ended = false;
-  onDispose(() => (ended = true));
+  let dwelling = 0;
+  onDispose(() => {
+    ended = true;
+    clearTimeout(dwelling);
+  });
 
   const path = `v1/${number}/messages`;
   const read = (/** @type {Record<string, any>} */ query) => page(path, { query: { conversation_id: conversation, ...query } });
@@ -97,7 +103,7 @@ export function messages(number, conversation) {
       showEnd();
       if (!isNewest) await readNewer();
       failure.set(null);
-      if (isNewest) readScheduled();
+      if (isNewest) dwelling = setTimeout(readScheduled, dwell);
     } catch (error) {
       failure.set(error);
     }

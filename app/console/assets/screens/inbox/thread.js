@@ -28,6 +28,7 @@ const text = {
 
 const near = 600;
 const bottom = 40;
+const again = 2000;
 
 /**
  * @typedef {object} Place
@@ -35,7 +36,7 @@ const bottom = 40;
  * @property {string} number
  * @property {() => any} conversation
  * @property {(id: string | null) => string} personName
- * @property {string} back where the list is
+ * @property {() => string} back where the list is
  * @property {() => import("../../dom.js").Child} status the button that resolves or reopens
  * @property {import("../../dom.js").Signal<boolean>} details whether they are shown
  * @property {(fresh: any) => void} merge
@@ -134,7 +135,9 @@ export function thread(at) {
     flush();
     if (pinned.node?.isConnected) log.scrollTop += pinned.node.getBoundingClientRect().top - pinned.top;
     moving = false;
-    if (changed) requestAnimationFrame(scrolled); // there may be room for more
+    // There may be room for more; what failed is tried again.
+    if (changed) requestAnimationFrame(scrolled);
+    else if (store.hasOlder()) setTimeout(scrolled, again);
   }
 
   // Who reads the newest message goes on reading the newest.

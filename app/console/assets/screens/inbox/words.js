@@ -15,6 +15,9 @@ const tags = { "*": "b", _: "i", "~": "s" };
 const longest = 8192;
 const link = /https?:\/\/[^\s<>"]+|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{2,63}){1,5}/g;
 const tail = /[.,;:!?'*_~)\]}]+$/;
+/** The mark of code: written so that it is not taken for the beginning of a text. */
+const tick = "\x60";
+const fence = tick.repeat(3);
 const inWord = /[\p{L}\p{N}]/u;
 
 /**
@@ -39,8 +42,8 @@ function format(text, inside) {
   let plain = 0;
   for (let at = 0; at < text.length; at++) {
     const mark = text[at];
-    const width = mark === "`" && text.startsWith("```", at) ? 3 : 1;
-    if (!"*_~`".includes(mark) || open.has(mark + width) || inside.includes(mark)) continue;
+    const width = mark === tick && text.startsWith(fence, at) ? 3 : 1;
+    if (!("*_~" + tick).includes(mark) || open.has(mark + width) || inside.includes(mark)) continue;
     const end = closing(text, at, mark, width);
     if (end < 0) {
       if (end === -2) open.add(mark + width);
@@ -48,7 +51,7 @@ function format(text, inside) {
     }
     const inner = text.slice(at + width, end);
     parts.push(links(text.slice(plain, at)));
-    parts.push(mark === "`" ? el(width === 3 ? "code.block" : "code", null, inner) : el(
+    parts.push(mark === tick ? el(width === 3 ? "code.block" : "code", null, inner) : el(
       tags[/** @type {"*"} */ (mark)],
       null,
       format(inner, inside + mark),
@@ -68,7 +71,7 @@ function format(text, inside) {
  * @param {number} width
  */
 function closing(text, at, mark, width) {
-  const code = mark === "`";
+  const code = mark === tick;
   const from = at + width;
   if (!code && (inWord.test(text[at - 1] ?? "") || !/\S/.test(text[from] ?? ""))) return -1;
   if (!code && inURL(text, at)) return -1;
