@@ -3,6 +3,7 @@ package app_test
 import (
 	"io"
 	"net"
+	"net/url"
 	"regexp"
 	"strings"
 	"sync"
@@ -241,4 +242,46 @@ func TestColleaguesMeetInAConversation(t *testing.T) {
 	bo.WaitFor(`heard.includes("message.received") && JSON.stringify(body).includes("again")`)
 	bo.calm()
 	ada.calm()
+}
+
+// Two browsers look on while the server is killed. When it is back, both show what the
+// database holds, without a reload.
+func TestConsolesEqualTheDatabaseAfterAKill(t *testing.T) {
+	s := newServer(t)
+	org := regexp.MustCompile(`org_\w+`).FindString(run(t, "orgs", "list", "--data-dir", s.dir))
+	var both []*colleague
+	for _, email := range []string{"ada@example.com", "bo@example.com"} {
+		link, err := url.Parse(run(t, "users", "invite", "--org", org, "--name", "Ada", "--email", email, "--role", "admin", "--data-dir", s.dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t)}
+		c.Visit("http://" + s.address + link.Path)
+		c.Fill("textbox", "New password", goodPassword)
+		c.Click("button", "Start")
+		c.heading("Inbox")
+		c.Visit("http://" + s.address + "/console/settings/labels")
+		c.Find("heading", "No labels yet")
+		pagestest.Eval[any](c.Browser, `void (window.same = true)`)
+		both = append(both, c)
+	}
+	show := func(names ...string) {
+		for _, c := range both {
+			for _, name := range names {
+				c.WaitFor(`window.same && document.querySelector("table")?.textContent.includes("` + name + `")`)
+			}
+		}
+	}
+	s.mustSend("POST", "/v1/labels", `{"name":"before"}`)
+	show("before")
+	s.kill()
+	for _, c := range both {
+		c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting")`)
+	}
+	s.start()
+	s.mustSend("POST", "/v1/labels", `{"name":"after"}`)
+	show("before", "after")
+	for _, c := range both {
+		c.WaitFor(`document.querySelector(".connection").textContent === ""`)
+	}
 }

@@ -256,3 +256,46 @@ func TestCORSDoesNotApplyToTheConsole(t *testing.T) {
 	is.Equal(got.header.Get("Access-Control-Allow-Origin"), "")
 	is.Equal(f.visit(who, http.MethodOptions, "/v1/me", "", "Origin: https://evil.test", "Access-Control-Request-Method: GET").status, 405)
 }
+
+// Whatever it asks for: a request that does not come from a page of ours reaches no route.
+func TestWhatComesFromElsewhereReachesNoRoute(t *testing.T) {
+	f, ours, _ := serveEverything(t)
+	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
+	admin.Refused = fail(PermissionDenied, "This request does not come from a page of the console.")
+	ours.has["people"], ours.has["sessions"], ours.has["keys"], ours.has["jobs"] = admin.User.ID, admin.Session.ID, ours.Key.ID, f.jobOf(ours.Tenant)
+	for _, rt := range f.api.everyConsoleRoute() {
+		got := f.visit(admin, rt.method, rt.prefix+ours.path(t, rt.route, nil), "{}")
+		if got.code() != "403 permission_denied" {
+			t.Errorf("%s %s: %s", rt.method, rt.path, got.body)
+		}
+	}
+}
+
+func TestNoGETOfTheConsoleChangesAnything(t *testing.T) {
+	is := is.New(t)
+	f, ours, _ := serveEverything(t)
+	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
+	ours.has["people"], ours.has["sessions"], ours.has["keys"], ours.has["jobs"] = admin.User.ID, admin.Session.ID, ours.Key.ID, f.jobOf(ours.Tenant)
+	is.NoErr(f.api.Flush(t.Context()))
+	var changed []string
+	is.NoErr(f.db.ObserveStatements(t.Context(), func(query string) {
+		if verb := strings.ToUpper(strings.Fields(query)[0]); slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "REPLACE"}, verb) {
+			changed = append(changed, query)
+		}
+	}))
+	asked := 0
+	for _, rt := range f.api.everyConsoleRoute() {
+		if rt.method != http.MethodGet {
+			continue
+		}
+		method := rt.method
+		if rt.path == "/stream" {
+			method = http.MethodHead // it would have no end
+		}
+		is.True(f.visit(admin, method, rt.prefix+ours.path(t, rt.route, nil), "").status < 400)
+		asked++
+	}
+	is.NoErr(f.db.ObserveStatements(t.Context(), nil))
+	is.True(asked > 30)
+	is.Equal(changed, nil)
+}

@@ -1,0 +1,158 @@
+package app_test
+
+// Section 10 of the contract, sentence by sentence, and the tests that hold it. Those
+// without a package are here in app.
+//
+//	The console       at /console/, switched off, GET /        TestPagesNeedASessionAndCarryTheirHeaders, TestAConsoleThatIsSwitchedOffIsNotThere
+//	                  nobody can sign in                       TestAServerSaysOnceHowToInviteTheFirstAdmin, app/cli doctor.txtar
+//	People            roles, status, commands                  app/cli users.txtar, people.txtar
+//	                  unique addresses, case, adoption         storage TestAnAddressIsTakenWhileItsInvitationLives, TestAUserWithoutSignInIsAdopted
+//	                  the last admin                           app/api TestTheLastAdminStaysOne
+//	Invitations       link, form, 303, 400, 410, 404           TestAnInvitedPersonJoinsSignsOutAndInAgain, TestInvitationsEnd
+//	Passwords         lengths, own name, hashing, 503          app/password, TestAThousandSignInsAtOnceLeaveRoomForOthers
+//	                  waits, device cookie, same answer        TestStrangersWhoGuessHaveToWait, app/console FuzzDevice, app/password TestThoseWhoFailWait
+//	                  next                                     TestNextLeadsNowhereElse, app/console FuzzNext
+//	Sessions          cookie, its name, its hash               TestTheCookieIsForThisServerOnly, TestForgedAndPlantedCookiesOpenNothing
+//	                  7 and 30 days                            storage TestASessionEndsByItself
+//	                  what ends them, and streams              TestWhatEndsSessionsHoldsAtTheNextRequest, TestStreamsEndWithWhatAllowedThem
+//	                  no GET changes anything                  app/api TestNoGETOfTheConsoleChangesAnything
+//	                  cross-site, without origin, CORS         TestOtherSitesCanDoNothing, app/api TestWhatComesFromElsewhereReachesNoRoute, TestCORSDoesNotApplyToTheConsole
+//	Sandbox           signs in, and nobody else                TestASandboxSignsItsVisitorInAndNobodyElse, TestAServerThatIsNoSandboxSignsNobodyIn
+//	Roles             every route of both tables               app/api TestEveryRouteKnowsWhoMayUseIt
+//	                  streams by role                          TestAConsoleIsToldWhatHappens, app/live TestAgentsAreToldOfWhatTheyMayRead
+//	                  other organizations                      app/api TestNobodySeesAnotherOrganization
+//	/console/api/v1   suspension, rate limit, log, /me, sends  app/api visitor_test.go
+//	For the inbox     filters, counts, read and unread         app/api inbox_test.go
+//	Audit             what, by whom, where, failed sign-ins    app/api TestEveryAuditRuleHasItsRoute, TestWhatKeysDoIsAudited, TestStrangersWhoGuessHaveToWait
+//	Headers           policy, no-store, Host                   TestPagesNeedASessionAndCarryTheirHeaders, TestOtherSitesCanDoNothing
+//	restore           no sessions, no invitations              storage TestARestoredCopyHasNoSessionsAndInvitations
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+
+	"confab/app"
+	"confab/app/simulator"
+	"confab/storage"
+	"confab/storage/storagetest"
+)
+
+func TestInvitationsEnd(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	_, first := s.invitePerson("ada@example.com", storage.RoleAgent)
+	_, second := s.invitePerson("ADA@example.com", storage.RoleAgent)
+	join := url.Values{"name": {"Ada"}, "password": {goodPassword}}
+	is.Equal(s.browser().open("GET", first, nil).status, 410) // a new one ends the earlier
+	is.Equal(s.browser().open("POST", first, join).status, 410)
+	is.Equal(s.browser().open("GET", second, nil).status, 200)
+
+	is.Equal(storagetest.Select[int64](t, s.app.Config.DataDir, `SELECT expires_at - created_at FROM user_invitations WHERE ended_at = 0`), []int64{72 * 3600 * 1000})
+	stored := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT hex(token_hash) FROM user_invitations WHERE ended_at = 0`)
+	hash := storage.TokenHash(strings.TrimPrefix(second, "/console/welcome/"))
+	is.Equal(stored, []string{strings.ToUpper(hexOf(hash[:]))})
+	storagetest.Exec(t, s.app.Config.DataDir, `UPDATE user_invitations SET expires_at = created_at`)
+	for _, method := range []string{"GET", "POST"} {
+		got := s.browser().open(method, second, join)
+		is.Equal(got.status, 410)
+		is.True(strings.Contains(got.body, "Ask an admin of Acme"))
+	}
+	is.Equal(s.browser().open("POST", "/console/welcome/none", join).status, 404)
+}
+
+func TestAServerSaysOnceHowToInviteTheFirstAdmin(t *testing.T) {
+	is := is.New(t)
+	start := func(sandbox bool) string {
+		var log bytes.Buffer
+		t.Run("", func(t *testing.T) {
+			startStage(t, func(o *app.Options, _ *simulator.Server) {
+				o.Log = slog.New(slog.NewTextHandler(&log, nil))
+				if sandbox {
+					o.SandboxUser = func() string { return "" }
+				}
+			})
+		})
+		return log.String()
+	}
+	is.Equal(strings.Count(start(false), "confab users invite"), 1)
+	is.Equal(strings.Count(start(true), "confab users invite"), 0)
+}
+
+// memoryPeak is the most memory that a process had.
+func memoryPeak(t *testing.T, pid int) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip("only Linux tells what a process uses")
+	}
+	kilobytes, err := strconv.ParseInt(string(regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
+
+// A thousand sign-ins at once, each from another address and for another account: two are
+// hashed at a time, the rest waits or is turned away, and the API answers meanwhile.
+func TestAThousandSignInsAtOnceLeaveRoomForOthers(t *testing.T) {
+	is := is.New(t)
+	const attempts, most = 1000, 300 << 20
+	s := prepareServer(t)
+	s.env = append(s.env, "CONFAB_SERVER__TRUSTED_PROXIES=127.0.0.0/8", "CONFAB_LOG__LEVEL=error")
+	s.start()
+	client := &http.Client{Transport: &http.Transport{}}
+	var mu sync.Mutex
+	statuses := make(map[int]int)
+	var group sync.WaitGroup
+	for i := range attempts {
+		group.Go(func() {
+			form := url.Values{"email": {fmt.Sprintf("p%d@example.com", i)}, "password": {"wrong password"}}
+			req, _ := http.NewRequest("POST", "http://"+s.address+"/console/sign-in", strings.NewReader(form.Encode()))
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			req.Header.Set("X-Forwarded-For", fmt.Sprintf("192.0.%d.%d", i/250, i%250))
+			status := 0
+			if res, err := client.Do(req); err == nil {
+				res.Body.Close()
+				status = res.StatusCode
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[status]++
+		})
+	}
+
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	var took []time.Duration
+	for busy := true; busy; {
+		began := time.Now()
+		is.Equal(s.mustSend("GET", "/v1/me", "").status, 200)
+		took = append(took, time.Since(began))
+		select {
+		case <-done:
+			busy = false
+		default:
+		}
+	}
+	slices.Sort(took)
+	peak := memoryPeak(t, s.cmd.Process.Pid)
+	t.Logf("answers %v; beside them %d API calls, p99 %v; at most %d MB", statuses, len(took), took[len(took)*99/100].Round(time.Millisecond), peak>>20)
+	is.Equal(statuses[401]+statuses[503], attempts) // answered, all of them
+	is.True(statuses[401] > 0)
+	if peak > most {
+		t.Errorf("the server took %d bytes", peak)
+	}
+}
