@@ -11,6 +11,9 @@ import (
 
 // aboutAccounts enqueue a job of each kind that is about an account.
 var aboutAccounts = map[string]func(tx *storage.Tx, a storage.Account) error{
+	"contacts.import": func(tx *storage.Tx, a storage.Account) error {
+		return jobs.EnqueueContactImport(tx, storage.ContactImport{ID: "imp_1", AccountID: a.ID})
+	},
 	"send": func(tx *storage.Tx, a storage.Account) error {
 		m, err := oneMessage(tx, a)
 		if err != nil {

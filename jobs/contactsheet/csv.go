@@ -22,8 +22,7 @@ type Reader struct {
 	comma  byte
 	offset int64 // of what was not read yet
 
-	record []byte
-	cells  []string
+	cells []string
 }
 
 // NewReader reads from a place in a file that is at an offset of it.
@@ -46,12 +45,10 @@ func (r *Reader) Read() ([]string, error) {
 	}
 
 	atEnd := err != nil // the window ends with the file
-	end, next, ok := r.split(window, atEnd)
+	next, ok := r.split(window, atEnd)
 	if !ok {
 		return nil, r.skipLine(window)
 	}
-
-	r.record = append(r.record[:0], window[:end]...)
 	r.advance(next)
 	return r.cells, nil
 }
@@ -71,9 +68,9 @@ func (r *Reader) advance(n int) {
 	_, _ = r.in.Discard(n) // of what was peeked at
 }
 
-// split cuts the cells of the record that the window begins with, and tells where it ends
-// and where the next one begins; not ok when its end is not in the window.
-func (r *Reader) split(window []byte, atEnd bool) (end, next int, ok bool) {
+// split cuts the cells of the record that the window begins with, and tells where the next
+// one begins; not ok when its end is not in the window.
+func (r *Reader) split(window []byte, atEnd bool) (next int, ok bool) {
 	r.cells = r.cells[:0]
 	var cell []byte
 	for i := 0; ; {
@@ -81,7 +78,7 @@ func (r *Reader) split(window []byte, atEnd bool) (end, next int, ok bool) {
 		if i < len(window) && window[i] == '"' {
 			var closed bool
 			if cell, i, closed = unquote(cell, window, i+1); !closed && !atEnd {
-				return 0, 0, false
+				return 0, false
 			}
 		}
 
@@ -94,13 +91,13 @@ func (r *Reader) split(window []byte, atEnd bool) (end, next int, ok bool) {
 
 		switch {
 		case i == len(window):
-			return i, i, atEnd
+			return i, atEnd
 		case window[i] == r.comma:
 			i++
 		case window[i] == '\r' && i+1 < len(window) && window[i+1] == '\n':
-			return i, i + 2, true
+			return i + 2, true
 		default:
-			return i, i + 1, true
+			return i + 1, true
 		}
 	}
 }
