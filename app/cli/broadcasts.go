@@ -23,37 +23,6 @@ func (e *env) broadcasts() *cobra.Command {
 		e.broadcastsMove("cancel", "End it: whoever waits gets no message", "broadcast.cancelled", jobs.CancelBroadcast))
 }
 
-// numberFlags choose a business number.
-type numberFlags struct{ org, number string }
-
-func (f *numberFlags) add(cmd *cobra.Command) {
-	parsedFlag(cmd, &f.number, "phone-number-id", "business number, by its `id` (may be left out if there is one)", parseText)
-	parsedFlag(cmd, &f.org, "org", "`organization` (may be left out if there is one number)", parseText)
-}
-
-// find finds the chosen number, which must be the only one where none is named.
-func (f numberFlags) find(ctx context.Context, s *store) (key storage.AccountKey, err error) {
-	if f.number != "" {
-		a, err := s.findAccount(ctx, f.number)
-		return storage.AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: f.number}, err
-	}
-
-	found := 0
-	err = s.eachOrganization(ctx, f.org, func(rx *storage.Rx, o storage.Organization) error {
-		accounts, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, 2)
-		for _, a := range accounts {
-			if found++; a.PhoneNumberID != nil {
-				key = storage.AccountKey{ID: a.ID, OrganizationID: a.OrganizationID, TeamID: a.TeamID, PhoneNumberID: *a.PhoneNumberID}
-			}
-		}
-		return err
-	})
-	if err == nil && found != 1 {
-		err = usage("there are %d numbers: choose one with --phone-number-id", found)
-	}
-	return key, err
-}
-
 func (e *env) broadcastsCreate() *cobra.Command {
 	var (
 		number numberFlags

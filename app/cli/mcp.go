@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -94,18 +92,10 @@ func (e *env) organizationOf(cmd *cobra.Command, dir datadir.Dir, id string) (st
 	}
 	defer s.Close()
 
-	var ids []string
-	err = s.eachOrganization(cmd.Context(), id, func(_ *storage.Rx, o storage.Organization) error {
-		ids = append(ids, o.PublicID)
-		return nil
+	err = s.View(cmd.Context(), func(rx *storage.Rx) error {
+		found, err := onlyOrganization(rx, id)
+		id = found.PublicID
+		return err
 	})
-	switch {
-	case err != nil:
-		return "", err
-	case len(ids) == 0:
-		return "", errors.New("there is no organization yet: make one with 'confab orgs create'")
-	case len(ids) > 1:
-		return "", fmt.Errorf("there are several organizations: choose one with --org (%s)", strings.Join(ids, ", "))
-	}
-	return ids[0], nil
+	return id, err
 }

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"confab/storage"
+)
+
+// numberFlags choose a business number.
+type numberFlags struct{ org, number string }
+
+func (f *numberFlags) add(cmd *cobra.Command) {
+	orgOfOne(cmd, &f.org)
+	parsedFlag(cmd, &f.number, "phone-number-id", "the `number` (optional where there is one)", parseText)
+}
+
+// account finds the number that the flags choose.
+func (f numberFlags) account(rx *storage.Rx) (storage.AccountKey, error) {
+	if f.number != "" {
+		a, err := rx.AccountKey(f.number)
+		if errors.Is(err, storage.ErrNotFound) {
+			return a, fmt.Errorf("there is no account with the phone number id %s", f.number)
+		}
+		if err != nil || f.org == "" {
+			return a, err
+		}
+		o, err := organization(rx, f.org)
+		if err == nil && o.ID != a.OrganizationID {
+			err = fmt.Errorf("there is no account with the phone number id %s", f.number)
+		}
+		return a, err
+	}
+
+	o, err := onlyOrganization(rx, f.org)
+	if err != nil {
+		return storage.AccountKey{}, err
+	}
+	all, _, err := rx.Accounts(o.ID, storage.AccountFilter{}, storage.First, 2)
+	switch {
+	case err != nil:
+		return storage.AccountKey{}, err
+	case len(all) == 0 || all[0].PhoneNumberID == nil:
+		return storage.AccountKey{}, errors.New("there is no number: connect one with 'confab accounts connect'")
+	case len(all) > 1:
+		return storage.AccountKey{}, errors.New("there are several numbers: say which with --phone-number-id")
+	}
+	return rx.AccountKey(*all[0].PhoneNumberID)
+}
+
+// find is account in a transaction of its own.
+func (f numberFlags) find(ctx context.Context, s *store) (key storage.AccountKey, err error) {
+	err = s.View(ctx, func(rx *storage.Rx) (err error) {
+		key, err = f.account(rx)
+		return err
+	})
+	return key, err
+}
