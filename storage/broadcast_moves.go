@@ -153,10 +153,11 @@ func (tx *Tx) moveRecipient(m Message) error {
 		s.count(tx, *m.Broadcast, to)
 	}
 
-	return tx.execOne(`
+	err = tx.execOne(`
 		UPDATE broadcast_recipients
 		SET status = ?, reason = ?, error = ?, code = ?
 		WHERE broadcast = ? AND number = ?`, to, m.ErrorCode, m.ErrorMessage, m.ErrorProviderCode, *m.Broadcast, *m.RecipientNumber)
+	return tx.hint(err, HintBroadcast, Scope{Account: m.AccountID}, "")
 }
 
 // SkipRecipient records why somebody gets no message, or none that is sent.

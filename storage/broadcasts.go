@@ -165,7 +165,7 @@ func (tx *Tx) UpdateBroadcast(b *Broadcast) error {
 		UPDATE broadcasts
 		SET status = ?, paused_reason = ?, prepared = ?, started_at = ?, completed_at = ?, updated_at = ?
 		WHERE number = ?`, b.Status, b.PausedReason, b.Prepared, b.StartedAt, b.CompletedAt, b.UpdatedAt, b.Number)
-	if err != nil {
+	if err := tx.hint(err, HintBroadcast, Scope{Account: b.AccountID}, b.ID); err != nil {
 		return err
 	}
 

@@ -21,6 +21,7 @@ import (
 var unhinted = map[string]string{
 	"EnsureConversation":       "InsertMessage follows",
 	"InsertThreadConversation": "InsertMessage follows",
+	"EnsureResolvedThread":     "InsertMessage follows",
 	"MarkMessageReceived":      "InsertMessage follows",
 	"MarkReactionReceived":     "InsertMessage follows",
 	"markSentLate":             "markSent",
@@ -42,10 +43,19 @@ var unhinted = map[string]string{
 	"ReplayDelivery":           "InsertDelivery",
 	"DeleteAPICalls":           "retention",
 	"ensureSignupAccount":      "the account's state follows",
+	"CopyLabeled":              "UpdateBroadcast follows",
+	"AddRecipients":            "PublishBroadcast follows",
+	"InsertBroadcast":          "PublishBroadcast follows",
+	"PublishBroadcast":         "UpdateBroadcast",
+	"CancelBroadcast":          "UpdateBroadcast",
+	"MovePosition":             "not shown",
+	"DeleteMaking":             "not shown yet",
+	"HoldRestored":             "before anybody looks",
+	"write":                    "moveRecipient tells",
 }
 
 // hinted are the tables of which consoles are told.
-var hinted = []string{"conversations", "messages", "contacts", "templates", "accounts", "deliveries", "api_keys", "users", "labels", "api_log"}
+var hinted = []string{"conversations", "messages", "contacts", "templates", "accounts", "deliveries", "api_keys", "users", "labels", "api_log", "broadcasts", "quick_replies"}
 
 var changes = regexp.MustCompile(`(?is)^\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+(\w+)`)
 

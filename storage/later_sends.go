@@ -16,7 +16,7 @@ func (tx *Tx) ReleaseMessage(m *Message) (bool, error) {
 	}
 
 	m.CreatedAt, m.UpdatedAt = tx.Now, tx.Now
-	return true, tx.MarkMessageWritten(m.ConversationID)
+	return true, tx.hintMessage(tx.MarkMessageWritten(m.ConversationID), m)
 }
 
 // placeAt is an id with the time of another: no two messages have the same, since those

@@ -49,23 +49,25 @@ func (tx *Tx) InsertQuickReply(q *QuickReply) error {
 		INSERT INTO quick_replies (id, organization_id, team_id, shortcut, text, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		q.ID, q.OrganizationID, q.TeamID, q.Shortcut, q.Text, q.CreatedAt, q.UpdatedAt)
-	return err
+	return tx.hint(err, HintQuickReply, Scope{Organization: q.OrganizationID}, q.ID)
 }
 
 // UpdateQuickReply stores shortcut and text of q. ErrConflict means that its team has
 // another one of that shortcut.
 func (tx *Tx) UpdateQuickReply(q *QuickReply) error {
 	q.UpdatedAt = tx.Now
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE quick_replies
 		SET shortcut = ?, text = ?, updated_at = ?
 		WHERE id = ? AND organization_id = ?`,
 		q.Shortcut, q.Text, q.UpdatedAt, q.ID, q.OrganizationID)
+	return tx.hint(err, HintQuickReply, Scope{Organization: q.OrganizationID}, q.ID)
 }
 
 // DeleteQuickReply deletes a quick reply of an organization.
 func (tx *Tx) DeleteQuickReply(organization int64, id string) error {
-	return tx.execOne(`DELETE FROM quick_replies WHERE id = ? AND organization_id = ?`, id, organization)
+	err := tx.execOne(`DELETE FROM quick_replies WHERE id = ? AND organization_id = ?`, id, organization)
+	return tx.hint(err, HintQuickReply, Scope{Organization: organization}, id)
 }
 
 // FindQuickReplies finds the quick reply with an id, or those of all organizations with a

@@ -189,8 +189,9 @@ func (tx *Tx) MarkReactionReceived(t Thread, at Time) error {
 // SetLastInbound records when the person last wrote, be it earlier than before: a sandbox
 // opens and closes the 24-hour window by it.
 func (tx *Tx) SetLastInbound(t Thread, at Time) error {
-	return tx.execOne(`
+	err := tx.execOne(`
 		UPDATE conversations
 		SET last_inbound_at = ?, updated_at = ?
 		WHERE id = ?`, at, tx.Now, t.ConversationID)
+	return tx.hint(err, HintConversation, Scope{Account: t.AccountID}, t.ConversationID)
 }
