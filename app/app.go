@@ -323,32 +323,6 @@ func (a *App) apiOptions(accounts *provisioning.Accounts) api.Options {
 	}
 }
 
-// quotas returns the messages that plans allow in a month, of those that have a limit. An
-// organization whose plan is gone is served as self_hosted.
-func quotas(c config.Config) map[string]int {
-	all := make(map[string]int)
-	for name, plan := range c.Plans {
-		if plan.MonthlyMessages > 0 {
-			all[name] = plan.MonthlyMessages
-		}
-	}
-	return all
-}
-
-// warnAboutUnknownPlans logs the organizations whose plan is not in the settings
-// any more. They are served as self_hosted rather than cut off.
-func (a *App) warnAboutUnknownPlans() error {
-	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
-		all, err := rx.Organizations()
-		for _, o := range all {
-			if _, known := a.Config.Plans[o.Plan]; !known {
-				a.Log.Warn("an organization has a plan that the settings do not have", "org", o.PublicID, "plan", o.Plan)
-			}
-		}
-		return err
-	})
-}
-
 // URL is the public URL of the server: the one in the settings, or else one made
 // from the address of the listener.
 func (a *App) URL() string { return a.Config.PublicURL() }
@@ -361,7 +335,8 @@ func (a *App) Run(ctx context.Context) error {
 	a.work.WatchClock(ctx)
 
 	parts := []func(context.Context) error{
-		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics, a.streams.Run, a.live.Run, a.runner.Run, a.search.Run, a.pingWatchdog,
+		a.serveHTTP, a.servePlainHTTP, a.serveControl, a.serveMetrics,
+		a.streams.Run, a.live.Run, a.runner.Run, a.search.Run, a.pingWatchdog,
 	}
 	ended := make(chan error, len(parts))
 	for _, part := range parts {

@@ -299,7 +299,7 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 	pagestest.Eval[any](c.Browser, `void (document.querySelector("main").scrollTop = 300)`)
 	newest := test("contact.created")["id"].(string)
 	r.next()
-	c.hint("delivery")
+	c.reconnects()
 	c.Click("button", "1 new")
 	c.row(newest, "contact.created")
 	c.WaitFor(rows + ` === 32`)
@@ -335,12 +335,6 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 	c.row(r.URL, "failing", "93.8%")
 	c.shoot("webhooks")
 	c.calm()
-}
-
-// hint tells the page that something has changed, as the server's stream does.
-func (c *colleague) hint(kind string) {
-	c.t.Helper()
-	pagestest.Eval[any](c.Browser, `import([...document.querySelectorAll("link[rel=modulepreload]")].find(l => l.href.includes("/live-")).href).then(live => void live.announce("`+kind+`"))`)
 }
 
 // phoneOf is the phone number of a business number.

@@ -31,10 +31,6 @@ const (
 	dryRunBatch, maxImportBytes = 1000, 1 << 20
 	// importRetry is how soon an import goes on that the disk had no room for.
 	importRetry = 5 * time.Second
-	// importsKept is how long one can be asked for what became of an import.
-	importsKept = 30 * 24 * time.Hour
-	// importFileGrace is how long a file may lie without its row.
-	importFileGrace = 24 * time.Hour
 )
 
 type contactImportArgs struct {
@@ -394,22 +390,4 @@ func (m *contactImport) update(tx *storage.Tx, c storage.Contact, changed contac
 	}
 	c.UpdatedAt = tx.Now
 	return event.ContactUpdated(messaging.SubjectOf(m.sender.Account), c, changed.reported).Emit(tx)
-}
-
-// forgetImports deletes imports that ended long ago, and files that no import needs.
-func (w *Workers) forgetImports(ctx context.Context, now storage.Time) error {
-	err := newBatchWriter(w.DB).repeat(ctx, func(tx *storage.Tx, limit int) (int64, error) {
-		return tx.DeleteOldContactImports(now.Add(-importsKept), limit)
-	})
-	if err != nil {
-		return err
-	}
-
-	return w.Imports.Sweep(time.Now().Add(-importFileGrace), func(id string) (runs bool, err error) {
-		err = w.DB.View(ctx, func(rx *storage.Rx) (err error) {
-			runs, err = rx.RunningImport(id)
-			return err
-		})
-		return runs, err
-	})
 }

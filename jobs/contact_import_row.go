@@ -64,7 +64,8 @@ func (m *contactImport) find(rx *storage.Rx, row contactsheet.Row) (
 	case byPhone != nil:
 		return *byPhone, true, nil, nil
 	case byBSUID != nil && row.PhoneNumber != nil && byBSUID.PhoneNumber != nil:
-		return c, false, &contactsheet.Problem{Param: "phone_number", Message: "phone_number cannot be changed: this contact has another."}, nil
+		why := "phone_number cannot be changed: this contact has another."
+		return c, false, &contactsheet.Problem{Param: "phone_number", Message: why}, nil
 	case byBSUID != nil:
 		return *byBSUID, true, nil, nil
 	}

@@ -25,7 +25,8 @@ func (tx *Tx) CopyLabeled(b *Broadcast, limit int) (done bool, err error) {
 	for i, c := range next {
 		ids[i], b.CopiedAt, b.CopiedID = c.ID, c.CreatedAt, c.ID
 	}
-	if err := tx.addContacts(b.Number, ids, `NOT EXISTS (SELECT 1 FROM broadcast_label_changes WHERE broadcast = ?2 AND contact_id = c.id AND had = 0)`); err != nil {
+	const hadIt = `NOT EXISTS (SELECT 1 FROM broadcast_label_changes WHERE broadcast = ?2 AND contact_id = c.id AND had = 0)`
+	if err := tx.addContacts(b.Number, ids, hadIt); err != nil {
 		return false, err
 	}
 	err = tx.execOne(`UPDATE broadcasts SET copied_at = ?, copied_id = ? WHERE number = ?`, b.CopiedAt, b.CopiedID, b.Number)
@@ -53,7 +54,8 @@ func (tx *Tx) copyUnlabeled(broadcast int64, limit int) (done bool, err error) {
 	}
 	n, err := tx.exec(`
 		DELETE FROM broadcast_label_changes
-		WHERE broadcast = ?1 AND contact_id IN (SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 LIMIT ?2)`, broadcast, limit)
+		WHERE broadcast = ?1 AND contact_id IN (
+			SELECT contact_id FROM broadcast_label_changes WHERE broadcast = ?1 LIMIT ?2)`, broadcast, limit)
 	return n < int64(limit), err
 }
 

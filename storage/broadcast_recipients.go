@@ -100,7 +100,9 @@ const recipientRange = 4096
 // BroadcastRecipients lists recipients behind a number, in the order of their turns; those of
 // a state, unless that is "". It also tells how far it came: to 0, the end, unless the page was
 // full or its time was up before.
-func (rx *Rx) BroadcastRecipients(b Broadcast, status string, after int64, limit int) (page []BroadcastRecipient, reached int64, err error) {
+func (rx *Rx) BroadcastRecipients(
+	b Broadcast, status string, after int64, limit int,
+) (page []BroadcastRecipient, reached int64, err error) {
 	page = []BroadcastRecipient{}
 	first, second := recipientFilter(b, status)
 

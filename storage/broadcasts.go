@@ -248,7 +248,8 @@ func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 func (tx *Tx) DeleteMaking(number int64, limit int) (int64, error) {
 	n, err := tx.exec(`
 		DELETE FROM broadcast_recipients
-		WHERE broadcast = ?1 AND number IN (SELECT number FROM broadcast_recipients WHERE broadcast = ?1 ORDER BY number LIMIT ?2)`, number, limit)
+		WHERE broadcast = ?1 AND number IN (
+			SELECT number FROM broadcast_recipients WHERE broadcast = ?1 ORDER BY number LIMIT ?2)`, number, limit)
 	if err != nil || n >= int64(limit) {
 		return n, err
 	}

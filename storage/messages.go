@@ -91,7 +91,8 @@ const messageColumns = `m.number, m.id, m.account_id, m.conversation_id, m.conta
 	m.provider_id, m.recipient, m.phone_number, m.content, m.body, m.context, m.media_id, m.media_status,
 	m.error_code, m.error_message, m.error_provider_code, m.is_revoked,
 	m.played_at, m.edited_at, m.sent_at, m.created_at, m.updated_at,
-	m.sent_by, m.request_id, m.scheduled_at, m.broadcast, m.recipient_number, c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
+	m.sent_by, m.request_id, m.scheduled_at, m.broadcast, m.recipient_number,
+	c.phone_number AS contact_phone, c.bsuid AS contact_bsuid, c.parent_bsuid AS contact_parent_bsuid,
 	c.username AS contact_username, c.name AS contact_name,
 	a.phone_number AS account_phone, a.phone_number_id AS account_number_id,
 	f.url_token AS media_token, f.mime_type AS media_mime_type, f.size AS media_size, f.filename AS media_filename`

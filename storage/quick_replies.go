@@ -12,7 +12,8 @@ type QuickReply struct {
 	UpdatedAt      Time   `db:"updated_at"`
 }
 
-const quickReplyColumns = `q.id, q.organization_id, q.team_id, t.public_id AS team_public_id, q.shortcut, q.text, q.created_at, q.updated_at`
+const quickReplyColumns = `
+	q.id, q.organization_id, q.team_id, t.public_id AS team_public_id, q.shortcut, q.text, q.created_at, q.updated_at`
 
 // QuickReply finds a quick reply of an organization.
 func (rx *Rx) QuickReply(organization int64, id string) (QuickReply, error) {

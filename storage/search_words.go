@@ -26,12 +26,14 @@ const (
 )
 
 // letters that are written with a stroke or joined, which have no accent to be taken off.
-var plainLetters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ð", "d", "þ", "th", "ł", "l", "ħ", "h", "ı", "i")
+var plainLetters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d",
+	"ð", "d", "þ", "th", "ł", "l", "ħ", "h", "ı", "i")
 
 // accents are the marks that do not matter. Others, as the vowels of Indian scripts, do.
 var accents = &unicode.RangeTable{R16: []unicode.Range16{
 	{0x0300, 0x036F, 1}, {0x0483, 0x0487, 1}, {0x0591, 0x05C7, 1}, {0x0610, 0x061A, 1}, {0x064B, 0x065F, 1}, {0x0670, 0x0670, 1},
-	{0x06D6, 0x06ED, 1}, {0x1AB0, 0x1AFF, 1}, {0x1DC0, 0x1DFF, 1}, {0x200C, 0x200D, 1}, {0x20D0, 0x20FF, 1}, {0xFE00, 0xFE0F, 1}, {0xFE20, 0xFE2F, 1},
+	{0x06D6, 0x06ED, 1}, {0x1AB0, 0x1AFF, 1}, {0x1DC0, 0x1DFF, 1}, {0x200C, 0x200D, 1},
+	{0x20D0, 0x20FF, 1}, {0xFE00, 0xFE0F, 1}, {0xFE20, 0xFE2F, 1},
 }}
 
 // unspaced are the scripts without spaces between words.

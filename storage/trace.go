@@ -41,7 +41,8 @@ func (rx *Rx) messageOfEvent(organization int64, id string) (m Message, owner in
 	var account *int64
 	err = rx.scan([]any{&owner, &account, &about}, `
 		SELECT organization_id, account_id,
-			CASE WHEN type IN ('message.edited', 'message.revoked') THEN coalesce(CAST(payload AS TEXT) ->> '$.data.message_id', '') ELSE event_id END
+			CASE WHEN type IN ('message.edited', 'message.revoked') 
+				THEN coalesce(CAST(payload AS TEXT) ->> '$.data.message_id', '') ELSE event_id END
 		FROM events
 		WHERE id = ?2 AND (?1 = 0 OR organization_id = ?1)`, organization, id)
 	if err != nil {
@@ -143,7 +144,9 @@ func (rx *Rx) addDelivered(events []EventItem, organization int64, ids []any, af
 	more, err := scanAll(rx, (*EventItem).columns, `
 		SELECT `+eventColumns+`
 		FROM events e `+accountOfEvent+`
-		WHERE e.id IN (SELECT d.event FROM deliveries d INDEXED BY deliveries_by_event_id WHERE d.organization_id = ? AND d.event_id IN (?, ?, ?))
+		WHERE e.id IN (
+			SELECT d.event FROM deliveries d INDEXED BY deliveries_by_event_id
+			WHERE d.organization_id = ? AND d.event_id IN (?, ?, ?))
 			AND e.seq > ?
 		ORDER BY e.seq
 		LIMIT ?`, append(append([]any{organization}, ids...), after, limit-len(events))...)

@@ -154,7 +154,8 @@ func (s *store) followBroadcast(cmd *cobra.Command, id string) error {
 		}
 
 		line.end()
-		fmt.Fprintf(cmd.ErrOrStderr(), "The broadcast goes on. Follow it with 'confab broadcasts show %s', stop it with 'confab broadcasts pause %s'.\n", id, id)
+		fmt.Fprintf(cmd.ErrOrStderr(), "The broadcast goes on. Follow it with 'confab broadcasts show %s', "+
+			"stop it with 'confab broadcasts pause %s'.\n", id, id)
 		return nil
 	}
 }

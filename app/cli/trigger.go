@@ -23,7 +23,8 @@ func (e *env) trigger() *cobra.Command {
 	t := &trigger{env: e}
 	cmd := e.group("trigger", "Simulate messages of people and answers of the provider in a running sandbox",
 		t.inbound(), t.status(), t.echo(), t.edit(), t.revoke(), t.templateReview(), t.preferences(), t.identity(),
-		t.people(), t.person(), t.phone(), t.read(), t.window(), t.calls(), t.fault(), t.settings(), t.messages(), t.numbers(), t.callback(), t.reset())
+		t.people(), t.person(), t.phone(), t.read(), t.window(), t.calls(),
+		t.fault(), t.settings(), t.messages(), t.numbers(), t.callback(), t.reset())
 
 	cmd.Long = "Simulate people and the provider in a running sandbox: let a person write, read or change their number, let\n" +
 		"sends fail, list what was sent. Each command calls the simulator's control API (/_sim), which you can do too.\n\n" +

@@ -174,7 +174,8 @@ func (t *trigger) phone() *cobra.Command {
 				if m.text("direction") == "inbound" {
 					who = "person"
 				}
-				return []string{m.text("created_at"), who, m.text("type"), cmp.Or(m.text("ticks"), "-"), truncate(m.summary()), m.text("id")}
+				ticks := cmp.Or(m.text("ticks"), "-")
+				return []string{m.text("created_at"), who, m.text("type"), ticks, truncate(m.summary()), m.text("id")}
 			})
 		}),
 	}

@@ -114,8 +114,9 @@ type assetBuilder struct {
 var (
 	// fileName is a text in a module that names another file.
 	fileName = regexp.MustCompile(`"(\.{1,2}/[a-z0-9_/.]+\.(?:js|svg|css))"`)
-	// comment is a comment in slashes and stars, or one with a line of its own.
-	comment = regexp.MustCompile(`(?m)/\*[^*]*\*+(?:[^/*][^*]*\*+)*/ ?|^[ \t]*//.*$`)
+	// comment is a comment in slashes and stars, or one with a line of its own. The text
+	// "image/*" begins none.
+	comment = regexp.MustCompile(`(?m)\B/\*[^*]*\*+(?:[^/*][^*]*\*+)*/ ?|^[ \t]*//.*$`)
 	// indentation is the space before a line.
 	indentation = regexp.MustCompile(`(?m)^[ \t]+`)
 )

@@ -28,7 +28,7 @@ func TestModulesNameEachOtherAsTheyAreServed(t *testing.T) {
 		"parts/a.js":   {Data: []byte("import { b } from \"../b.js\";\n  // a comment\nexport const a = b;")},
 		"parts/x.css":  {Data: []byte("/* one */\na { b: c } /* end */\n/* two\n lines */\n")},
 		"icons.svg":    {Data: []byte("<svg/>")},
-		"unrelated.js": {Data: []byte("let a = \"./no file\"")},
+		"unrelated.js": {Data: []byte("let a = \"./no file\", b = \"image/*\"; /* c */")},
 	})
 
 	app := string(all.byName["app.js"].content)
@@ -36,6 +36,7 @@ func TestModulesNameEachOtherAsTheyAreServed(t *testing.T) {
 	is.True(strings.HasPrefix(string(all.byName["parts/a.js"].content), `import { b } from "../`+all.name("b.js")+"\";\n\n"))
 	is.Equal(string(all.byName["parts/x.css"].content), "\na { b: c } \n\n\n")
 	is.True(strings.Contains(string(all.byName["b.js"].content), `"./`+all.name("icons.svg")+`"`))
+	is.Equal(string(all.byName["unrelated.js"].content), "let a = \"./no file\", b = \"image/*\"; ")
 	is.Equal(all.name("none.js"), "")
 }
 

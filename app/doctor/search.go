@@ -25,7 +25,8 @@ func (e *examination) checkSearch(ctx context.Context) {
 
 	switch {
 	case behind > searchBehind && e.served:
-		e.warn("search", "Wait: until it is complete, searches are slower.", "The search index lacks %d messages; the server adds them.", behind)
+		e.warn("search", "Wait: until it is complete, searches are slower.",
+			"The search index lacks %d messages; the server adds them.", behind)
 	case facts.IsMissing:
 		e.ok("search", "There is no search index yet; the server makes it.")
 	default:

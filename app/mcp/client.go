@@ -74,7 +74,8 @@ func (c *Client) do(ctx context.Context, one call, data any) (envelope, error) {
 		err = json.Unmarshal(text, &answer)
 	}
 	if err != nil || answer.Data == nil && answer.Error == nil {
-		return answer, &Refusal{Type: "api_error", Code: "internal_error", Message: "This does not look like confab: HTTP " + response.Status}
+		why := "This does not look like confab: HTTP " + response.Status
+		return answer, &Refusal{Type: "api_error", Code: "internal_error", Message: why}
 	}
 	if answer.Error != nil {
 		return answer, answer.Error

@@ -25,14 +25,21 @@ type parameter struct {
 
 // Arguments that several tools take.
 var (
-	ofNumber       = parameter{name: "phone_number_id", description: "The business number, as list_numbers has it: all digits.", isRequired: true}
+	ofNumber = parameter{
+		name: "phone_number_id", isRequired: true,
+		description: "The business number, as list_numbers has it: all digits.",
+	}
 	ofConversation = parameter{name: "conversation_id", description: "Id of the conversation: cnv_…", isRequired: true}
-	ofContact      = parameter{name: "contact_id", description: "Id of the contact: ctc_…, as find_contact or list_conversations has it.", isRequired: true}
-	ofCursor       = parameter{name: "cursor", description: "next_cursor of the page before, for the next page."}
-	ofKey          = parameter{
+	ofContact      = parameter{
+		name: "contact_id", isRequired: true,
+		description: "Id of the contact: ctc_…, as find_contact or list_conversations has it.",
+	}
+	ofCursor = parameter{name: "cursor", description: "next_cursor of the page before, for the next page."}
+	ofKey    = parameter{
 		name: "idempotency_key", isRequired: true,
 		description: "A text of your own, unique for this message, such as reply-cnv_…-1. " +
-			"A repeat with the same key sends nothing again and answers the same: use it when you are not sure whether a call went through.",
+			"A repeat with the same key sends nothing again and answers the same: use it when you are not sure " +
+			"whether a call went through.",
 	}
 )
 
@@ -68,15 +75,23 @@ var tools = []*tool{
 		name: "search_messages", title: "Search messages",
 		description: "Finds messages of a number by words in them, newest first. Every word must occur, the last one may be the " +
 			"beginning of a word, quotes make a phrase. Not for people: use find_contact for names and numbers.",
-		takes: []parameter{ofNumber, {name: "query", description: `Words to look for, such as: invoice "next week"`, isRequired: true}, ofCursor},
-		run:   searchMessages,
+		takes: []parameter{
+			ofNumber,
+			{name: "query", description: `Words to look for, such as: invoice "next week"`, isRequired: true},
+			ofCursor,
+		},
+		run: searchMessages,
 	},
 	{
 		name: "find_contact", title: "Find a contact",
 		description: "Finds contacts of a number by a part of their name, phone number, username or e-mail address. " +
 			"Not for what they wrote: use search_messages for that.",
-		takes: []parameter{ofNumber, {name: "query", description: "Part of a name or number, such as: ana, or 1555", isRequired: true}, ofCursor},
-		run:   findContact,
+		takes: []parameter{
+			ofNumber,
+			{name: "query", description: "Part of a name or number, such as: ana, or 1555", isRequired: true},
+			ofCursor,
+		},
+		run: findContact,
 	},
 	{
 		name: "list_templates", title: "List templates",
@@ -86,21 +101,27 @@ var tools = []*tool{
 	},
 	{
 		name: "list_deliveries", title: "List webhook deliveries",
-		description: "Lists deliveries of events to the organization's own webhook endpoints, newest first, with status (pending, succeeded, " +
-			"failed, dead) and the endpoint's HTTP status. Use it to see why a system of theirs got no event. Not about messages to customers.",
+		description: "Lists deliveries of events to the organization's own webhook endpoints, newest first, with status " +
+			"(pending, succeeded, failed, dead) and the endpoint's HTTP status. Use it to see why a system of theirs got no event. " +
+			"Not about messages to customers.",
 		takes: []parameter{ofCursor}, run: listDeliveries,
 	},
 	{
 		name: "send_text", title: "Send a text",
 		description: "Sends a text to a contact that exists. Only within 24 hours after the contact's last message; otherwise use " +
 			"send_template. Show the text to the user first unless told to send by yourself.",
-		takes:    []parameter{ofNumber, ofContact, {name: "text", description: "The text, up to 4,096 characters.", isRequired: true}, ofKey},
+		takes: []parameter{
+			ofNumber, ofContact,
+			{name: "text", description: "The text, up to 4,096 characters.", isRequired: true},
+			ofKey,
+		},
 		write:    sendText,
 		isRepeat: true,
 	},
 	{
 		name: "send_template", title: "Send a template",
-		description: "Sends an approved template to a contact that exists, at any time. list_templates has the names, languages and parameters.",
+		description: "Sends an approved template to a contact that exists, at any time. list_templates has the names, " +
+			"languages and parameters.",
 		takes: []parameter{
 			ofNumber, ofContact,
 			{name: "template", description: "Name of the template.", isRequired: true},

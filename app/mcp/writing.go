@@ -92,7 +92,8 @@ func templateComponents(given json.RawMessage) (any, error) {
 	case json.Unmarshal(given, &whole) == nil:
 		return whole, nil
 	default:
-		return nil, refuse("invalid_field_value", "parameters", "parameters must be a list of texts, an object of texts, or a list of components.")
+		return nil, refuse("invalid_field_value", "parameters",
+			"parameters must be a list of texts, an object of texts, or a list of components.")
 	}
 
 	if len(body.Parameters) == 0 {

@@ -113,7 +113,8 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	f := s.streams.join()
 	if f == nil {
 		w.Header().Set("Retry-After", "5")
-		writeControlError(w, &controlError{http.StatusServiceUnavailable, fmt.Sprintf("There are %d streams open, which is the most.", maxStreams), ""})
+		why := fmt.Sprintf("There are %d streams open, which is the most.", maxStreams)
+		writeControlError(w, &controlError{http.StatusServiceUnavailable, why, ""})
 		return
 	}
 	defer s.streams.leave(f)

@@ -74,7 +74,8 @@ var broadcastRules = []rule{
 		SELECT b.id FROM broadcasts b WHERE b.status = 'making'`},
 
 	{"counts of a broadcast that are not those of its recipients", `
-		SELECT format('%s, %s: %d/%d waiting, %d/%d sent, %d/%d delivered, %d/%d read, %d/%d failed, %d/%d skipped, %d/%d open, %d/%d in all',
+		SELECT format('%s, %s: %d/%d waiting, %d/%d sent, %d/%d delivered, %d/%d read, '
+			|| '%d/%d failed, %d/%d skipped, %d/%d open, %d/%d in all',
 			b.id, b.status, b.waiting, r.waiting, b.sent, r.sent, b.delivered, r.delivered, b.read, r.read, b.failed, r.failed,
 			b.skipped, r.skipped, b.open, r.open, b.total, r.total)
 		FROM broadcasts b JOIN (
