@@ -122,7 +122,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 	c.toast("Template deleted")
 	c.heading("Templates")
 	c.Find("heading", "No templates yet")
-	c.calm("status of 400")
+	c.calm("status of 400", "status of 404") // it was read again when it was gone
 }
 
 func TestTemplatesAreSyncedAndFiltered(t *testing.T) {

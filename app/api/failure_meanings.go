@@ -8,6 +8,13 @@ var failureMeanings = map[errorcode.Code]string{
 	errorcode.NumberNotVerified:     "The number was not registered yet. Register it with its PIN.",
 	errorcode.OrganizationSuspended: "The organization is suspended. Ask the operator of this server.",
 	errorcode.SubscriptionInactive:  "The organization’s subscription is inactive.",
+	errorcode.ConsentRequired:       "The person has not agreed to get messages. Ask for consent, and mark the contact as opted in.",
+	errorcode.MarketingOptedOut:     "The person has stopped marketing messages. Only the person can resume them.",
+	errorcode.QuotaExceeded:         "The plan’s messages of this month were used up. Ask the operator of this server for more.",
+
+	errorcode.BroadcastCancelled: "Its broadcast was cancelled before it was sent.",
+	errorcode.MessageCancelled:   "Somebody cancelled it before it was sent.",
+	errorcode.MessageOverdue:     "It was due before a backup was restored, so it was not sent. Send it again if it still matters.",
 
 	errorcode.AccountLocked:           "The provider has locked the account. See its business settings for the reason.",
 	errorcode.AccountRateLimited:      "More was sent than the provider allows this number. Send more slowly; quality decides the limit.",

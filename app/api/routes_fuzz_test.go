@@ -39,6 +39,8 @@ func newTarget(f *testing.F) *target {
 		"labels": id("/labels", `{"name":"known"}`), "customers": id("/customers", `{"name":"known"}`), "webhook_subscriptions": id(hooks, hook), "whatsapp_accounts": number,
 	}}
 	t.known["setup_links"] = id("/customers/"+t.known["customers"]+"/setup_links", "")
+	served.template(account, storage.Template{Name: "known", Language: "en", Category: "UTILITY", Components: storage.JSON(`[{"type":"BODY","text":"Hi"}]`)})
+	t.known["broadcasts"] = id("/"+number+"/broadcasts", `{"name":"known","template":{"name":"known","language":"en"},"audience":{"contact_ids":["`+contact.ID+`"]}}`)
 	t.known["webhook_deliveries"] = id(hooks+"/"+t.known["webhook_subscriptions"]+"/test", "")
 	f.Cleanup(func() { t.db.Close() })
 	t.rows = t.count(f)

@@ -276,9 +276,14 @@ func TestNoGETOfTheConsoleChangesAnything(t *testing.T) {
 	f, ours, _ := serveEverything(t)
 	admin := f.signedIn(ours.Tenant, storage.RoleAdmin)
 	ours.has["people"], ours.has["sessions"], ours.has["keys"], ours.has["jobs"] = admin.User.ID, admin.Session.ID, ours.Key.ID, f.jobOf(ours.Tenant)
+	template := f.callAs(ours.Secret, "GET", "/"+ours.number+"/templates", "").get("data").([]any)[0].(map[string]any)["id"].(string)
+	queries := map[string]string{"/event_sample": "?type=message.sent", "/:phone_number_id/audience": "?label_id=" + ours.has["labels"]}
 	is.NoErr(f.api.Flush(t.Context()))
 	var changed []string
 	is.NoErr(f.db.ObserveStatements(t.Context(), func(query string) {
+		if strings.Contains(query, "INSERT INTO audit") {
+			return // of exports
+		}
 		if verb := strings.ToUpper(strings.Fields(query)[0]); slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "REPLACE"}, verb) {
 			changed = append(changed, query)
 		}
@@ -292,7 +297,14 @@ func TestNoGETOfTheConsoleChangesAnything(t *testing.T) {
 		if rt.path == "/stream" {
 			method = http.MethodHead // it would have no end
 		}
-		is.True(f.visit(admin, method, rt.prefix+ours.path(t, rt.route, nil), "").status < 400)
+		var other map[string]string
+		if rt.prefix == "" { // where templates go by their ids
+			other = map[string]string{"templates": template}
+		}
+		got := f.visit(admin, method, rt.prefix+ours.path(t, rt.route, other)+queries[rt.path], "")
+		if got.status >= 400 {
+			t.Errorf("GET %s: %s", rt.path, got.body)
+		}
 		asked++
 	}
 	is.NoErr(f.db.ObserveStatements(t.Context(), nil))

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -32,10 +33,11 @@ env CONFAB_PROVIDER__APP_SECRET=$SECRET
 		stop  = "term\nwait\n"
 		files = "-- people --\nphone_number,name\n+15550000001,Ana\n15550000002,Bo\n-- body --\n{}\n-- nowhere.toml --\n[provider]\nbase_url = \"http://127.0.0.1:1\"\n"
 	)
+	tomorrow := "env TOMORROW=" + time.Now().Add(24*time.Hour).Format(time.RFC3339) + "\n"
 	dir := t.TempDir()
 	for name, script := range map[string]string{
-		"stopped.txtar": provider + string(matrix) + stop + files,
-		"running.txtar": provider + start + string(matrix) + stop + files,
+		"stopped.txtar": provider + tomorrow + string(matrix) + stop + files,
+		"running.txtar": provider + tomorrow + start + string(matrix) + stop + files,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,5 +1,4 @@
 /** Where the phone begins that a simulator offers: the screen, without a console around it. */
-import { connect } from "./live.js";
 import { connectionBar, toastRegion } from "./parts/notices.js";
 import { start } from "./router.js";
 import { applyTheme } from "./session.js";
@@ -10,7 +9,6 @@ const main = /** @type {HTMLElement} */ (document.getElementById("main"));
 applyTheme();
 main.before(connectionBar());
 document.body.append(toastRegion());
-connect();
 start((path) => {
   const [first, id = ""] = path.split("/");
   return first === "phone" ? { route, params: { id } } : { redirect: "phone" };

@@ -98,7 +98,7 @@ function personCell(person) {
   return el("span.who", null, face(person().name),
     el("span.who-text", null,
       el("span.who-name", null,
-        el("a", { href: link("settings/people/" + person().id), dir: "auto" }, () => person().name),
+        el("a", { href: link("settings/people/" + person().id), dir: "auto" }, () => person().name), " ",
         person().id === me().id && el("span.you", null, text.you),
       ),
       el("small", { dir: "auto" }, () => person().email ?? "")));

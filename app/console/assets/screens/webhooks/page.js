@@ -186,7 +186,6 @@ function filterBar(types) {
         "aria-label": names.search,
         placeholder: names.hint,
         value: () => query().get("id") ?? "",
-        onchange: (/** @type {any} */ event) => event.target.form.requestSubmit(),
       })));
 }
 
