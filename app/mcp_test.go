@@ -188,6 +188,13 @@ func workInTheInbox(t *testing.T, s *stage, a agent, number string) {
 	s.await(number, sent["message_id"].(string), isStatus("read"))
 	is.Equal(len(items(a.get("read_conversation", on(map[string]any{"conversation_id": conversation["id"]}))["messages"])), 2)
 
+	found = nil
+	is.True(until(func() bool { // the index follows
+		found = item(a.get("search_messages", on(map[string]any{"query": "until si"})))
+		return found != nil
+	}))
+	is.Equal(found["untrusted_text"], "until six")
+
 	label := s.call("POST", s.app.URL()+"/v1/labels", fmt.Sprintf(`{"name":"L%s","color":"green","team_id":%q}`, from, s.tenant.Team.PublicID))
 	is.Equal(a.get("label_contact", on(map[string]any{"contact_id": contact, "label_id": label["id"]}))["attached"], true)
 	labels := item(a.get("find_contact", on(map[string]any{"query": from})))["labels"].([]any)
