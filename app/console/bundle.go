@@ -48,7 +48,6 @@ var (
 	exportDefault   = regexp.MustCompile(`(?m)^export default ((?:async )?function )(\w+)`)
 	exportNames     = regexp.MustCompile(`(?m)^export (const \{\s*([\w,\s]+?)\s*\}|(?:const|class|function\*?|async function\*?) (\w+))`)
 	laterImport     = regexp.MustCompile(`\bimport\("([^"]+)"\)`)
-	emptyLines      = regexp.MustCompile(`\n\s*\n+`)
 )
 
 // bundler makes the bundles of the modules.
