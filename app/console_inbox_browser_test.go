@@ -3,6 +3,8 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -232,6 +234,29 @@ func TestAClosedWindowTakesOnlyTemplates(t *testing.T) {
 	s.says(number, "15550003333", "Cleo", textOf("thanks"))
 	c.Do(chromedp.Reload())
 	c.Find("textbox", "Message")
+	c.calm("status of 404")
+}
+
+// The file of a template's header is chosen here, and goes with it.
+func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
+	s := newStage(t)
+	number := s.connect()
+	s.template(number, "menu", `[{"type":"HEADER","format":"DOCUMENT","example":{"header_handle":["4::handle"]}},{"type":"BODY","text":"Today, with love."}]`)
+	s.send(number, "+15550003333", `"type":"text","text":{"body":"too early"}`)
+	c := s.console(t, storage.RoleAgent)
+	c.Click("link", "+15550003333")
+	c.Click("button", "Choose a template")
+	c.Click("button", "menu")
+	c.Click("button", "Send template")
+	c.shows("Fill this in.")
+
+	path := filepath.Join(t.TempDir(), "menu.pdf")
+	c.is.NoErr(os.WriteFile(path, []byte("%PDF-1.4\n%%EOF\n"), 0o600))
+	c.Do(chromedp.SetUploadFiles(chromedp.CSS(".fill-in .attachments input"), []string{path}))
+	c.Find("button", "Remove menu.pdf")
+	c.WaitFor(`document.querySelector(".fill-in .attachment small") !== null`)
+	c.Click("button", "Send template")
+	c.article("Today, with love.")
 	c.calm("status of 404")
 }
 

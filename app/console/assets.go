@@ -35,9 +35,10 @@ var assetFiles embed.FS
 // contentTypes are those of the assets by their extension. The tables of some systems
 // lack them.
 var contentTypes = map[string]string{
-	".css": "text/css; charset=utf-8",
-	".js":  "text/javascript; charset=utf-8",
-	".svg": "image/svg+xml",
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".json": "application/json",
+	".svg":  "image/svg+xml",
 }
 
 // asset is a file as it is served.
@@ -94,8 +95,10 @@ func newAssetBuilder(trees ...fs.FS) *assetBuilder {
 // and one of the style sheets.
 func (b *assetBuilder) bundle(entry, screen string) {
 	modules := newBundler(b.sources, b.all.name, screen, entry) // the entry comes last: it begins
-	later := b.add(laterBundle, shorten(modules.later()))
-	b.add(firstBundle, shorten(modules.first(later.served)))
+	texts := b.add(laterTexts, modules.texts(modules.order[modules.firsts:]))
+	later := b.add(laterBundle, withTexts(shorten(modules.later()), texts.served))
+	texts = b.add(firstTexts, modules.texts(modules.order[:modules.firsts]))
+	b.add(firstBundle, withTexts(shorten(modules.first(later.served)), texts.served))
 
 	var styles []byte
 	for _, name := range frameStyles {

@@ -3,25 +3,31 @@ package console
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tdewolff/minify/v2"
 	"github.com/tdewolff/minify/v2/js"
+	"github.com/tdewolff/parse/v2"
+	ast "github.com/tdewolff/parse/v2/js"
 )
 
 // The modules of the console go to browsers in two files: one with all that the inbox
 // needs, the other with the screens that are opened later. Sixty small files would
 // compress a third worse, and each would be asked for.
 //
-// In a bundle each module is a function that is called once and returns what the module
-// exports. So its names stay its own:
+// In a bundle all modules share one function, so that what several use has one name, and
+// the same short one everywhere. The names of a module get its number, so that they stay
+// its own:
 //
-//	const m3=(()=>{ … return{el,signal}})();
+//	const el$3 = …; const signal$3 = …;
 //
-// What is sent is this with shorter local names and without what only people need.
+// What is sent is this with shorter names and without what only people need. The texts of
+// the modules leave the scripts for files of their own (texts.go).
 //
 // The second bundle is a function of the modules of the first. So the first may carry the
 // hash of the second in its name, and not the other way round.
@@ -42,7 +48,6 @@ var (
 	exportDefault   = regexp.MustCompile(`(?m)^export default ((?:async )?function )(\w+)`)
 	exportNames     = regexp.MustCompile(`(?m)^export (const \{\s*([\w,\s]+?)\s*\}|(?:const|class|function\*?|async function\*?) (\w+))`)
 	laterImport     = regexp.MustCompile(`\bimport\("([^"]+)"\)`)
-	emptyLines      = regexp.MustCompile(`\n\s*\n+`)
 )
 
 // bundler makes the bundles of the modules.
@@ -51,12 +56,22 @@ type bundler struct {
 	served  func(file string) string
 	order   []string // the modules, each after those that it imports
 	firsts  int      // how many of them are in the first bundle
+	modules map[string]*module
+	passed  []string // the names of the first bundle that the second uses
+}
+
+// module is one as it is in a bundle.
+type module struct {
+	code    string
+	exports map[string]string // names of the bundle by those under which they are exported
+	whole   bool              // whether it is also wanted as an object of all that it exports
+	texts   []string          // what it says, as members of an object
 }
 
 // newBundler puts some modules and what they import into the first bundle, and all that
 // these load later into the second.
 func newBundler(sources map[string][]byte, served func(string) string, first ...string) *bundler {
-	b := &bundler{sources: make(map[string][]byte), served: served}
+	b := &bundler{sources: make(map[string][]byte), served: served, modules: make(map[string]*module)}
 	for name, source := range sources {
 		b.sources[name] = slim(source)
 	}
@@ -70,6 +85,12 @@ func newBundler(sources map[string][]byte, served func(string) string, first ...
 		for _, found := range laterImport.FindAllSubmatch(b.sources[module], -1) {
 			b.add(beside(module, string(found[1])))
 		}
+	}
+	for _, name := range b.order {
+		b.modules[name] = &module{exports: make(map[string]string)}
+	}
+	for _, name := range b.order {
+		b.translate(name)
 	}
 	return b
 }
@@ -88,32 +109,39 @@ func (b *bundler) add(name string) {
 // beside is the file that a module names.
 func beside(module, name string) string { return path.Join(path.Dir(module), name) }
 
-// variable is the name of a module in a bundle.
-func (b *bundler) variable(module string) string {
-	i := slices.Index(b.order, module)
+// number is the one of a module in the bundles.
+func (b *bundler) number(name string) int {
+	i := slices.Index(b.order, name)
 	if i < 0 {
-		panic("console: " + module + " is in no bundle")
+		panic("console: " + name + " is in no bundle")
 	}
-	return fmt.Sprintf("m%d", i)
+	return i
 }
 
-// variables are those of some modules.
-func (b *bundler) variables(modules []string) string {
-	names := make([]string, len(modules))
-	for i, module := range modules {
-		names[i] = b.variable(module)
-	}
-	return strings.Join(names, ",")
+// variable is the name in a bundle of what a module calls by some name. Nothing else can
+// have it.
+func (b *bundler) variable(module, name string) string {
+	return fmt.Sprintf("%s$%d", name, b.number(module))
+}
+
+// object is the name of all that a module exports.
+func (b *bundler) object(name string) string {
+	b.modules[name].whole = true
+	return b.variable(name, "")
 }
 
 // later is the second bundle.
 func (b *bundler) later() []byte {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "export default([%s])=>{\n", b.variables(b.order[:b.firsts]))
-	for _, module := range b.order[b.firsts:] {
-		b.writeModule(&text, module)
+	fmt.Fprintf(&text, "export default given$=>{const[%s]=given$;\n", strings.Join(b.passed, ","))
+	var wanted []string
+	for _, name := range b.order[b.firsts:] {
+		b.write(&text, name)
+		if b.modules[name].whole {
+			wanted = append(wanted, b.variable(name, ""))
+		}
 	}
-	fmt.Fprintf(&text, "return{%s}}\n", b.variables(b.order[b.firsts:]))
+	fmt.Fprintf(&text, "return{%s}}\n", strings.Join(wanted, ","))
 	return text.Bytes()
 }
 
@@ -121,51 +149,109 @@ func (b *bundler) later() []byte {
 // served. What could not be loaded may be tried again.
 func (b *bundler) first(later string) []byte {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "let rest;const later=()=>rest??=import(\"./%s\").then(b=>b.default([%s])).catch(e=>{rest=undefined;throw e});\n",
-		later, b.variables(b.order[:b.firsts]))
-	for _, module := range b.order[:b.firsts] {
-		b.writeModule(&text, module)
+	text.WriteString("(()=>{\n")
+	fmt.Fprintf(&text, "let rest$;const later$=()=>rest$??=import(\"./%s\").then(b=>b.default([%s])).catch(e=>{rest$=undefined;throw e});\n",
+		later, strings.Join(b.passed, ","))
+	for _, name := range b.order[:b.firsts] {
+		b.write(&text, name)
 	}
+	text.WriteString("})()\n")
 	return text.Bytes()
 }
 
-// writeModule writes a module as the call of a function.
-func (b *bundler) writeModule(text *bytes.Buffer, module string) {
-	source := string(b.sources[module])
-	var exports []string
+// write writes a module, and the object of what it exports where somebody wants that.
+func (b *bundler) write(text *bytes.Buffer, name string) {
+	m := b.modules[name]
+	fmt.Fprintf(text, "%s\n", m.code)
+	if !m.whole {
+		return
+	}
+
+	var pairs []string
+	for _, exported := range slices.Sorted(maps.Keys(m.exports)) {
+		pairs = append(pairs, exported+":"+m.exports[exported])
+	}
+	fmt.Fprintf(text, "const %s={%s};\n", b.variable(name, ""), strings.Join(pairs, ","))
+}
+
+// translate makes a module what it is in a bundle.
+func (b *bundler) translate(name string) {
+	source := string(b.sources[name])
+	m := b.modules[name]
+	imported := make(map[string]string) // names of the bundle by those in this module
 
 	source = exportFrom.ReplaceAllStringFunc(source, func(statement string) string {
-		from := exportFrom.FindStringSubmatch(statement)[1]
-		exports = append(exports, "default:"+b.variable(beside(module, from))+".default")
+		from := beside(name, exportFrom.FindStringSubmatch(statement)[1])
+		m.exports["default"] = b.taken(name, from, "default")
 		return ""
 	})
 	source = importStatement.ReplaceAllStringFunc(source, func(statement string) string {
 		found := importStatement.FindStringSubmatch(statement)
-		return b.importedNames(found[1], b.variable(beside(module, found[2])))
+		b.importNames(imported, name, beside(name, found[2]), found[1])
+		return ""
 	})
 	source = exportDefault.ReplaceAllStringFunc(source, func(statement string) string {
 		found := exportDefault.FindStringSubmatch(statement)
-		exports = append(exports, "default:"+found[2])
+		m.exports["default"] = b.variable(name, found[2])
 		return found[1] + found[2]
 	})
 	source = exportNames.ReplaceAllStringFunc(source, func(statement string) string {
 		found := exportNames.FindStringSubmatch(statement)
-		exports = append(exports, strings.Join(strings.Fields(found[2]+found[3]), ""))
+		for _, exported := range strings.FieldsFunc(found[2]+found[3], func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+			m.exports[exported] = b.variable(name, exported)
+		}
 		return found[1]
 	})
 
 	source = laterImport.ReplaceAllStringFunc(source, func(call string) string {
-		return b.loaded(beside(module, laterImport.FindStringSubmatch(call)[1]), module)
+		return b.loaded(beside(name, laterImport.FindStringSubmatch(call)[1]), name)
 	})
 	source = fileName.ReplaceAllStringFunc(source, func(quoted string) string {
-		return `"./` + b.served(beside(module, strings.Trim(quoted, `"`))) + `"`
+		return `"./` + b.served(beside(name, strings.Trim(quoted, `"`))) + `"`
 	})
 	if strings.Contains("\n"+source, "\nexport ") || strings.Contains("\n"+source, "\nimport ") {
-		panic("console: " + module + " imports or exports in a way that bundles do not know")
+		panic("console: " + name + " imports or exports in a way that bundles do not know")
 	}
-	source = strings.TrimSpace(emptyLines.ReplaceAllString(source, "\n"))
-	fmt.Fprintf(text, "const %s=(()=>{\n%s\nreturn{%s}})();\n", b.variable(module), source, strings.Join(exports, ","))
+	m.code, m.texts = b.rename(name, source, imported)
 }
+
+// rename gives what a module declares and imports the names of the bundle, and takes its
+// texts out.
+func (b *bundler) rename(name, source string, imported map[string]string) (code string, texts []string) {
+	tree, err := ast.Parse(parse.NewInputString(source), ast.Options{})
+	if err != nil {
+		panic("console: " + name + " cannot be read: " + err.Error())
+	}
+
+	texts = takeTexts(tree, name)
+	for _, declared := range tree.Declared {
+		declared.Data = []byte(b.variable(name, string(declared.Data)))
+	}
+	for _, foreign := range tree.Undeclared {
+		if known, ok := imported[string(foreign.Data)]; ok {
+			foreign.Data = []byte(known)
+		}
+	}
+	ast.Walk(fullNames{}, tree)
+	return tree.JSString(), texts
+}
+
+// fullNames lets {a} be written as {a:b} when a has got the name b.
+type fullNames struct{}
+
+func (f fullNames) Enter(node ast.INode) ast.IVisitor {
+	if property, ok := node.(*ast.Property); ok {
+		if v, ok := property.Value.(*ast.Var); ok {
+			for v.Link != nil {
+				v = v.Link
+			}
+			property.Value = v
+		}
+	}
+	return f
+}
+
+func (fullNames) Exit(ast.INode) {}
 
 // shorten leaves out of a script what only people need, and gives local names one letter.
 func shorten(script []byte) []byte {
@@ -176,25 +262,47 @@ func shorten(script []byte) []byte {
 	return b.Bytes()
 }
 
-// importedNames takes names from a module: { a, b as c }, * as all, or what is its default.
-func (b *bundler) importedNames(names, variable string) string {
+// importNames notes what a module takes from another: { a, b as c }, * as all, or what is
+// its default.
+func (b *bundler) importNames(imported map[string]string, by, from, names string) {
 	switch {
 	case names == "":
-		return ""
 	case strings.HasPrefix(names, "{"):
-		return "const" + strings.ReplaceAll(strings.Join(strings.Fields(names), " "), " as ", ":") + "=" + variable + ";"
+		for _, pair := range strings.Split(strings.Trim(names, "{}"), ",") {
+			if words := strings.Fields(pair); len(words) > 0 { // a, or b as c
+				imported[words[len(words)-1]] = b.taken(by, from, words[0])
+			}
+		}
 	case strings.HasPrefix(names, "* as "):
-		return "const " + strings.TrimPrefix(names, "* as ") + "=" + variable + ";"
+		imported[strings.TrimPrefix(names, "* as ")] = b.pass(by, from, b.object(from))
 	default:
-		return "const{default:" + names + "}=" + variable + ";"
+		imported[names] = b.taken(by, from, "default")
 	}
+}
+
+// taken is the name in the bundle of what a module exports, for another.
+func (b *bundler) taken(by, from, exported string) string {
+	b.number(from)
+	name, ok := b.modules[from].exports[exported]
+	if !ok {
+		panic("console: " + by + " wants " + exported + " of " + from + ", which exports no such thing")
+	}
+	return b.pass(by, from, name)
+}
+
+// pass notes a name that the second bundle needs of the first.
+func (b *bundler) pass(by, from, name string) string {
+	if b.number(by) >= b.firsts && b.number(from) < b.firsts && !slices.Contains(b.passed, name) {
+		b.passed = append(b.passed, name)
+	}
+	return name
 }
 
 // loaded is what stands for the loading of a module by another: a promise of it.
 func (b *bundler) loaded(wanted, by string) string {
-	variable := b.variable(wanted)
-	if slices.Index(b.order, wanted) >= b.firsts && slices.Index(b.order, by) < b.firsts {
-		return "later().then(m=>m." + variable + ")"
+	object := b.object(wanted)
+	if b.number(wanted) >= b.firsts && b.number(by) < b.firsts {
+		return "later$().then(m=>m." + object + ")"
 	}
-	return "Promise.resolve(" + variable + ")"
+	return "Promise.resolve(" + b.pass(by, wanted, object) + ")"
 }

@@ -1,20 +1,25 @@
 /**
- * Lists of the API: read page by page, narrowed by filters that stand in the address, and
- * for the number that is looked at.
+ * Lists of the API: read page by page, live, narrowed by filters that stand in the address,
+ * and for the number that is looked at. A page may come before it is full, because its time
+ * was up: then it is looked on for a while, and says so.
  */
 import { computed, effect, el, onDispose, signal, untracked, when } from "../dom.js";
 import { page } from "../api.js";
-import { onChanged } from "../live.js";
+import { count } from "../format.js";
 import { query, setQuery } from "../router.js";
 import { number, numbersKnown } from "../session.js";
 import { button, chip } from "./basics.js";
 import { toastError } from "./notices.js";
-import { empty, resource, skeleton } from "./states.js";
+import { empty, loaded, pace, resource, skeleton } from "./states.js";
 
 const text = {
   more: "Show more",
   first: "Back to the first",
   all: "All",
+  fresh: (/** @type {number} */ n) => count(n) + " new",
+  looking: "Looking further back…",
+  goOn: "Go on looking",
+  soFar: "Nothing of this kind so far; there is more to look through.",
   noNumber: "No number is connected",
   noNumberBody: "Connect one first: what belongs to it will be here.",
 };
@@ -22,6 +27,8 @@ const text = {
 /** How many rows are on the page at most. */
 const mostRows = 200;
 const perPage = 50;
+/** How often a page that is not full is looked on for by itself. */
+const mostSteps = 30;
 
 /**
  * ofNumber shows what belongs to the number that is looked at, and again for another.
@@ -39,55 +46,131 @@ export function ofNumber(build) {
 
 /**
  * paged is a resource of rows, and end is what follows them: a button that reads more.
- * Hints of some kinds read again what is shown; other filters begin anew.
+ * Hints of some kinds read again what is shown; other filters begin anew. New rows wait
+ * above the first as long as waits says that what is shown must not move.
  * @param {string} path
- * @param {{ filters?: () => Record<string, any>, kinds?: string[] }} [options]
+ * @param {{ filters?: () => Record<string, any>, kinds?: string[], key?: (row: any) => string, waits?: () => boolean }} [options]
  */
-export function paged(path, { filters = () => ({}), kinds = [] } = {}) {
+export function paged(path, { filters = () => ({}), kinds = [], key = (row) => row.id, waits = () => false } = {}) {
   const cursor = signal(/** @type {string | null} */ (null));
   const begins = signal(true); // whether the first rows are shown
+  const looking = signal(false);
+  const isPart = signal(false); // whether the last page is not full
+  const waiting = signal(0);
+  const wanted = computed(() => JSON.stringify(filters()));
+  let shown = ""; // the filters of what is shown
   let pages = 1;
-  const read = (/** @type {string | null} */ from, /** @type {AbortSignal | undefined} */ abort) =>
-    page(path, { signal: abort, query: { ...untracked(filters), limit: perPage, cursor: from } });
+  /** @type {{ rows: any[], next: string | null }} */
+  let newest;
 
-  const all = resource(async (abort) => {
-    let { rows, cursor: next } = await read(null, abort);
-    for (let i = 1; i < pages && next; i++) {
-      const one = await read(next, abort);
-      rows = [...rows, ...one.rows];
-      next = one.cursor;
+  /** @param {string | null} from @param {number} steps @param {AbortSignal} [signal] */
+  async function read(from, steps, signal) {
+    const asked = { limit: perPage, ...JSON.parse(untracked(wanted)) };
+    let rows = /** @type {any[]} */ ([]);
+    try {
+      for (let i = 0; i < steps; i++) {
+        const one = await page(path, { signal, query: { ...asked, cursor: from } });
+        rows = [...rows, ...one.rows];
+        from = one.cursor;
+        if (!from || rows.length >= asked.limit) break;
+        looking.set(steps > 1);
+      }
+    } finally {
+      looking.set(false);
     }
-    cursor.set(next);
+    isPart.set(rows.length < asked.limit);
+    return { rows, next: from };
+  }
+
+  /** @type {import("./states.js").Resource<any[]>} */
+  const all = resource(async (signal) => {
+    const of = untracked(wanted);
+    const before = shown === of ? all.data() ?? [] : [];
+    if (before.length > 0 && !begins()) return before;
+    if (shown !== of) pages = 1;
+    let { rows, next } = await read(null, before.length > 0 ? 1 : mostSteps, signal);
+    for (let i = 1; i < pages && next; i++) {
+      const one = await read(next, 1, signal);
+      rows = [...rows, ...one.rows];
+      next = one.next;
+    }
+
+    // Rows below those that were read stay, where there are such.
+    const fresh = new Map(rows.map((one) => [key(one), one]));
+    const at = next ? before.findLastIndex((one) => fresh.has(key(one))) : -1;
+    const rest = at < 0 ? [] : before.slice(at + 1);
+    newest = rows.length + rest.length > mostRows || rest.length === 0 ? { rows, next } : { rows: [...rows, ...rest], next: cursor() };
+    const first = before.length > 0 ? rows.findIndex((one) => key(one) === key(before[0])) : 0;
+    const unseen = first < 0 ? rows.length : first;
+    shown = of;
+    if (unseen > 0 && waits()) {
+      waiting.set(unseen);
+      return before.map((one) => fresh.get(key(one)) ?? one);
+    }
+    waiting.set(0);
     begins.set(true);
-    return rows;
+    cursor.set(newest.next);
+    return newest.rows;
+  }, kinds, pace);
+  effect(() => {
+    if (wanted() !== shown && shown) untracked(all.reload);
   });
+
+  const showNew = () => {
+    waiting.set(0);
+    cursor.set(newest.next);
+    all.set(newest.rows);
+  };
+  const main = document.getElementById("main");
+  const toNew = () => {
+    if (main) main.scrollTop = 0;
+    showNew();
+  };
+  const settle = () => waiting() > 0 && !waits() && showNew();
+  main?.addEventListener("scroll", settle, { passive: true });
+  onDispose(() => main?.removeEventListener("scroll", settle));
+
   const restart = () => {
-    pages = 1;
+    shown = "";
     return all.reload();
   };
-  const again = () => {
-    if (begins()) all.reload();
-  };
-  onDispose(onChanged(kinds, again));
-  follow(filters, restart);
-
   const more = async () => {
     try {
-      const one = await read(cursor(), undefined);
+      const one = await read(cursor(), mostSteps);
       const rows = [...(all.data() ?? []), ...one.rows];
       begins.set(begins() && rows.length <= mostRows);
       pages++;
       all.set(rows.slice(-mostRows));
-      cursor.set(one.cursor);
+      cursor.set(one.next);
     } catch (error) {
       toastError(error);
     }
   };
-  const end = el("p.more.actions", null,
-    when(cursor, () => button(text.more, { run: more })),
+  const end = el("p.more.actions", { role: "status" },
+    () => looking() && el("span.quiet", null, text.looking),
+    () => cursor() && !looking() && button(isPart() ? text.goOn : text.more, { run: more }),
     when(() => !begins(), () => button(text.first, { run: restart })),
   );
-  return { ...all, again, end };
+  return { ...all, cursor, end, waiting, toNew };
+}
+
+/** isScrolled tells whether somebody reads further below. */
+export const isScrolled = () => (document.getElementById("main")?.scrollTop ?? 0) > 40;
+
+/**
+ * pagedList shows such a list, what stands for none, and how to get more of it.
+ * @param {ReturnType<typeof paged>} all
+ * @param {(rows: () => any[]) => import("../dom.js").Child} render
+ * @param {() => Parameters<typeof empty>[0]} none
+ */
+export function pagedList(all, render, none) {
+  const nothing = () => (all.cursor() ? el("p.none", null, text.soFar) : empty(none()));
+  return [
+    el("p.list-fresh", { role: "status" }, when(all.waiting, () =>
+      el("button.button", { type: "button", onclick: all.toNew }, () => text.fresh(all.waiting())))),
+    loaded(all, (rows) => when(() => rows().length > 0, () => render(rows), () => nothing)),
+    all.end,
+  ];
 }
 
 /**
@@ -109,16 +192,20 @@ export function follow(read, fn) {
  * filter is a combobox whose choice stands in the address.
  * @param {string} label
  * @param {string} name in the address
- * @param {() => { value: string, label: string }[]} options
+ * @param {() => ({ value: string, label: string } | string)[]} options
  * @param {string} [all] what stands for no choice
+ * @param {string} [look]
  */
-export function filter(label, name, options, all = text.all) {
+export function filter(label, name, options, all = text.all, look = "filter") {
   const choose = (/** @type {any} */ event) => setQuery({ [name]: event.target.value });
   const keep = (/** @type {HTMLSelectElement} */ node) => effect(() => {
-    node.replaceChildren(...[{ value: "", label: all }, ...options()].map((one) => el("option", { value: one.value }, one.label)));
-    node.value = query().get(name) ?? "";
+    const given = query().get(name) ?? "";
+    const known = [{ value: "", label: all }, ...options().map((one) => (typeof one === "string" ? { value: one, label: one } : one))];
+    if (!known.some((one) => one.value === given)) known.push({ value: given, label: given });
+    node.replaceChildren(...known.map((one) => el("option", { value: one.value }, one.label)));
+    node.value = given;
   });
-  return el("label.filter", null, el("span", null, label), el("select", { onchange: choose, ref: keep }));
+  return el("label." + look, null, el("span", null, label), el("select", { onchange: choose, ref: keep }));
 }
 
 /**

@@ -20,6 +20,9 @@ const text = {
   reference: "Request",
 };
 
+/** How often what changes all the time is read again, in milliseconds. */
+export const pace = 1000;
+
 /** How long a screen stays as it is before it says that it loads. */
 const patience = 150;
 

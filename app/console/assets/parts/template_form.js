@@ -11,18 +11,21 @@ const text = {
   coupon: "Offer code",
   ends: "Offer ends",
   card: (/** @type {number} */ i) => `Card ${i}: `,
+  required: "Fill this in.",
   unsupported: "This template shows a product. Send it through the API.",
 };
 
 /**
  * templateForm builds the fields of a template. components gives what they hold, filled
- * tells whether all are, and refuse shows an error of the API at the field that it is
- * about, and tells whether there was one. components and filled are followed by effects.
+ * tells whether all are, lacks says so at those that are not, and refuse shows an error of
+ * the API at the field that it is about, and tells whether there was one. components and
+ * filled are followed by effects.
  * @param {any} template
- * @returns {{ body: HTMLElement, components: () => any[], filled: () => boolean, refuse: (error: any) => boolean }}
+ * @param {(type: string) => { body: import("../dom.js").Child, value: () => any }} [upload] a field for the file of the header, in place of its address
+ * @returns {{ body: HTMLElement, components: () => any[], filled: () => boolean, lacks: () => boolean, refuse: (error: any) => boolean }}
  */
-export function templateForm(template) {
-  /** @type {{ value: import("../dom.js").Signal<string>, wrong: import("../dom.js").Signal<string> }[]} */
+export function templateForm(template, upload) {
+  /** @type {{ value: () => any, wrong: import("../dom.js").Signal<string>, control?: HTMLElement }[]} */
   const inputs = [];
   /** @type {Map<any, import("../dom.js").Signal<string>>} */
   const owners = new Map();
@@ -50,7 +53,7 @@ export function templateForm(template) {
         value.set(event.target.value);
       },
     });
-    inputs.push({ value, wrong });
+    inputs.push({ value: () => value().trim(), wrong, control });
     body.append(el("label.field", null, el("span.label", null, label), control, () => wrong() && el("span.wrong", { role: "alert" }, wrong())));
     return () => {
       const made = make(value().trim());
@@ -59,10 +62,20 @@ export function templateForm(template) {
     };
   }
 
-  const parts = collect(template.components ?? [], "", { field, named: template.parameter_format === "NAMED", code: isCode(template) });
+  /** @param {string} type */
+  function file(type) {
+    const wrong = signal("");
+    const { body: chooser, value } = /** @type {any} */ (upload)(type);
+    inputs.push({ value, wrong });
+    body.append(el("div.field", null, chooser, () => !value() && wrong() && el("span.wrong", { role: "alert" }, wrong())));
+    return () => value() ?? { type };
+  }
+
+  const named = template.parameter_format === "NAMED";
+  const parts = collect(template.components ?? [], "", { field, file: upload && file, named, code: isCode(template) });
   if (partOf(template.components, "HEADER")?.format === "PRODUCT") {
     body.append(el("p.notice", null, text.unsupported));
-    inputs.push({ value: signal(""), wrong: signal("") });
+    inputs.push({ value: () => "", wrong: signal("") });
   }
   body.hidden = body.childElementCount === 0;
 
@@ -75,7 +88,13 @@ export function templateForm(template) {
   return {
     body,
     components,
-    filled: () => inputs.every((one) => one.value().trim() !== ""),
+    filled: () => inputs.every((one) => one.value()),
+    lacks() {
+      const open = inputs.filter((one) => !one.value());
+      open.forEach((one) => one.wrong.set(text.required));
+      open[0]?.control?.focus();
+      return open.length > 0;
+    },
     refuse(error) {
       const path = error?.param?.match(/^template\.(.*?parameters\[\d+\])/)?.[1].match(/\w+/g) ?? [];
       const wrong = owners.get(path.reduce((/** @type {any} */ at, /** @type {string} */ key) => at?.[key], { components: last }));
@@ -88,6 +107,7 @@ export function templateForm(template) {
 /**
  * @typedef {object} Context
  * @property {(label: string, placeholder: string, make: (value: string) => any, type?: string) => () => any} field
+ * @property {(type: string) => () => any} [file]
  * @property {boolean} named
  * @property {boolean} code
  */
@@ -160,6 +180,7 @@ function headerFields(part, prefix, context) {
     })];
   }
   const type = format.toLowerCase();
+  if (context.file && !prefix && ["image", "video", "document"].includes(type)) return [context.file(type)];
   const label = text.link(mediaNames[/** @type {"IMAGE"} */ (format)]?.[0] ?? format);
   return [context.field(prefix + label, "", (link) => ({ type, [type]: { link } }), "url")];
 }

@@ -4,7 +4,7 @@
  */
 import { el } from "../dom.js";
 import { icon } from "./basics.js";
-import { formatted } from "./formatted.js";
+import { words } from "./formatted.js";
 
 const text = {
   name: "Preview",
@@ -138,8 +138,11 @@ function fill(written, part, given, sent) {
   const values = sent
     ? Object.fromEntries((given?.parameters ?? []).map((/** @type {any} */ one, /** @type {number} */ i) => [one.parameter_name ?? i + 1, one.text]))
     : samplesOf(part);
-  return formatted(written.replace(variable, (whole, name) => values[name] || whole));
+  return words(written.replace(variable, (whole, name) => values[name] || whole), holes);
 }
+
+/** holes shows the places of variables. @param {string} text */
+const holes = (text) => text.split(/(\{\{\s*\w+\s*\}\})/).map((part, i) => (i % 2 ? el("span.hole", null, part) : part));
 
 /**
  * @param {any} part

@@ -274,7 +274,7 @@ const reason = ({ skipped_reason: skipped, error }) => (skipped ?? error?.code ?
 function recipients(path, counts) {
   const filters = () => ({ status: query().get("recipients") });
   const all = paged(path + "/recipients", { filters, kinds: ["broadcast"] });
-  follow(counts, all.again);
+  follow(counts, all.reload);
   const save = () => el("a", { href: new URL(`api/${path}/recipients.csv`, root).href, download: "recipients.csv" }).click();
   return section(text.recipients, { actions: button(text.export, { icon: "download", run: save }) },
     el("div.filters", null, filter(text.status, "recipients", () => text.states.map((value) => ({ value, label: value })))),

@@ -5,7 +5,7 @@ import { button, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
 import { toast } from "../parts/notices.js";
-import { paged, pagedList } from "../parts/pages.js";
+import { isScrolled, paged, pagedList } from "../parts/lists.js";
 import { resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { onQuery } from "../router.js";
@@ -35,7 +35,7 @@ const path = "v1/quick_replies";
 
 /** @type {import("../router.js").Build} */
 export default function quickReplies() {
-  const all = paged(path, () => ({ limit: 100 }), ["quick_reply"]);
+  const all = paged(path, { kinds: ["quick_reply"], waits: isScrolled });
   const teams = resource(async (signal) => (await get("v1/me", { signal })).teams);
   const edit = async (/** @type {any} */ one) => {
     if (await replyDialog(one, teams.data() ?? [])) all.reload();

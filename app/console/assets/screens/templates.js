@@ -46,7 +46,7 @@ const text = {
 };
 
 /** Why the provider refuses or stops a template, and what usually helps. */
-const reasons = {
+const reasonText = {
   ABUSIVE_CONTENT: ["It was read as abusive.", "take out threats and pressure, and say plainly who writes and why."],
   INCORRECT_CATEGORY: [
     "Its category does not fit what it says.",
@@ -191,7 +191,7 @@ function templatePage(one) {
 function verdict({ status, rejected_reason: reason }) {
   if (status === "pending") return el("p.notice", null, text.pending, isAdmin && " " + text.pendingEdit);
   if (status !== "rejected") return null;
-  const [why, help] = reasons[/** @type {"SCAM"} */ (reason)] ?? unknownReason;
+  const [why, help] = reasonText[/** @type {"SCAM"} */ (reason)] ?? unknownReason;
   return el("div.problem", null,
     el("p", null, why, reason && el("span.mono", null, ` ${reason}`)),
     el("p", null, text.helps, help),

@@ -2,9 +2,9 @@
 import { computed, effect, el, untracked, when } from "../dom.js";
 import { get } from "../api.js";
 import { button, heading } from "../parts/basics.js";
-import { pace, paged, pagedList } from "../parts/pages.js";
+import { isScrolled, paged, pagedList } from "../parts/lists.js";
 import { sparkline } from "../parts/plot.js";
-import { resource } from "../parts/states.js";
+import { pace, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { link, onQuery } from "../router.js";
 import { webhookDialog } from "./webhooks/forms.js";
@@ -24,7 +24,7 @@ const text = {
 export default function webhooks({ params }) {
   if (params.id) return webhookPage({ params });
 
-  const all = paged("v1/webhook_subscriptions", () => ({}), ["webhook", "delivery"]);
+  const all = paged("v1/webhook_subscriptions", { kinds: ["webhook", "delivery"], waits: isScrolled });
   const days = resource(async (signal) => {
     const read = (/** @type {any} */ one) => get(`webhook_subscriptions/${one.id}/day`, { signal }).catch(() => null);
     return new Map(await Promise.all((all.data() ?? []).map(async (one) => /** @type {const} */ ([one.id, await read(one)]))));

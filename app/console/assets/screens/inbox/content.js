@@ -3,8 +3,8 @@ import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
 import { sizeOf } from "../../format.js";
 import { icon } from "../../parts/basics.js";
+import { outside, words } from "../../parts/formatted.js";
 import { number, root } from "../../session.js";
-import { outside, words } from "./words.js";
 
 /** @typedef {import("../../dom.js").Child} Child */
 
@@ -194,7 +194,7 @@ function template(value) {
  * @param {any[]} given the parameters
  * @returns {Child}
  */
-export function filled(components, given) {
+function filled(components, given) {
   const part = (/** @type {string} */ type) => components.find((one) => one.type?.toUpperCase() === type);
   const values = (/** @type {string} */ type) => given.find((one) => one.type?.toLowerCase() === type)?.parameters ?? [];
   const fill = (/** @type {string | undefined} */ pattern, /** @type {any[]} */ parameters) =>

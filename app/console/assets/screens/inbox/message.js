@@ -33,7 +33,7 @@ const text = {
 };
 
 /** Failures in words, by their code. @type {Record<string, string>} */
-const reasons = {
+const reasonText = {
   outside_24h_window: "more than 24 hours have passed since this person wrote. Send a template instead",
   marketing_opted_out: "this person does not want marketing messages",
   marketing_blocked_by_user: "this person has blocked marketing messages",
@@ -62,7 +62,7 @@ const pairLimit = 131056;
 /** @param {any} error */
 function reason({ code, message, provider_code: number }) {
   if (number === pairLimit) return "too many messages to this person for the moment";
-  return reasons[code] ?? message.replace(/\.$/, "");
+  return reasonText[code] ?? message.replace(/\.$/, "");
 }
 
 const ticks = {

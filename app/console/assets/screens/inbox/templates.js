@@ -1,13 +1,13 @@
 /** Templates: one is chosen, its parameters are filled in, and what the person will see is shown meanwhile. */
 import { computed, el, list, signal } from "../../dom.js";
-import { page } from "../../api.js";
 import { button, chip } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
-import { form } from "../../parts/form.js";
+import { everyRow } from "../../parts/lists.js";
 import { empty, loaded, resource } from "../../parts/states.js";
+import { templateForm } from "../../parts/template_form.js";
+import { templatePreview } from "../../parts/template_preview.js";
 import { link } from "../../router.js";
 import { attachments } from "./attachments.js";
-import { filled } from "./content.js";
 import { recipient } from "./conversations.js";
 import { send } from "./outbox.js";
 
@@ -19,33 +19,15 @@ const text = {
   noneBody: "Templates are made and reviewed before they can be sent.",
   make: "Templates",
   back: "Choose another",
-  preview: "Preview",
   send: "Send template",
-  header: "Header",
   file: "Choose file",
-  needsFile: "Choose the file of the header first.",
-  button: (/** @type {string} */ name) => `Link of “${name}”`,
-  code: "Code",
-  variable: (/** @type {string} */ name) => `{{${name}}}`,
-  unsendable: "Cards cannot be filled in here: send this one by the API.",
 };
 
 /** @param {any} at */
 export function pickTemplate(at) {
   dialog(text.choose, (close) => {
     const chosen = signal(/** @type {any} */ (null));
-    const all = resource(async (signal) => {
-      const rows = [];
-      /** @type {string | null} */
-      let cursor = null;
-      do {
-        /** @type {{ rows: any[], cursor: string | null }} */
-        const got = await page(`v1/${at.number}/templates`, { signal, query: { limit: 100, cursor } });
-        rows.push(...got.rows);
-        cursor = got.cursor;
-      } while (cursor && rows.length < 1000);
-      return rows;
-    }, ["template"]);
+    const all = resource((signal) => everyRow(`v1/${at.number}/templates`, {}, 1000, signal), ["template"]);
     return () => (chosen() ? fillIn(at, chosen(), () => chosen.set(null), close) : loaded(all, (rows) => choice(rows, chosen.set)));
   }, { wide: true, lasting: true });
 }
@@ -76,150 +58,41 @@ function choice(rows, choose) {
       el("span", { id: "template-" + one().id }, chip(one().language, "quiet"), " ", el("span", { dir: "auto" }, one().content))))));
 }
 
-/** variables lists what a text leaves open. @param {string | undefined} pattern */
-const variables = (pattern) => [...new Set([...(pattern ?? "").matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map((found) => found[1]))];
-
 /**
- * slots lists what has to be filled in.
- * @param {any[]} components
- */
-function slots(components) {
-  const part = (/** @type {string} */ type) => components.find((one) => one.type === type);
-  const example = (/** @type {any} */ one, /** @type {string} */ key, /** @type {number} */ i) =>
-    one?.example?.[key + "_named_params"]?.find((/** @type {any} */ each) => each.param_name === variables(one.text)[i])?.example
-    ?? [one?.example?.[key + "_text"]].flat(2)[i];
-  const [header, body] = [part("HEADER"), part("BODY")];
-  /** @type {any[]} */
-  const found = [];
-  if (!header?.format || header.format === "TEXT") {
-    variables(header?.text).forEach((name, i) => found.push({
-      name: "header." + name,
-      key: name,
-      label: `${text.header} ${text.variable(name)}`,
-      example: example(header, "header", i),
-    }));
-  }
-  variables(body?.text).forEach((name, i) => found.push({
-    name: "body." + name,
-    key: name,
-    label: text.variable(name),
-    example: example(body, "body", i),
-  }));
-  (part("BUTTONS")?.buttons ?? []).forEach((/** @type {any} */ one, /** @type {number} */ i) => {
-    if (one.type === "URL" && variables(one.url).length > 0) found.push({
-      name: "url." + i,
-      index: i,
-      label: text.button(one.text),
-      example: "",
-    });
-    if (one.type === "COPY_CODE") found.push({ name: "code." + i, index: i, label: text.code, example: [one.example].flat()[0] });
-  });
-  return found;
-}
-
-/**
- * given are the parameters as the API takes them.
- * @param {any[]} components
- * @param {any[]} open
- * @param {Record<string, string>} values
- * @param {any} file
- */
-function given(components, open, values, file) {
-  const texts = (/** @type {string} */ part) => open.filter((one) => one.name.startsWith(part + ".")).map((one) => ({
-    type: "text", text: values[one.name] ?? "", ...(/^\d+$/.test(one.key) ? {} : { parameter_name: one.key }),
-  }));
-  const [header, body] = [file ? [file] : texts("header"), texts("body")];
-  const buttons = components.find((one) => one.type === "BUTTONS")?.buttons ?? [];
-  const one = (
-    /** @type {string} */ sub,
-    /** @type {number} */ index,
-    /** @type {any} */ parameter,
-  ) => ({ type: "button", sub_type: sub, index: String(index), parameters: [parameter] });
-  return [
-    ...(header.length ? [{ type: "header", parameters: header }] : []),
-    ...(body.length ? [{ type: "body", parameters: body }] : []),
-    ...open.filter((slot) => slot.name.startsWith("url.")).map((slot) => one(
-      "url",
-      slot.index,
-      { type: "text", text: values[slot.name] ?? "" },
-    )),
-    ...open.filter((slot) => slot.name.startsWith("code.")).map((slot) => one(
-      "copy_code",
-      slot.index,
-      { type: "coupon_code", coupon_code: values[slot.name] ?? "" },
-    )),
-    ...buttons.flatMap((
-      /** @type {any} */ each,
-      /** @type {number} */ i,
-    ) => (each.type === "OTP" ? [one("url", i, { type: "text", text: body[0]?.text ?? "" })] : [])),
-  ];
-}
-
-/**
- * fillIn shows a form with what the template leaves open, and beside it what becomes of it.
+ * fillIn shows a form with what the template leaves open, and below it what becomes of it.
  * @param {any} at
  * @param {any} template
  * @param {() => void} back
  * @param {() => void} close
  */
 function fillIn(at, template, back, close) {
-  const components = template.components ?? [];
-  const open = slots(components);
-  const values = signal(/** @type {Record<string, string>} */ ({}));
   const files = attachments(at.number);
-  const format = components.find((/** @type {any} */ one) => one.type === "HEADER")?.format ?? "TEXT";
-  const medium = ["IMAGE", "VIDEO", "DOCUMENT"].includes(format) ? format.toLowerCase() : "";
-  const file = () => medium && files.all()[0]?.media && {
-    type: medium,
-    [medium]: { id: files.all()[0].media.id, ...(medium === "document" && { filename: files.all()[0].file.name }) },
+  const file = (/** @type {string} */ type) => {
+    const { media, file: { name: filename } } = files.all()[0] ?? { file: {} };
+    return media && { type, [type]: { id: media.id, ...(type === "document" && { filename }) } };
   };
-  if (components.some((/** @type {any} */ one) => one.type === "CAROUSEL")) return el(
-    "div.form",
-    null,
-    el("p.notice", null, text.unsendable),
-    button(text.back, { run: back }),
-  );
-
-  const submit = async (/** @type {Record<string, string>} */ filledIn) => {
-    if (medium && !file()) throw new Error(text.needsFile);
-    const parts = given(components, open, filledIn, file());
-    send(
-      at.number,
-      at.id,
-      {
-        ...recipient(at.conversation(), at.store.newest()),
-        type: "template",
-        template: { name: template.name, language: template.language, ...(parts.length && { components: parts }) },
-      },
-    );
+  const fields = templateForm(template, (type) => ({
+    body: [files.view, button(text.file, { icon: "clip", run: files.choose })],
+    value: () => file(type),
+  }));
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    if (fields.lacks()) return;
+    const components = fields.components();
+    const { name, language } = template;
+    send(at.number, at.id, {
+      ...recipient(at.conversation(), at.store.newest()),
+      type: "template",
+      template: { name, language, ...(components.length && { components }) },
+    });
+    close();
+    at.toNewest();
   };
-  return el("div.fill-in", { oninput: (/** @type {any} */ event) => values.update((all) => ({
-    ...all,
-    [event.target.name]: event.target.value,
-  })) },
+  return el("form.fill-in", { novalidate: true, onsubmit: submit },
     el("p", null,
-      el("b", { dir: "auto" }, template.name),
-      " ",
-      chip(template.language, "quiet"),
-      " ",
-      button(text.back, { look: "bare", run: back }),
+      el("b", { dir: "auto" }, template.name), " ", chip(template.language, "quiet"), " ", button(text.back, { look: "bare", run: back }),
     ),
-    medium && el("div", null, files.view, button(text.file, { icon: "clip", run: files.choose })),
-    form({
-      fields: open.map((one) => ({
-        name: one.name,
-        label: one.label,
-        required: true,
-        props: { placeholder: one.example ?? "", dir: "auto", autocomplete: "off", maxlength: 1024 },
-      })),
-      submit: text.send,
-      send: submit,
-      done: () => {
-        close();
-        at.toNewest();
-      },
-    }),
-    el("section.preview", { "aria-label": text.preview },
-      el("div.message.outbound", null, el("div.bubble", null, () => filled(components, given(components, open, values(), null)))),
-    ));
+    fields.body,
+    el("div.form-end", null, el("button.button.primary", { type: "submit" }, text.send)),
+    templatePreview(template, fields.components));
 }

@@ -33,7 +33,6 @@ export function jobs() {
     caption: text.caption,
     filters: ["status", "kind"],
     kinds: ["job"],
-    vanish: true,
     key: (one) => String(one.id),
     none: { icon: "log", title: text.none, body: text.noneBody },
     columns: [

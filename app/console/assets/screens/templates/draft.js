@@ -5,7 +5,7 @@
  */
 import { isCode, kindOf, partOf, samplesOf, variablesOf } from "../../parts/template_preview.js";
 
-const rules = {
+const ruleText = {
   name: "Small letters, digits and _ only, as in order_shipped.",
   blank: "Fill this in.",
   long: (/** @type {number} */ most) => `At most ${most} characters.`,
@@ -119,7 +119,7 @@ export function problemsOf(draft) {
   const say = (/** @type {string} */ key, /** @type {string | false | undefined} */ words) => {
     if (words && !found[key]) found[key] = words;
   };
-  say("name", !/^[a-z0-9_]{1,512}$/.test(draft.name) && (draft.name ? rules.name : rules.blank));
+  say("name", !/^[a-z0-9_]{1,512}$/.test(draft.name) && (draft.name ? ruleText.name : ruleText.blank));
   if (isCode(draft)) {
     const minutes = Number(draft.minutes);
     say("minutes", !(minutes >= 1 && minutes <= 90) && "1 to 90.");
@@ -129,18 +129,18 @@ export function problemsOf(draft) {
   const named = isNamed(draft);
   say("body", textProblem(draft.body, 1024, named) || edgeProblem(draft.body));
   if (draft.format === "TEXT" && draft.cards.length === 0) {
-    say("header", textProblem(draft.header, 60, named) || (variablesOf(draft.header).length > 1 && rules.oneVariable));
+    say("header", textProblem(draft.header, 60, named) || (variablesOf(draft.header).length > 1 && ruleText.oneVariable));
   } else if (isFile(draft.format) && draft.cards.length === 0) say("url", linkProblem(draft.url));
-  if (draft.footer) say("footer", textProblem(draft.footer, 60, named) || (draft.footer.includes("{{") && rules.noVariables));
+  if (draft.footer) say("footer", textProblem(draft.footer, 60, named) || (draft.footer.includes("{{") && ruleText.noVariables));
   for (const key of /** @type {const} */ (["header", "body"])) {
     if (key === "header" && draft.format !== "TEXT") continue;
-    for (const name of variablesOf(draft[key])) say("sample" + key + name, !draft.samples[key + name]?.trim() && rules.example(name));
+    for (const name of variablesOf(draft[key])) say("sample" + key + name, !draft.samples[key + name]?.trim() && ruleText.example(name));
   }
   draft.buttons.forEach((one, i) => say("button" + i, buttonProblem(one)));
-  say("cards", draft.cards.length === 1 && rules.cards);
+  say("cards", draft.cards.length === 1 && ruleText.cards);
   draft.cards.forEach((card, i) => {
     say("card" + i, linkProblem(card.url) || (card.text && (textProblem(card.text, 160, named) || edgeProblem(card.text))));
-    say("card" + i, card.buttons.length === 0 ? rules.cardButton : card.buttons.map(buttonProblem).find(Boolean));
+    say("card" + i, card.buttons.length === 0 ? ruleText.cardButton : card.buttons.map(buttonProblem).find(Boolean));
   });
   return found;
 }
@@ -149,7 +149,7 @@ export function problemsOf(draft) {
 export const isFile = (format) => ["IMAGE", "VIDEO", "GIF", "DOCUMENT"].includes(format);
 
 /** @param {string} url */
-const linkProblem = (url) => (!url ? rules.blank : /^http:/.test(url) || !/^(https:\/\/.|\d+:)/.test(url) ? rules.https : "");
+const linkProblem = (url) => (!url ? ruleText.blank : /^http:/.test(url) || !/^(https:\/\/.|\d+:)/.test(url) ? ruleText.https : "");
 
 /**
  * @param {string} written
@@ -160,34 +160,34 @@ function textProblem(written, most, named) {
   const names = variablesOf(written);
   const rest = written.replace(/\{\{[^{}]*\}\}/g, "");
   const fits = (/** @type {string} */ name) => (named ? /^[a-z][a-z0-9_]*$/.test(name) : Number(name) >= 1 && Number(name) <= names.length);
-  if (!written.trim()) return rules.blank;
-  if ([...written].length > most) return rules.long(most);
-  if (/\{\{|\}\}/.test(rest)) return rules.braces;
-  if (most === 60 && /[\n\t]/.test(written)) return rules.line;
-  return names.every(fits) ? "" : rules.names;
+  if (!written.trim()) return ruleText.blank;
+  if ([...written].length > most) return ruleText.long(most);
+  if (/\{\{|\}\}/.test(rest)) return ruleText.braces;
+  if (most === 60 && /[\n\t]/.test(written)) return ruleText.line;
+  return names.every(fits) ? "" : ruleText.names;
 }
 
 /** @param {string} written */
 function edgeProblem(written) {
   const trimmed = written.trim();
   const words = written.replace(/\{\{[^{}]*\}\}/g, " ").match(/[\p{L}\p{N}]+/gu) ?? [];
-  if (trimmed.startsWith("{{") || trimmed.endsWith("}}")) return rules.edge;
-  if (/\}\}\s*\{\{/.test(written)) return rules.beside;
-  return words.length < variablesOf(written).length ? rules.many : "";
+  if (trimmed.startsWith("{{") || trimmed.endsWith("}}")) return ruleText.edge;
+  if (/\}\}\s*\{\{/.test(written)) return ruleText.beside;
+  return words.length < variablesOf(written).length ? ruleText.many : "";
 }
 
 /** @param {Button} one */
 function buttonProblem({ type, text, url, phone_number: phone, example }) {
-  if (type === "COPY_CODE") return example.trim() ? "" : rules.blank;
-  if (!text.trim()) return rules.blank;
-  if ([...text].length > 25) return rules.long(25);
-  if (text.includes("{{")) return rules.noVariables;
-  if (type === "PHONE_NUMBER") return /^\+?[0-9 ()-]{7,20}$/.test(phone) ? "" : rules.phone;
+  if (type === "COPY_CODE") return example.trim() ? "" : ruleText.blank;
+  if (!text.trim()) return ruleText.blank;
+  if ([...text].length > 25) return ruleText.long(25);
+  if (text.includes("{{")) return ruleText.noVariables;
+  if (type === "PHONE_NUMBER") return /^\+?[0-9 ()-]{7,20}$/.test(phone) ? "" : ruleText.phone;
   if (type !== "URL") return "";
-  if (!/^https?:\/\/./.test(url)) return rules.https;
+  if (!/^https?:\/\/./.test(url)) return ruleText.https;
   const variable = url.indexOf("{{");
-  if (variable >= 0 && url.slice(variable) !== "{{1}}") return rules.linkEnd;
-  return variable >= 0 && !example.trim() ? rules.example("1") : "";
+  if (variable >= 0 && url.slice(variable) !== "{{1}}") return ruleText.linkEnd;
+  return variable >= 0 && !example.trim() ? ruleText.example("1") : "";
 }
 
 /**

@@ -7,9 +7,9 @@ import { button, copyable, heading, section } from "../../parts/basics.js";
 import { confirmDeed } from "../../parts/dialog.js";
 import { menu } from "../../parts/menu.js";
 import { toast, toastError } from "../../parts/notices.js";
-import { filter, pace, paged, pagedList } from "../../parts/pages.js";
+import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
 import { figure, sparkline } from "../../parts/plot.js";
-import { loaded, resource } from "../../parts/states.js";
+import { loaded, pace, resource } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
 import { link, navigate, query, setQuery } from "../../router.js";
 import { eventTypes, rotateDialog, testDialog, webhookDialog } from "./forms.js";
@@ -81,7 +81,11 @@ function content(one, path) {
   const data = computed(() => one.data());
   const day = resource((signal) => get(path.slice(3) + "/day", { signal }), ["delivery"], pace);
   const types = resource(eventTypes);
-  const all = paged("v1/webhook_deliveries", () => ({ ...filters(), subscription_id: data().id, limit: 25 }), ["delivery"]);
+  const all = paged("v1/webhook_deliveries", {
+    filters: () => ({ ...filters(), subscription_id: data().id, limit: 25 }),
+    kinds: ["delivery"],
+    waits: isScrolled,
+  });
   const again = () => Promise.all([one, day, all].map((each) => each.reload()));
   const isActive = () => data().status === "active";
 
