@@ -303,7 +303,7 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 	c.Find("heading", "Sign in")
 	c.Visit(s.app.URL() + "/console/settings/keys")
 	c.Find("heading", "Sign in")
-	c.calm()
+	c.calm("status of 401") // of what was being read when the session ended
 }
 
 func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {

@@ -150,7 +150,8 @@ func (b *bundler) later() []byte {
 func (b *bundler) first(later string) []byte {
 	var text bytes.Buffer
 	text.WriteString("(()=>{\n")
-	fmt.Fprintf(&text, "let rest$;const later$=()=>rest$??=import(\"./%s\").then(b=>b.default([%s])).catch(e=>{rest$=undefined;throw e});\n",
+	fmt.Fprintf(&text, "let rest$;const later$=()=>rest$??=import(\"./%s\")"+
+		".then(b=>b.default([%s])).catch(e=>{rest$=undefined;throw e});\n",
 		later, strings.Join(b.passed, ","))
 	for _, name := range b.order[:b.firsts] {
 		b.write(&text, name)

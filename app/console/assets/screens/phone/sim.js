@@ -133,10 +133,15 @@ export function openSimulator(id) {
   }, readAll);
 
   const conversation = signal("");
+  let known = ""; // whose it is; it is looked for until it is there
   effect(() => {
     const of = number()?.phone_number_id;
     const phone = person().phone_number;
-    if (messages().length > 0 && of && phone) findConversation(`v1/${of}/`, phone).then(conversation.set, () => {});
+    if (messages().length === 0 || !of || !phone || known === of + phone) return;
+    findConversation(`v1/${of}/`, phone).then((found) => {
+      if (found) known = of + phone;
+      conversation.set(found);
+    }, () => {});
   });
 
   return { id, conversation, people, person, business, messages, settings, faults, templates, calls, base, typing, ready, readAll };
