@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"confab/app/config"
+	"confab/storage"
 )
 
 // withMCP lets agents in.
@@ -477,4 +478,67 @@ func FuzzToolArguments(f *testing.F) {
 			t.Errorf("%s: %d %s %v", body, res.StatusCode, text, err)
 		}
 	})
+}
+
+// A tool answers a page at the most: 25 items, and of long texts only the beginning.
+func TestToolsAnswerAPageAtTheMost(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t, withMCP(false))
+	number := s.connect()
+	for i := range 26 {
+		s.call("POST", s.app.URL()+"/v1/"+number+"/contacts", fmt.Sprintf(`{"phone_number":"+1555777%04d","name":"Many"}`, i))
+	}
+	var last string
+	for range 26 {
+		last = s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","type":"text","text":{"body":"`+strings.Repeat("long ", 400)+`"}}`)
+	}
+	s.awaitEvent("message.received", byID(last))
+
+	a := connectAgent(t, s.overHTTP(s.tenant.Secret))
+	find := map[string]any{"phone_number_id": number, "query": "Many"}
+	first := a.get("find_contact", find)
+	is.Equal(len(items(first)), 25)
+	find["cursor"] = first["next_cursor"]
+	second := a.get("find_contact", find)
+	is.Equal(len(items(second)), 1)
+	is.Equal(second["next_cursor"], nil)
+
+	conversation := item(a.get("list_conversations", map[string]any{"phone_number_id": number}))["id"]
+	read := a.get("read_conversation", map[string]any{"phone_number_id": number, "conversation_id": conversation})
+	is.Equal(len(items(read["messages"])), 25)
+	all := 0
+	for _, one := range items(read["messages"]) {
+		is.Equal(one.(map[string]any)["is_cut"], true)
+		all += len(one.(map[string]any)["untrusted_text"].(string))
+	}
+	is.True(all < 17_000)
+}
+
+func TestAnAgentSendsTemplatesAndReplaysDeliveries(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t, withMCP(true), reachable)
+	number := s.connect()
+	for name, text := range map[string]string{"in_order": "Hi {{1}}, {{2}}", "by_name": "Hi {{first}}"} {
+		format := map[string]string{"in_order": "POSITIONAL", "by_name": "NAMED"}[name]
+		s.storeTemplate(number, storage.Template{
+			Name: name, Language: "en", Status: storage.TemplateApproved, Category: "UTILITY", Content: text, ParameterFormat: format,
+			Components: storage.JSON(`[{"type":"BODY","text":"` + text + `"}]`),
+		})
+	}
+	contact := s.call("POST", s.app.URL()+"/v1/"+number+"/contacts", `{"phone_number":"+15550001111","opted_in":true}`)["id"]
+	a := connectAgent(t, s.overHTTP(s.tenant.Secret))
+	is.Equal(len(items(a.get("list_templates", map[string]any{"phone_number_id": number}))), 2)
+	for name, parameters := range map[string]any{"in_order": []string{"Ana", "hello"}, "by_name": map[string]string{"first": "Ana"}} {
+		sent := a.get("send_template", map[string]any{
+			"phone_number_id": number, "contact_id": contact, "template": name, "language": "en", "parameters": parameters, "idempotency_key": name,
+		})
+		is.Equal(sent["contact_id"], contact)
+	}
+
+	r := newReceiver(t, nil)
+	id, _ := s.subscribe(r.URL, `"*"`)
+	s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", "")
+	delivery := item(a.get("list_deliveries", nil))["id"]
+	again := a.get("replay_delivery", map[string]any{"delivery_id": delivery})
+	is.Equal(again["replayed_from"], delivery)
 }

@@ -9,7 +9,7 @@ import { fixAddresses, startAccount, startJump, startNavigation, startNumbers } 
 /** @typedef {import("./router.js").Route} Route */
 
 /** @type {Route} */
-const nothing = { pattern: "*", load: () => import("./screens/soon.js") };
+const nothing = { pattern: "*", load: () => import("./screens/nothing.js") };
 
 /** @type {(Route & { admin?: boolean })[]} */
 const routes = [

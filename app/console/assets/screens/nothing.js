@@ -10,7 +10,7 @@ const text = {
 };
 
 /** @type {import("../router.js").Build} */
-export default function soon() {
+export default function nothing() {
   const home = el("a.button", { href: link("inbox") }, text.back);
   return {
     title: text.title,
