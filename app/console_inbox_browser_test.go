@@ -45,12 +45,6 @@ func (s *stage) conversation(number, id string) map[string]any {
 	return s.call("GET", s.app.URL()+"/v1/"+number+"/conversations/"+id, "")
 }
 
-// rows lists the names in the list of conversations.
-func (c *colleague) rows() []string {
-	c.t.Helper()
-	return pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll("[aria-label=Conversations] a")].map(a => a.textContent)`)
-}
-
 // showsRows waits until the list has these names.
 func (c *colleague) showsRows(names ...string) {
 	c.t.Helper()
