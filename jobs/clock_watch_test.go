@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,11 @@ import (
 // set sets the clock forward, or back: to the watch it looks as if the last look
 // had been at another time.
 func (c *clockWatch) set(by time.Duration) { c.wall = c.wall.Add(-by) }
+
+// stop makes a watch believe that the process was stopped for a time until now.
+func (c *clockWatch) stop(length time.Duration) {
+	c.wall, c.monotonic = c.wall.Add(-length), c.monotonic.Add(-length)
+}
 
 func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 	for name, step := range map[string]time.Duration{"forward": 11 * time.Minute, "back": -11 * time.Minute} {
@@ -41,4 +47,28 @@ func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestACallThatMayHaveHadItsEffectWaitsAnewAfterAStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		w := &Workers{steady: newClockWatch()}
+		w.ReconcileWindow = 30 * time.Second
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- w.NoticeStops(ctx) }()
+		time.Sleep(time.Hour)
+		job := storage.Job{CallBegunAt: storage.Now()}
+		time.Sleep(10 * time.Second)
+		is.Equal(w.reconcileWait(job), 20*time.Second) // nobody looked but the watch
+
+		w.steady.stop(40 * time.Second)
+		job.CallBegunAt = job.CallBegunAt.Add(-40 * time.Second)
+		is.Equal(w.reconcileWait(job), 30*time.Second) // no word could be heard
+		time.Sleep(31 * time.Second)
+		is.True(w.reconcileWait(job) <= 0)
+
+		stop()
+		is.NoErr(<-ended)
+	})
 }
