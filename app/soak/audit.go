@@ -54,7 +54,13 @@ type row struct {
 	Source    string `json:"source"`
 	Status    string `json:"status"`
 	Type      string `json:"type"`
+	Error     struct {
+		Code string `json:"code"`
+	} `json:"error"`
 }
+
+// sourceBroadcast is the source of a message that a broadcast has made.
+const sourceBroadcast = "broadcast"
 
 // audit compares what a tenant was told with what the API lists.
 func (o *tenant) audit(r *report, seen findings) error {
@@ -105,6 +111,10 @@ func (o *tenant) audit(r *report, seen findings) error {
 		func() error { return o.auditEvents(r, rows, seen) },
 		func() error { return o.auditMerges(r) },
 		func() error { return o.auditRepeats(r) },
+		func() error { return o.auditBroadcasts(r, rows) },
+		func() error { return o.auditImports(r) },
+		func() error { return o.auditSearch(r) },
+		func() error { return o.auditStream(r, seen) },
 	} {
 		if err := check(); err != nil {
 			return err
@@ -141,6 +151,9 @@ func (o *tenant) auditSends(r *report, rows map[string]row) {
 			r.discrepancy("%s: acknowledged %s is lost", o.name, id)
 		case m.Type != kind:
 			r.discrepancy("%s: %s is a %s, not a %s", o.name, id, m.Type, kind)
+		case o.cancelled[id] && (m.Status != "failed" || m.Error.Code != "message_cancelled"):
+			r.discrepancy("%s: %s was cancelled, and is %s", o.name, id, m.Status)
+		case o.cancelled[id]:
 		case m.Status == "failed":
 			r.failures++
 		case m.Status != finalStatus(m.Type):
@@ -148,8 +161,8 @@ func (o *tenant) auditSends(r *report, rows map[string]row) {
 		}
 	}
 
-	for id := range rows {
-		if _, known := o.sent[id]; !known {
+	for id, m := range rows {
+		if _, known := o.sent[id]; !known && m.Source != sourceBroadcast {
 			r.discrepancy("%s: nobody was told of %s", o.name, id)
 		}
 	}
@@ -195,7 +208,8 @@ func (o *tenant) auditProvider(r *report, rows map[string]row) error {
 	}
 
 	for id, m := range rows {
-		if want := 1; m.Status == "failed" && copies[id] == 0 || copies[id] == want {
+		isFailed := m.Status == "failed" && copies[id] <= 1 && !o.cancelled[id]
+		if isFailed || o.cancelled[id] && copies[id] == 0 || copies[id] == 1 && !o.cancelled[id] {
 			continue
 		}
 		r.discrepancy("%s: %s (%s) reached the provider %d times", o.name, id, m.Status, copies[id])

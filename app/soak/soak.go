@@ -24,6 +24,7 @@ type options struct {
 	rate    float64
 	seed    uint64
 	only    *regexp.Regexp // of the faults to play; nil for all
+	kills   int            // how often the server is killed, in a trial that does nothing else; 0 for any other
 
 	// needClock refuses a server whose clock cannot be set. Otherwise the faults of
 	// the clock are left out then.
@@ -137,6 +138,9 @@ var serverSettings = []string{
 // The provider repeats callbacks ever more slowly, so that it takes as long as the longest
 // fault until one has come.
 func (t *trial) reconcileWindow() time.Duration {
+	if t.kills > 0 {
+		return time.Minute // a server that lives for a moment hears little
+	}
 	return min(max(6*time.Second, t.length/longestShare), 20*time.Second)
 }
 
@@ -219,15 +223,18 @@ func (t *trial) tryClock() error {
 func (t *trial) messageCapacity() string {
 	// People write half as much as a tenant sends, and changes and echoes are fewer
 	// still, so three times what is sent is more than enough. Merges come on top.
-	const tenants, factor, merging = 2, 3, 20
-	return strconv.Itoa(1000 + int(tenants*(factor*t.rate+merging)*t.length.Seconds()))
+	// So do broadcasts and later sends.
+	const tenants, factor, merging, campaigning = 2, 3, 20, 120
+	return strconv.Itoa(1000 + int(tenants*(factor*t.rate+merging+campaigning)*t.length.Seconds()))
 }
 
 // runTraffic runs all clients and the faults for the length of the trial. The first error
 // ends it.
 func (t *trial) runTraffic(ctx context.Context) error {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, t.length)
 	defer cancel()
+	defer func() { t.length = time.Since(began).Round(time.Second) }()
 
 	var group sync.WaitGroup
 	problems := make(chan error, 64)
@@ -237,10 +244,14 @@ func (t *trial) runTraffic(ctx context.Context) error {
 		started++
 		random := rand.New(rand.NewPCG(t.seed, started))
 		group.Go(func() {
-			if err := f(ctx, random); err != nil && ctx.Err() == nil {
-				problems <- err
-				cancel()
+			err := f(ctx, random)
+			if err == nil || ctx.Err() != nil {
+				return
 			}
+			if !errors.Is(err, errDone) {
+				problems <- err
+			}
+			cancel()
 		})
 	}
 
@@ -253,6 +264,11 @@ func (t *trial) runTraffic(ctx context.Context) error {
 		run(one.labelContacts)
 		run(one.changeSubscriptions)
 		run(one.mergePeople)
+		run(one.broadcast)
+		run(one.sendLater)
+		run(one.importContacts)
+		run(one.search)
+		run(one.stream.follow)
 	}
 
 	run(t.changeStatusDelay)

@@ -31,6 +31,9 @@ type tenant struct {
 	merged   []mergedPerson
 	reads    int
 	clocks   int // how often the server was asked for its time
+
+	campaigns
+	stream *streamReader
 }
 
 // greeting is a template that every tenant has.
@@ -64,7 +67,9 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 		sent:          map[string]string{},
 		received:      map[string]string{},
 		echoed:        map[string]bool{},
+		campaigns:     newCampaigns(),
 	}
+	o.stream = newStreamReader(o.client)
 
 	var number struct {
 		PhoneNumberID string `json:"phone_number_id"`
