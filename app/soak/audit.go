@@ -26,6 +26,9 @@ func (t *trial) audit() (*report, error) {
 		r.discrepancy("waits for a time that a wrong clock showed: %s", late)
 	}
 
+	if err := t.auditConsoles(r); err != nil {
+		return nil, err
+	}
 	for _, one := range t.tenants {
 		if err := one.audit(r, seen); err != nil {
 			return nil, fmt.Errorf("%s: %w", one.name, err)
@@ -54,6 +57,7 @@ type row struct {
 	Source    string `json:"source"`
 	Status    string `json:"status"`
 	Type      string `json:"type"`
+	Text      struct{ Body string }
 	Error     struct {
 		Code string `json:"code"`
 	} `json:"error"`
@@ -87,6 +91,7 @@ func (o *tenant) audit(r *report, seen findings) error {
 	}
 
 	o.auditSends(r, rows)
+	o.trial.auditTyped(r, o, rows)
 
 	for id := range o.received {
 		if inbound[id] != 1 {
@@ -162,7 +167,7 @@ func (o *tenant) auditSends(r *report, rows map[string]row) {
 	}
 
 	for id, m := range rows {
-		if _, known := o.sent[id]; !known && m.Source != sourceBroadcast {
+		if _, known := o.sent[id]; !known && m.Source != sourceBroadcast && m.Source != sourceConsole {
 			r.discrepancy("%s: nobody was told of %s", o.name, id)
 		}
 	}

@@ -32,7 +32,7 @@ func main() {
 		return
 	}
 
-	o := options{needClock: true}
+	o := options{needClock: true, people: true}
 	flag.StringVar(&o.program.Path, "confab", "bin/confab-trial", "the binary to try, built with -tags trial")
 	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
 	flag.Float64Var(&o.rate, "rate", 60, "messages per second of each tenant")

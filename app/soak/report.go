@@ -21,6 +21,8 @@ type report struct {
 	recipients            int // of all broadcasts
 	imports, searches     int
 	streams               int // connections of readers
+	browsers, steps       int // what people did in them
+	typed                 int // messages that people sent
 	faults                map[string]int
 	memory                [2]int64
 	log                   int64
@@ -82,6 +84,7 @@ func (r *report) String() string {
 	line("broadcasts", fmt.Sprintf("%d (to %d people)", r.broadcasts, r.recipients))
 	line("files imported", r.imports)
 	line("searches", r.searches)
+	line("browsers", fmt.Sprintf("%d (%d steps, %d messages sent)", r.browsers, r.steps, r.typed))
 	line("events", r.events)
 	line("connections of stream readers", r.streams)
 	line("delivery attempts seen", r.deliveries)

@@ -122,7 +122,7 @@ func (o *tenant) findUndelivered(path string) (found string, err error) {
 	err = o.eachItem(path, func(item json.RawMessage) error {
 		var m row
 		err := json.Unmarshal(item, &m)
-		if (m.Source == "api" || m.Source == sourceBroadcast) && finalStatus(m.Type) != m.Status {
+		if m.Source != "app" && finalStatus(m.Type) != m.Status {
 			found = m.ID + ", which is sent"
 		}
 		return err

@@ -24,6 +24,7 @@ type options struct {
 	rate    float64
 	seed    uint64
 	only    *regexp.Regexp // of the faults to play; nil for all
+	people  bool           // let people work in browsers, if there is one
 	kills   int            // how often the server is killed, in a trial that does nothing else; 0 for any other
 
 	// needClock refuses a server whose clock cannot be set. Otherwise the faults of
@@ -34,18 +35,19 @@ type options struct {
 // trial is one run: the processes, the tenants, and what was recorded.
 type trial struct {
 	options
-	dir      string
-	server   *rig.Server
-	sim      *rig.Simulator
-	distance *distance // between the two
-	receiver *receiverProcess
-	tenants  []*tenant
-	disk     *smallDisk // nil where none can be made
-	hasClock bool       // the server's clock can be set
-	health   *health
-	played   io.Writer // the list of the faults
-	left     []string  // what was not done after the trial
-	late     []job     // what would have been done much too late
+	dir        string
+	server     *rig.Server
+	sim        *rig.Simulator
+	distance   *distance // between the two
+	receiver   *receiverProcess
+	tenants    []*tenant
+	colleagues []*colleague
+	disk       *smallDisk // nil where none can be made
+	hasClock   bool       // the server's clock can be set
+	health     *health
+	played     io.Writer // the list of the faults
+	left       []string  // what was not done after the trial
+	late       []job     // what would have been done much too late
 
 	mu     sync.Mutex
 	faults map[string]int
@@ -79,7 +81,7 @@ func soak(ctx context.Context, o options) (*report, error) {
 
 // run takes the steps of the trial. It takes no further one after ctx has ended.
 func (t *trial) run(ctx context.Context) (*report, error) {
-	for _, step := range []func(context.Context) error{t.prepare, t.runTraffic, t.settle} {
+	for _, step := range []func(context.Context) error{t.prepare, t.openConsoles, t.runTraffic, t.settle} {
 		if err := errors.Join(step(ctx), ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -96,6 +98,9 @@ func keptIn(dir string) string {
 func (t *trial) clean(keep bool) {
 	if t.health != nil {
 		t.health.stopWatching()
+	}
+	for _, c := range t.colleagues {
+		c.close()
 	}
 
 	if t.server != nil {
@@ -271,6 +276,9 @@ func (t *trial) runTraffic(ctx context.Context) error {
 		run(one.stream.follow)
 	}
 
+	for _, c := range t.colleagues {
+		run(c.work)
+	}
 	run(t.changeStatusDelay)
 	run(t.playFaults)
 	group.Wait()

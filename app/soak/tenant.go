@@ -15,7 +15,7 @@ type tenant struct {
 	trial         *trial
 	name          string
 	index         int
-	number        string
+	org, number   string
 	outboundLimit *rate.Limiter
 	inboundLimit  *rate.Limiter // of people
 	media         string        // id of a file in the library
@@ -61,6 +61,7 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 		trial:         t,
 		name:          name,
 		index:         index,
+		org:           org,
 		outboundLimit: rate.NewLimiter(rate.Limit(t.rate), 10),
 		inboundLimit:  rate.NewLimiter(rate.Limit(t.rate/2), 10),
 		hooks:         map[string]string{},
