@@ -19,12 +19,16 @@ import (
 // noticeFile finds the files of a module that say under what it may be used.
 var noticeFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
 
+// ownTerms is the one among them that is about the module itself. Others are about
+// parts of it, or about what it was tested with: they are handed on, not judged.
+var ownTerms = regexp.MustCompile(`(?i)^(licen[cs]e|copying)([.](md|txt))?$`)
+
 // licenceNames tells licences by words that only they have, in this order.
 var licenceNames = []struct{ name, words string }{
 	{"Apache-2.0", "Apache License Version 2.0"},
 	{"MPL-2.0", "Mozilla Public License Version 2.0"},
-	{"GPL", "GNU GENERAL PUBLIC LICENSE"},
-	{"LGPL", "GNU LESSER GENERAL PUBLIC LICENSE"},
+	{"GPL", "GNU General Public License Version"}, // the title: others name it with a comma
+	{"LGPL", "GNU Lesser General Public License Version"},
 	{"BSD-3-Clause", "may be used to endorse or promote"},
 	{"BSD-2-Clause", "Redistributions in binary form must reproduce"},
 	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
@@ -137,10 +141,8 @@ func readComponent(name, dir string) (component, error) {
 		}
 
 		c.notices = append(c.notices, notice{entry.Name(), strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))})
-		for _, l := range licencesIn(string(text)) {
-			if !slices.Contains(c.licences, l) {
-				c.licences = append(c.licences, l)
-			}
+		if ownTerms.MatchString(entry.Name()) {
+			c.licences = append(c.licences, licencesIn(string(text))...)
 		}
 	}
 
