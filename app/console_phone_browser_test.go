@@ -94,6 +94,7 @@ func (c *colleague) last(words string) {
 // business answers with buttons, the phone taps one, a fault fails the next send, it is sent
 // again, and the customer stops marketing.
 func TestAConversationWithOneself(t *testing.T) {
+	t.Parallel()
 	c, number := phone(t)
 	s := c.stage
 	c.Find("heading", "Nobody has a phone yet")
@@ -152,6 +153,7 @@ func (s *stage) newest(number, direction string) map[string]any {
 // TestThePhoneShowsWhatTheProviderHolds: after a thousand things that people and a business
 // did at random while it looked on.
 func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
+	t.Parallel()
 	c, _ := phone(t)
 	s := c.stage
 	post := func(path, body string) string {
@@ -207,6 +209,7 @@ func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
 }
 
 func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
+	t.Parallel()
 	c, number := phone(t)
 	s := c.stage
 	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana","text":"first"}`)
@@ -264,6 +267,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 
 // TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
 func TestASimulatorAloneOffersThePhone(t *testing.T) {
+	t.Parallel()
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
