@@ -215,7 +215,8 @@ func (b *besieged) shown() (all []string) {
 func TestMutatedRequestsBreakNothing(t *testing.T) {
 	is := is.New(t)
 	b := besiege(t)
-	visitors, entries := append(b.strangers(), b.admin), append(everyEntry(t), otherAddresses...)
+	ownKey := visitor{name: b.admin.name, header: []string{"Authorization: Bearer " + b.state["api_key"].(string)}}
+	visitors, entries := append(b.strangers(), b.admin, ownKey), append(everyEntry(t), otherAddresses...)
 	statuses := make(map[int]int)
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -224,6 +225,9 @@ func TestMutatedRequestsBreakNothing(t *testing.T) {
 			for n := worker; n < *mutated; n += 8 {
 				m := newMutator(uint64(n))
 				who, e := visitors[m.IntN(len(visitors))], entries[m.IntN(len(entries))]
+				for m.IntN(4) > 0 && !who.fits(e) { // mostly somebody who is let in
+					who = visitors[m.IntN(len(visitors))]
+				}
 				got, request, err := b.tryMutated(m, who, e)
 				mu.Lock()
 				statuses[got.status]++
@@ -243,6 +247,12 @@ func TestMutatedRequestsBreakNothing(t *testing.T) {
 	is.True(statuses[200] > 0 && statuses[400] > 0)            // some got through, and some were read
 	is.Equal(ask(t, "GET", b.base+"/readyz", nil).status, 200) // and it is well
 	b.must("GET", "/v1/me", "", "Authorization: Bearer "+b.state["api_key"].(string))
+}
+
+// fits tells whether a visitor has what an address asks for: a session, or a key.
+func (who visitor) fits(e entry) bool {
+	kind := map[bool]string{true: "Cookie", false: "Authorization"}[strings.HasPrefix(e.path, "/console")]
+	return strings.HasPrefix(who.header[0], kind)
 }
 
 // tryMutated sends one mutated request, and returns it in words too.
