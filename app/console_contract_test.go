@@ -45,6 +45,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app"
+	"confab/app/config"
 	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -89,6 +90,21 @@ func TestAServerSaysOnceHowToInviteTheFirstAdmin(t *testing.T) {
 	}
 	is.Equal(strings.Count(start(false), "confab users invite"), 1)
 	is.Equal(strings.Count(start(true), "confab users invite"), 0)
+
+	// The commands are whole: with the organization that there is, or with the making of one.
+	c := config.Default()
+	is.Equal(c.FirstAdminAdvice([]string{"org_1"}), "invite the first admin with 'confab users invite --org org_1 --name NAME --email ADDRESS --role admin', which prints a link to open")
+	is.True(strings.Contains(c.FirstAdminAdvice([]string{"org_1", "org_2"}), "--org ORG "))
+	c.DataDir = "/var/lib/confab"
+	is.Equal(c.FirstAdminAdvice(nil), "make an organization with 'confab orgs create NAME --data-dir /var/lib/confab', which prints its id, then "+
+		"invite the first admin with 'confab users invite --org ORG --name NAME --email ADDRESS --role admin --data-dir /var/lib/confab', which prints a link to open")
+
+	// Who comes before anybody can sign in is told so.
+	s := newStage(t)
+	const nobody = "Nobody can sign in here yet."
+	is.True(strings.Contains(s.browser().open("GET", "/console/sign-in", nil).body, nobody))
+	s.joined("ada@example.com", storage.RoleAgent)
+	is.True(!strings.Contains(s.browser().open("GET", "/console/sign-in", nil).body, nobody))
 }
 
 // memoryPeak is the most memory that a process had.
