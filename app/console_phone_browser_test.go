@@ -105,6 +105,7 @@ func (s *stage) newest(number, direction string) map[string]any {
 // TestThePhoneShowsWhatTheProviderHolds: after a thousand things that people and a business
 // did at random while it looked on.
 func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
+	t.Parallel()
 	c, _ := phone(t)
 	s := c.stage
 	post := func(path, body string) string {
@@ -160,6 +161,7 @@ func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
 }
 
 func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
+	t.Parallel()
 	c, number := phone(t)
 	s := c.stage
 	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana","text":"first"}`)
@@ -184,7 +186,11 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.Click("menuitem", "Delete")
 	c.last("This message was deleted")
 
-	// A list is chosen from.
+	// A button is tapped, and a list chosen from.
+	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"reply_buttons","body":{"text":"Which one?"},"action":{"buttons":[{"type":"reply","reply":{"id":"blue","title":"The blue one"}}]}}`)
+	c.Click("button", "The blue one")
+	c.last("The blue one")
+	c.is.True(until(func() bool { return s.newest(number, "inbound")["type"] == "interactive" }))
 	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"list","body":{"text":"When?"},"action":{"button":"See times","sections":[{"title":"Today","rows":[{"id":"10","title":"10:00","description":"two left"}]}]}}`)
 	c.Click("button", "See times")
 	c.Click("button", "10:00")
@@ -217,6 +223,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 
 // TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
 func TestASimulatorAloneOffersThePhone(t *testing.T) {
+	t.Parallel()
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
 		t.Fatal(err)
