@@ -85,7 +85,7 @@ func fatal(err error) {
 
 // roles are what this program does in processes of its own: it starts itself with one of
 // these words as the first argument.
-var roles = map[string]func([]string) error{"receive": receive, "ceiling": ceiling}
+var roles = map[string]func([]string) error{"receive": receive, "ceiling": ceiling, "look": look}
 
 // part is a group of measurements that share an installation.
 type part struct {
@@ -105,6 +105,7 @@ var parts = []part{
 	{"fairness", (*bench).fairness},
 	{"reading", (*bench).reading},
 	{"streams", (*bench).streams},
+	{"consoles", (*bench).consoles},
 	{"search", (*bench).search},
 	{"growth", (*bench).growth},
 	{"purge", (*bench).purge},
@@ -134,7 +135,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 		}
 
 		found = true
-		fmt.Fprintf(os.Stderr, "%-9s", p.name)
+		fmt.Fprintf(os.Stderr, "%-10s", p.name)
 		began := time.Now()
 		if err := p.measure(b, ctx); err != nil {
 			fmt.Fprintln(os.Stderr)
