@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"confab/app/rig"
+	"confab/storage"
 )
 
 const (
@@ -30,9 +31,14 @@ func (b *bench) consoles(ctx context.Context) error {
 	}
 	defer o.close()
 
-	cookie, err := o.signIn()
-	if err != nil {
-		return err
+	// Each looks on for itself: what a person may ask for in a second is limited.
+	var cookies []string
+	for i := range openConsoles {
+		cookie, err := o.signIn(ctx, fmt.Sprint("person", i))
+		if err != nil {
+			return err
+		}
+		cookies = append(cookies, cookie)
 	}
 
 	// One that has hashed a password has memory to spare, which would hide what consoles
@@ -40,10 +46,10 @@ func (b *bench) consoles(ctx context.Context) error {
 	if err := errors.Join(o.Stop(), o.Start()); err != nil {
 		return err
 	}
-	if err := b.measureIdleConsoles(ctx, o, cookie); err != nil {
+	if err := b.measureIdleConsoles(ctx, o, cookies); err != nil {
 		return err
 	}
-	if err := b.measureSendsWithConsoles(ctx, o, cookie); err != nil {
+	if err := b.measureSendsWithConsoles(ctx, o, cookies); err != nil {
 		return err
 	}
 
@@ -62,22 +68,28 @@ func (b *bench) consoles(ctx context.Context) error {
 }
 
 // signIn lets a person join the organization, and returns the cookie of its session.
-func (s *server) signIn() (cookie string, err error) {
-	org, err := s.organization()
-	if err != nil {
-		return "", err
-	}
-	text, err := s.Command("users", "invite", "--org", org, "--name", "Ada", "--email", "ada@example.com", "--role", "admin")
-	if err != nil {
-		return "", err
-	}
-	link, err := url.Parse(text)
+func (o *installation) signIn(ctx context.Context, name string) (cookie string, err error) {
+	var token string
+	err = o.db.Update(ctx, func(tx *storage.Tx) error {
+		account, err := tx.AccountByNumber(o.number)
+		if err != nil {
+			return err
+		}
+		_, token, err = tx.InviteUser(storage.Invitee{
+			OrganizationID: account.OrganizationID,
+			DefaultTeamID:  account.TeamID,
+			Name:           name,
+			Email:          name + "@example.com",
+			Role:           storage.RoleAdmin,
+		})
+		return err
+	})
 	if err != nil {
 		return "", err
 	}
 
-	form := url.Values{"name": {"Ada"}, "password": {"a horse that nobody guesses"}}
-	req, err := http.NewRequest("POST", s.URL()+link.Path, strings.NewReader(form.Encode()))
+	form := url.Values{"name": {name}, "password": {"a horse that nobody guesses"}}
+	req, err := http.NewRequestWithContext(ctx, "POST", o.URL()+"/console/welcome/"+token, strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", err
 	}
@@ -99,27 +111,16 @@ func (s *server) signIn() (cookie string, err error) {
 	return cookie, err
 }
 
-// organization returns the id of the server's organization.
-func (s *server) organization() (string, error) {
-	var me struct {
-		Data struct {
-			Organization struct{ ID string }
-		}
-	}
-	err := s.call("GET", "/me", "", &me)
-	return me.Data.Organization.ID, err
-}
-
 // openConsoles runs consoles in a process of their own, and returns when all of them are
 // connected. Those that follow read again what they are told has changed.
-func (b *bench) openConsoles(s *server, cookie string, count int, follow bool) (*rig.Service, error) {
-	return b.self.StartService("look", "-server", s.Address, "-cookie", cookie, "-number", s.number,
+func (b *bench) openConsoles(s *server, cookies []string, count int, follow bool) (*rig.Service, error) {
+	return b.self.StartService("look", "-server", s.Address, "-cookies", strings.Join(cookies, ","), "-number", s.number,
 		"-count", strconv.Itoa(count), "-follow="+strconv.FormatBool(follow))
 }
 
 // measureIdleConsoles measures how much memory consoles take on which nothing happens.
-func (b *bench) measureIdleConsoles(ctx context.Context, o *installation, cookie string) error {
-	first, err := b.openConsoles(o.server, cookie, 1, false) // what the first needs is not what each needs
+func (b *bench) measureIdleConsoles(ctx context.Context, o *installation, cookies []string) error {
+	first, err := b.openConsoles(o.server, cookies, 1, false) // what the first needs is not what each needs
 	if err != nil {
 		return err
 	}
@@ -129,7 +130,7 @@ func (b *bench) measureIdleConsoles(ctx context.Context, o *installation, cookie
 	if err != nil {
 		return err
 	}
-	all, err := b.openConsoles(o.server, cookie, idleConsoles, false)
+	all, err := b.openConsoles(o.server, cookies, idleConsoles, false)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (b *bench) measureIdleConsoles(ctx context.Context, o *installation, cookie
 // measureSendsWithConsoles compares sends while consoles look on with sends without:
 // consoles that only read their streams, and consoles that read their lists again as those
 // in browsers do. They are in another process, whose work is on the same cores.
-func (b *bench) measureSendsWithConsoles(ctx context.Context, o *installation, cookie string) error {
+func (b *bench) measureSendsWithConsoles(ctx context.Context, o *installation, cookies []string) error {
 	var n atomic.Int64
 	var looking *rig.Service
 	onlookers := process{"consoles", func() (time.Duration, error) {
@@ -180,7 +181,7 @@ func (b *bench) measureSendsWithConsoles(ctx context.Context, o *installation, c
 	measure := func(count int, follow bool, cost *meter) func() (float64, error) {
 		return func() (rate float64, err error) {
 			if looking = nil; count > 0 {
-				if looking, err = b.openConsoles(o.server, cookie, count, follow); err != nil {
+				if looking, err = b.openConsoles(o.server, cookies, count, follow); err != nil {
 					return 0, err
 				}
 				defer looking.Kill()

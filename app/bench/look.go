@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,7 @@ func look(args []string) error {
 	flags := flag.NewFlagSet("look", flag.ContinueOnError)
 	listen := flags.String("listen", "", "address to listen on")
 	flags.StringVar(&c.server, "server", "", "address of the server")
-	flags.StringVar(&c.cookie, "cookie", "", "cookie of a session")
+	cookies := flags.String("cookies", "", "cookies of the sessions, between commas")
 	flags.StringVar(&c.number, "number", "", "the number whose inbox is open")
 	count := flags.Int("count", 1, "how many consoles")
 	follow := flags.Bool("follow", false, "read again what has changed")
@@ -37,9 +38,10 @@ func look(args []string) error {
 	}
 
 	failed := make(chan error, *count+1)
-	for range *count {
+	sessions := strings.Split(*cookies, ",")
+	for i := range *count {
 		one := c
-		one.hinted = make(chan struct{}, 1)
+		one.cookie, one.hinted = sessions[i%len(sessions)], make(chan struct{}, 1)
 		lines, err := one.open()
 		if err != nil {
 			return err
