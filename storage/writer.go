@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -61,6 +62,9 @@ type writer struct {
 	seen  int64 // the version of the file, which commits of others move
 	ended chan struct{}
 
+	committed chan struct{} // tells the checkpointer
+	finishing atomic.Bool   // the log is long, and the rest of it the writer's: see checkpointer
+
 	// closing is held for reading while a write is being queued, so that the
 	// queue is not closed meanwhile. It guards closed.
 	closing sync.RWMutex
@@ -75,6 +79,8 @@ func newWriter(db *DB, s *session) *writer {
 		usage: make(usageCounts),
 		moved: make(broadcastMoves),
 		ended: make(chan struct{}),
+
+		committed: make(chan struct{}, 1),
 	}
 	go w.run()
 	return w
@@ -166,6 +172,12 @@ func (wr *writer) run() {
 			wr.db.onCommit(Commit{Writes: len(batch), Waited: began.Sub(batch[0].queued), Took: time.Since(began)})
 		}
 		clear(batch) // lets go of what the closures hold
+
+		wr.finishLog()
+		select {
+		case wr.committed <- struct{}{}:
+		default: // it is told already
+		}
 	}
 }
 
