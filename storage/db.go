@@ -28,6 +28,9 @@ type Options struct {
 	OnCommit    func(Commit)
 	OnUpgrade   func(progress string) // tells in words how far the upgrade of an older file is
 	Now         func() Time           // what the clock says; nil asks the machine
+
+	// Patience is how long UpdateSoon waits for the commit of another; 0: not at all.
+	Patience time.Duration
 }
 
 // DB is an open database: one writing connection, which belongs to the writer, a
@@ -46,6 +49,7 @@ type DB struct {
 	rowIDs    *idSource // of rows; only the writer uses it
 	seal      *sealer
 	caches    *caches
+	patience  time.Duration
 	onCommit  func(Commit)
 	now       func() Time
 	scanTime  time.Duration
@@ -91,6 +95,7 @@ func Open(o Options) (*DB, error) {
 		rowIDs:    newIDSource(),
 		seal:      seal,
 		caches:    newCaches(),
+		patience:  o.Patience,
 		onCommit:  o.OnCommit,
 		now:       o.Now,
 		scanTime:  scanTime,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -124,16 +125,17 @@ func (o *tenant) findUndelivered(path string) (found string, err error) {
 	return found, err
 }
 
-// hasItems reports whether a list has an item.
-func (o *tenant) hasItems(path string) (bool, error) {
-	a, err := o.callUntilAnswered("GET", path+"&limit=1", "", "")
-	if err != nil {
-		return false, err
-	}
+// errFound ends a search at the first item.
+var errFound = errors.New("found")
 
-	var page []json.RawMessage
-	err = json.Unmarshal(a.body.Data, &page)
-	return len(page) > 0 || a.body.NextCursor != nil, err
+// hasItems reports whether a list has an item. A page may be empty and have a next one,
+// when the server has looked through many rows.
+func (o *tenant) hasItems(path string) (bool, error) {
+	err := o.eachItem(path+"&limit=1", func(json.RawMessage) error { return errFound })
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
 }
 
 // findMissingInbound says how many messages of people have not arrived, or returns "".
