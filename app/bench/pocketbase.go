@@ -154,10 +154,11 @@ func (p *peer) prepare() error {
 	}
 
 	var fields []string
-	for _, name := range []string{"account_id", "conversation_id", "contact_id", "direction", "type", "status", "to_number", "body", "provider_id"} {
+	for _, name := range strings.Fields("account_id conversation_id contact_id direction type status to_number body provider_id") {
 		fields = append(fields, fmt.Sprintf(`{"name":%q,"type":"text","max":5000}`, name))
 	}
-	fields = append(fields, `{"name":"created","type":"autodate","onCreate":true}`, `{"name":"updated","type":"autodate","onCreate":true,"onUpdate":true}`)
+	fields = append(fields, `{"name":"created","type":"autodate","onCreate":true}`,
+		`{"name":"updated","type":"autodate","onCreate":true,"onUpdate":true}`)
 	return p.call("POST", "/api/collections", `{"name":"messages","type":"base","fields":[`+strings.Join(fields, ",")+`],"indexes":[
 		"CREATE INDEX m1 ON messages (account_id, created)","CREATE INDEX m2 ON messages (conversation_id, created)"]}`, nil)
 }
