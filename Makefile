@@ -7,16 +7,17 @@ SOAK    ?= 10m
 SOAKFLAGS ?=
 SOAK_KILLS ?=
 BENCH   ?=
+RELEASE ?= bin/release
 TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd066d87f5b
 
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint picture bench soak fuzz vuln outside check
+.PHONY: help run build test race lint picture bench soak fuzz vuln outside check release reproduce
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build and start the sandbox; it prints where the console is, and a first curl
 	@$(BIN) sandbox
@@ -66,3 +67,13 @@ outside: ## Fetch Pebble and Litestream, and run the tests that need them
 	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Litestream' ./app
 
 check: lint test race ## Everything that must pass before a release
+
+release: ## Build what is handed out, bin/release: binaries, checksums, licences, changes
+	go run ./app/release -version $(VERSION) -out $(RELEASE)
+
+reproduce: ## Build bin/release again, in a fresh clone with an empty cache, and compare: the same bytes
+	@other=$$(mktemp -d) && trap 'chmod -R u+w "$$other"; rm -rf "$$other"' EXIT && \
+	git clone --quiet . "$$other/clone" && \
+	GOCACHE="$$other/cache" $(MAKE) -C "$$other/clone" release RELEASE="$$other/release" && \
+	for file in $$(ls bin/release); do cmp "bin/release/$$file" "$$other/release/$$file" || exit 1; done && \
+	echo "bin/release is reproduced: every file is the same, byte for byte"
