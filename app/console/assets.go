@@ -54,7 +54,7 @@ type assets struct {
 }
 
 // readAssets reads the files of the console, and those of the theme, and bundles the
-// modules, once for all consoles of a process.
+// modules: once, because all consoles of a build have the same.
 var readAssets = sync.OnceValue(func() *assets {
 	own, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
