@@ -13,7 +13,7 @@
  */
 import { onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
-import { onChanged } from "../../live.js";
+import { onChanged, together } from "../../live.js";
 import { query } from "../../router.js";
 import { me } from "../../session.js";
 
@@ -31,8 +31,6 @@ export const tabs = {
 
 const pageSize = 50;
 const overlap = 2000;
-/** Hints come in swarms: one reading answers those of this time. */
-const pause = 30;
 /** How long somebody takes from moving the pointer to a click. */
 const aim = 800;
 
@@ -59,9 +57,6 @@ export function conversations(current) {
   /** The last conversation that pages have reached; null where they reached the end. @type {Conversation | null} */
   let floor = null;
   let since = 0;
-  let newest = "";
-  /** @type {Set<(one: Conversation) => void>} */
-  const arrivals = new Set();
   let scrolled = false;
   let held = 0;
   let top = "";
@@ -108,10 +103,6 @@ export function conversations(current) {
   /** @param {Conversation[]} rows */
   function merge(...rows) {
     for (const one of rows) {
-      const before = known.get(one.id);
-      const isInbound = one.last_message?.direction === "inbound" && one.unread_count > (before?.unread_count ?? 0);
-      if (since && isInbound && one.last_message_at > newest) arrivals.forEach((fn) => fn(one));
-      newest = one.last_message_at > newest ? one.last_message_at : newest;
       known.set(one.id, one);
       since = Math.max(since, Date.parse(one.updated_at));
     }
@@ -192,20 +183,16 @@ export function conversations(current) {
 
   /** @type {Set<string>} */
   const hinted = new Set();
-  let timer = 0;
-  onDispose(() => clearTimeout(timer));
+  const follow = together(async () => {
+    const all = [...hinted];
+    hinted.clear();
+    if (all.length > 5 || all.includes("")) await catchUp();
+    else await Promise.allSettled(all.map(read));
+  });
   onDispose(onChanged(["conversation"], ({ kind, ids }) => {
     if (kind === "*") return void load();
-    if (ids.length === 0) hinted.add("");
-    ids.forEach((id) => hinted.add(id));
-    timer ||= setTimeout(() => {
-      timer = 0;
-      const all = [...hinted];
-      hinted.clear();
-      const one = (/** @type {string} */ id) => read(id).catch(() => {});
-      if (all.length > 5 || all.includes("")) catchUp().catch(() => {});
-      else all.forEach(one);
-    }, pause);
+    (ids.length ? ids : [""]).forEach((id) => hinted.add(id));
+    follow();
   }));
 
   return {
@@ -231,7 +218,9 @@ export function conversations(current) {
       scrolled = false;
       shown.set(null);
       failure.set(null);
-      if (next.number) load();
+      running.abort();
+      cursor = null;
+      load();
     },
     /** arrange puts it in order, unless it is scrolled. */
     arrange,
@@ -248,11 +237,6 @@ export function conversations(current) {
       if (now === scrolled) return;
       scrolled = now;
       if (!now) arrange();
-    },
-    /** onArrival calls fn with a conversation in which somebody just wrote. @param {(one: Conversation) => void} fn */
-    onArrival(fn) {
-      arrivals.add(fn);
-      return () => void arrivals.delete(fn);
     },
   };
 }

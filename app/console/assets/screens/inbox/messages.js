@@ -9,16 +9,17 @@
  */
 import { computed, onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
-import { onChanged, onEvent } from "../../live.js";
+import { onChanged, onEvent, together } from "../../live.js";
 import { onSent, outbox, settled } from "./outbox.js";
 
 /** @typedef {Record<string, any>} Message */
 
-const pageSize = 40;
+const pageSize = 30;
 /** How many messages may be on the page at once, and by how many that moves. */
 const most = 180;
-const step = 60;
-const pause = 30;
+const step = 30;
+/** How many of the newest are read again when there is news: mostly one of them is new. */
+const few = 10;
 /** Who only passes by needs no more than the newest messages. */
 const dwell = 300;
 
@@ -184,7 +185,7 @@ export function messages(number, conversation) {
     const rows = [];
     do {
       /** @type {{ rows: any[], cursor: string | null }} */
-      const got = await read({ limit: pageSize, cursor: next });
+      const got = await read({ limit: next ? pageSize : few, cursor: next });
       rows.push(...got.rows);
       next = got.cursor;
     } while (next && known.size > 0 && rows.every((m) => m.id > newest) && rows.length < 5 * pageSize);
@@ -221,15 +222,14 @@ export function messages(number, conversation) {
     if (found) get(`${path}/${found.id}`).then((m) => !ended && merge(m), () => {});
   };
 
-  let timer = 0;
-  onDispose(() => clearTimeout(timer));
+  const catchUp = together(refresh);
   onDispose(onChanged(["conversation"], ({ kind, ids }) => {
-    if (kind === "*") return void readAgain().catch(() => {});
-    if (ids.length > 0 && !ids.includes(conversation)) return;
-    timer ||= setTimeout(() => {
-      timer = 0;
-      refresh().catch(() => {});
-    }, pause);
+    if (kind === "*") readAgain().catch(() => {});
+    else if (ids.length === 0 || ids.includes(conversation)) catchUp();
+  }));
+  // Where much happens at once, events come before hints.
+  onDispose(onEvent(["message.received"], ({ payload }) => {
+    if (payload.svc?.conversation_id === conversation) catchUp();
   }));
   onDispose(onEvent(["message.status", "message.edited", "message.revoked"], ({ payload }) => {
     const named = payload.entry?.[0]?.changes?.[0]?.value?.statuses?.[0]?.id ?? payload.data?.message_id;
