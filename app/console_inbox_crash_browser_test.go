@@ -218,9 +218,7 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 		c.article("Before I close it")
 		c.WaitFor(`window.same && document.querySelectorAll("[id^=outbox]").length === 0 && document.querySelector(".connection").textContent === ""`)
 		agrees(t, "the list", c.listOf, func() []shownRow { return storedList(s.read, number) })
-		agrees(t, "the thread", c.threadOf, func() []shownMessage {
-			return storedThread(s.read, number, ana)[len(storedThread(s.read, number, ana))-len(c.threadOf()):]
-		})
+		agrees(t, "the thread", c.threadOf, func() []shownMessage { return c.endOf(storedThread(s.read, number, ana)) })
 	}
 	sent := 0
 	for _, m := range storedThread(s.read, number, ana) {

@@ -114,3 +114,38 @@ func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
 	c.shoot("inbox-media")
 	c.calm("status of 404")
 }
+
+// Of two answers of the server the older may come last: it changes nothing.
+func TestAnOldAnswerThatComesLateChangesNothing(t *testing.T) {
+	s := newStage(t)
+	number := s.connect()
+	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+textOf("zero")+`}`)
+	s.awaitEvent("message.received", byID(wamid))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.article("zero")
+	pagestest.Eval[any](c.Browser, `void ((real) => {
+		const late = new Promise((resolve) => (globalThis.release = resolve));
+		globalThis.fetch = async (url, options) => {
+			const response = await real(url, options);
+			if (globalThis.held || !/messages\/msg_/.test(url)) return response;
+			const text = await response.text();
+			globalThis.held = JSON.parse(text).data.text.body;
+			await late;
+			setTimeout(() => (globalThis.landed = true), 50);
+			return new Response(text, response);
+		};
+	})(fetch)`)
+	edit := func(text string) {
+		s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz","type":"edit","edit":{"original_message_id":"`+wamid+`","message":{"type":"text","text":{"body":"`+text+`"}}}}`)
+	}
+	edit("one")
+	c.WaitFor(`globalThis.held === "one"`)
+	edit("two")
+	c.article("two")
+	pagestest.Eval[any](c.Browser, `void release()`)
+	c.WaitFor(`globalThis.landed === true`)
+	c.article("two")
+	c.is.True(!pagestest.Eval[bool](c.Browser, `[...document.querySelectorAll("article")].some(a => a.textContent.includes("one"))`))
+	c.calm("status of 404")
+}

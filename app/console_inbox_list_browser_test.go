@@ -52,6 +52,12 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 		c.Click("tab", tab)
 		c.showsRows(rows...)
 	}
+	c.Click("tab", "Unread")
+	c.openConversation("Bo Berg")
+	c.count("Unread", "1")
+	c.showsRows("Cleo", "Bo Berg") // it stays while it is read
+	c.openConversation("Cleo")
+	c.showsRows("Cleo")
 	c.pick("Filter by label", "VIP")
 	c.Click("tab", "Open")
 	c.showsRows("Bo Berg")

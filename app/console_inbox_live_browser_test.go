@@ -97,6 +97,14 @@ func storedThread(read func(path string, into any), number, conversation string)
 	return all
 }
 
+// endOf is the end of a thread, as far as it is on the page: a page of it at least, and
+// what is before when somebody scrolls there.
+func (c *colleague) endOf(all []shownMessage) []shownMessage {
+	c.t.Helper()
+	const page = 30
+	return all[len(all)-min(len(all), max(page, len(c.threadOf()))):]
+}
+
 // agrees waits until what somebody sees is what is stored.
 func agrees[T any](t *testing.T, what string, seen, stored func() T) {
 	t.Helper()

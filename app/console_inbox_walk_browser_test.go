@@ -107,7 +107,7 @@ func TestTwoPeopleAndTheDatabaseAgreeInTheEnd(t *testing.T) {
 		agrees(t, "the list", c.listOf, func() []shownRow { return storedList(s.read, w.number) })
 		agrees(t, "the counts", c.countsOf, func() map[string]int { return storedCounts(s.read, w.number) })
 		open := pagestest.Eval[string](c.Browser, `location.pathname.split("/").pop()`)
-		agrees(t, "the thread", c.threadOf, func() []shownMessage { return storedThread(s.read, w.number, open) })
+		agrees(t, "the thread", c.threadOf, func() []shownMessage { return c.endOf(storedThread(s.read, w.number, open)) })
 	}
 	seen := make(map[string]bool)
 	for _, id := range w.ids {

@@ -85,7 +85,8 @@ export function onChanged(kinds, fn) {
 }
 
 /**
- * together does work at once, and what is asked for meanwhile once more, afterwards.
+ * together does work at once, and what is asked for meanwhile once more, afterwards; but it
+ * does not wait for ever for an answer.
  * @param {() => Promise<unknown>} work
  */
 export function together(work) {
@@ -97,7 +98,7 @@ export function together(work) {
     isBusy = true;
     while (isStale) {
       isStale = false;
-      await work().catch(() => {});
+      await Promise.race([work().catch(() => {}), new Promise((resolve) => setTimeout(resolve, noAnswer))]);
     }
     isBusy = false;
   };

@@ -77,8 +77,9 @@ export function conversations(current) {
     if (wanted.status && one.status !== wanted.status) return false;
     if (wanted.assigned_to === "me" && one.assignee?.id !== me.peek().id) return false;
     if (wanted.assigned_to === "none" && one.assignee) return false;
-    // One that is being read stays among the unread until another is opened.
-    if (wanted.unread && one.unread_count === 0 && one.id !== current()) return false;
+    // One that is read where it stands among the unread stays there until another is opened.
+    const isHere = () => one.id === current() && shown.peek()?.some(({ id }) => id === one.id);
+    if (wanted.unread && one.unread_count === 0 && !isHere()) return false;
     return !filter.label || one.labels.some((/** @type {any} */ each) => each.id === filter.label);
   }
 
@@ -103,6 +104,7 @@ export function conversations(current) {
   /** @param {Conversation[]} rows */
   function merge(...rows) {
     for (const one of rows) {
+      if (known.get(one.id)?.updated_at > one.updated_at) continue; // the older answer came last
       known.set(one.id, one);
       since = Math.max(since, Date.parse(one.updated_at));
     }

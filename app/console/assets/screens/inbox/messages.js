@@ -70,7 +70,8 @@ export function messages(number, conversation) {
     for (const m of rows) {
       if (m.conversation_id !== conversation) continue;
       const before = known.get(m.id);
-      if (before && JSON.stringify(before) === JSON.stringify(m)) continue;
+      // Of two answers the older may come last.
+      if (before?.updated_at > m.updated_at || JSON.stringify(before) === JSON.stringify(m)) continue;
       known.set(m.id, m);
       changed = true;
     }
