@@ -28,10 +28,11 @@ type colleague struct {
 	stage *stage
 }
 
-// console opens a browser at the console, signed in with a role.
-func (s *stage) console(t *testing.T, role string) *colleague {
+// console opens a browser at the console, signed in with a role. With options it is a
+// browser of its own.
+func (s *stage) console(t *testing.T, role string, more ...chromedp.ExecAllocatorOption) *colleague {
 	t.Helper()
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c := &colleague{Browser: pagestest.Open(t, more...), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	_, link := s.invitePerson(role+"@example.com", role)
 	c.Visit(s.app.URL() + link)
@@ -108,11 +109,9 @@ func (c *colleague) fits() {
 	c.Do(chromedp.EmulateViewport(320, 640))
 	c.WaitFor(`document.documentElement.scrollWidth <= 320 && document.querySelector("main").scrollWidth <= 320`)
 	c.Do(chromedp.EmulateViewport(1280, 800))
-	for _, role := range []string{"button", "link", "textbox", "combobox", "checkbox", "radio"} {
-		for _, name := range c.All(role) {
-			if name == "" {
-				c.t.Errorf("a %s has no name", role)
-			}
+	for _, n := range c.Tree() {
+		if n.Name == "" && slices.Contains([]string{"button", "link", "textbox", "combobox", "checkbox", "radio"}, n.Role) {
+			c.t.Errorf("a %s has no name", n.Role)
 		}
 	}
 }
@@ -124,6 +123,7 @@ func (c *colleague) at() string {
 }
 
 func TestTheFrameLeadsEverywhere(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -171,6 +171,7 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 }
 
 func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Templates", "Numbers", "Settings"})
@@ -187,6 +188,7 @@ func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
 }
 
 func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Press("g", "s")
@@ -235,6 +237,7 @@ func (c *colleague) jump(words, heading string) {
 }
 
 func TestAnyIDOpensItsScreen(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
@@ -279,6 +282,7 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 }
 
 func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.is.Equal(c.Find("button", "Account").Description, "Mira Kovač Acme")
@@ -307,6 +311,7 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 }
 
 func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
+	t.Parallel()
 	s, _ := sandboxed(t)
 	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(360, 740), c.Prefers("prefers-reduced-motion", "reduce"))
@@ -341,6 +346,7 @@ func (c *colleague) shootSmall(name string) {
 }
 
 func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	first, second := s.connect(), s.connect()
 	s.heard(second, `"type":"text","text":{"body":"hi"}`)
@@ -385,6 +391,7 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 }
 
 func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	target, err := url.Parse(s.app.URL())
 	if err != nil {

@@ -31,6 +31,7 @@ func (s *stage) outbound(number, conversation string) []map[string]any {
 }
 
 func TestQuickRepliesAndEmojiAreInserted(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -72,6 +73,7 @@ func TestQuickRepliesAndEmojiAreInserted(t *testing.T) {
 }
 
 func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -103,6 +105,7 @@ func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
 
 // "Send again" sends a new message, once, as the first was: with its file, too.
 func TestWhatFailedIsSentAgain(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -141,6 +144,7 @@ func TestWhatFailedIsSentAgain(t *testing.T) {
 }
 
 func TestFilesAreDropped(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -184,6 +188,7 @@ func TestFilesAreDropped(t *testing.T) {
 
 // Single keys do nothing while somebody types or chooses, in a dialog, or with another key.
 func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))

@@ -12,6 +12,7 @@ import (
 )
 
 func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	bo, _ := s.invitePerson("bo@example.com", storage.RoleAgent)
@@ -61,6 +62,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 
 // What somebody reads further up stays where it is, and what comes is counted.
 func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ids := s.fill(number, 1, 60)
@@ -87,6 +89,7 @@ func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
 
 // Films, voice notes and stickers are played and shown; what was edited or deleted says so.
 func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	data := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -117,6 +120,7 @@ func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
 
 // Of two answers of the server the older may come last: it changes nothing.
 func TestAnOldAnswerThatComesLateChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+textOf("zero")+`}`)

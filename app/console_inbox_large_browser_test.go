@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -77,7 +79,7 @@ func TestLongListsAndThreadsStayShort(t *testing.T) {
 	s := newStage(t)
 	number := s.connect()
 	ids := s.fill(number, *inboxPeople, *inboxMessages)
-	c := s.console(t, storage.RoleAgent)
+	c := s.console(t, storage.RoleAgent, chromedp.Flag("no-first-run", true)) // alone, so that its tasks are its own
 	tasks := c.RecordTasks()
 	c.measureOpening(ids)
 

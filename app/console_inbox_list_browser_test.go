@@ -17,6 +17,7 @@ func (c *colleague) count(tab, count string) {
 }
 
 func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	vip := s.label("VIP")
@@ -89,6 +90,7 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 }
 
 func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Find("heading", "No number is connected yet")
@@ -123,6 +125,7 @@ func (c *colleague) hide(yes bool) {
 // A sound and a notification come for what concerns the person while the tab is not in
 // front, on every screen, once they are switched on.
 func TestNewMessagesAreToldInTheBackground(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -171,6 +174,7 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 
 // What comes is read only when somebody really has it on screen.
 func TestATabInTheBackgroundReadsNothing(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))

@@ -30,8 +30,9 @@ type traced struct {
 	Args       struct{ Name string }
 }
 
-// RecordTasks records what the pages do, until the function that it returns is called:
-// that lists the tasks, the longest first.
+// RecordTasks records what the pages of the browser do, until the function that it returns
+// is called: that lists the tasks, the longest first. A browser records once at a time, so
+// that it is for a window in a browser of its own.
 func (b *Browser) RecordTasks() func() []Task {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(b.ctx)

@@ -101,11 +101,13 @@ export function conversations(current) {
     fresh.set(scrolled ? above.length : 0);
   }
 
+  /** newer is the newer of what is known and what came: of two answers the older may come last. @param {Conversation} one */
+  const newer = (one) => (known.get(one.id)?.updated_at > one.updated_at ? /** @type {any} */ (known.get(one.id)) : one);
+
   /** @param {Conversation[]} rows */
   function merge(...rows) {
     for (const one of rows) {
-      if (known.get(one.id)?.updated_at > one.updated_at) continue; // the older answer came last
-      known.set(one.id, one);
+      known.set(one.id, newer(one));
       since = Math.max(since, Date.parse(one.updated_at));
     }
     changes.update((n) => n + 1);
@@ -129,13 +131,13 @@ export function conversations(current) {
         next = got.cursor;
       } while (next && rows.length < wanted);
 
-      const open = known.get(current());
+      const [fresh, open] = [rows.map(newer), known.get(current())];
       known.clear();
       if (open) known.set(open.id, open);
       if (shown.peek() === null) shown.set([]);
       [cursor, floor] = [next, next ? rows[rows.length - 1] : null];
       failure.set(null);
-      merge(...rows);
+      merge(...fresh);
     } catch (error) {
       if (!signal.aborted) failure.set(error);
     }
@@ -188,7 +190,8 @@ export function conversations(current) {
   const follow = together(async () => {
     const all = [...hinted];
     hinted.clear();
-    if (all.length > 5 || all.includes("")) await catchUp();
+    if (all.includes("") && !scrolled) await load();
+    else if (all.length > 5 || all.includes("")) await catchUp();
     else await Promise.allSettled(all.map(read));
   });
   onDispose(onChanged(["conversation"], ({ kind, ids }) => {

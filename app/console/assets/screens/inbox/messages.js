@@ -64,14 +64,14 @@ export function messages(number, conversation) {
   };
   const shown = computed(() => all().slice(view().from, view().to));
 
+  /** newer is the newer of what is known and what came: of two answers the older may come last. @param {Message} m */
+  const newer = (m) => (known.get(m.id)?.updated_at > m.updated_at ? /** @type {Message} */ (known.get(m.id)) : m);
+
   /** @param {Message[]} rows */
   function merge(...rows) {
     let changed = false;
-    for (const m of rows) {
-      if (m.conversation_id !== conversation) continue;
-      const before = known.get(m.id);
-      // Of two answers the older may come last.
-      if (before?.updated_at > m.updated_at || JSON.stringify(before) === JSON.stringify(m)) continue;
+    for (const m of rows.map(newer)) {
+      if (m.conversation_id !== conversation || JSON.stringify(known.get(m.id)) === JSON.stringify(m)) continue;
       known.set(m.id, m);
       changed = true;
     }
@@ -98,10 +98,11 @@ export function messages(number, conversation) {
       }
       const got = await read(query);
       if (ended) return;
+      const rows = got.rows.map(newer);
       known.clear();
       older = got.cursor;
       isNewest = !query.created_before;
-      merge(...got.rows);
+      merge(...rows);
       showEnd();
       if (!isNewest) await readNewer();
       failure.set(null);
@@ -211,9 +212,10 @@ export function messages(number, conversation) {
       next = got.cursor;
     } while (next && fresh.at(-1)?.id > first.id && fresh.length < 2 * most);
     if (ended) return;
+    const newest = fresh.map(newer);
     known.clear();
     older = next;
-    merge(...fresh);
+    merge(...newest);
     showEnd();
   }
 
