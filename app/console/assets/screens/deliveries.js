@@ -117,7 +117,7 @@ function said(one) {
 }
 
 /** @param {string} shown */
-const code = (shown) => el("pre.code", { tabindex: "0", translate: "no" }, shown);
+export const code = (shown) => el("pre.code", { tabindex: "0", translate: "no" }, shown);
 
 /** @param {string} body */
 function pretty(body) {
