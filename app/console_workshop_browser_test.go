@@ -135,3 +135,50 @@ func TestAnEventAboutNoMessageIsShown(t *testing.T) {
 	c.fits()
 	c.calm("status of 404") // of the trace, which it has none of
 }
+
+// A key got into wrong hands: what was done with it, another one for the program, and it is
+// of no use any more.
+func TestALeakedKeyIsReplaced(t *testing.T) {
+	s := newStage(t)
+	number := s.connect()
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/keys", "API keys")
+	c.newKey("old shop")
+	leaked := c.shown()[0]
+	c.Click("button", "Done")
+	ask(t, "GET", s.app.URL()+"/v1/"+number+"/contacts", nil, "Authorization: Bearer "+leaked)
+	s.send(number, "+15550001111", `"type":"text","text":{"body":"by another key"}`)
+
+	// What it was used for is one step away.
+	c.row("old shop", "now", "active")
+	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes("old shop")).querySelector("a").click()`)
+	c.heading("Log")
+	c.row("GET", "/v1/"+number+"/contacts", "200", "old shop")
+	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
+	c.is.Equal(c.Find("combobox", "Key").Value, "old shop")
+	c.shoot("log-of-key")
+
+	c.open("settings/keys", "API keys")
+	c.newKey("shop")
+	fresh := c.shown()[0]
+	c.Click("button", "Done")
+	c.edit("old shop", "Revoke")
+	c.Find("dialog", "Revoke “old shop”?")
+	c.confirm("Revoke")
+	c.toast("Key revoked")
+	c.row("old shop", "revoked")
+	c.is.Equal(s.keyStatus(leaked), 401)
+	c.is.Equal(s.keyStatus(fresh), 200)
+	c.open("log?tab=audit&action=key.", "Log")
+	c.row("key revoked", "Mira Kovač")
+	c.calm()
+}
+
+// newKey makes a key, which is shown then.
+func (c *colleague) newKey(label string) {
+	c.t.Helper()
+	c.Click("button", "New key")
+	c.Fill("textbox", "Label", label)
+	c.Click("button", "Create key")
+	c.Find("button", "Copy key")
+}

@@ -9,7 +9,7 @@ import { paged } from "../parts/lists.js";
 import { empty, loaded } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
-import { onQuery } from "../router.js";
+import { link, onQuery } from "../router.js";
 import { publicAPI } from "../session.js";
 import { settingsPage } from "./settings.js";
 
@@ -93,7 +93,12 @@ function keyTable(rows, revoke) {
         cell: (one) => el("span", { dir: "auto", class: one().label ? null : "quiet" }, one().label ?? text.unnamed),
       },
       { name: text.columns.key, cell: (one) => el("span.mono", null, "…" + one().last4) },
-      { name: text.columns.used, cell: (one) => () => time(one().last_used_at, text.never) },
+      {
+        name: text.columns.used,
+        cell: (one) => () => (one().last_used_at
+          ? el("a", { href: link("log?api_key_id=" + one().id) }, time(one().last_used_at))
+          : text.never),
+      },
       { name: text.columns.expires, cell: (one) => () => date(one().expires_at, text.never) },
       {
         name: text.columns.status,
