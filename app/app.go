@@ -166,6 +166,7 @@ func (a *App) openData() (err error) {
 		Schema:      a.Schema,
 		Synchronous: a.Config.Storage.Synchronous,
 		Readers:     a.Config.Storage.Readers,
+		Patience:    settlePatience,
 		OnCommit:    a.metrics.observeCommit,
 		OnUpgrade:   func(progress string) { a.Log.Info("upgrade", "progress", progress) },
 	}, a.MasterKey, false)

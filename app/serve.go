@@ -17,6 +17,10 @@ const (
 	jobGrace  = 9 * time.Second
 )
 
+// settlePatience is how long the end of a job waits for the commit of a request. One who
+// has a single connection asks again within it, and then one commit does for both.
+const settlePatience = time.Millisecond
+
 // serveHTTP serves the public listener until ctx ends and its requests are answered.
 func (a *App) serveHTTP(ctx context.Context) error {
 	a.Log.Info("serving", "url", a.URL(), "data_dir", string(a.dir), "version", a.Version)

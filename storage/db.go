@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +28,9 @@ type Options struct {
 	OnCommit    func(Commit)
 	OnUpgrade   func(progress string) // tells in words how far the upgrade of an older file is
 	Now         func() Time           // what the clock says; nil asks the machine
+
+	// Patience is how long UpdateSoon waits for the commit of another; 0: not at all.
+	Patience time.Duration
 }
 
 // DB is an open database: one writing connection, which belongs to the writer, a
@@ -40,10 +44,12 @@ type DB struct {
 	searchers chan *session // likewise, for searches alone
 	searches  *turns
 	writer    *writer
+	log       *checkpointer
 	ids       *idSource // of what is not stored
 	rowIDs    *idSource // of rows; only the writer uses it
 	seal      *sealer
 	caches    *caches
+	patience  time.Duration
 	onCommit  func(Commit)
 	now       func() Time
 	scanTime  time.Duration
@@ -89,6 +95,7 @@ func Open(o Options) (*DB, error) {
 		rowIDs:    newIDSource(),
 		seal:      seal,
 		caches:    newCaches(),
+		patience:  o.Patience,
 		onCommit:  o.OnCommit,
 		now:       o.Now,
 		scanTime:  scanTime,
@@ -127,6 +134,9 @@ func (db *DB) connect(o Options) error {
 		return err
 	}
 	db.writer = newWriter(db, s)
+	if db.log, err = newCheckpointer(o, db.writer); err != nil {
+		return err
+	}
 
 	n := o.Readers
 	if n <= 0 {
@@ -206,6 +216,9 @@ func (db *DB) disconnect() error {
 	}
 
 	var errs []error
+	if db.log != nil {
+		errs = append(errs, db.log.close())
+	}
 	if db.pool != nil {
 		errs = append(errs, db.pool.Close())
 	}
@@ -233,15 +246,18 @@ func dsn(path string, query url.Values) string {
 	return u.String()
 }
 
-func writerDSN(o Options) string {
-	synchronous := "FULL"
+// synchronous is how connections that write sync.
+func synchronous(o Options) string {
 	if o.Synchronous == "normal" {
-		synchronous = "NORMAL"
+		return "NORMAL"
 	}
+	return "FULL"
+}
 
+func writerDSN(o Options) string {
 	return dsn(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
-		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
+		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous(o) + ")",
+		"wal_autocheckpoint(" + strconv.Itoa(forcedLog) + ")", "journal_size_limit(67108864)", "temp_store(MEMORY)",
 	}})
 }
 

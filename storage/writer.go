@@ -7,33 +7,27 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-)
-
-const (
-	// queueSize bounds the writes that wait for the writer; past it callers wait.
-	queueSize = 1024
-	// queueWait is how long a caller waits for a place in a full queue.
-	queueWait = time.Second
-	// maxBatch bounds the writes that share one commit, and so its length.
-	maxBatch = 256
 )
 
 // write is one caller of Update on its way through the writer. The caller waits
 // on done; all other fields belong to the writer's goroutine once it is queued.
 type write struct {
-	ctx    context.Context
-	fn     func(*Tx) error
-	queued time.Time
-	done   chan error
-	tx     Tx
-	err    error // what the caller is answered
+	ctx     context.Context
+	fn      func(*Tx) error
+	queued  time.Time
+	patient bool // it may wait for the commit of another
+	done    chan error
+	tx      Tx
+	err     error // what the caller is answered
 }
 
 // writer owns the one connection that writes. Callers hand it closures; it runs
 // all that wait inside one transaction, commits once, and answers everyone. The
 // queue fills up again while a commit is on its way to the disk, so batches
-// grow with load and no timer is needed.
+// grow with load and nobody who waits is kept waiting by a timer. Only when all that
+// is there is patient, it is held for a moment.
 //
 // A batch goes like this:
 //
@@ -59,7 +53,11 @@ type writer struct {
 	usage usageCounts
 	moved broadcastMoves
 	seen  int64 // the version of the file, which commits of others move
+	held  *time.Timer
 	ended chan struct{}
+
+	committed chan struct{} // tells the checkpointer
+	finishing atomic.Bool   // the log is long, and the rest of it the writer's: see checkpointer
 
 	// closing is held for reading while a write is being queued, so that the
 	// queue is not closed meanwhile. It guards closed.
@@ -74,7 +72,10 @@ func newWriter(db *DB, s *session) *writer {
 		queue: make(chan *write, queueSize),
 		usage: make(usageCounts),
 		moved: make(broadcastMoves),
+		held:  time.NewTimer(0),
 		ended: make(chan struct{}),
+
+		committed: make(chan struct{}, 1),
 	}
 	go w.run()
 	return w
@@ -88,11 +89,22 @@ func newWriter(db *DB, s *session) *writer {
 // all of them start over. So fn changes nothing but tx and its own results. It
 // must not call Update or View, wait for anything, or use the network.
 func (db *DB) Update(ctx context.Context, fn func(*Tx) error) error {
+	return db.update(ctx, fn, false)
+}
+
+// UpdateSoon is Update for what nobody waits for, such as the end of a job: it may ride
+// on the next commit of somebody else, which saves one, and is written by itself if none
+// comes for a moment.
+func (db *DB) UpdateSoon(ctx context.Context, fn func(*Tx) error) error {
+	return db.update(ctx, fn, true)
+}
+
+func (db *DB) update(ctx context.Context, fn func(*Tx) error, patient bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 
-	w := &write{ctx: ctx, fn: fn, queued: time.Now(), done: make(chan error, 1)}
+	w := &write{ctx: ctx, fn: fn, queued: time.Now(), patient: patient, done: make(chan error, 1)}
 	if err := db.writer.enqueue(w); err != nil {
 		return err
 	}
@@ -106,32 +118,6 @@ func (db *DB) ObserveStatements(ctx context.Context, fn func(query string)) erro
 		tx.s.observe = fn
 		return nil
 	})
-}
-
-// enqueue puts a write into the queue, and waits a moment if that is full.
-func (wr *writer) enqueue(w *write) error {
-	wr.closing.RLock()
-	defer wr.closing.RUnlock()
-	if wr.closed {
-		return fmt.Errorf("%w: the database is closed", ErrUnavailable)
-	}
-
-	select {
-	case wr.queue <- w:
-		return nil
-	default:
-	}
-
-	full := time.NewTimer(queueWait)
-	defer full.Stop()
-	select {
-	case wr.queue <- w:
-		return nil
-	case <-full.C:
-		return fmt.Errorf("%w: the write queue is full", ErrUnavailable)
-	case <-w.ctx.Done():
-		return w.ctx.Err()
-	}
 }
 
 // close refuses new writes, finishes those that were queued and ends the writer.
@@ -166,24 +152,13 @@ func (wr *writer) run() {
 			wr.db.onCommit(Commit{Writes: len(batch), Waited: began.Sub(batch[0].queued), Took: time.Since(began)})
 		}
 		clear(batch) // lets go of what the closures hold
-	}
-}
 
-// gather adds the writes that wait already, without waiting for more.
-func (wr *writer) gather(batch []*write) []*write {
-	for len(batch) < maxBatch {
+		wr.finishLog()
 		select {
-		case w, ok := <-wr.queue:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, w)
-		default:
-			return batch
+		case wr.committed <- struct{}{}:
+		default: // it is told already
 		}
 	}
-
-	return batch
 }
 
 // commit makes the batch durable and sets each write's err.

@@ -321,3 +321,38 @@ func TestCommitIsObserved(t *testing.T) {
 		is.Equal(seen[1], storage.Commit{Writes: 1, Waited: 3 * time.Second})
 	})
 }
+
+func TestAWriteThatNobodyWaitsForRidesOnTheNextCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var sizes []int
+		o := newFile(t)
+		o.Patience = time.Millisecond
+		o.OnCommit = func(c storage.Commit) { sizes = append(sizes, c.Writes) }
+		db := open(t, o)
+		soon := make(chan error, 2)
+		patiently := func(name string) {
+			go func() { soon <- db.UpdateSoon(t.Context(), insert(name)) }()
+			synctest.Wait()
+		}
+
+		sizes = nil
+		patiently("first")
+		patiently("second")
+		is.Equal(len(sizes), 0) // both are held
+		is.NoErr(db.Update(t.Context(), insert("third")))
+		is.NoErr(<-soon)
+		is.NoErr(<-soon)
+		synctest.Wait()
+		is.Equal(sizes, []int{3})
+
+		patiently("fourth") // and nobody comes
+		is.NoErr(<-soon)
+		synctest.Wait()
+		is.Equal(sizes, []int{3, 1})
+
+		patiently("fifth")
+		db.Close() // which waits for nobody
+		is.NoErr(<-soon)
+	})
+}

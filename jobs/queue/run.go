@@ -85,7 +85,7 @@ func (r *Runner) settle(current *run, commit Commit, failure error) string {
 
 	for {
 		outcome, write := r.outcome(current, commit, failure)
-		err := r.DB.Update(context.Background(), write)
+		err := r.DB.UpdateSoon(context.Background(), write)
 		switch {
 		case err == nil:
 			return outcome
