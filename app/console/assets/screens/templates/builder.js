@@ -293,7 +293,7 @@ function buttonFields({ row, is, changed, wrong }, holder, key, title, everywher
       } }));
   };
   return el("div.buttons", null,
-    el("h3", null, title),
+    el("h2.label", null, title),
     list(is(() => placed(holder.buttons)), keyOf, (at) => fields(at().one, at().i)),
     !isCard && when(is(() => holder.buttons.length < 10), () => adder(text.addButton, (kind) => {
       holder.buttons.push(newButton(kind));
@@ -354,7 +354,7 @@ function cardFields(own) {
       } }));
   };
   return el("section.buttons", null,
-    el("h3", null, text.cards), el("p.hint", null, text.cardsLead),
+    el("h2.label", null, text.cards), el("p.hint", null, text.cardsLead),
     list(is(() => placed(draft.cards)), keyOf, (at) => fields(at().one, at().i)),
     () => wrong("cards")() && el("p.wrong", null, wrong("cards")()),
     el("div.actions", null,
