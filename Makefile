@@ -5,6 +5,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
 SOAK    ?= 10m
 SOAKFLAGS ?=
+SOAK_KILLS ?=
 BENCH   ?=
 RELEASE ?= bin/release
 TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd066d87f5b
@@ -45,9 +46,9 @@ picture: ## Take the README's picture, of inbox and phone side by side, from the
 bench: build ## Measure, and print a table with goals and verdicts; BENCH=-quick for a rough look
 	go run ./app/bench -confab $(BIN) $(BENCH)
 
-soak: ## Press a whole installation for SOAK (default 10m), with faults, and audit it
+soak: ## Press a whole installation for SOAK (default 10m), with faults, and audit it; SOAK_KILLS=1000 only kills it
 	@go build -trimpath -tags trial -o $(BIN)-trial .
-	go run ./app/soak -confab $(BIN)-trial -length $(SOAK) $(SOAKFLAGS)
+	go run ./app/soak -confab $(BIN)-trial -length $(SOAK) $(if $(SOAK_KILLS),-kills $(SOAK_KILLS)) $(SOAKFLAGS)
 
 fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 	@for package in $$(go list ./...); do \
