@@ -8,6 +8,7 @@ SOAKFLAGS ?=
 SOAK_KILLS ?=
 BENCH   ?=
 RELEASE ?= bin/release
+RELEASEFLAGS ?=
 TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd066d87f5b
 
 export CGO_ENABLED = 0
@@ -69,7 +70,7 @@ outside: ## Fetch Pebble and Litestream, and run the tests that need them
 check: lint test race ## Everything that must pass before a release
 
 release: ## Build what is handed out, bin/release: binaries, checksums, licences, changes
-	go run ./app/release -version $(VERSION) -out $(RELEASE)
+	go run ./app/release -version $(VERSION) -out $(RELEASE) $(RELEASEFLAGS)
 
 reproduce: ## Build bin/release again, in a fresh clone with an empty cache, and compare: the same bytes
 	@other=$$(mktemp -d) && trap 'chmod -R u+w "$$other"; rm -rf "$$other"' EXIT && \
