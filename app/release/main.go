@@ -33,6 +33,7 @@ func (t target) String() string { return t.os + "/" + t.arch }
 // file is the name of its binary.
 func (t target) file() string { return "confab-" + t.os + "-" + t.arch }
 
+// targets are all of them.
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
 // Names of what lies beside the binaries.
@@ -50,18 +51,18 @@ func main() {
 	out := flag.String("out", "bin/release", "directory that is emptied and filled")
 	only := flag.String("only", "", "build for one system, such as linux/amd64, to try it out")
 	flag.Parse()
-	targets = slices.DeleteFunc(targets, func(t target) bool { return *only != "" && t.String() != *only })
+	chosen := slices.DeleteFunc(slices.Clone(targets), func(t target) bool { return *only != "" && t.String() != *only })
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := release(ctx, *version, *out); err != nil {
+	if err := release(ctx, *version, *out, chosen); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-// release fills a directory with everything that is handed out.
-func release(ctx context.Context, version, out string) error {
+// release fills a directory with everything that is handed out for the targets.
+func release(ctx context.Context, version, out string, targets []target) error {
 	changed, err := changesOf(version)
 	if err != nil {
 		return err
