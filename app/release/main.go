@@ -63,6 +63,9 @@ func main() {
 
 // release fills a directory with everything that is handed out for the targets.
 func release(ctx context.Context, version, out string, targets []target) error {
+	if len(targets) == 0 {
+		return fmt.Errorf("there is no such system")
+	}
 	changed, err := changesOf(version)
 	if err != nil {
 		return err
