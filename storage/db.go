@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,7 @@ type DB struct {
 	searchers chan *session // likewise, for searches alone
 	searches  *turns
 	writer    *writer
+	log       *checkpointer
 	ids       *idSource // of what is not stored
 	rowIDs    *idSource // of rows; only the writer uses it
 	seal      *sealer
@@ -132,6 +134,9 @@ func (db *DB) connect(o Options) error {
 		return err
 	}
 	db.writer = newWriter(db, s)
+	if db.log, err = newCheckpointer(o, db.writer); err != nil {
+		return err
+	}
 
 	n := o.Readers
 	if n <= 0 {
@@ -211,6 +216,9 @@ func (db *DB) disconnect() error {
 	}
 
 	var errs []error
+	if db.log != nil {
+		errs = append(errs, db.log.close())
+	}
 	if db.pool != nil {
 		errs = append(errs, db.pool.Close())
 	}
@@ -238,15 +246,18 @@ func dsn(path string, query url.Values) string {
 	return u.String()
 }
 
-func writerDSN(o Options) string {
-	synchronous := "FULL"
+// synchronous is how connections that write sync.
+func synchronous(o Options) string {
 	if o.Synchronous == "normal" {
-		synchronous = "NORMAL"
+		return "NORMAL"
 	}
+	return "FULL"
+}
 
+func writerDSN(o Options) string {
 	return dsn(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
-		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
+		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous(o) + ")",
+		"wal_autocheckpoint(" + strconv.Itoa(forcedLog) + ")", "journal_size_limit(67108864)", "temp_store(MEMORY)",
 	}})
 }
 

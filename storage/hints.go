@@ -156,14 +156,16 @@ func (h *Hints) addOne(n noted) {
 		h.pending[n.key] = waiting
 	}
 
+	if waiting.isAny {
+		return
+	}
+
 	most := MaxHintIDs
 	if n.key.of == (Scope{}) {
 		most = maxUnscoped
 	}
-	if waiting.ids[n.id] = struct{}{}; n.id == "" || len(waiting.ids) > most {
-		waiting.isAny = true
-	}
-	if waiting.isAny {
+	waiting.ids[n.id] = struct{}{}
+	if waiting.isAny = n.id == "" || len(waiting.ids) > most; waiting.isAny {
 		clear(waiting.ids)
 	}
 }

@@ -69,10 +69,19 @@ func (b *bench) groupCommit(ctx context.Context) error {
 	defer s.remove()
 
 	for _, callers := range []int{1, 8, 64} {
-		var alone sync.Mutex
+		var alone, mu sync.Mutex
+		var waits []time.Duration
+		timed := func(ctx context.Context) error {
+			began := time.Now()
+			err := s.insert(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			waits = append(waits, time.Since(began))
+			return err
+		}
 
 		medians, err := b.interleave(ctx,
-			func() (float64, error) { return measureRate(ctx, callers, b.length, s.insert) },
+			func() (float64, error) { return measureRate(ctx, callers, b.length, timed) },
 			func() (float64, error) {
 				return measureRate(ctx, callers, b.length, func(ctx context.Context) error {
 					alone.Lock()
@@ -87,7 +96,8 @@ func (b *bench) groupCommit(ctx context.Context) error {
 		b.table.add(row{
 			what:   fmt.Sprintf("durable insert, group commit, callers: %d", callers),
 			figure: perSecond(medians[0]),
-			detail: fmt.Sprintf("%.1f× a transaction per caller (%s)", medians[0]/medians[1], perSecond(medians[1])),
+			detail: fmt.Sprintf("%.1f× a transaction per caller (%s); %s, at most %.1f ms",
+				medians[0]/medians[1], perSecond(medians[1]), latencyText(waits), ms(percentile(waits, 100))),
 		})
 	}
 	return nil

@@ -59,7 +59,7 @@ func (b *bench) growth(ctx context.Context) error {
 	}()
 
 	for _, messages := range b.sizes() {
-		g, err := b.fillServer(ctx, provider, messages)
+		g, err := b.fillServer(ctx, provider, messages, nil)
 		if err != nil {
 			return err
 		}
@@ -99,8 +99,9 @@ type filledServer struct {
 	past history
 }
 
-// fillServer stores messages and starts a server on them.
-func (b *bench) fillServer(ctx context.Context, provider *rig.Simulator, messages int) (*filledServer, error) {
+// fillServer stores messages and starts a server on them. prepare, unless it is nil, does
+// something with the server before it starts.
+func (b *bench) fillServer(ctx context.Context, provider *rig.Simulator, messages int, prepare func(*server) error) (*filledServer, error) {
 	address, err := rig.FreeAddress()
 	if err != nil {
 		return nil, err
@@ -112,7 +113,10 @@ func (b *bench) fillServer(ctx context.Context, provider *rig.Simulator, message
 
 	g := &filledServer{installation: &installation{server: s}}
 	began := time.Now()
-	if g.past, err = b.prefill(ctx, s, messages); err != nil {
+	if g.past, err = b.prefill(ctx, s, messages); err == nil && prepare != nil {
+		err = prepare(s)
+	}
+	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.Dir))
 	}
 

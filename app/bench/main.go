@@ -23,9 +23,11 @@ import (
 type bench struct {
 	confab   rig.Program
 	self     rig.Program // this program, which also runs as the roles below
+	peer     rig.Program // PocketBase, if its path is given
 	schema   string      // text of schema.sql
 	dir      string      // directory of everything that is written
 	only     string      // name of the only part to measure; "" for all
+	quick    bool        // a rough look
 	rounds   int
 	length   time.Duration // of one measurement in one round
 	messages int           // the most that are stored before something is measured
@@ -42,16 +44,17 @@ func main() {
 
 	b := &bench{}
 	flag.StringVar(&b.confab.Path, "confab", "bin/confab", "the binary to measure")
+	flag.StringVar(&b.peer.Path, "pocketbase", "", "a binary of PocketBase, to be measured beside")
 	flag.StringVar(&b.only, "only", "", "measure one part: "+partNames())
 	flag.IntVar(&b.rounds, "rounds", 5, "interleaved rounds; the median counts")
 	flag.DurationVar(&b.length, "length", time.Second, "length of one measurement in one round")
 	flag.IntVar(&b.messages, "messages", 10_000_000,
 		"messages to store for growth, and at most for a purge (600 bytes of disk each); 0 leaves both out")
-	quick := flag.Bool("quick", false, "a rough look in a few minutes: short rounds, and growth to 100,000 messages")
+	flag.BoolVar(&b.quick, "quick", false, "a rough look in a few minutes: short rounds, and growth to 100,000 messages")
 	profile := flag.String("cpuprofile", "", "write a profile of the measuring process to this file")
 
 	flag.Parse()
-	if *quick {
+	if b.quick {
 		b.length, b.messages = 200*time.Millisecond, 100_000
 	}
 
@@ -85,7 +88,7 @@ func fatal(err error) {
 
 // roles are what this program does in processes of its own: it starts itself with one of
 // these words as the first argument.
-var roles = map[string]func([]string) error{"receive": receive, "ceiling": ceiling}
+var roles = map[string]func([]string) error{"receive": receive, "ceiling": ceiling, "look": look}
 
 // part is a group of measurements that share an installation.
 type part struct {
@@ -99,12 +102,17 @@ var parts = []part{
 	{"commit", (*bench).groupCommit},
 	{"queue", (*bench).queue},
 	{"send", (*bench).send},
+	{"pocketbase", (*bench).pocketbase},
 	{"deliver", (*bench).deliver},
 	{"inbound", (*bench).inbound},
 	{"drain", (*bench).drain},
 	{"fairness", (*bench).fairness},
 	{"reading", (*bench).reading},
 	{"streams", (*bench).streams},
+	{"consoles", (*bench).consoles},
+	{"browser", (*bench).browser},
+	{"waiting", (*bench).waiting},
+	{"broadcast", (*bench).broadcast},
 	{"search", (*bench).search},
 	{"growth", (*bench).growth},
 	{"purge", (*bench).purge},
@@ -134,7 +142,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 		}
 
 		found = true
-		fmt.Fprintf(os.Stderr, "%-9s", p.name)
+		fmt.Fprintf(os.Stderr, "%-11s", p.name)
 		began := time.Now()
 		if err := p.measure(b, ctx); err != nil {
 			fmt.Fprintln(os.Stderr)

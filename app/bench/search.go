@@ -40,6 +40,9 @@ func (b *bench) search(ctx context.Context) error {
 	s := &searched{scratch: scratch, random: rand.New(rand.NewPCG(1, 2))}
 	s.makeWords()
 	messages := min(searchedMessages, max(b.messages, fewMessages))
+	if b.quick {
+		messages = min(messages, searchedMessages/50)
+	}
 	if err := s.fill(ctx, messages); err != nil {
 		return err
 	}
@@ -53,7 +56,38 @@ func (b *bench) search(ctx context.Context) error {
 		figure: fmt.Sprintf("%.0f µs a message", float64(took.Microseconds())/float64(messages)),
 		detail: fmt.Sprintf("%.0f MB; half of the time is left to others", megabytes(size)),
 	})
-	return s.measure(ctx, b, messages)
+	if err := s.measure(ctx, b, messages); err != nil {
+		return err
+	}
+	return b.measureIndexing(ctx)
+}
+
+// measureIndexing compares sends to a server that keeps the index with sends to one that
+// cannot make one, because a directory has the name of its file.
+func (b *bench) measureIndexing(ctx context.Context) error {
+	p, err := b.openPair(ctx, func(s *server) error {
+		return os.MkdirAll(filepath.Join(s.Dir, storage.SearchFile, "in the way"), 0o700)
+	})
+	if err != nil {
+		return err
+	}
+	defer p.close()
+
+	sends, err := p.compareSends(ctx, b)
+	if err != nil {
+		return err
+	}
+	ratio := 1 / sends.ratio()
+	b.table.add(row{
+		id:        "P20",
+		what:      "POST message accepted, 64 connections, while it is indexed",
+		callbacks: callbacksOff,
+		figure:    perSecond(sends.plain),
+		detail: fmt.Sprintf("%.2f of that without an index (%s); %s; without: %s",
+			ratio, perSecond(sends.changed), sends.plainCost, sends.changedCost),
+		goal: atLeast(ratio, 0.95),
+	})
+	return nil
 }
 
 func (s *searched) makeWords() {

@@ -11,8 +11,16 @@ import (
 	"confab/storage"
 )
 
-// hintInterval is the least time between two hints of a kind.
-const hintInterval = 100 * time.Millisecond
+const (
+	// hintInterval is the least time between two hints of a kind.
+	hintInterval = 100 * time.Millisecond
+	// maxHintInterval is the same while so much changes that nobody is told which: whoever
+	// is told reads whole lists again.
+	maxHintInterval = 400 * time.Millisecond
+	// readInterval is the least time between two reads of events. What a console shows comes
+	// by hints: events may come together.
+	readInterval = 100 * time.Millisecond
+)
 
 // Options configure a Hub.
 type Options struct {
@@ -52,32 +60,39 @@ func (h *Hub) Run(ctx context.Context) error {
 	group.Go(func() { h.forgetLooks(ctx) })
 
 	hints := h.DB.Hints()
-	for {
+	for interval := hintInterval; ; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-hints.C:
-			h.tellHints(ctx, hints)
+			if h.tellHints(ctx, hints) {
+				interval = min(2*interval, maxHintInterval)
+			} else {
+				interval = hintInterval
+			}
 		}
 
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(hintInterval):
+		case <-time.After(interval):
 		}
 	}
 }
 
-// tellHints tells the viewers of each organization what was changed there.
-func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) {
+// tellHints tells the viewers of each organization what was changed there. It returns
+// whether that were many of a kind.
+func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) (many bool) {
 	hints, all := from.Take()
 	if all {
 		h.tellAll(storage.HintKinds()...)
-		return
+		return false
 	}
 
+	byOrganization := make(map[int64]*batch)
 	err := h.DB.View(ctx, func(rx *storage.Rx) error {
 		for _, hint := range hints {
+			many = many || hint.IsAny
 			if hint.IsAny && hint.Of == (storage.Scope{}) {
 				h.tellAll(hint.Kind)
 				continue
@@ -87,7 +102,10 @@ func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) {
 				return err
 			}
 			for organization, ids := range found {
-				h.tell(organization, hint.Kind, ids, hint.IsAny)
+				if byOrganization[organization] == nil {
+					byOrganization[organization] = newBatch()
+				}
+				byOrganization[organization].add(hint.Kind, ids, hint.IsAny)
 			}
 		}
 		return nil
@@ -96,7 +114,11 @@ func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) {
 		// Nobody knows who is concerned: everybody looks again.
 		h.Log.Warn("consoles are told that anything may have changed", "error", err)
 		h.tellAll(storage.HintKinds()...)
+		return many
 	}
+
+	h.tell(byOrganization)
+	return many
 }
 
 // tellAll tells everybody that anything of some kinds may have changed.
@@ -104,24 +126,25 @@ func (h *Hub) tellAll(kinds ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
+	n := newBatch()
+	for _, kind := range kinds {
+		n.changed.add(kind, nil, true)
+	}
 	for _, viewers := range h.viewers {
 		for v := range viewers {
-			for _, kind := range kinds {
-				v.hint(kind, nil, true)
-			}
+			v.hint(n)
 		}
 	}
 }
 
-// tell tells the viewers of an organization that something of a kind was changed.
-func (h *Hub) tell(organization int64, kind string, ids []string, isAny bool) {
+// tell tells the viewers of organizations what was changed there.
+func (h *Hub) tell(news map[int64]*batch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	for v := range h.viewers[organization] {
-		v.hint(kind, ids, isAny)
-		for _, also := range shownWith[kind] {
-			v.hint(also, nil, true)
+	for organization, n := range news {
+		for v := range h.viewers[organization] {
+			v.hint(n)
 		}
 	}
 }
@@ -158,7 +181,7 @@ type Stream struct {
 
 // Open opens the stream of a console. The errors are those of stream.Hub.Open.
 func (h *Hub) Open(ctx context.Context, visit Visit) (*Stream, error) {
-	v := &viewer{Visit: visit, hub: h, ended: EndedStopping, changed: make(map[string]*changes), moved: make(map[string]struct{})}
+	v := &viewer{Visit: visit, hub: h, ended: EndedStopping, changed: make(changeSet), moved: make(map[string]struct{})}
 	stop := h.DB.WatchHints(ctx)
 
 	opened, err := h.Streams.Open(ctx, stream.Options{
@@ -168,6 +191,7 @@ func (h *Hub) Open(ctx context.Context, visit Visit) (*Stream, error) {
 		Begin:        stream.Begin{LastEventID: visit.LastEventID},
 		Format:       stream.EventStream{},
 		Notices:      v,
+		ReadInterval: readInterval,
 		Allowed:      v.mayGoOn,
 	})
 	if err != nil {

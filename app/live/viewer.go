@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"confab/app/stream"
-	"confab/storage"
 )
 
 // Why a stream ends, as consoles read it.
@@ -19,49 +18,41 @@ const (
 	EndedStopping    = "stopping"  // the server; it can be reached again soon
 )
 
-// agentsSee are the kinds of which agents are told: what they may read.
-var agentsSee = []string{
-	storage.HintConversation, storage.HintContact, storage.HintTemplate, storage.HintAccount,
-	storage.HintLabel, storage.HintQuickReply, storage.HintUser,
-}
-
 // viewer is an open console, and what it has not been told yet.
 type viewer struct {
 	Visit
 	hub    *Hub
 	notify func()
 
-	// Guarded by Hub.mu.
-	changed map[string]*changes
+	// Guarded by Hub.mu. What was changed is in pending, which it shares with others, or,
+	// when that came again before it was told, in changed.
+	pending *batch
+	changed changeSet
 	moved   map[string]struct{} // conversations whose people have changed
 	ended   string
 }
 
-// changes are the ids of one kind that were changed.
-type changes struct {
-	ids   map[string]struct{}
-	isAny bool
-}
-
-// hint keeps that something of a kind was changed, if the person may read it. Hub.mu is
-// held.
-func (v *viewer) hint(kind string, ids []string, isAny bool) {
-	if v.Role != storage.RoleAdmin && !slices.Contains(agentsSee, kind) {
+// hint keeps what was changed, if the person may read it. Hub.mu is held.
+func (v *viewer) hint(n *batch) {
+	if len(n.text(v.Role)) == 0 {
 		return
 	}
 
-	of := v.changed[kind]
-	if of == nil {
-		of = &changes{ids: make(map[string]struct{})}
-		v.changed[kind] = of
-	}
-	for _, id := range ids {
-		of.ids[id] = struct{}{}
-	}
-	if of.isAny = of.isAny || isAny || len(of.ids) > storage.MaxHintIDs; of.isAny {
-		clear(of.ids)
+	if v.pending == nil && len(v.changed) == 0 {
+		v.pending = n
+	} else {
+		v.unfold()
+		v.changed.merge(n.changed, v.Role)
 	}
 	v.notify()
+}
+
+// unfold copies what it shares with others, so that more can be added. Hub.mu is held.
+func (v *viewer) unfold() {
+	if v.pending != nil {
+		v.changed.merge(v.pending.changed, v.Role)
+		v.pending = nil
+	}
 }
 
 // mayGoOn tells whether the stream may go on, and remembers why not.
@@ -115,10 +106,11 @@ func (v *viewer) AppendNew(b []byte) []byte {
 	v.hub.mu.Lock()
 	defer v.hub.mu.Unlock()
 
-	for _, kind := range slices.Sorted(maps.Keys(v.changed)) {
-		ids := slices.Sorted(maps.Keys(v.changed[kind].ids))
-		b = appendNotice(b, "changed", changedNotice{kind, append([]string{}, ids...)})
+	if v.pending != nil {
+		b = append(b, v.pending.text(v.Role)...)
+		v.pending = nil
 	}
+	b = v.changed.append(b, v.Role)
 	for _, conversation := range slices.Sorted(maps.Keys(v.moved)) {
 		b = appendNotice(b, "presence", v.hub.looks[v.Organization].presence(conversation))
 	}

@@ -144,7 +144,7 @@ func (s *Stream) wait(ctx context.Context, idle <-chan time.Time) (wakeReason, e
 	case <-s.awake:
 	}
 
-	rest := s.hub.timing.read - time.Since(s.read)
+	rest := max(s.hub.timing.read, s.ReadInterval) - time.Since(s.read)
 	if rest <= 0 {
 		return isAwake, nil
 	}

@@ -19,6 +19,8 @@ type Options struct {
 	Begin        Begin
 	Once         bool // end when what is there has been told
 	Format       Format
+	// ReadInterval is the least time between two reads, if it is longer than that of all.
+	ReadInterval time.Duration
 	// Notices are told beside the events; nil for none.
 	Notices Notices
 	// Allowed tells whether the stream may go on. It is asked once a second; nil is yes.

@@ -193,20 +193,28 @@ export function conversations(current) {
   /** @type {Set<string>} */
   const hinted = new Set();
   let timer = 0;
+  let reading = false;
   onDispose(() => clearTimeout(timer));
   onDispose(onChanged(["conversation"], ({ kind, ids }) => {
     if (kind === "*") return void load();
     if (ids.length === 0) hinted.add("");
     ids.forEach((id) => hinted.add(id));
-    timer ||= setTimeout(() => {
-      timer = 0;
-      const all = [...hinted];
-      hinted.clear();
-      const one = (/** @type {string} */ id) => read(id).catch(() => {});
-      if (all.length > 5 || all.includes("")) catchUp().catch(() => {});
-      else all.forEach(one);
-    }, pause);
+    if (!reading) timer ||= setTimeout(readHinted, pause);
   }));
+
+  /** readHinted reads what hints have named. Many more come meanwhile under load: they are read after that. */
+  async function readHinted() {
+    timer = 0;
+    reading = true;
+    const all = [...hinted];
+    hinted.clear();
+    const one = (/** @type {string} */ id) => read(id).catch(() => {});
+    if (all.includes("") && !scrolled) await load();
+    else if (all.length > 5 || all.includes("")) await catchUp().catch(() => {});
+    else await Promise.all(all.map(one));
+    reading = false;
+    if (hinted.size > 0) timer ||= setTimeout(readHinted, pause);
+  }
 
   return {
     shown,

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// console is an open console without a browser: its stream, and the list of conversations
+// that it reads again.
+type console struct {
+	server, cookie, number string
+	hinted                 chan struct{} // holds a value when conversations have changed
+}
+
+// look opens consoles, serves a page when all of them are connected, and goes on until it
+// is killed.
+func look(args []string) error {
+	var c console
+	flags := flag.NewFlagSet("look", flag.ContinueOnError)
+	listen := flags.String("listen", "", "address to listen on")
+	flags.StringVar(&c.server, "server", "", "address of the server")
+	cookies := flags.String("cookies", "", "cookies of the sessions, between commas")
+	flags.StringVar(&c.number, "number", "", "the number whose inbox is open")
+	count := flags.Int("count", 1, "how many consoles")
+	follow := flags.Bool("follow", false, "read again what has changed")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+
+	failed := make(chan error, *count+1)
+	sessions := strings.Split(*cookies, ",")
+	for i := range *count {
+		one := c
+		one.cookie, one.hinted = sessions[i%len(sessions)], make(chan struct{}, 1)
+		lines, err := one.open()
+		if err != nil {
+			return err
+		}
+		go func() { failed <- one.read(lines) }()
+		if *follow {
+			go func() { failed <- one.follow(context.Background()) }()
+		}
+	}
+
+	go func() {
+		page := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+		failed <- (&http.Server{Addr: *listen, Handler: page}).ListenAndServe()
+	}()
+	return <-failed
+}
+
+// open opens the stream, and returns when it has said that it is ready.
+func (c *console) open() (*bufio.Reader, error) {
+	conn, err := net.Dial("tcp", c.server)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fmt.Fprintf(conn, "GET /console/api/stream HTTP/1.1\r\nHost: %s\r\nCookie: %s\r\n\r\n", c.server, c.cookie); err != nil {
+		return nil, err
+	}
+
+	lines := bufio.NewReaderSize(conn, 64<<10)
+	status, err := lines.ReadString('\n')
+	if err == nil && status != "HTTP/1.1 200 OK\r\n" {
+		err = fmt.Errorf("a console was answered %q", status)
+	}
+	for line := []byte(nil); err == nil && !bytes.HasPrefix(line, []byte("event: ready")); {
+		line, err = lines.ReadSlice('\n')
+	}
+	return lines, err
+}
+
+// read reads the stream, and looks out for hints.
+func (c *console) read(lines *bufio.Reader) error {
+	hint := []byte(`data: {"kind":"conversation"`)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		if !bytes.HasPrefix(line, hint) {
+			continue
+		}
+		select {
+		case c.hinted <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// hintPause is how long a console waits for more hints before it reads, and listRows how
+// many rows it reads: both as in the modules of the inbox.
+const (
+	hintPause = 30 * time.Millisecond
+	listRows  = 50
+)
+
+// follow reads the list of conversations again whenever some have changed.
+func (c *console) follow(ctx context.Context) error {
+	client := &http.Client{Transport: &http.Transport{}}
+	query := url.Values{"status": {"open"}, "limit": {fmt.Sprint(listRows)}}.Encode()
+	for range c.hinted {
+		time.Sleep(hintPause)
+		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+c.server+"/console/api/v1/"+c.number+"/conversations?"+query, nil)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Cookie", c.cookie)
+		if err := readList(client, req); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readList makes a request for a list, which must be answered with one.
+func readList(client *http.Client, req *http.Request) error {
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+
+	text, err := io.ReadAll(res.Body)
+	if err == nil && (res.StatusCode != http.StatusOK || !json.Valid(text)) {
+		err = fmt.Errorf("a list was answered %s %.200s", res.Status, text)
+	}
+	return err
+}
