@@ -24,13 +24,19 @@ const (
 )
 
 // LogPages is how long the write-ahead log is.
-func (db *DB) LogPages() (pages int, err error) {
-	err = db.Update(context.Background(), func(tx *Tx) error {
-		log, err := tx.s.checkpoint("NOOP")
-		pages = log.pages
-		return err
-	})
-	return pages, err
+func (db *DB) LogPages() (int, error) {
+	conn, err := sqlx.Open("sqlite", readerDSN(Options{Path: db.path}))
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	s, err := newSession(context.Background(), conn)
+	if err != nil {
+		return 0, err
+	}
+	defer s.close()
+	log, err := s.checkpoint("NOOP")
+	return log.pages, err
 }
 
 // Exec runs a statement that no method runs.
