@@ -37,6 +37,7 @@ var allowed = map[string][]string{
 	"app/pages":            {"app/bodies", "app/pages/reference", "app/theme", "jobs/provider", "storage"},
 	"app/pages/pagestest":  {},
 	"app/pages/reference":  {"app/theme"},
+	"app/release":          {},
 	"app/rig":              {},
 	"app/rig/rigtest":      {"app/cli", "app/rig", "storage/storagetest"},
 	"app/simulator":        {},

@@ -86,9 +86,13 @@ func (a *App) hintAtFirstAdmin() error {
 
 	return a.DB.View(context.Background(), func(rx *storage.Rx) error {
 		anybody, err := rx.AnybodyCanSignIn()
-		if err == nil && !anybody {
-			a.Log.Info("nobody can sign in to the console yet: invite the first admin with " +
-				"'confab users invite --org ORG --name NAME --email ADDRESS --role admin'")
+		if err != nil || anybody {
+			return err
+		}
+
+		organizations, err := rx.OrganizationIDs(2)
+		if err == nil {
+			a.Log.Info("nobody can sign in to the console yet: " + a.Config.FirstAdminAdvice(organizations))
 		}
 		return err
 	})

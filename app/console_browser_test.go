@@ -34,6 +34,7 @@ func (o *onlooker) fits() {
 }
 
 func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	o := newOnlooker(t, s)
 	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
@@ -93,6 +94,7 @@ func (o *onlooker) complains(expected ...string) {
 }
 
 func TestASandboxIsOpenedInABrowser(t *testing.T) {
+	t.Parallel()
 	s, _ := sandboxed(t)
 	o := newOnlooker(t, s)
 	o.Visit(s.app.URL() + "/")

@@ -23,6 +23,7 @@ func (s *stage) label(name string) string {
 }
 
 func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -78,6 +79,7 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 }
 
 func TestAContactsPageChangesEverything(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.label("VIP")
@@ -133,6 +135,7 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 }
 
 func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana Ruiz")

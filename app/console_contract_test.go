@@ -1,39 +1,58 @@
 package app_test
 
 // Section 10 of the contract, sentence by sentence, and the tests that hold it. Those
-// without a package are here in app.
+// without a package are here in app. TestTheMapOfTheContractNamesWhatExists reads this.
 //
 //	The console       at /console/, switched off, GET /        TestPagesNeedASessionAndCarryTheirHeaders, TestAConsoleThatIsSwitchedOffIsNotThere
 //	                  nobody can sign in                       TestAServerSaysOnceHowToInviteTheFirstAdmin, app/cli doctor.txtar
-//	People            roles, status, commands                  app/cli users.txtar, people.txtar
+//	People            roles, status, commands                  app/cli users.txtar, people.txtar, TestPeopleAreManagedBesideAServer
+//	                  those who exist already become agents    storage TestUsersOfOlderFilesAreAgentsWithoutSignIn
 //	                  unique addresses, case, adoption         storage TestAnAddressIsTakenWhileItsInvitationLives, TestAUserWithoutSignInIsAdopted
-//	                  the last admin                           app/api TestTheLastAdminStaysOne
+//	                  disabling ends sessions and invitations  storage TestADisabledUserHasNeitherSessionsNorInvitations
+//	                  the last admin                           app/api TestTheLastAdminStaysOne, TestPeopleAreManagedBesideAServer
 //	Invitations       link, form, 303, 400, 410, 404           TestAnInvitedPersonJoinsSignsOutAndInAgain, TestInvitationsEnd
-//	Passwords         lengths, own name, hashing, 503          app/password, TestAThousandSignInsAtOnceLeaveRoomForOthers
+//	Passwords         lengths, own name, hashing               app/password TestAPasswordIsKnownByItsHash, TestProblemsOfAPassword
+//	                  two at once, 5 s, 503                    app/password TestOnlyTwoAreHashedAtOnceAndTheRestWaitsFiveSeconds, TestAThousandSignInsAtOnceLeaveRoomForOthers
 //	                  waits, device cookie, same answer        TestStrangersWhoGuessHaveToWait, app/console FuzzDevice, app/password TestThoseWhoFailWait
 //	                  next                                     TestNextLeadsNowhereElse, app/console FuzzNext
 //	Sessions          cookie, its name, its hash               TestTheCookieIsForThisServerOnly, TestForgedAndPlantedCookiesOpenNothing
 //	                  7 and 30 days                            storage TestASessionEndsByItself
+//	                  one's own, and ending them               app/api TestAPersonChangesItsOwnPassword
 //	                  what ends them, and streams              TestWhatEndsSessionsHoldsAtTheNextRequest, TestStreamsEndWithWhatAllowedThem
 //	                  no GET changes anything                  app/api TestNoGETOfTheConsoleChangesAnything
 //	                  cross-site, without origin, CORS         TestOtherSitesCanDoNothing, app/api TestWhatComesFromElsewhereReachesNoRoute, TestCORSDoesNotApplyToTheConsole
 //	Sandbox           signs in, and nobody else                TestASandboxSignsItsVisitorInAndNobodyElse, TestAServerThatIsNoSandboxSignsNobodyIn
 //	Roles             every route of both tables               app/api TestEveryRouteKnowsWhoMayUseIt
 //	                  streams by role                          TestAConsoleIsToldWhatHappens, app/live TestAgentsAreToldOfWhatTheyMayRead
-//	                  other organizations                      app/api TestNobodySeesAnotherOrganization
-//	/console/api/v1   suspension, rate limit, log, /me, sends  app/api visitor_test.go
-//	For the inbox     filters, counts, read and unread         app/api inbox_test.go
-//	Audit             what, by whom, where, failed sign-ins    app/api TestEveryAuditRuleHasItsRoute, TestWhatKeysDoIsAudited, TestStrangersWhoGuessHaveToWait
+//	                  other organizations, jobs                app/api TestNobodySeesAnotherOrganization, TestAnAdminSeesTheJobsOfItsOrganization
+//	/console/api/v1   suspension, plans                        app/api TestASuspendedOrganizationIsShutOutOfTheConsoleButAPlanWithoutAPIIsNot
+//	                  rate limit, log, /me                     app/api TestEachPersonHasABucket, TestOnlyChangesOfPeopleEnterTheAPILog, TestMeInTheConsoleIsAPerson
+//	                  source, sent_by, closed_by_user_id       app/api TestAPersonsMessageSaysWhoSentIt
+//	For the inbox     filters, counts, last_message            app/api TestTheInboxCountsAndFilters, storage TestTheNewestMessageOfEachConversationIsShown, TestMessagesWithoutATextAreShownByTheirWords
+//	                  read and unread                          app/api TestAConversationIsReadAndUnread
+//	For the trace     request_id, error code, made id, tries   TestATraceIsComplete, TestATraceIsBounded, storage TestACallIsFoundByItsRequest
+//	For the phone     only in a sandbox, for admins            TestAServerThatIsNoSandboxHasNoPhone, TestTheConsoleOfASandboxReachesTheProviderAndNothingElse
+//	                  nothing but /_sim                        TestNothingButCallsOfSimPassesThroughTheConsole, app/console FuzzSimulatorPath
+//	                  what the simulator demands               TestTheTokenOfTheProviderIsAddedByTheServer, TestTheStreamOfTheProviderPassesThroughAndEndsWithTheSession
+//	                  people, messages, ticks                  app/simulator TestPeopleAreMadeAndChanged, TestAPhoneShowsWhatArrivedAndWhatWasWritten, TestTicksOfEarlierMessagesFollow
+//	                  media, window, calls, stream             app/simulator TestMediaAreServedAsBytes, TestTheWindowIsOpenedAndClosed, TestCallsAreKeptRawAndWithoutSecrets, TestTheStreamTellsOfEverything
+//	Audit             what, by whom, where                     app/api TestEveryAuditRuleHasItsRoute, TestWhatKeysDoIsAudited
+//	                  failed sign-ins                          TestStrangersWhoGuessHaveToWait
+//	                  --json, how long it is kept              app/cli users.txtar, storage TestAuditEntriesAreTheirOrganizations
 //	Headers           policy, no-store, Host                   TestPagesNeedASessionAndCarryTheirHeaders, TestOtherSitesCanDoNothing
+//	                  hosted media, media by link              TestFilesAreShownByTheirPathAndLinksAsCards
 //	restore           no sessions, no invitations              storage TestARestoredCopyHasNoSessionsAndInvitations
+//	purge             what is new here too                     jobs TestEveryTableOfAnAccountIsPurged
 
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,10 +64,45 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app"
+	"confab/app/config"
 	"confab/app/simulator"
 	"confab/storage"
 	"confab/storage/storagetest"
 )
+
+// TestTheMapOfTheContractNamesWhatExists: the tests and scripts that are named above.
+func TestTheMapOfTheContractNamesWhatExists(t *testing.T) {
+	is := is.New(t)
+	exist := make(map[string]bool)
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	for _, root := range []string{".", "../storage", "../jobs"} {
+		is.NoErr(filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			exist[entry.Name()] = true
+			if !strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			source, err := os.ReadFile(path)
+			for _, found := range declared.FindAllSubmatch(source, -1) {
+				exist[string(found[1])] = true
+			}
+			return err
+		}))
+	}
+
+	source, err := os.ReadFile("console_contract_test.go")
+	is.NoErr(err)
+	contents, _, _ := strings.Cut(string(source), "import (")
+	names := regexp.MustCompile(`(?:Test|Fuzz)\w+|\w+\.txtar`).FindAllString(contents, -1)
+	is.True(len(names) > 50)
+	for _, name := range names {
+		if !exist[name] {
+			t.Errorf("there is no %s", name)
+		}
+	}
+}
 
 func TestInvitationsEnd(t *testing.T) {
 	is := is.New(t)
@@ -89,6 +143,21 @@ func TestAServerSaysOnceHowToInviteTheFirstAdmin(t *testing.T) {
 	}
 	is.Equal(strings.Count(start(false), "confab users invite"), 1)
 	is.Equal(strings.Count(start(true), "confab users invite"), 0)
+
+	// The commands are whole: with the organization that there is, or with the making of one.
+	c := config.Default()
+	is.Equal(c.FirstAdminAdvice([]string{"org_1"}), "invite the first admin with 'confab users invite --org org_1 --name NAME --email ADDRESS --role admin', which prints a link to open")
+	is.True(strings.Contains(c.FirstAdminAdvice([]string{"org_1", "org_2"}), "--org ORG "))
+	c.DataDir = "/var/lib/confab"
+	is.Equal(c.FirstAdminAdvice(nil), "make an organization with 'confab orgs create NAME --data-dir /var/lib/confab', which prints its id, then "+
+		"invite the first admin with 'confab users invite --org ORG --name NAME --email ADDRESS --role admin --data-dir /var/lib/confab', which prints a link to open")
+
+	// Who comes before anybody can sign in is told so.
+	s := newStage(t)
+	const nobody = "Nobody can sign in here yet."
+	is.True(strings.Contains(s.browser().open("GET", "/console/sign-in", nil).body, nobody))
+	s.joined("ada@example.com", storage.RoleAgent)
+	is.True(!strings.Contains(s.browser().open("GET", "/console/sign-in", nil).body, nobody))
 }
 
 // memoryPeak is the most memory that a process had.

@@ -108,11 +108,9 @@ func (c *colleague) fits() {
 	c.Do(chromedp.EmulateViewport(320, 640))
 	c.WaitFor(`document.documentElement.scrollWidth <= 320 && document.querySelector("main").scrollWidth <= 320`)
 	c.Do(chromedp.EmulateViewport(1280, 800))
-	for _, role := range []string{"button", "link", "textbox", "combobox", "checkbox", "radio"} {
-		for _, name := range c.All(role) {
-			if name == "" {
-				c.t.Errorf("a %s has no name", role)
-			}
+	for _, n := range c.Tree() {
+		if n.Name == "" && slices.Contains([]string{"button", "link", "textbox", "combobox", "checkbox", "radio"}, n.Role) {
+			c.t.Errorf("a %s has no name", n.Role)
 		}
 	}
 }
@@ -124,6 +122,7 @@ func (c *colleague) at() string {
 }
 
 func TestTheFrameLeadsEverywhere(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -171,6 +170,7 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 }
 
 func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Templates", "Numbers", "Settings"})
@@ -187,6 +187,7 @@ func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
 }
 
 func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Press("g", "s")
@@ -235,6 +236,7 @@ func (c *colleague) jump(words, heading string) {
 }
 
 func TestAnyIDOpensItsScreen(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
@@ -279,6 +281,7 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 }
 
 func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.is.Equal(c.Find("button", "Account").Description, "Mira Kovač Acme")
@@ -307,6 +310,7 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 }
 
 func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
+	t.Parallel()
 	s, _ := sandboxed(t)
 	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(360, 740), c.Prefers("prefers-reduced-motion", "reduce"))
@@ -341,6 +345,7 @@ func (c *colleague) shootSmall(name string) {
 }
 
 func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	first, second := s.connect(), s.connect()
 	s.heard(second, `"type":"text","text":{"body":"hi"}`)
@@ -385,6 +390,7 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 }
 
 func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	target, err := url.Parse(s.app.URL())
 	if err != nil {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/matryer/is"
 
+	"confab/app/config"
 	"confab/app/pages/pagestest"
 	"confab/storage"
 )
@@ -20,6 +22,7 @@ import (
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.template(number, "order_update", `[{"type":"HEADER","format":"TEXT","text":"News"},{"type":"BODY","text":"Hi {{1}}, it is on its way.","example":{"body_text":[["Ana"]]}},{"type":"FOOTER","text":"Bakery Nord"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Where is it?"}]}]`)
@@ -87,6 +90,7 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 }
 
 func TestFilesAreAttachedPastedAndSent(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -134,6 +138,7 @@ var hostileMessages = []string{
 }
 
 func TestWhatStrangersWriteIsText(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	for i, text := range hostileMessages {
@@ -160,4 +165,32 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 	c.is.True(!strings.Contains(pagestest.Eval[string](c.Browser, `document.title`), "broken"))
 	c.shoot("inbox-hostileMessages")
 	c.calm("status of 404")
+}
+
+// TestFilesAreShownByTheirPathAndLinksAsCards: whatever the server is called to others, and
+// without asking anybody else.
+func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, func(c *config.Config) { c.Server.PublicURL = "http://chat.test" })
+	here := "http://" + s.app.Config.Server.Listen
+	s.sim.SetWebhook(here + "/provider/webhook")
+	number := s.connect()
+	conversation := s.says(number, "15550001111", "Ana Ruiz", `"type":"image","image":{"data":"`+dot+`","mime_type":"image/png","caption":"Like this"}`)
+	askWith(t, "POST", here+"/v1/"+number+"/messages", `{"messaging_product":"chat","to":"+15550001111","type":"image","image":{"link":"https://elsewhere.test/a.png"}}`,
+		"Authorization: Bearer "+s.tenant.Secret, "Content-Type: application/json")
+
+	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	_, link := s.invitePerson("ada@example.com", storage.RoleAgent)
+	c.Visit(here + link)
+	c.Fill("textbox", "New password", goodPassword)
+	c.Click("button", "Start")
+	c.heading("Inbox")
+	c.Visit(here + "/console/inbox/" + conversation)
+	c.WaitFor(`document.querySelector('[role=log] img[alt="Like this"]')?.naturalWidth === 1`)
+	c.WaitFor(`document.querySelector('[role=log] a[href="https://elsewhere.test/a.png"]') !== null`)
+	for _, request := range c.Requests() {
+		if !strings.HasPrefix(request, here+"/") && !strings.HasPrefix(request, "data:") {
+			t.Errorf("the console asked for %s", request)
+		}
+	}
 }

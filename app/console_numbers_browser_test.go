@@ -14,6 +14,7 @@ import (
 )
 
 func TestANumberShowsHowItFares(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	phone := s.phoneOf(number)
@@ -71,6 +72,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 }
 
 func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	phone := s.phoneOf(number)
@@ -104,6 +106,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 }
 
 func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	n, err := s.sim.AddNumber(simulator.Number{Status: "PENDING", VerifiedName: "Café <i>Nord</i>"})
 	if err != nil {
@@ -142,6 +145,7 @@ func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
 }
 
 func TestASandboxMakesNumbersUp(t *testing.T) {
+	t.Parallel()
 	you := new(string)
 	s := startStage(t, func(o *app.Options, sim *simulator.Server) {
 		o.SandboxUser = func() string { return *you }

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/matryer/is"
 
+	"confab/app/config"
 	"confab/app/console"
 	"confab/app/pages/pagestest"
 	"confab/app/simulator"
@@ -74,9 +75,9 @@ func (c *colleague) phoneShows() []phoneBubble {
 }
 
 // phone opens a browser at the phone of a sandbox, with a connected number.
-func phone(t *testing.T) (c *colleague, number string) {
+func phone(t *testing.T, change ...func(*config.Config)) (c *colleague, number string) {
 	t.Helper()
-	s, _ := sandboxed(t)
+	s, _ := sandboxed(t, change...)
 	number = s.connect()
 	c = &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
 	c.Visit(s.app.URL() + "/console/phone")
@@ -88,54 +89,6 @@ func phone(t *testing.T) (c *colleague, number string) {
 func (c *colleague) last(words string) {
 	c.t.Helper()
 	c.WaitFor(fmt.Sprintf(`[...document.querySelectorAll("[role=log] article")].at(-1)?.textContent.includes(%q)`, words))
-}
-
-// TestAConversationWithOneself is the story of a sandbox: a customer writes on the phone, the
-// business answers with buttons, the phone taps one, a fault fails the next send, it is sent
-// again, and the customer stops marketing.
-func TestAConversationWithOneself(t *testing.T) {
-	c, number := phone(t)
-	s := c.stage
-	c.Find("heading", "Nobody has a phone yet")
-	c.Find("region", "Provider")
-	c.Click("button", "New person")
-	c.Fill("textbox", "Name", "Ana Ruiz")
-	c.Fill("textbox", "Number", "+15550001111")
-	c.Click("button", "Save")
-	c.Find("region", "Phone of Ana Ruiz")
-	c.is.Equal(c.at(), "phone/15550001111")
-
-	c.Fill("textbox", "Write as Ana Ruiz", "Do you have it in blue?")
-	c.Click("button", "Send as Ana Ruiz")
-	c.last("Do you have it in blue?")
-	c.WaitFor(`document.querySelector("textarea").value === ""`)
-	var got map[string]any
-	c.is.True(until(func() bool { got = s.newest(number, "inbound"); return got != nil })) // the server has it
-	c.is.Equal(got["text"].(map[string]any)["body"], "Do you have it in blue?")
-
-	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"reply_buttons","body":{"text":"Which one?"},"action":{"buttons":[{"type":"reply","reply":{"id":"blue","title":"The blue one"}},{"type":"reply","reply":{"id":"sand","title":"The sand one"}}]}}`)
-	c.Click("button", "The blue one")
-	c.last("The blue one")
-	c.is.True(until(func() bool { return s.newest(number, "inbound")["type"] == "interactive" }))
-
-	// The next send fails, and only that one.
-	c.Click("switch", "error_code")
-	c.WaitFor(`document.querySelector("[aria-describedby=about-error_code]").checked`)
-	failed := s.send(number, "+15550001111", `"type":"text","text":{"body":"It is 20 €."}`)
-	c.is.True(until(func() bool {
-		return s.call("GET", s.app.URL()+"/v1/"+number+"/messages/"+failed, "")["status"] == "failed"
-	}))
-	c.WaitFor(`!document.querySelector("[aria-describedby=about-error_code]").checked`) // used up
-	c.WaitFor(`[...document.querySelectorAll(".provider-calls code")].some((one) => one.textContent.includes("/provider/webhook"))`)
-	s.send(number, "+15550001111", `"type":"text","text":{"body":"It is 20 €."}`)
-	c.last("It is 20 €.")
-
-	c.Click("switch", "Marketing")
-	s.store(number, "spring", "MARKETING")
-	s.awaitRefusal(number, "+15550001111", "spring", "marketing_opted_out")
-	c.shoot("phone")
-	c.fits()
-	c.calm()
 }
 
 // newest is the newest message of a direction; nil while there is none.
@@ -152,6 +105,7 @@ func (s *stage) newest(number, direction string) map[string]any {
 // TestThePhoneShowsWhatTheProviderHolds: after a thousand things that people and a business
 // did at random while it looked on.
 func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
+	t.Parallel()
 	c, _ := phone(t)
 	s := c.stage
 	post := func(path, body string) string {
@@ -207,6 +161,7 @@ func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
 }
 
 func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
+	t.Parallel()
 	c, number := phone(t)
 	s := c.stage
 	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana","text":"first"}`)
@@ -231,7 +186,11 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.Click("menuitem", "Delete")
 	c.last("This message was deleted")
 
-	// A list is chosen from.
+	// A button is tapped, and a list chosen from.
+	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"reply_buttons","body":{"text":"Which one?"},"action":{"buttons":[{"type":"reply","reply":{"id":"blue","title":"The blue one"}}]}}`)
+	c.Click("button", "The blue one")
+	c.last("The blue one")
+	c.is.True(until(func() bool { return s.newest(number, "inbound")["type"] == "interactive" }))
 	s.send(number, "+15550001111", `"type":"interactive","interactive":{"type":"list","body":{"text":"When?"},"action":{"button":"See times","sections":[{"title":"Today","rows":[{"id":"10","title":"10:00","description":"two left"}]}]}}`)
 	c.Click("button", "See times")
 	c.Click("button", "10:00")
@@ -264,6 +223,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 
 // TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
 func TestASimulatorAloneOffersThePhone(t *testing.T) {
+	t.Parallel()
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -145,4 +146,78 @@ func TestTheTokenOfTheProviderIsAddedByTheServer(t *testing.T) {
 	direct := httptest.NewServer(sim)
 	defer direct.Close()
 	is.Equal(ask(t, "GET", direct.URL+"/_sim/people", nil).status, 401) // and it is demanded
+}
+
+// rawStatus sends a request as bytes, as no client would, and returns the status and the answer.
+func rawStatus(t *testing.T, address, head string) (status int, body string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, strings.ReplaceAll(head, "\n", "\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	method, _, _ := strings.Cut(head, " ")
+	res, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(text)
+}
+
+// TestNothingButCallsOfSimPassesThroughTheConsole: not absolute URLs, other methods, upgrades, nor
+// slashes in disguise.
+func TestNothingButCallsOfSimPassesThroughTheConsole(t *testing.T) {
+	is := is.New(t)
+	s, _ := sandboxed(t)
+	number := s.connect()
+	admin, _ := s.joined("ada@example.com", storage.RoleAdmin)
+	address := s.app.Config.Server.Listen
+	tail := " HTTP/1.1\nHost: " + address + "\nCookie: " + admin.cookieLine() + "\nSec-Fetch-Site: same-origin\nConnection: close\n"
+	const sim = "/console/api/sim/"
+
+	for head, want := range map[string]int{
+		"GET " + sim + "people" + tail: 200,
+
+		// The provider's own API is not there, however the way to it is written.
+		"GET " + sim + "people%2f..%2f..%2f" + number + tail:                             404,
+		"GET " + sim + "people%2F%2E%2E%2F%2e%2e%2F" + number + tail:                     404,
+		"GET " + sim + "x/..%2f..%2f" + number + tail:                                    404,
+		"GET " + sim + "people;/../../" + number + tail:                                  404,
+		"GET " + sim + "people%00" + tail:                                                404,
+		"GET " + sim + "v25.0/" + number + tail:                                          404,
+		"GET " + sim + "_sim/people" + tail:                                              404,
+		"GET " + sim + "http:%2f%2f127.0.0.1:1%2f_sim%2fpeople" + tail:                   404,
+		"GET http://evil.test" + sim + "people" + tail:                                   403, // the URL's host counts, and is another's
+		"GET http://" + address + sim + "people" + tail:                                  200, // the same, written in full
+		"GET http://" + address + sim + "../../../" + number + tail:                      404,
+		"GET " + sim + "http://evil.test/_sim/people" + tail:                             404,
+		"GET " + sim + "//evil.test/people" + tail:                                       404,
+		"GET " + sim + "messages/wamid.a%2Fb%3D/status" + tail:                           404, // no such message, and no such GET
+		"POST " + sim + "messages" + tail + "Content-Length: 0\n":                        404,
+		"PUT " + sim + "people" + tail + "Content-Length: 0\n":                           404,
+		"OPTIONS " + sim + "people" + tail:                                               404,
+		"TRACE " + sim + "people" + tail:                                                 404,
+		"PROPFIND " + sim + "people" + tail:                                              404,
+		"CONNECT " + sim + "people" + tail:                                               404,
+		"POST " + sim + "reset" + tail + "Content-Type: text/plain\nContent-Length: 2\n": 415, // JSON only
+	} {
+		status, body := rawStatus(t, address, head+"\n")
+		if status != want {
+			t.Errorf("%s: %d %s", strings.SplitN(head, "\n", 2)[0], status, body)
+		}
+		is.True(!strings.Contains(body, "display_phone_number"))
+		is.True(!strings.Contains(body, s.sim.Credentials().AccessToken))
+	}
+
+	// An upgrade is none: the answer is that of the plain request.
+	for _, path := range []string{"people", "stream/x", "codes"} {
+		status, _ := rawStatus(t, address, "GET "+sim+path+" HTTP/1.1\nHost: "+address+"\nCookie: "+admin.cookieLine()+
+			"\nConnection: Upgrade\nUpgrade: websocket\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\n\n")
+		is.True(status != 101)
+	}
 }

@@ -60,6 +60,7 @@ func (s *stage) keyStatus(key string) int {
 }
 
 func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/people", "People")
@@ -138,6 +139,7 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 }
 
 func TestPeopleBelongToTeams(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
 		return tx.InsertTeam(&storage.Team{OrganizationID: s.tenant.Organization.ID, Name: "Night shift"})
@@ -171,6 +173,7 @@ func TestPeopleBelongToTeams(t *testing.T) {
 }
 
 func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Click("link", "Settings")
@@ -208,6 +211,7 @@ func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
 }
 
 func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/labels", "Labels")
@@ -263,6 +267,7 @@ func (c *colleague) edit(row, button string) {
 }
 
 func TestAPersonChangesItsProfile(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	other := s.browser()
@@ -304,6 +309,7 @@ func TestAPersonChangesItsProfile(t *testing.T) {
 }
 
 func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/keys", "API keys")
@@ -330,6 +336,7 @@ var hostileTexts = []string{
 }
 
 func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
@@ -363,6 +370,7 @@ func (c *colleague) follow(name string) {
 }
 
 func TestQuickRepliesAreMadeChangedAndDeleted(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	c.open("settings/quick-replies", "Quick replies")

@@ -42,6 +42,7 @@ func (c *colleague) unharmed() {
 }
 
 func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.play("PATCH", "/_sim/settings", `{"template_review_ms":3600000}`)
@@ -126,6 +127,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 }
 
 func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"welcome","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Welcome here."}]}`)
@@ -180,6 +182,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 }
 
 func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	all := strings.Join(hostileTexts, "\n")
@@ -215,6 +218,7 @@ func quoted(text string) string {
 }
 
 func TestACarouselIsBuilt(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.connect()
 	c := s.console(t, storage.RoleAdmin)

@@ -30,6 +30,7 @@ func (c *colleague) steps() []string {
 }
 
 func TestAMessageIsTracedInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, reachable, retrying)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -109,6 +110,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 }
 
 func TestATraceGrowsWhileItHappens(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -128,6 +130,7 @@ func TestATraceGrowsWhileItHappens(t *testing.T) {
 }
 
 func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -167,6 +170,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 }
 
 func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.connect()
 	calls := make([]storage.APICall, 120)
@@ -196,6 +200,7 @@ func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
 }
 
 func TestJobsAndAuditAreInTheLog(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)
@@ -226,6 +231,7 @@ func TestJobsAndAuditAreInTheLog(t *testing.T) {
 
 // What an admin does about a job that failed.
 func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)

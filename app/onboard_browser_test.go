@@ -128,6 +128,7 @@ func (o *onlooker) prefers(scheme string) chromedp.Action[chromedp.Void] {
 }
 
 func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, link := s.invite("Bakery Nord", o.back())
@@ -157,6 +158,7 @@ func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
 }
 
 func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, link := s.invite("Bakery", o.back())
@@ -197,6 +199,7 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 }
 
 func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, _ := s.invite("Bakery", `{}`)
@@ -223,6 +226,7 @@ func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
 }
 
 func TestASetupLinkNeedsNoScripts(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	o.Do(pagestest.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
@@ -234,6 +238,7 @@ func TestASetupLinkNeedsNoScripts(t *testing.T) {
 }
 
 func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp6", "[::1]:0")
 	if err != nil {
 		t.Skip("there is no IPv6 here:", err)
@@ -255,6 +260,7 @@ func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
 
 // Browsers hold the form's policy against every step of the way.
 func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -273,6 +279,7 @@ func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
 // A browser tells less of where a form comes from when the page is neither https
 // nor on its own machine, as when a phone opens a sandbox.
 func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "http://confab.test" })
 	o := newOnlooker(t, s, chromedp.Flag("host-resolver-rules", "MAP confab.test 127.0.0.1"))
 	local := "http://" + s.app.Config.Server.Listen
@@ -286,6 +293,7 @@ func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
 }
 
 func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	evil := `"><script>document.title="owned"</script><img src=x onerror='document.title="owned"'>`
@@ -302,6 +310,7 @@ func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
 }
 
 func TestASignupUnderWayIsFollowedInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 8 * time.Second })
 	o := newOnlooker(t, s)
 	_, link := s.invite("Bakery Nord", `{}`)

@@ -83,6 +83,7 @@ func (n *network) cancels() {
 }
 
 func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, signing, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)
@@ -107,6 +108,7 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 }
 
 func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, signing, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)

@@ -13,10 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"confab/app/pages/pagestest"
 	"confab/app/rig/rigtest"
 )
 
-func TestMain(m *testing.M) { rigtest.Main(m, nil) }
+func TestMain(m *testing.M) { rigtest.Main(pagestest.Tests{M: m}, nil) }
 
 // confab prepares the program as a process of its own.
 func confab(t testing.TB, args ...string) *exec.Cmd {

@@ -111,7 +111,7 @@ func freshClone(t *testing.T) string {
 }
 
 // startSandbox runs a sandbox until the test ends, and waits until it answers.
-func startSandbox(t *testing.T, dir string, cmd *exec.Cmd) {
+func startSandbox(t testing.TB, dir string, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -68,3 +68,36 @@ func TestTheNewestMessageOfEachConversationIsShown(t *testing.T) {
 	is.Equal(all[talked.conversation.ID].ID, newest.ID)
 	is.Equal(all[talked.conversation.ID].Direction, storage.Outbound)
 }
+
+// What was tapped is shown as what it said, and a reaction as its emoji.
+func TestMessagesWithoutATextAreShownByTheirWords(t *testing.T) {
+	is := is.New(t)
+	db := open(t, newFile(t))
+	h := newThread(t, db, "100200300", "+15550001111")
+	m := h.add(t, db)
+	for _, one := range []struct{ kind, content, want string }{
+		{"button", `{"payload":"blue","text":"The blue one"}`, "The blue one"},
+		{"interactive", `{"type":"button_reply","button_reply":{"id":"1","title":"Yes"}}`, "Yes"},
+		{"interactive", `{"type":"list_reply","list_reply":{"id":"1","title":"10:00"}}`, "10:00"},
+		{"interactive", `{"type":"reply_buttons","body":{"text":"Which one?"},"action":{}}`, "Which one?"},
+		{"reaction", `{"message_id":"wamid.1","emoji":"👍"}`, "👍"},
+		{"reaction", `{"message_id":"wamid.1","emoji":""}`, ""},
+		{"button", `{"text":{"x":1}}`, `{"x":1}`}, {"button", `{"text":5}`, "5"}, // whatever a stranger sends
+		{"button", `{}`, "-"}, {"button", `null`, "-"}, {"interactive", `{"type":"nfm_reply"}`, "-"}, {"location", `{"text":"x"}`, "-"},
+	} {
+		storagetest.Update(t, db, func(tx *storage.Tx) error {
+			return tx.Exec(`UPDATE messages SET type = ?, content = ? WHERE id = ?`, one.kind, one.content, m.ID)
+		})
+		last := view(t, db, func(rx *storage.Rx) (map[string]storage.LastMessage, error) {
+			return rx.LastMessages(h.conversation.ID)
+		})
+		words := view(t, db, func(rx *storage.Rx) (*string, error) { return rx.MessageWords(m) })
+		for _, got := range []*string{last[h.conversation.ID].Preview, words} {
+			if one.want == "-" {
+				is.Equal(got, nil)
+			} else {
+				is.Equal(*got, one.want) // content
+			}
+		}
+	}
+}

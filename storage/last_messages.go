@@ -9,12 +9,25 @@ type LastMessage struct {
 	Type      string
 	Direction string
 	Status    string
-	Preview   *string // the beginning of its text; nil without one, and when it was revoked
+	Preview   *string // the beginning of what it says; nil without words, and when it was revoked
 	CreatedAt Time
 }
 
+// messageWords is what a message says in short: its text, else what was offered or tapped,
+// else the emoji of a reaction.
+const messageWords = `coalesce(m.body, CASE m.type
+	WHEN 'button' THEN m.content ->> 'text'
+	WHEN 'interactive' THEN coalesce(m.content ->> '$.button_reply.title', m.content ->> '$.list_reply.title', m.content ->> '$.body.text')
+	WHEN 'reaction' THEN m.content ->> 'emoji' END)`
+
 const lastMessageColumns = `m.conversation_id, m.id, m.type, m.direction, m.status,
-	CASE m.is_revoked WHEN 0 THEN substr(m.body, 1, ?2) END, m.created_at`
+	CASE m.is_revoked WHEN 0 THEN substr(` + messageWords + `, 1, ?2) END, m.created_at`
+
+// MessageWords is what a message says in short; nil when it has no words.
+func (rx *Rx) MessageWords(m Message) (words *string, err error) {
+	err = rx.scan([]any{&words}, `SELECT `+messageWords+` FROM messages m WHERE m.conversation_id = ? AND m.id = ?`, m.ConversationID, m.ID)
+	return words, err
+}
 
 // LastMessages finds the newest messages of conversations, by their ids. One that waits
 // for its time is not said yet; one whose time has come is as new as that.

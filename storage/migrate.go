@@ -200,12 +200,21 @@ func migrate(o Options, files fs.FS, newest int) (err error) {
 		}
 	}
 
-	say("the database is copied before its upgrade from schema %d to %d", version, newest)
-	if err := copyBeforeUpgrade(conn, o.Path, version); err != nil {
-		return fmt.Errorf("copy %s before its upgrade: %w", o.Path, err)
+	// An upgrade that was broken off goes on without a copy of what is half done: there
+	// may be no room for it, and the copy to go back to is there.
+	from := upgradingFrom(conn, o.Path)
+	if from > 0 {
+		say("the upgrade from schema %d goes on at schema %d", from, version)
+	} else {
+		say("the database is copied before its upgrade from schema %d to %d", version, newest)
+		if err := copyBeforeUpgrade(conn, o.Path, version); err != nil {
+			return fmt.Errorf("copy %s before its upgrade: %w", o.Path, err)
+		}
+		from = version
 	}
 
 	for _, step := range steps {
+		step.from, step.last = from, step.version == newest
 		say("the database is upgraded to schema %d", step.version)
 		if err := watchUpgrade(o.Path, say, func() error { return runMigration(conn, step) }); err != nil {
 			return fmt.Errorf("upgrade %s to schema %d (%s): %w; the file is unchanged since schema %d",
@@ -252,6 +261,8 @@ type migration struct {
 	version int
 	name    string
 	sql     string
+	from    int  // the version at which the upgrade began
+	last    bool // it ends with this step
 }
 
 // migrationsBetween reads the migrations from version to newest in order, and
@@ -292,22 +303,6 @@ func migrationsBetween(files fs.FS, version, newest int) ([]migration, error) {
 	return steps, nil
 }
 
-// copyBeforeUpgrade keeps the file as it was, as name.vN.bak.
-func copyBeforeUpgrade(conn *sqlx.DB, path string, version int) error {
-	backup := fmt.Sprintf("%s.v%d.bak", path, version)
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(backup)+"-*") // no one else may ever read it
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name())
-
-	_, err = conn.Exec("VACUUM INTO ?", temp.Name())
-	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(temp.Name(), backup)
-}
-
 // runMigration needs foreign keys off, which SQLite allows only outside of a
 // transaction, and checks them itself before it commits.
 func runMigration(conn *sqlx.DB, step migration) error {
@@ -333,7 +328,7 @@ func runMigration(conn *sqlx.DB, step migration) error {
 		return fmt.Errorf("%d rows point to nothing", broken)
 	}
 
-	if _, err := tx.Exec(fmt.Sprintf("PRAGMA user_version = %d", step.version)); err != nil {
+	if err := markUpgrade(tx, step); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -217,3 +217,49 @@ func TestMigrationsOfManyProcessesRunOnce(t *testing.T) {
 	names := snapshot(t, filepath.Dir(o.Path))
 	is.Equal(len(names), 3)
 }
+
+// An upgrade that was broken off goes on where it was. It makes no second copy, for
+// which there may be no room: the first is the one to go back to.
+func TestABrokenOffUpgradeGoesOnWithoutAnotherCopy(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	old := contents(t, o.Path)
+	is.True(storage.Migrate(o, files(map[string]string{step(1, "column"): addColumn, step(2, "bad"): failsLate}), newest+2) != nil)
+
+	var told []string
+	o.OnUpgrade = func(progress string) { told = append(told, progress) }
+	is.NoErr(storage.Migrate(o, files(map[string]string{step(1, "column"): addColumn, step(2, "table"): addTable}), newest+2))
+	is.Equal(told[0], fmt.Sprintf("the upgrade from schema %d goes on at schema %d", newest, newest+1))
+	is.Equal(contents(t, backupOf(o.Path)), old)
+	is.Equal(len(snapshot(t, filepath.Dir(o.Path))), 3) // the database, its key, one copy
+	is.Equal(column(t, o.Path, "SELECT name FROM meta WHERE name LIKE 'upgrad%'"), nil)
+
+	// A later upgrade copies again.
+	is.NoErr(storage.Migrate(o, files(map[string]string{step(3, "again"): "DROP TABLE shapes;"}), newest+3))
+	is.Equal(len(snapshot(t, filepath.Dir(o.Path))), 4)
+}
+
+// Without its copy a broken-off upgrade makes one of what is there.
+func TestABrokenOffUpgradeWhoseCopyIsGoneIsCopied(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	is.True(storage.Migrate(o, files(map[string]string{step(1, "column"): addColumn, step(2, "bad"): failsLate}), newest+2) != nil)
+	is.NoErr(os.Remove(backupOf(o.Path)))
+	is.NoErr(storage.Migrate(o, files(map[string]string{step(2, "table"): addTable}), newest+2))
+	is.Equal(column(t, fmt.Sprintf("%s.v%d.bak", o.Path, newest+1), "PRAGMA user_version"), []string{fmt.Sprint(newest + 1)})
+}
+
+// A process that is killed while it copies leaves a part of a copy, which would fill the
+// disk of the next one.
+func TestHalfCopiesAreRemoved(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	kept := o.Path + ".v0.bak"
+	for _, path := range []string{backupOf(o.Path) + "-123", o.Path + ".v0.bak-9", kept} {
+		is.NoErr(os.WriteFile(path, []byte("half"), 0o600))
+	}
+	is.NoErr(storage.Migrate(o, files(map[string]string{step(1, "column"): addColumn}), newest+1))
+	names := snapshot(t, filepath.Dir(o.Path))
+	is.Equal(len(names), 4) // the database, its key, the copy, and an older one
+	is.True(names[kept] != "" && names[backupOf(o.Path)] != "")
+}

@@ -62,6 +62,16 @@ func (rx *Rx) Organizations() ([]Organization, error) {
 	return all, err
 }
 
+// OrganizationIDs lists the public ids of the oldest organizations, as many as limit.
+func (rx *Rx) OrganizationIDs(limit int) (ids []string, err error) {
+	err = rx.list(&ids, `
+		SELECT public_id
+		FROM organizations
+		ORDER BY id
+		LIMIT ?`, limit)
+	return ids, err
+}
+
 // OrganizationKeys lists the keys of all organizations, oldest first.
 func (rx *Rx) OrganizationKeys() ([]int64, error) {
 	var all []int64

@@ -247,6 +247,24 @@ func TestTheIndexFindsWhatAWalkFinds(t *testing.T) {
 	}
 }
 
+// A page as long as the index is asked for at once is not the last one because the message
+// with which the page before ended is found again.
+func TestLongPagesOfASearchLeaveNothingOut(t *testing.T) {
+	is := is.New(t)
+	s := openSearching(t)
+	h := newThread(t, s.DB, "106540352242922", "+15551234567")
+	const said = 350
+	for range said {
+		s.say(h, "always the same")
+	}
+	s.catchUp()
+	for _, limit := range []int{1, 63, 64, 65, 101} {
+		found := s.find(h.account.ID, storage.MessageFilter{Search: "same"}, limit)
+		is.Equal(len(found), said)
+		is.Equal(len(slices.Compact(found)), said)
+	}
+}
+
 func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 	for name, harm := range map[string]func(s *searching) error{
 		"missing":     func(s *searching) error { return os.Remove(s.path) },

@@ -31,6 +31,7 @@ func (rx *Rx) searchMessages(account int64, f MessageFilter, after After, limit 
 	terms := parseSearch(f.Search)
 	q := f.listQuery(account)
 	found := foundMessages{index: rx.db.index.Load(), account: account, terms: terms, filter: f}
+	found.reached = after
 	if err := found.between(after.ID, q.end.ID); err != nil || found.index == nil {
 		return nil, Last, errors.Join(errNoIndex, err)
 	}
@@ -132,12 +133,12 @@ func (m *foundMessages) next(n int) (ids []string, err error) {
 	m.isAtEnd = true
 	began := time.Now()
 	for _, s := range shards {
-		some, err := m.inShard(ctx, x.file, s, n-len(ids))
+		some, hasMore, err := m.inShard(ctx, x.file, s, n-len(ids))
 		ids = append(ids, some...)
 		switch {
 		case err != nil:
 			return nil, err
-		case len(ids) >= n || time.Since(began) > searchTime:
+		case hasMore || time.Since(began) > searchTime:
 			m.isAtEnd = false
 			return ids, nil
 		case s.First <= m.from:
@@ -148,8 +149,10 @@ func (m *foundMessages) next(n int) (ids []string, err error) {
 	return ids, nil
 }
 
-// inShard returns the ids of up to n messages of a shard.
-func (m *foundMessages) inShard(ctx context.Context, f *searchFile, s shard, n int) (ids []string, err error) {
+// inShard returns the ids of up to n messages of a shard, and whether it may have more. They
+// are fewer than n in the midst of it, too: those of the millisecond in which the page before
+// ended are left out that were in it.
+func (m *foundMessages) inShard(ctx context.Context, f *searchFile, s shard, n int) (ids []string, hasMore bool, err error) {
 	var docs []struct {
 		ID      int64  `db:"docid"`
 		Message string `db:"message"`
@@ -163,15 +166,16 @@ func (m *foundMessages) inShard(ctx context.Context, f *searchFile, s shard, n i
 
 	for _, d := range docs {
 		m.below = d.ID
-		m.reached = After{ID: d.Message}
 		if d.Message < m.belowID {
+			m.reached = After{ID: d.Message}
 			ids = append(ids, d.Message)
 		}
 	}
-	if len(docs) < n { // the shard has no more
+	hasMore = len(docs) == n
+	if !hasMore {
 		m.below, m.reached = s.First, After{ID: firstID(PrefixMessage, Time(s.First/sameTime))}
 	}
-	return ids, err
+	return ids, hasMore, err
 }
 
 // expression is what FTS5 looks for in a shard. Words consist of letters, digits and

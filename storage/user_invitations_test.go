@@ -105,3 +105,11 @@ func TestADisabledUserHasNeitherSessionsNorInvitations(t *testing.T) {
 	is.True(ended.EndedAt != 0)
 	is.Equal(inviteErr(db, invitee(ours, "ada@example.com")), storage.ErrUserDisabled)
 }
+
+func TestUsersOfOlderFilesAreAgentsWithoutSignIn(t *testing.T) {
+	is := is.New(t)
+	o := frozenFile(t, 1)
+	upgrade(t, o)
+	is.Equal(column(t, o.Path, `SELECT DISTINCT role || ' ' || (password_hash IS NULL) || ' ' || disabled_at FROM users`), []string{"agent 1 0"})
+	is.Equal(column(t, o.Path, `SELECT count(*) FROM user_sessions UNION ALL SELECT count(*) FROM user_invitations`), []string{"0", "0"})
+}

@@ -159,7 +159,12 @@ func ReadTrace(rx *storage.Rx, organization int64, id string) (TraceView, error)
 		return TraceView{}, err
 	}
 
-	t := &tracer{rx: rx, organization: organization, message: m, status: storage.MessageQueued, bodies: maxTraceBodies}
+	words, err := rx.MessageWords(m)
+	if err != nil {
+		return TraceView{}, err
+	}
+
+	t := &tracer{rx: rx, organization: organization, message: m, words: words, status: storage.MessageQueued, bodies: maxTraceBodies}
 	for _, step := range []func() error{t.addOrigin, t.addTries, t.addEvents} {
 		if err := step(); err != nil {
 			return TraceView{}, err
@@ -184,21 +189,21 @@ func (t *tracer) view() TraceView {
 	m := t.message
 	return TraceView{
 		ID: m.ID, Object: "trace", Direction: m.Direction, Type: m.Type, Source: m.Source, Status: m.Status,
-		Preview: tracePreview(m.Body), MessageID: m.ProviderID, PhoneNumberID: m.AccountNumberID, ConversationID: m.ConversationID,
+		Preview: tracePreview(t.words), MessageID: m.ProviderID, PhoneNumberID: m.AccountNumberID, ConversationID: m.ConversationID,
 		Contact: tracedPersonView{ID: m.ContactID, Name: m.ContactName, PhoneNumber: m.To(), BSUID: m.ContactBSUID},
 		SentBy:  t.sentBy, RequestID: m.RequestID, CreatedAt: m.CreatedAt,
 		Entries: t.entries, LeftOut: t.leftOut, Complete: !t.cut,
 	}
 }
 
-// tracePreview is the beginning of a message's text.
-func tracePreview(body *string) *string {
-	if body == nil {
+// tracePreview is the beginning of what a message says.
+func tracePreview(words *string) *string {
+	if words == nil {
 		return nil
 	}
-	if text := []rune(strings.ToValidUTF8(*body, "")); len(text) > maxTracePreview {
+	if text := []rune(strings.ToValidUTF8(*words, "")); len(text) > maxTracePreview {
 		short := string(text[:maxTracePreview]) + "…"
 		return &short
 	}
-	return body
+	return words
 }

@@ -15,6 +15,7 @@ type tracer struct {
 	rx           *storage.Rx
 	organization int64
 	message      storage.Message
+	words        *string // what it says in short
 	sentBy       *callerView
 
 	status  string // as far as it was told

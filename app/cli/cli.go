@@ -138,6 +138,8 @@ func (e *env) root() *cobra.Command {
 	section(groupMaintain, "Maintenance:", e.doctor(), e.backup(), e.restore(), e.purge())
 	section(groupSetup, "Set it up:", e.initialize(), e.config(), e.versionCommand())
 
+	root.AddCommand(helpTopics()...)
+
 	root.SetHelpCommandGroupID(groupSetup)
 	root.SetCompletionCommandGroupID(groupSetup)
 
@@ -159,7 +161,7 @@ func configureBuiltinCommands(root *cobra.Command) {
 			cmd.Example = "  source <(confab completion bash)\n  confab completion zsh > \"${fpath[1]}/_confab\""
 			cmd.Args, cmd.RunE = unknownCommand, missingCommand
 		case "help":
-			cmd.Example = "  confab help orgs set"
+			cmd.Example = "  confab help orgs set\n  confab help changes"
 			cmd.Args = func(cmd *cobra.Command, args []string) error {
 				found, rest, err := root.Find(args)
 				if err != nil {

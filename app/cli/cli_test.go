@@ -24,7 +24,11 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 		if strings.HasPrefix(path, "confab completion ") {
 			return // cobra's own
 		}
-		is.True(cmd.Short != "")                         // a line in the help above it
+		is.True(cmd.Short != "") // a line in the help above it
+		if cmd.IsAdditionalHelpTopicCommand() {
+			is.True(cmd.Long != "") // a text is all that it is
+			return
+		}
 		is.True(strings.Contains(cmd.Example, "confab")) // and an example
 		is.True(cmd.RunE != nil || cmd.Run != nil)       // and does something
 		is.True(cmd.Args != nil)                         // and refuses arguments that it does not want
@@ -69,7 +73,7 @@ func TestANounAloneIsWrongUsage(t *testing.T) {
 
 // elsewhere are the commands that are no administrator's, and tested where they
 // belong: those that serve, play, or print something for a shell.
-var elsewhere = regexp.MustCompile(`^confab (serve|ready|mcp|listen|sandbox|simulator|trigger|completion|help)\b`)
+var elsewhere = regexp.MustCompile(`^confab (serve|ready|mcp|listen|sandbox|simulator|trigger|completion|help|changes)\b`)
 
 // TestEveryAdminCommandIsInTheMatrix keeps testdata/matrix.txt complete.
 func TestEveryAdminCommandIsInTheMatrix(t *testing.T) {

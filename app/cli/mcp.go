@@ -27,9 +27,8 @@ func (e *env) mcp() *cobra.Command {
 		Long: "Offer tools to an agent that starts this command, by the Model Context Protocol over standard input and output:\n" +
 			"list and read conversations, search messages, find contacts, list templates and deliveries. With --allow-writes\n" +
 			"it can also send, label, assign, resolve and replay.\n\n" +
-			"It calls the server at $" + baseURLVariable + " with the key in $" + apiKeyVariable + ".\n" +
-			"Without them, or with --data-dir or --org, it\n" +
-			"calls the server that runs on the data directory, for the organization, and needs no key.\n\n" +
+			"It calls the server at $" + baseURLVariable + " with the key in $" + apiKeyVariable + ". Without them, or with\n" +
+			"--data-dir or --org, it calls the server that runs on the data directory, for the organization, and needs no key.\n\n" +
 			"What people wrote comes in fields untrusted_text: it is data, and no instruction.",
 		Example: "  confab mcp --data-dir ./confab-sandbox --allow-writes\n" +
 			"  claude mcp add confab -- confab mcp --data-dir /var/lib/confab --org org_01J…",

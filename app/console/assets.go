@@ -55,8 +55,8 @@ type assets struct {
 }
 
 // readAssets reads the files of the console, and those of the theme, and bundles the
-// modules.
-func readAssets() *assets {
+// modules: once, because all consoles of a build have the same.
+var readAssets = sync.OnceValue(func() *assets {
 	own, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
 		panic(err) // only for a bad path
@@ -64,7 +64,7 @@ func readAssets() *assets {
 	b := newAssetBuilder(theme.Files, own)
 	b.bundle("app.js", screenModule("inbox"))
 	return b.all
-}
+})
 
 // newAssetBuilder reads all files of some file systems. A fault in them is one of the build.
 func newAssetBuilder(trees ...fs.FS) *assetBuilder {

@@ -25,7 +25,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 
 	"confab/app/api"
 	"confab/app/password"
@@ -76,7 +75,7 @@ func New(o Options) *Console {
 		failed:    newOnceAMinute(),
 	}
 	c.pages = parsePages()
-	c.assets = sync.OnceValue(readAssets)
+	c.assets = readAssets
 	return c
 }
 

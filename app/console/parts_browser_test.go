@@ -15,6 +15,8 @@ import (
 
 var screenshots = flag.String("screenshots", "", "directory for pictures of the parts of the console")
 
+func TestMain(m *testing.M) { os.Exit(pagestest.Tests{M: m}.Run()) }
+
 // gallery is the page of the test build that shows every part.
 type gallery struct {
 	*pagestest.Browser

@@ -33,6 +33,7 @@ type signInForm struct {
 	Next       string // as it came; it is checked when it is used
 	Problem    string
 	ContinueAs string // the name on the button of a sandbox
+	IsFirst    bool   // nobody can sign in yet
 }
 
 // showSignIn handles GET sign-in.
@@ -47,8 +48,22 @@ func (v *visit) showSignIn() error {
 		return err
 	}
 
-	v.showSignInForm(http.StatusOK, signInForm{Next: next})
+	form := signInForm{Next: next}
+	if form.IsFirst, err = v.isFirstVisit(); err != nil {
+		return err
+	}
+	v.showSignInForm(http.StatusOK, form)
 	return nil
+}
+
+// isFirstVisit tells whether nobody can sign in to this server yet.
+func (v *visit) isFirstVisit() (first bool, err error) {
+	err = v.DB.View(v.r.Context(), func(rx *storage.Rx) error {
+		anybody, err := rx.AnybodyCanSignIn()
+		first = !anybody
+		return err
+	})
+	return first, err
 }
 
 // showSignInForm shows the form. In a sandbox it has a button for the visitor of this

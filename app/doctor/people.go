@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"strings"
 
 	"confab/storage"
 )
@@ -18,8 +19,11 @@ func (e *examination) checkPeople(ctx context.Context) {
 	}
 
 	var anybody bool
+	var organizations []string
 	if !e.view(ctx, "people", func(rx *storage.Rx) (err error) {
-		anybody, err = rx.AnybodyCanSignIn()
+		if anybody, err = rx.AnybodyCanSignIn(); err == nil {
+			organizations, err = rx.OrganizationIDs(2)
+		}
 		return err
 	}) {
 		return
@@ -29,6 +33,7 @@ func (e *examination) checkPeople(ctx context.Context) {
 		e.ok("people", "Somebody can sign in to the console.")
 		return
 	}
-	e.warn("people", "Invite the first admin: confab users invite --org ORG --name NAME --email ADDRESS --role admin",
+	advice := e.config.FirstAdminAdvice(organizations)
+	e.warn("people", strings.ToUpper(advice[:1])+advice[1:]+".",
 		"Nobody can sign in to the console at %s/console/.", e.config.PublicURL())
 }

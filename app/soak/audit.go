@@ -26,6 +26,9 @@ func (t *trial) audit() (*report, error) {
 		r.discrepancy("waits for a time that a wrong clock showed: %s", late)
 	}
 
+	if err := t.auditConsoles(r); err != nil {
+		return nil, err
+	}
 	for _, one := range t.tenants {
 		if err := one.audit(r, seen); err != nil {
 			return nil, fmt.Errorf("%s: %w", one.name, err)
@@ -54,7 +57,14 @@ type row struct {
 	Source    string `json:"source"`
 	Status    string `json:"status"`
 	Type      string `json:"type"`
+	Text      struct{ Body string }
+	Error     struct {
+		Code string `json:"code"`
+	} `json:"error"`
 }
+
+// sourceBroadcast is the source of a message that a broadcast has made.
+const sourceBroadcast = "broadcast"
 
 // audit compares what a tenant was told with what the API lists.
 func (o *tenant) audit(r *report, seen findings) error {
@@ -81,6 +91,7 @@ func (o *tenant) audit(r *report, seen findings) error {
 	}
 
 	o.auditSends(r, rows)
+	o.trial.auditTyped(r, o, rows)
 
 	for id := range o.received {
 		if inbound[id] != 1 {
@@ -105,6 +116,10 @@ func (o *tenant) audit(r *report, seen findings) error {
 		func() error { return o.auditEvents(r, rows, seen) },
 		func() error { return o.auditMerges(r) },
 		func() error { return o.auditRepeats(r) },
+		func() error { return o.auditBroadcasts(r, rows) },
+		func() error { return o.auditImports(r) },
+		func() error { return o.auditSearch(r) },
+		func() error { return o.auditStream(r, seen) },
 	} {
 		if err := check(); err != nil {
 			return err
@@ -141,6 +156,9 @@ func (o *tenant) auditSends(r *report, rows map[string]row) {
 			r.discrepancy("%s: acknowledged %s is lost", o.name, id)
 		case m.Type != kind:
 			r.discrepancy("%s: %s is a %s, not a %s", o.name, id, m.Type, kind)
+		case o.cancelled[id] && (m.Status != "failed" || m.Error.Code != "message_cancelled"):
+			r.discrepancy("%s: %s was cancelled, and is %s", o.name, id, m.Status)
+		case o.cancelled[id]:
 		case m.Status == "failed":
 			r.failures++
 		case m.Status != finalStatus(m.Type):
@@ -148,8 +166,8 @@ func (o *tenant) auditSends(r *report, rows map[string]row) {
 		}
 	}
 
-	for id := range rows {
-		if _, known := o.sent[id]; !known {
+	for id, m := range rows {
+		if _, known := o.sent[id]; !known && m.Source != sourceBroadcast && m.Source != sourceConsole {
 			r.discrepancy("%s: nobody was told of %s", o.name, id)
 		}
 	}
@@ -195,7 +213,8 @@ func (o *tenant) auditProvider(r *report, rows map[string]row) error {
 	}
 
 	for id, m := range rows {
-		if want := 1; m.Status == "failed" && copies[id] == 0 || copies[id] == want {
+		isFailed := m.Status == "failed" && copies[id] <= 1 && !o.cancelled[id]
+		if isFailed || o.cancelled[id] && copies[id] == 0 || copies[id] == 1 && !o.cancelled[id] {
 			continue
 		}
 		r.discrepancy("%s: %s (%s) reached the provider %d times", o.name, id, m.Status, copies[id])

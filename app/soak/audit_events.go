@@ -47,7 +47,9 @@ func (o *tenant) auditEvents(r *report, rows map[string]row, seen findings) erro
 	}
 
 	o.auditCounts(r, rows, receipts[o.endpointName(hookSteady)])
-	r.events += len(taken[hookSteady])
+	o.auditBroadcastEvents(r, receipts[o.endpointName(hookSteady)])
+	o.taken = taken[hookSteady]
+	r.events += len(o.taken)
 	return nil
 }
 
@@ -119,7 +121,11 @@ func (o *tenant) auditCounts(r *report, rows map[string]row, receipts map[string
 		if m.Status == "failed" {
 			continue
 		}
-		expect("message.sent", id+":sent", 1)
+		prefix := ""
+		if m.Source == sourceBroadcast {
+			prefix = "broadcast_msg:"
+		}
+		expect("message.sent", prefix+id+":sent", 1)
 		statuses := []string{"sent", "delivered", "read"}
 		expect("message.status", m.MessageID, 1+slices.Index(statuses, finalStatus(m.Type)))
 	}

@@ -37,16 +37,22 @@ type answer struct {
 	}
 }
 
+// request is what a client asks for. idempotency and contentType may be "".
+type request struct{ method, path, body, idempotency, contentType string }
+
 // call makes one request; an error means that there was no answer.
-func (c *client) call(ctx context.Context, method, path, body, idempotency string) (a answer, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.base+"/v1"+path, strings.NewReader(body))
+func (c *client) call(ctx context.Context, r request) (a answer, err error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, c.base+"/v1"+r.path, strings.NewReader(r.body))
 	if err != nil {
 		return a, err
 	}
 
 	req.Header.Set("Authorization", "Bearer "+c.key)
-	if idempotency != "" {
-		req.Header.Set("Idempotency-Key", idempotency)
+	if r.idempotency != "" {
+		req.Header.Set("Idempotency-Key", r.idempotency)
+	}
+	if r.contentType != "" {
+		req.Header.Set("Content-Type", r.contentType)
 	}
 
 	res, err := c.http.Do(req)
@@ -61,7 +67,7 @@ func (c *client) call(ctx context.Context, method, path, body, idempotency strin
 
 	a.status = res.StatusCode
 	if err := json.Unmarshal(text, &a.body); err != nil {
-		return a, fmt.Errorf("%s %s answered %d %.200q", method, path, res.StatusCode, text)
+		return a, fmt.Errorf("%s %s answered %d %.200q", r.method, r.path, res.StatusCode, text)
 	}
 	return a, nil
 }
@@ -70,14 +76,19 @@ func (c *client) call(ctx context.Context, method, path, body, idempotency strin
 // its disk full. It does not give up when the trial ends, because then nobody would know
 // whether the request was carried out.
 func (c *client) callUntilAnswered(method, path, body, idempotency string) (answer, error) {
+	return c.repeat(request{method: method, path: path, body: body, idempotency: idempotency})
+}
+
+// repeat is callUntilAnswered for any request.
+func (c *client) repeat(r request) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	for {
-		a, err := c.call(ctx, method, path, body, idempotency)
+		a, err := c.call(ctx, r)
 
 		switch {
 		case ctx.Err() != nil:
-			return a, fmt.Errorf("%s %s was never answered: %w", method, path, err)
+			return a, fmt.Errorf("%s %s was never answered: %w", r.method, r.path, err)
 		case err == nil && a.body.Error.Code != "service_unavailable" && a.body.Error.Code != "idempotency_in_progress":
 			return a, nil
 		}

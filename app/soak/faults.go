@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -67,6 +68,7 @@ func (t *trial) serverFaults(random *rand.Rand) []fault {
 			return t.lockDatabase(ctx, somewhere(time.Second, 14*time.Second))
 		}},
 		{"server restarted", t.restart},
+		{"backup restored on a copy", t.restoreCopy},
 	}
 
 	if t.length >= longestShare*pauseBeyondLeases {
@@ -111,6 +113,9 @@ const timeOfDay = "15:04:05.000"
 
 // playFaults plays the faults in turn until the trial ends, and lists them in a file.
 func (t *trial) playFaults(ctx context.Context, random *rand.Rand) error {
+	if t.kills > 0 {
+		return t.playKills(ctx, random)
+	}
 	step := min(max(t.length/40, time.Second), 10*time.Second)
 
 	for sleep(ctx, step) {
@@ -128,6 +133,28 @@ func (t *trial) playFaults(ctx context.Context, random *rand.Rand) error {
 		}
 	}
 	return nil
+}
+
+// errDone ends a trial that has nothing left to play.
+var errDone = errors.New("all faults were played")
+
+// longestLife is how long the server lives at most in a trial of kills. A call to the
+// provider takes as long, so that every kill meets some.
+const longestLife = 400 * time.Millisecond
+
+// playKills does nothing but kill the server, at any moment after it is ready, as fast as it
+// starts again.
+func (t *trial) playKills(ctx context.Context, random *rand.Rand) error {
+	for range t.kills {
+		if !sleep(ctx, time.Duration(random.Int64N(int64(longestLife)))) {
+			return nil
+		}
+		if err := t.kill(ctx, 0); err != nil {
+			return err
+		}
+		t.count("server killed")
+	}
+	return errDone
 }
 
 // pause stops the server where it is, as a machine does that is moved or suspended.

@@ -23,22 +23,29 @@ import (
 	"confab/app/rig"
 )
 
+// slowestKill is how long a kill and the start after it take at most, on a busy machine.
+const slowestKill = 5 * time.Second
+
 func main() {
 	if known, err := runCommand(os.Args[1:]); known {
 		fatal(err)
 		return
 	}
 
-	o := options{needClock: true}
+	o := options{needClock: true, people: true}
 	flag.StringVar(&o.program.Path, "confab", "bin/confab-trial", "the binary to try, built with -tags trial")
 	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
 	flag.Float64Var(&o.rate, "rate", 60, "messages per second of each tenant")
 	flag.Uint64Var(&o.seed, "seed", 1, "of everything that is chosen at random")
+	flag.IntVar(&o.kills, "kills", 0, "do nothing but kill the server this often, as fast as it starts again, instead of -length")
 	flag.Func("only", "play only the faults whose names match this `pattern`", func(text string) (err error) {
 		o.only, err = regexp.Compile(text)
 		return err
 	})
 	flag.Parse()
+	if o.kills > 0 {
+		o.length = time.Duration(o.kills) * slowestKill
+	}
 
 	self, err := os.Executable()
 	fatal(err)

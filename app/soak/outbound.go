@@ -68,6 +68,9 @@ func (o *tenant) send(to recipient, kind string, content any, key string) (strin
 		return "", err
 	}
 	o.sent[made.ID] = kind
+	if said, ok := content.(map[string]any)["body"].(string); ok && kind == "text" && len(o.sent)%keepEvery == 0 {
+		o.said = append(o.said, spokenText{made.ID, said})
+	}
 	if len(o.sent)%repeatEvery == 1 {
 		o.repeats = append(o.repeats, acknowledged{key, string(body), made.ID})
 	}

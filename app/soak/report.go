@@ -17,6 +17,12 @@ type report struct {
 	failuresThere         int // of them, those that the provider has all the same
 	events, deliveries    int
 	repeated              int // deliveries that an endpoint took more than once
+	broadcasts            int
+	recipients            int // of all broadcasts
+	imports, searches     int
+	streams               int // connections of readers
+	browsers, steps       int // what people did in them
+	typed                 int // messages that people sent
 	faults                map[string]int
 	memory                [2]int64
 	log                   int64
@@ -75,7 +81,12 @@ func (r *report) String() string {
 	line("  of them failed in the end", fmt.Sprintf("%d (of which the provider has %d)", r.failures, r.failuresThere))
 	line("messages received", r.received)
 	line("lists read", r.reads)
+	line("broadcasts", fmt.Sprintf("%d (to %d people)", r.broadcasts, r.recipients))
+	line("files imported", r.imports)
+	line("searches", r.searches)
+	line("browsers", fmt.Sprintf("%d (%d steps, %d messages sent)", r.browsers, r.steps, r.typed))
 	line("events", r.events)
+	line("connections of stream readers", r.streams)
 	line("delivery attempts seen", r.deliveries)
 	line("deliveries taken more than once", r.repeated)
 

@@ -10,7 +10,7 @@ import (
 
 // settleTimeout is how long everything may take to be done: a trial that was longer may
 // leave more behind.
-func (t *trial) settleTimeout() time.Duration { return 5*time.Minute + t.length/2 }
+func (t *trial) settleTimeout() time.Duration { return 8*time.Minute + t.length/2 }
 
 // settle ends the faults and waits until nothing is left to do. What is left all the same
 // is kept for the audit.
@@ -29,13 +29,16 @@ func (t *trial) settle(ctx context.Context) error {
 		if err := one.setStatus(one.hooks[hookPaused], "active"); err != nil {
 			return err
 		}
+		if err := one.resumeBroadcasts(); err != nil {
+			return err
+		}
 	}
 
 	if err := t.hurryLateJobs(); err != nil {
 		return err
 	}
 	for _, one := range t.tenants {
-		left, err := awaitNothing(deadline, one.findPending)
+		left, err := awaitNothing(deadline, t.patience(), one.findPending)
 		if err != nil {
 			return fmt.Errorf("%s: %w", one.name, err)
 		}
@@ -44,7 +47,7 @@ func (t *trial) settle(ctx context.Context) error {
 		}
 	}
 
-	left, err := awaitNothing(deadline, t.findWork)
+	left, err := awaitNothing(deadline, t.patience(), t.findWork)
 	if left != "" {
 		t.left = append(t.left, left)
 	}
@@ -53,11 +56,11 @@ func (t *trial) settle(ctx context.Context) error {
 
 // patience is how long something may be left unchanged until it is given up: longer than
 // any pause before another try of the server or of the provider.
-const patience = time.Minute
+func (t *trial) patience() time.Duration { return time.Minute + t.reconcileWindow() }
 
 // awaitNothing repeats a search until it finds nothing. It returns what it found last if
 // that does not change any more, or if ctx ends.
-func awaitNothing(ctx context.Context, find func() (string, error)) (left string, err error) {
+func awaitNothing(ctx context.Context, patience time.Duration, find func() (string, error)) (left string, err error) {
 	changed := time.Now()
 	for quiet := 0; quiet < 2; {
 		before := left
@@ -91,6 +94,9 @@ func (o *tenant) findPending() (string, error) {
 		}
 	}
 
+	if going, err := o.findGoing(); err != nil || going != "" {
+		return going, err
+	}
 	if missing, err := o.findMissingInbound(); err != nil || missing != "" {
 		return missing, err
 	}
@@ -117,7 +123,7 @@ func (o *tenant) findUndelivered(path string) (found string, err error) {
 	err = o.eachItem(path, func(item json.RawMessage) error {
 		var m row
 		err := json.Unmarshal(item, &m)
-		if m.Source == "api" && finalStatus(m.Type) != m.Status {
+		if m.Source != "app" && finalStatus(m.Type) != m.Status {
 			found = m.ID + ", which is sent"
 		}
 		return err

@@ -28,7 +28,10 @@ func (j job) String() string {
 
 // workKinds are the jobs that messages and events need. There are others, which come
 // by themselves.
-var workKinds = []string{"send", "receipt", "deliver", "media.fetch"}
+var workKinds = []string{
+	"send", "receipt", "deliver", "media.fetch", "send.later", "contacts.import",
+	"broadcast.run", "broadcast.send", "broadcast.resume",
+}
 
 // work lists the jobs of workKinds that wait or run.
 func (t *trial) work() ([]job, error) {

@@ -24,6 +24,8 @@ type options struct {
 	rate    float64
 	seed    uint64
 	only    *regexp.Regexp // of the faults to play; nil for all
+	people  bool           // let people work in browsers, if there is one
+	kills   int            // how often the server is killed, in a trial that does nothing else; 0 for any other
 
 	// needClock refuses a server whose clock cannot be set. Otherwise the faults of
 	// the clock are left out then.
@@ -33,18 +35,19 @@ type options struct {
 // trial is one run: the processes, the tenants, and what was recorded.
 type trial struct {
 	options
-	dir      string
-	server   *rig.Server
-	sim      *rig.Simulator
-	distance *distance // between the two
-	receiver *receiverProcess
-	tenants  []*tenant
-	disk     *smallDisk // nil where none can be made
-	hasClock bool       // the server's clock can be set
-	health   *health
-	played   io.Writer // the list of the faults
-	left     []string  // what was not done after the trial
-	late     []job     // what would have been done much too late
+	dir        string
+	server     *rig.Server
+	sim        *rig.Simulator
+	distance   *distance // between the two
+	receiver   *receiverProcess
+	tenants    []*tenant
+	colleagues []*colleague
+	disk       *smallDisk // nil where none can be made
+	hasClock   bool       // the server's clock can be set
+	health     *health
+	played     io.Writer // the list of the faults
+	left       []string  // what was not done after the trial
+	late       []job     // what would have been done much too late
 
 	mu     sync.Mutex
 	faults map[string]int
@@ -78,7 +81,7 @@ func soak(ctx context.Context, o options) (*report, error) {
 
 // run takes the steps of the trial. It takes no further one after ctx has ended.
 func (t *trial) run(ctx context.Context) (*report, error) {
-	for _, step := range []func(context.Context) error{t.prepare, t.runTraffic, t.settle} {
+	for _, step := range []func(context.Context) error{t.prepare, t.openConsoles, t.runTraffic, t.settle} {
 		if err := errors.Join(step(ctx), ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -95,6 +98,9 @@ func keptIn(dir string) string {
 func (t *trial) clean(keep bool) {
 	if t.health != nil {
 		t.health.stopWatching()
+	}
+	for _, c := range t.colleagues {
+		c.close()
 	}
 
 	if t.server != nil {
@@ -137,6 +143,9 @@ var serverSettings = []string{
 // The provider repeats callbacks ever more slowly, so that it takes as long as the longest
 // fault until one has come.
 func (t *trial) reconcileWindow() time.Duration {
+	if t.kills > 0 {
+		return time.Minute // a server that lives for a moment hears little
+	}
 	return min(max(6*time.Second, t.length/longestShare), 20*time.Second)
 }
 
@@ -219,15 +228,18 @@ func (t *trial) tryClock() error {
 func (t *trial) messageCapacity() string {
 	// People write half as much as a tenant sends, and changes and echoes are fewer
 	// still, so three times what is sent is more than enough. Merges come on top.
-	const tenants, factor, merging = 2, 3, 20
-	return strconv.Itoa(1000 + int(tenants*(factor*t.rate+merging)*t.length.Seconds()))
+	// So do broadcasts and later sends.
+	const tenants, factor, merging, campaigning = 2, 3, 20, 120
+	return strconv.Itoa(1000 + int(tenants*(factor*t.rate+merging+campaigning)*t.length.Seconds()))
 }
 
 // runTraffic runs all clients and the faults for the length of the trial. The first error
 // ends it.
 func (t *trial) runTraffic(ctx context.Context) error {
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, t.length)
 	defer cancel()
+	defer func() { t.length = time.Since(began).Round(time.Second) }()
 
 	var group sync.WaitGroup
 	problems := make(chan error, 64)
@@ -237,10 +249,14 @@ func (t *trial) runTraffic(ctx context.Context) error {
 		started++
 		random := rand.New(rand.NewPCG(t.seed, started))
 		group.Go(func() {
-			if err := f(ctx, random); err != nil && ctx.Err() == nil {
-				problems <- err
-				cancel()
+			err := f(ctx, random)
+			if err == nil || ctx.Err() != nil {
+				return
 			}
+			if !errors.Is(err, errDone) {
+				problems <- err
+			}
+			cancel()
 		})
 	}
 
@@ -253,8 +269,16 @@ func (t *trial) runTraffic(ctx context.Context) error {
 		run(one.labelContacts)
 		run(one.changeSubscriptions)
 		run(one.mergePeople)
+		run(one.broadcast)
+		run(one.sendLater)
+		run(one.importContacts)
+		run(one.search)
+		run(one.stream.follow)
 	}
 
+	for _, c := range t.colleagues {
+		run(c.work)
+	}
 	run(t.changeStatusDelay)
 	run(t.playFaults)
 	group.Wait()

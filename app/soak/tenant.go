@@ -15,7 +15,7 @@ type tenant struct {
 	trial         *trial
 	name          string
 	index         int
-	number        string
+	org, number   string
 	outboundLimit *rate.Limiter
 	inboundLimit  *rate.Limiter // of people
 	media         string        // id of a file in the library
@@ -31,6 +31,9 @@ type tenant struct {
 	merged   []mergedPerson
 	reads    int
 	clocks   int // how often the server was asked for its time
+
+	campaigns
+	stream *streamReader
 }
 
 // greeting is a template that every tenant has.
@@ -58,13 +61,16 @@ func (t *trial) newTenant(name string, index int) (*tenant, error) {
 		trial:         t,
 		name:          name,
 		index:         index,
+		org:           org,
 		outboundLimit: rate.NewLimiter(rate.Limit(t.rate), 10),
 		inboundLimit:  rate.NewLimiter(rate.Limit(t.rate/2), 10),
 		hooks:         map[string]string{},
 		sent:          map[string]string{},
 		received:      map[string]string{},
 		echoed:        map[string]bool{},
+		campaigns:     newCampaigns(),
 	}
+	o.stream = newStreamReader(o.client)
 
 	var number struct {
 		PhoneNumberID string `json:"phone_number_id"`

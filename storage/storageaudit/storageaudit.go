@@ -70,8 +70,9 @@ var broadcastRules = []rule{
 		WHERE b.status IN ('preparing', 'scheduled', 'running', 'paused')
 			AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.kind = 'broadcast.run' AND j.args ->> '$.broadcast' = b.number)`},
 
-	{"broadcast that was only half made", `
-		SELECT b.id FROM broadcasts b WHERE b.status = 'making'`},
+	// What a crash leaves half made is deleted by and by.
+	{"broadcast that was only half made, long ago", `
+		SELECT b.id FROM broadcasts b WHERE b.status = 'making' AND b.updated_at < (unixepoch() - 3 * 3600) * 1000`},
 
 	{"counts of a broadcast that are not those of its recipients", `
 		SELECT format('%s, %s: %d/%d waiting, %d/%d sent, %d/%d delivered, %d/%d read, '
@@ -167,7 +168,17 @@ type Contradiction struct {
 }
 
 // Find returns the contradictions in the database of a data directory.
-func Find(dir string) (found []Contradiction, err error) {
+func Find(dir string) ([]Contradiction, error) {
+	return find(dir, slices.Concat(fileRules, jobRules, broadcastRules, contentRules))
+}
+
+// FindInMotion is Find for a server that was stopped in the midst of its work, of which jobs
+// are left.
+func FindInMotion(dir string) ([]Contradiction, error) {
+	return find(dir, slices.Concat(fileRules, broadcastRules, contentRules))
+}
+
+func find(dir string, rules []rule) (found []Contradiction, err error) {
 	file := url.URL{Scheme: "file", OmitHost: true, Path: storage.DatabaseFile(dir), RawQuery: "mode=rw&_pragma=query_only(ON)"}
 	db, err := sqlx.Open("sqlite", file.String())
 	if err != nil {
@@ -175,7 +186,7 @@ func Find(dir string) (found []Contradiction, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 
-	for _, r := range slices.Concat(fileRules, jobRules, broadcastRules, contentRules) {
+	for _, r := range rules {
 		var places []string
 		if err := db.Select(&places, r.query); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.what, err)

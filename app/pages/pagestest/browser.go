@@ -4,7 +4,6 @@ package pagestest
 import (
 	"context"
 	"iter"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -31,18 +30,12 @@ type Browser struct {
 	complaints []string
 }
 
-// Open opens a window, which closes with the test. Without a browser on this
-// machine the test is skipped.
+// Open opens a window, which closes with the test and shares nothing with other windows:
+// no cookie, no storage, no cache. Only with options it is in a browser of its own.
+// Without a browser on this machine the test is skipped.
 func Open(t testing.TB, more ...chromedp.ExecAllocatorOption) *Browser {
 	t.Helper()
-
-	options := append([]chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(findBrowser(t)),
-		chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-component-update", true),
-	}, more...)
-	b := &Browser{t: t, ctx: startBrowser(t, options)}
+	b := &Browser{t: t, ctx: openWindow(t, findBrowser(t), more)}
 
 	go follow(chromedp.Events(b.ctx, network.RequestWillBeSent), func(e network.EventRequestWillBeSent) {
 		b.record(&b.requests, e.Request.URL)
@@ -62,46 +55,6 @@ func describeException(e *runtime.ExceptionDetails) string {
 		return e.Text + " " + e.Exception.Description
 	}
 	return e.Text
-}
-
-// maxStarts is how often a browser is started before the test fails: some die before they
-// show anything, which is no fault of a page.
-const maxStarts = 5
-
-// startBrowser starts the browser and returns its context.
-func startBrowser(t testing.TB, options []chromedp.ExecAllocatorOption) context.Context {
-	t.Helper()
-
-	for n := 1; ; n++ {
-		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
-		_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-		if err == nil {
-			_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
-		}
-
-		if err == nil {
-			t.Cleanup(cancel)
-			return ctx
-		}
-
-		cancel()
-		if n == maxStarts {
-			t.Fatal(err)
-		}
-		t.Logf("the browser did not start, once more: %v", err)
-	}
-}
-
-// findBrowser returns the path of a browser, or skips the test.
-func findBrowser(t testing.TB) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("there is no browser here: install chromium to look at pages")
-	return ""
 }
 
 // follow calls fn with each event until the browser closes.

@@ -23,7 +23,7 @@ const (
 
 // Main is called by TestMain. Depending on the variables it runs the tests, or confab, or
 // self, which is the package's own program.
-func Main(m *testing.M, self func(args []string)) {
+func Main(m interface{ Run() int }, self func(args []string)) {
 	switch {
 	case os.Getenv(asConfab) != "":
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

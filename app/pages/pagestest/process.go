@@ -1,0 +1,135 @@
+package pagestest
+
+import (
+	"context"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+)
+
+// maxStarts is how often a window is opened before the test fails: some browsers die
+// before they show anything, which is no fault of a page.
+const maxStarts = 5
+
+// shared is the one process of a browser that the windows of a package's tests are in: to
+// start one for each test would take longer than most tests.
+var shared struct {
+	sync.Mutex
+	begun bool // by Tests, which ends it
+	ctx   context.Context
+	end   context.CancelFunc
+}
+
+// Tests are the tests of a package whose windows share one browser. TestMain runs them;
+// where it does not, each window is in a browser of its own.
+type Tests struct{ *testing.M }
+
+// Run runs the tests, and ends the browser.
+func (t Tests) Run() int {
+	shared.begun = true
+	code := t.M.Run()
+	if shared.end != nil {
+		shared.end()
+	}
+	return code
+}
+
+// openWindow opens a window and returns its context.
+func openWindow(t testing.TB, path string, more []chromedp.ExecAllocatorOption) context.Context {
+	t.Helper()
+
+	for n := 1; ; n++ {
+		ctx, cancel, err := tryWindow(path, more)
+		if err == nil {
+			t.Cleanup(cancel)
+			return ctx
+		}
+		if n == maxStarts {
+			t.Fatal(err)
+		}
+		t.Logf("the browser did not start, once more: %v", err)
+	}
+}
+
+// tryWindow opens a window: in the shared browser, or in its own if there are options.
+func tryWindow(path string, more []chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc, error) {
+	if len(more) > 0 || !shared.begun {
+		return startBrowser(path, more...)
+	}
+
+	browser, err := sharedBrowser(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	if err := prepare(ctx); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return ctx, cancel, nil
+}
+
+// sharedBrowser returns the context of the shared browser, which is started if it was not
+// or has died.
+func sharedBrowser(path string) (context.Context, error) {
+	shared.Lock()
+	defer shared.Unlock()
+
+	if shared.ctx != nil && shared.ctx.Err() == nil {
+		return shared.ctx, nil
+	}
+	ctx, end, err := startBrowser(path)
+	if err != nil {
+		return nil, err
+	}
+	shared.ctx, shared.end = ctx, end
+	return ctx, nil
+}
+
+// startBrowser starts a browser and returns the context of its first window.
+func startBrowser(path string, more ...chromedp.ExecAllocatorOption) (context.Context, context.CancelFunc, error) {
+	options := append([]chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path),
+		chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+	}, more...)
+
+	ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(options...))
+	if err := prepare(ctx); err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return ctx, cancel, nil
+}
+
+// prepare lets a window tell what it asks for and what it complains about, and have the
+// focus whatever other windows do.
+func prepare(ctx context.Context) error {
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		return err
+	}
+	if _, err := chromedp.Call(ctx, log.Enable, cdp.Empty{}); err != nil {
+		return err
+	}
+	_, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	return err
+}
+
+// findBrowser returns the path of a browser, or skips the test.
+func findBrowser(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("there is no browser here: install chromium to look at pages")
+	return ""
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// noticeFile finds the files of a module that say under what it may be used.
+var noticeFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([.-].*)?$`)
+
+// ownTerms is the one among them that is about the module itself. Others are about
+// parts of it, or about what it was tested with: they are handed on, not judged.
+var ownTerms = regexp.MustCompile(`(?i)^(licen[cs]e|copying)([.](md|txt))?$`)
+
+// licenceNames tells licences by words that only they have, in this order.
+var licenceNames = []struct{ name, words string }{
+	{"Apache-2.0", "Apache License Version 2.0"},
+	{"MPL-2.0", "Mozilla Public License Version 2.0"},
+	{"GPL", "GNU General Public License Version"}, // the title: others name it with a comma
+	{"LGPL", "GNU Lesser General Public License Version"},
+	{"BSD-3-Clause", "may be used to endorse or promote"},
+	{"BSD-2-Clause", "Redistributions in binary form must reproduce"},
+	{"MIT", "Permission is hereby granted, free of charge, to any person obtaining a copy"},
+	{"ISC", "Permission to use, copy, modify, and/or distribute this software for any purpose"},
+	{"public domain", "dedicated to the public domain"},
+	{"Unlicense", "This is free and unencumbered software"},
+}
+
+// forbidden are licences whose terms a binary under the MIT licence cannot keep.
+var forbidden = []string{"GPL", "LGPL"}
+
+// component is something that is in the binaries, with its terms.
+type component struct {
+	name, version, sum string
+	licences           []string
+	notices            []notice
+}
+
+type notice struct{ file, text string }
+
+// addModules adds the modules that a binary has inside, by its own account.
+func addModules(known []*debug.Module, path string) ([]*debug.Module, error) {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if !slices.ContainsFunc(known, func(k *debug.Module) bool { return k.Path == m.Path }) {
+			known = append(known, m)
+		}
+	}
+
+	slices.SortFunc(known, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
+	return known, nil
+}
+
+// licences lists what is in the binaries and under which terms, then every text.
+// A module without terms that are known here is an error.
+func licences(ctx context.Context, modules []*debug.Module) ([]byte, error) {
+	goRoot, err := output(ctx, "env", "GOROOT")
+	if err != nil {
+		return nil, err
+	}
+	standard, err := readComponent("Go and its standard library", strings.TrimSpace(goRoot))
+	if err != nil {
+		return nil, err
+	}
+	standard.version = runtime.Version()
+
+	parts := []component{standard}
+	for _, m := range modules {
+		dir, err := moduleDir(ctx, m.Path)
+		if err != nil {
+			return nil, err
+		}
+		part, err := readComponent(m.Path, dir)
+		if err != nil {
+			return nil, err
+		}
+		part.version, part.sum = m.Version, m.Sum
+		parts = append(parts, part)
+	}
+	return render(parts), nil
+}
+
+// moduleDir is where the module cache has a module.
+func moduleDir(ctx context.Context, path string) (string, error) {
+	text, err := output(ctx, "list", "-m", "-json", path)
+	if err != nil {
+		return "", err
+	}
+
+	var module struct{ Dir string }
+	if err := json.Unmarshal([]byte(text), &module); err != nil {
+		return "", err
+	}
+	return module.Dir, nil
+}
+
+// output runs the go command.
+func output(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Stderr = os.Stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w", strings.Join(args, " "), err)
+	}
+	return string(text), nil
+}
+
+// readComponent reads the terms that lie at the top of a directory.
+func readComponent(name, dir string) (component, error) {
+	c := component{name: name}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", name, err)
+	}
+
+	for _, entry := range entries {
+		if entry.IsDir() || !noticeFile.MatchString(entry.Name()) || strings.HasSuffix(entry.Name(), ".go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return c, err
+		}
+
+		c.notices = append(c.notices, notice{entry.Name(), strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))})
+		if ownTerms.MatchString(entry.Name()) {
+			c.licences = append(c.licences, licencesIn(string(text))...)
+		}
+	}
+
+	switch {
+	case len(c.licences) == 0:
+		return c, fmt.Errorf("%s: no licence that is known here is in %s", name, dir)
+	case slices.ContainsFunc(c.licences, func(l string) bool { return slices.Contains(forbidden, l) }):
+		return c, fmt.Errorf("%s: it may not be handed out under our terms: %s", name, strings.Join(c.licences, ", "))
+	}
+	return c, nil
+}
+
+// licencesIn names the licences of which a text has the words.
+func licencesIn(text string) (names []string) {
+	plain := strings.ToLower(strings.Join(strings.Fields(text), " "))
+	for _, l := range licenceNames {
+		twoClauses := l.name == "BSD-2-Clause" && slices.Contains(names, "BSD-3-Clause")
+		if strings.Contains(plain, strings.ToLower(l.words)) && !twoClauses {
+			names = append(names, l.name)
+		}
+	}
+	return names
+}
+
+// render writes the list, and then the texts.
+func render(parts []component) []byte {
+	var b bytes.Buffer
+	b.WriteString("confab is MIT licensed. Inside its binaries is also:\n\n")
+	for _, c := range parts {
+		fmt.Fprintf(&b, "  %-50s %-42s %s\n", c.name, c.version, strings.Join(c.licences, ", "))
+	}
+
+	for _, c := range parts {
+		for _, n := range c.notices {
+			fmt.Fprintf(&b, "\n%s\n%s %s, %s\n", strings.Repeat("=", 100), c.name, c.version, n.file)
+			if c.sum != "" {
+				fmt.Fprintf(&b, "%s\n", c.sum)
+			}
+			fmt.Fprintf(&b, "%s\n\n%s\n", strings.Repeat("=", 100), n.text)
+		}
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,176 @@
+// Command release makes what is handed out: static binaries for every system, the
+// licences of all that is in them, what changed, and checksums over all of it.
+//
+// Two builds of one commit with one version of Go are the same bytes, on any machine
+// and in any directory: paths are trimmed, nothing is asked of a C compiler, no time
+// is written, and the environment of whoever builds is left out. 'make reproduce'
+// proves it, in a clone with an empty cache.
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"debug/elf"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// target is a system that binaries are made for.
+type target struct{ os, arch string }
+
+func (t target) String() string { return t.os + "/" + t.arch }
+
+// file is the name of its binary.
+func (t target) file() string { return "confab-" + t.os + "-" + t.arch }
+
+var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
+
+// Names of what lies beside the binaries.
+const (
+	licencesFile  = "LICENCES.txt"
+	changesFile   = "CHANGES.txt"
+	checksumsFile = "SHA256SUMS"
+)
+
+// changesSource is the text of 'confab help changes'.
+const changesSource = "app/cli/assets/changes.txt"
+
+func main() {
+	version := flag.String("version", "", "what 'confab version' says; a tag, or a commit")
+	out := flag.String("out", "bin/release", "directory that is emptied and filled")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := release(ctx, *version, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// release fills a directory with everything that is handed out.
+func release(ctx context.Context, version, out string) error {
+	changed, err := changesOf(version)
+	if err != nil {
+		return err
+	}
+	if err := first(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
+		return err
+	}
+
+	var parts []*debug.Module
+	for _, t := range targets {
+		path := filepath.Join(out, t.file())
+		if err := build(ctx, t, version, path); err != nil {
+			return err
+		}
+		if parts, err = addModules(parts, path); err != nil {
+			return err
+		}
+	}
+
+	notices, err := licences(ctx, parts)
+	if err != nil {
+		return err
+	}
+	if err := first(
+		os.WriteFile(filepath.Join(out, licencesFile), notices, 0o644),
+		os.WriteFile(filepath.Join(out, changesFile), []byte(changed), 0o644),
+	); err != nil {
+		return err
+	}
+	return writeChecksums(out)
+}
+
+// first is the first of several errors.
+func first(all ...error) error { return cmp.Or(all...) }
+
+// changesOf is the text of what changed, which must have a section for a version
+// that is a tag such as v1.2.3.
+func changesOf(version string) (string, error) {
+	text, err := os.ReadFile(changesSource)
+	if err != nil {
+		return "", err // run it from the top of the repository
+	}
+
+	number, tagged := strings.CutPrefix(version, "v")
+	if tagged && !strings.Contains(number, "-") && !strings.Contains(string(text), "\n"+number+"\n") {
+		return "", fmt.Errorf("%s has no section %s: say what changed", changesSource, number)
+	}
+	return string(text), nil
+}
+
+// build makes one binary.
+func build(ctx context.Context, t target, version, path string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=auto",
+		"-ldflags", "-s -w -buildid= -X main.version="+version, "-o", path, ".")
+	cmd.Env = append(withoutGoSettings(os.Environ()),
+		"CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=")
+	cmd.Stderr = os.Stderr
+
+	fmt.Printf("%s is built\n", t)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("build for %s: %w", t, err)
+	}
+	if t.os == "linux" {
+		return checkStatic(path)
+	}
+	return nil // there is no static binary on darwin: its system library is the system's interface
+}
+
+// withoutGoSettings leaves out the variables that change what the compiler makes.
+func withoutGoSettings(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"GOEXPERIMENT", "GOFIPS140", "GODEBUG", "GOWORK"}, name)
+	})
+}
+
+// checkStatic refuses a binary that needs a library or a loader where it runs.
+func checkStatic(path string) error {
+	file, err := elf.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+
+	libraries, err := file.ImportedLibraries()
+	if err != nil {
+		return err
+	}
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_INTERP || len(libraries) > 0 {
+			return fmt.Errorf("%s is not static: it needs %s", path, cmp.Or(strings.Join(libraries, ", "), "a loader"))
+		}
+	}
+	return nil
+}
+
+// writeChecksums lists the SHA-256 of every file, as sha256sum does.
+func writeChecksums(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+
+	var list strings.Builder
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(content), entry.Name())
+	}
+
+	fmt.Print(list.String())
+	return os.WriteFile(filepath.Join(dir, checksumsFile), []byte(list.String()), 0o644)
+}

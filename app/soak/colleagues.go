@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// colleague is somebody at the console of a tenant, in a real browser. What happens on the
+// page happens by script, as a person would do it: what is not there is not pressed.
+type colleague struct {
+	tenant *tenant
+	name   string
+	ctx    context.Context // of the browser
+	close  func()
+
+	typed []string // texts that were sent, each another
+	steps int
+}
+
+// How many people are at the console of the first tenant, and in how many browsers each is.
+const peopleAtConsole, browsersEach = 2, 2
+
+// password is that of everybody.
+const password = "a horse that is correct"
+
+// stepTimeout is how long one step in a browser may take on a busy machine.
+const stepTimeout = 30 * time.Second
+
+// findBrowser returns the path of a browser, "" without one.
+func findBrowser() string {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// openConsoles invites people to the console and opens it in a browser for each, if there
+// is one on this machine.
+func (t *trial) openConsoles(context.Context) error {
+	path := findBrowser()
+	if path == "" || !t.people {
+		return nil
+	}
+
+	o := t.tenants[0]
+	for i := range peopleAtConsole {
+		name, email := fmt.Sprint("Person ", i), fmt.Sprintf("person.%d@example.com", i)
+		link, err := t.server.Command("users", "invite", "--org", o.org, "--name", name, "--email", email)
+		if err != nil {
+			return err
+		}
+		for n := range browsersEach {
+			c, err := openBrowser(path, o, fmt.Sprintf("%s in browser %d", name, n))
+			if err != nil {
+				return err
+			}
+			t.colleagues = append(t.colleagues, c)
+			if n == 0 {
+				err = c.join(link, name)
+			} else {
+				err = c.signIn(email)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// openBrowser starts a browser. Some die before they show anything.
+func openBrowser(path string, o *tenant, name string) (*colleague, error) {
+	var err error
+	for range 5 {
+		ctx, cancel := chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(
+			chromedp.ExecPath(path), chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("disable-quic", true),
+			chromedp.Flag("disable-component-update", true)))
+		c := &colleague{tenant: o, name: name, ctx: ctx, close: cancel}
+		// Without a limit of time, at whose end the browser would end too.
+		if err = chromedp.Do(ctx, chromedp.EmulateViewport(1280, 800)); err == nil {
+			return c, nil
+		}
+		cancel()
+	}
+	return nil, err
+}
+
+// do takes steps in the browser.
+func (c *colleague) do(steps ...chromedp.Action[chromedp.Void]) error {
+	ctx, cancel := context.WithTimeout(c.ctx, stepTimeout)
+	defer cancel()
+	return chromedp.Do(ctx, steps...)
+}
+
+// eval returns the value of an expression in a page.
+func eval[T any](c *colleague, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(c.ctx, stepTimeout)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// await waits until an expression is true. Between two pages nothing can be evaluated.
+func (c *colleague) await(expression string) error {
+	for began := time.Now(); time.Since(began) < 2*stepTimeout; time.Sleep(50 * time.Millisecond) {
+		if yes, err := eval[bool](c, expression); err == nil && yes {
+			return nil
+		}
+	}
+	return errors.New("never became true: " + expression)
+}
+
+// join opens an invitation and chooses a password.
+func (c *colleague) join(link, name string) error {
+	at := link[strings.Index(link, "/console/"):]
+	return c.enter(c.tenant.base+at, map[string]string{"name": name, "password": password})
+}
+
+// signIn signs in who has joined.
+func (c *colleague) signIn(email string) error {
+	return c.enter(c.tenant.base+"/console/sign-in", map[string]string{"email": email, "password": password})
+}
+
+// enter fills in a form, and goes to the inbox.
+func (c *colleague) enter(url string, fields map[string]string) error {
+	if err := c.do(chromedp.Navigate(url)); err != nil {
+		return err
+	}
+	script := ""
+	for id, value := range fields {
+		script += fmt.Sprintf(`document.getElementById(%q).value = %q;`, id, value)
+	}
+	if _, err := eval[any](c, `void (() => {`+script+` document.querySelector("form").requestSubmit() })()`); err != nil {
+		return err
+	}
+	if err := c.await(`location.pathname.startsWith("/console/inbox")`); err != nil {
+		return err
+	}
+	if err := c.do(chromedp.Navigate(c.tenant.base + "/console/inbox?tab=all")); err != nil {
+		return err
+	}
+	return c.await(`document.querySelector("[aria-label=Conversations]") !== null || document.querySelector("h2, h1") !== null`)
+}
+
+// work keeps doing what people do, at random. The server may be down meanwhile: a page then
+// says so, and goes on by itself.
+func (c *colleague) work(ctx context.Context, random *rand.Rand) error {
+	for sleep(ctx, time.Duration(200+random.IntN(800))*time.Millisecond) {
+		var err error
+		switch random.IntN(6) {
+		case 0, 1:
+			err = c.openConversation(random)
+		case 2, 3:
+			err = c.answer(random)
+		case 4:
+			err = c.press(`[...document.querySelectorAll("button")].find(b => ["Resolve", "Reopen"].includes(b.textContent.trim()))`)
+		case 5:
+			err = c.label()
+		}
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		c.steps++
+	}
+	return nil
+}
+
+// press clicks on something, if it is there.
+func (c *colleague) press(expression string) error {
+	_, err := eval[any](c, `void (`+expression+`)?.click()`)
+	return err
+}
+
+// openConversation opens one of those at the top of the list.
+func (c *colleague) openConversation(random *rand.Rand) error {
+	return c.press(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] a")[%d]`, random.IntN(8)))
+}
+
+// answer writes something, and sends it if the composer is there. What was sent is kept by
+// the page until the server has it.
+func (c *colleague) answer(random *rand.Rand) error {
+	text := fmt.Sprintf("By hand %016x.", random.Uint64())
+	isSent, err := eval[bool](c, fmt.Sprintf(`(async () => {
+		const area = document.querySelector("textarea[aria-label=Message], textarea");
+		if (!area || area.disabled || area.value) return false;
+		area.value = %q;
+		area.dispatchEvent(new Event("input", { bubbles: true }));
+		area.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+		for (let n = 0; n < 100 && area.value; n++) await new Promise(done => setTimeout(done, 20));
+		return area.value === "";
+	})()`, text))
+	if err == nil && isSent {
+		c.typed = append(c.typed, text)
+	}
+	return err
+}
+
+// label takes the tenant's label off a contact, or puts it on.
+func (c *colleague) label() error {
+	_, err := eval[any](c, `(async () => {
+		const pressed = name => [...document.querySelectorAll("button")].find(b => (b.ariaLabel || b.textContent.trim()) === name);
+		const off = pressed("Remove label seen");
+		if (off) return void off.click();
+		const add = pressed("Add label");
+		if (!add) return;
+		add.click();
+		await new Promise(done => setTimeout(done, 100));
+		document.querySelector("[role=group][aria-label=Labels] input, fieldset input[type=checkbox]")?.click();
+		add.click();
+	})()`)
+	return err
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// sourceConsole is the source of a message that a person sent.
+const sourceConsole = "console"
+
+// auditConsoles compares what each browser shows with what is stored, once that had time to
+// arrive: the top of the list, and the thread that is open.
+func (t *trial) auditConsoles(r *report) error {
+	for _, c := range t.colleagues {
+		for what, differ := range map[string]func() (string, error){"list": c.differsInList, "thread": c.differsInThread} {
+			difference := ""
+			for began := time.Now(); ; time.Sleep(300 * time.Millisecond) {
+				var err error
+				if difference, err = differ(); err != nil {
+					return fmt.Errorf("%s: %w", c.name, err)
+				}
+				if difference == "" || time.Since(began) > time.Minute {
+					break
+				}
+			}
+			if difference != "" {
+				r.discrepancy("the "+what+" of %s: %s", c.name, difference)
+			}
+		}
+		r.steps += c.steps
+	}
+	r.browsers = len(t.colleagues)
+	return nil
+}
+
+// shownConversation is a row of the list.
+type shownConversation struct {
+	ID     string
+	Unread int
+	Labels int
+}
+
+// comparedRows is how many rows of the list are compared.
+const comparedRows = 20
+
+// differsInList says how the list of a page differs from the stored one, "" if it does not.
+func (c *colleague) differsInList() (string, error) {
+	text, err := eval[string](c, `JSON.stringify([...document.querySelectorAll("[aria-label=Conversations] li")].map(li => ({
+		ID: li.querySelector("a").dataset.conversation, Unread: Number(li.querySelector("b.count")?.textContent ?? 0),
+		Labels: li.querySelectorAll(".dot").length })))`)
+	if err != nil {
+		return "", err
+	}
+	var shown []shownConversation
+	if err := json.Unmarshal([]byte(text), &shown); err != nil {
+		return "", err
+	}
+
+	var stored []struct {
+		ID     string `json:"id"`
+		Unread int    `json:"unread_count"`
+		Labels []any  `json:"labels"`
+	}
+	if err := c.tenant.callOK("GET", "/"+c.tenant.number+"/conversations?limit=100", "", "", &stored); err != nil {
+		return "", err
+	}
+	for i, one := range stored[:min(comparedRows, len(stored))] {
+		want := shownConversation{one.ID, one.Unread, len(one.Labels)}
+		if i >= len(shown) {
+			return fmt.Sprintf("row %d is missing, %+v", i, want), nil
+		}
+		if shown[i] != want {
+			return fmt.Sprintf("row %d is %+v, stored is %+v", i, shown[i], want), nil
+		}
+	}
+	return "", nil
+}
+
+// shownMessage is a message of a thread.
+type shownMessage struct{ ID, State string }
+
+// differsInThread says how the thread that is open differs from the stored one.
+func (c *colleague) differsInThread() (string, error) {
+	text, err := eval[string](c, `JSON.stringify({
+		Conversation: location.pathname.split("/")[3] ?? "", Waiting: document.querySelectorAll("[id^=outbox]").length,
+		Messages: [...document.querySelectorAll("[role=log] article")].map(a => ({
+			ID: a.id, State: a.querySelector(".tick .unseen")?.textContent ?? "" })) })`)
+	if err != nil {
+		return "", err
+	}
+	var shown struct {
+		Conversation string
+		Waiting      int
+		Messages     []shownMessage
+	}
+	if err := json.Unmarshal([]byte(text), &shown); err != nil {
+		return "", err
+	}
+	if shown.Conversation == "" {
+		return "", nil // none is open
+	}
+	if shown.Waiting > 0 {
+		return fmt.Sprintf("%d messages wait in the page", shown.Waiting), nil
+	}
+
+	var stored []row
+	path := "/" + c.tenant.number + "/messages?limit=20&conversation_id=" + shown.Conversation
+	if err := c.tenant.callOK("GET", path, "", "", &stored); err != nil {
+		return "", err
+	}
+	for _, m := range stored {
+		want := shownMessage{ID: m.ID}
+		if m.Direction == "outbound" {
+			want.State = m.Status
+		}
+		if m.Type != "reaction" && !slices.Contains(shown.Messages, want) {
+			return fmt.Sprintf("%+v is not in %s, which shows %+v", want, shown.Conversation, shown.Messages), nil
+		}
+	}
+	return "", nil
+}
+
+// auditTyped checks that what people sent in browsers is there, each once.
+func (t *trial) auditTyped(r *report, o *tenant, rows map[string]row) {
+	there := make(map[string]int)
+	for _, m := range rows {
+		if m.Source == sourceConsole {
+			there[m.Text.Body]++
+		}
+	}
+
+	all := 0
+	for _, c := range t.colleagues {
+		if c.tenant != o {
+			continue
+		}
+		for _, text := range c.typed {
+			all++
+			if there[text] != 1 {
+				r.discrepancy("%q, which %s sent, is there %d times", text, c.name, there[text])
+			}
+		}
+	}
+	if len(there) > all {
+		r.discrepancy("%s: %d messages are of people, who sent %d", o.name, len(there), all)
+	}
+	r.typed += all
+}

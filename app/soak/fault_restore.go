@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"confab/app/rig"
+	"confab/storage/storageaudit"
+)
+
+// cutOff are the settings of a server that reaches nobody: what a copy sent would come twice.
+var cutOff = []string{
+	"CONFAB_PROVIDER__BASE_URL=http://127.0.0.1:1", "CONFAB_SECURITY__ALLOW_CIDRS=192.0.2.0/24", "CONFAB_WEBHOOKS__TIMEOUT=1s",
+}
+
+// restoreCopy takes a backup while everything goes on, restores it somewhere else, and looks
+// whether the copy has what was acknowledged before, and rests.
+func (t *trial) restoreCopy(context.Context, time.Duration) error {
+	dir, err := os.MkdirTemp(t.dir, "copy-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+
+	before := make([]map[string]string, len(t.tenants))
+	for i, one := range t.tenants {
+		one.mu.Lock()
+		before[i] = maps.Clone(one.sent)
+		one.mu.Unlock()
+	}
+	file := filepath.Join(dir, "backup.tar.gz")
+	if _, err := t.server.Command("backup", file); err != nil {
+		return err
+	}
+
+	replica := &rig.Server{Program: t.program, Dir: filepath.Join(dir, "data"), Log: t.server.Log}
+	if replica.Address, err = rig.FreeAddress(); err != nil {
+		return err
+	}
+	replica.Env = append(append(replica.Env, t.server.Env...), cutOff...)
+	if _, err := replica.Command("restore", file); err != nil {
+		return err
+	}
+	if err := replica.Start(); err != nil {
+		return err
+	}
+	defer replica.Kill()
+
+	for i, one := range t.tenants {
+		if err := one.checkCopy(replica.URL(), before[i]); err != nil {
+			return err
+		}
+	}
+	if err := replica.Stop(); err != nil {
+		return err
+	}
+	return checkFile(replica.Dir)
+}
+
+// checkCopy checks what a copy has of a tenant: every message that was acknowledged before,
+// and no broadcast that goes on.
+func (o *tenant) checkCopy(url string, before map[string]string) error {
+	there := newClient(url, o.key)
+	err := there.eachItem("/"+o.number+"/messages?limit=100&direction=outbound", func(item json.RawMessage) error {
+		var m row
+		err := json.Unmarshal(item, &m)
+		delete(before, m.ID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for id := range before {
+		return fmt.Errorf("%s: %d messages are not in the copy, among them %s", o.name, len(before), id)
+	}
+
+	return there.eachItem("/"+o.number+"/broadcasts?limit=100", func(item json.RawMessage) error {
+		var b broadcastView
+		err := json.Unmarshal(item, &b)
+		if err == nil && !b.isOver() && b.Status != "paused" {
+			err = fmt.Errorf("%s: broadcast %s is %s in the copy", o.name, b.ID, b.Status)
+		}
+		return err
+	})
+}
+
+// checkFile looks for contradictions in the database of a copy that was stopped.
+func checkFile(dir string) error {
+	found, err := storageaudit.FindInMotion(dir)
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%d contradictions in the copy, among them %s: %s", len(found), found[0].Rule, found[0].Where)
+	}
+	return err
+}
