@@ -144,10 +144,3 @@ type logState struct {
 
 // rest is how many pages are not in the database yet.
 func (l logState) rest() int { return l.pages - l.stored }
-
-// checkpoint brings pages of the log into the database, as the mode says, and returns how
-// it stands then. NOOP only looks.
-func (s *session) checkpoint(mode string) (log logState, err error) {
-	row := s.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint("+mode+")")
-	return log, row.Scan(&log.isBusy, &log.pages, &log.stored)
-}
