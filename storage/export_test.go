@@ -19,25 +19,7 @@ const (
 	QueueSize     = queueSize
 	QueueWait     = queueWait
 	MaxBatch      = maxBatch
-	LongLog       = longLog
-	ForcedLog     = forcedLog
 )
-
-// LogPages is how long the write-ahead log is.
-func (db *DB) LogPages() (int, error) {
-	conn, err := sqlx.Open("sqlite", readerDSN(Options{Path: db.path}))
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	s, err := newSession(context.Background(), conn)
-	if err != nil {
-		return 0, err
-	}
-	defer s.close()
-	log, err := s.checkpoint("NOOP")
-	return log.pages, err
-}
 
 // Exec runs a statement that no method runs.
 func (tx *Tx) Exec(query string, args ...any) error {

@@ -87,13 +87,6 @@ func (s *session) useLog() error {
 	return nil
 }
 
-// checkpoint brings pages of the log into the database, as the mode says, and returns how
-// it stands then. NOOP only looks.
-func (s *session) checkpoint(mode string) (log logState, err error) {
-	row := s.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint("+mode+")")
-	return log, row.Scan(&log.isBusy, &log.pages, &log.stored)
-}
-
 // boundLimit finds the limits that are given with each call.
 var boundLimit = regexp.MustCompile(`\b(LIMIT|OFFSET) (\?\d*)`)
 
