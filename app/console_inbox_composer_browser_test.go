@@ -124,14 +124,14 @@ func TestWhatFailedIsSentAgain(t *testing.T) {
 		c.is.Equal(all[0]["type"], kind)
 		c.is.Equal(all[1]["status"], "failed")
 	}
-	s.fault(`{"kind":"error_code","code":131026,"async":true,"times":1}`)
+	s.fault(`{"kind":"error_code","code":131026,"async":true,"times":1,"to":"15550001111"}`) // and not to the receipt
 	c.Fill("textbox", "Message", "Is it urgent?")
 	c.Press(kb.Enter)
 	c.state("Is it urgent?", "failed")
 	c.shoot("inbox-send-again")
 	again("Is it urgent?", "text")
 
-	s.fault(`{"kind":"error_code","code":131026,"async":true,"times":1}`)
+	s.fault(`{"kind":"error_code","code":131026,"async":true,"times":1,"to":"15550001111"}`) // and not to the receipt
 	picture, _ := base64.StdEncoding.DecodeString(dot)
 	path := filepath.Join(t.TempDir(), "vase.png")
 	c.is.NoErr(os.WriteFile(path, picture, 0o600))

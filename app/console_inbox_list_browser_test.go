@@ -153,7 +153,10 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 	c.Click("button", "Notifications")
 	c.Click("menuitemradio", "Browser notifications")
 	c.WaitFor(`beeps === 1 && localStorage["confab.notifications"] === "on"`) // as a sample
+	pagestest.Eval[any](c.Browser, `void (new BroadcastChannel("confab /console/ " + JSON.parse(document.body.dataset.start).user.id).onmessage =
+		({ data }) => (globalThis.heard ??= data.event === "message.received" || undefined))`)
 	s.says(number, "15550002222", "Cleo", textOf("in front"))
+	c.WaitFor(`globalThis.heard`)
 	c.hide(true)
 	s.says(number, "15550001111", "Ana Ruiz", textOf("to Bo")) // a colleague's
 	s.says(number, "15550002222", "Cleo", textOf("in the background"))
