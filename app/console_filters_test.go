@@ -52,11 +52,9 @@ func filterTries() int {
 
 // filtered is an answer to a filter.
 type filtered struct {
-	Data       []map[string]any
-	Pagination struct {
-		HasMore bool    `json:"has_more"`
-		Cursor  *string `json:"next_cursor"`
-	}
+	Data    []map[string]any
+	HasMore bool    `json:"has_more"`
+	Cursor  *string `json:"next_cursor"`
 }
 
 // Every filter answers soon, whatever there is to look through: with a full page, with all
@@ -105,7 +103,7 @@ func TestEveryFilterOfDeliveriesAndLogAnswersSoon(t *testing.T) {
 		slices.Sort(times)
 		p95 := times[len(times)*9/10]
 		said := "a page"
-		if first.Pagination.HasMore && len(first.Data) < 25 {
+		if first.HasMore && len(first.Data) < 25 {
 			said = "goes on looking"
 		}
 		t.Logf("p95 %8v  %s  %s", p95.Round(10*time.Microsecond), query.path, said)
@@ -115,8 +113,8 @@ func TestEveryFilterOfDeliveriesAndLogAnswersSoon(t *testing.T) {
 
 		// Who goes on comes to what is at the end.
 		for page, steps := first, 0; query.rare && len(page.Data) == 0; steps++ {
-			is.True(page.Pagination.HasMore && steps < 500)
-			page, _ = ask("&cursor=" + *page.Pagination.Cursor)
+			is.True(page.HasMore && steps < 500)
+			page, _ = ask("&cursor=" + *page.Cursor)
 		}
 	}
 }
