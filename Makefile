@@ -12,6 +12,7 @@ AXEFILE := axe-core-4.14.0.tgz
 AXESUM  := 2277b0a3ef47af9b52497faa3e71598e86e0a0e5e6eb295207a5657ede4709af
 AXETESTS ?=
 RELEASE ?= bin/release
+RELEASEFLAGS ?=
 TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd066d87f5b
 
 export CGO_ENABLED = 0
@@ -83,7 +84,7 @@ axe: ## Fetch axe-core, and let it examine every screen in both themes, at two w
 check: lint test race ## Everything that must pass before a release
 
 release: ## Build what is handed out, bin/release: binaries, checksums, licences, changes
-	go run ./app/release -version $(VERSION) -out $(RELEASE)
+	go run ./app/release -version $(VERSION) -out $(RELEASE) $(RELEASEFLAGS)
 
 reproduce: ## Build bin/release again, in a fresh clone with an empty cache, and compare: the same bytes
 	@other=$$(mktemp -d) && trap 'chmod -R u+w "$$other"; rm -rf "$$other"' EXIT && \

@@ -26,10 +26,11 @@ type colleague struct {
 	stage *stage
 }
 
-// console opens a browser at the console, signed in with a role.
-func (s *stage) console(t *testing.T, role string) *colleague {
+// console opens a browser at the console, signed in with a role. With options it is a
+// browser of its own.
+func (s *stage) console(t *testing.T, role string, more ...chromedp.ExecAllocatorOption) *colleague {
 	t.Helper()
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c := &colleague{Browser: pagestest.Open(t, more...), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	_, link := s.invitePerson(role+"@example.com", role)
 	c.Visit(s.app.URL() + link)

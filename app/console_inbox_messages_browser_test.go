@@ -176,8 +176,11 @@ func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
 	s.sim.SetWebhook(here + "/provider/webhook")
 	number := s.connect()
 	conversation := s.says(number, "15550001111", "Ana Ruiz", `"type":"image","image":{"data":"`+dot+`","mime_type":"image/png","caption":"Like this"}`)
-	askWith(t, "POST", here+"/v1/"+number+"/messages", `{"messaging_product":"chat","to":"+15550001111","type":"image","image":{"link":"https://elsewhere.test/a.png"}}`,
+	sent := askWith(t, "POST", here+"/v1/"+number+"/messages", `{"messaging_product":"chat","to":"+15550001111","type":"image","image":{"link":"https://elsewhere.test/a.png"}}`,
 		"Authorization: Bearer "+s.tenant.Secret, "Content-Type: application/json")
+	if sent.status != 200 {
+		t.Fatal(sent.body)
+	}
 
 	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
 	_, link := s.invitePerson("ada@example.com", storage.RoleAgent)
@@ -187,7 +190,8 @@ func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
 	c.heading("Inbox")
 	c.Visit(here + "/console/inbox/" + conversation)
 	c.WaitFor(`document.querySelector('[role=log] img[alt="Like this"]')?.naturalWidth === 1`)
-	c.WaitFor(`document.querySelector('[role=log] a[href="https://elsewhere.test/a.png"]') !== null`)
+	c.article("Sent by a link")
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("[role=log] .file a").href`), "https://elsewhere.test/a.png")
 	for _, request := range c.Requests() {
 		if !strings.HasPrefix(request, here+"/") && !strings.HasPrefix(request, "data:") {
 			t.Errorf("the console asked for %s", request)

@@ -184,27 +184,26 @@ func TestNothingButCallsOfSimPassesThroughTheConsole(t *testing.T) {
 		"GET " + sim + "people" + tail: 200,
 
 		// The provider's own API is not there, however the way to it is written.
-		"GET " + sim + "people%2f..%2f..%2f" + number + tail:                             404,
-		"GET " + sim + "people%2F%2E%2E%2F%2e%2e%2F" + number + tail:                     404,
-		"GET " + sim + "x/..%2f..%2f" + number + tail:                                    404,
-		"GET " + sim + "people;/../../" + number + tail:                                  404,
-		"GET " + sim + "people%00" + tail:                                                404,
-		"GET " + sim + "v25.0/" + number + tail:                                          404,
-		"GET " + sim + "_sim/people" + tail:                                              404,
-		"GET " + sim + "http:%2f%2f127.0.0.1:1%2f_sim%2fpeople" + tail:                   404,
-		"GET http://evil.test" + sim + "people" + tail:                                   403, // the URL's host counts, and is another's
-		"GET http://" + address + sim + "people" + tail:                                  200, // the same, written in full
-		"GET http://" + address + sim + "../../../" + number + tail:                      404,
-		"GET " + sim + "http://evil.test/_sim/people" + tail:                             404,
-		"GET " + sim + "//evil.test/people" + tail:                                       404,
-		"GET " + sim + "messages/wamid.a%2Fb%3D/status" + tail:                           404, // no such message, and no such GET
-		"POST " + sim + "messages" + tail + "Content-Length: 0\n":                        404,
-		"PUT " + sim + "people" + tail + "Content-Length: 0\n":                           404,
-		"OPTIONS " + sim + "people" + tail:                                               404,
-		"TRACE " + sim + "people" + tail:                                                 404,
-		"PROPFIND " + sim + "people" + tail:                                              404,
-		"CONNECT " + sim + "people" + tail:                                               404,
-		"POST " + sim + "reset" + tail + "Content-Type: text/plain\nContent-Length: 2\n": 415, // JSON only
+		"GET " + sim + "people%2f..%2f..%2f" + number + tail:           404,
+		"GET " + sim + "people%2F%2E%2E%2F%2e%2e%2F" + number + tail:   404,
+		"GET " + sim + "x/..%2f..%2f" + number + tail:                  404,
+		"GET " + sim + "people;/../../" + number + tail:                404,
+		"GET " + sim + "people%00" + tail:                              404,
+		"GET " + sim + "v25.0/" + number + tail:                        404,
+		"GET " + sim + "_sim/people" + tail:                            404,
+		"GET " + sim + "http:%2f%2f127.0.0.1:1%2f_sim%2fpeople" + tail: 404,
+		"GET http://evil.test" + sim + "people" + tail:                 403, // the URL's host counts, and is another's
+		"GET http://" + address + sim + "people" + tail:                200, // the same, written in full
+		"GET http://" + address + sim + "../../../" + number + tail:    404,
+		"GET " + sim + "http://evil.test/_sim/people" + tail:           404,
+		"GET " + sim + "//evil.test/people" + tail:                     404,
+		"GET " + sim + "messages/wamid.a%2Fb%3D/status" + tail:         404, // no such message, and no such GET
+		"POST " + sim + "messages" + tail + "Content-Length: 0\n":      404,
+		"PUT " + sim + "people" + tail + "Content-Length: 0\n":         404,
+		"OPTIONS " + sim + "people" + tail:                             404,
+		"TRACE " + sim + "people" + tail:                               404,
+		"PROPFIND " + sim + "people" + tail:                            404,
+		"CONNECT " + sim + "people" + tail:                             404,
 	} {
 		status, body := rawStatus(t, address, head+"\n")
 		if status != want {
@@ -213,6 +212,10 @@ func TestNothingButCallsOfSimPassesThroughTheConsole(t *testing.T) {
 		is.True(!strings.Contains(body, "display_phone_number"))
 		is.True(!strings.Contains(body, s.sim.Credentials().AccessToken))
 	}
+
+	// JSON only, and from this origin only.
+	plain := askWith(t, "POST", s.app.URL()+sim+"reset", "{}", "Cookie: "+admin.cookieLine(), "Sec-Fetch-Site: same-origin", "Content-Type: text/plain")
+	is.Equal(plain.status, 415)
 
 	// An upgrade is none: the answer is that of the plain request.
 	for _, path := range []string{"people", "stream/x", "codes"} {

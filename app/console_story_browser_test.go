@@ -88,7 +88,9 @@ func TestAConversationWithOneself(t *testing.T) {
 
 	// The next send fails, and only that one; it is sent again from its bubble.
 	c.Click("switch", "error_code")
-	c.WaitFor(`document.querySelector("[aria-describedby=about-error_code]").checked`)
+	s.becomesTrue(func() bool { // the switch moves before the provider has heard of it
+		return strings.Contains(string(s.exchange("GET", s.simURL+"/_sim/faults", "")), `"code":131026`)
+	})
 	inbox.Fill("textbox", "Message", "It is 20 €.")
 	inbox.Press(kb.Enter)
 	inbox.state("It is 20 €.", "failed")

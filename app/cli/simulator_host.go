@@ -84,8 +84,11 @@ func (h *simulatorHost) offerPhone(open bool) {
 	}
 	phone := console.NewPhone(h.Server)
 	h.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isPhone := strings.HasPrefix(r.URL.Path, console.PhonePath)
 		switch {
-		case strings.HasPrefix(r.URL.Path, console.PhonePath):
+		case isPhone && !h.Server.AllowsHost(r.Host):
+			http.Error(w, "The host name is not one of the simulator's.", http.StatusForbidden)
+		case isPhone:
 			phone.ServeHTTP(w, r)
 		case r.URL.Path == "/" && r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html"):
 			http.Redirect(w, r, console.PhonePath, http.StatusFound)

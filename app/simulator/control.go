@@ -119,7 +119,7 @@ func (s *Server) newControl() http.Handler {
 
 // authorizeControl checks who is asking, before anything is read.
 func (s *Server) authorizeControl(r *http.Request) error {
-	if !s.hostAllowed(r.Host) {
+	if !s.AllowsHost(r.Host) {
 		return &controlError{http.StatusForbidden, "The host name is not one of the simulator's.", ""}
 	}
 	if s.opt.ControlToken == "" {
@@ -133,9 +133,9 @@ func (s *Server) authorizeControl(r *http.Request) error {
 	return nil
 }
 
-// hostAllowed accepts loopback names, the listen address and configured names.
+// AllowsHost accepts loopback names, the listen address and configured names.
 // That stops DNS rebinding: a web page whose own host name resolves to us.
-func (s *Server) hostAllowed(hostport string) bool {
+func (s *Server) AllowsHost(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
 		host = hostport
