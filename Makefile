@@ -7,14 +7,19 @@ SOAK    ?= 10m
 SOAKFLAGS ?=
 SOAK_KILLS ?=
 BENCH   ?=
+AXE     := axe-core@4.14.0
+AXEFILE := axe-core-4.14.0.tgz
+AXESUM  := 2277b0a3ef47af9b52497faa3e71598e86e0a0e5e6eb295207a5657ede4709af
+AXETESTS ?=
 RELEASE ?= bin/release
+RELEASEFLAGS ?=
 TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd066d87f5b
 
 export CGO_ENABLED = 0
 
 .DEFAULT_GOAL := help
 
-.PHONY: help run build test race lint picture bench soak fuzz vuln outside check release reproduce
+.PHONY: help run build test race lint picture bench soak fuzz vuln outside axe check release reproduce
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,15 +66,25 @@ fuzz: ## Run every fuzz target for FUZZTIME (default 30s each)
 vuln: ## Look for known vulnerabilities in what is used (asks vuln.go.dev)
 	go run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...
 
-outside: ## Fetch Pebble and Litestream, and run the tests that need them
+outside: axe ## Fetch Pebble, Litestream and axe-core, and run the tests that need them
 	GOBIN=$(CURDIR)/bin/tools go install github.com/letsencrypt/pebble/v2/cmd/pebble@v2.10.1
 	GOBIN=$(CURDIR)/bin/tools go install github.com/benbjohnson/litestream/cmd/litestream@v0.5.17
 	PATH="$(CURDIR)/bin/tools:$$PATH" go test -count=1 -v -run 'Pebble|Litestream' ./app
 
+axe: ## Fetch axe-core, and let it examine every screen in both themes, at two widths
+	@mkdir -p bin/tools
+	@if command -v npm >/dev/null; then cd bin/tools && npm pack --silent $(AXE) >/dev/null; \
+	else echo "npm, which fetches axe-core, is not here: nothing is examined"; fi
+	@if test -f bin/tools/$(AXEFILE); then cd bin/tools && echo "$(AXESUM)  $(AXEFILE)" | sha256sum -c --quiet && tar -xzf $(AXEFILE) package/axe.min.js; fi
+	@if test -f bin/tools/package/axe.min.js; then \
+		tests="$(AXETESTS)"; test -n "$$tests" || \
+			tests=$$(grep -l 'shoot(' app/*_test.go | xargs sed -n 's/^func \(Test[^(]*\).*/^\1$$/p' | paste -sd'|'); \
+		go test -count=1 -timeout 40m -run "$$tests" ./app -axe $(CURDIR)/bin/tools/package/axe.min.js; fi
+
 check: lint test race ## Everything that must pass before a release
 
 release: ## Build what is handed out, bin/release: binaries, checksums, licences, changes
-	go run ./app/release -version $(VERSION) -out $(RELEASE)
+	go run ./app/release -version $(VERSION) -out $(RELEASE) $(RELEASEFLAGS)
 
 reproduce: ## Build bin/release again, in a fresh clone with an empty cache, and compare: the same bytes
 	@other=$$(mktemp -d) && trap 'chmod -R u+w "$$other"; rm -rf "$$other"' EXIT && \

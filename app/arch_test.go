@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"app/rig/rigtest":      {"app/cli", "app/rig", "storage/storagetest"},
 	"app/simulator":        {},
 	"app/stream":           {"storage"},
-	"app/soak":             {"app/rig", "jobs/webhook", "storage", "storage/storageaudit"},
+	"app/soak":             {"app/rig", "jobs/errorcode", "jobs/webhook", "storage", "storage/storageaudit"},
 	"app/theme":            {},
 	"jobs":                 {"jobs/contactsheet", "jobs/errorcode", "jobs/event", "jobs/filetype", "jobs/guard", "jobs/mergefield", "jobs/messaging", "jobs/provider", "jobs/provisioning", "jobs/queue", "jobs/webhook", "storage"},
 	"jobs/contactsheet":    {"jobs/provider", "storage"},

@@ -70,6 +70,7 @@ func (s *campaign) fill(disk string) {
 }
 
 func TestAnImportGoesOnAfterADiskThatWasFull(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const lines = 6000
 	disk := smallDisk(t, 64)
@@ -115,6 +116,7 @@ func (s *campaign) countContacts() int {
 }
 
 func TestABroadcastGoesOnAfterADiskThatWasFull(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const people = 1000
 	disk := smallDisk(t, 64)

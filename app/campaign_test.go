@@ -192,6 +192,7 @@ func (s *campaign) auditBroadcast(broadcast string, people int) {
 // TestABroadcastIsSentOnceWhateverIsKilled kills a server at random moments while it sends a
 // broadcast, and the provider fails in every way meanwhile.
 func TestABroadcastIsSentOnceWhateverIsKilled(t *testing.T) {
+	t.Parallel()
 	people, kills := *broadcastPeople, *broadcastKills
 	if people == 0 {
 		people = 300
@@ -265,6 +266,7 @@ func (a *arrivals) of(to string) time.Time {
 // TestADirectSendIsSentInTheMidstOfABroadcast sends messages by themselves while a broadcast
 // runs. How long they take is printed, and judged only where the full size was asked for.
 func TestADirectSendIsSentInTheMidstOfABroadcast(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	people, sends := *broadcastPeople, 100
 	if people == 0 {

@@ -5,8 +5,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,10 +26,11 @@ type colleague struct {
 	stage *stage
 }
 
-// console opens a browser at the console, signed in with a role.
-func (s *stage) console(t *testing.T, role string) *colleague {
+// console opens a browser at the console, signed in with a role. With options it is a
+// browser of its own.
+func (s *stage) console(t *testing.T, role string, more ...chromedp.ExecAllocatorOption) *colleague {
 	t.Helper()
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+	c := &colleague{Browser: pagestest.Open(t, more...), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(1280, 800))
 	_, link := s.invitePerson(role+"@example.com", role)
 	c.Visit(s.app.URL() + link)
@@ -69,10 +68,9 @@ func (c *colleague) calm(expected ...string) {
 // shoot takes pictures of the page at two widths, in light and dark.
 func (c *colleague) shoot(name string) {
 	c.t.Helper()
-	if *screenshots == "" {
+	if *screenshots == "" && *axeFile == "" {
 		return
 	}
-	c.is.NoErr(os.MkdirAll(*screenshots, 0o755))
 	for _, device := range []struct {
 		name          string
 		width, height int64
@@ -80,7 +78,7 @@ func (c *colleague) shoot(name string) {
 	}{{"360", 360, 740, 2}, {"1280", 1280, 800, 1}} {
 		for _, scheme := range []string{"light", "dark"} {
 			c.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), c.Prefers("prefers-color-scheme", scheme, "prefers-reduced-motion", "reduce"))
-			c.is.NoErr(os.WriteFile(filepath.Join(*screenshots, name+"-"+device.name+"-"+scheme+".png"), c.Screenshot(), 0o644))
+			keepPicture(c.t, c.Browser, name+"-"+device.name+"-"+scheme)
 		}
 	}
 	c.Do(chromedp.EmulateViewport(1280, 800), c.Prefers("prefers-color-scheme", "light"))
@@ -339,9 +337,7 @@ func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
 // shootSmall takes a picture of a small screen as it is.
 func (c *colleague) shootSmall(name string) {
 	c.t.Helper()
-	if *screenshots != "" {
-		c.is.NoErr(os.WriteFile(filepath.Join(*screenshots, name+"-360.png"), c.Screenshot(), 0o644))
-	}
+	keepPicture(c.t, c.Browser, name+"-360")
 }
 
 func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {

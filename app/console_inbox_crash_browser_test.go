@@ -17,6 +17,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/app/pages/pagestest"
+	"confab/storage"
 )
 
 // killable is a sandbox as a process of its own, which can be killed.
@@ -162,4 +163,69 @@ func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 	}
 	writing.is.Equal(count, 1)
 	writing.is.Equal(pagestest.Eval[string](writing.Browser, `document.querySelector("textarea").value`), "Half a thou")
+}
+
+// Two laptops sleep for ten minutes: the connection is dead, which nobody says, while much
+// is changed. Awake, both show what is stored; what was written before goes, once, and what
+// was being written is still there.
+func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
+	s := newStage(t)
+	number := s.connect()
+	s.label("VIP")
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	bo := s.says(number, "15550002222", "Bo Berg", textOf("hello"))
+	w := newWire(t, s.app.Config.Server.Listen)
+	var looking [2]*colleague
+	for i, email := range []string{"mira@example.com", "eva@example.com"} {
+		c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
+		c.Do(chromedp.EmulateViewport(1280, 800))
+		_, link := s.invitePerson(email, storage.RoleAgent)
+		c.Visit("http://" + w.listener.Addr().String() + link)
+		c.Fill("textbox", "New password", goodPassword)
+		c.Click("button", "Start")
+		c.Click("tab", "All")
+		c.openConversation("Ana Ruiz")
+		pagestest.Eval[any](c.Browser, `void (window.same = true)`)
+		looking[i] = c
+	}
+	s.becomesTrue(func() bool { return s.streams() == "2" && s.conversation(number, ana)["unread_count"] == 0.0 })
+
+	w.freeze()
+	for _, c := range looking {
+		c.offline(true)
+	}
+	writing := looking[0]
+	writing.Fill("textbox", "Message", "Before I close it")
+	writing.Press(kb.Enter)
+	writing.state("Before I close it", "queued")
+	writing.Fill("textbox", "Message", "Half a thou")
+
+	at := s.app.URL() + "/v1/" + number + "/conversations/"
+	for i := range 45 { // more than a page
+		s.says(number, "15550001111", "Ana Ruiz", textOf(fmt.Sprintf("question %d", i)))
+	}
+	s.await(number, s.send(number, "+15550001111", `"type":"text","text":{"body":"by the API"}`), isStatus("read"))
+	s.says(number, "15550003333", "Cleo", textOf("new here"))
+	s.call("PATCH", at+bo, `{"status":"resolved"}`)
+	s.call("POST", at+bo+"/labels", `{"label_id":"`+s.label("Gift")+`"}`)
+
+	for _, c := range looking {
+		pagestest.Eval[any](c.Browser, `void (now => { Date.now = () => now() + 600_000 })(Date.now.bind(Date))`)
+		c.offline(false)
+	}
+	for _, c := range looking {
+		c.article("question 44")
+		c.article("Before I close it")
+		c.WaitFor(`window.same && document.querySelectorAll("[id^=outbox]").length === 0 && document.querySelector(".connection").textContent === ""`)
+		agrees(t, "the list", c.listOf, func() []shownRow { return storedList(s.read, number) })
+		agrees(t, "the thread", c.threadOf, func() []shownMessage { return c.endOf(storedThread(s.read, number, ana)) })
+	}
+	sent := 0
+	for _, m := range storedThread(s.read, number, ana) {
+		if m.Text == "Before I close it" {
+			sent++
+		}
+	}
+	writing.is.Equal(sent, 1)
+	writing.written("Half a thou")
 }

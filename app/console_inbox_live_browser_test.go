@@ -3,9 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -99,6 +97,14 @@ func storedThread(read func(path string, into any), number, conversation string)
 	return all
 }
 
+// endOf is the end of a thread, as far as it is on the page: a page of it at least, and
+// what is before when somebody scrolls there.
+func (c *colleague) endOf(all []shownMessage) []shownMessage {
+	c.t.Helper()
+	const page = 30
+	return all[len(all)-min(len(all), max(page, len(c.threadOf()))):]
+}
+
 // agrees waits until what somebody sees is what is stored.
 func agrees[T any](t *testing.T, what string, seen, stored func() T) {
 	t.Helper()
@@ -168,79 +174,4 @@ func TestTwoPeopleSeeWhatTheOtherDoes(t *testing.T) {
 	saying(mira, "")
 	mira.calm("status of 404")
 	bo.calm("status of 404")
-}
-
-func TestTwoPeopleAndTheDatabaseAgreeInTheEnd(t *testing.T) {
-	s := newStage(t)
-	number := s.connect()
-	for _, name := range []string{"VIP", "Gift"} {
-		s.call("POST", s.app.URL()+"/v1/labels", `{"name":"`+name+`"}`)
-	}
-	names := []string{"Ana", "Cleo", "Dan", "Eva", "Finn"}
-	numbers := make(map[string]string)
-	ids := make(map[string]string)
-	for i, name := range names {
-		numbers[name] = fmt.Sprint(15550001110 + i)
-		ids[name] = s.says(number, numbers[name], name, textOf("hello"))
-	}
-	people := []*colleague{s.joins(t, "Mira Kovač", "mira@example.com"), s.joins(t, "Bo Berg", "bo@example.com")}
-	for _, c := range people {
-		c.Click("tab", "All")
-		c.openConversation("Ana")
-	}
-	random := rand.New(rand.NewPCG(1, 2))
-	acts := []func(c *colleague, i int){
-		func(c *colleague, i int) { // writes
-			c.Focus("textbox", "Message")
-			c.Press(fmt.Sprintf("answer %d", i), kb.Enter)
-		},
-		func(c *colleague, i int) { // a person writes
-			name := names[random.IntN(len(names))]
-			s.says(number, numbers[name], name, textOf(fmt.Sprintf("question %d", i)))
-		},
-		func(c *colleague, _ int) {
-			name := names[random.IntN(len(names))]
-			pagestest.Eval[any](c.Browser, fmt.Sprintf(`void document.querySelector("[data-conversation=%s]").click()`, ids[name]))
-			c.Find("region", "Conversation with "+name)
-		},
-		func(c *colleague, _ int) {
-			pagestest.Eval[any](c.Browser, `void document.activeElement.blur()`)
-			c.Press([]string{"e", "o", "u"}[random.IntN(3)])
-		},
-		func(c *colleague, _ int) {
-			pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll(".details button")].find(b => b.textContent === "Assign to me")?.click()`)
-		},
-		func(c *colleague, _ int) {
-			pagestest.Eval[any](c.Browser, `void (document.querySelector(".label-choice") ?? document.querySelector("#add-label").click())`)
-			pagestest.Eval[any](c.Browser, fmt.Sprintf(`void document.querySelectorAll(".label-choice input")[%d]?.click()`, random.IntN(2)))
-		},
-		func(c *colleague, _ int) { // somebody else, by the API
-			id := ids[names[random.IntN(len(names))]]
-			s.call("PATCH", s.app.URL()+"/v1/"+number+"/conversations/"+id, `{"assigned_to":null,"status":"open"}`)
-		},
-		func(c *colleague, _ int) {
-			c.offline(true)
-			c.offline(false)
-		},
-	}
-	for i := range 80 {
-		acts[random.IntN(len(acts))](people[random.IntN(2)], i)
-	}
-
-	for _, c := range people {
-		agrees(t, "the list", c.listOf, func() []shownRow { return storedList(s.read, number) })
-		open := pagestest.Eval[string](c.Browser, `location.pathname.split("/").pop()`)
-		agrees(t, "the thread", c.threadOf, func() []shownMessage { return storedThread(s.read, number, open) })
-	}
-	var sent struct {
-		Data []struct{ Text struct{ Body string } }
-	}
-	s.read("/"+number+"/messages?direction=outbound&limit=100", &sent)
-	seen := make(map[string]bool)
-	for _, m := range sent.Data {
-		if seen[m.Text.Body] {
-			t.Errorf("%q was sent twice", m.Text.Body)
-		}
-		seen[m.Text.Body] = strings.HasPrefix(m.Text.Body, "answer")
-	}
 }

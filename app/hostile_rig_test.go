@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -18,6 +19,8 @@ import (
 	"testing"
 	"time"
 )
+
+var besiegedBinary = flag.String("besieged", "", "absolute path of a confab to try strangers on, and to measure; this code by default")
 
 // besieged is a whole sandbox in a process of its own, with an organization that has
 // one of everything, twice: ids of the first are what strangers try, those of the
@@ -50,6 +53,9 @@ func besiege(t testing.TB) *besieged {
 	b := &besieged{t: t, dir: filepath.Join(t.TempDir(), "confab-sandbox"), ids: make(map[string]string)}
 	listen, simulator := freeAddress(t), freeAddress(t)
 	cmd := confab(t, "sandbox", "--data-dir", b.dir, "--listen", listen, "--simulator-listen", simulator)
+	if *besiegedBinary != "" {
+		cmd.Path = *besiegedBinary
+	}
 	b.base, b.simulator = "http://"+listen, "http://"+simulator
 	startSandbox(t, filepath.Dir(b.dir), cmd)
 	b.pid = cmd.Process.Pid

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +23,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-var screenshots = flag.String("screenshots", "", "directory for pictures of each state of the setup pages")
+var screenshots = flag.String("screenshots", "", "directory for pictures of each state of the pages")
 
 // onlooker is somebody who opens setup links in a real browser.
 type onlooker struct {
@@ -104,10 +102,9 @@ func (o *onlooker) calm(hosts ...string) {
 // shoot takes pictures of the page: on a phone and on a desk, in light and dark.
 func (o *onlooker) shoot(name string) {
 	o.t.Helper()
-	if *screenshots == "" {
+	if *screenshots == "" && *axeFile == "" {
 		return
 	}
-	o.is.NoErr(os.MkdirAll(*screenshots, 0o755))
 	for _, device := range []struct {
 		name          string
 		width, height int64
@@ -115,7 +112,7 @@ func (o *onlooker) shoot(name string) {
 	}{{"phone", 390, 844, 2}, {"desktop", 1280, 800, 1}} {
 		for _, scheme := range []string{"light", "dark"} {
 			o.Do(chromedp.EmulateViewport(device.width, device.height, chromedp.EmulateScale(device.scale)), o.prefers(scheme))
-			o.is.NoErr(os.WriteFile(filepath.Join(*screenshots, name+"-"+device.name+"-"+scheme+".png"), o.Screenshot(), 0o644))
+			keepPicture(o.t, o.Browser, name+"-"+device.name+"-"+scheme)
 		}
 	}
 	o.Do(chromedp.EmulateViewport(1280, 800), o.prefers("light"))

@@ -79,6 +79,9 @@ func (w *Workers) runBroadcast(ctx context.Context, job storage.Job) (queue.Comm
 	}
 
 	wait, err := w.continueBroadcast(ctx, args.Broadcast)
+	if err == nil {
+		err = w.forgiveCrashes(ctx, &job)
+	}
 	switch {
 	case errors.Is(err, storage.ErrNotFound) || err == nil && wait == broadcastOver:
 		return nil, nil
@@ -88,6 +91,19 @@ func (w *Workers) runBroadcast(ctx context.Context, job storage.Job) (queue.Comm
 		return nil, queue.Postpone(0) // stopped; all that was done is stored
 	}
 	return nil, queue.RetryAfter(broadcastPause, err) // however often: it must go on
+}
+
+// forgiveCrashes forgets the crashes that a long job met once it has got on after them: it is
+// to blame for none, and must not be given up because the server was killed often meanwhile.
+func (w *Workers) forgiveCrashes(ctx context.Context, job *storage.Job) error {
+	if job.Crashes == 0 {
+		return nil
+	}
+	err := w.DB.Update(ctx, func(tx *storage.Tx) error { return tx.ForgiveCrashes(*job) })
+	if err == nil {
+		job.Crashes = 0
+	}
+	return err
 }
 
 // broadcastOver says that a broadcast needs its job no more.

@@ -484,6 +484,22 @@ func TestAScheduledBroadcastWaitsForItsTime(t *testing.T) {
 	})
 }
 
+// Somebody who restarts a machine often does not end a broadcast by it: what gets on is not to
+// blame for a crash.
+func TestABroadcastThatGetsOnIsForgivenItsCrashes(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		b := w.broadcast(people(400))
+		storagetest.Exec(w.t, w.dir, `UPDATE jobs SET crashes = 9 WHERE kind = 'broadcast.run'`)
+		w.start()
+		time.Sleep(time.Second)
+		w.is.Equal(w.now(b).Status, storage.BroadcastRunning)
+		w.is.Equal(storagetest.Select[int](w.t, w.dir, `SELECT crashes FROM jobs WHERE kind = 'broadcast.run'`), []int{0})
+		time.Sleep(time.Minute)
+		w.is.Equal(w.now(b).BroadcastCounts, storage.BroadcastCounts{Total: 400, Sent: 400})
+		synctest.Wait()
+	})
+}
+
 // A runner that ends in the midst leaves it to the next one to go on.
 func TestABroadcastGoesOnAfterARestart(t *testing.T) {
 	broadcasting(t, func(w *world) {

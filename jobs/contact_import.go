@@ -56,7 +56,8 @@ func (w *Workers) importContacts(ctx context.Context, job storage.Job) (queue.Co
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 
-	err := w.ImportContacts(ctx, args.Account, args.Import, nil)
+	getsOn := func(storage.ContactImport) { _ = w.forgiveCrashes(ctx, &job) } // or after the next step
+	err := w.ImportContacts(ctx, args.Account, args.Import, getsOn)
 	switch {
 	case errors.Is(err, storage.ErrUnavailable): // the disk is full, or the server stops
 		return nil, queue.RetryAfter(importRetry, err)

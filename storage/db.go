@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,7 +43,6 @@ type DB struct {
 	searchers chan *session // likewise, for searches alone
 	searches  *turns
 	writer    *writer
-	log       *checkpointer
 	ids       *idSource // of what is not stored
 	rowIDs    *idSource // of rows; only the writer uses it
 	seal      *sealer
@@ -134,9 +132,6 @@ func (db *DB) connect(o Options) error {
 		return err
 	}
 	db.writer = newWriter(db, s)
-	if db.log, err = newCheckpointer(o, db.writer); err != nil {
-		return err
-	}
 
 	n := o.Readers
 	if n <= 0 {
@@ -216,9 +211,6 @@ func (db *DB) disconnect() error {
 	}
 
 	var errs []error
-	if db.log != nil {
-		errs = append(errs, db.log.close())
-	}
 	if db.pool != nil {
 		errs = append(errs, db.pool.Close())
 	}
@@ -246,18 +238,15 @@ func dsn(path string, query url.Values) string {
 	return u.String()
 }
 
-// synchronous is how connections that write sync.
-func synchronous(o Options) string {
-	if o.Synchronous == "normal" {
-		return "NORMAL"
-	}
-	return "FULL"
-}
-
 func writerDSN(o Options) string {
+	synchronous := "FULL"
+	if o.Synchronous == "normal" {
+		synchronous = "NORMAL"
+	}
+
 	return dsn(o.Path, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous(o) + ")",
-		"wal_autocheckpoint(" + strconv.Itoa(forcedLog) + ")", "journal_size_limit(67108864)", "temp_store(MEMORY)",
+		"busy_timeout(5000)", "foreign_keys(ON)", "synchronous(" + synchronous + ")",
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)",
 	}})
 }
 

@@ -215,7 +215,14 @@ func (rx *Rx) deliveriesOf(
 // listQuery lets one index find the deliveries: that of an event, of a
 // subscription and a state, or of the organization.
 func (f DeliveryFilter) listQuery(organization int64) listQuery {
-	q := listQuery{columns: deliveryColumns, table: "deliveries d", index: "deliveries_of_organization", key: "d.created_at", id: "d.id"}
+	q := listQuery{
+		columns:  deliveryColumns,
+		table:    "deliveries d",
+		index:    "deliveries_of_organization",
+		key:      "d.created_at",
+		id:       "d.id",
+		scanTime: briefScanTime,
+	}
 
 	if f.CreatedAfter != 0 {
 		q.end = After{f.CreatedAfter, First.ID} // behind every id of that instant

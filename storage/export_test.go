@@ -19,19 +19,7 @@ const (
 	QueueSize     = queueSize
 	QueueWait     = queueWait
 	MaxBatch      = maxBatch
-	LongLog       = longLog
-	ForcedLog     = forcedLog
 )
-
-// LogPages is how long the write-ahead log is.
-func (db *DB) LogPages() (pages int, err error) {
-	err = db.Update(context.Background(), func(tx *Tx) error {
-		log, err := tx.s.checkpoint("NOOP")
-		pages = log.pages
-		return err
-	})
-	return pages, err
-}
 
 // Exec runs a statement that no method runs.
 func (tx *Tx) Exec(query string, args ...any) error {

@@ -54,6 +54,12 @@ func (rx *Rx) runningJobs(after, last int64) (running []RunningJob, err error) {
 	return running, err
 }
 
+// ForgiveCrashes forgets the crashes that a running job met.
+func (tx *Tx) ForgiveCrashes(j Job) error {
+	_, err := tx.exec(`UPDATE jobs SET crashes = 0 WHERE id = ? AND runs = ?`, j.ID, j.Runs)
+	return err
+}
+
 // FreeJob makes a leased job due again that nobody has any more, not before due. An
 // outside call may have been under way, unless the job was still preparing. crashes
 // is how often its process died by now.

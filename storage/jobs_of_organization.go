@@ -32,7 +32,7 @@ func (rx *Rx) JobsOfOrganization(organization int64, f JobFilter, after int64) (
 		page = append(page, some...)
 
 		reached = 0
-		if len(page) >= f.Limit || until < math.MaxInt64 && time.Since(began) >= rx.db.scanTime {
+		if len(page) >= f.Limit || until < math.MaxInt64 && time.Since(began) >= min(briefScanTime, rx.db.scanTime) {
 			reached = until
 		}
 		return reached != 0, err

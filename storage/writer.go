@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -56,9 +55,6 @@ type writer struct {
 	held  *time.Timer
 	ended chan struct{}
 
-	committed chan struct{} // tells the checkpointer
-	finishing atomic.Bool   // the log is long, and the rest of it the writer's: see checkpointer
-
 	// closing is held for reading while a write is being queued, so that the
 	// queue is not closed meanwhile. It guards closed.
 	closing sync.RWMutex
@@ -74,8 +70,6 @@ func newWriter(db *DB, s *session) *writer {
 		moved: make(broadcastMoves),
 		held:  time.NewTimer(0),
 		ended: make(chan struct{}),
-
-		committed: make(chan struct{}, 1),
 	}
 	go w.run()
 	return w
@@ -152,12 +146,6 @@ func (wr *writer) run() {
 			wr.db.onCommit(Commit{Writes: len(batch), Waited: began.Sub(batch[0].queued), Took: time.Since(began)})
 		}
 		clear(batch) // lets go of what the closures hold
-
-		wr.finishLog()
-		select {
-		case wr.committed <- struct{}{}:
-		default: // it is told already
-		}
 	}
 }
 

@@ -116,6 +116,7 @@ var auditRules = map[routeName]auditRule{
 
 	{"POST", "/numbers"}:                     {"number.connected", "number", ""},
 	{"POST", "/:phone_number_id/disconnect"}: {"number.disconnected", "number", "phone_number_id"},
+	{"DELETE", "/:phone_number_id"}:          {"number.removed", "number", "phone_number_id"},
 
 	{"POST", "/customers"}:                                          {"customer.created", "customer", ""},
 	{"PATCH", "/customers/:id"}:                                     {"customer.updated", "customer", "id"},
@@ -138,6 +139,7 @@ var auditRules = map[routeName]auditRule{
 	{"GET", "/:phone_number_id/contacts.csv"}:     {"contacts.exported", "number", "phone_number_id"},
 	{"POST", "/:phone_number_id/contact_imports"}: {"contacts.imported", "contact_import", ""},
 
+	{"POST", "/teams"}:              {"team.created", "team", ""},
 	{"POST", "/people"}:             {"user.invited", "user", ""},
 	{"PATCH", "/people/:id"}:        {"user.updated", "user", "id"},
 	{"POST", "/people/:id/disable"}: {"user.disabled", "user", "id"},

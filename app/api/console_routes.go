@@ -26,10 +26,13 @@ func (s *Server) consoleRoutes() []route {
 		{"GET", "/people/:id/sessions", s.listPersonSessions, 0, s.findPerson},
 		{"DELETE", "/people/:id/sessions/:session_id", s.endPersonSession, 0, s.findPerson},
 
+		{"POST", "/teams", s.createTeam, creates, nil},
+
 		{"POST", "/numbers", s.connectNumber, creates, nil},
 		{"GET", "/:phone_number_id/quality", s.getNumberQuality, agents, nil},
 		{"POST", "/:phone_number_id/check", s.checkNumber, 0, nil},
 		{"POST", "/:phone_number_id/disconnect", s.disconnectNumber, 0, nil},
+		{"DELETE", "/:phone_number_id", s.removeNumber, 0, nil},
 
 		{"GET", "/event_types", s.listEventTypes, 0, nil},
 		{"GET", "/event_sample", s.getEventSample, 0, nil},

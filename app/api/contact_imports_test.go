@@ -18,7 +18,7 @@ import (
 const imports = "/" + number + "/contact_imports"
 
 // serveImports starts an API whose imports are done when runImports says so.
-func serveImports(t testing.TB) (f *fixture, account storage.Account, run func()) {
+func serveImports(t testing.TB) (f *fixture, account storage.Account, run func(testing.TB)) {
 	t.Helper()
 	dir := t.TempDir()
 	files, err := storage.OpenImportFiles(dir)
@@ -27,7 +27,7 @@ func serveImports(t testing.TB) (f *fixture, account storage.Account, run func()
 	}
 	f, account = serveNumber(t, func(o *Options) { o.Files, o.Imports = storagetest.Files(t, t.TempDir()), files })
 	work := jobs.New(jobs.Options{DB: f.db, Imports: files})
-	return f, account, func() {
+	return f, account, func(t testing.TB) {
 		t.Helper()
 		for _, id := range storagetest.Select[string](t, f.dir, `SELECT id FROM contact_imports WHERE status = 'running'`) {
 			if err := work.ImportContacts(context.Background(), account.ID, id, nil); err != nil {
@@ -63,7 +63,7 @@ func (f *fixture) uploadSheet(path, file string, fields ...string) answer {
 }
 
 // imported takes a file in, and returns what became of it.
-func (f *fixture) imported(run func(), file string, fields ...string) answer {
+func (f *fixture) imported(run func(testing.TB), file string, fields ...string) answer {
 	f.t.Helper()
 	done := make(chan answer, 1)
 	go func() { done <- f.uploadSheet(imports, file, fields...) }()
@@ -74,7 +74,7 @@ func (f *fixture) imported(run func(), file string, fields ...string) answer {
 		default:
 		}
 	}
-	run()
+	run(f.t)
 	got := <-done
 	if got.status != 202 {
 		f.t.Fatal(got.body)
@@ -273,7 +273,7 @@ func TestAnImportGoesOnWhereItWas(t *testing.T) {
 		stop()
 		is.True(err != nil || f.call("GET", imports+"/"+id, "").get("data.status") == "completed")
 	}
-	run()
+	run(t)
 	is.Equal(importCounts(f.call("GET", imports+"/"+id, "")), "completed 500: 500 0 0 0")
 	is.Equal(storagetest.Select[int](t, f.dir, `SELECT count(*) FROM contacts`), []int{500})
 	is.Equal(storagetest.Select[int](t, f.dir, `SELECT count(*) FROM events WHERE type = 'contact.created'`), []int{500})

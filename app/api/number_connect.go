@@ -215,3 +215,18 @@ func (s *Server) disconnectNumber(r *request) (reply, error) {
 		return ok(viewAccount(a)), err
 	})
 }
+
+// removeNumber handles DELETE /console/api/:phone_number_id: the number goes with all that
+// belongs to it, which a job deletes.
+func (s *Server) removeNumber(r *request) (reply, error) {
+	return s.update(r, func(tx *storage.Tx) (reply, error) {
+		a, err := tx.AccountByNumber(r.param("phone_number_id"))
+		if err != nil {
+			return reply{}, err
+		}
+		if err := tx.RemoveAccount(a.ID, "Removed in the console by "+r.user.Name+"."); err != nil {
+			return reply{}, err
+		}
+		return ok(disconnectedView{*a.PhoneNumberID, "whatsapp_account", true}), jobs.EnqueueAccountRemoval(tx, a)
+	})
+}

@@ -23,9 +23,10 @@ type versionView struct {
 func (e *env) versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version, the commit and the build",
-		Long:    "Print the version, the commit that it was built from, and how it was built. 'confab help changes'\nsays what each version brought. Nothing is asked of any server, and no command looks for updates.",
+		Use:   "version",
+		Short: "Print the version, the commit and the build",
+		Long: "Print the version, the commit that it was built from, and how it was built. 'confab help changes'\n" +
+			"says what each version brought. Nothing is asked of any server, and no command looks for updates.",
 		Example: "  confab version\n  confab version --json",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -178,17 +177,6 @@ func (b *assetBuilder) replaceName(module string, quoted []byte) []byte {
 	given := strings.Trim(string(quoted), `"`)
 	served := b.build(path.Join(path.Dir(module), given)).served
 	return []byte(`"` + strings.TrimSuffix(given, path.Base(given)) + path.Base(served) + `"`)
-}
-
-func compress(content []byte) []byte {
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		panic(err) // only for a bad level
-	}
-	w.Write(content) // into memory, which does not fail
-	w.Close()
-	return b.Bytes()
 }
 
 // name is the name under which a file is served; "" if there is none.

@@ -58,6 +58,7 @@ type bundler struct {
 	firsts  int      // how many of them are in the first bundle
 	modules map[string]*module
 	passed  []string // the names of the first bundle that the second uses
+	says    bool     // whether there are texts with holes
 }
 
 // module is one as it is in a bundle.
@@ -65,7 +66,7 @@ type module struct {
 	code    string
 	exports map[string]string // names of the bundle by those under which they are exported
 	whole   bool              // whether it is also wanted as an object of all that it exports
-	texts   []string          // what it says, as members of an object
+	texts   []string          // what it says: a table or several
 }
 
 // newBundler puts some modules and what they import into the first bundle, and all that
@@ -153,6 +154,9 @@ func (b *bundler) first(later string) []byte {
 	fmt.Fprintf(&text, "let rest$;const later$=()=>rest$??=import(\"./%s\")"+
 		".then(b=>b.default([%s])).catch(e=>{rest$=undefined;throw e});\n",
 		later, strings.Join(b.passed, ","))
+	if b.says {
+		fmt.Fprintf(&text, sentencesCode, b.modules[countModule].exports["count"])
+	}
 	for _, name := range b.order[:b.firsts] {
 		b.write(&text, name)
 	}
@@ -224,7 +228,7 @@ func (b *bundler) rename(name, source string, imported map[string]string) (code 
 		panic("console: " + name + " cannot be read: " + err.Error())
 	}
 
-	texts = takeTexts(tree, name)
+	texts = b.takeTexts(tree, name, b.tablesBefore(name))
 	for _, declared := range tree.Declared {
 		declared.Data = []byte(b.variable(name, string(declared.Data)))
 	}
@@ -233,26 +237,54 @@ func (b *bundler) rename(name, source string, imported map[string]string) (code 
 			foreign.Data = []byte(known)
 		}
 	}
-	ast.Walk(fullNames{}, tree)
+	elements := reshaped{builders: make(map[string]bool)}
+	if dom := b.modules["dom.js"]; dom != nil {
+		elements.builders[dom.exports["el"]], elements.builders[dom.exports["svg"]] = true, true
+	}
+	ast.Walk(elements, tree)
 	return tree.JSString(), texts
 }
 
-// fullNames lets {a} be written as {a:b} when a has got the name b.
-type fullNames struct{}
+// tablesBefore is how many tables of texts the modules before one have in its bundle.
+func (b *bundler) tablesBefore(name string) (n int) {
+	before := b.order[:b.number(name)]
+	if len(before) >= b.firsts {
+		before = before[b.firsts:]
+	}
+	for _, other := range before {
+		n += len(b.modules[other].texts)
+	}
+	return n
+}
 
-func (f fullNames) Enter(node ast.INode) ast.IVisitor {
-	if property, ok := node.(*ast.Property); ok {
-		if v, ok := property.Value.(*ast.Var); ok {
+// reshaped changes what costs bytes and means nothing: const is written as let, which stands
+// there already, and elements without properties need no null in their place. And {a} is
+// written as {a:b} when a has got the name b.
+type reshaped struct {
+	builders map[string]bool // the names of the functions that build elements
+}
+
+func (r reshaped) Enter(node ast.INode) ast.IVisitor {
+	switch n := node.(type) {
+	case *ast.VarDecl:
+		n.TokenType = ast.LetToken
+	case *ast.CallExpr:
+		name, ok := n.X.(*ast.Var)
+		if args := n.Args.List; ok && r.builders[string(name.Name())] && len(args) > 2 && args[1].String() == "null" && !args[2].Rest {
+			n.Args.List = slices.Delete(args, 1, 2)
+		}
+	case *ast.Property:
+		if v, ok := n.Value.(*ast.Var); ok {
 			for v.Link != nil {
 				v = v.Link
 			}
-			property.Value = v
+			n.Value = v
 		}
 	}
-	return f
+	return r
 }
 
-func (fullNames) Exit(ast.INode) {}
+func (reshaped) Exit(ast.INode) {}
 
 // shorten leaves out of a script what only people need, and gives local names one letter.
 func shorten(script []byte) []byte {

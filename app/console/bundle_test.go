@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -14,12 +15,14 @@ import (
 func TestModulesAreBundled(t *testing.T) {
 	is := is.New(t)
 	b := newAssetBuilder(fstest.MapFS{
-		"app.js":           {Data: []byte("import { a as one } from \"./parts/a.js\";\nimport * as b from \"./b.js\";\nconst open = () => import(\"./screens/late.js\");\n\n\nconst again = () => import(\"./screens/home.js\");\n")},
+		"app.js":           {Data: []byte("import { a as one } from \"./parts/a.js\";\nimport * as b from \"./b.js\";\nimport \"./dom.js\";\nimport \"./format.js\";\nconst open = () => import(\"./screens/late.js\");\n\n\nconst again = () => import(\"./screens/home.js\");\n")},
 		"b.js":             {Data: []byte("export const b = new URL(\"./icons.svg\", import.meta.url);\nexport const { c, d } = b;\n")},
 		"parts/a.js":       {Data: []byte("import { b } from \"../b.js\";\n/** Words. */\nexport function a() {\n  return { b };\n}\nexport class E {}\n")},
 		"screens/home.js":  {Data: []byte("import \"../b.js\";\nexport default function home() {}\n")},
-		"screens/late.js":  {Data: []byte("import {\n  a,\n  E,\n} from \"../parts/a.js\";\nimport home from \"./home.js\";\nconst text = { one: \"One \\\"row\\\"\", many: (n) => n + \" rows\", kinds: { a: [\"A\", 'B'] } };\nexport default async function late() {\n  return import(\"./other.js\");\n}\n")},
+		"screens/late.js":  {Data: []byte("import { el } from \"../dom.js\";\nimport { count } from \"../format.js\";\nimport {\n  a,\n  E,\n} from \"../parts/a.js\";\nimport home from \"./home.js\";\nconst text = { one: \"One \\\"row\\\"\", many: (n) => n + \" rows\", kinds: { a: [\"A\", 'B'] }, of: (a, b) => `${a} of ${count(b)}`, now: (a) => \"Now \" + a, sum: (a, b) => a + b + \"%\" };\nconst long = [\"what a module knows without code\", \"is data too\"];\nconst say = (a) => el(\"p\", null, text.one, text.of(1, 2), text.sum(1, 2), ...long);\nexport default async function late() {\n  return import(\"./other.js\");\n}\n")},
 		"screens/other.js": {Data: []byte("export { default } from \"./home.js\";\n")},
+		"dom.js":           {Data: []byte("export const el = (tag, props, ...children) => children;\n")},
+		"format.js":        {Data: []byte("export const count = (n) => String(n);\n")},
 		"icons.svg":        {Data: []byte("<svg/>")},
 		"frame.css":        {Data: []byte("a { b: c }\n")}, "parts.css": {Data: []byte("d { e: f }\n")},
 		"inbox.css": {}, "phone.css": {}, "workshop.css": {},
@@ -29,23 +32,28 @@ func TestModulesAreBundled(t *testing.T) {
 
 	is.Equal(string(modules.first(b.all.name(laterBundle))), strings.Join([]string{
 		`(()=>{`,
-		`let rest$;const later$=()=>rest$??=import("./` + b.all.name(laterBundle) + `").then(b=>b.default([a$2,E$2,home$1])).catch(e=>{rest$=undefined;throw e});`,
-		`const b$0 = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `const {c: c$0, d: d$0} = b$0;`, `const $0={b:b$0,c:c$0,d:d$0};`,
+		`let rest$;const later$=()=>rest$??=import("./` + b.all.name(laterBundle) + `").then(b=>b.default([el$3,count$4,a$2,E$2,home$1,S$])).catch(e=>{rest$=undefined;throw e});`,
+		strings.TrimSpace(fmt.Sprintf(sentencesCode, "count$4")),
+		`let b$0 = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `let {c: c$0, d: d$0} = b$0;`, `const $0={b:b$0,c:c$0,d:d$0};`,
 		`function home$1() {}`, `const $1={default:home$1};`,
 		`function a$2() {`, `    return {b: b$0};`, `}`, `class E$2 {}`,
-		`const open$3 = () => {`, `    return later$().then((m) => {`, `        return m.$4;`, `    });`, `};`,
-		`const again$3 = () => {`, `    return Promise.resolve($1);`, `};`,
+		`let el$3 = (tag, props, ...children) => {`, `    return children;`, `};`,
+		`let count$4 = (n) => {`, `    return String(n);`, `};`,
+		`let open$5 = () => {`, `    return later$().then((m) => {`, `        return m.$6;`, `    });`, `};`,
+		`let again$5 = () => {`, `    return Promise.resolve($1);`, `};`,
 		`})()`, ``,
 	}, "\n"))
 	is.Equal(string(modules.later()), strings.Join([]string{
-		`export default given$=>{const[a$2,E$2,home$1]=given$;`,
-		`const text$4 = {...T$["screens/late"], many: (n) => {`, `    return n + " rows";`, `}};`,
-		`async function late$4() {`, `    return Promise.resolve($5);`, `}`, `const $4={default:late$4};`,
-		``, `const $5={default:home$1};`,
-		`return{$4,$5}}`, ``,
+		`export default given$=>{const[el$3,count$4,a$2,E$2,home$1,S$]=given$;`,
+		`let text$6 = {...S$(T$[0]), f: (a, b) => {`, `    return a + b + "%";`, `}};`,
+		`let long$6 = T$[1];`,
+		`let say$6 = (a) => {`, `    return el$3("p", text$6.a, text$6.d(1, 2), text$6.f(1, 2), ...long$6);`, `};`,
+		`async function late$6() {`, `    return Promise.resolve($7);`, `}`, `const $6={default:late$6};`,
+		``, `const $7={default:home$1};`,
+		`return{$6,$7}}`, ``,
 	}, "\n"))
-	is.Equal(string(b.all.byName[laterTexts].content), `{"screens/late":{"one":"One \"row\"","kinds":{"a":["A","B"]}}}`)
-	is.Equal(string(b.all.byName[firstTexts].content), `{}`)
+	is.Equal(string(b.all.byName[laterTexts].content), `[{"a":"One \"row\"","b":"%0 rows","c":{"a":["A","B"]},"d":"%0 of %#1","e":"Now %0"},["what a module knows without code","is data too"]]`)
+	is.Equal(string(b.all.byName[firstTexts].content), `[]`)
 	is.Equal(string(b.all.byName[laterBundle].content), `import T$ from"./`+b.all.name(laterTexts)+`"with{type:"json"};`+string(shorten(modules.later())))
 	is.Equal(string(shorten([]byte("const f = (word) => {\n  return word + \"  \";\n};\n"))), `const f=e=>e+"  "`)
 	is.Equal(string(b.all.byName[styleBundle].content), "a { b: c }\nd { e: f }\n")

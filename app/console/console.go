@@ -59,7 +59,6 @@ type Console struct {
 	Options
 	origins   *http.CrossOriginProtection
 	pages     *template.Template
-	assets    func() *assets // read when the first page is asked for
 	cookies   cookieNames
 	deviceKey []byte
 	failed    *onceAMinute // failed sign-ins that were recorded
@@ -75,7 +74,6 @@ func New(o Options) *Console {
 		failed:    newOnceAMinute(),
 	}
 	c.pages = parsePages()
-	c.assets = readAssets
 	return c
 }
 
@@ -102,7 +100,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.path = ""
 		v.redirect(http.StatusFound, "console/")
 	case strings.HasPrefix(v.path, "assets/"):
-		c.assets().serve(w, r, strings.TrimPrefix(v.path, "assets/"))
+		readAssets().serve(w, r, strings.TrimPrefix(v.path, "assets/"))
 	default:
 		v.serve()
 	}

@@ -32,11 +32,13 @@ func nextPage(wanted string) string {
 		return path
 	}
 
+	// A query that cannot be read, or is too long when it is escaped, is left out.
 	values, err := url.ParseQuery(query)
-	if err != nil {
+	page := path + "?" + values.Encode()
+	if err != nil || len(page) > maxNext {
 		return path
 	}
-	return path + "?" + values.Encode()
+	return page
 }
 
 // signInLink is where to sign in, to come back to a page afterwards.

@@ -51,7 +51,7 @@ func (v *visit) redirect(status int, target string) {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Root, p.assets, p.Sandbox = v.root(), v.assets(), v.SandboxUser != nil
+	p.Root, p.assets, p.Sandbox = v.root(), readAssets(), v.SandboxUser != nil
 
 	var b bytes.Buffer
 	if err := v.pages.Execute(&b, p); err != nil {

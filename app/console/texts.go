@@ -4,86 +4,280 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	ast "github.com/tdewolff/parse/v2/js"
 )
 
-// What a module says is in its table `text`, or in one whose name ends with Text. The plain
-// words of these tables go to browsers in two files beside the bundles, so that a language
-// can be a file of its own, and a word that changes does not change a script:
+// What a module says is in its table `text`, or in one whose name ends with Text. The words of
+// these tables go to browsers in two files beside the bundles, so that a language can be a
+// file of its own, and a word that changes does not change a script:
 //
-//	{"screens/inbox/thread":{"send":"Send", …}, "parts/basics.copyText":{…}, …}
+//	[{"a":"Send", …}, {"a":"%#0 of %#1", …}, …]
 //
-// Texts that are made of parts are functions, and stay where they are.
+// So do long lists and tables of words, and others of what a module knows without code.
+//
+// A function that only puts what it is given into a text, as it is or by count, is a text with
+// holes. Other functions stay where they are. The names of texts get short where all who use
+// them say so by name: text.send is text.a then.
 const (
 	firstTexts = "console.json"
 	laterTexts = "screens.json"
 	textsTable = "T$" // the file in its bundle
+	sentences  = "S$" // makes functions of the texts with holes in a table
+	leastData  = 48   // bytes of a list that is worth to be taken out
 )
 
-// takeTexts takes the plain words out of the tables of a module, whose names are still its
-// own, and leaves references to them. It returns what was taken, as members of an object.
-func takeTexts(tree *ast.AST, module string) (taken []string) {
+// sentencesCode is the code of sentences, which needs count.
+const sentencesCode = "const " + sentences + `=t=>{for(const k in t){const s=t[k];/%%#?\d/.test(s)&&` +
+	`(t[k]=(...p)=>s.replace(/%%(#?)(\d)/g,(_,n,i)=>n?%s(p[i]):p[i]))}return t};` + "\n"
+
+// countModule has the function that writes a number for people.
+const countModule = "format.js"
+
+var hole = regexp.MustCompile(`%#?\d`)
+
+// takeTexts takes the words out of the tables of a module, whose names are still its own, and
+// leaves references to them: the tables begin at some place of the file. It returns what was
+// taken.
+func (b *bundler) takeTexts(tree *ast.AST, module string, first int) (taken []string) {
 	for _, statement := range tree.List {
 		declaration, ok := statement.(*ast.VarDecl)
 		if !ok {
 			continue
 		}
-		for _, one := range declaration.List {
+		for i := range declaration.List {
+			one := &declaration.List[i]
 			name, isName := one.Binding.(*ast.Var)
 			table, isTable := one.Default.(*ast.ObjectExpr)
-			if !isName || !isTable {
+			if !isName || declaration.TokenType != ast.ConstToken {
+				continue
+			}
+			if !isTable || string(name.Data) != "text" && !strings.HasSuffix(string(name.Data), "Text") {
+				if list := plainData(one.Default); len(list) > leastData {
+					one.Default = reference(fmt.Sprintf("%s[%d]", textsTable, first+len(taken)))
+					taken = append(taken, list)
+				}
 				continue
 			}
 
-			title := strings.TrimSuffix(module, ".js")
-			switch {
-			case strings.HasSuffix(string(name.Data), "Text"):
-				title += "." + string(name.Data)
-			case string(name.Data) != "text":
-				continue
+			if _, exported := b.modules[module].exports[string(name.Data)]; !exported {
+				shortNames(tree, name, table)
 			}
-			if words := splitTable(table, title); words != "" {
-				taken = append(taken, fmt.Sprintf("%q:%s", title, words))
+			if words, rest := b.splitTable(module, table, first+len(taken)); words != "" {
+				taken = append(taken, words)
+				one.Default = rest
 			}
 		}
 	}
 	return taken
 }
 
-// splitTable takes the plain words out of a table: "" if there are none.
-func splitTable(table *ast.ObjectExpr, title string) string {
+// splitTable takes the words out of a table, and returns them and what the table is then: ""
+// if there are none.
+func (b *bundler) splitTable(module string, table *ast.ObjectExpr, place int) (words string, rest ast.IExpr) {
 	var plain []string
-	var rest []ast.Property
+	var others []ast.Property
+	said := fmt.Sprintf("%s[%d]", textsTable, place)
 	for _, entry := range table.List {
-		var b bytes.Buffer
-		if entry.JSON(&b) == nil && json.Valid([]byte("{"+b.String()+"}")) {
-			plain = append(plain, b.String())
+		var w bytes.Buffer
+		if entry.JSON(&w) == nil && json.Valid([]byte("{"+w.String()+"}")) {
+			if hole.Match(w.Bytes()) {
+				panic("console: " + module + " says " + w.String() + ", which is taken for a text with holes")
+			}
+			plain = append(plain, w.String())
+		} else if text := withHoles(entry); text != "" {
+			said = sentences + "(" + strings.TrimPrefix(said, sentences+"(")
+			plain = append(plain, text)
 		} else {
-			rest = append(rest, entry)
+			others = append(others, entry)
 		}
 	}
 	if len(plain) == 0 {
-		return ""
+		return "", nil
 	}
 
-	words := &ast.LiteralExpr{TokenType: ast.IdentifierToken, Data: fmt.Appendf(nil, "%s[%q]", textsTable, title)}
-	table.List = append([]ast.Property{{Spread: true, Value: words}}, rest...)
+	if strings.HasPrefix(said, sentences) {
+		said += ")"
+		b.saying(module)
+	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte("{"+strings.Join(plain, ",")+"}")); err != nil {
-		panic("console: the texts of " + title + ": " + err.Error())
+		panic("console: the texts of " + module + ": " + err.Error())
+	}
+	if len(others) == 0 {
+		return compact.String(), reference(said)
+	}
+	return compact.String(), &ast.ObjectExpr{List: append([]ast.Property{{Spread: true, Value: reference(said)}}, others...)}
+}
+
+// reference is an expression that stands for what was taken.
+func reference(to string) ast.IExpr {
+	return &ast.LiteralExpr{TokenType: ast.IdentifierToken, Data: []byte(to)}
+}
+
+// plainData is a list or a text without code, as JSON: else "".
+func plainData(expression ast.IExpr) string {
+	var w, compact bytes.Buffer
+	data, ok := expression.(ast.JSONer)
+	if !ok || data.JSON(&w) != nil || json.Compact(&compact, w.Bytes()) != nil {
+		return ""
 	}
 	return compact.String()
 }
 
+// saying notes that a module has texts with holes.
+func (b *bundler) saying(module string) {
+	b.says = true
+	b.pass(module, b.order[0], sentences)
+}
+
+// withHoles is a member of a table as a text with holes, if it is a function that can be one:
+// else "".
+func withHoles(entry ast.Property) string {
+	function, ok := entry.Value.(*ast.ArrowFunc)
+	if !ok || entry.Name == nil || entry.Name.Computed != nil || function.Params.Rest != nil || len(function.Body.List) != 1 {
+		return ""
+	}
+	given := make(map[string]int)
+	for i, parameter := range function.Params.List {
+		name, isName := parameter.Binding.(*ast.Var)
+		if !isName || parameter.Default != nil {
+			return ""
+		}
+		given[string(name.Data)] = i
+	}
+	answer, ok := function.Body.List[0].(*ast.ReturnStmt)
+	if !ok {
+		return ""
+	}
+
+	text, ok := filled(answer.Value, given)
+	if !ok || !hole.MatchString(text) {
+		return ""
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text can always be quoted
+	}
+	return fmt.Sprintf("%q:%s", entry.Name.Literal.Data, quoted)
+}
+
+// filled is the text with holes for what an expression makes of what a function is given.
+func filled(expression ast.IExpr, given map[string]int) (text string, ok bool) {
+	switch e := expression.(type) {
+	case *ast.GroupExpr:
+		return filled(e.X, given)
+	case *ast.LiteralExpr:
+		return plainText(e)
+	case ast.LiteralExpr:
+		return plainText(&e)
+	case *ast.Var:
+		i, ok := given[string(e.Name())]
+		return fmt.Sprintf("%%%d", i), ok
+	case *ast.BinaryExpr:
+		x, xOK := filled(e.X, given)
+		y, yOK := filled(e.Y, given)
+		text := e.Op == ast.AddToken && !(hole.MatchString(x) && hole.MatchString(y)) // which could be a sum
+		return x + y, xOK && yOK && text
+	case *ast.CallExpr:
+		name, isName := e.X.(*ast.Var)
+		if !isName || string(name.Name()) != "count" || len(e.Args.List) != 1 {
+			return "", false
+		}
+		i, ok := given[e.Args.List[0].String()]
+		return fmt.Sprintf("%%#%d", i), ok
+	case *ast.TemplateExpr:
+		for _, part := range e.List {
+			value, ok := filled(part.Expr, given)
+			if !ok {
+				return "", false
+			}
+			text += strings.TrimSuffix(string(part.Value[1:]), "${") + value // after ` or }
+		}
+		text += strings.TrimSuffix(string(e.Tail[1:]), "`")
+		return text, e.Tag == nil && !strings.Contains(text, `\`)
+	}
+	return "", false
+}
+
+// plainText is a text as it is written in a module.
+func plainText(literal *ast.LiteralExpr) (text string, ok bool) {
+	var w bytes.Buffer
+	if literal.TokenType != ast.StringToken || literal.JSON(&w) != nil {
+		return "", false
+	}
+	return text, json.Unmarshal(w.Bytes(), &text) == nil
+}
+
+// shortNames gives the members of a table names of a letter, if all that use it name one.
+func shortNames(tree *ast.AST, name *ast.Var, table *ast.ObjectExpr) {
+	uses := &tableUses{table: name}
+	ast.Walk(uses, tree)
+	if int(name.Uses) != len(uses.named)+1 { // with its own declaration
+		return
+	}
+
+	short := make(map[string][]byte)
+	for i, entry := range table.List {
+		if entry.Name == nil || entry.Name.Computed != nil {
+			return
+		}
+		short[string(entry.Name.Literal.Data)] = letters(i)
+	}
+	for _, entry := range table.List {
+		entry.Name.Literal.Data = short[string(entry.Name.Literal.Data)]
+	}
+	for _, use := range uses.named {
+		member := use.Y.(ast.LiteralExpr)
+		if short[string(member.Data)] == nil {
+			panic("console: there is no text " + string(member.Data))
+		}
+		member.Data = short[string(member.Data)]
+		use.Y = member
+	}
+}
+
+// letters is a short name: a to z, then aa, ba and so on.
+func letters(i int) []byte {
+	name := []byte{byte('a' + i%26)}
+	for i /= 26; i > 0; i /= 26 {
+		name = append(name, byte('a'+(i-1)%26))
+	}
+	return name
+}
+
+// tableUses finds where a member of a table is named.
+type tableUses struct {
+	table *ast.Var
+	named []*ast.DotExpr
+}
+
+func (u *tableUses) Enter(node ast.INode) ast.IVisitor {
+	dot, ok := node.(*ast.DotExpr)
+	if !ok {
+		return u
+	}
+	of, isVar := dot.X.(*ast.Var)
+	for isVar && of.Link != nil {
+		of = of.Link
+	}
+	if _, isName := dot.Y.(ast.LiteralExpr); isVar && isName && of == u.table {
+		u.named = append(u.named, dot)
+	}
+	return u
+}
+
+func (*tableUses) Exit(ast.INode) {}
+
 // texts is the file of the texts of some modules.
 func (b *bundler) texts(modules []string) []byte {
-	var entries []string
+	var tables []string
 	for _, name := range modules {
-		entries = append(entries, b.modules[name].texts...)
+		tables = append(tables, b.modules[name].texts...)
 	}
-	return []byte("{" + strings.Join(entries, ",") + "}")
+	return []byte("[" + strings.Join(tables, ",") + "]")
 }
 
 // withTexts lets a bundle begin with the loading of its texts.

@@ -71,6 +71,7 @@ func (s changeSet) append(b []byte, role string) []byte {
 // Hub.mu guards it.
 type batch struct {
 	changed changeSet
+	most    int               // how many of a kind at the most
 	texts   map[string][]byte // by role
 }
 
@@ -79,6 +80,7 @@ func newBatch() *batch { return &batch{changed: make(changeSet), texts: make(map
 // add adds what was changed, and what is shown with that.
 func (n *batch) add(kind string, ids []string, isAny bool) {
 	n.changed.add(kind, ids, isAny)
+	n.most = max(n.most, n.changed.countOf(kind))
 	for _, also := range shownWith[kind] {
 		n.changed.add(also, nil, true)
 	}

@@ -15,8 +15,8 @@
 //	POST presence ────► Hub.Look ── by organization ───────────► viewer ──► Stream
 //
 // While no console is open, nothing is collected. What a commit changed is told at once,
-// and what follows within hintInterval is told together, or within longer when so much
-// changes that only "many" is told. The viewers of an organization share what they are told
+// and what follows within hintInterval is told together, or within longer while very much
+// changes in the organization (pace). The viewers of an organization share what they are told
 // (batch), and its text. A viewer keeps what it has not told yet: that, or if more came
 // meanwhile the ids of each kind, up to a number behind which they are just many; and the
 // names of the conversations whose people have changed, of whom it then tells how they are

@@ -11,16 +11,9 @@ import (
 	"confab/storage"
 )
 
-const (
-	// hintInterval is the least time between two hints of a kind.
-	hintInterval = 100 * time.Millisecond
-	// maxHintInterval is the same while so much changes that nobody is told which: whoever
-	// is told reads whole lists again.
-	maxHintInterval = 400 * time.Millisecond
-	// readInterval is the least time between two reads of events. What a console shows comes
-	// by hints: events may come together.
-	readInterval = 100 * time.Millisecond
-)
+// readInterval is the least time between two reads of events. What a console shows comes by
+// hints: events may come together.
+const readInterval = 100 * time.Millisecond
 
 // Options configure a Hub.
 type Options struct {
@@ -59,40 +52,39 @@ func (h *Hub) Run(ctx context.Context) error {
 	defer group.Wait()
 	group.Go(func() { h.forgetLooks(ctx) })
 
-	hints := h.DB.Hints()
-	for interval := hintInterval; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-hints.C:
-			if h.tellHints(ctx, hints) {
-				interval = min(2*interval, maxHintInterval)
-			} else {
-				interval = hintInterval
+	hints, waiting := h.DB.Hints(), make(paces)
+	for isHeld := false; ; {
+		if !isHeld {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-hints.C:
 			}
 		}
+		h.takeHints(ctx, hints, waiting)
+		isHeld = h.tellDue(waiting, time.Now())
 
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(interval):
+		case <-time.After(hintInterval):
 		}
 	}
 }
 
-// tellHints tells the viewers of each organization what was changed there. It returns
-// whether that were many of a kind.
-func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) (many bool) {
+// takeHints finds out in which organizations something was changed.
+func (h *Hub) takeHints(ctx context.Context, from *storage.Hints, waiting paces) {
 	hints, all := from.Take()
 	if all {
 		h.tellAll(storage.HintKinds()...)
-		return false
+		return
+	}
+	if len(hints) == 0 {
+		return
 	}
 
-	byOrganization := make(map[int64]*batch)
 	err := h.DB.View(ctx, func(rx *storage.Rx) error {
 		for _, hint := range hints {
-			many = many || hint.IsAny
 			if hint.IsAny && hint.Of == (storage.Scope{}) {
 				h.tellAll(hint.Kind)
 				continue
@@ -102,10 +94,7 @@ func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) (many bool) {
 				return err
 			}
 			for organization, ids := range found {
-				if byOrganization[organization] == nil {
-					byOrganization[organization] = newBatch()
-				}
-				byOrganization[organization].add(hint.Kind, ids, hint.IsAny)
+				waiting.add(organization, hint.Kind, ids, hint.IsAny)
 			}
 		}
 		return nil
@@ -114,11 +103,7 @@ func (h *Hub) tellHints(ctx context.Context, from *storage.Hints) (many bool) {
 		// Nobody knows who is concerned: everybody looks again.
 		h.Log.Warn("consoles are told that anything may have changed", "error", err)
 		h.tellAll(storage.HintKinds()...)
-		return many
 	}
-
-	h.tell(byOrganization)
-	return many
 }
 
 // tellAll tells everybody that anything of some kinds may have changed.
@@ -137,15 +122,13 @@ func (h *Hub) tellAll(kinds ...string) {
 	}
 }
 
-// tell tells the viewers of organizations what was changed there.
-func (h *Hub) tell(news map[int64]*batch) {
+// tell tells the viewers of an organization what was changed there.
+func (h *Hub) tell(organization int64, n *batch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
-	for organization, n := range news {
-		for v := range h.viewers[organization] {
-			v.hint(n)
-		}
+	for v := range h.viewers[organization] {
+		v.hint(n)
 	}
 }
 

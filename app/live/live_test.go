@@ -116,6 +116,34 @@ func TestManyChangesAreOneHint(t *testing.T) {
 	})
 }
 
+func TestHintsAreFewerWhileMuchChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		w := newWorld(t)
+		one, another := w.watch(w.tenant, storage.RoleAdmin), w.watch(w.tenant, storage.RoleAdmin)
+		agent := w.watch(w.tenant, storage.RoleAgent)
+		change := func(count int) (told int) {
+			for range 40 {
+				for i := range count {
+					w.label(w.tenant, fmt.Sprint(time.Now().UnixNano(), i))
+				}
+				time.Sleep(hintInterval / 4)
+				synctest.Wait()
+				if one.pending != nil {
+					is.True(one.pending == another.pending) // written once for both
+					told++
+				}
+				is.Equal(one.news(), another.news())
+				agent.news()
+			}
+			return told
+		}
+		is.True(change(1) >= 9) // in a second
+		is.True(change(10) <= 4)
+		is.True(change(1) >= 5)
+	})
+}
+
 func TestNothingIsCollectedForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

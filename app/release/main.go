@@ -3,8 +3,9 @@
 //
 // Two builds of one commit with one version of Go are the same bytes, on any machine
 // and in any directory: paths are trimmed, nothing is asked of a C compiler, no time
-// is written, and the environment of whoever builds is left out. 'make reproduce'
-// proves it, in a clone with an empty cache.
+// is written but the commit's, and the settings of whoever builds are left out. 'make
+// reproduce' proves it, in a clone with an empty cache. A build that does not know its
+// commit fails: Go does not find it in a worktree of git.
 package main
 
 import (
@@ -32,6 +33,7 @@ func (t target) String() string { return t.os + "/" + t.arch }
 // file is the name of its binary.
 func (t target) file() string { return "confab-" + t.os + "-" + t.arch }
 
+// targets are all of them.
 var targets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
 // Names of what lies beside the binaries.
@@ -47,18 +49,23 @@ const changesSource = "app/cli/assets/changes.txt"
 func main() {
 	version := flag.String("version", "", "what 'confab version' says; a tag, or a commit")
 	out := flag.String("out", "bin/release", "directory that is emptied and filled")
+	only := flag.String("only", "", "build for one system, such as linux/amd64, to try it out")
 	flag.Parse()
+	chosen := slices.DeleteFunc(slices.Clone(targets), func(t target) bool { return *only != "" && t.String() != *only })
 
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := release(ctx, *version, *out); err != nil {
+	if err := release(ctx, *version, *out, chosen); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-// release fills a directory with everything that is handed out.
-func release(ctx context.Context, version, out string) error {
+// release fills a directory with everything that is handed out for the targets.
+func release(ctx context.Context, version, out string, targets []target) error {
+	if len(targets) == 0 {
+		return fmt.Errorf("there is no such system")
+	}
 	changed, err := changesOf(version)
 	if err != nil {
 		return err
@@ -111,10 +118,10 @@ func changesOf(version string) (string, error) {
 
 // build makes one binary.
 func build(ctx context.Context, t target, version, path string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=auto",
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true",
 		"-ldflags", "-s -w -buildid= -X main.version="+version, "-o", path, ".")
 	cmd.Env = append(withoutGoSettings(os.Environ()),
-		"CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=")
+		"CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOENV=off", "GOFLAGS=")
 	cmd.Stderr = os.Stderr
 
 	fmt.Printf("%s is built\n", t)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"confab/jobs/errorcode"
 	"confab/storage/storageaudit"
 )
 
@@ -156,7 +157,7 @@ func (o *tenant) auditSends(r *report, rows map[string]row) {
 			r.discrepancy("%s: acknowledged %s is lost", o.name, id)
 		case m.Type != kind:
 			r.discrepancy("%s: %s is a %s, not a %s", o.name, id, m.Type, kind)
-		case o.cancelled[id] && (m.Status != "failed" || m.Error.Code != "message_cancelled"):
+		case o.cancelled[id] && (m.Status != "failed" || m.Error.Code != string(errorcode.MessageCancelled)):
 			r.discrepancy("%s: %s was cancelled, and is %s", o.name, id, m.Status)
 		case o.cancelled[id]:
 		case m.Status == "failed":

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"confab/jobs/errorcode"
 )
 
 // campaigns is the record of what goes to many, or later, or comes in a file. The tenant's
@@ -199,7 +201,7 @@ func (o *tenant) cancelMessage(id string) error {
 	if err := json.Unmarshal(a.body.Data, &m); err != nil {
 		return err
 	}
-	if m.Error.Code == "message_cancelled" {
+	if m.Error.Code == string(errorcode.MessageCancelled) {
 		o.mu.Lock()
 		o.cancelled[id] = true
 		o.mu.Unlock()

@@ -15,15 +15,9 @@ const sourceConsole = "console"
 func (t *trial) auditConsoles(r *report) error {
 	for _, c := range t.colleagues {
 		for what, differ := range map[string]func() (string, error){"list": c.differsInList, "thread": c.differsInThread} {
-			difference := ""
-			for began := time.Now(); ; time.Sleep(300 * time.Millisecond) {
-				var err error
-				if difference, err = differ(); err != nil {
-					return fmt.Errorf("%s: %w", c.name, err)
-				}
-				if difference == "" || time.Since(began) > time.Minute {
-					break
-				}
+			difference, err := lastDifference(differ)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			if difference != "" {
 				r.discrepancy("the "+what+" of %s: %s", c.name, difference)
@@ -31,8 +25,20 @@ func (t *trial) auditConsoles(r *report) error {
 		}
 		r.steps += c.steps
 	}
+
 	r.browsers = len(t.colleagues)
 	return nil
+}
+
+// lastDifference looks until there is no difference any more, and returns what is left after
+// a minute.
+func lastDifference(differ func() (string, error)) (difference string, err error) {
+	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(300 * time.Millisecond) {
+		if difference, err = differ(); err != nil || difference == "" {
+			break
+		}
+	}
+	return difference, err
 }
 
 // shownConversation is a row of the list.
@@ -84,7 +90,8 @@ type shownMessage struct{ ID, State string }
 // differsInThread says how the thread that is open differs from the stored one.
 func (c *colleague) differsInThread() (string, error) {
 	text, err := eval[string](c, `JSON.stringify({
-		Conversation: location.pathname.split("/")[3] ?? "", Waiting: document.querySelectorAll("[id^=outbox]").length,
+		Conversation: location.pathname.split("/")[3] ?? "", 
+		Waiting: Object.keys(localStorage).filter(key => key.startsWith("confab.outbox.")).map(key => localStorage.getItem(key)).join(),
 		Messages: [...document.querySelectorAll("[role=log] article")].map(a => ({
 			ID: a.id, State: a.querySelector(".tick .unseen")?.textContent ?? "" })) })`)
 	if err != nil {
@@ -92,17 +99,17 @@ func (c *colleague) differsInThread() (string, error) {
 	}
 	var shown struct {
 		Conversation string
-		Waiting      int
+		Waiting      string
 		Messages     []shownMessage
 	}
 	if err := json.Unmarshal([]byte(text), &shown); err != nil {
 		return "", err
 	}
+	if shown.Waiting != "" {
+		return "what was sent waits in the page: " + shown.Waiting, nil
+	}
 	if shown.Conversation == "" {
 		return "", nil // none is open
-	}
-	if shown.Waiting > 0 {
-		return fmt.Sprintf("%d messages wait in the page", shown.Waiting), nil
 	}
 
 	var stored []row

@@ -153,6 +153,7 @@ func (t *trial) playKills(ctx context.Context, random *rand.Rand) error {
 			return err
 		}
 		t.count("server killed")
+		fmt.Fprintf(t.played, "%s: server killed\n", time.Now().UTC().Format(timeOfDay))
 	}
 	return errDone
 }

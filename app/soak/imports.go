@@ -75,7 +75,7 @@ func (o *tenant) importFile(file string, lines int, key string) error {
 
 	began := time.Now()
 	for i.Status == "running" {
-		if time.Since(began) > 3*time.Minute {
+		if time.Since(began) > o.trial.settleTimeout() { // a server that lives for moments comes to little
 			return fmt.Errorf("import %s does not end", i.ID)
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -1,13 +1,14 @@
 // Command soak tests a whole installation under load for a time: mixed traffic of two
-// tenants, and faults on a schedule, among them the death of the server. Afterwards it
-// compares what was acknowledged with what the provider saw, what the receivers got and
-// what the database holds. Any difference is a bug.
+// tenants, people in browsers, and faults on a schedule, among them the death of the server.
+// Afterwards it compares what was acknowledged with what the provider saw, what the receivers
+// and the readers of streams got, what the browsers show and what the database holds. Any
+// difference is a bug. With -kills it does nothing but kill the server, and compares then.
 //
-// A trial has four steps. prepare starts the server, the simulator of the provider and a
-// receiver of webhooks as processes, and makes the tenants. runTraffic runs clients and
-// faults at the same time; every client repeats its requests until they are answered and
-// records what was acknowledged. settle ends the faults and waits until nothing is left
-// to do. audit compares all sides.
+// A trial has five steps. prepare starts the server, the simulator of the provider and a
+// receiver of webhooks as processes, and makes the tenants. openConsoles lets people sign in,
+// if there is a browser. runTraffic runs clients and faults at the same time; every client
+// repeats its requests until they are answered and records what was acknowledged. settle ends
+// the faults and waits until nothing is left to do. audit compares all sides.
 package main
 
 import (

@@ -141,12 +141,12 @@ var serverSettings = []string{
 
 // reconcileWindow returns how long a send whose outcome is unknown waits for a callback.
 // The provider repeats callbacks ever more slowly, so that it takes as long as the longest
-// fault until one has come.
+// fault until one has come, and longer on a busy machine.
 func (t *trial) reconcileWindow() time.Duration {
 	if t.kills > 0 {
 		return time.Minute // a server that lives for a moment hears little
 	}
-	return min(max(6*time.Second, t.length/longestShare), 20*time.Second)
+	return min(max(15*time.Second, t.length/5), 30*time.Second)
 }
 
 // prepare starts everything and makes two tenants that know nothing of each other.

@@ -30,7 +30,6 @@ func TestTwentySecondsOfEverything(t *testing.T) {
 		self:    rigtest.Self(),
 		length:  20 * time.Second,
 		rate:    20,
-		people:  true,
 		seed:    1,
 	})
 	if err != nil {

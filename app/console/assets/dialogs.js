@@ -21,14 +21,6 @@ const text = {
   contact: "Contact",
   settings: "Settings",
   hint: ["to move", "to open", "to close"],
-  people: "People",
-  keys: "API keys",
-  labels: "Labels",
-  quickReplies: "Quick replies",
-  profile: "Profile",
-  health: "Health",
-  newKey: "New API key",
-  invite: "Invite somebody",
   dark: "Use the dark theme",
   light: "Use the light theme",
   shortcuts: "Keyboard shortcuts",
@@ -38,6 +30,18 @@ const text = {
 };
 
 /** @typedef {{ id: string, name: string, kind: string, icon: string, run: () => void }} Entry */
+
+// Pages that are opened by their names: where, their name, their icon, and whether agents may.
+const pages = [
+  ["settings/people", "People", "contacts", ""],
+  ["settings/keys", "API keys", "key", ""],
+  ["settings/labels", "Labels", "label", ""],
+  ["settings/quick-replies", "Quick replies", "bolt", "agents"],
+  ["settings/profile", "Profile", "person", "agents"],
+  ["settings/health", "Health", "pulse", ""],
+  ["settings/keys?new=1", "New API key", "key", ""],
+  ["settings/people?new=1", "Invite somebody", "contacts", ""],
+];
 
 /** @returns {Entry[]} what can be opened by its name */
 function entries() {
@@ -49,25 +53,15 @@ function entries() {
     run: () => navigate(path),
   });
   const nameOf = (/** @type {string} */ screen) => document.querySelector(`[data-screen="${screen}"] span`)?.textContent ?? screen;
-  const settings = [
-    go("settings/people", text.people, text.settings, "contacts"),
-    go("settings/keys", text.keys, text.settings, "key"),
-    go("settings/labels", text.labels, text.settings, "label"),
-    go("settings/quick-replies", text.quickReplies, text.settings, "bolt"),
-    go("settings/profile", text.profile, text.settings, "person"),
-    go("settings/health", text.health, text.settings, "pulse"),
-  ];
-  const actions = [
-    { id: "new key", name: text.newKey, kind: text.action, icon: "key", run: () => navigate("settings/keys?new=1") },
-    { id: "invite", name: text.invite, kind: text.action, icon: "contacts", run: () => navigate("settings/people?new=1") },
-    { id: "dark", name: text.dark, kind: text.action, icon: "moon", run: () => theme.set("dark") },
-    { id: "light", name: text.light, kind: text.action, icon: "sun", run: () => theme.set("light") },
-    { id: "keys", name: text.shortcuts, kind: text.action, icon: "keyboard", run: openShortcuts },
-  ];
-  const forAgents = new Set(["settings/quick-replies", "settings/profile", "dark", "light", "keys"]);
+  const act = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {() => void} */ run) =>
+    ({ id: drawing, name, kind: text.action, icon: drawing, run });
   return [
     ...screens.map((screen) => go(screen, nameOf(screen), text.screen, screen)),
-    ...[...settings, ...actions].filter((one) => isAdmin || forAgents.has(one.id)),
+    ...pages.filter((one) => isAdmin || one[3]).map(([path, name, drawing]) =>
+      go(path, name, path.includes("?") ? text.action : text.settings, drawing)),
+    act(text.dark, "moon", () => theme.set("dark")),
+    act(text.light, "sun", () => theme.set("light")),
+    act(text.shortcuts, "keyboard", openShortcuts),
   ];
 }
 
@@ -181,34 +175,32 @@ function searcher(found) {
   };
 }
 
-/**
- * Where an id of ours leads, and what it is.
- * @type {[RegExp, (id: string) => string, string][]}
- */
+// How ids of ours begin, where they lead, and what they are. A path that ends with / is
+// followed by the id.
 const places = [
-  [/^msg_/, (id) => "trace/" + id, "Trace of this message"],
-  [/^evt_/, (id) => "trace/" + id, "Trace of this event"],
-  [/^req_/, (id) => "log/" + id, "Log of this request"],
-  [/^cnv_/, (id) => "inbox/" + id, "Conversation"],
-  [/^ctc_/, (id) => "contacts/" + id, "Contact"],
-  [/^bcs_/, (id) => "broadcasts/" + id, "Broadcast"],
-  [/^tmpl_/, (id) => "templates/" + id, "Template"],
-  [/^cus_/, (id) => "customers/" + id, "Customer"],
-  [/^wbs_/, (id) => "webhooks/" + id, "Webhook"],
-  [/^wbd_/, (id) => "deliveries/" + id, "Delivery"],
-  [/^lbl_/, () => "settings/labels", "Label"],
-  [/^key_/, () => "settings/keys", "API key"],
-  [/^qrp_/, () => "settings/quick-replies", "Quick reply"],
-  [/^ses_/, () => "settings/profile", "Session"],
-  [/^aud_/, () => "log?tab=audit", "Audit entry"],
-  [/^acc_/, () => "numbers", "Account of a number"],
-  [/^csl_/, () => "customers", "Setup link"],
-  [/^sec_/, () => "webhooks", "Secret of a webhook"],
-  [/^imp_/, () => "contacts", "Import of contacts"],
-  [/^med_/, () => "inbox", "File of a message"],
-  [/^(org|team)_/, () => "settings/people", "People"],
-  [/^[0-9]{10,20}$/, (id) => "numbers/" + id, "Number"],
-  [/^[0-9A-HJKMNP-TV-Z]{26}$/, (id) => "settings/people/" + id, "Person of the team"],
+  ["msg_", "trace/", "Trace of this message"],
+  ["evt_", "trace/", "Trace of this event"],
+  ["req_", "log/", "Log of this request"],
+  ["cnv_", "inbox/", "Conversation"],
+  ["ctc_", "contacts/", "Contact"],
+  ["bcs_", "broadcasts/", "Broadcast"],
+  ["tmpl_", "templates/", "Template"],
+  ["cus_", "customers/", "Customer"],
+  ["wbs_", "webhooks/", "Webhook"],
+  ["wbd_", "deliveries/", "Delivery"],
+  ["lbl_", "settings/labels", "Label"],
+  ["key_", "settings/keys", "API key"],
+  ["qrp_", "settings/quick-replies", "Quick reply"],
+  ["ses_", "settings/profile", "Session"],
+  ["aud_", "log?tab=audit", "Audit entry"],
+  ["acc_", "numbers", "Account of a number"],
+  ["csl_", "customers", "Setup link"],
+  ["sec_", "webhooks", "Secret of a webhook"],
+  ["imp_", "contacts", "Import of contacts"],
+  ["med_", "inbox", "File of a message"],
+  ["(org|team)_", "settings/people", "People"],
+  ["[0-9]{10,20}$", "numbers/", "Number"],
+  ["[0-9A-HJKMNP-TV-Z]{26}$", "settings/people/", "Person of the team"],
 ];
 
 /**
@@ -219,8 +211,8 @@ const places = [
 export function placeOf(text) {
   const id = text.trim();
   if (!/^[A-Za-z0-9_-]{8,64}$/.test(id)) return null;
-  const found = places.find(([pattern]) => pattern.test(id));
-  return found ? { path: found[1](encodeURIComponent(id)), name: found[2] } : null;
+  const [, path, name] = places.find(([pattern]) => new RegExp("^" + pattern).test(id)) ?? [];
+  return path && name ? { path: path.endsWith("/") ? path + id : path, name } : null;
 }
 
 /** openShortcuts lists all that can be pressed. */

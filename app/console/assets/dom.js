@@ -276,9 +276,10 @@ export function svg(tag, props, ...children) {
  */
 function fill(node, classes, props, children) {
   if (classes.length > 0) node.setAttribute("class", classes.join(" "));
-  append(node, children); // first: a select's value must be one of its options
+  const given = props && props.constructor === Object && !props.mount; // else they were left out
+  append(node, given ? children : [props, children]); // first: a select's value must be one of its options
 
-  for (const [name, value] of Object.entries(props ?? {})) {
+  for (const [name, value] of Object.entries(given ? props : {})) {
     if (name === "ref") value?.(node);
     else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (typeof value === "function") effect(() => set(node, name, value()));

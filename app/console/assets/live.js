@@ -85,6 +85,26 @@ export function onChanged(kinds, fn) {
 }
 
 /**
+ * together does work at once, and what is asked for meanwhile once more, afterwards; but it
+ * does not wait for ever for an answer.
+ * @param {() => Promise<unknown>} work
+ */
+export function together(work) {
+  let isBusy = false;
+  let isStale = false;
+  return async () => {
+    isStale = true;
+    if (isBusy) return;
+    isBusy = true;
+    while (isStale) {
+      isStale = false;
+      await Promise.race([work().catch(() => {}), new Promise((resolve) => setTimeout(resolve, noAnswer))]);
+    }
+    isBusy = false;
+  };
+}
+
+/**
  * onEvent calls fn with every event of some types, or with [] of all. It returns what ends
  * that.
  * @param {string[]} types

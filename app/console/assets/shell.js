@@ -3,7 +3,7 @@ import { effect, el } from "./dom.js";
 import { get } from "./api.js";
 import { count, hue, initials } from "./format.js";
 import { bind } from "./keys.js";
-import { onChanged } from "./live.js";
+import { onChanged, together } from "./live.js";
 import { menu } from "./parts/menu.js";
 import { link, navigate, path } from "./router.js";
 import { chosenNumber, counts, me, number, numbers, numbersKnown, root, screens, theme, unread } from "./session.js";
@@ -133,13 +133,16 @@ export function startNumbers() {
     });
   }
 
-  quietly(readNumbers);
-  onChanged(["account"], () => quietly(readNumbers));
+  // Nobody waits for them: the connection bar tells when the server is gone, and they are
+  // read again when that is over.
+  const [keepNumbers, keepUnread] = [together(readNumbers), together(readUnread)];
+  keepNumbers();
+  onChanged(["account"], keepNumbers);
   effect(() => {
     number();
-    quietly(readUnread);
+    keepUnread();
   });
-  onChanged(["conversation"], () => quietly(readUnread));
+  onChanged(["conversation"], keepUnread);
 }
 
 /** @param {HTMLSelectElement} select */
@@ -163,15 +166,6 @@ async function readUnread() {
   if (of.phone_number_id !== number()?.phone_number_id) return;
   unread.set(now.unread);
   counts.set(now);
-}
-
-/**
- * quietly does what nobody waits for: the connection bar tells when the server is gone,
- * and it is done again when that is over.
- * @param {() => Promise<void>} work
- */
-function quietly(work) {
-  work().catch(() => {});
 }
 
 /** startAccount gives the person who is signed in a menu. */

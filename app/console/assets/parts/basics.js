@@ -104,7 +104,7 @@ async function copy(value, shown) {
 export function copyable(value, { name, block = false }) {
   const said = signal("");
   /** @type {HTMLElement} */
-  const shown = el("code", { translate: "no" }, value);
+  const shown = el("code", { translate: "no", tabindex: block ? "0" : null }, value);
   const run = async () => {
     said.set((await copy(value, shown)) ? copyText.copied : copyText.select);
     setTimeout(() => said.set(""), 2000);

@@ -233,7 +233,7 @@ export function searchbox(label) {
  * @param {string} path
  * @param {Record<string, any>} wanted
  * @param {number} most
- * @param {AbortSignal} signal
+ * @param {AbortSignal} [signal]
  */
 export async function everyRow(path, wanted, most, signal) {
   /** @type {any[]} */

@@ -1,7 +1,7 @@
 /** What a screen shows when there is nothing, not yet, or not at all. */
 import { computed, el, onDispose, signal, untracked } from "../dom.js";
 import { APIError } from "../api.js";
-import { onChanged } from "../live.js";
+import { onChanged, together } from "../live.js";
 import { button, copyable, icon } from "./basics.js";
 
 const text = {
@@ -123,23 +123,12 @@ export function resource(read, kinds = [], pace = 0) {
     }
   };
 
-  // Hints that come meanwhile are followed together, afterwards.
-  let isBusy = false;
-  let isStale = false;
   let isOver = false;
-  const follow = async () => {
-    isStale = true;
-    if (isBusy) return;
-    isBusy = true;
-    while (isStale && !isOver) {
-      isStale = false;
-      await reload();
-      if (pace) await new Promise((resolve) => setTimeout(resolve, pace));
-    }
-    isBusy = false;
-  };
-
-  onDispose(onChanged(kinds, follow));
+  onDispose(onChanged(kinds, together(async () => {
+    if (isOver) return;
+    await reload();
+    if (pace) await new Promise((resolve) => setTimeout(resolve, pace));
+  })));
   onDispose(() => (isOver = true));
   onDispose(() => running.abort());
   reload();

@@ -43,8 +43,8 @@ const text = {
     restored: "Paused because the server was restored from a backup. Look at what was sent before you resume it.",
     quota_exceeded: "Paused: the plan’s messages of this month are used up.",
     account_rate_limited: "Paused: the provider wants it slower. It goes on by itself.",
-    other: (/** @type {string} */ code) => `Paused: every further send would fail (${code}). Put that right, then resume it.`,
   },
+  stopped: (/** @type {string} */ code) => `Paused: every further send would fail (${code}). Put that right, then resume it.`,
   funnel: "What became of it",
   counts: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", skipped: "Skipped", waiting: "Waiting" },
   reasons: "Failures by reason",
@@ -183,8 +183,7 @@ function broadcastPage(one, path) {
 
 /** @param {any} one */
 function pausedNotice({ status, paused_reason: code }) {
-  const words = /** @type {any} */ (text.paused);
-  return status === "paused" && el("p.notice", null, typeof words[code] === "string" ? words[code] : words.other(code));
+  return status === "paused" && el("p.notice", null, text.paused[/** @type {"requested"} */ (code)] ?? text.stopped(code));
 }
 
 /** @param {any} one */

@@ -11,6 +11,7 @@ import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, onQuery, query } from "../router.js";
+import { readTeams, teamFields } from "./settings.js";
 
 const text = {
   title: "Customers",
@@ -26,7 +27,7 @@ const text = {
   none: "No customer is like this.",
   create: "Save",
   id: "customer id",
-  fields: { name: "Name", email: "Email", team: "Team" },
+  fields: { name: "Name", email: "Email" },
   save: "Save",
   saved: "Saved",
   numbers: "Numbers",
@@ -39,6 +40,8 @@ const text = {
   links: "Setup links",
   linksLead: "Who opens one connects a number with this customer. A link works once and is shown once.",
   newLink: "New link",
+  editLink: "Edit link",
+  edit: "Edit",
   linkColumns: { id: "Link", state: "State", made: "Made", until: "Until" },
   noLinks: "No link was made yet.",
   hours: "Good for",
@@ -114,13 +117,12 @@ function allCustomers() {
 /** make asks for a new customer, and opens it. */
 async function make() {
   const idempotencyKey = newKey();
-  const { teams } = await get("v1/me").catch(() => ({ teams: [] }));
-  const options = teams.map((/** @type {any} */ one) => ({ value: one.id, label: one.name }));
+  const teams = await readTeams().catch(() => []);
   dialog(text.newOne, (close) => form({
     fields: [
       { name: "name", label: text.fields.name, required: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
       { name: "email", label: text.fields.email, type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
-      ...(options.length > 1 ? [{ name: "team_id", label: text.fields.team, type: "select", options }] : []),
+      ...teamFields(teams),
     ],
     submit: text.create,
     send: ({ name, email, team_id }) => post("v1/customers", { name, email: email || undefined, team_id }, { idempotencyKey }),
@@ -223,11 +225,8 @@ function linkSection(path, isArchived) {
       all.reload();
     },
   });
-  const make = async () => {
-    await newLink(path);
-    all.reload();
-  };
-  const actions = when(() => !isArchived(), () => button(text.newLink, { icon: "plus", run: make }));
+  const open = (/** @type {any} */ one) => linkDialog(path + "/setup_links", one).then(all.reload);
+  const actions = when(() => !isArchived(), () => button(text.newLink, { icon: "plus", run: () => open(null) }));
   return section(text.links, { lead: text.linksLead, actions }, loaded(all, (rows) => [
     when(() => rows().length === 0, () => el("p.none", null, text.noLinks), () => table({
       caption: text.links,
@@ -242,7 +241,10 @@ function linkSection(path, isArchived) {
           name: text.revoke,
           kind: "end",
           unseen: true,
-          cell: (one) => when(() => one().status === "active", () => button(text.revoke, { run: () => revoke(one()) })),
+          cell: (one) => when(() => one().status === "active", () => [
+            button(text.edit, { run: () => open(one()) }),
+            button(text.revoke, { run: () => revoke(one()) }),
+          ]),
         },
       ],
     })),
@@ -251,30 +253,39 @@ function linkSection(path, isArchived) {
 }
 
 /**
- * newLink asks how long a link is good and where it leads, and then shows it, once.
+ * linkDialog asks how long a new link is good and where it leads, and then shows it, once;
+ * or it changes where a link leads.
  * @param {string} path
+ * @param {any} one
  */
-function newLink(path) {
-  return dialog(text.newLink, (close) => {
+function linkDialog(path, one) {
+  return dialog(one ? text.editLink : text.newLink, (close) => {
     const place = el("div");
     const idempotencyKey = newKey();
     place.append(form({
       fields: [
-        { name: "expires_in_hours", label: text.hours, type: "select", options: text.lifetimes, value: "168" },
-        { name: "success_redirect_url", label: text.success, type: "url", optional: true, hint: text.successHint },
-        { name: "failure_redirect_url", label: text.failure, type: "url", optional: true },
+        ...(one ? [] : [{ name: "expires_in_hours", label: text.hours, type: "select", options: text.lifetimes, value: "168" }]),
+        ...["success", "failure"].map((end) => ({
+          name: end + "_redirect_url",
+          label: text[/** @type {"success"} */ (end)],
+          type: "url",
+          optional: true,
+          hint: end === "success" && text.successHint,
+          value: one?.[end + "_redirect_url"],
+        })),
       ],
-      submit: text.createLink,
-      send: ({ expires_in_hours: hours, success_redirect_url: success, failure_redirect_url: failure }) => post(path + "/setup_links", {
-        expires_in_hours: Number(hours),
-        success_redirect_url: success || undefined,
-        failure_redirect_url: failure || undefined,
-      }, { idempotencyKey }),
-      done: (made) => place.replaceChildren(el("div.form", null,
+      submit: one ? text.save : text.createLink,
+      send: ({ expires_in_hours: hours, success_redirect_url: success, failure_redirect_url: failure }) => {
+        const leads = { success_redirect_url: success || null, failure_redirect_url: failure || null };
+        return one
+          ? patch(path + "/" + one.id, leads)
+          : post(path, { expires_in_hours: Number(hours), ...leads }, { idempotencyKey });
+      },
+      done: (made) => (one ? close() : place.replaceChildren(el("div.form", null,
         el("p.notice", null, text.once),
         copyable(made.setup_url, { name: text.linkName, block: true }),
         el("p", null, el("a", { href: made.setup_url, target: "_blank", rel: "noopener noreferrer" }, text.open)),
-        el("div.form-end", null, button(text.done, { look: "primary", run: close })))),
+        el("div.form-end", null, button(text.done, { look: "primary", run: close }))))),
       cancel: close,
     }));
     return place;

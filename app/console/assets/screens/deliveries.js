@@ -117,7 +117,7 @@ function said(one) {
 }
 
 /** @param {string} shown */
-const code = (shown) => el("pre.code", { tabindex: "0", translate: "no" }, shown);
+export const code = (shown) => el("pre.code", { tabindex: "0", translate: "no" }, shown);
 
 /** @param {string} body */
 function pretty(body) {
@@ -142,7 +142,7 @@ function attemptTable(rows) {
       { name: columns.why, cell: (one) => one().error_message ?? "" },
       {
         name: columns.said,
-        cell: (one) => (one().response_body_snippet ? el("code.snippet", { dir: "auto" }, one().response_body_snippet) : text.nothing),
+        cell: (one) => (one().response_body_snippet ? el("code.snippet", { dir: "auto", tabindex: "0" }, one().response_body_snippet) : text.nothing),
       },
     ],
   });

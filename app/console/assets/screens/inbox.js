@@ -1,5 +1,5 @@
 /** The inbox: who wrote, what was said, and whose turn it is. Three panes; one on a small screen. */
-import { computed, effect, el, onDispose, signal, untracked, when } from "../dom.js";
+import { computed, effect, el, signal, untracked, when } from "../dom.js";
 import { APIError, get, page, patch, post } from "../api.js";
 import { bind } from "../keys.js";
 import { button } from "../parts/basics.js";
@@ -141,7 +141,7 @@ export default function inbox() {
   };
   const isThere = computed(() => (conversation() ? current() : ""));
   const body = el("div.inbox", { "data-pane": () => (!current() ? "list" : details() ? "details" : "thread") },
-    el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notify(store)),
+    el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notifyButton()),
     listPane({ store, current, labels: () => labels.data() ?? [] }),
     () => {
       if (isThere()) return untracked(() => thread(place()));
@@ -172,20 +172,12 @@ function detailsPane(at) {
   };
 }
 
-/** notify loads what makes sounds and notifications, and its button. @param {any} store */
-function notify(store) {
+/** What makes sounds and notifications, from then on and on every screen. */
+const notifying = import("./inbox/notify.js").catch(() => null);
+
+function notifyButton() {
   const shown = signal(/** @type {any} */ (null));
-  let stop = () => {};
-  let ended = false;
-  onDispose(() => {
-    ended = true;
-    stop();
-  });
-  import("./inbox/notify.js").then((part) => {
-    if (ended) return;
-    stop = part.startNotifying(store);
-    shown.set(part.notifyButton());
-  }, () => {});
+  notifying.then((part) => shown.set(part?.notifyButton()));
   return () => shown();
 }
 

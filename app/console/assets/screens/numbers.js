@@ -1,6 +1,6 @@
 /** Numbers: what you write from, how each is, and what to do about it. */
 import { computed, el, when } from "../dom.js";
-import { get, post } from "../api.js";
+import { get, post, remove } from "../api.js";
 import { count, date } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
@@ -9,7 +9,7 @@ import { toast, toastError } from "../parts/notices.js";
 import { figure, sparkline } from "../parts/plot.js";
 import { empty, loaded, pace, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
-import { link, onQuery } from "../router.js";
+import { link, navigate, onQuery } from "../router.js";
 import { isAdmin, root } from "../session.js";
 import { connectDialog, registerDialog } from "./numbers/forms.js";
 import { failureTable } from "./numbers/failures.js";
@@ -34,6 +34,10 @@ const text = {
   disconnectTitle: (/** @type {string} */ name) => `Disconnect ${name}?`,
   disconnectBody: "Nothing is sent from it any more. Its messages and contacts stay, and it can be connected again.",
   disconnected: "Disconnected",
+  delete: "Delete",
+  deleteTitle: (/** @type {string} */ name) => `Delete ${name}?`,
+  deleteBody: "Its messages, contacts, files and events are deleted for good.",
+  deleted: "Number deleted",
   quality: "Last 24 hours",
   figures: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", received: "Received" },
   failures: "Why messages failed",
@@ -153,6 +157,18 @@ function numberPage(one) {
       again();
     },
   });
+  const drop = () => confirmDeed({
+    title: text.deleteTitle(nameOf(data())),
+    body: el("p", null, text.deleteBody),
+    deed: text.delete,
+    word: id,
+    send: async () => {
+      await remove(id);
+      toast(text.deleted);
+      announce("account");
+      navigate("numbers");
+    },
+  });
   const is = (/** @type {string[]} */ ...all) => () => all.includes(data().status);
   const ask = (/** @type {(one: any) => Promise<any>} */ open) => async () => (await open(data())) && again();
 
@@ -166,6 +182,7 @@ function numberPage(one) {
         when(is("degraded", "disconnected"), () => button(text.again, { look: "primary", run: ask(connectDialog) })),
         button(text.check, { run: check }),
         when(is("connected", "degraded", "onboarding"), () => button(text.disconnect, { look: "harm", run: disconnect })),
+        when(is("disconnected"), () => button(text.delete, { look: "harm", run: drop })),
       ],
     }),
     () => data().status_reason && el("p.notice", { dir: "auto" }, data().status_reason),

@@ -33,7 +33,7 @@ export function settingsPage(...children) {
   return el("div.settings", null, el("nav.subnav", { "aria-label": text.settings }, el("ul", null, links)), el("div.page", null, children));
 }
 
-/** readTeams reads the organization's teams. @param {AbortSignal} signal */
+/** readTeams reads the organization's teams. @param {AbortSignal} [signal] */
 export const readTeams = async (signal) => (await get("v1/me", { signal })).teams;
 
 /**

@@ -1,14 +1,15 @@
 /** API keys: what programs sign in with. */
-import { el, signal, when } from "../dom.js";
-import { newKey, page, post, remove } from "../api.js";
+import { el, when } from "../dom.js";
+import { newKey, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
-import { empty, loaded, resource } from "../parts/states.js";
+import { paged } from "../parts/lists.js";
+import { empty, loaded } from "../parts/states.js";
 import { table } from "../parts/table.js";
-import { toast, toastError } from "../parts/notices.js";
-import { onQuery } from "../router.js";
+import { toast } from "../parts/notices.js";
+import { link, onQuery } from "../router.js";
 import { publicAPI } from "../session.js";
 import { settingsPage } from "./settings.js";
 
@@ -24,7 +25,6 @@ const text = {
   revokeTitle: (/** @type {string | null} */ label) => (label ? `Revoke “${label}”?` : "Revoke this key?"),
   revokeBody: (/** @type {string} */ last4) =>
     `Programs that use the key ending in ${last4} stop working at once. A revoked key cannot be brought back.`,
-  more: "Show more",
   emptyTitle: "No keys yet",
   emptyBody: "Make one, and the first call is a line of curl away.",
   fields: { label: "Label", expires: "Expires" },
@@ -45,34 +45,20 @@ const text = {
 
 /** @type {import("../router.js").Build} */
 export default function keys() {
-  const cursor = signal(/** @type {string | null} */ (null));
-  const all = resource(async (signal) => {
-    const first = await page("keys", { signal });
-    cursor.set(first.cursor);
-    return first.rows;
-  }, ["key"]);
+  const all = paged("keys", { kinds: ["key"] });
   onQuery("new", make);
 
   async function make() {
     await newKeyDialog();
     all.reload();
   }
-  async function more() {
-    try {
-      const next = await page("keys", { query: { cursor: cursor() } });
-      cursor.set(next.cursor);
-      all.set([...(all.data() ?? []), ...next.rows]);
-    } catch (error) {
-      toastError(error);
-    }
-  }
   const revoke = (/** @type {any} */ key) => confirmDeed({
     title: text.revokeTitle(key.label),
     body: el("p", null, text.revokeBody(key.last4)),
     deed: text.revoke,
     send: async () => {
-      const revoked = await remove("keys/" + key.id);
-      all.set((all.data() ?? []).map((one) => (one.id === key.id ? revoked : one)));
+      await remove("keys/" + key.id);
+      all.reload();
       toast(text.revoked);
     },
   });
@@ -86,7 +72,7 @@ export default function keys() {
         () => empty({ icon: "key", title: text.emptyTitle, body: text.emptyBody }),
         () => keyTable(rows, revoke),
       ),
-      when(cursor, () => el("p.more", null, button(text.more, { run: more }))),
+      all.end,
     ]));
   return { title: text.title, body };
 }
@@ -107,7 +93,12 @@ function keyTable(rows, revoke) {
         cell: (one) => el("span", { dir: "auto", class: one().label ? null : "quiet" }, one().label ?? text.unnamed),
       },
       { name: text.columns.key, cell: (one) => el("span.mono", null, "…" + one().last4) },
-      { name: text.columns.used, cell: (one) => () => time(one().last_used_at, text.never) },
+      {
+        name: text.columns.used,
+        cell: (one) => () => (one().last_used_at
+          ? el("a", { href: link("log?api_key_id=" + one().id) }, time(one().last_used_at))
+          : text.never),
+      },
       { name: text.columns.expires, cell: (one) => () => date(one().expires_at, text.never) },
       {
         name: text.columns.status,

@@ -1,10 +1,11 @@
 /** Labels: what contacts and conversations are sorted by. */
 import { el, when } from "../dom.js";
-import { page, patch, post, remove } from "../api.js";
+import { patch, post, remove } from "../api.js";
 import { date } from "../format.js";
 import { button, dot, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
+import { everyRow } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
@@ -30,25 +31,10 @@ const text = {
 };
 
 const colors = ["gray", "red", "orange", "amber", "yellow", "lime", "green", "emerald", "teal", "sky", "blue", "violet", "pink"];
-/** As many as the server gives at once. */
-const pageSize = 100;
-
-/** all reads every label: a team has few. @param {AbortSignal} signal */
-async function readAll(signal) {
-  const rows = [];
-  let cursor = null;
-  do {
-    /** @type {{ rows: any[], cursor: string | null }} */
-    const next = await page("v1/labels", { signal, query: { limit: pageSize, cursor } });
-    rows.push(...next.rows);
-    cursor = next.cursor;
-  } while (cursor);
-  return rows;
-}
 
 /** @type {import("../router.js").Build} */
 export default function labels() {
-  const all = resource(readAll, ["label"]);
+  const all = resource((signal) => everyRow("v1/labels", {}, Infinity, signal), ["label"]); // a team has few
   const teams = resource(readTeams);
 
   const edit = async (/** @type {any} */ label) => {

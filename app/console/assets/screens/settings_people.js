@@ -3,14 +3,14 @@
  * role, where it is signed in, and how to keep it out.
  */
 import { computed, el, when } from "../dom.js";
-import { APIError, get, patch, post, remove } from "../api.js";
+import { get, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, face, heading, section } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
 import { toast, toastError } from "../parts/notices.js";
-import { empty, loaded, resource } from "../parts/states.js";
+import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { link, onQuery } from "../router.js";
 import { me, organization } from "../session.js";
@@ -20,6 +20,11 @@ const text = {
   title: "People",
   lead: "Everybody who can sign in here. Agents answer messages; admins can do everything, keys and people included.",
   invite: "Invite",
+  teams: "Teams",
+  teamsLead: "Labels, numbers and people belong to a team.",
+  newTeam: "New team",
+  save: "Save",
+  saved: "Saved",
   you: "you",
   columns: { name: "Name", role: "Role", status: "Status", seen: "Last sign-in" },
   never: "never",
@@ -69,6 +74,18 @@ function allPeople() {
     all.reload();
   }
 
+  const newTeam = () => dialog(text.newTeam, (close) => form({
+    fields: [{ name: "name", label: text.fields.name, required: true, props: { maxlength: 200, autocomplete: "off", dir: "auto" } }],
+    submit: text.save,
+    send: (values) => post("teams", values),
+    done() {
+      toast(text.saved);
+      teams.reload();
+      close();
+    },
+    cancel: close,
+  }));
+
   const body = settingsPage(
     heading(text.title, { lead: text.lead, actions: button(text.invite, { icon: "plus", look: "primary", run: invite }) }),
     loaded(all, (rows) => table({
@@ -89,7 +106,9 @@ function allPeople() {
           cell: (one) => () => time(one().last_sign_in_at, text.never),
         },
       ],
-    })));
+    })),
+    section(text.teams, { lead: text.teamsLead, actions: button(text.newTeam, { run: newTeam }) },
+      loaded(teams, (rows) => el("ul", null, () => rows().map((/** @type {any} */ one) => el("li", { dir: "auto" }, one.name))), 1)));
   return { title: text.title, body };
 }
 
@@ -142,8 +161,6 @@ function linkShown(made, close) {
 
 const personText = {
   person: "Person",
-  gone: "There is no such person",
-  goneBody: "It may belong to another organization.",
   id: "user id",
   fields: { name: "Name", email: "Email", role: "Role" },
   save: "Save",
@@ -173,15 +190,8 @@ const personText = {
 
 /** @param {string} id */
 function onePerson(id) {
-  const one = resource((signal) => get("people/" + id, { signal }).catch((error) => {
-    if (error instanceof APIError && error.status === 404) return null;
-    throw error;
-  }), ["user"]);
-
-  const body = settingsPage(loaded(
-    one,
-    (data) => (data() ? personPage(one) : empty({ icon: "contacts", level: "h1", title: personText.gone, body: personText.goneBody })),
-  ));
+  const one = resource((signal) => get("people/" + id, { signal }), ["user"]);
+  const body = settingsPage(loaded(one, () => personPage(one), 4, "h1"));
   return { title: () => one.data()?.name ?? personText.person, body };
 }
 

@@ -1,6 +1,6 @@
 /** Quick replies: answers that are given often. */
 import { el, when } from "../dom.js";
-import { get, patch, post, remove } from "../api.js";
+import { patch, post, remove } from "../api.js";
 import { button, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
@@ -9,7 +9,7 @@ import { isScrolled, paged, pagedList } from "../parts/lists.js";
 import { resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { onQuery } from "../router.js";
-import { settingsPage } from "./settings.js";
+import { readTeams, settingsPage, teamFields } from "./settings.js";
 
 const text = {
   title: "Quick replies",
@@ -24,7 +24,7 @@ const text = {
   deleted: "Quick reply deleted",
   save: "Save",
   saved: "Saved",
-  fields: { shortcut: "Shortcut", text: "Text", team: "Team" },
+  fields: { shortcut: "Shortcut", text: "Text" },
   shortcutHint: "Small letters, digits, _ and -: “hours”.",
   textHint: "{{name}} becomes the name of the person.",
   none: "No quick replies yet",
@@ -36,7 +36,7 @@ const path = "v1/quick_replies";
 /** @type {import("../router.js").Build} */
 export default function quickReplies() {
   const all = paged(path, { kinds: ["quick_reply"], waits: isScrolled });
-  const teams = resource(async (signal) => (await get("v1/me", { signal })).teams);
+  const teams = resource(readTeams);
   const edit = async (/** @type {any} */ one) => {
     if (await replyDialog(one, teams.data() ?? [])) all.reload();
   };
@@ -80,7 +80,6 @@ export default function quickReplies() {
  */
 function replyDialog(one, teams) {
   const { fields } = text;
-  const team = { name: "team_id", label: fields.team, type: "select", options: teams.map((each) => ({ value: each.id, label: each.name })) };
   return dialog(one ? text.editTitle : text.newOne, (close) => form({
     fields: [
       {
@@ -100,7 +99,7 @@ function replyDialog(one, teams) {
         required: true,
         props: { maxlength: 4096, rows: 5, dir: "auto" },
       },
-      ...(!one && teams.length > 1 ? [team] : []),
+      ...(one ? [] : teamFields(teams)),
     ],
     submit: text.save,
     send: (values) => (one ? patch(path + "/" + one.id, values) : post(path, values)),

@@ -1,13 +1,16 @@
 /** Trace: one message's life on one line of time, live while it happens. */
 import { el, list, when } from "../dom.js";
 import { get } from "../api.js";
-import { button, chip, copyable, heading } from "../parts/basics.js";
+import { button, chip, copyable, heading, section } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { onHints } from "../parts/hints.js";
+import { paged } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { link } from "../router.js";
 import { publicAPI } from "../session.js";
+import { code } from "./deliveries.js";
 import { step } from "./trace/step.js";
+import { deliveryTable } from "./webhooks/page.js";
 
 const text = {
   title: "Trace",
@@ -17,6 +20,10 @@ const text = {
   noneBody: "Press Ctrl-K and paste the id of a message or of an event, or choose Trace in the menu of a message.",
   line: "What happened, oldest first",
   id: "message id",
+  event: "event id",
+  payload: "Payload",
+  deliveries: "Deliveries",
+  unsent: "No endpoint wanted it.",
   curl: "Copy as curl",
   curlTitle: "This message as a call",
   curlLead: "It sends the message again, to the same person, with a key in CONFAB_API_KEY.",
@@ -36,29 +43,46 @@ export default function trace({ params }) {
     return { title: text.title, body: el("div.page", null, heading(text.title), none) };
   }
 
-  const traced = resource((abort) => get("trace/" + encodeURIComponent(params.id), { signal: abort }));
+  const id = encodeURIComponent(params.id);
+  const traced = resource((signal) => get("trace/" + id, { signal }).catch((error) => {
+    if (error.status !== 404 || !id.startsWith("evt_")) throw error;
+    return get("v1/events/" + id, { signal }); // which is about no message
+  }));
+  const isMessage = () => traced.data()?.entries;
   onHints(["conversation", "delivery", "call", "job"], traced.reload, ({ kind, ids }) =>
     kind !== "conversation" || ids.length === 0 || ids.includes(traced.data()?.conversation_id));
 
   const title = () => {
     const found = traced.data();
-    return !found ? text.title : found.preview ? `“${found.preview}”` : text.quiet(found.type);
+    return !found ? text.title : !found.entries ? found.type : found.preview ? `“${found.preview}”` : text.quiet(found.type);
   };
   const body = el("div.page.trace-page", null,
     heading(title, {
-      crumb: () => traced.data() && crumbs(traced.data()),
+      crumb: () => isMessage() && crumbs(traced.data()),
       beside: () => traced.data() && [
-        chip(traced.data().status, moods[traced.data().status] ?? "good"),
-        copyable(traced.data().id, { name: text.id }),
+        isMessage() && chip(traced.data().status, moods[traced.data().status] ?? "good"),
+        copyable(traced.data().id, { name: isMessage() ? text.id : text.event }),
       ],
       actions: () => traced.data()?.direction === "outbound" && button(text.curl, { run: () => showCurl(traced.data()) }),
     }),
-    loaded(traced, (found) => [
+    loaded(traced, (found) => (!isMessage() ? eventParts(found()) : [
       el("ol.trace", { "aria-label": text.line }, list(() => found().entries, keyOf, (one) => step(found, one, traced.reload))),
       when(() => found().left_out > 0, () => el("p.none", null, () => text.leftOut(found().left_out))),
       when(() => !found().complete, () => el("p.none", null, text.cut)),
-    ]));
+    ])));
   return { title, body };
+}
+
+/** eventParts show an event that is about no message. @param {any} event */
+function eventParts(event) {
+  const all = paged("v1/webhook_deliveries", { filters: () => ({ event_id: event.event_id }), kinds: ["delivery"] });
+  return [
+    section(text.deliveries, {}, loaded(all, (rows) => [
+      when(() => rows().length > 0, () => deliveryTable(rows), () => el("p.none", null, text.unsent)),
+      all.end,
+    ], 1)),
+    section(text.payload, {}, code(JSON.stringify(event.payload, null, 2))),
+  ];
 }
 
 /** keyOf tells entries apart: what happened stays, and more may come between. @param {any} one */

@@ -138,9 +138,11 @@ function body({ file, head, names }, dry, label) {
 }
 
 /** Other names that files have for our columns. */
-const aliases = "to=phone_number phone=phone_number number=phone_number mobile=phone_number tel=phone_number "
-  + "full_name=name mail=email e_mail=email tags=labels label=labels";
-const known = new Map(aliases.split(" ").map((pair) => /** @type {[string, string]} */ (pair.split("="))));
+const aliases = {
+  to: "phone_number", phone: "phone_number", number: "phone_number", mobile: "phone_number", tel: "phone_number",
+  full_name: "name", mail: "email", e_mail: "email", tags: "labels", label: "labels",
+};
+const known = new Map(Object.entries(aliases));
 
 /**
  * guess tells which of our columns a file means; what is no other is left out.

@@ -13,7 +13,7 @@
  */
 import { onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
-import { onChanged } from "../../live.js";
+import { onChanged, together } from "../../live.js";
 import { query } from "../../router.js";
 import { me } from "../../session.js";
 
@@ -31,8 +31,6 @@ export const tabs = {
 
 const pageSize = 50;
 const overlap = 2000;
-/** Hints come in swarms: one reading answers those of this time. */
-const pause = 30;
 /** How long somebody takes from moving the pointer to a click. */
 const aim = 800;
 
@@ -59,9 +57,6 @@ export function conversations(current) {
   /** The last conversation that pages have reached; null where they reached the end. @type {Conversation | null} */
   let floor = null;
   let since = 0;
-  let newest = "";
-  /** @type {Set<(one: Conversation) => void>} */
-  const arrivals = new Set();
   let scrolled = false;
   let held = 0;
   let top = "";
@@ -82,8 +77,9 @@ export function conversations(current) {
     if (wanted.status && one.status !== wanted.status) return false;
     if (wanted.assigned_to === "me" && one.assignee?.id !== me.peek().id) return false;
     if (wanted.assigned_to === "none" && one.assignee) return false;
-    // One that is being read stays among the unread until another is opened.
-    if (wanted.unread && one.unread_count === 0 && one.id !== current()) return false;
+    // One that is read where it stands among the unread stays there until another is opened.
+    const isHere = () => one.id === current() && shown.peek()?.some(({ id }) => id === one.id);
+    if (wanted.unread && one.unread_count === 0 && !isHere()) return false;
     return !filter.label || one.labels.some((/** @type {any} */ each) => each.id === filter.label);
   }
 
@@ -105,14 +101,13 @@ export function conversations(current) {
     fresh.set(scrolled ? above.length : 0);
   }
 
+  /** newer is the newer of what is known and what came: of two answers the older may come last. @param {Conversation} one */
+  const newer = (one) => (known.get(one.id)?.updated_at > one.updated_at ? /** @type {any} */ (known.get(one.id)) : one);
+
   /** @param {Conversation[]} rows */
   function merge(...rows) {
     for (const one of rows) {
-      const before = known.get(one.id);
-      const isInbound = one.last_message?.direction === "inbound" && one.unread_count > (before?.unread_count ?? 0);
-      if (since && isInbound && one.last_message_at > newest) arrivals.forEach((fn) => fn(one));
-      newest = one.last_message_at > newest ? one.last_message_at : newest;
-      known.set(one.id, one);
+      known.set(one.id, newer(one));
       since = Math.max(since, Date.parse(one.updated_at));
     }
     changes.update((n) => n + 1);
@@ -136,13 +131,13 @@ export function conversations(current) {
         next = got.cursor;
       } while (next && rows.length < wanted);
 
-      const open = known.get(current());
+      const [fresh, open] = [rows.map(newer), known.get(current())];
       known.clear();
       if (open) known.set(open.id, open);
       if (shown.peek() === null) shown.set([]);
       [cursor, floor] = [next, next ? rows[rows.length - 1] : null];
       failure.set(null);
-      merge(...rows);
+      merge(...fresh);
     } catch (error) {
       if (!signal.aborted) failure.set(error);
     }
@@ -192,29 +187,18 @@ export function conversations(current) {
 
   /** @type {Set<string>} */
   const hinted = new Set();
-  let timer = 0;
-  let reading = false;
-  onDispose(() => clearTimeout(timer));
-  onDispose(onChanged(["conversation"], ({ kind, ids }) => {
-    if (kind === "*") return void load();
-    if (ids.length === 0) hinted.add("");
-    ids.forEach((id) => hinted.add(id));
-    if (!reading) timer ||= setTimeout(readHinted, pause);
-  }));
-
-  /** readHinted reads what hints have named. Many more come meanwhile under load: they are read after that. */
-  async function readHinted() {
-    timer = 0;
-    reading = true;
+  const follow = together(async () => {
     const all = [...hinted];
     hinted.clear();
-    const one = (/** @type {string} */ id) => read(id).catch(() => {});
     if (all.includes("") && !scrolled) await load();
-    else if (all.length > 5 || all.includes("")) await catchUp().catch(() => {});
-    else await Promise.all(all.map(one));
-    reading = false;
-    if (hinted.size > 0) timer ||= setTimeout(readHinted, pause);
-  }
+    else if (all.length > 5 || all.includes("")) await catchUp();
+    else await Promise.allSettled(all.map(read));
+  });
+  onDispose(onChanged(["conversation"], ({ kind, ids }) => {
+    if (kind === "*") return void load();
+    (ids.length ? ids : [""]).forEach((id) => hinted.add(id));
+    follow();
+  }));
 
   return {
     shown,
@@ -239,7 +223,9 @@ export function conversations(current) {
       scrolled = false;
       shown.set(null);
       failure.set(null);
-      if (next.number) load();
+      running.abort();
+      cursor = null;
+      load();
     },
     /** arrange puts it in order, unless it is scrolled. */
     arrange,
@@ -256,11 +242,6 @@ export function conversations(current) {
       if (now === scrolled) return;
       scrolled = now;
       if (!now) arrange();
-    },
-    /** onArrival calls fn with a conversation in which somebody just wrote. @param {(one: Conversation) => void} fn */
-    onArrival(fn) {
-      arrivals.add(fn);
-      return () => void arrivals.delete(fn);
     },
   };
 }

@@ -9,16 +9,17 @@
  */
 import { computed, onDispose, signal } from "../../dom.js";
 import { get, page } from "../../api.js";
-import { onChanged, onEvent } from "../../live.js";
+import { onChanged, onEvent, together } from "../../live.js";
 import { onSent, outbox, settled } from "./outbox.js";
 
 /** @typedef {Record<string, any>} Message */
 
-const pageSize = 40;
+const pageSize = 30;
 /** How many messages may be on the page at once, and by how many that moves. */
 const most = 180;
-const step = 60;
-const pause = 30;
+const step = 30;
+/** How many of the newest are read again when there is news: mostly one of them is new. */
+const few = 10;
 /** Who only passes by needs no more than the newest messages. */
 const dwell = 300;
 
@@ -63,13 +64,14 @@ export function messages(number, conversation) {
   };
   const shown = computed(() => all().slice(view().from, view().to));
 
+  /** newer is the newer of what is known and what came: of two answers the older may come last. @param {Message} m */
+  const newer = (m) => (known.get(m.id)?.updated_at > m.updated_at ? /** @type {Message} */ (known.get(m.id)) : m);
+
   /** @param {Message[]} rows */
   function merge(...rows) {
     let changed = false;
-    for (const m of rows) {
-      if (m.conversation_id !== conversation) continue;
-      const before = known.get(m.id);
-      if (before && JSON.stringify(before) === JSON.stringify(m)) continue;
+    for (const m of rows.map(newer)) {
+      if (m.conversation_id !== conversation || JSON.stringify(known.get(m.id)) === JSON.stringify(m)) continue;
       known.set(m.id, m);
       changed = true;
     }
@@ -96,10 +98,11 @@ export function messages(number, conversation) {
       }
       const got = await read(query);
       if (ended) return;
+      const rows = got.rows.map(newer);
       known.clear();
       older = got.cursor;
       isNewest = !query.created_before;
-      merge(...got.rows);
+      merge(...rows);
       showEnd();
       if (!isNewest) await readNewer();
       failure.set(null);
@@ -184,7 +187,7 @@ export function messages(number, conversation) {
     const rows = [];
     do {
       /** @type {{ rows: any[], cursor: string | null }} */
-      const got = await read({ limit: pageSize, cursor: next });
+      const got = await read({ limit: next ? pageSize : few, cursor: next });
       rows.push(...got.rows);
       next = got.cursor;
     } while (next && known.size > 0 && rows.every((m) => m.id > newest) && rows.length < 5 * pageSize);
@@ -209,9 +212,10 @@ export function messages(number, conversation) {
       next = got.cursor;
     } while (next && fresh.at(-1)?.id > first.id && fresh.length < 2 * most);
     if (ended) return;
+    const newest = fresh.map(newer);
     known.clear();
     older = next;
-    merge(...fresh);
+    merge(...newest);
     showEnd();
   }
 
@@ -221,15 +225,14 @@ export function messages(number, conversation) {
     if (found) get(`${path}/${found.id}`).then((m) => !ended && merge(m), () => {});
   };
 
-  let timer = 0;
-  onDispose(() => clearTimeout(timer));
+  const catchUp = together(refresh);
   onDispose(onChanged(["conversation"], ({ kind, ids }) => {
-    if (kind === "*") return void readAgain().catch(() => {});
-    if (ids.length > 0 && !ids.includes(conversation)) return;
-    timer ||= setTimeout(() => {
-      timer = 0;
-      refresh().catch(() => {});
-    }, pause);
+    if (kind === "*") readAgain().catch(() => {});
+    else if (ids.length === 0 || ids.includes(conversation)) catchUp();
+  }));
+  // Where much happens at once, events come before hints.
+  onDispose(onEvent(["message.received"], ({ payload }) => {
+    if (payload.svc?.conversation_id === conversation) catchUp();
   }));
   onDispose(onEvent(["message.status", "message.edited", "message.revoked"], ({ payload }) => {
     const named = payload.entry?.[0]?.changes?.[0]?.value?.statuses?.[0]?.id ?? payload.data?.message_id;

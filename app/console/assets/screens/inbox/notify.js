@@ -3,6 +3,7 @@
  * that are theirs or nobody's, while the tab is not in front. Both are off until somebody
  * switches them on.
  */
+import { onEvent } from "../../live.js";
 import { button } from "../../parts/basics.js";
 import { menu } from "../../parts/menu.js";
 import { toast } from "../../parts/notices.js";
@@ -19,6 +20,9 @@ const text = {
 };
 const sound = preference("sound", "off");
 const notifications = preference("notifications", "off");
+/** What is news, and how long it is quiet after a sound, in milliseconds. */
+const fresh = 300_000;
+const rest = 1000;
 
 /** beep plays two short tones. */
 function beep() {
@@ -35,17 +39,25 @@ function beep() {
   setTimeout(() => context.close(), 1000);
 }
 
-/** @param {any} one */
-function tell(one) {
-  if (sound.peek() === "on") beep();
+let quietUntil = 0;
+
+// What comes late, after a sleep, is no news: the badge tells.
+onEvent(["message.received"], ({ created_at: at, payload: { svc, entry } }) => {
+  const { conversation_id: id, contact, conversation: { assigned_to: who } } = svc;
+  const isMine = !who || who === me.peek().id;
+  if (!isMine || (!document.hidden && document.hasFocus()) || Date.now() - Date.parse(at) > fresh) return;
+  if (sound.peek() === "on" && Date.now() > quietUntil) {
+    quietUntil = Date.now() + rest;
+    beep();
+  }
   if (notifications.peek() !== "on" || globalThis.Notification?.permission !== "granted") return;
-  const shown = new Notification(nameOf(one.contact), { body: summary(one.last_message), tag: one.id });
+  const shown = new Notification(nameOf(contact), { body: summary(entry[0].changes[0].value.messages[0]), tag: id });
   shown.onclick = () => {
     focus();
-    navigate("inbox/" + one.id);
+    navigate("inbox/" + id);
     shown.close();
   };
-}
+});
 
 async function toggleNotifications() {
   if (notifications.peek() === "on") return notifications.set("off");
@@ -67,12 +79,3 @@ export function notifyButton() {
   ]);
   return opener;
 }
-
-/**
- * startNotifying looks at conversations as they change.
- * @param {{ onArrival: (fn: (one: any) => void) => () => void }} store
- */
-export const startNotifying = (store) => store.onArrival((one) => {
-  const concerns = !one.assignee || one.assignee.id === me.peek().id;
-  if (document.hidden && concerns) tell(one);
-});

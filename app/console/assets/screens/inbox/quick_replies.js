@@ -1,25 +1,12 @@
 /** Quick replies: answers that are given often, one keystroke away. */
 import { computed, effect, el, list, signal } from "../../dom.js";
-import { page } from "../../api.js";
+import { everyRow } from "../../parts/lists.js";
 import { link } from "../../router.js";
 
 const text = { list: "Quick replies", none: "No quick reply fits.", empty: "There are no quick replies yet.", make: "Make one" };
 
 /** @type {any[] | null} */
 let known = null;
-
-async function readAll() {
-  const rows = [];
-  /** @type {string | null} */
-  let cursor = null;
-  do {
-    /** @type {{ rows: any[], cursor: string | null }} */
-    const got = await page("v1/quick_replies", { query: { limit: 100, cursor } });
-    rows.push(...got.rows);
-    cursor = got.cursor;
-  } while (cursor && rows.length < 1000);
-  return rows;
-}
 
 /**
  * openQuickReplies shows the list above the text; what is typed after the / narrows it.
@@ -51,7 +38,7 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
     typed();
     at.set(0);
   });
-  readAll().then((rows) => all.set((known = rows)), () => all.set(known ?? []));
+  everyRow("v1/quick_replies", {}, 1000).then((rows) => all.set((known = rows)), () => all.set(known ?? []));
   const view = el("ul.quick", { role: "listbox", id: "quick-replies", "aria-label": text.list },
     list(fitting, (one) => one.id, (one) => el("li", {
       role: "option",

@@ -57,7 +57,8 @@ export function openSendLater(_opener, submit) {
       close();
       submit(at.toISOString());
     };
-    return el("form.form", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); finish(new Date(input.value)); } },
+    const choose = (/** @type {Event} */ event) => (event.preventDefault(), finish(new Date(input.value)));
+    return el("form.form", { novalidate: true, onsubmit: choose },
       el("div.actions", null, choices.map(([name, at]) => button(name, { run: () => finish(at) }))),
       el("div.field", null,
         el("label.label", { for: "send-at" }, text.at),

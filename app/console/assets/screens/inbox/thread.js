@@ -162,7 +162,7 @@ function head(at, name) {
     () => face(name()),
     el("div.thread-name", null,
       el("h2", { dir: "auto" }, name),
-      el("p", null, () => conversation()?.contact.name && conversation()?.contact.phone_number, presence(at.id))),
+      el("p", null, el("span", null, () => conversation()?.contact.name && conversation()?.contact.phone_number), presence(at.id))),
     at.status(),
     button(text.details,
       {

@@ -14,8 +14,8 @@ const text = {
 };
 
 /** What actions begin with: what they are about. */
-const subjects = ["broadcast", "contact", "customer", "delivery", "deliveries", "key", "label", "media", "number", "session", "setup_link",
-  "template", "templates", "user", "webhook", "webhook_secret"];
+const subjects = ("broadcast contact contacts customer delivery deliveries job key label media number session setup_link team " +
+  "template templates user webhook webhook_secret").split(" ");
 
 export function audit() {
   const list = lines({

@@ -5,6 +5,7 @@ import { dialog } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
 import { toast } from "../../parts/notices.js";
 import { sandbox } from "../../session.js";
+import { readTeams, teamFields } from "../settings.js";
 
 const text = {
   newOne: "New number",
@@ -31,8 +32,9 @@ const pin = { name: "pin", label: text.fields.pin, props: { ...digits, maxlength
  * it did.
  * @param {any} one
  */
-export function connectDialog(one) {
+export async function connectDialog(one) {
   const { fields } = text;
+  const teams = one ? [] : teamFields(await readTeams().catch(() => []));
   const madeUp = sandbox && !one;
   return dialog(one ? text.again : text.newOne, (close) => el("div", null,
     el("p.lead", null, madeUp ? text.madeUp : text.real),
@@ -41,6 +43,7 @@ export function connectDialog(one) {
         ? [
           { name: "name", label: fields.name, hint: text.optional, optional: true, props: { maxlength: 200, dir: "auto" } },
           { name: "phone_number", label: fields.phone, type: "tel", hint: text.optional, optional: true },
+          ...teams,
         ]
         : [
           {
@@ -60,6 +63,7 @@ export function connectDialog(one) {
             props: { autocomplete: "off", maxlength: 4096 },
           },
           { ...pin, hint: text.pinHint, optional: true },
+          ...teams,
         ],
       submit: text.connect,
       busy: text.trying,

@@ -66,8 +66,10 @@ const text = {
   more: "Some fields above need a look.",
 };
 
-const languages = "af ar az bg bn ca cs da de el en en_GB en_US es es_AR es_ES es_MX et fa fi fil fr ga gu ha he hi hr hu id it ja ka kk "
-  + "kn ko ky_KG lo lt lv mk ml mr ms nb nl pa pl pt_BR pt_PT ro ru rw_RW sk sl sq sr sv sw ta te th tr uk ur uz vi zh_CN zh_HK zh_TW zu";
+const languages = [
+  "af ar az bg bn ca cs da de el en en_GB en_US es es_AR es_ES es_MX et fa fi fil fr ga gu ha he hi hr hu id it ja ka kk kn ko ky_KG lo",
+  "lt lv mk ml mr ms nb nl pa pl pt_BR pt_PT ro ru rw_RW sk sl sq sr sv sw ta te th tr uk ur uz vi zh_CN zh_HK zh_TW zu",
+];
 const names = new Intl.DisplayNames(undefined, { type: "language" });
 
 /** @param {string} code */
@@ -141,7 +143,7 @@ export function builder(template) {
   const body = el("form.form.builder", { novalidate: true, onsubmit: submit },
     !template && [
       row("name", draft, "name", { label: text.name, hint: text.nameHint, props: { maxlength: 512, spellcheck: "false", dir: "ltr" } }),
-      row("language", draft, "language", { label: text.language, type: "select", options: languages.split(" ").map(languageName) }),
+      row("language", draft, "language", { label: text.language, type: "select", options: languages.join(" ").split(" ").map(languageName) }),
     ],
     row("category", draft, "category", { label: text.category, type: "radios", options: text.categories }),
     when(isText, () => texts(own), () => codes(own)),
@@ -291,7 +293,7 @@ function buttonFields({ row, is, changed, wrong }, holder, key, title, everywher
       } }));
   };
   return el("div.buttons", null,
-    el("h3", null, title),
+    el("h2.label", null, title),
     list(is(() => placed(holder.buttons)), keyOf, (at) => fields(at().one, at().i)),
     !isCard && when(is(() => holder.buttons.length < 10), () => adder(text.addButton, (kind) => {
       holder.buttons.push(newButton(kind));
@@ -352,7 +354,7 @@ function cardFields(own) {
       } }));
   };
   return el("section.buttons", null,
-    el("h3", null, text.cards), el("p.hint", null, text.cardsLead),
+    el("h2.label", null, text.cards), el("p.hint", null, text.cardsLead),
     list(is(() => placed(draft.cards)), keyOf, (at) => fields(at().one, at().i)),
     () => wrong("cards")() && el("p.wrong", null, wrong("cards")()),
     el("div.actions", null,

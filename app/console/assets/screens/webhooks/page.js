@@ -194,7 +194,7 @@ function filterBar(types) {
 }
 
 /** @param {() => any[]} rows */
-function deliveryTable(rows) {
+export function deliveryTable(rows) {
   const { columns } = text;
   return table({
     caption: text.deliveries,
