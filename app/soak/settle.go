@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -89,8 +88,8 @@ func awaitNothing(ctx context.Context, patience time.Duration, find func() (stri
 func (o *tenant) findPending() (string, error) {
 	messages := "/" + o.number + "/messages?direction=outbound&status="
 	for _, status := range []string{"queued", "pending", "delivered"} {
-		if some, err := o.hasItems(messages + status); err != nil || some {
-			return status + " messages", err
+		if n, err := o.countItems(messages + status); err != nil || n > 0 {
+			return fmt.Sprintf("%d %s messages", n, status), err
 		}
 	}
 
@@ -109,8 +108,8 @@ func (o *tenant) findPending() (string, error) {
 
 		for _, status := range []string{"pending", "failed"} {
 			path := "/webhook_deliveries?subscription_id=" + id + "&status=" + status
-			if some, err := o.hasItems(path); err != nil || some {
-				return kind + " " + status, err
+			if n, err := o.countItems(path); err != nil || n > 0 {
+				return fmt.Sprintf("%d %s deliveries of %s", n, status, kind), err
 			}
 		}
 	}
@@ -131,17 +130,11 @@ func (o *tenant) findUndelivered(path string) (found string, err error) {
 	return found, err
 }
 
-// errFound ends a search at the first item.
-var errFound = errors.New("found")
-
-// hasItems reports whether a list has an item. A page may be empty and have a next one,
-// when the server has looked through many rows.
-func (o *tenant) hasItems(path string) (bool, error) {
-	err := o.eachItem(path+"&limit=1", func(json.RawMessage) error { return errFound })
-	if errors.Is(err, errFound) {
-		return true, nil
-	}
-	return false, err
+// countItems counts the items of a list. Whoever waits for its end sees by that whether it
+// gets shorter.
+func (o *tenant) countItems(path string) (n int, err error) {
+	err = o.eachItem(path+"&limit=100", func(json.RawMessage) error { n++; return nil })
+	return n, err
 }
 
 // findMissingInbound says how many messages of people have not arrived, or returns "".

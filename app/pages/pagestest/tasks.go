@@ -74,13 +74,15 @@ func tasksOf(events []traced) (tasks []Task) {
 			pages[thread{e.Pid, e.Tid}] = true
 		}
 	}
+
 	for _, e := range events {
 		if !pages[thread{e.Pid, e.Tid}] || !strings.HasSuffix(e.Name, "RunTask") {
 			continue
 		}
 		spent := make(map[string]float64)
 		for _, part := range events {
-			if part.Pid == e.Pid && part.Tid == e.Tid && part.Ph == "X" && part.Name != e.Name && part.Ts >= e.Ts && part.Ts+part.Dur <= e.Ts+e.Dur {
+			same := part.Pid == e.Pid && part.Tid == e.Tid && part.Ph == "X" && part.Name != e.Name
+			if same && part.Ts >= e.Ts && part.Ts+part.Dur <= e.Ts+e.Dur {
 				spent[part.Name] += part.ThreadTime / 1000
 			}
 		}
