@@ -7,8 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 	"testing/synctest"
+	"time"
 
 	"confab/storage"
 
