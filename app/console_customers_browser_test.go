@@ -108,6 +108,7 @@ func TestACustomersNumberIsDisconnected(t *testing.T) {
 	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button.danger").click()`)
 	c.toast("Disconnected")
 	c.shows("None is connected yet.")
+	c.is.Equal(s.call("GET", s.app.URL()+"/v1/customers/"+id, "")["whatsapp_accounts"], []any{})
 	c.calm()
 }
 

@@ -166,5 +166,6 @@ func TestASandboxMakesNumbersUp(t *testing.T) {
 	c.Click("button", "Connect")
 	c.Gone("dialog", "New number")
 	c.row("Second shop", "connected")
+	c.is.True(strings.Contains(string(s.exchange("GET", s.app.URL()+"/v1/accounts", "")), "Second shop"))
 	c.calm("status of 400")
 }

@@ -242,6 +242,7 @@ func TestACarouselIsBuilt(t *testing.T) {
 	c.Click("menuitem", "Link")
 	c.WaitFor(`document.querySelectorAll("fieldset.group fieldset.group").length === 2`) // one for each card
 	c.previews("Kuchen")
+	c.is.Equal(pagestest.Eval[string](c.Browser, `document.querySelector("fieldset.group [name$=-text]").value`), "Brot")
 	c.shoot("template-carousel-new")
 	c.fits()
 	c.calm()

@@ -141,6 +141,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 	s.await(number, id, isStatus("read"))
 	ask(t, "GET", s.app.URL()+"/v1/nothing", nil, "Authorization: Bearer "+s.tenant.Secret)
 	c.row("GET", "/v1/nothing", "404")
+	c.row("resource_not_found")
 	c.row("POST", "/v1/"+number+"/messages", "200")
 	c.is.Equal(c.All("tab"), []string{"Calls", "Jobs", "Audit"})
 	c.shoot("log")
@@ -249,5 +250,6 @@ func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
 	c.Click("button", "Retry")
 	c.toast("The job is tried again")
 	c.row("no.such.kind", "waits") // nobody does such jobs here
+	c.is.Equal(storagetest.Select[string](t, s.app.Config.DataDir, `SELECT kind || ' ' || failures FROM jobs WHERE kind IN ('no.such.kind', 'other.kind')`), []string{"no.such.kind 0"})
 	c.calm()
 }

@@ -2,12 +2,14 @@ package app_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
 	"confab/app/pages/pagestest"
 	"confab/app/simulator"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // confirm presses a button of the dialog that is open: one of the page may be called the same.
@@ -143,7 +145,7 @@ func TestALeakedKeyIsReplaced(t *testing.T) {
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/keys", "API keys")
-	c.newKey("old shop")
+	c.newKey("old shop", "Never")
 	leaked := c.shown()[0]
 	c.Click("button", "Done")
 	ask(t, "GET", s.app.URL()+"/v1/"+number+"/contacts", nil, "Authorization: Bearer "+leaked)
@@ -159,9 +161,10 @@ func TestALeakedKeyIsReplaced(t *testing.T) {
 	c.shoot("log-of-key")
 
 	c.open("settings/keys", "API keys")
-	c.newKey("shop")
+	c.newKey("shop", "In 30 days")
 	fresh := c.shown()[0]
 	c.Click("button", "Done")
+	c.row("shop", pagestest.Eval[string](c.Browser, `new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" }).format(Date.now() + 30 * 86400000)`), "active")
 	c.edit("old shop", "Revoke")
 	c.Find("dialog", "Revoke “old shop”?")
 	c.confirm("Revoke")
@@ -175,10 +178,63 @@ func TestALeakedKeyIsReplaced(t *testing.T) {
 }
 
 // newKey makes a key, which is shown then.
-func (c *colleague) newKey(label string) {
+func (c *colleague) newKey(label, lifetime string) {
 	c.t.Helper()
 	c.Click("button", "New key")
 	c.Fill("textbox", "Label", label)
+	c.pick("Expires", lifetime)
 	c.Click("button", "Create key")
 	c.Find("button", "Copy key")
+}
+
+func TestAWebhookTellsItsDay(t *testing.T) {
+	s := newStage(t, reachable)
+	r := newReceiver(t, nil)
+	id, _ := s.hook(r.URL)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("webhooks/"+id, r.URL)
+	for range 3 {
+		s.call("POST", s.app.URL()+"/v1/webhook_subscriptions/"+id+"/test", `{}`)
+		r.next()
+	}
+	c.WaitFor(`[...document.querySelectorAll(".card")].map(e => e.textContent).join().startsWith("Taken, 24 h100%,Deliveries, 24 h3,")`) // by itself
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll(".card svg").length`), 2.0)                                 // none of what never was
+	c.open("webhooks", "Webhooks")
+	c.row(r.URL, "100%", " ms")
+	c.is.Equal(pagestest.Eval[float64](c.Browser, `document.querySelectorAll("tbody svg").length`), 1.0)
+	c.calm()
+}
+
+// What people give names to is text wherever it is listed.
+func TestWhatPeopleKeepIsTextEverywhere(t *testing.T) {
+	s := newStage(t)
+	for i, text := range hostileTexts {
+		label := string([]rune(text)[:min(50, len([]rune(text)))])
+		s.call("POST", s.app.URL()+"/v1/labels", `{"name":`+quoted(label)+`}`)
+		s.call("POST", s.app.URL()+"/v1/quick_replies", fmt.Sprintf(`{"shortcut":"reply%d","text":%s}`, i, quoted(text)))
+		s.call("POST", s.app.URL()+"/v1/customers", `{"name":`+quoted(text)+`}`)
+		ask(t, "GET", s.app.URL()+"/v1/"+url.PathEscape(text), nil, "Authorization: Bearer "+s.tenant.Secret)
+	}
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+		for _, text := range hostileTexts {
+			if err := tx.InsertTeam(&storage.Team{OrganizationID: s.tenant.Organization.ID, Name: text}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+
+	c := s.console(t, storage.RoleAdmin)
+	for path, heading := range map[string]string{"settings/labels": "Labels", "settings/quick-replies": "Quick replies", "customers": "Customers", "settings/people": "People", "log": "Log"} {
+		c.open(path, heading)
+		for _, text := range hostileTexts {
+			if path != "log" { // where addresses are escaped
+				c.text(string([]rune(text)[:min(50, len([]rune(text)))]))
+			}
+		}
+		c.unharmed()
+		c.fits()
+	}
+	c.is.Equal(len(c.All("main")), 1)
+	c.calm()
 }

@@ -17,10 +17,12 @@ const (
 	clockBeat = time.Second
 )
 
-// clockWatch tells since when the wall clock has run evenly in this process, and the
-// process with it. Older times in the database say nothing of how long something could
-// have been heard since.
+// clockWatch tells since when the wall clock has run evenly in this process, the process
+// with it, and the database stored what it was told. Older times in the database say
+// nothing of how long something could have been heard since.
 type clockWatch struct {
+	stalled func() time.Time // when nothing could be stored, the last time
+
 	mu          sync.Mutex
 	wall        storage.Time // at the last look
 	monotonic   time.Time    // at the same moment
@@ -28,9 +30,9 @@ type clockWatch struct {
 	steadySince storage.Time
 }
 
-func newClockWatch() *clockWatch {
+func newClockWatch(stalled func() time.Time) *clockWatch {
 	now := storage.Now()
-	return &clockWatch{wall: now, monotonic: time.Now(), steadySince: now}
+	return &clockWatch{stalled: stalled, wall: now, monotonic: time.Now(), steadySince: now}
 }
 
 // NoticeStops looks at the clocks every clockBeat until ctx ends. Without it, a stop of the process (a
@@ -62,7 +64,8 @@ func (c *clockWatch) beat(on bool) {
 }
 
 // look returns the time, and since when the clock has run evenly: since the process
-// began or went on after a stop, or since the clock was found to have been set.
+// began or went on after a stop, or since the clock was found to have been set, or that
+// nothing could be stored.
 func (c *clockWatch) look() (now, steadySince storage.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +73,7 @@ func (c *clockWatch) look() (now, steadySince storage.Time) {
 	wall, monotonic := storage.Now(), time.Now()
 	passed := monotonic.Sub(c.monotonic)
 	jump := wall.Sub(c.wall) - passed
-	if jump.Abs() > clockJump || c.beating && passed > clockJump {
+	if jump.Abs() > clockJump || c.beating && passed > clockJump || c.stalled().After(c.monotonic) {
 		c.steadySince = wall
 	}
 	c.wall, c.monotonic = wall, monotonic

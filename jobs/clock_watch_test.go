@@ -15,6 +15,9 @@ import (
 // had been at another time.
 func (c *clockWatch) set(by time.Duration) { c.wall = c.wall.Add(-by) }
 
+// never is when nothing could be stored, if everything always could.
+func never() time.Time { return time.Time{} }
+
 // stop makes a watch believe that the process was stopped for a time until now.
 func (c *clockWatch) stop(length time.Duration) {
 	c.wall, c.monotonic = c.wall.Add(-length), c.monotonic.Add(-length)
@@ -25,7 +28,7 @@ func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				w := &Workers{steady: newClockWatch()}
+				w := &Workers{steady: newClockWatch(never)}
 				w.ReconcileWindow = 30 * time.Second
 				time.Sleep(time.Hour)
 				job := storage.Job{CallBegunAt: storage.Now()}
@@ -52,7 +55,7 @@ func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 func TestACallThatMayHaveHadItsEffectWaitsAnewAfterAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		w := &Workers{steady: newClockWatch()}
+		w := &Workers{steady: newClockWatch(never)}
 		w.ReconcileWindow = 30 * time.Second
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -70,5 +73,25 @@ func TestACallThatMayHaveHadItsEffectWaitsAnewAfterAStop(t *testing.T) {
 
 		stop()
 		is.NoErr(<-ended)
+	})
+}
+
+func TestACallThatMayHaveHadItsEffectWaitsAnewAfterNothingCouldBeStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		var stalled time.Time
+		w := &Workers{steady: newClockWatch(func() time.Time { return stalled })}
+		w.ReconcileWindow = 30 * time.Second
+		time.Sleep(time.Hour)
+		job := storage.Job{CallBegunAt: storage.Now()}
+		time.Sleep(10 * time.Second)
+		is.Equal(w.reconcileWait(job), 20*time.Second)
+
+		time.Sleep(15 * time.Second)
+		stalled = time.Now() // callbacks were refused until now
+		time.Sleep(time.Second)
+		is.Equal(w.reconcileWait(job), 30*time.Second)
+		time.Sleep(10 * time.Second)
+		is.Equal(w.reconcileWait(job), 20*time.Second) // and once is enough
 	})
 }

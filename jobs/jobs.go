@@ -67,7 +67,7 @@ func New(o Options) *Workers {
 		uploads:  newUploadLocks(),
 		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
 		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
-		steady:   newClockWatch(),
+		steady:   newClockWatch(o.DB.StalledAt),
 	}
 }
 

@@ -56,7 +56,8 @@ type DB struct {
 	counts    *statsCounts[DeliveryStats]
 	events    *EventSignal
 	hints     *Hints
-	close     func() error // disconnect, but only once
+	stalled   atomic.Pointer[time.Time] // see StalledAt
+	close     func() error              // disconnect, but only once
 
 	mu         sync.RWMutex // guards dispatcher
 	dispatcher Dispatcher

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"confab/storage"
 
@@ -31,8 +32,12 @@ func (f fullDisk) play() error {
 			return err
 		}
 		for range 3 {
+			began := time.Now()
 			if err := f.db.Update(context.Background(), insertMany); !errors.Is(err, storage.ErrUnavailable) {
 				return fmt.Errorf("writing to a full disk: %v", err)
+			}
+			if f.db.StalledAt().Before(began) {
+				return errors.New("nobody is told that nothing could be stored")
 			}
 			var seen []string
 			err := f.db.View(context.Background(), func(rx *storage.Rx) (err error) {

@@ -138,6 +138,7 @@ func (wr *writer) run() {
 
 		began := time.Now()
 		wr.commit(batch)
+		wr.noteStall(batch, time.Since(began))
 		for _, w := range batch {
 			w.done <- w.err
 		}

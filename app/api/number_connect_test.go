@@ -106,3 +106,14 @@ func TestOnlyASandboxMakesNumbersUp(t *testing.T) {
 	is.Equal(u.visit(admin, "POST", "/numbers", `{"name":""}`).code(), "400 invalid_field_value name")
 	is.Equal(u.visit(admin, "POST", "/numbers", `{}`).status, 201)
 }
+
+func TestANumberIsRemovedInTheConsole(t *testing.T) {
+	is := is.New(t)
+	u := serveUpstream(t, simulator.Number{})
+	admin := u.signedIn(u.tenant, storage.RoleAdmin)
+	got := u.visit(admin, "DELETE", "/"+u.number.PhoneNumberID, "")
+	is.Equal([]any{got.status, got.get("data.disconnected")}, []any{200, true})
+	is.Equal(u.audited(admin), []string{"user number.removed " + u.number.PhoneNumberID})
+	is.Equal(u.visit(admin, "DELETE", "/"+u.number.PhoneNumberID, "").code(), "404 resource_not_found")
+	is.True(!strings.Contains(u.visit(admin, "GET", "/v1/accounts?status=all", "").body, u.number.PhoneNumberID))
+}

@@ -124,15 +124,20 @@ type broadcastView struct {
 
 func (b broadcastView) isOver() bool { return b.Status == "completed" || b.Status == "cancelled" }
 
-// findGoing names a broadcast or an import that has not ended, or returns "".
-func (o *tenant) findGoing() (string, error) {
+// findGoing names the broadcasts that have not ended, and how far they are, or returns "".
+func (o *tenant) findGoing() (going string, err error) {
 	for _, status := range []string{"preparing", "scheduled", "paused", "running"} {
-		path := "/" + o.number + "/broadcasts?status=" + status
-		if some, err := o.hasItems(path); err != nil || some {
-			return status + " broadcasts", err
+		err := o.eachItem("/"+o.number+"/broadcasts?status="+status, func(item json.RawMessage) error {
+			var b broadcastView
+			err := json.Unmarshal(item, &b)
+			going += fmt.Sprintf("%s broadcast %s %v ", status, b.ID, b.Counts)
+			return err
+		})
+		if err != nil {
+			return "", err
 		}
 	}
-	return "", nil
+	return going, nil
 }
 
 // resumeBroadcasts resumes those that the end of the trial found paused.

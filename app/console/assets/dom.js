@@ -277,7 +277,7 @@ export function svg(tag, props, ...children) {
 function fill(node, classes, props, children) {
   if (classes.length > 0) node.setAttribute("class", classes.join(" "));
   const given = props && props.constructor === Object && !props.mount; // else they were left out
-  append(node, given ? children : [props, children]); // first: a select's value must be one of its options
+  append(node, given ? children : [/** @type {any} */ (props), children]); // first: a select's value must be one of its options
 
   for (const [name, value] of Object.entries(given ? props : {})) {
     if (name === "ref") value?.(node);

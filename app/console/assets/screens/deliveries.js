@@ -142,7 +142,9 @@ function attemptTable(rows) {
       { name: columns.why, cell: (one) => one().error_message ?? "" },
       {
         name: columns.said,
-        cell: (one) => (one().response_body_snippet ? el("code.snippet", { dir: "auto", tabindex: "0" }, one().response_body_snippet) : text.nothing),
+        cell: (one) => (one().response_body_snippet
+          ? el("code.snippet", { dir: "auto", tabindex: "0" }, one().response_body_snippet)
+          : text.nothing),
       },
     ],
   });

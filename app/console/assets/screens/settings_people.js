@@ -45,19 +45,11 @@ const roles = [
   { value: "admin", label: "Admin", hint: "Everything, with people, keys, webhooks and logs" },
 ];
 
-/** @type {Record<string, ["good" | "calm" | "quiet" | "bad", string]>} */
-const states = {
-  active: ["good", "active"],
-  invited: ["calm", "invited"],
-  disabled: ["bad", "disabled"],
-  no_sign_in: ["quiet", "no sign-in"],
-};
+/** @type {Record<string, "good" | "calm" | "bad">} */
+const moods = { active: "good", invited: "calm", disabled: "bad" };
 
 /** @param {string} status */
-function statusChip(status) {
-  const [mood, word] = states[status] ?? ["quiet", status];
-  return chip(word, mood);
-}
+const statusChip = (status) => chip(status.replaceAll("_", " "), moods[status] ?? "quiet");
 
 /** @type {import("../router.js").Build} */
 export default function people({ params }) {
@@ -108,7 +100,7 @@ function allPeople() {
       ],
     })),
     section(text.teams, { lead: text.teamsLead, actions: button(text.newTeam, { run: newTeam }) },
-      loaded(teams, (rows) => el("ul", null, () => rows().map((/** @type {any} */ one) => el("li", { dir: "auto" }, one.name))), 1)));
+      loaded(teams, (rows) => el("ul.prose", null, () => rows().map((/** @type {any} */ one) => el("li", { dir: "auto" }, one.name))), 1)));
   return { title: text.title, body };
 }
 

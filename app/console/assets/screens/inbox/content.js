@@ -81,7 +81,7 @@ function file(m, value) {
   const name = filename ?? value.filename ?? (value.voice ? text.voice : text[/** @type {"image"} */ (m.type)]);
   const badge = (/** @type {Child} */ shown, /** @type {string} */ below) =>
     el("span.file", null, icon("templates"), el("span", null, el("b", { dir: "auto" }, shown), el("small", null, below)));
-  if (!url) {
+  if (!url || url === value.link) {
     if (value.link) return badge(outside(value.link, name), text.linked);
     return badge(name, status === "failed" ? text.lost : status ? text.loading : text.gone);
   }

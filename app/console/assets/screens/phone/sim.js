@@ -144,7 +144,7 @@ export function openSimulator(id) {
     }, () => {});
   });
 
-  return { id, conversation, people, person, business, messages, settings, faults, templates, calls, base, typing, ready, readAll };
+  return { id, conversation, people, person, business, messages, settings, faults, templates, calls, base, typing, ready };
 }
 
 /** findConversation finds the one with a number. @param {string} base @param {string} phone @returns {Promise<string>} */
