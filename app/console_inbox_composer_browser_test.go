@@ -89,6 +89,7 @@ func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
 	c.Click("button", "Tomorrow at 9")
 	c.state("Good morning", "scheduled")
 	c.written("")
+	s.becomesTrue(func() bool { return len(s.outbound(number, ana)) == 1 })
 	c.is.True(s.outbound(number, ana)[0]["scheduled_at"] != nil)
 	c.shoot("inbox-scheduled")
 

@@ -10,7 +10,7 @@
  */
 import { signal } from "../../dom.js";
 import { APIError, newKey, post } from "../../api.js";
-import { connection, onChanged } from "../../live.js";
+import { onChanged } from "../../live.js";
 import { me } from "../../session.js";
 
 /**
@@ -117,10 +117,10 @@ async function sendAll() {
 
 const next = () => outbox.peek().find((one) => !one.error);
 
-/** @param {boolean} lost the connection tells when it is back */
+/** @param {boolean} lost then the connection tells when it is back, mostly */
 function retryLater(lost) {
   clearTimeout(timer);
-  if (!lost || connection.peek() === "connected") timer = setTimeout(flush, patience);
+  timer = setTimeout(flush, lost ? 5 * patience : patience);
 }
 
 onChanged([], () => void flush());
