@@ -212,3 +212,30 @@ func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
 	c.is.Equal(s.conversation(number, ana)["unread_count"], 0.0)
 	c.calm("status of 404")
 }
+
+// An answer that is cut off on its way is no refusal: the message is asked for again by its
+// key, and was sent once.
+func TestAnAnswerThatIsCutOffIsNoFailure(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	pagestest.Eval[any](c.Browser, `void ((real) => {
+		globalThis.fetch = async (url, options) => {
+			const response = await real(url, options);
+			if (globalThis.cut || options?.method !== "POST" || !/\/messages$/.test(url)) return response;
+			globalThis.cut = true;
+			return new Response((await response.text()).slice(0, 20), response);
+		};
+	})(fetch)`)
+	c.Fill("textbox", "Message", "Only once")
+	c.Press(kb.Enter)
+	c.WaitFor(`globalThis.cut === true`)
+	c.WaitFor(`document.querySelectorAll("[id^=outbox]").length === 0`)
+	c.state("Only once", "read")
+	c.is.Equal(len(s.outbound(number, ana)), 1)
+	c.is.True(!pagestest.Eval[bool](c.Browser, `document.body.innerText.includes("Not sent")`))
+	c.calm("status of 404")
+}

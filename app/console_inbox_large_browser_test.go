@@ -24,9 +24,10 @@ var (
 // first. The first of them has a long thread.
 func (s *stage) fill(number string, people, messages int) (ids []string) {
 	s.t.Helper()
-	const perCommit = 5000
+	const perCommit, ago = 5000, 600_000 // milliseconds: what is written now is newer
 	for from := 0; from < people; from += perCommit {
 		storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
+			tx.Now -= ago
 			account, err := tx.AccountByNumber(number)
 			for i := from; i < min(people, from+perCommit) && err == nil; i++ {
 				var id string
@@ -37,6 +38,7 @@ func (s *stage) fill(number string, people, messages int) (ids []string) {
 		})
 	}
 	storagetest.Update(s.t, s.app.DB, func(tx *storage.Tx) error {
+		tx.Now -= ago
 		account, err := tx.AccountByNumber(number)
 		if err == nil {
 			var id string

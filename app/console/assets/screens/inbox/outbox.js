@@ -108,7 +108,9 @@ async function sendAll() {
       discard(entry);
     } catch (error) {
       if (!(error instanceof APIError)) throw error;
-      const isLater = error.status >= 500 || [0, 401, 429].includes(error.status) || error.code === "idempotency_in_progress";
+      // An answer that was cut off may be of one that was taken: the key tells.
+      const { status, code } = error;
+      const isLater = status < 400 || status > 499 || status === 401 || status === 429 || code === "idempotency_in_progress";
       if (isLater) return void retryLater(error.lost);
       keep({ ...entry, error: { code: error.code, message: error.message, provider_code: null } });
     }
