@@ -33,10 +33,11 @@ func main() {
 		return
 	}
 
-	o := options{needClock: true, people: true}
+	o := options{needClock: true}
 	flag.StringVar(&o.program.Path, "confab", "bin/confab-trial", "the binary to try, built with -tags trial")
 	flag.DurationVar(&o.length, "length", 10*time.Minute, "how long traffic and faults go on")
 	flag.Float64Var(&o.rate, "rate", 60, "messages per second of each tenant")
+	flag.BoolVar(&o.people, "people", true, "let people work in browsers, if there is one")
 	flag.Uint64Var(&o.seed, "seed", 1, "of everything that is chosen at random")
 	flag.IntVar(&o.kills, "kills", 0, "do nothing but kill the server this often, as fast as it starts again, instead of -length")
 	flag.Func("only", "play only the faults whose names match this `pattern`", func(text string) (err error) {
