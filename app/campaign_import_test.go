@@ -46,7 +46,7 @@ func (s *campaign) callsBeside(stop func() bool) (calls int, p99 time.Duration) 
 		began := time.Now()
 		if n%2 == 0 {
 			s.mustSend("GET", "/v1/"+s.sim.Number+"/contacts?limit=20", "")
-		} else if got := s.mustSend("PATCH", "/v1/labels/"+label, fmt.Sprintf(`{"name":"label %d"}`, n)); got.status != 200 {
+		} else if got := s.mustSend("PATCH", "/v1/labels/"+label, fmt.Sprintf(`{"name":"label %d"}`, time.Now().UnixNano())); got.status != 200 {
 			s.t.Fatal(got.status, got.body)
 		}
 		took = append(took, time.Since(began))

