@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -89,7 +90,7 @@ func (c *colleague) heading(text string) {
 	c.t.Helper()
 	c.Find("heading", text)
 	c.WaitFor(`document.querySelector("main")?.ariaBusy !== "true"`)
-	c.is.Equal(pagestest.Eval[[]string](c.Browser, `[...document.querySelectorAll("h1")].map(h => h.textContent)`), []string{text})
+	c.WaitFor(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll("h1")].map(h => h.textContent)) === JSON.stringify([%q])`, text))
 	c.is.Equal(len(c.All("main")), 1)
 }
 
