@@ -10,6 +10,7 @@ import (
 
 	"confab/jobs"
 	"confab/storage"
+	"confab/storage/storageaudit"
 	"confab/storage/storagetest"
 )
 
@@ -159,6 +160,31 @@ func TestABroadcastThatWasHalfMadeIsDeleted(t *testing.T) {
 		time.Sleep(time.Hour)
 		w.is.Equal(rows(), 0)
 		w.is.Equal(len(storagetest.Select[int](t, w.dir, `SELECT number FROM broadcasts`)), 0)
+	})
+}
+
+// One that is taken back goes in steps. Whoever looks in between finds no fault, and whoever
+// makes it after all can neither add to it nor publish what is left.
+func TestABroadcastThatIsTakenBackStaysSo(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		b := storage.Broadcast{AccountID: w.account.ID, Name: "Half", Content: storage.JSON(saleContent), TemplateName: "sale", AudienceType: storage.AudienceRecipients}
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			if err := tx.InsertBroadcast(&b); err != nil {
+				return err
+			}
+			return tx.AddRecipients(b.Number, people(59))
+		})
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			_, err := tx.DeleteMaking(b.Number, 50)
+			return err
+		})
+		found, err := storageaudit.Find(w.dir)
+		w.is.NoErr(err)
+		w.is.Equal(len(found), 1) // by the real clock it is old
+		w.is.Equal(found[0].Rule, "broadcast that was only half made, long ago")
+
+		w.is.True(w.db.Update(t.Context(), func(tx *storage.Tx) error { return tx.AddRecipients(b.Number, people(1)) }) != nil)
+		w.is.True(w.db.Update(t.Context(), func(tx *storage.Tx) error { return tx.PublishBroadcast(&b) }) != nil)
 	})
 }
 

@@ -35,7 +35,7 @@ const recipientColumns = `r.number, r.status, r.phone_number, r.contact_id, r.fi
 // those that it has, and counts them. Numbers that it has already are left out.
 func (tx *Tx) AddRecipients(broadcast int64, all []BroadcastRecipient) error {
 	var last int64
-	if err := tx.scan([]any{&last}, `SELECT total FROM broadcasts WHERE number = ?`, broadcast); err != nil {
+	if err := tx.scan([]any{&last}, `SELECT total FROM broadcasts WHERE number = ? AND completed_at = 0`, broadcast); err != nil {
 		return err
 	}
 

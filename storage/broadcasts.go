@@ -149,7 +149,7 @@ func (tx *Tx) PublishBroadcast(b *Broadcast) error {
 
 	*b = stored
 	b.Status, b.Prepared, b.CreatedAt = status, prepared, tx.Now
-	if err := tx.execOne(`UPDATE broadcasts SET created_at = ? WHERE number = ? AND status = 'making'`, tx.Now, b.Number); err != nil {
+	if err := tx.execOne(`UPDATE broadcasts SET created_at = ? WHERE number = ? AND status = 'making' AND completed_at = 0`, tx.Now, b.Number); err != nil {
 		return err
 	}
 	return tx.UpdateBroadcast(b)
@@ -245,7 +245,15 @@ func (tx *Tx) DeleteAbandonedBroadcasts(since Time, limit int) (int64, error) {
 
 // DeleteMaking deletes up to limit recipients of a broadcast that was being made, and the
 // broadcast when none is left. It returns how many rows went, fewer than limit at the end.
+//
+// It marks the broadcast as over first: whoever makes it after all, because a clock leapt and
+// it only seemed abandoned, gets an error instead of a broadcast without its first recipients.
 func (tx *Tx) DeleteMaking(number int64, limit int) (int64, error) {
+	_, err := tx.exec(`UPDATE broadcasts SET completed_at = ? WHERE number = ? AND status = 'making'`, tx.Now, number)
+	if err != nil {
+		return 0, err
+	}
+
 	n, err := tx.exec(`
 		DELETE FROM broadcast_recipients
 		WHERE broadcast = ?1 AND number IN (
