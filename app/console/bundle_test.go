@@ -33,7 +33,7 @@ func TestModulesAreBundled(t *testing.T) {
 	is.Equal(string(modules.first(b.all.name(laterBundle))), strings.Join([]string{
 		`(()=>{`,
 		`let rest$;const later$=()=>rest$??=import("./` + b.all.name(laterBundle) + `").then(b=>b.default([el$3,count$4,a$2,E$2,home$1,S$])).catch(e=>{rest$=undefined;throw e});`,
-		strings.TrimSpace(fmt.Sprintf(sentencesCode, "count$4")),
+		strings.TrimSpace(fmt.Sprintf(sentencesCode, "count$4")), `let[]=T$;`,
 		`let b$0 = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `let {c: c$0, d: d$0} = b$0;`, `const $0={b:b$0,c:c$0,d:d$0};`,
 		`function home$1() {}`, `const $1={default:home$1};`,
 		`function a$2() {`, `    return {b: b$0};`, `}`, `class E$2 {}`,
@@ -44,9 +44,9 @@ func TestModulesAreBundled(t *testing.T) {
 		`})()`, ``,
 	}, "\n"))
 	is.Equal(string(modules.later()), strings.Join([]string{
-		`export default given$=>{const[el$3,count$4,a$2,E$2,home$1,S$]=given$;`,
-		`let text$6 = {...S$(T$[0]), f: (a, b) => {`, `    return a + b + "%";`, `}};`,
-		`let long$6 = T$[1];`,
+		`export default([el$3,count$4,a$2,E$2,home$1,S$])=>{`, `let[,long$6]=S$(T$);`,
+		`let text$6 = {...T$[0], f: (a, b) => {`, `    return a + b + "%";`, `}};`,
+		`;`,
 		`let say$6 = (a) => {`, `    return el$3("p", text$6.a, text$6.d(1, 2), text$6.f(1, 2), ...long$6);`, `};`,
 		`async function late$6() {`, `    return Promise.resolve($7);`, `}`, `const $6={default:late$6};`,
 		``, `const $7={default:home$1};`,
@@ -55,8 +55,24 @@ func TestModulesAreBundled(t *testing.T) {
 	is.Equal(string(b.all.byName[laterTexts].content), `[{"a":"One \"row\"","b":"%0 rows","c":{"a":["A","B"]},"d":"%0 of %#1","e":"Now %0"},["what a module knows without code","is data too"]]`)
 	is.Equal(string(b.all.byName[firstTexts].content), `[]`)
 	is.Equal(string(b.all.byName[laterBundle].content), `import T$ from"./`+b.all.name(laterTexts)+`"with{type:"json"};`+string(shorten(modules.later())))
-	is.Equal(string(shorten([]byte("const f = (word) => {\n  return word + \"  \";\n};\n"))), `const f=e=>e+"  "`)
 	is.Equal(string(b.all.byName[styleBundle].content), "a { b: c }\nd { e: f }\n")
+}
+
+func TestScriptsAreWrittenInFewLetters(t *testing.T) {
+	for script, short := range map[string]string{
+		"const f = (word) => {\n  return word + \"  \";\n};\n": `let f=e=>e+"  "`,
+		// functions become arrow functions, and can still be called from above
+		"const a = f(1);\nfunction f(word) {\n  return word + later();\n}\nasync function later() {\n  await a;\n}": "let f=e=>e+later(),later=async()=>{await a},a=f(1)",
+		"(() => {\n  const all = one(2);\n  function one(n) {\n    return all;\n  }\n})()":                          "(()=>{let e=e=>t,t=e(2)})()",
+		// but for those that cannot be such
+		"function f() {\n  return this.a + g(...arguments);\n}\nfunction g() {\n  return arguments;\n}\nfunction* h() {}": "function f(){return this.a+g(...arguments)}function g(){return arguments}function*h(){}",
+		// names are used again where what has them is not, and what is of others keeps its own
+		"(() => {\n  const one = e, two = (word) => ({ word, one, two: (n) => n + word });\n  return { two };\n})()": "(()=>{let t=e,n=e=>({word:e,one:t,two:t=>t+e});return{two:n}})()",
+	} {
+		if got := string(shorten([]byte(script))); got != short {
+			t.Errorf("%s\nis %s\nand not %s", script, got, short)
+		}
+	}
 }
 
 func TestABundleRefusesWhatItDoesNotKnow(t *testing.T) {
