@@ -119,6 +119,9 @@ func (b *bundler) number(name string) int {
 	return i
 }
 
+// whole is what the object of all that a module exports is called in it.
+const whole = "_"
+
 // variable is the name in a bundle of what a module calls by some name. Nothing else can
 // have it.
 func (b *bundler) variable(module, name string) string {
@@ -128,8 +131,11 @@ func (b *bundler) variable(module, name string) string {
 // object is the name of all that a module exports.
 func (b *bundler) object(name string) string {
 	b.modules[name].whole = true
-	return b.variable(name, "")
+	return b.variable(name, whole)
 }
+
+// member is the name of a module among those that are loaded later.
+func (b *bundler) member(name string) string { return fmt.Sprintf("m%d", b.number(name)) }
 
 // later is the second bundle.
 func (b *bundler) later() []byte {
@@ -139,7 +145,7 @@ func (b *bundler) later() []byte {
 	for _, name := range b.order[b.firsts:] {
 		b.write(&text, name)
 		if b.modules[name].whole {
-			wanted = append(wanted, b.variable(name, ""))
+			wanted = append(wanted, b.member(name)+":"+b.variable(name, whole))
 		}
 	}
 	fmt.Fprintf(&text, "return{%s}}\n", strings.Join(wanted, ","))
@@ -177,12 +183,15 @@ func (b *bundler) write(text *bytes.Buffer, name string) {
 	for _, exported := range slices.Sorted(maps.Keys(m.exports)) {
 		pairs = append(pairs, exported+":"+m.exports[exported])
 	}
-	fmt.Fprintf(text, "const %s={%s};\n", b.variable(name, ""), strings.Join(pairs, ","))
+	fmt.Fprintf(text, "const %s={%s};\n", b.variable(name, whole), strings.Join(pairs, ","))
 }
 
 // translate makes a module what it is in a bundle.
 func (b *bundler) translate(name string) {
 	source := string(b.sources[name])
+	if found := uniqueName.FindString(source); found != "" {
+		panic("console: " + name + " has " + found + ", which could be a name of the bundle")
+	}
 	m := b.modules[name]
 	imported := make(map[string]string) // names of the bundle by those in this module
 
@@ -327,7 +336,7 @@ func (b *bundler) pass(by, from, name string) string {
 func (b *bundler) loaded(wanted, by string) string {
 	object := b.object(wanted)
 	if b.number(wanted) >= b.firsts && b.number(by) < b.firsts {
-		return "later$().then(m=>m." + object + ")"
+		return "later$().then(m=>m." + b.member(wanted) + ")"
 	}
 	return "Promise.resolve(" + b.pass(by, wanted, object) + ")"
 }

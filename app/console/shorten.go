@@ -14,6 +14,7 @@ func shorten(script []byte) []byte {
 	tree := readScript(script)
 	ast.Walk(arrows{}, tree)
 	tree = readScript([]byte(tree.JSString())) // which knows the variables again
+	tree = readScript([]byte(inline(tree)))
 	giveNames(tree)
 
 	var b bytes.Buffer
