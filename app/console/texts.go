@@ -208,14 +208,18 @@ func plainText(literal *ast.LiteralExpr) (text string, ok bool) {
 	return text, json.Unmarshal(w.Bytes(), &text) == nil
 }
 
-// shortNames gives the members of a table names of a letter, if all that use it name one.
+// shortNames gives the members of a table names of a letter, if all that use it name one; and so
+// on with the tables in it.
 func shortNames(tree *ast.AST, name *ast.Var, table *ast.ObjectExpr) {
-	uses := &tableUses{table: name}
+	uses := &tableUses{table: name, inside: make(map[*ast.DotExpr]*ast.DotExpr)}
 	ast.Walk(uses, tree)
-	if int(name.Uses) != len(uses.named)+1 { // with its own declaration
-		return
+	if int(name.Uses) == len(uses.named)+1 { // with its own declaration
+		uses.shorten(table, uses.named)
 	}
+}
 
+// shorten gives the members of a table short names, where it is used too.
+func (u *tableUses) shorten(table *ast.ObjectExpr, named []*ast.DotExpr) {
 	short := make(map[string][]byte)
 	for i, entry := range table.List {
 		if entry.Name == nil || entry.Name.Computed != nil {
@@ -223,32 +227,54 @@ func shortNames(tree *ast.AST, name *ast.Var, table *ast.ObjectExpr) {
 		}
 		short[string(entry.Name.Literal.Data)] = letters(i)
 	}
-	for _, entry := range table.List {
-		entry.Name.Literal.Data = short[string(entry.Name.Literal.Data)]
-	}
-	for _, use := range uses.named {
+	users := make(map[string][]*ast.DotExpr)
+	for _, use := range named {
 		member := use.Y.(ast.LiteralExpr)
 		if short[string(member.Data)] == nil {
 			panic("console: there is no text " + string(member.Data))
 		}
+		users[string(member.Data)] = append(users[string(member.Data)], use)
 		member.Data = short[string(member.Data)]
 		use.Y = member
 	}
+
+	for _, entry := range table.List {
+		literal := &entry.Name.Literal
+		if inner, ok := entry.Value.(*ast.ObjectExpr); ok {
+			u.shortenInner(inner, users[string(literal.Data)])
+		}
+		literal.Data = short[string(literal.Data)]
+		literal.TokenType = ast.IdentifierToken
+	}
 }
 
-// letters is a short name: a to z, then aa, ba and so on.
+// shortenInner does so with a table inside another, where that is used.
+func (u *tableUses) shortenInner(table *ast.ObjectExpr, users []*ast.DotExpr) {
+	var named []*ast.DotExpr
+	for _, use := range users {
+		if u.inside[use] == nil {
+			return
+		}
+		named = append(named, u.inside[use])
+	}
+	u.shorten(table, named)
+}
+
+// letters is a short name: a to z, A to Z, then aa, ba and so on.
 func letters(i int) []byte {
-	name := []byte{byte('a' + i%26)}
-	for i /= 26; i > 0; i /= 26 {
-		name = append(name, byte('a'+(i-1)%26))
+	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	name := []byte{all[i%len(all)]}
+	for i /= len(all); i > 0; i /= len(all) {
+		name = append(name, all[(i-1)%len(all)])
 	}
 	return name
 }
 
-// tableUses finds where a member of a table is named.
+// tableUses finds where a member of a table is named, and a member of that.
 type tableUses struct {
-	table *ast.Var
-	named []*ast.DotExpr
+	table  *ast.Var
+	named  []*ast.DotExpr
+	inside map[*ast.DotExpr]*ast.DotExpr
 }
 
 func (u *tableUses) Enter(node ast.INode) ast.IVisitor {
@@ -256,12 +282,19 @@ func (u *tableUses) Enter(node ast.INode) ast.IVisitor {
 	if !ok {
 		return u
 	}
-	of, isVar := dot.X.(*ast.Var)
-	for isVar && of.Link != nil {
-		of = of.Link
+	if _, isName := dot.Y.(ast.LiteralExpr); !isName {
+		return u
 	}
-	if _, isName := dot.Y.(ast.LiteralExpr); isVar && isName && of == u.table {
-		u.named = append(u.named, dot)
+	switch of := dot.X.(type) {
+	case *ast.Var:
+		for of.Link != nil {
+			of = of.Link
+		}
+		if of == u.table {
+			u.named = append(u.named, dot)
+		}
+	case *ast.DotExpr:
+		u.inside[of] = dot
 	}
 	return u
 }
