@@ -238,6 +238,7 @@ func (b *bundler) rename(name, source string, imported map[string]string) (code 
 		panic("console: " + name + " cannot be read: " + err.Error())
 	}
 
+	ast.Walk(newShortProperties(), tree)
 	b.takeTexts(tree, name, b.tablesBefore(name))
 	for _, declared := range tree.Declared {
 		declared.Data = []byte(b.variable(name, string(declared.Data)))

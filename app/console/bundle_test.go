@@ -2,7 +2,10 @@ package console
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -111,4 +114,38 @@ func TestEveryModuleIsBundledOnce(t *testing.T) {
 	if bundled != modules {
 		t.Errorf("%d of %d modules are bundled", bundled, modules)
 	}
+}
+
+// Properties that get short names are of the modules alone: what the API sends, takes or keeps has
+// none of them, and no module asks for one by a text. That none of them is used of what browsers
+// bring along is seen by all tests in a browser, which run what is sent.
+func TestOwnNamesAreOnlyOurs(t *testing.T) {
+	own := make(map[string]bool)
+	for _, name := range ownNames {
+		if own[name] {
+			t.Errorf("%s is there twice", name)
+		}
+		own[name] = true
+	}
+	complain := func(pattern *regexp.Regexp, root, extension string) {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, extension) || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, found := range pattern.FindAllSubmatch(text, -1) {
+				if own[string(found[1])] {
+					t.Errorf("%s has %s", path, found[0])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	complain(regexp.MustCompile(`"(\w+)"`), "../api", "openapi.json")
+	complain(regexp.MustCompile(`json:"(\w+)`), "../..", ".go")
+	complain(regexp.MustCompile("(?:^|[^:] |\\[)[\"'`](\\w+)[\"'`]"), "assets", ".js") // and not as in role: "cell"
 }
