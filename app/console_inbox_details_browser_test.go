@@ -51,6 +51,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.Click("link", "Trace of the last message")
 	c.heading("Template") // which is what it was
 	pagestest.Eval[any](c.Browser, `void history.back()`)
+	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
 	c.Click("link", "Open contact")
 	c.heading("Ana Ruiz")
 	c.WaitFor(`document.querySelectorAll("main a[href*='/media/']").length === 2`) // her page has them too
