@@ -154,8 +154,9 @@ function keepOptions(select) {
 }
 
 async function readNumbers() {
-  const all = await get("v1/accounts");
-  numbers.set(all.filter((/** @type {any} */ one) => one.phone_number_id));
+  const all = await get("v1/accounts", { query: { status: "all" } });
+  const last = (/** @type {any} */ one) => Number(one.status === "disconnected");
+  numbers.set(all.filter((/** @type {any} */ one) => one.phone_number_id).sort((/** @type {any} */ a, /** @type {any} */ b) => last(a) - last(b)));
   numbersKnown.set(true);
 }
 

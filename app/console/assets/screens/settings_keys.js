@@ -1,11 +1,11 @@
 /** API keys: what programs sign in with. */
 import { el, when } from "../dom.js";
 import { newKey, post, remove } from "../api.js";
-import { date, time } from "../format.js";
+import { date, now, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
 import { confirmDeed, dialog } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
-import { paged } from "../parts/lists.js";
+import { follow, paged } from "../parts/lists.js";
 import { empty, loaded } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
@@ -47,6 +47,7 @@ const text = {
 export default function keys() {
   const all = paged("keys", { kinds: ["key"] });
   onQuery("new", make);
+  follow(now, all.reload); // nobody tells when a key was used
 
   async function make() {
     await newKeyDialog();
