@@ -123,10 +123,11 @@ const isPhone = (value) => /^\+?[1-9]\d{6,14}$/.test(value);
  * @returns {Size}
  */
 function sizeOf(values) {
-  const plain = values.map((one) => one.replace("+", ""));
-  const invalid = values.filter((one) => !isPhone(one)).length;
-  const repeated = values.length - new Set(plain).size;
-  return { total: values.length - repeated, skipped: { invalid, repeated }, wrong: invalid < values.length ? "" : text.format };
+  const filled = values.map((one) => one.replace("+", "")).filter(Boolean);
+  const valid = [...new Set(filled)].filter(isPhone).length;
+  const repeated = filled.length - new Set(filled).size;
+  const total = values.length - repeated;
+  return { total, skipped: { invalid: total - valid, repeated }, wrong: valid > 0 ? "" : text.format };
 }
 
 /**

@@ -48,22 +48,24 @@ export function composer(at) {
     return !at.conversation() || (until !== null && Date.parse(until) > now());
   });
   const isOff = () => numbers().some((one) => one.phone_number_id === at.number && one.status !== "connected");
-  return el("div.composer", null, when(isOff, () => off(at), () => when(isOpen, () => writing(at), () => closed(at))));
+  return el("div.composer", null, when(
+    isOff,
+    () => closed("warning", () => text.off, el("a.button", { href: link("numbers/" + at.number) }, text.see)),
+    () => when(isOpen, () => writing(at), () => closed(
+      "lock",
+      () => (at.conversation().service_window_expires_at ? text.closed : text.never),
+      button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }),
+    )),
+  ));
 }
 
-/** @param {any} at */
-const off = ({ number }) => el("div.closed", { role: "note" },
-  icon("warning"),
-  el("p", null, text.off),
-  el("a.button", { href: link("numbers/" + number) }, text.see));
-
-/** @param {any} at */
-function closed(at) {
-  return el("div.closed", { role: "note" },
-    icon("lock"),
-    el("p", null, () => (at.conversation().service_window_expires_at ? text.closed : text.never)),
-    button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }));
-}
+/**
+ * closed stands in the place of what would be written in vain.
+ * @param {string} drawing
+ * @param {() => string} words
+ * @param {HTMLElement} action
+ */
+const closed = (drawing, words, action) => el("div.closed", { role: "note" }, icon(drawing), el("p", null, words), action);
 
 /** @param {any} at */
 async function pickTemplate(at) {
