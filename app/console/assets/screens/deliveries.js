@@ -138,7 +138,7 @@ function attemptTable(rows) {
     columns: [
       { name: columns.attempt, kind: "about", cell: (one) => String(one().attempt) },
       { name: columns.at, cell: (one) => time(one().attempted_at) },
-      { name: columns.answer, cell: (one) => answer(one()) },
+      { name: columns.answer, kind: "number", cell: (one) => answer(one()) },
       { name: columns.why, cell: (one) => one().error_message ?? "" },
       {
         name: columns.said,

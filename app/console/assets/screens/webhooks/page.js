@@ -99,7 +99,6 @@ function content(one, path) {
   };
   const more = button(text.more, { iconOnly: true, icon: "more" });
   menu(more, text.more, () => [
-    { name: text.edit, run: edit },
     ...(isActive() ? [{ name: text.pause, run: () => setStatus("paused") }] : []),
     { name: text.delete, danger: true, run: () => drop(data()) },
   ]);
