@@ -99,6 +99,8 @@ function startMenu(button, side, main) {
     button.setAttribute("aria-expanded", String(open));
     side.classList.toggle("open", open);
     main.inert = open;
+    side.role = open ? "dialog" : null;
+    side.ariaLabel = open ? button.textContent : null;
     if (open) /** @type {HTMLElement | null} */ (side.querySelector("[aria-current], a"))?.focus();
   };
   const isOpen = () => side.classList.contains("open");

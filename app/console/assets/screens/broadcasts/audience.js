@@ -10,7 +10,11 @@ const text = {
   to: "To",
   kinds: [
     { value: "label", label: "Everybody with a label" },
-    { value: "file", label: "The lines of a CSV file", hint: "As a spreadsheet saves it. One column has phone numbers; the others are fields." },
+    {
+      value: "file",
+      label: "The lines of a CSV file",
+      hint: "As a spreadsheet saves it. One column has phone numbers; the others are fields.",
+    },
     { value: "numbers", label: "These numbers", hint: "One a line, 10,000 at most." },
   ],
   label: "Label",
