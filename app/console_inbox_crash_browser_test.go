@@ -115,6 +115,7 @@ func (s *killable) says(from, name, text string) {
 // The server is killed while two look on and one writes; much happens before they are
 // connected again. Afterwards both see what is stored, nothing is doubled, no text is lost.
 func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
+	t.Parallel()
 	s := startKillable(t)
 	s.says("15550002222", "Bo Berg", "hello")
 	var looking [2]*colleague
@@ -169,6 +170,7 @@ func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 // is changed. Awake, both show what is stored; what was written before goes, once, and what
 // was being written is still there.
 func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.label("VIP")

@@ -137,7 +137,7 @@ function attemptTable(rows) {
     columns: [
       { name: text.columns.attempt, kind: "about", cell: (one) => String(one().attempt) },
       { name: text.columns.at, cell: (one) => time(one().attempted_at) },
-      { name: text.columns.answer, cell: (one) => answer(one()) },
+      { name: text.columns.answer, kind: "number", cell: (one) => answer(one()) },
       { name: text.columns.why, cell: (one) => one().error_message ?? "" },
       {
         name: text.columns.said,

@@ -57,7 +57,7 @@ export function content(m) {
     case "location":
       return place(value);
     case "contacts":
-      return (Array.isArray(value) ? value : []).map(card);
+      return (Array.isArray(value) ? value : []).map((one) => card(one));
     case "button":
       return prose(value.text);
     case "interactive":
@@ -66,7 +66,7 @@ export function content(m) {
       return template(value);
     case "order":
       return [
-        card({ name: { formatted_name: text.kinds.order } }),
+        card({ name: { formatted_name: text.kinds.order } }, "customers"),
         el("small", null, text.items(value.product_items?.length ?? 0)),
         prose(value.text),
       ];
@@ -108,15 +108,15 @@ function place(at) {
   const map = ["https:", "", "www.openstreetmap.org", `?mlat=${Number(at.latitude)}&mlon=${Number(at.longitude)}`].join("/");
   const where = `${at.latitude}, ${at.longitude}`;
   return el("span.file", null,
-    icon("arrow"),
+    icon("place"),
     el("span", { dir: "auto" }, outside(map, at.name || at.address || where), el("small", null, at.name && at.address)),
   );
 }
 
-/** @param {any} one */
-function card(one) {
+/** @param {any} one @param {string} [drawing] */
+function card(one, drawing = "person") {
   const lines = [...(one.phones ?? []), ...(one.emails ?? [])].map((/** @type {any} */ each) => each.phone ?? each.email);
-  return el("span.file", null, icon("person"), el("span", { dir: "auto" },
+  return el("span.file", null, icon(drawing), el("span", { dir: "auto" },
     el("b", null, one.name?.formatted_name ?? text.kinds.contacts),
     lines.map((line) => el("small", null, outside((/@/.test(line) ? "mailto:" : "tel:") + String(line).replace(/\s/g, ""), line)))));
 }

@@ -1,8 +1,8 @@
 /** What is asked of a webhook: its address and events, its secrets, a test event. */
 import { effect, el, signal } from "../../dom.js";
 import { APIError, get, newKey, patch, post } from "../../api.js";
-import { button, copyable } from "../../parts/basics.js";
-import { dialog } from "../../parts/dialog.js";
+import { copyable } from "../../parts/basics.js";
+import { dialog, shown } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { navigate } from "../../router.js";
@@ -14,7 +14,6 @@ const text = {
   save: "Save",
   saveAndEnable: "Save and enable",
   saved: "Saved",
-  done: "Done",
   fields: { url: "URL", description: "Description", events: "Events", numbers: "Numbers", headers: "Headers" },
   urlHint: "An https URL of your program. It must answer 2xx within ten seconds.",
   descriptionHint: "Whose it is: “shop”, “data warehouse”.",
@@ -142,11 +141,10 @@ function headersOf(lines) {
  * @param {() => void} close
  */
 function secretShown(secret, close) {
-  return el("div.form", null,
+  return shown(close,
     el("h3", null, text.secretTitle),
     el("p.notice", null, text.once),
-    copyable(secret, { name: text.secret, block: true }),
-    el("div.form-end", null, button(text.done, { look: "primary", run: close })));
+    copyable(secret, { name: text.secret, block: true }));
 }
 
 /** rotateDialog mints a further secret, and shows it once. @param {any} one */

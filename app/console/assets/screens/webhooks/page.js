@@ -14,7 +14,7 @@ import { table } from "../../parts/table.js";
 import { link, navigate, query, setQuery } from "../../router.js";
 import { eventTypes, rotateDialog, testDialog, webhookDialog } from "./forms.js";
 import { replayDialog } from "./replay.js";
-import { answer, answerTime, deliveryChip, rate, statusChip } from "./words.js";
+import { answer, answerTime, deliveryChip, illness, rate, statusChip } from "./words.js";
 
 const text = {
   webhooks: "Webhooks",
@@ -32,11 +32,6 @@ const text = {
   deleteBody: "Its deliveries go with it, those too that wait or failed. Nothing more is sent there.",
   deleted: "Webhook deleted",
   figures: { rate: "Taken, 24 h", total: "Deliveries, 24 h", time: "Answer, p50 / p95", dead: "Dead, 24 h" },
-  gone: "The endpoint answered 410 Gone, so nothing is sent there any more.",
-  disabled: "Too many attempts failed in a row, so nothing is sent there any more.",
-  disabledNext: " What happens meanwhile is kept as dead. Put the URL right, enable it, and replay.",
-  failing: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See below what was answered.`,
-  paused: "Paused: deliveries wait, and go out oldest first when it is resumed.",
   deliveries: "Deliveries",
   replay: "Replay many",
   filters: { status: "Status", type: "Type", time: "Time", search: "Search deliveries", hint: "Event or delivery id" },
@@ -104,7 +99,6 @@ function content(one, path) {
   };
   const more = button(text.more, { iconOnly: true, icon: "more" });
   menu(more, text.more, () => [
-    { name: text.edit, run: edit },
     ...(isActive() ? [{ name: text.pause, run: () => setStatus("paused") }] : []),
     { name: text.delete, danger: true, run: () => drop(data()) },
   ]);
@@ -124,7 +118,7 @@ function content(one, path) {
         more,
       ],
     }),
-    () => said(data()),
+    () => illness(data()) && el("p.notice", null, illness(data())),
     loaded(day, (shown) => () => figures(shown()), 1),
     el("div.beside", null,
       el("section", null,
@@ -137,14 +131,6 @@ function content(one, path) {
       eventList(data)),
     secrets(one, path),
   ];
-}
-
-/** said tells what is wrong, and what to do. @param {any} one */
-function said(one) {
-  const sentence = one.status === "disabled"
-    ? (one.disabled_reason === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext
-    : one.status === "paused" ? text.paused : one.consecutive_failures > 0 && text.failing(one.consecutive_failures);
-  return sentence && el("p.notice", null, sentence);
 }
 
 /** @param {any} day */
