@@ -26,7 +26,7 @@ const (
 	laterTexts = "screens.json"
 	textsTable = "T$" // the file in its bundle
 	sentences  = "S$" // makes functions of the texts with holes in all tables
-	leastData  = 48   // bytes of a list that is worth to be taken out
+	leastData  = 24   // bytes of a list that is worth to be taken out
 )
 
 // sentencesCode is the code of sentences, which needs count.

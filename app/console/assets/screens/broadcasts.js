@@ -35,7 +35,7 @@ const text = {
   starts: "Starts ",
   started: "Started ",
   ended: "Completed ",
-  rate: (/** @type {number} */ n) => `${count(Math.round(n * 10) / 10)} a second`,
+  rate: (/** @type {number} */ n) => `${count(n)} a second`,
   left: (/** @type {string} */ words) => `about ${words} left`,
   paused: {
     requested: "Paused by hand. Nothing is sent until somebody resumes it.",
@@ -206,7 +206,7 @@ function pace(data) {
     const first = seen[0];
     const last = seen[seen.length - 1];
     const rate = (1000 * (last.done - first.done)) / (last.at - first.at || 1);
-    return rate > 0 ? ` · ${text.rate(rate)} · ${text.left(duration(counts.waiting / rate))}` : "";
+    return rate > 0 ? ` · ${text.rate(Math.round(rate * 10) / 10)} · ${text.left(duration(counts.waiting / rate))}` : "";
   };
 }
 

@@ -23,9 +23,8 @@ const text = {
   command: "command",
   none: "Deliveries are listed with their webhook",
   noneBody: "Open one, and choose a delivery.",
-  taken: (/** @type {any} */ one) => `The endpoint took it with ${one.response_status} after ${count(one.duration_ms ?? 0)} ms.`,
+  taken: (/** @type {number} */ status, /** @type {number} */ ms) => `The endpoint took it with ${status} after ${count(ms)} ms.`,
   untried: "No attempt was made yet.",
-  reason: (/** @type {string} */ why) => why[0].toUpperCase() + why.slice(1) + ".",
   next: " It is tried again ",
   dead: " It was given up. Replay it when the endpoint is well.",
   of: "It repeats ",
@@ -107,7 +106,8 @@ function content(one, path) {
 
 /** said tells in a sentence how it went. @param {any} one */
 function said(one) {
-  const what = one.status === "succeeded" ? text.taken(one) : one.error_message ? text.reason(one.error_message) : text.untried;
+  const why = one.error_message;
+  const what = one.status === "succeeded" ? text.taken(one.response_status, one.duration_ms ?? 0) : why ? why[0].toUpperCase() + why.slice(1) + "." : text.untried;
   return [
     what,
     one.status === "failed" && [text.next, time(one.next_attempt_at), "."],

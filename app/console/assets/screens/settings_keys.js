@@ -21,7 +21,8 @@ const text = {
   never: "never",
   revoke: "Revoke",
   revoked: "Key revoked",
-  revokeTitle: (/** @type {string | null} */ label) => (label ? `Revoke “${label}”?` : "Revoke this key?"),
+  revokeTitle: (/** @type {string} */ label) => `Revoke “${label}”?`,
+  revokeNameless: "Revoke this key?",
   revokeBody: (/** @type {string} */ last4) =>
     `Programs that use the key ending in ${last4} stop working at once. A revoked key cannot be brought back.`,
   emptyTitle: "No keys yet",
@@ -52,7 +53,7 @@ export default function keys() {
     all.reload();
   }
   const revoke = (/** @type {any} */ key) => confirmDeed({
-    title: text.revokeTitle(key.label),
+    title: key.label ? text.revokeTitle(key.label) : text.revokeNameless,
     body: el("p", null, text.revokeBody(key.last4)),
     deed: text.revoke,
     send: async () => {

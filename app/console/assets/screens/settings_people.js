@@ -28,7 +28,7 @@ const text = {
   you: "you",
   columns: { name: "Name", role: "Role", status: "Status", seen: "Last sign-in" },
   never: "never",
-  inviteTitle: `Invite to ${organization.name}`,
+  inviteTitle: (/** @type {string} */ name) => `Invite to ${name}`,
   fields: { name: "Name", email: "Email", role: "Role" },
   nameHint: "They can change it when they come.",
   create: "Create invitation",
@@ -119,7 +119,7 @@ function personCell(person) {
  * @param {any[]} teams
  */
 function inviteDialog(teams) {
-  return dialog(text.inviteTitle, (close) => {
+  return dialog(text.inviteTitle(organization.name), (close) => {
     const place = el("div");
     const show = (/** @type {any} */ made) => place.replaceChildren(linkShown(made, close));
     place.append(form({

@@ -29,7 +29,8 @@ const text = {
   curlLead: "It sends the message again, to the same person, with a key in CONFAB_API_KEY.",
   command: "command",
   quiet: (/** @type {string} */ type) => type[0].toUpperCase() + type.slice(1).replaceAll("_", " "),
-  leftOut: (/** @type {number} */ n) => (n === 1 ? "One more entry is not shown." : `${n} more entries are not shown.`),
+  leftOne: "One more entry is not shown.",
+  leftOut: (/** @type {number} */ n) => `${n} more entries are not shown.`,
   cut: "There were too many events in this time to look through all: some that no endpoint wanted may be missing.",
 };
 
@@ -67,7 +68,7 @@ export default function trace({ params }) {
     }),
     loaded(traced, (found) => (!isMessage() ? eventParts(found()) : [
       el("ol.trace", { "aria-label": text.line }, list(() => found().entries, keyOf, (one) => step(found, one, traced.reload))),
-      when(() => found().left_out > 0, () => el("p.none", null, () => text.leftOut(found().left_out))),
+      when(() => found().left_out > 0, () => el("p.none", null, () => (found().left_out === 1 ? text.leftOne : text.leftOut(found().left_out)))),
       when(() => !found().complete, () => el("p.none", null, text.cut)),
     ])));
   return { title, body };

@@ -23,12 +23,14 @@ const text = {
     unsupported: "A message of a kind that the network does not pass on. Ask for it in another form.",
   },
   voice: "Voice message",
-  reaction: (/** @type {string} */ emoji) => (emoji ? `Reacted ${emoji}` : "Took a reaction back"),
+  reacted: (/** @type {string} */ emoji) => `Reacted ${emoji}`,
+  tookBack: "Took a reaction back",
   loading: "The file is on its way.",
   lost: "The file could not be fetched.",
   gone: "The file is not kept any more.",
   linked: "Sent by a link",
-  items: (/** @type {number} */ n) => (n === 1 ? "1 item" : n + " items"),
+  item: "1 item",
+  items: (/** @type {number} */ n) => n + " items",
   chosen: "Chosen",
 };
 
@@ -67,15 +69,18 @@ export function content(m) {
     case "order":
       return [
         card({ name: { formatted_name: text.kinds.order } }, "customers"),
-        el("small", null, text.items(value.product_items?.length ?? 0)),
+        el("small", null, value.product_items?.length === 1 ? text.item : text.items(value.product_items?.length ?? 0)),
         prose(value.text),
       ];
     case "reaction":
-      return prose(text.reaction(value.emoji));
+      return prose(reaction(value.emoji));
     default:
       return el("p.quiet", null, text.kinds.unsupported);
   }
 }
+
+/** @param {string} emoji "" when it was taken back */
+const reaction = (emoji) => (emoji ? text.reacted(emoji) : text.tookBack);
 
 /** @param {any} m @param {any} value */
 function file(m, value) {
@@ -226,7 +231,7 @@ export function summary(m) {
   const value = m[m.type] ?? {};
   const said = m.preview ?? value.body ?? value.caption ?? value.text ?? value.filename ?? value.name;
   const body = typeof said === "string" ? said : value.body?.text ?? value.button_reply?.title ?? value.list_reply?.title;
-  if (m.type === "reaction") return text.reaction(m.preview ?? value.emoji);
+  if (m.type === "reaction") return reaction(m.preview ?? value.emoji);
   if (body) return m.type === "template" && !m.preview ? `${text.kinds.template} ${body}` : body;
   return text.kinds[/** @type {"image"} */ (m.type)] ?? m.type;
 }

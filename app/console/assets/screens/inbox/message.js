@@ -54,13 +54,12 @@ const reasonText = {
   policy_violation: "it breaks a rule of the provider",
   subscription_inactive: "your subscription is not active",
   message_cancelled: "it was cancelled",
+  131056: "too many messages to this person for the moment", // by the provider's number
 };
-const pairLimit = 131056;
 
 /** @param {any} error */
 function reason({ code, message, provider_code: number }) {
-  if (number === pairLimit) return "too many messages to this person for the moment";
-  return reasonText[code] ?? message.replace(/\.$/, "");
+  return reasonText[number] ?? reasonText[code] ?? message.replace(/\.$/, "");
 }
 
 const ticks = {

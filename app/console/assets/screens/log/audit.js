@@ -14,8 +14,10 @@ const text = {
 };
 
 /** What actions begin with: what they are about. */
-const subjects = ("broadcast contact contacts customer delivery deliveries job key label media number session setup_link team " +
-  "template templates user webhook webhook_secret").split(" ");
+const subjects = [
+  "broadcast", "contact", "contacts", "customer", "delivery", "deliveries", "job", "key", "label", "media", "number", "session",
+  "setup_link", "team", "template", "templates", "user", "webhook", "webhook_secret",
+];
 
 export function audit() {
   const list = lines({

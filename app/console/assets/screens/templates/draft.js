@@ -23,6 +23,7 @@ const ruleText = {
   example: (/** @type {string} */ name) => `Give an example for {{${name}}}.`,
   cards: "A carousel has 2 to 10 cards.",
   cardButton: "Cards need a button each.",
+  minutes: "1 to 90.",
 };
 
 /**
@@ -122,7 +123,7 @@ export function problemsOf(draft) {
   say("name", !/^[a-z0-9_]{1,512}$/.test(draft.name) && (draft.name ? ruleText.name : ruleText.blank));
   if (isCode(draft)) {
     const minutes = Number(draft.minutes);
-    say("minutes", !(minutes >= 1 && minutes <= 90) && "1 to 90.");
+    say("minutes", !(minutes >= 1 && minutes <= 90) && ruleText.minutes);
     return found;
   }
 

@@ -32,7 +32,8 @@ const text = {
   same: (/** @type {string} */ status) => `stays ${status}`,
   moved: (/** @type {string} */ from, /** @type {string} */ to) => `${from} → ${to}`,
   event: (/** @type {string} */ type) => `Event ${type}`,
-  endpoints: (/** @type {number} */ n) => (n === 0 ? "no endpoint wants it" : n === 1 ? "to one endpoint" : `to ${count(n)} endpoints`),
+  few: ["no endpoint wants it", "to one endpoint"],
+  endpoints: (/** @type {number} */ n) => `to ${count(n)} endpoints`,
   attempt: (/** @type {number} */ n) => `attempt ${n}`,
   replayed: "replayed",
   dead: "dead",
@@ -146,7 +147,7 @@ const details = {
   ],
   callback: (_, entry) => statusDetails(entry),
   failed: (_, entry) => statusDetails(entry),
-  event: (_, { event }) => [text.endpoints(event.deliveries), el("code", null, event.id)],
+  event: (_, { event }) => [text.few[event.deliveries] ?? text.endpoints(event.deliveries), el("code", null, event.id)],
   attempt: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
   delivery: (_, { delivery }, reload) => deliveryDetails(delivery, reload),
 };
