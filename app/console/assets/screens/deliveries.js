@@ -107,7 +107,9 @@ function content(one, path) {
 /** said tells in a sentence how it went. @param {any} one */
 function said(one) {
   const why = one.error_message;
-  const what = one.status === "succeeded" ? text.taken(one.response_status, one.duration_ms ?? 0) : why ? why[0].toUpperCase() + why.slice(1) + "." : text.untried;
+  const what = one.status === "succeeded"
+    ? text.taken(one.response_status, one.duration_ms ?? 0)
+    : why ? why[0].toUpperCase() + why.slice(1) + "." : text.untried;
   return [
     what,
     one.status === "failed" && [text.next, time(one.next_attempt_at), "."],
