@@ -24,8 +24,9 @@ import (
 //
 //	const el$3 = …; const signal$3 = …;
 //
-// What is sent is this with shorter names and without what only people need. The texts of
-// the modules leave the scripts for files of their own (texts.go).
+// What is sent is this in few letters (shorten.go, inline.go, names.go, own.go), with its functions
+// in an order that is compressed well (order.go). The texts of the modules leave the scripts for
+// files of their own (texts.go).
 //
 // The second bundle is a function of the modules of the first. So the first may carry the
 // hash of the second in its name, and not the other way round.

@@ -62,7 +62,7 @@ func TestModulesAreBundled(t *testing.T) {
 }
 
 func TestScriptsAreWrittenInFewLetters(t *testing.T) {
-	for script, short := range map[string]string{
+	scripts := map[string]string{
 		"const f = (word) => {\n  return word + \"  \";\n};\n": `let f=e=>e+"  "`,
 		// functions become arrow functions, and can still be called from above
 		"const a = f(1);\nfunction f(word) {\n  return word + later();\n}\nasync function later() {\n  await a;\n}": "let f=e=>e+later(),later=async()=>{await a},a=f(1)",
@@ -79,7 +79,9 @@ func TestScriptsAreWrittenInFewLetters(t *testing.T) {
 		"(() => {\n  const f = async (n) => {\n    await n;\n  };\n  return (m) => f(m);\n})()":                                  "(()=>e=>(async e=>{await e})(e))()",
 		"(() => {\n  const heard = () => 1;\n  on(heard);\n  return () => off(heard);\n})()":                                     "(()=>{let e=()=>1;return on(e),()=>off(e)})()",
 		"(() => {\n  const write = (document) => open(document);\n  const open = () => document;\n  return [write, open];\n})()": "(()=>{let e=()=>document;return[t=>e(t),e]})()",
-	} {
+	}
+
+	for script, short := range scripts {
 		if got := string(shorten([]byte(script), nil)); got != short {
 			t.Errorf("%s\nis %s\nand not %s", script, got, short)
 		}
