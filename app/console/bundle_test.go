@@ -57,7 +57,7 @@ func TestModulesAreBundled(t *testing.T) {
 	}, "\n"))
 	is.Equal(string(b.all.byName[laterTexts].content), `[{"a":"One \"row\"","b":"%0 rows","c":{"a":["A","B"]},"d":"%0 of %#1","e":"Now %0"},["what a module knows without code","is data too"]]`)
 	is.Equal(string(b.all.byName[firstTexts].content), `[]`)
-	is.Equal(string(b.all.byName[laterBundle].content), `import T$ from"./`+b.all.name(laterTexts)+`"with{type:"json"};`+string(shorten(modules.later())))
+	is.Equal(string(b.all.byName[laterBundle].content), `import T$ from"./`+b.all.name(laterTexts)+`"with{type:"json"};`+string(shorten(modules.later(), laterOrder)))
 	is.Equal(string(b.all.byName[styleBundle].content), "a { b: c }\nd { e: f }\n")
 }
 
@@ -80,9 +80,28 @@ func TestScriptsAreWrittenInFewLetters(t *testing.T) {
 		"(() => {\n  const heard = () => 1;\n  on(heard);\n  return () => off(heard);\n})()":                                     "(()=>{let e=()=>1;return on(e),()=>off(e)})()",
 		"(() => {\n  const write = (document) => open(document);\n  const open = () => document;\n  return [write, open];\n})()": "(()=>{let e=()=>document;return[t=>e(t),e]})()",
 	} {
-		if got := string(shorten([]byte(script))); got != short {
+		if got := string(shorten([]byte(script), nil)); got != short {
 			t.Errorf("%s\nis %s\nand not %s", script, got, short)
 		}
+	}
+}
+
+func TestFunctionsOfABundleAreInTheirOrder(t *testing.T) {
+	var script strings.Builder
+	script.WriteString("(() => {\n  const all = [];\n")
+	for i := range 60 {
+		fmt.Fprintf(&script, "  function f%[2]c%[3]c$1() {\n    return [\"%[1]d\", f%[2]c%[3]c$1, f%[2]c%[3]c$1];\n  }\n", i, 'a'+i/26, 'a'+i%26)
+	}
+	script.WriteString("  all.push(fab$1);\n})()\n")
+
+	got := string(shorten([]byte(script.String()), []string{"fcd", "faz", "none", "fab"}))
+	rest := got
+	for _, next := range []string{`["55"`, `["25"`, `["1"`, `["0"`, `["2"`, `["59"`, "[]", "push"} {
+		_, after, ok := strings.Cut(rest, next)
+		if !ok {
+			t.Fatalf("%s is not where it should be in %s", next, got)
+		}
+		rest = after
 	}
 }
 

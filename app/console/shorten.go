@@ -9,13 +9,16 @@ import (
 	ast "github.com/tdewolff/parse/v2/js"
 )
 
-// shorten leaves out of a script what only people need, and writes the rest in few letters.
-func shorten(script []byte) []byte {
+// shorten leaves out of a script what only people need, and writes the rest in few letters, with
+// its functions in some order.
+func shorten(script []byte, order []string) []byte {
 	tree := readScript(script)
 	ast.Walk(arrows{}, tree)
 	tree = readScript([]byte(tree.JSString())) // which knows the variables again
 	tree = readScript([]byte(inline(tree)))
+	inOrder := arrange(tree, order)
 	giveNames(tree)
+	inOrder()
 
 	var b bytes.Buffer
 	minifier := js.Minifier{Version: 2022, KeepVarNames: true}
