@@ -19,6 +19,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"image","image":{"data":"`+dot+`","mime_type":"image/png"}`)
 	s.says(number, "15550001111", "Ana Ruiz", `"type":"document","document":{"data":"`+base64.StdEncoding.EncodeToString([]byte("%PDF-1.4 x"))+`","mime_type":"application/pdf","filename":"invoice `+strings.ReplaceAll(markup, `"`, `'`)+`.pdf"}`)
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("there you are"))
+	s.send(number, "+15550001111", `"type":"image","image":{"link":"https://example.com/vase.jpg"}`) // which is no file of ours
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
 		account, err := tx.AccountByNumber(number)
 		if err != nil {
@@ -38,6 +39,9 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.Find("heading", "Shared files")
 	c.WaitFor(`document.querySelectorAll(".shared a[href*='/media/'][rel='noopener noreferrer']").length === 2`)
 	c.WaitFor(`document.querySelector(".shared img").naturalWidth === 1`)
+	for _, request := range c.Requests() {
+		c.is.True(!strings.Contains(request, "undefined"))
+	}
 	c.Find("heading", "Earlier broadcasts")
 	c.shows("spring_sale")
 	c.shoot("inbox-details")
@@ -52,6 +56,8 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.heading("Template") // which is what it was
 	pagestest.Eval[any](c.Browser, `void history.back()`)
 	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
+	c.Find("heading", "Earlier broadcasts") // nothing moves any more
+	c.WaitFor(`document.querySelectorAll(".shared a").length === 2`)
 	c.Click("link", "Open contact")
 	c.heading("Ana Ruiz")
 	c.WaitFor(`document.querySelectorAll("main a[href*='/media/']").length === 2`) // her page has them too
@@ -59,6 +65,50 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.Click("link", "Open conversation")
 	c.Find("region", "Conversation with Ana Ruiz")
 	c.calm("status of 404")
+}
+
+// Who needs a label that is not there yet makes it there, and the conversation has it.
+func TestALabelIsMadeWhereItIsNeeded(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAdmin)
+	c.openConversation("Ana Ruiz")
+	c.Click("button", "Add label")
+	c.Find("group", "Labels")
+	c.shows("No labels yet.")
+	c.Click("button", "New label")
+	c.Find("dialog", "New label")
+	c.Click("button", "Cancel")
+	c.Gone("dialog", "New label")
+	c.Click("button", "New label")
+	c.Find("dialog", "New label")
+	c.Fill("textbox", "Name", "VIP")
+	c.Click("button", "Create label")
+	c.Find("button", "Remove label VIP")
+	c.is.Equal(c.Find("checkbox", "VIP").Properties["checked"], "true")
+	s.becomesTrue(func() bool { return len(s.conversation(number, ana)["labels"].([]any)) == 1 })
+	c.calm()
+}
+
+// Where the unread begin is in sight, also when they are more than the screen holds.
+func TestTheLineBeforeTheUnreadIsInSight(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	number := s.connect()
+	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.article("hi")
+	c.Click("link", "Contacts")
+	c.heading("Contacts")
+	s.says(number, "15550001111", "Ana Ruiz", textOf(strings.Repeat("a line\n", 60)+"end"))
+	c.Click("link", "Inbox")
+	c.openConversation("Ana Ruiz")
+	c.article("end")
+	c.WaitFor(`(l => l.scrollTop > 0 && l.querySelector(".unread-line").getBoundingClientRect().top >= l.getBoundingClientRect().top)(document.querySelector("[role=log]"))`)
+	c.calm()
 }
 
 // What somebody reads further up stays where it is, and what comes is counted.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"confab/app/pages/pagestest"
 	"confab/storage"
 )
@@ -30,6 +32,10 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 	s.call("PATCH", at+dan, `{"status":"resolved"}`)
 	c := s.console(t, storage.RoleAdmin)
 	c.showsRows("Cleo", "Bo Berg", "Ana Ruiz")
+	for _, width := range []int64{320, 360, 800, 1280} { // no tab is cut
+		c.Do(chromedp.EmulateViewport(width, 800))
+		c.WaitFor(`(p => p.width > 0 && [...document.querySelectorAll(".list-pane :is([role=tab], select)")].every(t => t.getBoundingClientRect().right <= p.right))(document.querySelector(".list-pane").getBoundingClientRect())`)
+	}
 	c.openConversation("Ana Ruiz")
 	c.Click("button", "Assign to me")
 	for tab, count := range map[string]string{"Open": "3", "Mine": "1", "Unassigned": "2", "Unread": "2", "Resolved": "1", "All": "4"} {
@@ -95,6 +101,9 @@ func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
 	c := s.console(t, storage.RoleAdmin)
 	c.Find("heading", "No number is connected yet")
 	c.shoot("inbox-no-number")
+	c.Do(chromedp.EmulateViewport(360, 740))
+	c.Find("heading", "No number is connected yet") // on a small screen too
+	c.Do(chromedp.EmulateViewport(1280, 800))
 	c.Click("tab", "All")
 	c.reconnects()
 	c.open("inbox/cnv_01JQ0Z8M4T9V2X3W5Y6A7B8C9D?search=blue", "Inbox")

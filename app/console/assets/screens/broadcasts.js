@@ -27,8 +27,7 @@ const text = {
   id: "broadcast id",
   of: (/** @type {number} */ done, /** @type {number} */ all) => `${count(done)} of ${count(all)}`,
   progress: "Progress",
-  pause: "Pause",
-  resume: "Resume",
+  moves: { pause: "Pause", resume: "Resume" },
   cancel: "Cancel",
   cancelTitle: (/** @type {string} */ name) => `Cancel ${name}?`,
   cancelBody: (/** @type {number} */ n) => `${count(n)} people who still wait will not get it. What was sent stays sent.`,
@@ -153,7 +152,7 @@ function broadcastPage(one, path) {
   };
   const status = computed(() => data().status);
   const may = (/** @type {string} */ what, /** @type {string[]} */ from) =>
-    when(() => from.includes(status()), () => button(text[/** @type {"pause"} */ (what)], { run: () => move(what).catch(toastError) }));
+    when(() => from.includes(status()), () => button(text.moves[/** @type {"pause"} */ (what)], { run: () => move(what).catch(toastError) }));
   const cancel = () => confirmDeed({
     title: text.cancelTitle(data().name),
     body: el("p", null, text.cancelBody(data().counts.waiting)),

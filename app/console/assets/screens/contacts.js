@@ -30,7 +30,8 @@ const text = {
   clear: "Clear",
   attach: "Add label",
   detach: "Remove label",
-  labelled: (/** @type {any} */ counts) => `${count(counts.applied - counts.unchanged)} changed, ${count(counts.unchanged)} were so before`,
+  labelled: (/** @type {any} */ { applied, unchanged: same }) =>
+    count(applied - same) + " changed" + (same ? `, ${count(same)} needed no change` : ""),
   emptyTitle: "No contacts yet",
   emptyBody: "Who writes to this number appears here by itself. You can also add or import people.",
   none: "Nobody is like this.",

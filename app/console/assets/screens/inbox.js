@@ -1,12 +1,12 @@
 /** The inbox: who wrote, what was said, and whose turn it is. Three panes; one on a small screen. */
-import { computed, effect, el, signal, untracked, when } from "../dom.js";
+import { computed, effect, el, signal, untracked } from "../dom.js";
 import { APIError, get, page, patch, post } from "../api.js";
 import { bind } from "../keys.js";
 import { button } from "../parts/basics.js";
 import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
 import { link, navigate, path, query } from "../router.js";
-import { chosenNumber, me, number, numbers } from "../session.js";
+import { chosenNumber, me, number, numbers, numbersKnown } from "../session.js";
 import { conversations, keep, nameOf } from "./inbox/conversations.js";
 import { listPane } from "./inbox/list.js";
 import { thread } from "./inbox/thread.js";
@@ -140,13 +140,14 @@ export default function inbox() {
     };
   };
   const isThere = computed(() => (conversation() ? current() : ""));
-  const body = el("div.inbox", { "data-pane": () => (!current() ? "list" : details() ? "details" : "thread") },
+  const lacksNumber = computed(() => numbersKnown() && !phone());
+  const body = el("div.inbox", { "data-pane": () => (details() ? "details" : current() || lacksNumber() ? "thread" : "list") },
     el("div.inbox-head", null, el("h1", { tabindex: "-1" }, text.title), notifyButton()),
     listPane({ store, current, labels: () => labels.data() ?? [] }),
     () => {
       if (isThere()) return untracked(() => thread(place()));
       if (missing()) return el("div.thread", null, failed(missing(), find));
-      return el("div.thread.choose", null, !current() && when(phone, choose, noNumber));
+      return el("div.thread.choose", null, !current() && (lacksNumber() ? noNumber() : choose()));
     },
     () => isThere() && untracked(() => detailsPane(place())));
 

@@ -23,8 +23,6 @@ const text = {
  */
 const besideInbox = (state) => when(state.conversation, () => button(text.beside, {
   icon: "panel",
-  look: "bare",
-  iconOnly: true,
   run: () => {
     phoneBeside.set("on");
     navigate("inbox/" + state.conversation());
@@ -41,8 +39,8 @@ export default function phone({ params }) {
 
   const body = el("div.phone-screen", null,
     el("div.phone-side", null,
-      heading(text.title, { lead: text.lead }),
-      personPicker(state, besideInbox(state)),
+      heading(text.title, { lead: text.lead, actions: besideInbox(state) }),
+      personPicker(state),
       params.id ? device(state) : when(() => state.ready() && state.people().length === 0,
         () => empty({ icon: "phone", title: text.noneTitle, body: el("p", null, text.none) }))),
     provider(state));

@@ -98,8 +98,11 @@ function labelTable(rows, teams, edit, drop) {
   });
 }
 
+/** newLabel asks for a label, makes it, and returns it. */
+export const newLabel = async () => labelDialog(null, await readTeams());
+
 /**
- * labelDialog makes a label, or changes one. It tells whether it did.
+ * labelDialog makes a label, or changes one, and returns it.
  * @param {any} label
  * @param {any[]} teams
  */
@@ -124,10 +127,10 @@ function labelDialog(label, teams) {
     ],
     submit: label ? text.save : text.create,
     send: (values) => (label ? patch("v1/labels/" + label.id, values) : post("v1/labels", values)),
-    done() {
+    done(saved) {
       toast(text.saved);
-      close(true);
+      close(saved);
     },
-    cancel: () => close(false),
+    cancel: () => close(),
   }));
 }

@@ -20,7 +20,7 @@ const text = {
   labels: "Labels",
   addLabel: "Add label",
   noLabels: "No labels yet.",
-  makeLabel: "Make one",
+  newLabel: "New label",
   remove: (/** @type {string} */ name) => "Remove label " + name,
   contact: "Contact",
   fields: { name: "Name", email: "Email", username: "Username" },
@@ -118,6 +118,10 @@ function labelPart({ conversation, labels, merge }, path) {
       toastError(error);
     }
   };
+  const make = async () => {
+    const made = await (await import("../settings_labels.js")).newLabel();
+    if (made) toggle(made.id, true);
+  };
   return el("section", null, el("h3", null, text.labels),
     el("div.label-chips", null,
       list(attached, (one) => one.id, (one) => el("span.label-chip", null, () => dot(one().color), el(
@@ -149,11 +153,8 @@ function labelPart({ conversation, labels, merge }, path) {
           },
         ),
         () => dot(one().color), el("span", { dir: "auto" }, () => one().name))),
-      () => (labels.data() ?? []).length === 0 && el("p.none", null,
-        text.noLabels,
-        " ",
-        isAdmin && el("a", { href: link("settings/labels") }, text.makeLabel),
-      )));
+      () => labels.data()?.length === 0 && el("p.none", null, text.noLabels),
+      isAdmin && button(text.newLabel, { icon: "plus", look: "bare", run: make })));
 }
 
 /**
@@ -206,7 +207,7 @@ function filesPart({ id, number, conversation }) {
     (await page(`v1/${number}/messages`, { signal, query: { conversation_id: id, type, limit } })).rows;
   const files = resource(async (signal) => {
     const found = await Promise.all(["image", "video", "document"].map((type) => read(type, signal)));
-    return found.flat().filter((m) => m.media?.url).sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 9);
+    return found.flat().filter((m) => m.media?.url && !m[m.type]?.link).sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, 9);
   });
   const newest = computed(() => {
     const { id: last, type } = conversation()?.last_message ?? {};

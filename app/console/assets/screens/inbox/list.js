@@ -192,10 +192,10 @@ function lastMessage({ last_message: m }) {
   const out = m.direction === "outbound";
   const drawings = {
     image: "image",
-    video: "image",
+    video: "film",
     audio: "mic",
     document: "templates",
-    location: "arrow",
+    location: "place",
     contacts: "person",
     sticker: "smile",
   };

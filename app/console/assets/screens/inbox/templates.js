@@ -59,7 +59,7 @@ function choice(rows, choose) {
 }
 
 /**
- * fillIn shows a form with what the template leaves open, and below it what becomes of it.
+ * fillIn shows a form with what the template leaves open, and above it what becomes of it.
  * @param {any} at
  * @param {any} template
  * @param {() => void} back
@@ -92,7 +92,7 @@ function fillIn(at, template, back, close) {
     el("p", null,
       el("b", { dir: "auto" }, template.name), " ", chip(template.language, "quiet"), " ", button(text.back, { look: "bare", run: back }),
     ),
+    templatePreview(template, fields.components),
     fields.body,
-    el("div.form-end", null, el("button.button.primary", { type: "submit" }, text.send)),
-    templatePreview(template, fields.components));
+    el("div.form-end", null, el("button.button.primary", { type: "submit" }, text.send)));
 }

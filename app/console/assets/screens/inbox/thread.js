@@ -21,8 +21,9 @@ const text = {
   details: "Details",
   newest: "Newest messages",
   fresh: (/** @type {number} */ n) => count(n) + " new",
-  looking: (/** @type {string} */ names) => `${names} is looking at this too`,
-  typing: (/** @type {string} */ names) => `${names} is typing`,
+  looking: " looking at this too",
+  typing: " typing",
+  is: [" is", " are"],
   and: " and ",
 };
 
@@ -182,10 +183,11 @@ function presence(id) {
   onDispose(onPresence(({ conversation_id: of, people: now }) => {
     if (of === id) people.set(now.filter((one) => one.id !== me.peek().id));
   }));
-  const names = (/** @type {any[]} */ all) => all.map((one) => one.name).join(text.and);
+  const tell = (/** @type {any[]} */ all, /** @type {string} */ what) =>
+    all.map((one) => one.name).join(text.and) + text.is[Number(all.length > 1)] + what;
   return el("span.presence", { role: "status", dir: "auto" }, () => {
     const typing = people().filter((one) => one.state === "typing");
-    return typing.length > 0 ? text.typing(names(typing)) : people().length > 0 ? text.looking(names(people())) : "";
+    return typing.length > 0 ? tell(typing, text.typing) : people().length > 0 ? tell(people(), text.looking) : "";
   });
 }
 
@@ -279,7 +281,8 @@ function startAt(store, hit, firstUnread, goTo, log) {
         flush();
         const line = document.getElementById(firstUnread())?.parentElement;
         log().scrollTop = log().scrollHeight;
-        if (line && line.offsetTop < log().scrollTop) log().scrollTop = line.offsetTop - bottom;
+        const top = (line?.offsetTop ?? Infinity) - log().offsetTop - bottom;
+        if (top < log().scrollTop) log().scrollTop = top;
       }
       shown = wanted;
       began = true;

@@ -21,7 +21,7 @@ const text = {
 /**
  * personPicker chooses whose phone is shown.
  * @param {import("./sim.js").Sim} state
- * @param {import("../../dom.js").Child} more
+ * @param {import("../../dom.js").Child} [more]
  */
 export function personPicker({ people, person }, more) {
   const shown = () => (people().includes(person()) ? people() : [person(), ...people()]);

@@ -83,14 +83,13 @@ export async function webhookDialog(one) {
  * @returns {import("../../parts/form.js").Field[]}
  */
 function fieldsOf(one, types) {
-  const { fields } = text;
   const all = numbers().map((each) => ({ value: each.phone_number_id, label: each.name ?? each.phone_number ?? each.phone_number_id }));
   const headers = Object.entries(one?.custom_headers ?? {}).map(([name, value]) => name + ": " + value).join("\n");
   return [
-    { name: "url", label: fields.url, type: "url", hint: text.urlHint, value: one?.url, required: true, props: { maxlength: 2048 } },
+    { name: "url", label: text.fields.url, type: "url", hint: text.urlHint, value: one?.url, required: true, props: { maxlength: 2048 } },
     {
       name: "description",
-      label: fields.description,
+      label: text.fields.description,
       hint: text.descriptionHint,
       value: one?.description ?? "",
       optional: true,
@@ -98,20 +97,20 @@ function fieldsOf(one, types) {
     },
     {
       name: "events",
-      label: fields.events,
+      label: text.fields.events,
       type: "checks",
       value: one?.events.join(",") ?? "*",
       options: [{ value: "*", label: text.everything }, ...types.map((type) => ({ value: type, label: type }))],
     },
     ...(all.length > 1 ? [{
       name: "phone_number_ids",
-      label: fields.numbers,
+      label: text.fields.numbers,
       type: "checks",
       hint: text.numbersHint,
       value: one?.phone_number_ids.join(","),
       options: all,
     }] : []),
-    { name: "custom_headers", label: fields.headers, type: "textarea", hint: text.headersHint, value: headers, optional: true },
+    { name: "custom_headers", label: text.fields.headers, type: "textarea", hint: text.headersHint, value: headers, optional: true },
   ];
 }
 
