@@ -199,6 +199,11 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	// A place, a name and number, a block.
 	c.Click("button", "Attach")
 	c.Click("menuitem", "Location…")
+	c.Fill("textbox", "Longitude", "east")
+	c.Click("button", "Send")
+	c.Find("StaticText", "Longitude must be a number.")
+	c.is.Equal(c.Find("textbox", "Longitude").Properties["invalid"], "true") // the form stays, and says where
+	c.Fill("textbox", "Longitude", "13.3777")
 	c.Click("button", "Send")
 	c.last("52.5163, 13.3777")
 	c.Click("button", "Options of the person")
@@ -218,7 +223,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 	c.WaitFor(`document.querySelectorAll("[role=switch]:checked").length > 0`)
 	c.is.True(until(func() bool { return s.sim.Settings().AutoRead }))
 	c.fits()
-	c.calm()
+	c.calm("status of 400")
 }
 
 // TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.

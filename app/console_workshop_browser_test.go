@@ -89,7 +89,7 @@ func TestANumberIsDeletedWithAllThatBelongsToIt(t *testing.T) {
 	c.Find("heading", "No numbers yet")
 	c.open("log?tab=audit&action=number.", "Log")
 	c.row("number removed", number)
-	c.calm()
+	c.calm("status of 404") // of what was being read when it went
 }
 
 func TestASetupLinkLeadsElsewhereAfterwards(t *testing.T) {

@@ -68,7 +68,8 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
     } catch (error) {
       busy.set(false);
       const param = error instanceof APIError && error.param?.split(/[.[]/)[0];
-      const field = param && fields.find((one) => (one.param ?? one.name).split(".")[0] === param);
+      const field = param && (fields.find((one) => one.param === error.param)
+        ?? fields.find((one) => (one.param ?? one.name).split(".")[0] === param));
       if (field) refuse({ [field.name]: sentence(/** @type {APIError} */ (error), field) });
       else {
         if (!(error instanceof APIError)) reportError(error);

@@ -123,7 +123,8 @@ function move(event, node) {
 }
 
 /**
- * place puts a menu below something, or above where there is more room, inside the window.
+ * place puts a menu below something, or above where there is more room, inside the window,
+ * towards the middle of what it belongs to.
  * @param {HTMLElement} node
  * @param {Element} beside
  */
@@ -132,5 +133,7 @@ export function place(node, beside) {
   const own = node.getBoundingClientRect();
   const below = at.bottom + gap + own.height <= innerHeight || at.top < innerHeight / 2;
   node.style.top = `${Math.max(gap, below ? at.bottom + gap : at.top - gap - own.height)}px`;
-  node.style.left = `${Math.max(gap, Math.min(at.right - own.width, innerWidth - own.width - gap))}px`;
+  const room = beside.parentElement?.getBoundingClientRect() ?? at;
+  const left = at.left + at.right < room.left + room.right ? at.left : at.right - own.width;
+  node.style.left = `${Math.max(gap, Math.min(left, innerWidth - own.width - gap))}px`;
 }

@@ -164,8 +164,8 @@ function numberPage(one) {
     send: async () => {
       await remove(id);
       toast(text.deleted);
-      announce("account");
       navigate("numbers");
+      announce("account");
     },
   });
   const is = (/** @type {string[]} */ ...all) => () => all.includes(data().status);

@@ -8,7 +8,7 @@ import { menu } from "../../parts/menu.js";
 import { toastError } from "../../parts/notices.js";
 import { bubble, summary } from "./bubble.js";
 import { editPerson } from "./people.js";
-import { act, keyOf, nameOf } from "./sim.js";
+import { act, keyOf, nameOf, sim } from "./sim.js";
 
 const text = {
   phoneOf: (/** @type {string} */ name) => "Phone of " + name,
@@ -55,13 +55,15 @@ export function device(state) {
   const busy = signal(false);
 
   /** @param {any} content @param {any} [context] the message that it answers */
-  const send = (content, context) => act("POST", "inbound", {
+  const send = (content, context, by = act) => by("POST", "inbound", {
     phone_number_id: business()?.phone_number_id,
     from: person().phone_number ?? undefined,
     bsuid: person().phone_number ? undefined : person().bsuid,
     context: context ? { message_id: context.id } : undefined,
     ...content,
   });
+  /** ask sends what a form holds, which says what is wrong with it. @param {any} content @param {any} [context] */
+  const ask = (content, context) => send(content, context, sim);
   const change = (/** @type {any} */ message, /** @type {string} */ verb, /** @type {any} */ body) =>
     act("POST", `messages/${encodeURIComponent(message.id)}/${verb}`, body);
 
@@ -80,9 +82,10 @@ export function device(state) {
     react: (message, emoji) => send({ type: "reaction", reaction: { message_id: message.id, emoji } }),
     remove: (message) => change(message, "revoke", {}),
     answer: (message, content) => send(content, message),
-    locate: (message) => place((content) => send(content, message)),
+    locate: (message) => place((content) => ask(content, message)),
     find: (id) => messages().find((one) => one.id === id),
   };
+  const log = chat(state, name, deeds);
 
   const submit = async (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -90,6 +93,7 @@ export function device(state) {
     if (!body || busy()) return;
     busy.set(true);
     const target = about();
+    if (!target?.edits) log.scrollTop = log.scrollHeight; // and there it stays
     const done = await (target?.edits
       ? change(target.message, "edit", { text: body })
       : send({ type: "text", text: { body } }, target?.message));
@@ -113,10 +117,10 @@ export function device(state) {
   };
   const attach = button(text.attach, { icon: "clip", look: "bare", iconOnly: true });
   menu(attach, text.attach, () => [
-    { name: text.file, run: () => pick(false) },
-    { name: text.voice, run: () => pick(true) },
-    { name: text.place, run: () => place(send) },
-    { name: text.contact, run: () => contact(send) },
+    { name: text.file, icon: "picture", run: () => pick(false) },
+    { name: text.voice, icon: "mic", run: () => pick(true) },
+    { name: text.place, icon: "place", run: () => place(ask) },
+    { name: text.contact, icon: "person", run: () => contact(ask) },
   ]);
 
   const onkeydown = (/** @type {KeyboardEvent} */ event) => {
@@ -145,7 +149,7 @@ export function device(state) {
 
   return el("section.phone", { "aria-label": () => text.phoneOf(name()) },
     head(state, typing),
-    chat(state, name, deeds),
+    log,
     composer);
 }
 
@@ -156,10 +160,10 @@ function head(state, typing) {
   const options = button(text.options, { icon: "dots", look: "bare", iconOnly: true });
   const path = () => "people/" + encodeURIComponent(keyOf(person()));
   menu(options, text.options, () => [
-    { name: text.edit, run: () => editPerson(person()) },
-    { name: text.read, run: () => act("POST", path() + "/read", { phone_number_id: business()?.phone_number_id }) },
+    { name: text.edit, icon: "person", run: () => editPerson(person()) },
+    { name: text.read, icon: "checks", run: () => act("POST", path() + "/read", { phone_number_id: business()?.phone_number_id }) },
     { name: text.receipts, checked: person().read_receipts, run: () => patch({ read_receipts: !person().read_receipts }) },
-    { name: person().blocked ? text.unblock : text.block, run: () => patch({ blocked: !person().blocked }) },
+    { name: person().blocked ? text.unblock : text.block, icon: "lock", run: () => patch({ blocked: !person().blocked }) },
   ]);
   /** @param {any} body */
   const patch = (body) => act("POST", "people", { phone_number: person().phone_number, bsuid: person().bsuid || undefined, ...body });
@@ -211,12 +215,12 @@ async function sendFile(file, voice, context, send) {
   await send({ type, [type]: { data, mime_type: file.type || undefined, ...more } }, context);
 }
 
-/** place asks for a location to share. @param {(content: any) => Promise<boolean>} send */
+/** place asks for a location to share. @param {(content: any) => Promise<any>} send */
 function place(send) {
-  dialog(text.place, (close) => form({
+  dialog(text.place.slice(0, -1), (close) => form({
     fields: [
-      { name: "latitude", label: text.latitude, value: "52.5163", required: true, props: { inputmode: "decimal" } },
-      { name: "longitude", label: text.longitude, value: "13.3777", required: true, props: { inputmode: "decimal" } },
+      { name: "latitude", label: text.latitude, value: "52.5163", param: "location.latitude", required: true, props: { inputmode: "decimal" } },
+      { name: "longitude", label: text.longitude, value: "13.3777", param: "location.longitude", required: true, props: { inputmode: "decimal" } },
       { name: "name", label: text.placeName, optional: true },
     ],
     submit: text.send,
@@ -226,9 +230,9 @@ function place(send) {
   }));
 }
 
-/** contact asks for a card to share. @param {(content: any) => Promise<boolean>} send */
+/** contact asks for a card to share. @param {(content: any) => Promise<any>} send */
 function contact(send) {
-  dialog(text.contact, (close) => form({
+  dialog(text.contact.slice(0, -1), (close) => form({
     fields: [
       { name: "name", label: text.name, value: "Bo Lind", required: true },
       { name: "phone", label: text.number, value: "+1 555 000 2222", required: true, type: "tel" },
