@@ -42,6 +42,7 @@ const text = {
   tooLarge: "The file has more than 16 MB, which no phone sends.",
 };
 const mostBytes = 16 << 20;
+const decimal = { inputmode: "decimal" };
 
 /**
  * device draws the phone.
@@ -219,8 +220,8 @@ async function sendFile(file, voice, context, send) {
 function place(send) {
   dialog(text.place.slice(0, -1), (close) => form({
     fields: [
-      { name: "latitude", label: text.latitude, value: "52.5163", param: "location.latitude", required: true, props: { inputmode: "decimal" } },
-      { name: "longitude", label: text.longitude, value: "13.3777", param: "location.longitude", required: true, props: { inputmode: "decimal" } },
+      { name: "latitude", label: text.latitude, value: "52.5163", param: "location.latitude", required: true, props: decimal },
+      { name: "longitude", label: text.longitude, value: "13.3777", param: "location.longitude", required: true, props: decimal },
       { name: "name", label: text.placeName, optional: true },
     ],
     submit: text.send,
