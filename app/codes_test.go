@@ -30,6 +30,7 @@ type expectation struct {
 // each code, and then has each code reported by callback. Every message has a
 // number of its own, because some codes stop the whole number.
 func TestEveryCodeOfTheProviderEndsAsAFailedMessage(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newStage(t)
 	var all []expectation

@@ -98,7 +98,7 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.Find("textbox", "Numbers") // it stays here
 	c.Fill("textbox", "Numbers", "+1 555 000 1111\n+15550002222\n+15550001111")
 	c.shows("2 people")
-	c.shows("1 are there twice")
+	c.shows("1 there twice")
 	c.Click("button", "Next")
 	c.Click("radio", "Later")
 	pagestest.Eval[any](c.Browser, `void ((e, t) => { e.value = new Date(t - new Date(t).getTimezoneOffset() * 60000).toISOString().slice(0, 16); e.dispatchEvent(new Event("input", { bubbles: true })) })(document.querySelector("[type=datetime-local]"), Date.now() + 86400000)`)

@@ -12,8 +12,8 @@ import (
 	"confab/storage"
 )
 
-// Somebody new opens a sandbox and has fifty people in a spreadsheet, of whom one has no
-// number. Nothing but the screens tells what to do.
+// Somebody new opens a sandbox and has fifty people in a spreadsheet, of whom two have
+// no number. Nothing but the screens tells what to do.
 func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
 	t.Parallel()
 	s := startKillable(t)
@@ -26,23 +26,31 @@ func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
 	c.Click("button", "New broadcast")
 	c.heading("New broadcast")
 	c.Fill("textbox", "Name", "Hello")
-	c.pick("Template", "hello_world (en_US)")
+	c.pick("Template", "spring_offer (en_US)")
+	c.Fill("textbox", "{{1}}", "{{First name}}")
 	c.Click("button", "Next")
-	c.Click("radio", "The lines of a CSV file One column is called phone_number or to; the others are fields.")
-	file := "\ufeffName;Phone_Number\r\n"
-	for n := range 49 {
-		file += fmt.Sprintf("Person %d;+1555777%04d\r\n", n, n)
+	c.Click("radio", "The lines of a CSV file As a spreadsheet saves it. One column has phone numbers; the others are fields.")
+	c.chooseFile("people.csv", "Whose\r\nAna\r\n")
+	c.shows("Rename the one that has them")
+	file := "\ufeffFirst name;Phone;E-mail\r\n"
+	for n := range 48 {
+		file += fmt.Sprintf("Zoë %d;+1 (555) 777-%04d;\r\n", n, n)
 	}
-	c.chooseFile("people.csv", file+"Nobody;none\r\n")
+	c.chooseFile("people.csv", file+"Nobody;;\r\nNo one;;\r\n")
 	c.shows("50 people")
-	c.shows("1 have no valid phone number")
+	c.shows("2 without a valid phone number")
 	c.shoot("newcomer-audience")
 	c.Click("button", "Next")
+	c.Click("radio", "Later")
+	c.Click("button", "Schedule broadcast")
+	c.shows("Say when it starts.")
+	c.Click("radio", "Now")
 	c.Click("button", "Start broadcast")
 	c.heading("Hello")
 	c.WaitFor(`document.querySelector("h1").parentNode.textContent.includes("completed")`)
-	c.WaitFor(`document.querySelector(".funnel").textContent.replace(/\s/g, "").includes("Skipped1Waiting0")`)
-	c.row("invalid phone number", "1")
+	c.WaitFor(`document.querySelector(".funnel").textContent.replace(/\s/g, "").includes("Skipped2Waiting0")`)
+	c.row("invalid phone number", "2")
+	c.WaitFor(`document.querySelectorAll("table[aria-label=Recipients] tbody tr").length === 50`)
 	c.shoot("newcomer-result")
 	c.fits()
 	c.Visit("http://" + s.listen + "/console/broadcasts")

@@ -365,6 +365,7 @@ func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
 }
 
 func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	offline := func(yes bool) {

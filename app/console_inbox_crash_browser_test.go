@@ -18,6 +18,7 @@ import (
 
 	"confab/app/pages/pagestest"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // killable is a sandbox as a process of its own, which can be killed.
@@ -115,6 +116,7 @@ func (s *killable) says(from, name, text string) {
 // The server is killed while two look on and one writes; much happens before they are
 // connected again. Afterwards both see what is stored, nothing is doubled, no text is lost.
 func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
+	t.Parallel()
 	s := startKillable(t)
 	s.says("15550002222", "Bo Berg", "hello")
 	var looking [2]*colleague
@@ -169,6 +171,7 @@ func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 // is changed. Awake, both show what is stored; what was written before goes, once, and what
 // was being written is still there.
 func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.label("VIP")
@@ -228,4 +231,31 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 	}
 	writing.is.Equal(sent, 1)
 	writing.written("Half a thou")
+}
+
+// What was changed while the clock of the server was two days ahead is newer by its times
+// than all that follows. The screens go by what they asked for last.
+func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	number := s.connect()
+	s.fill(number, 8, 1)
+	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+textOf("zero")+`}`)
+	s.awaitEvent("message.received", byID(wamid))
+	for _, table := range []string{"conversations", "messages"} {
+		storagetest.Exec(t, s.app.Config.DataDir, `UPDATE `+table+` SET updated_at = updated_at + 2 * 86400000`)
+	}
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.article("zero")
+
+	label := `{"label_id":"` + s.label("Gift") + `"}`
+	all := storagetest.Select[string](t, s.app.Config.DataDir, `SELECT id FROM conversations`)
+	for _, id := range all {
+		s.call("POST", s.app.URL()+"/v1/"+number+"/conversations/"+id+"/labels", label)
+	}
+	c.WaitFor(fmt.Sprintf(`document.querySelectorAll("[aria-label=Conversations] li .dot").length === %d`, len(all)))
+	s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz","type":"edit","edit":{"original_message_id":"`+wamid+`","message":{"type":"text","text":{"body":"one"}}}}`)
+	c.article("one")
+	c.calm("status of 404")
 }

@@ -55,6 +55,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.Click("link", "Trace of the last message")
 	c.heading("Template") // which is what it was
 	pagestest.Eval[any](c.Browser, `void history.back()`)
+	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
 	c.Find("heading", "Earlier broadcasts") // nothing moves any more
 	c.WaitFor(`document.querySelectorAll(".shared a").length === 2`)
 	c.Click("link", "Open contact")

@@ -28,6 +28,7 @@ func (s *stage) streams() string {
 }
 
 func TestTabsOfABrowserShareOneStream(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/labels", "Labels")
@@ -153,6 +154,7 @@ func (w *wire) freeze() {
 }
 
 func TestAConsoleComesBackByItself(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	w := newWire(t, s.app.Config.Server.Listen)
 	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
@@ -190,6 +192,7 @@ func TestAConsoleComesBackByItself(t *testing.T) {
 }
 
 func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	user := func() (u storage.User) {
@@ -217,6 +220,7 @@ func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
 }
 
 func TestColleaguesMeetInAConversation(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -245,6 +249,7 @@ func TestColleaguesMeetInAConversation(t *testing.T) {
 // Two browsers look on while the server is killed. When it is back, both show what the
 // database holds, without a reload.
 func TestConsolesEqualTheDatabaseAfterAKill(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	org := regexp.MustCompile(`org_\w+`).FindString(run(t, "orgs", "list", "--data-dir", s.dir))
 	var both []*colleague

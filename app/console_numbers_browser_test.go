@@ -83,11 +83,22 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 		}
 		return tx.SetAccessToken(a, "EAAexpired")
 	})
+	s.says(number, "15550001111", "Ana Ruiz", textOf("Hello?"))
 	c := s.console(t, storage.RoleAdmin)
 	c.open("numbers/"+number, phone)
 	c.Click("button", "Check now")
 	c.WaitFor(`document.querySelector(".toast.bad") !== null`)
 	c.text("needs a look")
+
+	// What people wrote stays in sight, and nothing is written that cannot be sent.
+	c.open("inbox", "Inbox")
+	c.Click("link", "Ana Ruiz")
+	c.article("Hello?")
+	c.shows("Nothing can be sent from this number now.")
+	c.Gone("textbox", "Message")
+	c.shoot("inbox-number-off")
+	c.Click("link", "See why")
+	c.heading(phone)
 	c.shoot("number-degraded")
 	c.Click("button", "Connect again")
 	c.Find("dialog", "Connect again")
@@ -102,6 +113,9 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 	c.Find("button", "Disconnect")
 	c.text("Messages come and go.")
 	s.await(number, s.send(number, "+15550001111", `"type":"text","text":{"body":"Back"}`), isStatus("read"))
+	c.open("inbox", "Inbox")
+	c.openConversation("Ana Ruiz")
+	c.Find("textbox", "Message")
 	c.calm("status of 400", "status of 422")
 }
 

@@ -43,6 +43,7 @@ var insistently = []string{
 // that fails at random. Each event must have been delivered, and each time with
 // the same bytes and under the same delivery.
 func TestKillingTheServerLosesNoEvent(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const clients, each, kills = 8, 75, 5
 	s := prepareServer(t)

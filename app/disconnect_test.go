@@ -133,6 +133,7 @@ func (s *stage) files() (names []string) {
 }
 
 func TestAfterADisconnectNothingButTheTombstoneRemains(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s := newSandbox(t)
 	hook := newReceiver(t, nil)

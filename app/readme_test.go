@@ -30,6 +30,7 @@ exec %s --fail-with-body --silent --show-error "$@"
 // the order in which they are read, in one shell. The sandbox that `make run`
 // starts is started for them, on free ports.
 func TestTheREADMEsCommandsRunAsPrinted(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	var curl string
 	for _, name := range []string{"bash", "make", "go", "curl"} {

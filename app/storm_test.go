@@ -139,6 +139,7 @@ func (sim *simulated) connect(s *server) {
 // messages whose clients retry until they are acknowledged, and kills it in the
 // middle, several times. Each must have reached the provider, and none twice.
 func TestKillingTheServerNeitherLosesNorDoublesAMessage(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const clients, each, kills = 8, 150, 3
 	s := prepareServer(t)
@@ -222,6 +223,7 @@ func (s *server) hasMessage(number, state string) bool {
 // their turn: nobody can know them at the provider, so the next server sends them
 // without waiting for callbacks about them.
 func TestAKillDelaysOnlyWhatMayHaveBeenSent(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*server){
 		"killed":  (*server).kill,
 		"stopped": func(s *server) { s.cmd.Process.Signal(syscall.SIGTERM); <-s.ended },

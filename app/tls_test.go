@@ -136,6 +136,7 @@ func awaitShown(t *testing.T, address string, before, want int64) {
 }
 
 func TestACertificateIsReadAgainWhenItChanges(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	dir, soon := t.TempDir(), time.Now().Add(24*time.Hour)
 	c := config.Default()
@@ -179,6 +180,7 @@ func TestACertificateIsReadAgainWhenItChanges(t *testing.T) {
 }
 
 func TestACertificateThatCannotBeUsedStopsTheStart(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	c := config.Default()
 	c.DataDir, c.Server.Listen = filepath.Join(t.TempDir(), "data"), "127.0.0.1:0"
@@ -193,6 +195,7 @@ func TestACertificateThatCannotBeUsedStopsTheStart(t *testing.T) {
 
 // TestHTTPLeadsToHTTPS needs the two real ports, on an address of its own.
 func TestHTTPLeadsToHTTPS(t *testing.T) {
+	t.Parallel()
 	host := fmt.Sprintf("127.%d.%d.%d", 1+mathrand.IntN(250), mathrand.IntN(250), 1+mathrand.IntN(250)) // nobody else's
 	for _, port := range []string{"80", "443"} {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, port))

@@ -92,11 +92,11 @@ func (w *Workers) Kinds() []queue.Kind {
 			Lease: sendLease, MaxRun: maxTransfer, MaxDelay: w.maxSendDelay(),
 			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.sendTurn,
 		},
-		{Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpSend, Workers: 4, Reserved: 4, MaxDelay: maxScheduled},
+		{Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpSend, Workers: 4, Reserved: 4, MaxDelay: maxScheduled, LooksAtClock: true},
 		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 		{
 			Name: kindBroadcastRun, Handle: w.runBroadcast, GiveUp: giveUpBroadcast, Workers: 8, Reserved: 8,
-			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LaneLimit: func(string) int { return 1 },
+			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LooksAtClock: true, LaneLimit: func(string) int { return 1 },
 		},
 		{
 			Name: kindBroadcastSend, Handle: w.sendToRecipient, GiveUp: giveUpSend, Workers: broadcastWorkers, Reserved: broadcastWorkers,

@@ -149,7 +149,10 @@ func (tx *Tx) PublishBroadcast(b *Broadcast) error {
 
 	*b = stored
 	b.Status, b.Prepared, b.CreatedAt = status, prepared, tx.Now
-	if err := tx.execOne(`UPDATE broadcasts SET created_at = ? WHERE number = ? AND status = 'making' AND completed_at = 0`, tx.Now, b.Number); err != nil {
+	err = tx.execOne(`
+		UPDATE broadcasts SET created_at = ?
+		WHERE number = ? AND status = 'making' AND completed_at = 0`, tx.Now, b.Number)
+	if err != nil {
 		return err
 	}
 	return tx.UpdateBroadcast(b)

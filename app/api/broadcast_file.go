@@ -109,7 +109,7 @@ func recipientOf(header, cells []string, number int, names []string) (r storage.
 	if number < len(cells) {
 		written = strings.TrimPrefix(strings.TrimSpace(cells[number]), "'") // which guards a + in spreadsheets
 	}
-	phone, ok := provider.ParsePhone(written)
+	phone, ok := provider.ParseWrittenPhone(written)
 	switch {
 	case ok:
 		r.PhoneNumber = &phone

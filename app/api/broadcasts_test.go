@@ -152,12 +152,12 @@ func TestRecipientsComeInAFile(t *testing.T) {
 	is := is.New(t)
 	f, _, _ := serveBroadcasts(t)
 	const part = `{"name":"Sale","template":` + saleOf + `}`
-	made := f.uploadPeople(part, "\ufeffname;to\r\n\"Ann; \"\"A\"\"\";+15551234567\r\n\r\nBen;'+15551234568\r\nx;=cmd()\r\ny;+15551234567\r\n", "Idempotency-Key", "k1")
+	made := f.uploadPeople(part, "\ufeffname;to\r\n\"Ann; \"\"A\"\"\";+15551234567\r\n\r\nBen;'+1 (555) 123-4568\r\nx;=cmd()\r\ny;+1 555 123 4567\r\n", "Idempotency-Key", "k1")
 	is.Equal(made.status, 201)
 	is.Equal(made.get("data.counts.total"), 3.0)
 	is.Equal(made.get("data.counts.skipped"), 1.0)
 	is.Equal(f.shown(made.text("data.id")), []string{"+15551234567 waiting", "+15551234568 waiting", "=cmd() skipped invalid_phone_number"})
-	again := f.uploadPeople(part, "\ufeffname;to\r\n\"Ann; \"\"A\"\"\";+15551234567\r\n\r\nBen;'+15551234568\r\nx;=cmd()\r\ny;+15551234567\r\n", "Idempotency-Key", "k1")
+	again := f.uploadPeople(part, "\ufeffname;to\r\n\"Ann; \"\"A\"\"\";+15551234567\r\n\r\nBen;'+1 (555) 123-4568\r\nx;=cmd()\r\ny;+1 555 123 4567\r\n", "Idempotency-Key", "k1")
 	is.Equal(again.text("data.id"), made.text("data.id"))
 	is.Equal(again.header.Get("Idempotent-Replayed"), "true")
 

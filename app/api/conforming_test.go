@@ -27,6 +27,7 @@ type openAPI struct {
 	doc      *openapi3.T
 	router   routers.Router
 	anywhere *openapi3.Operation // the errors that a path without an operation can answer
+	bodies   *bodySchemas
 }
 
 // described loads openapi.json once. The file leaves the shapes of answers
@@ -63,7 +64,7 @@ var described = sync.OnceValue(func() openAPI {
 		"Conflict", "PayloadTooLarge", "UnprocessableEntity", "InternalError", "ServiceUnavailable"} {
 		anywhere.Set(statusOf[name], doc.Components.Responses[name])
 	}
-	return openAPI{doc, router, &openapi3.Operation{Responses: anywhere}}
+	return openAPI{doc, router, &openapi3.Operation{Responses: anywhere}, newBodySchemas(closed)}
 })
 
 // statusOf are the statuses of the shared error responses.
@@ -129,12 +130,18 @@ func (d openAPI) check(req *http.Request, sent []byte, res *http.Response, got [
 	if headless && len(got) > 0 && res.Request != nil {
 		return fmt.Errorf("it has a body: %s", got)
 	}
+	schema := d.schemaOf(in, res)
 	out := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in, Status: res.StatusCode, Header: res.Header, Body: io.NopCloser(bytes.NewReader(got)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: headless},
+		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: headless || schema != ""},
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
 		return err
+	}
+	if schema != "" && !headless {
+		if err := d.bodies.check(schema, got); err != nil {
+			return err
+		}
 	}
 	if err := checkRequestID(res.Header.Get("X-Request-Id"), got); err != nil {
 		return err

@@ -80,7 +80,9 @@ func (s *Server) importContacts(r *request) (reply, error) {
 		if err := tx.InsertContactImport(&stored); err != nil {
 			return reply{}, err
 		}
-		return accepted(ViewContactImport(stored)), jobs.EnqueueContactImport(tx, stored)
+		rep := accepted(ViewContactImport(stored))
+		rep.unchanged = i.DryRun
+		return rep, jobs.EnqueueContactImport(tx, stored)
 	})
 	if err != nil {
 		return reply{}, errors.Join(err, s.Imports.Remove(i.ID))

@@ -206,12 +206,13 @@ func TestADryRunOnlyCounts(t *testing.T) {
 	f, account, run := serveImports(t)
 	label := f.labelOf(f.tenant, account.TeamID, "VIP")
 	f.call("POST", contacts, `{"phone_number":"+15550000001","name":"Ana"}`)
-	file := "phone_number,name\n+15550000001,Ana\n+15550000001,Bo\n+15550000002,Cy\n+15550000002,Cy\n+15550000002,Di\nx,\n"
+	file := "phone_number,name\n+15550000001,Ana\n+1 555 000-0001,Bo\n+15550000002,Cy\n+15550000002,Cy\n+15550000002,Di\nx,\n"
 	before := f.call("GET", contacts, "").get("data")
 	got := f.imported(run, file, "dry_run=true")
 	is.Equal(importCounts(got), "completed 6: 1 2 2 1")
 	is.Equal(got.get("data.dry_run"), true)
 	is.Equal(f.call("GET", contacts, "").get("data"), before)
+	is.Equal(storagetest.Select[string](t, f.dir, `SELECT action FROM audit`), nil) // nothing was imported
 
 	got = f.imported(run, file, "dry_run=false", "label_id="+label)
 	is.Equal(importCounts(got), "completed 6: 1 3 1 1") // the label is new to all

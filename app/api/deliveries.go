@@ -285,7 +285,9 @@ func (s *Server) countReplayable(r *request, in bulkReplay) (reply, error) {
 		}
 
 		n, err := tx.CountReplayable(in.filter, storage.MaxReplay+1)
-		return accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay}), err
+		rep := accepted(bulkReplayView{min(n, storage.MaxReplay), n > storage.MaxReplay})
+		rep.unchanged = true
+		return rep, err
 	})
 }
 

@@ -202,8 +202,11 @@ func TestBulkReplayTakesWhatWasNotReplayedYet(t *testing.T) {
 	is.Equal(counts(bulk(`,"dry_run":true,"created_before":"2001-01-01T00:00:00Z"`)), "202 0 false")
 	is.Equal(counts(bulk(`,"dry_run":true,"created_after":"2001-01-01T00:00:00+02:00","created_before":"2101-01-01T00:00:00Z"`)), "202 3 false")
 	is.Equal(storagetest.Effects(t, f.dir)["deliveries"], 4) // a dry run does nothing
+	replays := `SELECT action FROM audit WHERE action = 'deliveries.replayed'`
+	is.Equal(len(storagetest.Select[string](t, f.dir, replays)), 0) // and is not said to have done it
 	f.call("POST", deliveries+"/"+ids[0]+"/replay", "")
 	is.Equal(counts(bulk("")), "202 2 false") // not the one that was replayed by hand
+	is.Equal(len(storagetest.Select[string](t, f.dir, replays)), 1)
 	is.Equal(counts(bulk(`,"dry_run":false,"status":null`)), "202 0 false")
 	list := f.call("GET", deliveries+"?status=pending", "").get("data").([]any)
 	is.Equal(list[1].(map[string]any)["replayed_from"], ids[1]) // oldest first

@@ -187,13 +187,21 @@ func (o owner) shows(t testing.TB, f *fixture) map[string]any {
 // contents are those of every table but those that each request writes to.
 func (f *fixture) contents() map[string]string {
 	f.t.Helper()
+	db := storagetest.Beside(f.t, f.dir)
+	defer db.Close()
+	read := func(query string, args ...any) (rows []string) {
+		if err := db.Select(&rows, query, args...); err != nil {
+			f.t.Fatalf("%s: %v", query, err)
+		}
+		return rows
+	}
 	all := make(map[string]string)
-	for _, table := range storagetest.Select[string](f.t, f.dir, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('api_log', 'api_keys', 'sqlite_sequence')`) {
-		columns := storagetest.Select[string](f.t, f.dir, `SELECT name FROM pragma_table_info(?)`, table)
+	for _, table := range read(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('api_log', 'api_keys', 'sqlite_sequence')`) {
+		columns := read(`SELECT name FROM pragma_table_info(?)`, table)
 		for i, c := range columns {
 			columns[i] = `quote("` + c + `")`
 		}
-		rows := storagetest.Select[string](f.t, f.dir, `SELECT `+strings.Join(columns, " || ' ' || ")+` FROM "`+table+`"`)
+		rows := read(`SELECT ` + strings.Join(columns, " || ' ' || ") + ` FROM "` + table + `"`)
 		slices.Sort(rows)
 		all[table] = strings.Join(rows, "\n")
 	}

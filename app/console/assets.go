@@ -95,9 +95,9 @@ func newAssetBuilder(trees ...fs.FS) *assetBuilder {
 func (b *assetBuilder) bundle(entry, screen string) {
 	modules := newBundler(b.sources, b.all.name, screen, entry) // the entry comes last: it begins
 	texts := b.add(laterTexts, modules.texts(modules.order[modules.firsts:]))
-	later := b.add(laterBundle, withTexts(shorten(modules.later()), texts.served))
+	later := b.add(laterBundle, withTexts(shorten(modules.later(), laterOrder), texts.served))
 	texts = b.add(firstTexts, modules.texts(modules.order[:modules.firsts]))
-	b.add(firstBundle, withTexts(shorten(modules.first(later.served)), texts.served))
+	b.add(firstBundle, withTexts(shorten(modules.first(later.served), firstOrder), texts.served))
 
 	var styles []byte
 	for _, name := range frameStyles {

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tdewolff/minify/v2"
-	"github.com/tdewolff/minify/v2/js"
 	"github.com/tdewolff/parse/v2"
 	ast "github.com/tdewolff/parse/v2/js"
 )
@@ -58,7 +56,7 @@ type bundler struct {
 	firsts  int      // how many of them are in the first bundle
 	modules map[string]*module
 	passed  []string // the names of the first bundle that the second uses
-	says    bool     // whether there are texts with holes
+	says    bool     // whether some module has texts with holes
 }
 
 // module is one as it is in a bundle.
@@ -67,6 +65,8 @@ type module struct {
 	exports map[string]string // names of the bundle by those under which they are exported
 	whole   bool              // whether it is also wanted as an object of all that it exports
 	texts   []string          // what it says: a table or several
+	tables  []string          // the names of these in the bundle; "" where the table has code too
+	says    bool              // whether there are texts with holes
 }
 
 // newBundler puts some modules and what they import into the first bundle, and all that
@@ -119,6 +119,9 @@ func (b *bundler) number(name string) int {
 	return i
 }
 
+// whole is what the object of all that a module exports is called in it.
+const whole = "_"
+
 // variable is the name in a bundle of what a module calls by some name. Nothing else can
 // have it.
 func (b *bundler) variable(module, name string) string {
@@ -128,18 +131,21 @@ func (b *bundler) variable(module, name string) string {
 // object is the name of all that a module exports.
 func (b *bundler) object(name string) string {
 	b.modules[name].whole = true
-	return b.variable(name, "")
+	return b.variable(name, whole)
 }
+
+// member is the name of a module among those that are loaded later.
+func (b *bundler) member(name string) string { return fmt.Sprintf("m%d", b.number(name)) }
 
 // later is the second bundle.
 func (b *bundler) later() []byte {
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "export default given$=>{const[%s]=given$;\n", strings.Join(b.passed, ","))
+	fmt.Fprintf(&text, "export default([%s])=>{\n%s", strings.Join(b.passed, ","), b.tables(b.order[b.firsts:]))
 	var wanted []string
 	for _, name := range b.order[b.firsts:] {
 		b.write(&text, name)
 		if b.modules[name].whole {
-			wanted = append(wanted, b.variable(name, ""))
+			wanted = append(wanted, b.member(name)+":"+b.variable(name, whole))
 		}
 	}
 	fmt.Fprintf(&text, "return{%s}}\n", strings.Join(wanted, ","))
@@ -157,6 +163,7 @@ func (b *bundler) first(later string) []byte {
 	if b.says {
 		fmt.Fprintf(&text, sentencesCode, b.modules[countModule].exports["count"])
 	}
+	text.WriteString(b.tables(b.order[:b.firsts]))
 	for _, name := range b.order[:b.firsts] {
 		b.write(&text, name)
 	}
@@ -176,12 +183,15 @@ func (b *bundler) write(text *bytes.Buffer, name string) {
 	for _, exported := range slices.Sorted(maps.Keys(m.exports)) {
 		pairs = append(pairs, exported+":"+m.exports[exported])
 	}
-	fmt.Fprintf(text, "const %s={%s};\n", b.variable(name, ""), strings.Join(pairs, ","))
+	fmt.Fprintf(text, "const %s={%s};\n", b.variable(name, whole), strings.Join(pairs, ","))
 }
 
 // translate makes a module what it is in a bundle.
 func (b *bundler) translate(name string) {
 	source := string(b.sources[name])
+	if found := uniqueName.FindString(source); found != "" {
+		panic("console: " + name + " has " + found + ", which could be a name of the bundle")
+	}
 	m := b.modules[name]
 	imported := make(map[string]string) // names of the bundle by those in this module
 
@@ -217,18 +227,19 @@ func (b *bundler) translate(name string) {
 	if strings.Contains("\n"+source, "\nexport ") || strings.Contains("\n"+source, "\nimport ") {
 		panic("console: " + name + " imports or exports in a way that bundles do not know")
 	}
-	m.code, m.texts = b.rename(name, source, imported)
+	m.code = b.rename(name, source, imported)
 }
 
 // rename gives what a module declares and imports the names of the bundle, and takes its
 // texts out.
-func (b *bundler) rename(name, source string, imported map[string]string) (code string, texts []string) {
+func (b *bundler) rename(name, source string, imported map[string]string) (code string) {
 	tree, err := ast.Parse(parse.NewInputString(source), ast.Options{})
 	if err != nil {
 		panic("console: " + name + " cannot be read: " + err.Error())
 	}
 
-	texts = b.takeTexts(tree, name, b.tablesBefore(name))
+	ast.Walk(newShortProperties(), tree)
+	b.takeTexts(tree, name, b.tablesBefore(name))
 	for _, declared := range tree.Declared {
 		declared.Data = []byte(b.variable(name, string(declared.Data)))
 	}
@@ -242,7 +253,7 @@ func (b *bundler) rename(name, source string, imported map[string]string) (code 
 		elements.builders[dom.exports["el"]], elements.builders[dom.exports["svg"]] = true, true
 	}
 	ast.Walk(elements, tree)
-	return tree.JSString(), texts
+	return tree.JSString()
 }
 
 // tablesBefore is how many tables of texts the modules before one have in its bundle.
@@ -286,15 +297,6 @@ func (r reshaped) Enter(node ast.INode) ast.IVisitor {
 
 func (reshaped) Exit(ast.INode) {}
 
-// shorten leaves out of a script what only people need, and gives local names one letter.
-func shorten(script []byte) []byte {
-	var b bytes.Buffer
-	if err := (&js.Minifier{Version: 2022}).Minify(minify.New(), &b, bytes.NewReader(script), nil); err != nil {
-		panic("console: a bundle cannot be read: " + err.Error())
-	}
-	return b.Bytes()
-}
-
 // importNames notes what a module takes from another: { a, b as c }, * as all, or what is
 // its default.
 func (b *bundler) importNames(imported map[string]string, by, from, names string) {
@@ -335,7 +337,7 @@ func (b *bundler) pass(by, from, name string) string {
 func (b *bundler) loaded(wanted, by string) string {
 	object := b.object(wanted)
 	if b.number(wanted) >= b.firsts && b.number(by) < b.firsts {
-		return "later$().then(m=>m." + object + ")"
+		return "later$().then(m=>m." + b.member(wanted) + ")"
 	}
 	return "Promise.resolve(" + b.pass(by, wanted, object) + ")"
 }

@@ -2,7 +2,10 @@ package console
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -33,30 +36,73 @@ func TestModulesAreBundled(t *testing.T) {
 	is.Equal(string(modules.first(b.all.name(laterBundle))), strings.Join([]string{
 		`(()=>{`,
 		`let rest$;const later$=()=>rest$??=import("./` + b.all.name(laterBundle) + `").then(b=>b.default([el$3,count$4,a$2,E$2,home$1,S$])).catch(e=>{rest$=undefined;throw e});`,
-		strings.TrimSpace(fmt.Sprintf(sentencesCode, "count$4")),
-		`let b$0 = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `let {c: c$0, d: d$0} = b$0;`, `const $0={b:b$0,c:c$0,d:d$0};`,
-		`function home$1() {}`, `const $1={default:home$1};`,
+		strings.TrimSpace(fmt.Sprintf(sentencesCode, "count$4")), `let[]=T$;`,
+		`let b$0 = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `let {c: c$0, d: d$0} = b$0;`, `const _$0={b:b$0,c:c$0,d:d$0};`,
+		`function home$1() {}`, `const _$1={default:home$1};`,
 		`function a$2() {`, `    return {b: b$0};`, `}`, `class E$2 {}`,
 		`let el$3 = (tag, props, ...children) => {`, `    return children;`, `};`,
 		`let count$4 = (n) => {`, `    return String(n);`, `};`,
-		`let open$5 = () => {`, `    return later$().then((m) => {`, `        return m.$6;`, `    });`, `};`,
-		`let again$5 = () => {`, `    return Promise.resolve($1);`, `};`,
+		`let open$5 = () => {`, `    return later$().then((m) => {`, `        return m.m6;`, `    });`, `};`,
+		`let again$5 = () => {`, `    return Promise.resolve(_$1);`, `};`,
 		`})()`, ``,
 	}, "\n"))
 	is.Equal(string(modules.later()), strings.Join([]string{
-		`export default given$=>{const[el$3,count$4,a$2,E$2,home$1,S$]=given$;`,
-		`let text$6 = {...S$(T$[0]), f: (a, b) => {`, `    return a + b + "%";`, `}};`,
-		`let long$6 = T$[1];`,
+		`export default([el$3,count$4,a$2,E$2,home$1,S$])=>{`, `let[,long$6]=S$(T$);`,
+		`let text$6 = {...T$[0], f: (a, b) => {`, `    return a + b + "%";`, `}};`,
+		`;`,
 		`let say$6 = (a) => {`, `    return el$3("p", text$6.a, text$6.d(1, 2), text$6.f(1, 2), ...long$6);`, `};`,
-		`async function late$6() {`, `    return Promise.resolve($7);`, `}`, `const $6={default:late$6};`,
-		``, `const $7={default:home$1};`,
-		`return{$6,$7}}`, ``,
+		`async function late$6() {`, `    return Promise.resolve(_$7);`, `}`, `const _$6={default:late$6};`,
+		``, `const _$7={default:home$1};`,
+		`return{m6:_$6,m7:_$7}}`, ``,
 	}, "\n"))
 	is.Equal(string(b.all.byName[laterTexts].content), `[{"a":"One \"row\"","b":"%0 rows","c":{"a":["A","B"]},"d":"%0 of %#1","e":"Now %0"},["what a module knows without code","is data too"]]`)
 	is.Equal(string(b.all.byName[firstTexts].content), `[]`)
-	is.Equal(string(b.all.byName[laterBundle].content), `import T$ from"./`+b.all.name(laterTexts)+`"with{type:"json"};`+string(shorten(modules.later())))
-	is.Equal(string(shorten([]byte("const f = (word) => {\n  return word + \"  \";\n};\n"))), `const f=e=>e+"  "`)
+	is.Equal(string(b.all.byName[laterBundle].content), `import T$ from"./`+b.all.name(laterTexts)+`"with{type:"json"};`+string(shorten(modules.later(), laterOrder)))
 	is.Equal(string(b.all.byName[styleBundle].content), "a { b: c }\nd { e: f }\n")
+}
+
+func TestScriptsAreWrittenInFewLetters(t *testing.T) {
+	for script, short := range map[string]string{
+		"const f = (word) => {\n  return word + \"  \";\n};\n": `let f=e=>e+"  "`,
+		// functions become arrow functions, and can still be called from above
+		"const a = f(1);\nfunction f(word) {\n  return word + later();\n}\nasync function later() {\n  await a;\n}": "let f=e=>e+later(),later=async()=>{await a},a=f(1)",
+		// but for those that cannot be such
+		"function f() {\n  return this.a + g(...arguments);\n}\nfunction g() {\n  return arguments;\n}\nfunction* h() {}": "function f(){return this.a+g(...arguments)}function g(){return arguments}function*h(){}",
+		// names are used again where what has them is not, and what is of others keeps its own
+		"(() => {\n  const one = e, two = (word) => ({ word, one, two: (n) => n + word });\n  return { two };\n})()": "(()=>{let t=e;return{two:e=>({word:e,one:t,two:t=>t+e})}})()",
+		// what is used once is written where it is used
+		"(() => {\n  const most = 1000, few = 5;\n  return [most, few + few];\n})()":                                             "(()=>[1e3,5+5])()",
+		"(() => {\n  const twice = (n) => n + n;\n  return (m) => twice(m);\n})()":                                               "(()=>e=>e+e)()",
+		"(() => {\n  const twice = (n) => n + n;\n  return () => twice(next());\n})()":                                           "(()=>()=>(e=>e+e)(next()))()",
+		"(() => {\n  let m = 1;\n  const twice = (n) => () => n;\n  m++;\n  return () => twice(m);\n})()":                        "(()=>{let e=1;return e++,()=>(e=>()=>e)(e)})()",
+		"(() => {\n  const f = (n) => {\n    n++;\n    return n;\n  };\n  return (m) => f(m);\n})()":                             "(()=>e=>(e=>(e++,e))(e))()",
+		"(() => {\n  const f = async (n) => {\n    await n;\n  };\n  return (m) => f(m);\n})()":                                  "(()=>e=>(async e=>{await e})(e))()",
+		"(() => {\n  const heard = () => 1;\n  on(heard);\n  return () => off(heard);\n})()":                                     "(()=>{let e=()=>1;return on(e),()=>off(e)})()",
+		"(() => {\n  const write = (document) => open(document);\n  const open = () => document;\n  return [write, open];\n})()": "(()=>{let e=()=>document;return[t=>e(t),e]})()",
+	} {
+		if got := string(shorten([]byte(script), nil)); got != short {
+			t.Errorf("%s\nis %s\nand not %s", script, got, short)
+		}
+	}
+}
+
+func TestFunctionsOfABundleAreInTheirOrder(t *testing.T) {
+	var script strings.Builder
+	script.WriteString("(() => {\n  const all = [];\n")
+	for i := range 60 {
+		fmt.Fprintf(&script, "  function f%[2]c%[3]c$1() {\n    return [\"%[1]d\", f%[2]c%[3]c$1, f%[2]c%[3]c$1];\n  }\n", i, 'a'+i/26, 'a'+i%26)
+	}
+	script.WriteString("  all.push(fab$1);\n})()\n")
+
+	got := string(shorten([]byte(script.String()), []string{"fcd", "faz", "none", "fab"}))
+	rest := got
+	for _, next := range []string{`["55"`, `["25"`, `["1"`, `["0"`, `["2"`, `["59"`, "[]", "push"} {
+		_, after, ok := strings.Cut(rest, next)
+		if !ok {
+			t.Fatalf("%s is not where it should be in %s", next, got)
+		}
+		rest = after
+	}
 }
 
 func TestABundleRefusesWhatItDoesNotKnow(t *testing.T) {
@@ -87,4 +133,38 @@ func TestEveryModuleIsBundledOnce(t *testing.T) {
 	if bundled != modules {
 		t.Errorf("%d of %d modules are bundled", bundled, modules)
 	}
+}
+
+// Properties that get short names are of the modules alone: what the API sends, takes or keeps has
+// none of them, and no module asks for one by a text. That none of them is used of what browsers
+// bring along is seen by all tests in a browser, which run what is sent.
+func TestOwnNamesAreOnlyOurs(t *testing.T) {
+	own := make(map[string]bool)
+	for _, name := range ownNames {
+		if own[name] {
+			t.Errorf("%s is there twice", name)
+		}
+		own[name] = true
+	}
+	complain := func(pattern *regexp.Regexp, root, extension string) {
+		err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, extension) || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			for _, found := range pattern.FindAllSubmatch(text, -1) {
+				if own[string(found[1])] {
+					t.Errorf("%s has %s", path, found[0])
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	complain(regexp.MustCompile(`"(\w+)"`), "../api", "openapi.json")
+	complain(regexp.MustCompile(`json:"(\w+)`), "../..", ".go")
+	complain(regexp.MustCompile("(?:^|[^:] |\\[)[\"'`](\\w+)[\"'`]"), "assets", ".js") // and not as in role: "cell"
 }

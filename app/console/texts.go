@@ -25,61 +25,65 @@ const (
 	firstTexts = "console.json"
 	laterTexts = "screens.json"
 	textsTable = "T$" // the file in its bundle
-	sentences  = "S$" // makes functions of the texts with holes in a table
+	sentences  = "S$" // makes functions of the texts with holes in all tables
 	leastData  = 48   // bytes of a list that is worth to be taken out
 )
 
 // sentencesCode is the code of sentences, which needs count.
-const sentencesCode = "const " + sentences + `=t=>{for(const k in t){const s=t[k];/%%#?\d/.test(s)&&` +
-	`(t[k]=(...p)=>s.replace(/%%(#?)(\d)/g,(_,n,i)=>n?%s(p[i]):p[i]))}return t};` + "\n"
+const sentencesCode = "const " + sentences + `=a=>a.map(t=>{for(const k in t){const s=t[k];/%%#?\d/.test(s)&&` +
+	`(t[k]=(...p)=>s.replace(/%%(#?)(\d)/g,(_,n,i)=>n?%s(p[i]):p[i]))}return t});` + "\n"
 
 // countModule has the function that writes a number for people.
 const countModule = "format.js"
 
 var hole = regexp.MustCompile(`%#?\d`)
 
-// takeTexts takes the words out of the tables of a module, whose names are still its own, and
-// leaves references to them: the tables begin at some place of the file. It returns what was
-// taken.
-func (b *bundler) takeTexts(tree *ast.AST, module string, first int) (taken []string) {
-	for _, statement := range tree.List {
+// takeTexts takes the words out of the tables of a module, whose names are still its own. A table
+// of words alone is declared with all others of the bundle; of one with code too, the code stays,
+// with a reference to the words: the tables of the module begin at some place of the file.
+func (b *bundler) takeTexts(tree *ast.AST, module string, first int) {
+	m := b.modules[module]
+	for at, statement := range tree.List {
 		declaration, ok := statement.(*ast.VarDecl)
-		if !ok {
+		if !ok || declaration.TokenType != ast.ConstToken || len(declaration.List) != 1 {
 			continue
 		}
-		for i := range declaration.List {
-			one := &declaration.List[i]
-			name, isName := one.Binding.(*ast.Var)
-			table, isTable := one.Default.(*ast.ObjectExpr)
-			if !isName || declaration.TokenType != ast.ConstToken {
-				continue
-			}
-			if !isTable || string(name.Data) != "text" && !strings.HasSuffix(string(name.Data), "Text") {
-				if list := plainData(one.Default); len(list) > leastData {
-					one.Default = reference(fmt.Sprintf("%s[%d]", textsTable, first+len(taken)))
-					taken = append(taken, list)
-				}
-				continue
-			}
+		one := &declaration.List[0]
+		name, isName := one.Binding.(*ast.Var)
+		table, isTable := one.Default.(*ast.ObjectExpr)
+		if !isName {
+			continue
+		}
 
-			if _, exported := b.modules[module].exports[string(name.Data)]; !exported {
+		words, rest := plainData(one.Default), []ast.Property(nil)
+		if isTable && (string(name.Data) == "text" || strings.HasSuffix(string(name.Data), "Text")) {
+			if _, exported := m.exports[string(name.Data)]; !exported {
 				shortNames(tree, name, table)
 			}
-			if words, rest := b.splitTable(module, table, first+len(taken)); words != "" {
-				taken = append(taken, words)
-				one.Default = rest
-			}
+			words, rest = b.splitTable(module, table)
+		} else if len(words) <= leastData {
+			words = ""
 		}
+		if words == "" {
+			continue
+		}
+
+		if rest == nil {
+			tree.List[at] = &ast.EmptyStmt{}
+			m.tables = append(m.tables, b.variable(module, string(name.Data)))
+		} else {
+			said := reference(fmt.Sprintf("%s[%d]", textsTable, first+len(m.texts)))
+			one.Default = &ast.ObjectExpr{List: append([]ast.Property{{Spread: true, Value: said}}, rest...)}
+			m.tables = append(m.tables, "")
+		}
+		m.texts = append(m.texts, words)
 	}
-	return taken
 }
 
-// splitTable takes the words out of a table, and returns them and what the table is then: ""
-// if there are none.
-func (b *bundler) splitTable(module string, table *ast.ObjectExpr, place int) (words string, rest ast.IExpr) {
+// splitTable takes the words out of a table, and returns them and what is left: "" if there are
+// none.
+func (b *bundler) splitTable(module string, table *ast.ObjectExpr) (words string, rest []ast.Property) {
 	var plain []string
-	var others []ast.Property
-	said := fmt.Sprintf("%s[%d]", textsTable, place)
 	for _, entry := range table.List {
 		var w bytes.Buffer
 		if entry.JSON(&w) == nil && json.Valid([]byte("{"+w.String()+"}")) {
@@ -88,28 +92,21 @@ func (b *bundler) splitTable(module string, table *ast.ObjectExpr, place int) (w
 			}
 			plain = append(plain, w.String())
 		} else if text := withHoles(entry); text != "" {
-			said = sentences + "(" + strings.TrimPrefix(said, sentences+"(")
+			b.saying(module)
 			plain = append(plain, text)
 		} else {
-			others = append(others, entry)
+			rest = append(rest, entry)
 		}
 	}
 	if len(plain) == 0 {
 		return "", nil
 	}
 
-	if strings.HasPrefix(said, sentences) {
-		said += ")"
-		b.saying(module)
-	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, []byte("{"+strings.Join(plain, ",")+"}")); err != nil {
 		panic("console: the texts of " + module + ": " + err.Error())
 	}
-	if len(others) == 0 {
-		return compact.String(), reference(said)
-	}
-	return compact.String(), &ast.ObjectExpr{List: append([]ast.Property{{Spread: true, Value: reference(said)}}, others...)}
+	return compact.String(), rest
 }
 
 // reference is an expression that stands for what was taken.
@@ -121,7 +118,7 @@ func reference(to string) ast.IExpr {
 func plainData(expression ast.IExpr) string {
 	var w, compact bytes.Buffer
 	data, ok := expression.(ast.JSONer)
-	if !ok || data.JSON(&w) != nil || json.Compact(&compact, w.Bytes()) != nil {
+	if !ok || data.JSON(&w) != nil || json.Compact(&compact, w.Bytes()) != nil || hole.Match(w.Bytes()) {
 		return ""
 	}
 	return compact.String()
@@ -129,7 +126,7 @@ func plainData(expression ast.IExpr) string {
 
 // saying notes that a module has texts with holes.
 func (b *bundler) saying(module string) {
-	b.says = true
+	b.modules[module].says, b.says = true, true
 	b.pass(module, b.order[0], sentences)
 }
 
@@ -211,14 +208,18 @@ func plainText(literal *ast.LiteralExpr) (text string, ok bool) {
 	return text, json.Unmarshal(w.Bytes(), &text) == nil
 }
 
-// shortNames gives the members of a table names of a letter, if all that use it name one.
+// shortNames gives the members of a table names of a letter, if all that use it name one; and so
+// on with the tables in it.
 func shortNames(tree *ast.AST, name *ast.Var, table *ast.ObjectExpr) {
-	uses := &tableUses{table: name}
+	uses := &tableUses{table: name, inside: make(map[*ast.DotExpr]*ast.DotExpr)}
 	ast.Walk(uses, tree)
-	if int(name.Uses) != len(uses.named)+1 { // with its own declaration
-		return
+	if int(name.Uses) == len(uses.named)+1 { // with its own declaration
+		uses.shorten(table, uses.named)
 	}
+}
 
+// shorten gives the members of a table short names, where it is used too.
+func (u *tableUses) shorten(table *ast.ObjectExpr, named []*ast.DotExpr) {
 	short := make(map[string][]byte)
 	for i, entry := range table.List {
 		if entry.Name == nil || entry.Name.Computed != nil {
@@ -226,32 +227,54 @@ func shortNames(tree *ast.AST, name *ast.Var, table *ast.ObjectExpr) {
 		}
 		short[string(entry.Name.Literal.Data)] = letters(i)
 	}
-	for _, entry := range table.List {
-		entry.Name.Literal.Data = short[string(entry.Name.Literal.Data)]
-	}
-	for _, use := range uses.named {
+	users := make(map[string][]*ast.DotExpr)
+	for _, use := range named {
 		member := use.Y.(ast.LiteralExpr)
 		if short[string(member.Data)] == nil {
 			panic("console: there is no text " + string(member.Data))
 		}
+		users[string(member.Data)] = append(users[string(member.Data)], use)
 		member.Data = short[string(member.Data)]
 		use.Y = member
 	}
+
+	for _, entry := range table.List {
+		literal := &entry.Name.Literal
+		if inner, ok := entry.Value.(*ast.ObjectExpr); ok {
+			u.shortenInner(inner, users[string(literal.Data)])
+		}
+		literal.Data = short[string(literal.Data)]
+		literal.TokenType = ast.IdentifierToken
+	}
 }
 
-// letters is a short name: a to z, then aa, ba and so on.
+// shortenInner does so with a table inside another, where that is used.
+func (u *tableUses) shortenInner(table *ast.ObjectExpr, users []*ast.DotExpr) {
+	var named []*ast.DotExpr
+	for _, use := range users {
+		if u.inside[use] == nil {
+			return
+		}
+		named = append(named, u.inside[use])
+	}
+	u.shorten(table, named)
+}
+
+// letters is a short name: a to z, A to Z, then aa, ba and so on.
 func letters(i int) []byte {
-	name := []byte{byte('a' + i%26)}
-	for i /= 26; i > 0; i /= 26 {
-		name = append(name, byte('a'+(i-1)%26))
+	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	name := []byte{all[i%len(all)]}
+	for i /= len(all); i > 0; i /= len(all) {
+		name = append(name, all[(i-1)%len(all)])
 	}
 	return name
 }
 
-// tableUses finds where a member of a table is named.
+// tableUses finds where a member of a table is named, and a member of that.
 type tableUses struct {
-	table *ast.Var
-	named []*ast.DotExpr
+	table  *ast.Var
+	named  []*ast.DotExpr
+	inside map[*ast.DotExpr]*ast.DotExpr
 }
 
 func (u *tableUses) Enter(node ast.INode) ast.IVisitor {
@@ -259,12 +282,19 @@ func (u *tableUses) Enter(node ast.INode) ast.IVisitor {
 	if !ok {
 		return u
 	}
-	of, isVar := dot.X.(*ast.Var)
-	for isVar && of.Link != nil {
-		of = of.Link
+	if _, isName := dot.Y.(ast.LiteralExpr); !isName {
+		return u
 	}
-	if _, isName := dot.Y.(ast.LiteralExpr); isVar && isName && of == u.table {
-		u.named = append(u.named, dot)
+	switch of := dot.X.(type) {
+	case *ast.Var:
+		for of.Link != nil {
+			of = of.Link
+		}
+		if of == u.table {
+			u.named = append(u.named, dot)
+		}
+	case *ast.DotExpr:
+		u.inside[of] = dot
 	}
 	return u
 }
@@ -278,6 +308,19 @@ func (b *bundler) texts(modules []string) []byte {
 		tables = append(tables, b.modules[name].texts...)
 	}
 	return []byte("[" + strings.Join(tables, ",") + "]")
+}
+
+// tables declares the tables of the texts of some modules.
+func (b *bundler) tables(modules []string) string {
+	var names []string
+	said := textsTable
+	for _, name := range modules {
+		names = append(names, b.modules[name].tables...)
+		if b.modules[name].says {
+			said = sentences + "(" + textsTable + ")"
+		}
+	}
+	return fmt.Sprintf("let[%s]=%s;\n", strings.Join(names, ","), said)
 }
 
 // withTexts lets a bundle begin with the loading of its texts.

@@ -149,7 +149,7 @@ func (r *Row) set(column, cell string) (rule string) {
 func (r *Row) setField(column, cell string) (rule string) {
 	switch column {
 	case columnPhone:
-		phone, ok := provider.ParsePhone(cell)
+		phone, ok := provider.ParseWrittenPhone(cell)
 		if !ok {
 			return "must be a phone number in E.164 form: 7 to 15 digits that begin with the country code"
 		}

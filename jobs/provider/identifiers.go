@@ -26,5 +26,18 @@ func ParsePhone(number string) (e164 string, ok bool) {
 	return "+" + digits, phoneDigits.MatchString(digits)
 }
 
+// separators are what people write between the digits of a phone number.
+var separators = strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "-", "", "\u2011", "", ".", "", "(", "", ")", "")
+
+// ParseWrittenPhone writes a phone number in E.164 that stands in a file of somebody's
+// own: behind a + there may be spaces, hyphens, dots and brackets. A 0 in brackets is
+// refused, because it is dialled within its country only.
+func ParseWrittenPhone(number string) (e164 string, ok bool) {
+	if strings.HasPrefix(number, "+") && !strings.Contains(number, "(0") {
+		number = separators.Replace(number)
+	}
+	return ParsePhone(number)
+}
+
 // IsParentBSUID tells whether a valid BSUID is one of a parent portfolio.
 func IsParentBSUID(id string) bool { return strings.HasPrefix(id[2:], ".ENT.") }

@@ -14,7 +14,8 @@ import (
 // due_at is stored, and was told by the clock of that moment: a retry that was put
 // back while the clock was 200 days ahead would wait for 200 days. So
 //
-//   - a start makes every retry due that waits longer than its kind ever does;
+//   - a start makes every retry due that waits longer than its kind ever does, and of a
+//     kind that looks at the clock itself every retry and what was made in the future;
 //   - a clock that is set back while the runner runs takes along all retries that
 //     wait, by as much.
 //
@@ -25,10 +26,15 @@ import (
 // clockTolerance is how far the clock may be set back without being noticed.
 const clockTolerance = time.Minute
 
-// advanceImpossible makes the jobs due that wait longer than any of their kind.
+// advanceImpossible makes the jobs due that wait longer than any of their kind, or that
+// may do so and can find out.
 func (r *Runner) advanceImpossible(ctx context.Context) error {
 	for _, k := range r.order {
-		if err := r.advance(ctx, k, r.DB.Now().Add(k.MaxDelay), math.MaxInt64); err != nil {
+		beyond := r.DB.Now()
+		if !k.LooksAtClock {
+			beyond = beyond.Add(k.MaxDelay)
+		}
+		if err := r.advance(ctx, k, beyond, math.MaxInt64); err != nil {
 			return err
 		}
 	}

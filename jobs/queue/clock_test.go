@@ -134,6 +134,36 @@ func TestRetriesComeNearWhenTheClockIsSetBack(t *testing.T) {
 	}
 }
 
+// What waits for a chosen time may wait for months, so that no time is impossible. A start
+// lets it look.
+func TestWhatLooksAtTheClockIsAskedAtAStart(t *testing.T) {
+	wrongClock(t, func(t *testing.T, is *is.I, db *storage.DB, clock *storagetest.Clock) {
+		due := db.Now().Add(time.Hour)
+		var done, asked atomic.Int32
+		o := queue.Options{Kinds: []queue.Kind{{Name: "later", MaxDelay: 91 * day, LooksAtClock: true,
+			Handle: func(context.Context, storage.Job) (queue.Commit, error) {
+				if asked.Add(1); db.Now() < due {
+					return nil, queue.PostponeUntil(due)
+				}
+				done.Add(1)
+				return nil, nil
+			}}}}
+		enqueue(t, db, storage.NewJob{Kind: "later", DueAt: due})
+		clock.Set(2 * day)
+		enqueue(t, db, storage.NewJob{Kind: "later", DueAt: due}) // which is long past, so that it is due now
+		clock.Set(0)
+
+		start(t, db, o)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is.Equal(asked.Load(), int32(1)) // the first was made by a right clock
+		is.Equal(done.Load(), int32(0))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		is.Equal(done.Load(), int32(2))
+	})
+}
+
 // TestDelaysAreBounded holds what a kind says of its delays against what it does: by
 // that a time is known which no right clock can have set.
 func TestDelaysAreBounded(t *testing.T) {

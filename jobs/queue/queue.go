@@ -39,6 +39,9 @@ type Kind struct {
 	// cut to it. 0 is for kinds that leave the delays to the runner, or choose none
 	// of more than an hour.
 	MaxDelay time.Duration
+	// LooksAtClock says that a job which runs before its time only waits again, until
+	// then. A start runs such jobs once if they may wait for what a wrong clock told.
+	LooksAtClock bool
 	// LaneLimit is how many jobs of the named lane may run at once; 0 closes the
 	// lane, as storage does by itself for subscriptions that are not active. It
 	// is called often and must be quick. Nil means no limit.

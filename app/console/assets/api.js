@@ -33,6 +33,19 @@ export class APIError extends Error {
 /** lost is the error of a call that was not answered. */
 export const lost = () => new APIError(text.network, { code: "network" });
 
+/** When the things were asked for that the server told. @type {WeakMap<any, number>} */
+const asked = new WeakMap();
+let calls = 0;
+
+/**
+ * latest is the one of two that was asked for last: of two answers the older may come last,
+ * and the times in them are of a clock that can be set.
+ * @template T
+ * @param {T | undefined} known
+ * @param {T} came
+ */
+export const latest = (known, came) => (known && (asked.get(known) ?? 0) > (asked.get(came) ?? 0) ? known : came);
+
 /**
  * @typedef {object} Options
  * @property {AbortSignal} [signal] ends the call
@@ -59,6 +72,7 @@ export async function call(method, path, body, { signal, query, idempotencyKey }
   if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
   if (idempotencyKey) headers["Idempotency-Key"] = idempotencyKey;
 
+  const at = ++calls;
   let response;
   try {
     response = await fetch(url, { method, headers, signal, body: isForm ? body : JSON.stringify(body) });
@@ -68,7 +82,9 @@ export async function call(method, path, body, { signal, query, idempotencyKey }
     throw lost();
   }
   reportAnswer(true);
-  return readEnvelope(response);
+  const envelope = await readEnvelope(response);
+  for (const one of [envelope.data].flat()) if (Object(one) === one) asked.set(one, at);
+  return envelope;
 }
 
 /** @param {Response} response */

@@ -84,7 +84,7 @@ export const me = signal(start.user);
 
 export const isAdmin = start.user.role === "admin";
 
-/** The connected business numbers. */
+/** The business numbers, in whatever state: those that are disconnected come last. */
 export const numbers = signal(/** @type {Account[]} */ ([]));
 
 /** Whether the server has said which they are. */

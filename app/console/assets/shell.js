@@ -99,6 +99,8 @@ function startMenu(button, side, main) {
     button.setAttribute("aria-expanded", String(open));
     side.classList.toggle("open", open);
     main.inert = open;
+    side.role = open ? "dialog" : null;
+    side.ariaLabel = open ? button.textContent : null;
     if (open) /** @type {HTMLElement | null} */ (side.querySelector("[aria-current], a"))?.focus();
   };
   const isOpen = () => side.classList.contains("open");
@@ -154,8 +156,9 @@ function keepOptions(select) {
 }
 
 async function readNumbers() {
-  const all = await get("v1/accounts");
-  numbers.set(all.filter((/** @type {any} */ one) => one.phone_number_id));
+  const all = await get("v1/accounts", { query: { status: "all" } });
+  const last = (/** @type {any} */ one) => Number(one.status === "disconnected");
+  numbers.set(all.filter((/** @type {any} */ one) => one.phone_number_id).sort((/** @type {any} */ a, /** @type {any} */ b) => last(a) - last(b)));
   numbersKnown.set(true);
 }
 

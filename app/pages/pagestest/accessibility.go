@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -47,7 +49,31 @@ func (b *Browser) tree() (nodes []Node, err error) {
 		return nil, err
 	}
 
-	for _, n := range full.Nodes {
+	return known(full.Nodes), nil
+}
+
+// query lists what has a role and a name. The browser looks for it, because a whole tree is
+// half a megabyte of JSON.
+func (b *Browser) query(role, name string) ([]Node, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
+	defer cancel()
+	document, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document", ObjectGroup: "query"})
+	if err != nil {
+		return nil, err
+	}
+	found, err := chromedp.Call(ctx, accessibility.QueryAXTree, accessibility.QueryAXTreeParams{
+		ObjectID: document.Result.ObjectID, Role: role, AccessibleName: name,
+	})
+	if err != nil {
+		return nil, err
+	}
+	nodes := known(found.Nodes)
+	return slices.DeleteFunc(nodes, func(n Node) bool { return n.Role != role || n.Name != name }), nil
+}
+
+// known are the nodes that assistive technology is told of.
+func known(all []*accessibility.Node) (nodes []Node) {
+	for _, n := range all {
 		if n.Ignored {
 			continue
 		}
@@ -58,7 +84,7 @@ func (b *Browser) tree() (nodes []Node, err error) {
 		}
 		nodes = append(nodes, node)
 	}
-	return nodes, nil
+	return nodes
 }
 
 // text is a value as text.
@@ -91,18 +117,12 @@ func (b *Browser) Find(role, name string) Node {
 
 	for {
 		// An error is no failure: between two pages there is no tree.
-		nodes, _ := b.tree()
-		var found []Node
-		for _, n := range nodes {
-			if n.Role == role && n.Name == name {
-				found = append(found, n)
-			}
-		}
-
+		found, _ := b.query(role, name)
 		if len(found) == 1 {
 			return found[0]
 		}
 		if time.Now().After(deadline) {
+			nodes, _ := b.tree()
 			b.t.Fatalf("%d things are %s %q; there are:\n%s\ncomplaints: %q", len(found), role, name, describe(nodes), b.Errors())
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -114,18 +134,12 @@ func (b *Browser) Gone(role, name string) {
 	b.t.Helper()
 	deadline := time.Now().Add(findTimeout)
 	for {
-		nodes, err := b.tree()
-		count := 0
-		for _, n := range nodes {
-			if n.Role == role && n.Name == name {
-				count++
-			}
-		}
-		if err == nil && count == 0 {
+		found, err := b.query(role, name)
+		if err == nil && len(found) == 0 {
 			return
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("%d things are still %s %q", count, role, name)
+			b.t.Fatalf("%d things are still %s %q", len(found), role, name)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -28,7 +28,7 @@ export const icon = (name) => svg("svg.icon", { "aria-hidden": "true" }, svg("us
  */
 export function button(name, { icon: drawing, look = "plain", iconOnly = false, run, ...props } = {}) {
   const tag = "button.button." + look + (iconOnly ? ".round" : "");
-  return el(tag, { type: "button", onclick: run, title: iconOnly ? name : null, ...props },
+  return el(tag, { type: "button", onclick: run && (() => run()), title: iconOnly ? name : null, ...props },
     drawing && icon(drawing),
     el(iconOnly ? "span.unseen" : "span", null, name),
   );

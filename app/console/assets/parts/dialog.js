@@ -8,6 +8,7 @@ const text = {
   close: "Close",
   cancel: "Cancel",
   busy: "One moment…",
+  done: "Done",
   type: (/** @type {string} */ word) => `Type “${word}” to go on`,
 };
 let dialogs = 0;
@@ -58,6 +59,14 @@ export function dialog(title, build, { wide = false, lasting = false } = {}) {
     if (first instanceof HTMLElement) first.focus();
   });
 }
+
+/**
+ * shown is what a dialog shows at its end: what cannot be seen again.
+ * @param {() => void} close
+ * @param {...import("../dom.js").Child} children
+ */
+export const shown = (close, ...children) => el("div.form", null, children,
+  el("div.form-end", null, button(text.done, { look: "primary", run: close })));
 
 /**
  * confirmDeed asks before something that cannot be undone. deed is what the button says; send

@@ -161,10 +161,13 @@ export const isScrolled = () => (document.getElementById("main")?.scrollTop ?? 0
  * pagedList shows such a list, what stands for none, and how to get more of it.
  * @param {ReturnType<typeof paged>} all
  * @param {(rows: () => any[]) => import("../dom.js").Child} render
- * @param {() => Parameters<typeof empty>[0]} none
+ * @param {() => Parameters<typeof empty>[0] | string} none
  */
 export function pagedList(all, render, none) {
-  const nothing = () => (all.cursor() ? el("p.none", null, text.soFar) : empty(none()));
+  const nothing = () => {
+    const what = all.cursor() ? text.soFar : none();
+    return typeof what === "string" ? el("p.none", null, what) : empty(what);
+  };
   return [
     el("p.list-fresh", { role: "status" }, when(all.waiting, () =>
       el("button.button", { type: "button", onclick: all.toNew }, () => text.fresh(all.waiting())))),

@@ -48,7 +48,7 @@ export function menu(opener, name, items, beside = opener) {
       node,
       items().map((item) => [item.group !== undefined && el("p.menu-group", { role: "presentation" }, item.group), entry(item, node)]),
     ));
-    (opener.closest("dialog") ?? document.body).append(node);
+    (opener.closest("dialog, main, footer") ?? document.body).append(node);
     opener.setAttribute("aria-expanded", "true");
 
     node.addEventListener("toggle", (event) => {

@@ -5,8 +5,8 @@ import { count, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmDeed } from "../parts/dialog.js";
-import { everyRow, filter, follow, ofNumber, paged, stateChip } from "../parts/lists.js";
-import { empty, loaded, resource } from "../parts/states.js";
+import { everyRow, filter, follow, ofNumber, paged, pagedList, stateChip } from "../parts/lists.js";
+import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { templatePreview } from "../parts/template_preview.js";
 import { toastError } from "../parts/notices.js";
@@ -27,8 +27,7 @@ const text = {
   id: "broadcast id",
   of: (/** @type {number} */ done, /** @type {number} */ all) => `${count(done)} of ${count(all)}`,
   progress: "Progress",
-  pause: "Pause",
-  resume: "Resume",
+  moves: { pause: "Pause", resume: "Resume" },
   cancel: "Cancel",
   cancelTitle: (/** @type {string} */ name) => `Cancel ${name}?`,
   cancelBody: (/** @type {number} */ n) => `${count(n)} people who still wait will not get it. What was sent stays sent.`,
@@ -78,14 +77,12 @@ function allBroadcasts() {
     heading(text.title, { lead: text.lead, actions: newOne }),
     ofNumber((of) => {
       const all = paged(`v1/${of}/broadcasts`, { filters, kinds: ["broadcast"] });
-      return loaded(all, (rows) => [
-        when(() => rows().length > 0 || filters().status, () => el("div.filters", null,
-          filter(text.status, "status", () => text.statuses.map((value) => ({ value, label: value }))))),
-        when(() => rows().length === 0, () => (filters().status
-          ? el("p.none", null, text.none)
-          : empty({ icon: "broadcasts", title: text.emptyTitle, body: text.emptyBody })), () => broadcastTable(rows)),
-        all.end,
-      ]);
+      return [
+        when(() => all.data()?.length || filters().status, () => el("div.filters", null, filter(text.status, "status", () => text.statuses))),
+        pagedList(all, broadcastTable, () => (filters().status
+          ? text.none
+          : { icon: "broadcasts", title: text.emptyTitle, body: text.emptyBody })),
+      ];
     }),
   ];
 }
@@ -155,7 +152,7 @@ function broadcastPage(one, path) {
   };
   const status = computed(() => data().status);
   const may = (/** @type {string} */ what, /** @type {string[]} */ from) =>
-    when(() => from.includes(status()), () => button(text[/** @type {"pause"} */ (what)], { run: () => move(what).catch(toastError) }));
+    when(() => from.includes(status()), () => button(text.moves[/** @type {"pause"} */ (what)], { run: () => move(what).catch(toastError) }));
   const cancel = () => confirmDeed({
     title: text.cancelTitle(data().name),
     body: el("p", null, text.cancelBody(data().counts.waiting)),
@@ -276,24 +273,21 @@ function recipients(path, counts) {
   follow(counts, all.reload);
   const save = () => el("a", { href: new URL(`api/${path}/recipients.csv`, root).href, download: "recipients.csv" }).click();
   return section(text.recipients, { actions: button(text.export, { icon: "download", run: save }) },
-    el("div.filters", null, filter(text.status, "recipients", () => text.states.map((value) => ({ value, label: value })))),
-    loaded(all, (rows) => [
-      when(() => rows().length === 0, () => el("p.none", null, text.noRecipients), () => table({
-        caption: text.recipients,
-        rows,
-        key: (one) => one.to + (one.contact_id ?? ""),
-        columns: [
-          {
-            name: text.recipient.to,
-            kind: "about",
-            cell: (one) => () => (one().message_id ? el("a", { href: link("trace/" + one().message_id) }, one().to ?? "—") : one().to ?? "—"),
-          },
-          { name: text.recipient.status, cell: (one) => () => stateChip(one().status) },
-          { name: text.recipient.why, cell: (one) => el("span", null, () => reason(one()) || "—") },
-        ],
-      })),
-      all.end,
-    ]));
+    el("div.filters", null, filter(text.status, "recipients", () => text.states)),
+    pagedList(all, (rows) => table({
+      caption: text.recipients,
+      rows: () => rows().map((one, i) => ({ ...one, i })), // several may have no number
+      key: (one) => String(one.i),
+      columns: [
+        {
+          name: text.recipient.to,
+          kind: "about",
+          cell: (one) => () => (one().message_id ? el("a", { href: link("trace/" + one().message_id) }, one().to ?? "—") : one().to ?? "—"),
+        },
+        { name: text.recipient.status, cell: (one) => () => stateChip(one().status) },
+        { name: text.recipient.why, cell: (one) => el("span", null, () => reason(one()) || "—") },
+      ],
+    }), () => text.noRecipients));
 }
 
 /**

@@ -4,10 +4,10 @@ import { get, newKey, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
-import { confirmDeed, dialog } from "../parts/dialog.js";
+import { confirmDeed, dialog, shown } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
-import { filter, paged, searchbox, stateChip } from "../parts/lists.js";
-import { empty, loaded, resource } from "../parts/states.js";
+import { filter, paged, pagedList, searchbox, stateChip } from "../parts/lists.js";
+import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
 import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, onQuery, query } from "../router.js";
@@ -50,14 +50,12 @@ const text = {
     { value: "168", label: "A week" },
     { value: "720", label: "30 days" },
   ],
-  success: "Then lead to",
+  leads: { success: "Then lead to", failure: "If it fails, lead to" },
   successHint: "Where the customer lands when it is done: a page of yours.",
-  failure: "If it fails, lead to",
   createLink: "Create link",
   once: "Copy it now: it is not shown again.",
   linkName: "link",
   open: "See the page as your customer does",
-  done: "Done",
   revoke: "Revoke",
   revoked: "Link revoked",
   revokeTitle: "Revoke this link?",
@@ -89,28 +87,23 @@ function allCustomers() {
   const narrowed = () => Object.values(filters()).some(Boolean);
   const body = el("div.page", null,
     heading(text.title, { lead: text.lead, actions: button(text.newOne, { icon: "plus", look: "primary", run: make }) }),
-    loaded(all, (rows) => [
-      when(() => rows().length > 0 || narrowed(), () => el("div.filters", null, searchbox(text.search),
-        filter(text.status, "status", () => text.statuses.map((value) => ({ value, label: value })), text.notArchived))),
-      when(() => rows().length === 0, () => (narrowed()
-        ? el("p.none", null, text.none)
-        : empty({ icon: "customers", title: text.emptyTitle, body: text.emptyBody })), () => table({
-        caption: text.title,
-        rows,
-        key: (one) => one.id,
-        columns: [
-          {
-            name: text.columns.name,
-            kind: "about",
-            cell: (one) => el("a", { href: link("customers/" + one().id), dir: "auto" }, () => one().name),
-          },
-          { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
-          { name: text.columns.email, cell: (one) => el("span", { dir: "auto" }, () => one().email ?? "—") },
-          { name: text.columns.since, cell: (one) => () => date(one().created_at) },
-        ],
-      })),
-      all.end,
-    ]));
+    when(() => all.data()?.length || narrowed(), () => el("div.filters", null, searchbox(text.search),
+      filter(text.status, "status", () => text.statuses, text.notArchived))),
+    pagedList(all, (rows) => table({
+      caption: text.title,
+      rows,
+      key: (one) => one.id,
+      columns: [
+        {
+          name: text.columns.name,
+          kind: "about",
+          cell: (one) => el("a", { href: link("customers/" + one().id), dir: "auto" }, () => one().name),
+        },
+        { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
+        { name: text.columns.email, cell: (one) => el("span", { dir: "auto" }, () => one().email ?? "—") },
+        { name: text.columns.since, cell: (one) => () => date(one().created_at) },
+      ],
+    }), () => (narrowed() ? text.none : { icon: "customers", title: text.emptyTitle, body: text.emptyBody })));
   return { title: text.title, body };
 }
 
@@ -227,29 +220,26 @@ function linkSection(path, isArchived) {
   });
   const open = (/** @type {any} */ one) => linkDialog(path + "/setup_links", one).then(all.reload);
   const actions = when(() => !isArchived(), () => button(text.newLink, { icon: "plus", run: () => open(null) }));
-  return section(text.links, { lead: text.linksLead, actions }, loaded(all, (rows) => [
-    when(() => rows().length === 0, () => el("p.none", null, text.noLinks), () => table({
-      caption: text.links,
-      rows,
-      key: (one) => one.id,
-      columns: [
-        { name: text.linkColumns.id, kind: "about", cell: (one) => el("span.mono", null, "…" + one().token_last4) },
-        { name: text.linkColumns.state, cell: (one) => () => stateChip(one().status) },
-        { name: text.linkColumns.made, cell: (one) => time(one().created_at) },
-        { name: text.linkColumns.until, cell: (one) => time(one().expires_at) },
-        {
-          name: text.revoke,
-          kind: "end",
-          unseen: true,
-          cell: (one) => when(() => one().status === "active", () => [
-            button(text.edit, { run: () => open(one()) }),
-            button(text.revoke, { run: () => revoke(one()) }),
-          ]),
-        },
-      ],
-    })),
-    all.end,
-  ], 1));
+  return section(text.links, { lead: text.linksLead, actions }, pagedList(all, (rows) => table({
+    caption: text.links,
+    rows,
+    key: (one) => one.id,
+    columns: [
+      { name: text.linkColumns.id, kind: "about", cell: (one) => el("span.mono", null, "…" + one().token_last4) },
+      { name: text.linkColumns.state, cell: (one) => () => stateChip(one().status) },
+      { name: text.linkColumns.made, cell: (one) => time(one().created_at) },
+      { name: text.linkColumns.until, cell: (one) => time(one().expires_at) },
+      {
+        name: text.revoke,
+        kind: "end",
+        unseen: true,
+        cell: (one) => when(() => one().status === "active", () => [
+          button(text.edit, { run: () => open(one()) }),
+          button(text.revoke, { run: () => revoke(one()) }),
+        ]),
+      },
+    ],
+  }), () => text.noLinks));
 }
 
 /**
@@ -267,7 +257,7 @@ function linkDialog(path, one) {
         ...(one ? [] : [{ name: "expires_in_hours", label: text.hours, type: "select", options: text.lifetimes, value: "168" }]),
         ...["success", "failure"].map((end) => ({
           name: end + "_redirect_url",
-          label: text[/** @type {"success"} */ (end)],
+          label: text.leads[/** @type {"success"} */ (end)],
           type: "url",
           optional: true,
           hint: end === "success" && text.successHint,
@@ -281,11 +271,10 @@ function linkDialog(path, one) {
           ? patch(path + "/" + one.id, leads)
           : post(path, { expires_in_hours: Number(hours), ...leads }, { idempotencyKey });
       },
-      done: (made) => (one ? close() : place.replaceChildren(el("div.form", null,
+      done: (made) => (one ? close() : place.replaceChildren(shown(close,
         el("p.notice", null, text.once),
         copyable(made.setup_url, { name: text.linkName, block: true }),
-        el("p", null, el("a", { href: made.setup_url, target: "_blank", rel: "noopener noreferrer" }, text.open)),
-        el("div.form-end", null, button(text.done, { look: "primary", run: close }))))),
+        el("p", null, el("a", { href: made.setup_url, target: "_blank", rel: "noopener noreferrer" }, text.open))))),
       cancel: close,
     }));
     return place;

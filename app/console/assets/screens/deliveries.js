@@ -130,18 +130,17 @@ function pretty(body) {
 
 /** @param {() => any[]} rows */
 function attemptTable(rows) {
-  const { columns } = text;
   return table({
     caption: text.attempts,
     rows,
     key: (one) => String(one.attempt),
     columns: [
-      { name: columns.attempt, kind: "about", cell: (one) => String(one().attempt) },
-      { name: columns.at, cell: (one) => time(one().attempted_at) },
-      { name: columns.answer, cell: (one) => answer(one()) },
-      { name: columns.why, cell: (one) => one().error_message ?? "" },
+      { name: text.columns.attempt, kind: "about", cell: (one) => String(one().attempt) },
+      { name: text.columns.at, cell: (one) => time(one().attempted_at) },
+      { name: text.columns.answer, kind: "number", cell: (one) => answer(one()) },
+      { name: text.columns.why, cell: (one) => one().error_message ?? "" },
       {
-        name: columns.said,
+        name: text.columns.said,
         cell: (one) => (one().response_body_snippet
           ? el("code.snippet", { dir: "auto", tabindex: "0" }, one().response_body_snippet)
           : text.nothing),

@@ -98,23 +98,22 @@ function allNumbers() {
 
 /** @param {() => any[]} rows */
 function numberTable(rows) {
-  const { columns } = text;
   return table({
     caption: text.title,
     rows,
     key: (one) => one.id,
     columns: [
       {
-        name: columns.name,
+        name: text.columns.name,
         kind: "about",
         sort: (one) => nameOf(one).toLocaleLowerCase(),
         cell: (one) => (one().phone_number_id
           ? el("a", { href: link("numbers/" + one().phone_number_id), dir: "auto" }, () => nameOf(one()))
           : el("span", { dir: "auto" }, () => nameOf(one()))),
       },
-      { name: columns.number, cell: (one) => () => one().phone_number ?? "" },
-      { name: columns.status, sort: (one) => stateOf(one)[1], cell: (one) => () => stateChip(one()) },
-      { name: columns.made, sort: (one) => Date.parse(one.created_at), cell: (one) => date(one().created_at) },
+      { name: text.columns.number, cell: (one) => () => one().phone_number ?? "" },
+      { name: text.columns.status, sort: (one) => stateOf(one)[1], cell: (one) => () => stateChip(one()) },
+      { name: text.columns.made, sort: (one) => Date.parse(one.created_at), cell: (one) => date(one().created_at) },
     ],
   });
 }
@@ -165,8 +164,8 @@ function numberPage(one) {
     send: async () => {
       await remove(id);
       toast(text.deleted);
-      announce("account");
       navigate("numbers");
+      announce("account");
     },
   });
   const is = (/** @type {string[]} */ ...all) => () => all.includes(data().status);
@@ -206,13 +205,12 @@ function figures(hours) {
 
 /** @param {any} one */
 function details(one) {
-  const { rows } = text;
   const lines = [
-    [rows.phone, one.phone_number],
-    [rows.waba, one.waba_id],
-    [rows.provider, one.provider_status],
-    [rows.made, date(one.created_at)],
-    [rows.customer, one.customer_id && el("a", { href: link("customers/" + one.customer_id) }, one.customer_id)],
+    [text.rows.phone, one.phone_number],
+    [text.rows.waba, one.waba_id],
+    [text.rows.provider, one.provider_status],
+    [text.rows.made, date(one.created_at)],
+    [text.rows.customer, one.customer_id && el("a", { href: link("customers/" + one.customer_id) }, one.customer_id)],
   ];
   return el("dl.headers", null,
     lines.filter(([, value]) => value).map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))));

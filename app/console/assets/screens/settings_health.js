@@ -9,7 +9,7 @@ import { link } from "../router.js";
 import { failureTable } from "./numbers/failures.js";
 import { nameOf, readNumbers, stateOf } from "./numbers.js";
 import { settingsPage } from "./settings.js";
-import { statusChip } from "./webhooks/words.js";
+import { illness, statusChip } from "./webhooks/words.js";
 
 const text = {
   title: "Health",
@@ -51,11 +51,11 @@ async function readIll(signal) {
       state: chip(stateOf(one)[1], stateOf(one)[0]),
       next: stateOf(one)[2],
     })),
-    ...hooks.rows.filter((one) => one.status !== "active" || one.consecutive_failures > 0).map((one) => ({
+    ...hooks.rows.filter(illness).map((one) => ({
       to: "webhooks/" + one.id,
       name: one.url,
       state: statusChip(one),
-      next: one.description ?? "",
+      next: illness(one),
     })),
   ];
 }

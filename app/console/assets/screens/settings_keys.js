@@ -1,12 +1,11 @@
 /** API keys: what programs sign in with. */
 import { el, when } from "../dom.js";
 import { newKey, post, remove } from "../api.js";
-import { date, time } from "../format.js";
+import { date, now, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
-import { confirmDeed, dialog } from "../parts/dialog.js";
+import { confirmDeed, dialog, shown } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
-import { paged } from "../parts/lists.js";
-import { empty, loaded } from "../parts/states.js";
+import { follow, paged, pagedList } from "../parts/lists.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
 import { link, onQuery } from "../router.js";
@@ -40,13 +39,13 @@ const text = {
   tryIt: "Try it",
   keyName: "key",
   curlName: "command",
-  done: "Done",
 };
 
 /** @type {import("../router.js").Build} */
 export default function keys() {
   const all = paged("keys", { kinds: ["key"] });
   onQuery("new", make);
+  follow(now, all.reload); // nobody tells when a key was used
 
   async function make() {
     await newKeyDialog();
@@ -66,14 +65,7 @@ export default function keys() {
   const newButton = () => button(text.newKey, { icon: "plus", look: "primary", run: make });
   const body = settingsPage(
     heading(text.title, { lead: text.lead, actions: newButton() }),
-    loaded(all, (rows) => [
-      when(
-        () => rows().length === 0,
-        () => empty({ icon: "key", title: text.emptyTitle, body: text.emptyBody }),
-        () => keyTable(rows, revoke),
-      ),
-      all.end,
-    ]));
+    pagedList(all, (rows) => keyTable(rows, revoke), () => ({ icon: "key", title: text.emptyTitle, body: text.emptyBody })));
   return { title: text.title, body };
 }
 
@@ -143,10 +135,9 @@ function newKeyDialog() {
  */
 function keyShown(made, close) {
   const command = `curl -H "Authorization: Bearer ${made.key}" ${new URL("me", publicAPI).href}`;
-  return el("div.form", null,
+  return shown(close,
     el("p.notice", null, text.once),
     copyable(made.key, { name: text.keyName, block: true }),
     el("h3", null, text.tryIt),
-    copyable(command, { name: text.curlName, block: true }),
-    el("div.form-end", null, button(text.done, { look: "primary", run: close })));
+    copyable(command, { name: text.curlName, block: true }));
 }

@@ -7,7 +7,7 @@ import { get, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, face, heading, section } from "../parts/basics.js";
-import { confirmDeed, dialog } from "../parts/dialog.js";
+import { confirmDeed, dialog, shown } from "../parts/dialog.js";
 import { form } from "../parts/form.js";
 import { toast, toastError } from "../parts/notices.js";
 import { loaded, resource } from "../parts/states.js";
@@ -32,7 +32,6 @@ const text = {
   fields: { name: "Name", email: "Email", role: "Role" },
   nameHint: "They can change it when they come.",
   create: "Create invitation",
-  done: "Done",
   linkName: "link",
   sendTo: "Send this link to ",
   until: ". It works once, until ",
@@ -145,10 +144,9 @@ function inviteDialog(teams) {
  * @param {() => void} close
  */
 function linkShown(made, close) {
-  return el("div.form", null,
+  return shown(close,
     el("div.prose", null, el("p", null, text.sendTo, el("b", { dir: "auto" }, made.name), text.until, date(made.expires_at), text.once)),
-    copyable(made.link, { name: text.linkName, block: true }),
-    el("div.form-end", null, button(text.done, { look: "primary", run: close })));
+    copyable(made.link, { name: text.linkName, block: true }));
 }
 
 const personText = {

@@ -79,12 +79,11 @@ export default function quickReplies() {
  * @param {any[]} teams
  */
 function replyDialog(one, teams) {
-  const { fields } = text;
   return dialog(one ? text.editTitle : text.newOne, (close) => form({
     fields: [
       {
         name: "shortcut",
-        label: fields.shortcut,
+        label: text.fields.shortcut,
         hint: text.shortcutHint,
         value: one?.shortcut,
         required: true,
@@ -92,7 +91,7 @@ function replyDialog(one, teams) {
       },
       {
         name: "text",
-        label: fields.text,
+        label: text.fields.text,
         type: "textarea",
         hint: text.textHint,
         value: one?.text,

@@ -109,7 +109,7 @@ function allTemplates() {
 /** @param {() => any[]} rows */
 function templateTable(rows) {
   const options = (/** @type {string[]} */ all) => all.map((value) => ({ value, label: value.toLowerCase() }));
-  const languages = computed(() => [...new Set(rows().map((one) => one.language))].sort().map((value) => ({ value, label: value })));
+  const languages = computed(() => [...new Set(rows().map((one) => one.language))].sort());
   const shown = computed(() => rows().filter((one) =>
     ["status", "language", "category"].every((name) => !query().get(name) || one[name] === query().get(name))));
 

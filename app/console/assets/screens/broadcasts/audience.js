@@ -4,13 +4,17 @@ import { get } from "../../api.js";
 import { count, plainNumber } from "../../format.js";
 import { fieldRow } from "../../parts/form.js";
 import { allLabels } from "../../parts/lists.js";
-import { parseHead } from "../contacts/csv.js";
+import { isPhoneColumn, parseHead, readHead, renamed } from "../contacts/csv.js";
 
 const text = {
   to: "To",
   kinds: [
     { value: "label", label: "Everybody with a label" },
-    { value: "file", label: "The lines of a CSV file", hint: "One column is called phone_number or to; the others are fields." },
+    {
+      value: "file",
+      label: "The lines of a CSV file",
+      hint: "As a spreadsheet saves it. One column has phone numbers; the others are fields.",
+    },
     { value: "numbers", label: "These numbers", hint: "One a line, 10,000 at most." },
   ],
   label: "Label",
@@ -21,13 +25,14 @@ const text = {
   skipped: "Will be skipped:",
   reasons: {
     opted_out: "stopped marketing messages",
-    no_consent: "have not agreed to be written to",
-    unreachable: "have no phone number",
-    invalid: "have no valid phone number",
-    repeated: "are there twice",
+    no_consent: "did not agree to be written to",
+    unreachable: "without a phone number",
+    invalid: "without a valid phone number",
+    repeated: "there twice",
   },
   large: "The file is too large to be looked through here: it is checked when the broadcast is made.",
-  column: "The file has no column phone_number or to.",
+  column: "No column of the file is called phone number. Rename the one that has them.",
+  format: "None of these is a phone number. Write each with its country code: +15550001111.",
   bad: (/** @type {string} */ line) => `“${line}” is no phone number.`,
   none: "Choose whom it goes to.",
   nobody: "Nobody is there to send it to.",
@@ -61,8 +66,10 @@ export function audienceStep(of, isMarketing) {
     if (found && label() === id) size.set({ total: found.total, more: found.capped, skipped: found });
   };
   const chooseFile = async (/** @type {any} */ event) => {
-    file.set(event.target.files[0] ?? null);
-    size.set(file() && (await fileSize(/** @type {File} */ (file()))));
+    const chosen = event.target.files[0];
+    const found = chosen && (await fileSize(chosen));
+    file.set(found?.file ?? null);
+    size.set(found ?? null);
   };
   const lines = () => typed().split(/[\n,;]+/).map(plainNumber).filter(Boolean);
   const type = (/** @type {any} */ event) => {
@@ -98,7 +105,7 @@ export function audienceStep(of, isMarketing) {
     body,
     wrong: () => {
       if (kind() === "label" ? !label() : kind() === "file" ? !file() : lines().length === 0) return text.none;
-      return size()?.wrong ?? (size()?.total === 0 ? text.nobody : "");
+      return size()?.wrong || (size()?.total === 0 ? text.nobody : "");
     },
     request(/** @type {any} */ broadcast) {
       if (kind() === "label") return { ...broadcast, audience: { label_id: label() } };
@@ -112,7 +119,7 @@ export function audienceStep(of, isMarketing) {
 }
 
 /** @param {string} value */
-const isPhone = (value) => /^\+?\d{7,15}$/.test(value);
+const isPhone = (value) => /^\+?[1-9]\d{6,14}$/.test(value);
 
 /**
  * sizeOf tells how many of some numbers will be sent to.
@@ -120,25 +127,32 @@ const isPhone = (value) => /^\+?\d{7,15}$/.test(value);
  * @returns {Size}
  */
 function sizeOf(values) {
-  const plain = values.map((one) => one.replace("+", ""));
-  const invalid = values.filter((one) => !isPhone(one)).length;
-  const repeated = values.length - new Set(plain).size;
-  return { total: values.length - repeated, skipped: { invalid, repeated } };
+  const filled = values.map((one) => one.replace("+", "")).filter(Boolean);
+  const valid = [...new Set(filled)].filter(isPhone).length;
+  const repeated = filled.length - new Set(filled).size;
+  const total = values.length - repeated;
+  return { total, skipped: { invalid: total - valid, repeated }, wrong: valid > 0 ? "" : text.format };
 }
 
 /**
+ * fileSize looks through a file. Its column of numbers gets the name that the API knows.
  * @param {File} file
- * @returns {Promise<Size>}
+ * @returns {Promise<Size & { file: File }>}
  */
 async function fileSize(file) {
-  const isLarge = file.size > mostBytes;
-  const { records } = parseHead(await file.slice(0, isLarge ? 64 << 10 : mostBytes).text(), isLarge ? 2 : Infinity);
-  const names = (records[0] ?? []).map((name) => name.trim().toLowerCase());
-  const column = Math.max(names.indexOf("phone_number"), names.indexOf("to"));
-  if (column < 0) return { total: 0, wrong: text.column, skipped: {} };
-  if (isLarge) return { total: NaN, note: text.large, skipped: {} };
-  return sizeOf(records.slice(1).map((cells) => (cells[column] ?? "").trim()));
+  const head = await readHead(file);
+  const names = head.records[0] ?? [];
+  const known = names.map((name) => name.trim().toLowerCase());
+  const column = ["phone_number", "to"].map((name) => known.indexOf(name)).find((i) => i >= 0) ?? names.findIndex(isPhoneColumn);
+  if (column < 0) return { file, total: 0, wrong: text.column, skipped: {} };
+  const sent = renamed(file, head, names.with(column, "phone_number"));
+  if (file.size > mostBytes) return { file: sent, total: NaN, note: text.large, skipped: {} };
+  const { records } = parseHead(await file.text(), Infinity);
+  return { file: sent, ...sizeOf(records.slice(1).map((cells) => written(cells[column] ?? ""))) };
 }
+
+/** written is a number as the server reads it. @param {string} cell */
+const written = (cell) => (/^\s*'?\+(?!.*\(0)/.test(cell) ? plainNumber(cell) : cell.trim());
 
 /**
  * @param {Size} size

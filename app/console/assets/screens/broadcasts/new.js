@@ -32,6 +32,7 @@ const text = {
   now: "Now",
   later: "Later",
   at: "Time",
+  noTime: "Say when it starts.",
   test: "Test",
   testLead: "Send it to one number first and look at it there. Fields show their names.",
   phone: "Phone number",
@@ -85,6 +86,12 @@ function steps(of, templates) {
     said.set(wrong);
     if (!wrong) at.set(to);
   };
+  const refuse = (/** @type {any} */ error) => {
+    const isField = fields()?.refuse(error);
+    if (isField) at.set(0);
+    return isField;
+  };
+  const end = last(of, { name, content, audience, refuse });
   const part = (/** @type {number} */ i, /** @type {any[]} */ ...children) => el("section", { hidden: () => at() !== i, "aria-label": text.steps[i] }, children);
 
   return [
@@ -93,15 +100,11 @@ function steps(of, templates) {
       el("div.form.builder", { oninput: () => said.set("") },
         part(0, first(templates, name, chosen, fields)),
         part(1, audience.body),
-        part(2, last(of, { name, content, audience, refuse: (/** @type {any} */ error) => {
-          if (fields()?.refuse(error)) at.set(0);
-          else return false;
-          return true;
-        } })),
+        part(2, end.body),
         () => said() && el("p.wrong", { role: "alert" }, said()),
         el("div.form-end", null,
           when(() => at() > 0, () => button(text.back, { run: () => go(at() - 1) })),
-          when(() => at() < 2, () => button(text.next, { look: "primary", run: () => go(at() + 1) })))),
+          when(() => at() < 2, () => button(text.next, { look: "primary", run: () => go(at() + 1) }), () => end.start))),
       el("div.beside", null, () => chosen() && templatePreview(chosen(), () => fields()?.components()))),
   ];
 }
@@ -133,6 +136,7 @@ function first(templates, name, chosen, fields) {
 function last(of, { name, content, audience, refuse }) {
   const later = signal(false);
   const at = signal("");
+  const wrong = signal("");
   const busy = signal(false);
   const failure = signal(/** @type {unknown} */ (null));
   const idempotencyKey = newKey();
@@ -140,30 +144,33 @@ function last(of, { name, content, audience, refuse }) {
 
   const start = async () => {
     if (busy()) return;
+    wrong.set(later() && !at() ? text.noTime : "");
+    if (wrong()) return;
     busy.set(true);
     failure.set(null);
-    const scheduled_at = later() && at() ? new Date(at()).toISOString() : undefined;
+    const scheduled_at = later() ? new Date(at()).toISOString() : undefined;
     try {
       const body = audience.request({ name: name().trim(), template: content(), scheduled_at });
       const made = await post(`v1/${of}/broadcasts`, body, { idempotencyKey });
       toast(text.made);
       navigate("broadcasts/" + made.id, { replace: true });
-    } catch (error) {
+    } catch (/** @type {any} */ error) {
       busy.set(false);
-      if (!refuse(error)) failure.set(error);
+      if (error.param === "scheduled_at") wrong.set(error.message);
+      else if (!refuse(error)) failure.set(error);
     }
   };
-  return el("div.form", null,
+  const body = el("div.form", null,
     fieldRow({ name: "when", label: text.when, type: "radios", value: "now", options: [
       { value: "now", label: text.now }, { value: "later", label: text.later },
     ], props: { onchange: choose } }, "broadcast-when", () => ""),
     when(later, () => fieldRow({ name: "at", label: text.at, type: "datetime-local", props: {
       oninput: (/** @type {any} */ event) => at.set(event.target.value),
-    } }, "broadcast-at", () => "")),
+    } }, "broadcast-at", wrong)),
     testSend(of, content),
-    () => failure() && problem(failure()),
-    el("p", null, el("button.button.primary", { type: "button", "aria-disabled": () => busy(), onclick: start },
-      () => (busy() ? text.busy : later() ? text.schedule : text.start))));
+    () => failure() && problem(failure()));
+  const words = () => (busy() ? text.busy : later() ? text.schedule : text.start);
+  return { body, start: el("button.button.primary", { type: "button", "aria-disabled": () => busy(), onclick: start }, words) };
 }
 
 /**
@@ -174,7 +181,7 @@ function testSend(of, content) {
   const to = signal("");
   const wrong = signal("");
   const send = async () => {
-    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{\s*(\w+)\s*\}\}/g, "$1"));
+    const template = JSON.parse(JSON.stringify(content()).replace(/\{\{\s*([^{}]*?)\s*\}\}/g, "$1"));
     wrong.set("");
     try {
       const body = { messaging_product: "chat", to: plainNumber(to()), type: "template", template };

@@ -36,10 +36,37 @@ export function parseHead(source, most) {
   return { separator, records, end };
 }
 
+/** How much of a file is looked at for its header, and how many of its lines are shown. */
+const headBytes = 64 << 10;
+const shownLines = 4;
+
+/**
+ * readHead reads the first lines of a file. Where the header ends is counted in bytes, as
+ * a decoder of single bytes tells it.
+ * @param {File | undefined} file
+ */
+export async function readHead(file) {
+  const bytes = file ? await file.slice(0, headBytes).arrayBuffer() : new ArrayBuffer(0);
+  const { end } = parseHead(new TextDecoder("latin1").decode(bytes), 1);
+  return { ...parseHead(new TextDecoder().decode(bytes), shownLines), end };
+}
+
+/**
+ * renamed is a file with other names of its columns: only its first line is written anew.
+ * @param {File} file
+ * @param {{ separator: string, end: number }} head
+ * @param {string[]} names
+ */
+export const renamed = (file, { separator, end }, names) =>
+  new File([writeLine(names, separator), file.slice(end)], file.name, { type: "text/csv" });
+
+/** isPhoneColumn tells whether a column is called as one with phone numbers is. @param {string} name */
+export const isPhoneColumn = (name) => /^(?=.)(to|(phone|mobile|cell|tele?|whatsapp)?[ _-]?(phone|number)?)$/i.test(name.trim());
+
 /**
  * writeLine is a record as a line.
  * @param {string[]} cells
  * @param {string} separator
  */
-export const writeLine = (cells, separator) =>
+const writeLine = (cells, separator) =>
   cells.map((cell) => (/[",;\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(separator) + "\n";

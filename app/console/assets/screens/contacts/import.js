@@ -7,7 +7,7 @@ import { dialog } from "../../parts/dialog.js";
 import { allLabels } from "../../parts/lists.js";
 import { problem } from "../../parts/states.js";
 import { table } from "../../parts/table.js";
-import { parseHead, writeLine } from "./csv.js";
+import { isPhoneColumn, readHead, renamed } from "./csv.js";
 
 const text = {
   title: "Import contacts",
@@ -46,11 +46,7 @@ const text = {
   leftOut: "Lines that are wrong are left out.",
 };
 
-/** How much of a file is looked at, and how many of its lines are shown. */
-const headBytes = 64 << 10;
-const shownLines = 4;
-
-/** @typedef {{ file: File, head: ReturnType<typeof parseHead>, names: string[] }} Chosen */
+/** @typedef {{ file: File, head: Awaited<ReturnType<typeof readHead>>, names: string[] }} Chosen */
 
 /**
  * importDialog brings contacts of a number in.
@@ -113,18 +109,7 @@ export function importDialog(of) {
 }
 
 /**
- * readHead reads the first lines of a file. Where the header ends is counted in bytes, as
- * a decoder of single bytes tells it.
- * @param {File | undefined} file
- */
-async function readHead(file) {
-  const bytes = file ? await file.slice(0, headBytes).arrayBuffer() : new ArrayBuffer(0);
-  const { end } = parseHead(new TextDecoder("latin1").decode(bytes), 1);
-  return { ...parseHead(new TextDecoder().decode(bytes), shownLines), end };
-}
-
-/**
- * body is the file with our names of its columns: only its first line is written anew.
+ * body is the file with our names of its columns.
  * @param {Chosen} chosen
  * @param {boolean} dry
  * @param {string} label
@@ -133,13 +118,12 @@ function body({ file, head, names }, dry, label) {
   const form = new FormData();
   form.set("dry_run", String(dry));
   if (label) form.set("label_id", label);
-  form.set("file", new Blob([writeLine(names, head.separator), file.slice(head.end)], { type: "text/csv" }), file.name);
+  form.set("file", renamed(file, head, names));
   return form;
 }
 
 /** Other names that files have for our columns. */
 const aliases = {
-  to: "phone_number", phone: "phone_number", number: "phone_number", mobile: "phone_number", tel: "phone_number",
   full_name: "name", mail: "email", e_mail: "email", tags: "labels", label: "labels",
 };
 const known = new Map(Object.entries(aliases));
@@ -151,7 +135,7 @@ const known = new Map(Object.entries(aliases));
 function guess(name) {
   const plain = name.trim().toLowerCase().replace(/[\s-]+/g, "_");
   if (name.startsWith("metadata.")) return name;
-  return plain in text.fields ? plain : known.get(plain) ?? "";
+  return plain in text.fields ? plain : known.get(plain) ?? (isPhoneColumn(plain) ? "phone_number" : "");
 }
 
 /**

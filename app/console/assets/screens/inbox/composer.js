@@ -7,7 +7,8 @@ import { now, spanOf } from "../../format.js";
 import { lookAt } from "../../live.js";
 import { button, icon } from "../../parts/basics.js";
 import { toastError } from "../../parts/notices.js";
-import { me } from "../../session.js";
+import { link } from "../../router.js";
+import { me, numbers } from "../../session.js";
 import { attachments } from "./attachments.js";
 import { summary } from "./content.js";
 import { recipient } from "./conversations.js";
@@ -29,6 +30,8 @@ const text = {
   never: "This person has not written yet, so only a template can be sent.",
   closed: "More than 24 hours have passed since this person wrote. The network now takes only templates.",
   choose: "Choose a template",
+  off: "Nothing can be sent from this number now. What you wrote is kept.",
+  see: "See why",
   tooLong: (/** @type {number} */ n) => n + " characters too many",
   hint: "quick replies",
   keys: "all keys",
@@ -44,16 +47,25 @@ export function composer(at) {
     const until = at.conversation()?.service_window_expires_at;
     return !at.conversation() || (until !== null && Date.parse(until) > now());
   });
-  return el("div.composer", null, when(isOpen, () => writing(at), () => closed(at)));
+  const isOff = () => numbers().some((one) => one.phone_number_id === at.number && one.status !== "connected");
+  return el("div.composer", null, when(
+    isOff,
+    () => closed("warning", () => text.off, el("a.button", { href: link("numbers/" + at.number) }, text.see)),
+    () => when(isOpen, () => writing(at), () => closed(
+      "lock",
+      () => (at.conversation().service_window_expires_at ? text.closed : text.never),
+      button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }),
+    )),
+  ));
 }
 
-/** @param {any} at */
-function closed(at) {
-  return el("div.closed", { role: "note" },
-    icon("lock"),
-    el("p", null, () => (at.conversation().service_window_expires_at ? text.closed : text.never)),
-    button(text.choose, { look: "primary", icon: "templates", run: () => pickTemplate(at) }));
-}
+/**
+ * closed stands in the place of what would be written in vain.
+ * @param {string} drawing
+ * @param {() => string} words
+ * @param {HTMLElement} action
+ */
+const closed = (drawing, words, action) => el("div.closed", { role: "note" }, icon(drawing), el("p", null, words), action);
 
 /** @param {any} at */
 async function pickTemplate(at) {

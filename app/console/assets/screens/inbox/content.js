@@ -9,19 +9,21 @@ import { number, root } from "../../session.js";
 /** @typedef {import("../../dom.js").Child} Child */
 
 const text = {
-  image: "Photo",
-  video: "Video",
-  audio: "Audio",
+  kinds: {
+    image: "Photo",
+    video: "Video",
+    audio: "Audio",
+    sticker: "Sticker",
+    document: "Document",
+    location: "Location",
+    contacts: "Contact",
+    template: "Template",
+    order: "Order",
+    interactive: "Message with buttons",
+    unsupported: "A message of a kind that the network does not pass on. Ask for it in another form.",
+  },
   voice: "Voice message",
-  sticker: "Sticker",
-  document: "Document",
-  location: "Location",
-  contacts: "Contact",
-  template: "Template",
-  order: "Order",
-  interactive: "Message with buttons",
   reaction: (/** @type {string} */ emoji) => (emoji ? `Reacted ${emoji}` : "Took a reaction back"),
-  unsupported: "A message of a kind that the network does not pass on. Ask for it in another form.",
   loading: "The file is on its way.",
   lost: "The file could not be fetched.",
   gone: "The file is not kept any more.",
@@ -64,21 +66,21 @@ export function content(m) {
       return template(value);
     case "order":
       return [
-        card({ name: { formatted_name: text.order } }, "customers"),
+        card({ name: { formatted_name: text.kinds.order } }, "customers"),
         el("small", null, text.items(value.product_items?.length ?? 0)),
         prose(value.text),
       ];
     case "reaction":
       return prose(text.reaction(value.emoji));
     default:
-      return el("p.quiet", null, text.unsupported);
+      return el("p.quiet", null, text.kinds.unsupported);
   }
 }
 
 /** @param {any} m @param {any} value */
 function file(m, value) {
   const { url, mime_type: kind, size, filename, status } = m.media ?? {};
-  const name = filename ?? value.filename ?? (value.voice ? text.voice : text[/** @type {"image"} */ (m.type)]);
+  const name = filename ?? value.filename ?? (value.voice ? text.voice : text.kinds[/** @type {"image"} */ (m.type)]);
   const badge = (/** @type {Child} */ shown, /** @type {string} */ below) =>
     el("span.file", null, icon("templates"), el("span", null, el("b", { dir: "auto" }, shown), el("small", null, below)));
   if (!url || url === value.link) {
@@ -115,7 +117,7 @@ function place(at) {
 function card(one, drawing = "person") {
   const lines = [...(one.phones ?? []), ...(one.emails ?? [])].map((/** @type {any} */ each) => each.phone ?? each.email);
   return el("span.file", null, icon(drawing), el("span", { dir: "auto" },
-    el("b", null, one.name?.formatted_name ?? text.contacts),
+    el("b", null, one.name?.formatted_name ?? text.kinds.contacts),
     lines.map((line) => el("small", null, outside((/@/.test(line) ? "mailto:" : "tel:") + String(line).replace(/\s/g, ""), line)))));
 }
 
@@ -135,7 +137,7 @@ function interactive(value) {
       el("small", null, row.description),
     )),
   ]);
-  return card3(header?.text ?? (header?.type && text[/** @type {"image"} */ (header.type)]), body?.text, footer?.text, names, [
+  return card3(header?.text ?? (header?.type && text.kinds[/** @type {"image"} */ (header.type)]), body?.text, footer?.text, names, [
     action.button && el("p.choice-head", { dir: "auto" }, action.button),
     rows.length > 0 && el("ul.rows", null, rows),
   ]);
@@ -183,8 +185,8 @@ function template(value) {
   const language = value.language?.code ?? value.language;
   return () => {
     const found = definition(value.name, language);
-    if (found === null) return el("p.quiet", null, text.template);
-    return found.components?.length ? filled(found.components, value.components ?? []) : prose(`${text.template} ${value.name}`);
+    if (found === null) return el("p.quiet", null, text.kinds.template);
+    return found.components?.length ? filled(found.components, value.components ?? []) : prose(`${text.kinds.template} ${value.name}`);
   };
 }
 
@@ -206,7 +208,7 @@ function filled(components, given) {
   const medium = header?.format && header.format !== "TEXT" && header.format.toLowerCase();
   const head = medium ? el("span.file", null,
     icon("templates"),
-    text[/** @type {"image"} */ (medium)] ?? medium,
+    text.kinds[/** @type {"image"} */ (medium)] ?? medium,
   ) : header && fill(header.text, values("header"));
   return card3(head,
     fill(part("BODY")?.text, values("body")),
@@ -225,7 +227,6 @@ export function summary(m) {
   const said = m.preview ?? value.body ?? value.caption ?? value.text ?? value.filename ?? value.name;
   const body = typeof said === "string" ? said : value.body?.text ?? value.button_reply?.title ?? value.list_reply?.title;
   if (m.type === "reaction") return text.reaction(m.preview ?? value.emoji);
-  if (body) return m.type === "template" && !m.preview ? `${text.template} ${body}` : body;
-  const kind = text[/** @type {"image"} */ (m.type)];
-  return typeof kind === "string" ? kind : m.type;
+  if (body) return m.type === "template" && !m.preview ? `${text.kinds.template} ${body}` : body;
+  return text.kinds[/** @type {"image"} */ (m.type)] ?? m.type;
 }

@@ -12,7 +12,7 @@
  * what has just come there.
  */
 import { onDispose, signal } from "../../dom.js";
-import { get, page } from "../../api.js";
+import { get, latest, page } from "../../api.js";
 import { onChanged, together } from "../../live.js";
 import { query } from "../../router.js";
 import { me } from "../../session.js";
@@ -101,8 +101,8 @@ export function conversations(current) {
     fresh.set(scrolled ? above.length : 0);
   }
 
-  /** newer is the newer of what is known and what came: of two answers the older may come last. @param {Conversation} one */
-  const newer = (one) => (known.get(one.id)?.updated_at > one.updated_at ? /** @type {any} */ (known.get(one.id)) : one);
+  /** @param {Conversation} one */
+  const newer = (one) => latest(known.get(one.id), one);
 
   /** @param {Conversation[]} rows */
   function merge(...rows) {
@@ -172,17 +172,26 @@ export function conversations(current) {
     }
   }
 
-  async function catchUp() {
+  /** catchUp reads what has changed since the last change that is known. @param {string[]} ids what is said to have changed */
+  async function catchUp(ids) {
     if (!filter.number) return;
-    const query = { updated_since: new Date((since || Date.now()) - overlap).toISOString(), limit: 100 };
+    const now = Date.now();
+    const query = { updated_since: new Date(Math.min(since || now, now) - overlap).toISOString(), limit: 100 };
+    const missing = new Set(ids);
     /** @type {string | null} */
     let next = null;
     do {
       /** @type {{ rows: any[], cursor: string | null }} */
       const got = await page(path(), { query: { ...query, cursor: next } });
       merge(...got.rows);
+      got.rows.forEach(({ id }) => missing.delete(id));
       next = got.cursor;
     } while (next);
+
+    // What is gone is in no list, and a clock that was set back calls new what seems old.
+    missing.delete("");
+    if (missing.size > pageSize) await load();
+    else await Promise.allSettled([...missing].map(read));
   }
 
   /** @type {Set<string>} */
@@ -191,7 +200,7 @@ export function conversations(current) {
     const all = [...hinted];
     hinted.clear();
     if (all.includes("") && !scrolled) await load();
-    else if (all.length > 5 || all.includes("")) await catchUp();
+    else if (all.length > 5 || all.includes("")) await catchUp(all);
     else await Promise.allSettled(all.map(read));
   });
   onDispose(onChanged(["conversation"], ({ kind, ids }) => {

@@ -22,9 +22,7 @@ const text = {
   edited: "Edited",
   deleted: "Deleted by the sender",
   you: "You",
-  api: "API",
-  app: "Phone app",
-  broadcast: "Broadcast",
+  sources: { api: "API", app: "Phone app", broadcast: "Broadcast" },
   notSent: "Not sent: ",
   unread: "Unread messages",
   quoted: "Message that this answers",
@@ -160,7 +158,7 @@ function foot(m, at) {
 /** author is who of the team wrote it, or what. @param {any} m @param {Context} at */
 function author(m, at) {
   if (m.direction !== "outbound") return null;
-  const name = m.sent_by ? at.personName(m.sent_by) : text[/** @type {"api"} */ (m.source)];
+  const name = m.sent_by ? at.personName(m.sent_by) : text.sources[/** @type {"api"} */ (m.source)];
   return name && el("span.author", { dir: "auto" }, name);
 }
 

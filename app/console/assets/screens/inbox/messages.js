@@ -8,7 +8,7 @@
  * forgotten.
  */
 import { computed, onDispose, signal } from "../../dom.js";
-import { get, page } from "../../api.js";
+import { get, latest, page } from "../../api.js";
 import { onChanged, onEvent, together } from "../../live.js";
 import { onSent, outbox, settled } from "./outbox.js";
 
@@ -64,16 +64,16 @@ export function messages(number, conversation) {
   };
   const shown = computed(() => all().slice(view().from, view().to));
 
-  /** newer is the newer of what is known and what came: of two answers the older may come last. @param {Message} m */
-  const newer = (m) => (known.get(m.id)?.updated_at > m.updated_at ? /** @type {Message} */ (known.get(m.id)) : m);
+  /** @param {Message} m */
+  const newer = (m) => latest(known.get(m.id), m);
 
   /** @param {Message[]} rows */
   function merge(...rows) {
     let changed = false;
     for (const m of rows.map(newer)) {
-      if (m.conversation_id !== conversation || JSON.stringify(known.get(m.id)) === JSON.stringify(m)) continue;
+      if (m.conversation_id !== conversation) continue;
+      changed ||= JSON.stringify(known.get(m.id)) !== JSON.stringify(m);
       known.set(m.id, m);
-      changed = true;
     }
     if (!changed) return;
     const wasAtEnd = view.peek().to >= all.peek().length;

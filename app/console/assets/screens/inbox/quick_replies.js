@@ -39,7 +39,7 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
     at.set(0);
   });
   everyRow("v1/quick_replies", {}, 1000).then((rows) => all.set((known = rows)), () => all.set(known ?? []));
-  const view = el("ul.quick", { role: "listbox", id: "quick-replies", "aria-label": text.list },
+  const view = el("ul.quick", { role: "listbox", id: "quick-replies", tabindex: "0", "aria-label": text.list },
     list(fitting, (one) => one.id, (one) => el("li", {
       role: "option",
       id: "quick-" + one().id,

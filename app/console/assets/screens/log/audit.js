@@ -34,14 +34,13 @@ export function audit() {
     ],
   });
   const kinds = subjects.map((word) => ({ value: word + ".", label: word.replaceAll("_", " ") }));
-  const names = text.filters;
   return [
     el("div.log-filters", null,
-      choice(names.action, "action", () => kinds),
-      entry(names.actor, "actor_id"),
-      entry(names.target, "target_id"),
-      entry(names.from, "created_after", { type: "datetime-local" }),
-      entry(names.to, "created_before", { type: "datetime-local" })),
+      choice(text.filters.action, "action", () => kinds),
+      entry(text.filters.actor, "actor_id"),
+      entry(text.filters.target, "target_id"),
+      entry(text.filters.from, "created_after", { type: "datetime-local" }),
+      entry(text.filters.to, "created_before", { type: "datetime-local" })),
     list.body,
   ];
 }

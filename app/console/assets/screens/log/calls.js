@@ -5,7 +5,7 @@ import { chip } from "../../parts/basics.js";
 import { link } from "../../router.js";
 import { choice, entry, lines, stamp } from "./lines.js";
 
-export const text = {
+const text = {
   caption: "Calls",
   columns: { call: "Call", status: "Status", took: "Took", who: "Who", when: "When" },
   filters: { method: "Method", status: "Status", path: "Path", key: "Key", code: "Error code", from: "From", to: "To" },
@@ -31,7 +31,6 @@ export function whoOf(call) {
 export function calls() {
   const keys = signal(/** @type {any[]} */ ([]));
   get("keys", { query: { limit: 100 } }).then(keys.set, () => {}); // without them the filter has no names
-  const names = text.filters;
   const list = lines({
     path: "log",
     caption: text.caption,
@@ -60,13 +59,13 @@ export function calls() {
   });
   return [
     el("div.log-filters", null,
-      choice(names.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"].map((word) => ({ value: word, label: word }))),
-      choice(names.status, "status", () => text.statuses.map((word) => ({ value: word, label: word }))),
-      choice(names.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),
-      entry(names.path, "path", { hint: text.pathHint }),
-      entry(names.code, "error_code"),
-      entry(names.from, "created_after", { type: "datetime-local" }),
-      entry(names.to, "created_before", { type: "datetime-local" })),
+      choice(text.filters.method, "method", () => ["GET", "POST", "PATCH", "PUT", "DELETE"].map((word) => ({ value: word, label: word }))),
+      choice(text.filters.status, "status", () => text.statuses.map((word) => ({ value: word, label: word }))),
+      choice(text.filters.key, "api_key_id", () => keys().map((one) => ({ value: one.id, label: one.label ?? "…" + one.last4 }))),
+      entry(text.filters.path, "path", { hint: text.pathHint }),
+      entry(text.filters.code, "error_code"),
+      entry(text.filters.from, "created_after", { type: "datetime-local" }),
+      entry(text.filters.to, "created_before", { type: "datetime-local" })),
     list.body,
   ];
 }

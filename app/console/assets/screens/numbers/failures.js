@@ -7,19 +7,18 @@ const text = { caption: "Failures by code", columns: { code: "Code", meaning: "W
 
 /** @param {() => any[]} rows */
 export function failureTable(rows) {
-  const { columns } = text;
   return table({
     caption: text.caption,
     rows,
     key: (one) => one.code + one.provider_code,
     columns: [
       {
-        name: columns.code,
+        name: text.columns.code,
         kind: "about",
         cell: (one) => el("span.stack", null, String(one().provider_code ?? one().code), one().provider_code && el("small", null, one().code)),
       },
-      { name: columns.meaning, cell: (one) => one().meaning },
-      { name: columns.count, kind: "number", cell: (one) => () => count(one().count) },
+      { name: text.columns.meaning, cell: (one) => one().meaning },
+      { name: text.columns.count, kind: "number", cell: (one) => () => count(one().count) },
     ],
   });
 }

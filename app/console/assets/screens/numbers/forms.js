@@ -33,7 +33,6 @@ const pin = { name: "pin", label: text.fields.pin, props: { ...digits, maxlength
  * @param {any} one
  */
 export async function connectDialog(one) {
-  const { fields } = text;
   const teams = one ? [] : teamFields(await readTeams().catch(() => []));
   const madeUp = sandbox && !one;
   return dialog(one ? text.again : text.newOne, (close) => el("div", null,
@@ -41,22 +40,22 @@ export async function connectDialog(one) {
     form({
       fields: madeUp
         ? [
-          { name: "name", label: fields.name, hint: text.optional, optional: true, props: { maxlength: 200, dir: "auto" } },
-          { name: "phone_number", label: fields.phone, type: "tel", hint: text.optional, optional: true },
+          { name: "name", label: text.fields.name, hint: text.optional, optional: true, props: { maxlength: 200, dir: "auto" } },
+          { name: "phone_number", label: text.fields.phone, type: "tel", hint: text.optional, optional: true },
           ...teams,
         ]
         : [
           {
             name: "phone_number_id",
-            label: fields.id,
+            label: text.fields.id,
             value: one?.phone_number_id,
             required: true,
             props: { ...digits, readonly: Boolean(one) },
           },
-          { name: "waba_id", label: fields.waba, value: one?.waba_id ?? "", required: true, props: digits },
+          { name: "waba_id", label: text.fields.waba, value: one?.waba_id ?? "", required: true, props: digits },
           {
             name: "access_token",
-            label: fields.token,
+            label: text.fields.token,
             type: "password",
             hint: text.tokenHint,
             required: true,

@@ -1,8 +1,8 @@
 /** What is asked of a webhook: its address and events, its secrets, a test event. */
 import { effect, el, signal } from "../../dom.js";
 import { APIError, get, newKey, patch, post } from "../../api.js";
-import { button, copyable } from "../../parts/basics.js";
-import { dialog } from "../../parts/dialog.js";
+import { copyable } from "../../parts/basics.js";
+import { dialog, shown } from "../../parts/dialog.js";
 import { form } from "../../parts/form.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { navigate } from "../../router.js";
@@ -14,7 +14,6 @@ const text = {
   save: "Save",
   saveAndEnable: "Save and enable",
   saved: "Saved",
-  done: "Done",
   fields: { url: "URL", description: "Description", events: "Events", numbers: "Numbers", headers: "Headers" },
   urlHint: "An https URL of your program. It must answer 2xx within ten seconds.",
   descriptionHint: "Whose it is: “shop”, “data warehouse”.",
@@ -84,14 +83,13 @@ export async function webhookDialog(one) {
  * @returns {import("../../parts/form.js").Field[]}
  */
 function fieldsOf(one, types) {
-  const { fields } = text;
   const all = numbers().map((each) => ({ value: each.phone_number_id, label: each.name ?? each.phone_number ?? each.phone_number_id }));
   const headers = Object.entries(one?.custom_headers ?? {}).map(([name, value]) => name + ": " + value).join("\n");
   return [
-    { name: "url", label: fields.url, type: "url", hint: text.urlHint, value: one?.url, required: true, props: { maxlength: 2048 } },
+    { name: "url", label: text.fields.url, type: "url", hint: text.urlHint, value: one?.url, required: true, props: { maxlength: 2048 } },
     {
       name: "description",
-      label: fields.description,
+      label: text.fields.description,
       hint: text.descriptionHint,
       value: one?.description ?? "",
       optional: true,
@@ -99,20 +97,20 @@ function fieldsOf(one, types) {
     },
     {
       name: "events",
-      label: fields.events,
+      label: text.fields.events,
       type: "checks",
       value: one?.events.join(",") ?? "*",
       options: [{ value: "*", label: text.everything }, ...types.map((type) => ({ value: type, label: type }))],
     },
     ...(all.length > 1 ? [{
       name: "phone_number_ids",
-      label: fields.numbers,
+      label: text.fields.numbers,
       type: "checks",
       hint: text.numbersHint,
       value: one?.phone_number_ids.join(","),
       options: all,
     }] : []),
-    { name: "custom_headers", label: fields.headers, type: "textarea", hint: text.headersHint, value: headers, optional: true },
+    { name: "custom_headers", label: text.fields.headers, type: "textarea", hint: text.headersHint, value: headers, optional: true },
   ];
 }
 
@@ -143,11 +141,10 @@ function headersOf(lines) {
  * @param {() => void} close
  */
 function secretShown(secret, close) {
-  return el("div.form", null,
+  return shown(close,
     el("h3", null, text.secretTitle),
     el("p.notice", null, text.once),
-    copyable(secret, { name: text.secret, block: true }),
-    el("div.form-end", null, button(text.done, { look: "primary", run: close })));
+    copyable(secret, { name: text.secret, block: true }));
 }
 
 /** rotateDialog mints a further secret, and shows it once. @param {any} one */

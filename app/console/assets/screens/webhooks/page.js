@@ -14,7 +14,7 @@ import { table } from "../../parts/table.js";
 import { link, navigate, query, setQuery } from "../../router.js";
 import { eventTypes, rotateDialog, testDialog, webhookDialog } from "./forms.js";
 import { replayDialog } from "./replay.js";
-import { answer, answerTime, deliveryChip, rate, statusChip } from "./words.js";
+import { answer, answerTime, deliveryChip, illness, rate, statusChip } from "./words.js";
 
 const text = {
   webhooks: "Webhooks",
@@ -32,11 +32,6 @@ const text = {
   deleteBody: "Its deliveries go with it, those too that wait or failed. Nothing more is sent there.",
   deleted: "Webhook deleted",
   figures: { rate: "Taken, 24 h", total: "Deliveries, 24 h", time: "Answer, p50 / p95", dead: "Dead, 24 h" },
-  gone: "The endpoint answered 410 Gone, so nothing is sent there any more.",
-  disabled: "Too many attempts failed in a row, so nothing is sent there any more.",
-  disabledNext: " What happens meanwhile is kept as dead. Put the URL right, enable it, and replay.",
-  failing: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See below what was answered.`,
-  paused: "Paused: deliveries wait, and go out oldest first when it is resumed.",
   deliveries: "Deliveries",
   replay: "Replay many",
   filters: { status: "Status", type: "Type", time: "Time", search: "Search deliveries", hint: "Event or delivery id" },
@@ -104,7 +99,6 @@ function content(one, path) {
   };
   const more = button(text.more, { iconOnly: true, icon: "more" });
   menu(more, text.more, () => [
-    { name: text.edit, run: edit },
     ...(isActive() ? [{ name: text.pause, run: () => setStatus("paused") }] : []),
     { name: text.delete, danger: true, run: () => drop(data()) },
   ]);
@@ -124,7 +118,7 @@ function content(one, path) {
         more,
       ],
     }),
-    () => said(data()),
+    () => illness(data()) && el("p.notice", null, illness(data())),
     loaded(day, (shown) => () => figures(shown()), 1),
     el("div.beside", null,
       el("section", null,
@@ -139,24 +133,15 @@ function content(one, path) {
   ];
 }
 
-/** said tells what is wrong, and what to do. @param {any} one */
-function said(one) {
-  const sentence = one.status === "disabled"
-    ? (one.disabled_reason === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext
-    : one.status === "paused" ? text.paused : one.consecutive_failures > 0 && text.failing(one.consecutive_failures);
-  return sentence && el("p.notice", null, sentence);
-}
-
 /** @param {any} day */
 function figures(day) {
-  const { figures: names } = text;
   const line = (/** @type {string} */ key, /** @type {string} */ mood) =>
     sparkline(day.hours.map((/** @type {any} */ hour) => hour[key]), mood);
   return el("div.cards", null,
-    figure(names.rate, rate(day), line("succeeded", "good")),
-    figure(names.total, count(day.total), line("total", "calm")),
-    figure(names.time, answerTime(day)),
-    figure(names.dead, count(day.dead), line("dead", "bad")));
+    figure(text.figures.rate, rate(day), line("succeeded", "good")),
+    figure(text.figures.total, count(day.total), line("total", "calm")),
+    figure(text.figures.time, answerTime(day)),
+    figure(text.figures.dead, count(day.dead), line("dead", "bad")));
 }
 
 /** filters are what the address asks for. */
@@ -173,7 +158,6 @@ function filters() {
 
 /** @param {import("../../parts/states.js").Resource<string[]>} types */
 function filterBar(types) {
-  const { filters: names } = text;
   const search = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const wanted = /** @type {HTMLInputElement} */ (/** @type {HTMLElement} */ (event.target).querySelector("input")).value.trim();
@@ -181,32 +165,31 @@ function filterBar(types) {
     else setQuery({ id: wanted });
   };
   return el("div.filters", null,
-    filter(names.status, "status", () => text.states),
-    filter(names.type, "type", () => types.data() ?? []),
-    filter(names.time, "hours", () => text.times),
+    filter(text.filters.status, "status", () => text.states),
+    filter(text.filters.type, "type", () => types.data() ?? []),
+    filter(text.filters.time, "hours", () => text.times),
     el("form.filter", { onsubmit: search, role: "search" },
       el("input", {
         type: "search",
-        "aria-label": names.search,
-        placeholder: names.hint,
+        "aria-label": text.filters.search,
+        placeholder: text.filters.hint,
         value: () => query().get("id") ?? "",
       })));
 }
 
 /** @param {() => any[]} rows */
 export function deliveryTable(rows) {
-  const { columns } = text;
   return table({
     caption: text.deliveries,
     rows,
     key: (one) => one.id,
     columns: [
-      { name: columns.id, kind: "about", cell: (one) => el("a.id", { href: link("deliveries/" + one().id) }, one().id) },
-      { name: columns.type, cell: (one) => one().event_type },
-      { name: columns.state, cell: (one) => () => deliveryChip(one()) },
-      { name: columns.tries, kind: "number", cell: (one) => () => count(one().attempt_count) },
-      { name: columns.answer, kind: "number", cell: (one) => () => answer(one()) },
-      { name: columns.at, kind: "number", cell: (one) => time(one().created_at) },
+      { name: text.columns.id, kind: "about", cell: (one) => el("a.id", { href: link("deliveries/" + one().id) }, one().id) },
+      { name: text.columns.type, cell: (one) => one().event_type },
+      { name: text.columns.state, cell: (one) => () => deliveryChip(one()) },
+      { name: text.columns.tries, kind: "number", cell: (one) => () => count(one().attempt_count) },
+      { name: text.columns.answer, kind: "number", cell: (one) => () => answer(one()) },
+      { name: text.columns.at, kind: "number", cell: (one) => time(one().created_at) },
     ],
   });
 }
@@ -226,7 +209,6 @@ function eventList(data) {
  * @param {string} path
  */
 function secrets(one, path) {
-  const { secretColumns: columns } = text;
   const revoke = (/** @type {any} */ secret) => confirmDeed({
     title: text.revokeTitle,
     body: el("p", null, text.revokeBody),
@@ -248,10 +230,10 @@ function secrets(one, path) {
     rows: () => one.data().secrets,
     key: (secret) => secret.id,
     columns: [
-      { name: columns.id, kind: "about", cell: (secret) => el("span.id", null, secret().id) },
-      { name: columns.made, cell: (secret) => time(secret().created_at) },
-      { name: columns.expires, cell: (secret) => time(secret().expires_at, text.never) },
-      { name: columns.revoke, kind: "end", unseen: true, cell: (secret) => button(text.revoke, { run: () => revoke(secret()) }) },
+      { name: text.secretColumns.id, kind: "about", cell: (secret) => el("span.id", null, secret().id) },
+      { name: text.secretColumns.made, cell: (secret) => time(secret().created_at) },
+      { name: text.secretColumns.expires, cell: (secret) => time(secret().expires_at, text.never) },
+      { name: text.secretColumns.revoke, kind: "end", unseen: true, cell: (secret) => button(text.revoke, { run: () => revoke(secret()) }) },
     ],
   }));
 }

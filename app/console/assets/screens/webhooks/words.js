@@ -10,6 +10,11 @@ const text = {
   retrying: "retrying ",
   waiting: "waiting",
   delivered: "delivered",
+  gone: "The endpoint answered 410 Gone, so nothing is sent there any more.",
+  disabled: "Too many attempts failed in a row, so nothing is sent there any more.",
+  disabledNext: " What happens meanwhile is kept as dead. Put the URL right, enable it, and replay.",
+  ill: (/** @type {number} */ n) => `Attempts that failed since the last one that was taken: ${count(n)}. See in the deliveries what was answered.`,
+  paused: "Paused: deliveries wait, and go out oldest first when it is resumed.",
   none: "—",
 };
 
@@ -20,6 +25,12 @@ const moods = { active: "good", paused: "calm", disabled: "bad", succeeded: "goo
 export const statusChip = (one) => (one.status === "active" && one.consecutive_failures > 0
   ? chip(text.failing, "warn")
   : chip(one.status, moods[one.status] ?? "quiet"));
+
+/** illness tells what is wrong with a webhook, and what to do; "" when it is well. @param {any} one */
+export function illness({ status, disabled_reason: why, consecutive_failures: failures }) {
+  if (status === "disabled") return (why === "endpoint_gone" ? text.gone : text.disabled) + text.disabledNext;
+  return status === "paused" ? text.paused : failures > 0 ? text.ill(failures) : "";
+}
 
 /** deliveryChip says how a delivery is. @param {any} one */
 export function deliveryChip(one) {
