@@ -217,10 +217,11 @@ async function sendFile(file, voice, context, send) {
 
 /** place asks for a location to share. @param {(content: any) => Promise<any>} send */
 function place(send) {
+  const props = { inputmode: "decimal" };
   dialog(text.place.slice(0, -1), (close) => form({
     fields: [
-      { name: "latitude", label: text.latitude, value: "52.5163", param: "location.latitude", required: true, props: { inputmode: "decimal" } },
-      { name: "longitude", label: text.longitude, value: "13.3777", param: "location.longitude", required: true, props: { inputmode: "decimal" } },
+      { name: "latitude", label: text.latitude, value: "52.5163", param: "location.latitude", required: true, props },
+      { name: "longitude", label: text.longitude, value: "13.3777", param: "location.longitude", required: true, props },
       { name: "name", label: text.placeName, optional: true },
     ],
     submit: text.send,
