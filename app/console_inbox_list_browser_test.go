@@ -32,11 +32,18 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 	s.call("PATCH", at+dan, `{"status":"resolved"}`)
 	c := s.console(t, storage.RoleAdmin)
 	c.showsRows("Cleo", "Bo Berg", "Ana Ruiz")
-	for _, width := range []int64{320, 360, 800, 1280} { // no tab is cut
+	for _, width := range []int64{320, 360, 800, 1000, 1280} { // no tab is cut, nor covered
 		c.Do(chromedp.EmulateViewport(width, 800))
 		c.WaitFor(`(p => p.width > 0 && [...document.querySelectorAll(".list-pane :is([role=tab], select)")].every(t => t.getBoundingClientRect().right <= p.right))(document.querySelector(".list-pane").getBoundingClientRect())`)
+		c.WaitFor(`(f => [...document.querySelectorAll("[role=tab]")].every(t => (t = t.getBoundingClientRect()).right <= f.left || t.bottom <= f.top))(document.querySelector(".list-pane select").getBoundingClientRect())`)
 	}
 	c.openConversation("Ana Ruiz")
+	c.Do(chromedp.EmulateViewport(360, 740))
+	c.Find("button", "Resolve") // an icon, with its name
+	for _, name := range []string{"Reply", "React", "More"} {
+		c.Find("button", name)
+	}
+	c.Do(chromedp.EmulateViewport(1280, 800))
 	c.Click("button", "Assign to me")
 	for tab, count := range map[string]string{"Open": "3", "Mine": "1", "Unassigned": "2", "Unread": "2", "Resolved": "1", "All": "4"} {
 		c.count(tab, count)
