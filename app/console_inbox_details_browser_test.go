@@ -56,7 +56,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 	c.heading("Template") // which is what it was
 	pagestest.Eval[any](c.Browser, `void history.back()`)
 	c.Find("region", "Conversation with Ana Ruiz") // the trace leads to her too
-	c.Find("heading", "Earlier broadcasts") // nothing moves any more
+	c.Find("heading", "Earlier broadcasts")        // nothing moves any more
 	c.WaitFor(`document.querySelectorAll(".shared a").length === 2`)
 	c.Click("link", "Open contact")
 	c.heading("Ana Ruiz")
