@@ -89,7 +89,7 @@ func TestASlowSignupIsFollowedOnAPageOfItsOwn(t *testing.T) {
 	page := d.ask("GET", rest, "")
 	is.Equal(page.Code, 200)
 	is.True(strings.Contains(page.Body.String(), "Connecting your number"))
-	is.True(strings.Contains(page.Body.String(), `<meta http-equiv="refresh" content="2;url=`+progress+`">`))
+	is.Equal(page.Header().Get("Refresh"), "2;url="+progress)
 
 	other := d.ask("GET", "", "") // somebody else with the link sees as much, but not whose it is
 	is.True(strings.Contains(other.Body.String(), "Connecting your number"))

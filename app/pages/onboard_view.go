@@ -109,6 +109,9 @@ func (v *visit) writePage(status int, p page) {
 	if p.Signup != nil {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin-allow-popups") // the signup answers from a popup
 	}
+	if p.Refresh != "" {
+		h.Set("Refresh", "2;url="+p.Refresh)
+	}
 
 	v.w.WriteHeader(status)
 	if v.r.Method != http.MethodHead {
