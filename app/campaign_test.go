@@ -22,6 +22,7 @@ import (
 	"github.com/matryer/is"
 
 	"confab/storage/storageaudit"
+	"confab/storage/storagetest"
 )
 
 // In the suite the campaigns are small. The full sizes, which take minutes, are asked for:
@@ -180,6 +181,10 @@ func (s *campaign) auditBroadcast(broadcast string, people int) {
 	for _, status := range []string{"waiting", "sent", "delivered", "read", "failed", "skipped"} {
 		is.Equal(told[status], counts[status]) // what is counted is what there is
 	}
+	// A send that waited for a callback which has come looks once more, and ends.
+	is.True(until(func() bool {
+		return len(storagetest.Select[int](s.t, s.dir, `SELECT id FROM jobs WHERE kind = 'broadcast.send'`)) == 0
+	}))
 	is.NoErr(s.cmd.Process.Signal(syscall.SIGTERM))
 	<-s.ended
 	found, err := storageaudit.Find(s.dir)

@@ -186,6 +186,7 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 		c.Visit("http://" + w.listener.Addr().String() + link)
 		c.Fill("textbox", "New password", goodPassword)
 		c.Click("button", "Start")
+		c.WaitFor(`Boolean(document.querySelector("#count-all")?.textContent)`) // the tabs move no more
 		c.Click("tab", "All")
 		c.openConversation("Ana Ruiz")
 		pagestest.Eval[any](c.Browser, `void (window.same = true)`)
