@@ -96,7 +96,8 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
 		{
 			Name: kindBroadcastRun, Handle: w.runBroadcast, GiveUp: giveUpBroadcast, Workers: 8, Reserved: 8,
-			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LooksAtClock: true, LaneLimit: func(string) int { return 1 },
+			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LooksAtClock: true,
+			LaneLimit: func(string) int { return 1 },
 		},
 		{
 			Name: kindBroadcastSend, Handle: w.sendToRecipient, GiveUp: giveUpSend, Workers: broadcastWorkers, Reserved: broadcastWorkers,
