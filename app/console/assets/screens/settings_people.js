@@ -61,7 +61,7 @@ function allPeople() {
   onQuery("new", invite);
 
   async function invite() {
-    await inviteDialog(teams.data() ?? []);
+    await inviteDialog(teams.data() ?? (await readTeams().catch(() => [])));
     all.reload();
   }
 
