@@ -557,7 +557,7 @@ CREATE TABLE broadcasts (
     skipped           INTEGER NOT NULL DEFAULT 0,
     scheduled_at      INTEGER NOT NULL DEFAULT 0,
     started_at        INTEGER NOT NULL DEFAULT 0,
-    completed_at      INTEGER NOT NULL DEFAULT 0,
+    completed_at      INTEGER NOT NULL DEFAULT 0,           -- of one that was being made: since then it is taken back
     created_by        TEXT,                                 -- a user's or a key's id; NULL: the command line
     created_at        INTEGER NOT NULL,
     updated_at        INTEGER NOT NULL

@@ -97,6 +97,7 @@ func (r *remover) Enter(node ast.INode) ast.IVisitor {
 	if !ok {
 		return r
 	}
+
 	block.List = slices.DeleteFunc(block.List, func(statement ast.IStmt) bool {
 		declaration, ok := statement.(*ast.VarDecl)
 		if !ok {

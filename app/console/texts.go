@@ -173,6 +173,7 @@ func filled(expression ast.IExpr, given map[string]int) (text string, ok bool) {
 	case *ast.Var:
 		i, ok := given[string(e.Name())]
 		return fmt.Sprintf("%%%d", i), ok
+
 	case *ast.BinaryExpr:
 		x, xOK := filled(e.X, given)
 		y, yOK := filled(e.Y, given)
@@ -185,6 +186,7 @@ func filled(expression ast.IExpr, given map[string]int) (text string, ok bool) {
 		}
 		i, ok := given[e.Args.List[0].String()]
 		return fmt.Sprintf("%%#%d", i), ok
+
 	case *ast.TemplateExpr:
 		for _, part := range e.List {
 			value, ok := filled(part.Expr, given)
@@ -285,6 +287,7 @@ func (u *tableUses) Enter(node ast.INode) ast.IVisitor {
 	if _, isName := dot.Y.(ast.LiteralExpr); !isName {
 		return u
 	}
+
 	switch of := dot.X.(type) {
 	case *ast.Var:
 		for of.Link != nil {
