@@ -143,9 +143,12 @@ func outbox(t *testing.T, dir string) (events map[string]storage.Event, deliveri
 		for _, e := range all {
 			events[e.ID] = e
 		}
-		rows, _, err := rx.Deliveries(orgs[0].ID, storage.DeliveryFilter{}, storage.First, 1_000_000)
-		for _, d := range rows {
-			deliveries[d.ID] = d
+		for after := storage.First; after != storage.Last && err == nil; { // a page ends when its time is up
+			var page []storage.Delivery
+			page, after, err = rx.Deliveries(orgs[0].ID, storage.DeliveryFilter{}, after, 1_000_000)
+			for _, d := range page {
+				deliveries[d.ID] = d
+			}
 		}
 		return err
 	})
