@@ -69,7 +69,7 @@ type assignments map[string]bool
 func (a assignments) Enter(node ast.INode) ast.IVisitor {
 	switch n := node.(type) {
 	case *ast.BinaryExpr:
-		if op := n.Op.String(); strings.HasSuffix(op, "=") && !slices.Contains([]string{"==", "===", "!=", "!==", "<=", ">="}, op) {
+		if isAssignment(n.Op.String()) {
 			a.note(n.X)
 		}
 	case *ast.UnaryExpr:
@@ -81,6 +81,11 @@ func (a assignments) Enter(node ast.INode) ast.IVisitor {
 }
 
 func (assignments) Exit(ast.INode) {}
+
+// isAssignment tells whether an operation gives something a value.
+func isAssignment(op string) bool {
+	return strings.HasSuffix(op, "=") && !slices.Contains([]string{"==", "===", "!=", "!==", "<=", ">="}, op)
+}
 
 // note notes all variables in an expression that gets a value, which may be a pattern.
 func (a assignments) note(expression ast.IExpr) {

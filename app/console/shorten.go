@@ -16,6 +16,9 @@ func shorten(script []byte, order []string) []byte {
 	ast.Walk(arrows{}, tree)
 	tree = readScript([]byte(tree.JSString())) // which knows the variables again
 	tree = readScript([]byte(inline(tree)))
+	tree = readScript([]byte(unwrap(tree)))
+	collapse(tree)
+	tree = readScript([]byte(tree.JSString()))
 	inOrder := arrange(tree, order)
 	giveNames(tree)
 	inOrder()
