@@ -57,23 +57,27 @@ type bundler struct {
 	firsts  int      // how many of them are in the first bundle
 	modules map[string]*module
 	passed  []string // the names of the first bundle that the second uses
+	loads   []string // the modules of the second that the first loads, as objects
 	says    bool     // whether some module has texts with holes
+
+	firstWords, laterWords words
 }
 
 // module is one as it is in a bundle.
 type module struct {
-	code    string
-	exports map[string]string // names of the bundle by those under which they are exported
-	whole   bool              // whether it is also wanted as an object of all that it exports
-	texts   []string          // what it says: a table or several
-	tables  []string          // the names of these in the bundle; "" where the table has code too
-	says    bool              // whether there are texts with holes
+	code     string
+	exports  map[string]string // names of the bundle by those under which they are exported
+	wholeFor []string          // the modules that want it as an object of what it exports
+	texts    []string          // what it knows without code: tables and lists
+	tables   []string          // the names of these in the bundle
+	says     bool              // whether there are texts with holes
 }
 
 // newBundler puts some modules and what they import into the first bundle, and all that
 // these load later into the second.
 func newBundler(sources map[string][]byte, served func(string) string, first ...string) *bundler {
-	b := &bundler{sources: make(map[string][]byte), served: served, modules: make(map[string]*module)}
+	b := &bundler{sources: make(map[string][]byte), served: served, modules: make(map[string]*module),
+		firstWords: words{first: firstWords}, laterWords: words{first: laterWords}}
 	for name, source := range sources {
 		b.sources[name] = slim(source)
 	}
@@ -129,27 +133,20 @@ func (b *bundler) variable(module, name string) string {
 	return fmt.Sprintf("%s$%d", name, b.number(module))
 }
 
-// object is the name of all that a module exports.
-func (b *bundler) object(name string) string {
-	b.modules[name].whole = true
+// object is the name of all that a module exports, for another.
+func (b *bundler) object(name, by string) string {
+	b.modules[name].wholeFor = append(b.modules[name].wholeFor, by)
 	return b.variable(name, whole)
 }
-
-// member is the name of a module among those that are loaded later.
-func (b *bundler) member(name string) string { return fmt.Sprintf("m%d", b.number(name)) }
 
 // later is the second bundle.
 func (b *bundler) later() []byte {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "export default([%s])=>{\n%s", strings.Join(b.passed, ","), b.tables(b.order[b.firsts:]))
-	var wanted []string
 	for _, name := range b.order[b.firsts:] {
 		b.write(&text, name)
-		if b.modules[name].whole {
-			wanted = append(wanted, b.member(name)+":"+b.variable(name, whole))
-		}
 	}
-	fmt.Fprintf(&text, "return{%s}}\n", strings.Join(wanted, ","))
+	fmt.Fprintf(&text, "return[%s]}\n", strings.Join(b.loads, ","))
 	return text.Bytes()
 }
 
@@ -158,8 +155,8 @@ func (b *bundler) later() []byte {
 func (b *bundler) first(later string) []byte {
 	var text bytes.Buffer
 	text.WriteString("(()=>{\n")
-	fmt.Fprintf(&text, "let rest$;const later$=()=>rest$??=import(\"./%s\")"+
-		".then(b=>b.default([%s])).catch(e=>{rest$=undefined;throw e});\n",
+	fmt.Fprintf(&text, "let rest$;const later$=n=>(rest$??=import(\"./%s\")"+
+		".then(b=>b.default([%s])).catch(e=>{rest$=undefined;throw e})).then(m=>m[n]);\n",
 		later, strings.Join(b.passed, ","))
 	if b.says {
 		fmt.Fprintf(&text, sentencesCode, b.modules[countModule].exports["count"])
@@ -176,15 +173,24 @@ func (b *bundler) first(later string) []byte {
 func (b *bundler) write(text *bytes.Buffer, name string) {
 	m := b.modules[name]
 	fmt.Fprintf(text, "%s\n", m.code)
-	if !m.whole {
+	if m.wholeFor == nil {
 		return
 	}
 
 	var pairs []string
+	short := newShortProperties()
 	for _, exported := range slices.Sorted(maps.Keys(m.exports)) {
-		pairs = append(pairs, exported+":"+m.exports[exported])
+		if b.isWanted(name, exported) {
+			pairs = append(pairs, short.of(exported)+":"+m.exports[exported])
+		}
 	}
 	fmt.Fprintf(text, "const %s={%s};\n", b.variable(name, whole), strings.Join(pairs, ","))
+}
+
+// isWanted tells whether some module that wants all that another exports says what one export is called.
+func (b *bundler) isWanted(name, exported string) bool {
+	word := regexp.MustCompile(`\b` + exported + `\b`)
+	return exported == "default" || slices.ContainsFunc(b.modules[name].wholeFor, func(by string) bool { return word.Match(b.sources[by]) })
 }
 
 // translate makes a module what it is in a bundle.
@@ -240,7 +246,7 @@ func (b *bundler) rename(name, source string, imported map[string]string) (code 
 	}
 
 	ast.Walk(newShortProperties(), tree)
-	b.takeTexts(tree, name, b.tablesBefore(name))
+	b.takeTexts(tree, name)
 	for _, declared := range tree.Declared {
 		declared.Data = []byte(b.variable(name, string(declared.Data)))
 	}
@@ -255,18 +261,6 @@ func (b *bundler) rename(name, source string, imported map[string]string) (code 
 	}
 	ast.Walk(elements, tree)
 	return tree.JSString()
-}
-
-// tablesBefore is how many tables of texts the modules before one have in its bundle.
-func (b *bundler) tablesBefore(name string) (n int) {
-	before := b.order[:b.number(name)]
-	if len(before) >= b.firsts {
-		before = before[b.firsts:]
-	}
-	for _, other := range before {
-		n += len(b.modules[other].texts)
-	}
-	return n
 }
 
 // reshaped changes what costs bytes and means nothing: const is written as let, which stands
@@ -310,7 +304,7 @@ func (b *bundler) importNames(imported map[string]string, by, from, names string
 			}
 		}
 	case strings.HasPrefix(names, "* as "):
-		imported[strings.TrimPrefix(names, "* as ")] = b.pass(by, from, b.object(from))
+		imported[strings.TrimPrefix(names, "* as ")] = b.pass(by, from, b.object(from, by))
 	default:
 		imported[names] = b.taken(by, from, "default")
 	}
@@ -336,9 +330,14 @@ func (b *bundler) pass(by, from, name string) string {
 
 // loaded is what stands for the loading of a module by another: a promise of it.
 func (b *bundler) loaded(wanted, by string) string {
-	object := b.object(wanted)
-	if b.number(wanted) >= b.firsts && b.number(by) < b.firsts {
-		return "later$().then(m=>m." + b.member(wanted) + ")"
+	object := b.object(wanted, by)
+	if b.number(wanted) < b.firsts || b.number(by) >= b.firsts {
+		return "Promise.resolve(" + b.pass(by, wanted, object) + ")"
 	}
-	return "Promise.resolve(" + b.pass(by, wanted, object) + ")"
+	at := slices.Index(b.loads, object)
+	if at < 0 {
+		at = len(b.loads)
+		b.loads = append(b.loads, object)
+	}
+	return fmt.Sprintf("later$(%d)", at)
 }

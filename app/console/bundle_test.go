@@ -22,7 +22,7 @@ func TestModulesAreBundled(t *testing.T) {
 		"b.js":             {Data: []byte("export const b = new URL(\"./icons.svg\", import.meta.url);\nexport const { c, d } = b;\n")},
 		"parts/a.js":       {Data: []byte("import { b } from \"../b.js\";\n/** Words. */\nexport function a() {\n  return { b };\n}\nexport class E {}\n")},
 		"screens/home.js":  {Data: []byte("import \"../b.js\";\nexport default function home() {}\n")},
-		"screens/late.js":  {Data: []byte("import { el } from \"../dom.js\";\nimport { count } from \"../format.js\";\nimport {\n  a,\n  E,\n} from \"../parts/a.js\";\nimport home from \"./home.js\";\nconst text = { one: \"One \\\"row\\\"\", many: (n) => n + \" rows\", kinds: { a: [\"A\", 'B'] }, of: (a, b) => `${a} of ${count(b)}`, now: (a) => \"Now \" + a, sum: (a, b) => a + b + \"%\" };\nconst long = [\"what a module knows without code\", \"is data too\"];\nconst say = (a) => el(\"p\", null, text.one, text.of(1, 2), text.sum(1, 2), ...long);\nexport default async function late() {\n  return import(\"./other.js\");\n}\n")},
+		"screens/late.js":  {Data: []byte("import { el } from \"../dom.js\";\nimport { count } from \"../format.js\";\nimport {\n  a,\n  E,\n} from \"../parts/a.js\";\nimport home from \"./home.js\";\nconst text = { one: \"One \\\"row\\\"\", many: (n) => n + \" rows\", kinds: { a: [\"A\", 'B'] }, of: (a, b) => `${a} of ${count(b)}`, now: (a) => \"Now \" + a, sum: (a, b) => a + b + \"%\" };\nconst long = [\"what a module knows without code\", \"is data too\"];\nconst say = (a) => el(\"p\", null, text.one, text.of(1, 2), text.kinds.a, text.sum(1, 2), ...long);\nexport default async function late() {\n  return import(\"./other.js\");\n}\n")},
 		"screens/other.js": {Data: []byte("export { default } from \"./home.js\";\n")},
 		"dom.js":           {Data: []byte("export const el = (tag, props, ...children) => children;\n")},
 		"format.js":        {Data: []byte("export const count = (n) => String(n);\n")},
@@ -35,27 +35,27 @@ func TestModulesAreBundled(t *testing.T) {
 
 	is.Equal(string(modules.first(b.all.name(laterBundle))), strings.Join([]string{
 		`(()=>{`,
-		`let rest$;const later$=()=>rest$??=import("./` + b.all.name(laterBundle) + `").then(b=>b.default([el$3,count$4,a$2,E$2,home$1,S$])).catch(e=>{rest$=undefined;throw e});`,
+		`let rest$;const later$=n=>(rest$??=import("./` + b.all.name(laterBundle) + `").then(b=>b.default([el$3,count$4,a$2,E$2,home$1,S$])).catch(e=>{rest$=undefined;throw e})).then(m=>m[n]);`,
 		strings.TrimSpace(fmt.Sprintf(sentencesCode, "count$4")), `let[]=T$;`,
-		`let b$0 = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `let {c: c$0, d: d$0} = b$0;`, `const _$0={b:b$0,c:c$0,d:d$0};`,
+		`let b$0 = new URL("./` + b.all.name("icons.svg") + `", import.meta.url);`, `let {c: c$0, d: d$0} = b$0;`, `const _$0={b:b$0};`,
 		`function home$1() {}`, `const _$1={default:home$1};`,
 		`function a$2() {`, `    return {b: b$0};`, `}`, `class E$2 {}`,
 		`let el$3 = (tag, props, ...children) => {`, `    return children;`, `};`,
 		`let count$4 = (n) => {`, `    return String(n);`, `};`,
-		`let open$5 = () => {`, `    return later$().then((m) => {`, `        return m.m6;`, `    });`, `};`,
+		`let open$5 = () => {`, `    return later$(0);`, `};`,
 		`let again$5 = () => {`, `    return Promise.resolve(_$1);`, `};`,
 		`})()`, ``,
 	}, "\n"))
 	is.Equal(string(modules.later()), strings.Join([]string{
-		`export default([el$3,count$4,a$2,E$2,home$1,S$])=>{`, `let[,long$6]=S$(T$);`,
-		`let text$6 = {...T$[0], f: (a, b) => {`, `    return a + b + "%";`, `}};`,
+		`export default([el$3,count$4,a$2,E$2,home$1,S$])=>{`, `let[long$6,text$2000]=S$(T$);`,
+		`let text$6 = {e: (a, b) => {`, `    return a + b + "%";`, `}};`,
 		`;`,
-		`let say$6 = (a) => {`, `    return el$3("p", text$6.a, text$6.d(1, 2), text$6.f(1, 2), ...long$6);`, `};`,
+		`let say$6 = (a) => {`, `    return el$3("p", text$2000.e, text$2000.n(1, 2), text$2000.t, text$6.e(1, 2), ...long$6);`, `};`,
 		`async function late$6() {`, `    return Promise.resolve(_$7);`, `}`, `const _$6={default:late$6};`,
 		``, `const _$7={default:home$1};`,
-		`return{m6:_$6,m7:_$7}}`, ``,
+		`return[_$6]}`, ``,
 	}, "\n"))
-	is.Equal(string(b.all.byName[laterTexts].content), `[{"a":"One \"row\"","b":"%0 rows","c":{"a":["A","B"]},"d":"%0 of %#1","e":"Now %0"},["what a module knows without code","is data too"]]`)
+	is.Equal(string(b.all.byName[laterTexts].content), `[["what a module knows without code","is data too"],{"e":"One \"row\"","t":["A","B"],"n":"%0 of %#1"}]`)
 	is.Equal(string(b.all.byName[firstTexts].content), `[]`)
 	is.Equal(string(b.all.byName[laterBundle].content), `import T$ from"./`+b.all.name(laterTexts)+`"with{type:"json"};`+string(shorten(modules.later(), laterOrder)))
 	is.Equal(string(b.all.byName[styleBundle].content), "a { b: c }\nd { e: f }\n")
@@ -188,5 +188,6 @@ func TestOwnNamesAreOnlyOurs(t *testing.T) {
 
 	complain(regexp.MustCompile(`"(\w+)"`), "../api", "openapi.json")
 	complain(regexp.MustCompile(`json:"(\w+)`), "../..", ".go")
+	complain(regexp.MustCompile(`"(\w+)":`), "../simulator", ".go")
 	complain(regexp.MustCompile("(?:^|[^:] |\\[)[\"'`](\\w+)[\"'`]"), "assets", ".js") // and not as in role: "cell"
 }

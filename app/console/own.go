@@ -14,6 +14,10 @@ var ownNames = []string{
 	"unseen", "iconOnly", "beside", "deed", "wide", "idempotencyKey", "crumb", "requestID", "parts", "sources",
 	"personName", "byProviderID", "endsNow", "isUnread", "heldUnread", "hasOlder", "showOlder", "showNewer", "showEnd",
 	"toNewest", "toNew", "mount",
+	"optional", "busy", "merge", "choose", "draft", "kept", "warns", "react", "newest", "replyTo", "shown",
+	"setScrolled", "fresh", "column", "refuse", "records", "silent", "store", "samples", "begin", "owner",
+	"reader", "openQuickReplies", "openEmoji", "openSendLater", "openJump", "openShortcuts", "pickTemplate",
+	"insert", "setText", "picker", "together",
 }
 
 // shortProperties gives them such.
@@ -22,9 +26,17 @@ type shortProperties map[string][]byte
 func newShortProperties() shortProperties {
 	short := make(shortProperties)
 	for i, name := range ownNames {
-		short[name] = []byte{nameLetters[i]}
+		short[name] = []byte(shortName(nameLetters, i))
 	}
 	return short
+}
+
+// of is the name that a property gets.
+func (s shortProperties) of(name string) string {
+	if short := s[name]; short != nil {
+		return string(short)
+	}
+	return name
 }
 
 func (s shortProperties) Enter(node ast.INode) ast.IVisitor {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
@@ -26,7 +27,7 @@ const (
 	laterTexts = "screens.json"
 	textsTable = "T$" // the file in its bundle
 	sentences  = "S$" // makes functions of the texts with holes in all tables
-	leastData  = 24   // bytes of a list that is worth to be taken out
+	leastData  = 16   // bytes of a list that is worth to be taken out
 )
 
 // sentencesCode is the code of sentences, which needs count.
@@ -38,10 +39,10 @@ const countModule = "format.js"
 
 var hole = regexp.MustCompile(`%#?\d`)
 
-// takeTexts takes the words out of the tables of a module, whose names are still its own. A table
-// of words alone is declared with all others of the bundle; of one with code too, the code stays,
-// with a reference to the words: the tables of the module begin at some place of the file.
-func (b *bundler) takeTexts(tree *ast.AST, module string, first int) {
+// takeTexts takes the words out of the tables of a module, whose names are still its own. Where all
+// who use a table name what they want of it, its words go into the wide tables of the bundle
+// (words.go). Another, of words alone, is declared with all of the bundle.
+func (b *bundler) takeTexts(tree *ast.AST, module string) {
 	m := b.modules[module]
 	for at, statement := range tree.List {
 		declaration, ok := statement.(*ast.VarDecl)
@@ -50,63 +51,36 @@ func (b *bundler) takeTexts(tree *ast.AST, module string, first int) {
 		}
 		one := &declaration.List[0]
 		name, isName := one.Binding.(*ast.Var)
-		table, isTable := one.Default.(*ast.ObjectExpr)
 		if !isName {
 			continue
 		}
 
-		words, rest := plainData(one.Default), []ast.Property(nil)
-		if isTable && (string(name.Data) == "text" || strings.HasSuffix(string(name.Data), "Text")) {
-			if _, exported := m.exports[string(name.Data)]; !exported {
-				shortNames(tree, name, table)
+		table, isTable := one.Default.(*ast.ObjectExpr)
+		if isTable && (string(name.Data) == "text" || strings.HasSuffix(string(name.Data), "Text")) && b.takeWords(tree, module, name, table) {
+			if len(table.List) == 0 {
+				tree.List[at] = &ast.EmptyStmt{}
 			}
-			words, rest = b.splitTable(module, table)
-		} else if len(words) <= leastData {
-			words = ""
-		}
-		if words == "" {
-			continue
-		}
-
-		if rest == nil {
+		} else if words := plainData(one.Default); len(words) > leastData {
 			tree.List[at] = &ast.EmptyStmt{}
 			m.tables = append(m.tables, b.variable(module, string(name.Data)))
-		} else {
-			said := reference(fmt.Sprintf("%s[%d]", textsTable, first+len(m.texts)))
-			one.Default = &ast.ObjectExpr{List: append([]ast.Property{{Spread: true, Value: said}}, rest...)}
-			m.tables = append(m.tables, "")
+			m.texts = append(m.texts, words)
 		}
-		m.texts = append(m.texts, words)
 	}
 }
 
-// splitTable takes the words out of a table, and returns them and what is left: "" if there are
-// none.
-func (b *bundler) splitTable(module string, table *ast.ObjectExpr) (words string, rest []ast.Property) {
-	var plain []string
-	for _, entry := range table.List {
-		var w bytes.Buffer
-		if entry.JSON(&w) == nil && json.Valid([]byte("{"+w.String()+"}")) {
-			if hole.Match(w.Bytes()) {
-				panic("console: " + module + " says " + w.String() + ", which is taken for a text with holes")
-			}
-			plain = append(plain, w.String())
-		} else if text := withHoles(entry); text != "" {
-			b.saying(module)
-			plain = append(plain, text)
-		} else {
-			rest = append(rest, entry)
-		}
+// wordOf is what a member of a table says, as JSON: "" if it is code.
+func (b *bundler) wordOf(module string, entry ast.Property) string {
+	if word := withHoles(entry); word != "" {
+		b.saying(module)
+		return word
 	}
-	if len(plain) == 0 {
-		return "", nil
+	if word := plainData(entry.Value); word != "" || entry.Value == nil {
+		return word
 	}
-
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, []byte("{"+strings.Join(plain, ",")+"}")); err != nil {
-		panic("console: the texts of " + module + ": " + err.Error())
+	if data, ok := entry.Value.(ast.JSONer); ok && data.JSON(io.Discard) == nil {
+		panic("console: " + module + " says " + written(entry.Value) + ", which is taken for a text with holes")
 	}
-	return compact.String(), rest
+	return ""
 }
 
 // reference is an expression that stands for what was taken.
@@ -158,7 +132,7 @@ func withHoles(entry ast.Property) string {
 	if err != nil {
 		panic(err) // a text can always be quoted
 	}
-	return fmt.Sprintf("%q:%s", entry.Name.Literal.Data, quoted)
+	return string(quoted)
 }
 
 // filled is the text with holes for what an expression makes of what a function is given.
@@ -210,106 +184,13 @@ func plainText(literal *ast.LiteralExpr) (text string, ok bool) {
 	return text, json.Unmarshal(w.Bytes(), &text) == nil
 }
 
-// shortNames gives the members of a table names of a letter, if all that use it name one; and so
-// on with the tables in it.
-func shortNames(tree *ast.AST, name *ast.Var, table *ast.ObjectExpr) {
-	uses := &tableUses{table: name, inside: make(map[*ast.DotExpr]*ast.DotExpr)}
-	ast.Walk(uses, tree)
-	if int(name.Uses) == len(uses.named)+1 { // with its own declaration
-		uses.shorten(table, uses.named)
-	}
-}
-
-// shorten gives the members of a table short names, where it is used too.
-func (u *tableUses) shorten(table *ast.ObjectExpr, named []*ast.DotExpr) {
-	short := make(map[string][]byte)
-	for i, entry := range table.List {
-		if entry.Name == nil || entry.Name.Computed != nil {
-			return
-		}
-		short[string(entry.Name.Literal.Data)] = letters(i)
-	}
-	users := make(map[string][]*ast.DotExpr)
-	for _, use := range named {
-		member := use.Y.(ast.LiteralExpr)
-		if short[string(member.Data)] == nil {
-			panic("console: there is no text " + string(member.Data))
-		}
-		users[string(member.Data)] = append(users[string(member.Data)], use)
-		member.Data = short[string(member.Data)]
-		use.Y = member
-	}
-
-	for _, entry := range table.List {
-		literal := &entry.Name.Literal
-		if inner, ok := entry.Value.(*ast.ObjectExpr); ok {
-			u.shortenInner(inner, users[string(literal.Data)])
-		}
-		literal.Data = short[string(literal.Data)]
-		literal.TokenType = ast.IdentifierToken
-	}
-}
-
-// shortenInner does so with a table inside another, where that is used.
-func (u *tableUses) shortenInner(table *ast.ObjectExpr, users []*ast.DotExpr) {
-	var named []*ast.DotExpr
-	for _, use := range users {
-		if u.inside[use] == nil {
-			return
-		}
-		named = append(named, u.inside[use])
-	}
-	u.shorten(table, named)
-}
-
-// letters is a short name: a to z, A to Z, then aa, ba and so on.
-func letters(i int) []byte {
-	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	name := []byte{all[i%len(all)]}
-	for i /= len(all); i > 0; i /= len(all) {
-		name = append(name, all[(i-1)%len(all)])
-	}
-	return name
-}
-
-// tableUses finds where a member of a table is named, and a member of that.
-type tableUses struct {
-	table  *ast.Var
-	named  []*ast.DotExpr
-	inside map[*ast.DotExpr]*ast.DotExpr
-}
-
-func (u *tableUses) Enter(node ast.INode) ast.IVisitor {
-	dot, ok := node.(*ast.DotExpr)
-	if !ok {
-		return u
-	}
-	if _, isName := dot.Y.(ast.LiteralExpr); !isName {
-		return u
-	}
-
-	switch of := dot.X.(type) {
-	case *ast.Var:
-		for of.Link != nil {
-			of = of.Link
-		}
-		if of == u.table {
-			u.named = append(u.named, dot)
-		}
-	case *ast.DotExpr:
-		u.inside[of] = dot
-	}
-	return u
-}
-
-func (*tableUses) Exit(ast.INode) {}
-
 // texts is the file of the texts of some modules.
 func (b *bundler) texts(modules []string) []byte {
 	var tables []string
 	for _, name := range modules {
 		tables = append(tables, b.modules[name].texts...)
 	}
+	tables = append(tables, b.wordsOf(modules[0]).tables()...)
 	return []byte("[" + strings.Join(tables, ",") + "]")
 }
 
@@ -323,6 +204,7 @@ func (b *bundler) tables(modules []string) string {
 			said = sentences + "(" + textsTable + ")"
 		}
 	}
+	names = append(names, b.wordsOf(modules[0]).names()...)
 	return fmt.Sprintf("let[%s]=%s;\n", strings.Join(names, ","), said)
 }
 

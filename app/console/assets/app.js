@@ -104,7 +104,6 @@ connect();
 start(find, main);
 startNumbers();
 
-// The other screens are loaded while nothing else is to do: then they open at once, also
-// while the server is gone, and as they were when this page was loaded.
-const others = [...routes.map((route) => route.load), () => import("./dialogs.js")];
-setTimeout(() => others.forEach((load) => load().catch(() => {})), 3000);
+// The other screens come with the dialogs, in one file, while nothing else is to do: then they open
+// at once, also while the server is gone, and as they were when this page was loaded.
+setTimeout(() => import("./dialogs.js").catch(() => {}), 3000);

@@ -14,6 +14,7 @@ import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, onQuery, query } from "../router.js";
 import { isAdmin, number, root } from "../session.js";
 import { nameOf, oneContact } from "./contacts/contact.js";
+import { importDialog } from "./contacts/import.js";
 
 const text = {
   title: "Contacts",
@@ -58,7 +59,6 @@ export default function contacts({ params }) {
 const wanted = () => ({ search: query().get("search"), label_id: query().get("label") });
 
 async function openImport() {
-  const { importDialog } = await import("./contacts/import.js");
   await importDialog(number()?.phone_number_id ?? "");
   announce("contact");
 }

@@ -8,6 +8,7 @@ import { toast, toastError } from "../../parts/notices.js";
 import { resource } from "../../parts/states.js";
 import { link } from "../../router.js";
 import { isAdmin, me, root } from "../../session.js";
+import { newLabel } from "../settings_labels.js";
 import { summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 
@@ -119,7 +120,7 @@ function labelPart({ conversation, labels, merge }, path) {
     }
   };
   const make = async () => {
-    const made = await (await import("../settings_labels.js")).newLabel();
+    const made = await newLabel();
     if (made) toggle(made.id, true);
   };
   return el("section", null, el("h3", null, text.labels),
