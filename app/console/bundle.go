@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -95,6 +96,7 @@ func newBundler(sources map[string][]byte, served func(string) string, first ...
 	for _, name := range b.order {
 		b.modules[name] = &module{exports: make(map[string]string)}
 	}
+	b.loads = b.loadedLater()
 	for _, name := range b.order {
 		b.translate(name)
 	}
@@ -334,10 +336,26 @@ func (b *bundler) loaded(wanted, by string) string {
 	if b.number(wanted) < b.firsts || b.number(by) >= b.firsts {
 		return "Promise.resolve(" + b.pass(by, wanted, object) + ")"
 	}
-	at := slices.Index(b.loads, object)
-	if at < 0 {
-		at = len(b.loads)
-		b.loads = append(b.loads, object)
+	return fmt.Sprintf("later$(%d)", slices.Index(b.loads, object))
+}
+
+// loadedLater are the modules of the second bundle that the first loads, as objects, in the order in
+// which they are sent.
+func (b *bundler) loadedLater() (objects []string) {
+	var names []string
+	for _, by := range b.order[:b.firsts] {
+		for _, found := range laterImport.FindAllSubmatch(b.sources[by], -1) {
+			if name := beside(by, string(found[1])); b.number(name) >= b.firsts && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
-	return fmt.Sprintf("later$(%d)", at)
+
+	slices.SortStableFunc(names, func(one, other string) int {
+		return cmp.Compare(slices.Index(screenOrder, one), slices.Index(screenOrder, other))
+	})
+	for _, name := range names {
+		objects = append(objects, b.variable(name, whole))
+	}
+	return objects
 }

@@ -25,6 +25,11 @@ openSimulator whoOf wanted reason raw sessionTable variablesOf lines titleOf spa
 sizeOf deliveryTable ofNumber table
 `)
 
+// screenOrder is such an order of the modules that are loaded later. Those that are not named here come
+// first.
+var screenOrder = strings.Fields(`
+`)
+
 // arrange puts the functions of a bundle into an order, before all else. What it returns does so, when
 // they have lost their names.
 func arrange(tree *ast.AST, order []string) func() {
@@ -34,12 +39,14 @@ func arrange(tree *ast.AST, order []string) func() {
 		return func() {}
 	}
 	places := make(map[ast.IStmt]int)
+	taken := make(map[string]int) // where to look for the next of a name
 	for _, statement := range whole.body.List {
 		places[statement] = len(order) + 1
 		if name, ok := functionName(statement); ok {
 			places[statement] = len(order)
-			if at := slices.Index(order, name); at >= 0 {
-				places[statement] = at
+			if at := slices.Index(order[taken[name]:], name); at >= 0 {
+				places[statement] = taken[name] + at
+				taken[name] += at + 1
 			}
 		}
 	}

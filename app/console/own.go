@@ -17,7 +17,7 @@ var ownNames = []string{
 	"optional", "busy", "merge", "choose", "draft", "kept", "warns", "react", "newest", "replyTo", "shown",
 	"setScrolled", "fresh", "column", "refuse", "records", "silent", "store", "samples", "begin", "owner",
 	"reader", "openQuickReplies", "openEmoji", "openSendLater", "openJump", "openShortcuts", "pickTemplate",
-	"insert", "setText", "picker", "together",
+	"insert", "setText", "picker", "together", "cells", "said", "finish", "shows", "blank",
 }
 
 // shortProperties gives them such.

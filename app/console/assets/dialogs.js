@@ -8,6 +8,8 @@ import { get } from "./api.js";
 import { shortcuts } from "./keys.js";
 import { icon } from "./parts/basics.js";
 import { dialog } from "./parts/dialog.js";
+import { switchRow } from "./parts/form.js";
+import { fact } from "./parts/table.js";
 import { navigate } from "./router.js";
 import { isAdmin, number, screens, singleKeys, theme } from "./session.js";
 
@@ -220,16 +222,8 @@ export function openShortcuts() {
   const groups = Map.groupBy(shortcuts(), (one) => one.group);
   dialog(text.shortcuts, () => el("div.shortcuts", null,
     [...groups].map(([group, all]) => el("section", null, el("h3", null, group),
-      el("dl", null, all.map((one) => el("div", null, el("dt", null, one.name), el("dd", null, keyCaps(one.keys))))))),
-    el("label.switch-row", null,
-      el("input.switch", {
-        type: "checkbox",
-        "aria-describedby": "single-keys-hint",
-        checked: singleKeys() === "on",
-        onchange: (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off"),
-      }),
-      el("span", null, text.singleKeys)),
-    el("p.hint", { id: "single-keys-hint" }, text.singleKeysHint)), { wide: true });
+      el("dl", null, all.map((one) => fact(one.name, keyCaps(one.keys)))))),
+    switchRow(text.singleKeys, () => singleKeys() === "on", (on) => singleKeys.set(on ? "on" : "off"), text.singleKeysHint)), { wide: true });
 }
 
 /** @param {string} keys */

@@ -266,6 +266,12 @@ export function svg(tag, props, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", name), classes, props, children);
 }
 
+/** staying is a listener of a form, which is sent by it and leads nowhere. @param {(event: Event) => void} listener */
+const staying = (listener) => (/** @type {Event} */ event) => {
+  event.preventDefault();
+  listener(event);
+};
+
 /**
  * @template {Element} E
  * @param {E} node
@@ -281,7 +287,7 @@ function fill(node, classes, props, children) {
 
   for (const [name, value] of Object.entries(given ? props : {})) {
     if (name === "ref") value?.(node);
-    else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name.startsWith("on")) node.addEventListener(name.slice(2), name === "onsubmit" ? staying(value) : value);
     else if (typeof value === "function") effect(() => set(node, name, value()));
     else set(node, name, value);
   }

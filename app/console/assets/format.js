@@ -1,14 +1,26 @@
 /** Times, numbers and names, as the viewer's language and zone write them. */
 import { el, signal } from "./dom.js";
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
-const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const dayAndYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
-const ago = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+/** How times are written. @type {Record<string, any>} */
+const dateText = {
+  exact: { dateStyle: "full", timeStyle: "long" },
+  clock: { hour: "numeric", minute: "2-digit" },
+  day: { day: "numeric", month: "short" },
+  dayAndYear: { day: "numeric", month: "short", year: "numeric" },
+  ago: { numeric: "auto", style: "short" },
+  weekday: { weekday: "short" },
+  longDay: { weekday: "long", day: "numeric", month: "long" },
+};
+/** dates writes times in some way. @param {Intl.DateTimeFormatOptions} style */
+export const dates = (style) => new Intl.DateTimeFormat(undefined, style);
+export const exact = dates(dateText.exact);
+export const clock = dates(dateText.clock);
+export const day = dates(dateText.day);
+const dayAndYear = dates(dateText.dayAndYear);
+const ago = new Intl.RelativeTimeFormat(undefined, dateText.ago);
 const plain = new Intl.NumberFormat();
-const weekday = new Intl.DateTimeFormat(undefined, { weekday: "short" });
-const longDay = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const weekday = dates(dateText.weekday);
+const longDay = dates(dateText.longDay);
 const narrow = (/** @type {string} */ unit) => new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "narrow" });
 const minutes = narrow("minute");
 const hours = narrow("hour");

@@ -62,13 +62,19 @@ const parts = [
   section("Texts to copy", {}, copyable("msg_01M7FF3W8QAQ5T2", { name: "message id" }), el("p"), copyable('curl -H "Authorization: Bearer ck_live_…" http://localhost:8080/v1/me', { name: "command", block: true })),
   section("Form", {}, form({ fields: labelFields, submit: "Save", send: async ({ name }) => { if (name === "taken") throw refused; if (name === "broken") throw broken; }, done: () => toast("Saved") })),
   section("Table", {}, table({
-    caption: "Deliveries", rows, key: (one) => one.id, columns: [
-      { name: "Event", kind: "about", sort: (one) => one.type, cell: (one) => el("a", { href: "#" + one().id }, one().type) },
-      { name: "Delivery", cell: (one) => el("span.mono", null, one().id) },
-      { name: "State", cell: (one) => chip(one().state, /** @type {any} */ (one().mood)) },
-      { name: "Tries", kind: "number", sort: (one) => one.tries, cell: (one) => String(one().tries) },
-      { name: "Time", cell: (one) => time(one().at) },
-      { name: "Replay", kind: "end", unseen: true, cell: (one) => one().state === "dead" && button("Replay") },
+    caption: "Deliveries",
+    rows,
+    columns: [
+      { name: "Event", sort: "type" }, "Delivery", "State", { name: "Tries", kind: "number", sort: "tries" }, "Time",
+      { name: "Replay", kind: "end", unseen: true },
+    ],
+    cells: [
+      (one) => el("a", { href: "#" + one().id }, one().type),
+      (one) => el("span.mono", null, one().id),
+      (one) => chip(one().state, /** @type {any} */ (one().mood)),
+      (one) => String(one().tries),
+      (one) => time(one().at),
+      (one) => one().state === "dead" && button("Replay"),
     ],
   })),
   section("Dialogs, toasts, connection", {}, el("div.actions", null,

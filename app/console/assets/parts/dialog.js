@@ -2,6 +2,7 @@
 import { append, el, scope, signal } from "../dom.js";
 import { APIError } from "../api.js";
 import { button } from "./basics.js";
+import { toast } from "./notices.js";
 import { problem } from "./states.js";
 
 const text = {
@@ -71,49 +72,44 @@ export const shown = (close, ...children) => el("div.form", null, children,
 /**
  * confirmDeed asks before something that cannot be undone. deed is what the button says; send
  * does it, and the dialog stays open with the reason if that fails. With word, that must be
- * typed first.
+ * typed first. When it is done, that is said, and finish is called.
  * @param {object} options
  * @param {string} options.title
- * @param {import("../dom.js").Child} options.body
+ * @param {import("../dom.js").Child | import("../dom.js").Child[]} options.body a paragraph, or several
  * @param {string} options.deed
  * @param {() => Promise<unknown>} options.send
  * @param {string} [options.word]
- * @param {boolean} [options.danger]
- * @returns {Promise<boolean>} whether it was done
+ * @param {string} [options.said]
+ * @param {() => void} [options.finish]
  */
-export async function confirmDeed({ title, body, deed, send, word = "", danger = true }) {
-  const done = await dialog(title, (close) => {
-    const typed = signal("");
-    const busy = signal(false);
-    const failure = signal(/** @type {unknown} */ (null));
-    const run = async (/** @type {Event} */ event) => {
-      event.preventDefault();
-      if (busy() || (word && typed().trim() !== word)) return;
-      busy.set(true);
-      failure.set(null);
-      try {
-        await send();
-        close(true);
-      } catch (error) {
-        if (!(error instanceof APIError)) reportError(error);
-        failure.set(error);
-        busy.set(false);
-      }
-    };
-    return el("form.form", { onsubmit: run },
-      el("div.prose", null, body),
-      () => failure() && problem(failure()),
-      word && el("label.field", null,
-        el("span.label", null, text.type(word)),
-        el("input", { autocomplete: "off", oninput: (/** @type {any} */ e) => typed.set(e.target.value) }),
-      ),
-      el("div.form-end", null,
-        button(text.cancel, { run: () => close(false), autofocus: word ? null : true }),
-        el(
-          "button.button." + (danger ? "danger" : "primary"),
-          { "aria-disabled": () => busy() || (word !== "" && typed().trim() !== word) },
-          () => (busy() ? text.busy : deed),
-        )));
-  });
-  return done === true;
-}
+export const confirmDeed = ({ title, body, deed, send, word, said, finish }) => dialog(title, (close) => {
+  const typed = signal("");
+  const busy = signal(false);
+  const failure = signal(/** @type {unknown} */ (null));
+  const waits = () => busy() || (word && typed().trim() !== word);
+  const run = async () => {
+    if (waits()) return;
+    busy.set(true);
+    failure.set(null);
+    try {
+      await send();
+      close();
+      if (said) toast(said);
+      finish?.();
+    } catch (error) {
+      if (!(error instanceof APIError)) reportError(error);
+      failure.set(error);
+      busy.set(false);
+    }
+  };
+  return el("form.form", { onsubmit: run },
+    el("div.prose", null, [body].flat().map((one) => el("p", null, one))),
+    () => failure() && problem(failure()),
+    word && el("label.field", null,
+      el("span.label", null, text.type(word)),
+      el("input", { autocomplete: "off", oninput: (/** @type {any} */ e) => typed.set(e.target.value) }),
+    ),
+    el("div.form-end", null,
+      button(text.cancel, { run: () => close(), autofocus: word ? null : true }),
+      el("button.button.danger", { "aria-disabled": () => Boolean(waits()) }, () => (busy() ? text.busy : deed))));
+});

@@ -1,7 +1,8 @@
 /** Forms: fields with labels and hints, and what is wrong beside the field. */
 import { el, flush, signal } from "../dom.js";
-import { APIError } from "../api.js";
+import { APIError, newKey } from "../api.js";
 import { button } from "./basics.js";
+import { dialog, shown } from "./dialog.js";
 import { problem } from "./states.js";
 
 const text = { cancel: "Cancel", saving: "Saving…", required: "Fill this in.", optional: "optional" };
@@ -23,20 +24,26 @@ let forms = 0;
  */
 
 /**
- * form builds a form. send gets the values by their names; what it throws is shown: an
- * error that names a field at that field, any other above the buttons. done is called
- * with what send returned.
- * @param {object} options
- * @param {Field[]} options.fields
- * @param {string} options.submit what the button says
- * @param {string} [options.busy] what it says meanwhile
- * @param {(values: Record<string, string>) => Promise<any>} options.send
- * @param {(result: any, form: HTMLFormElement) => void} options.done
- * @param {() => void} [options.cancel]
+ * @typedef {object} FormOptions
+ * @property {Field[]} fields
+ * @property {any} [values] what stands in the fields at first, by their names
+ * @property {null} [blank] what a field in which nothing stands is sent as; else it is left out
+ * @property {string} submit what the button says
+ * @property {string} [busy] what it says meanwhile
+ * @property {(values: any, once: { idempotencyKey: string }) => Promise<any>} send
+ * @property {(result: any, form?: any) => void} [done]
+ */
+
+/**
+ * form builds a form. send gets the values by their names, and what makes of several tries one;
+ * what it throws is shown: an error that names a field at that field, any other above the
+ * buttons. done is called with what send returned.
+ * @param {FormOptions & { cancel?: () => void }} options
  * @returns {HTMLFormElement}
  */
-export function form({ fields, submit, busy: busyText = text.saving, send, done, cancel }) {
+export function form({ fields, values: before, blank, submit, busy: busyText = text.saving, send, done, cancel }) {
   const id = "form-" + ++forms;
+  const once = { idempotencyKey: newKey() };
   const busy = signal(false);
   const dirty = signal(false); // until then the button of a page's form is quiet
   const failure = signal(/** @type {unknown} */ (null));
@@ -44,15 +51,13 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
 
   /** @type {HTMLFormElement} */
   const node = el("form.form", { novalidate: true, onsubmit: run, oninput: () => dirty.set(true), "data-dirty": () => dirty() },
-    fields.map((field) => fieldRow(field, `${id}-${field.name}`, () => wrong()[field.name] ?? "")),
+    fields.map((field) => fieldRow({ value: before?.[field.name], ...field }, `${id}-${field.name}`, () => wrong()[field.name] ?? "")),
     () => failure() !== null && problem(failure()),
     el("div.form-end", null,
       cancel && button(text.cancel, { run: cancel }),
       el("button.button.primary", { type: "submit", "aria-disabled": () => busy() }, () => (busy() ? busyText : submit))));
 
-  /** @param {Event} event */
-  async function run(event) {
-    event.preventDefault();
+  async function run() {
     if (busy()) return;
     const values = read();
     failure.set(null);
@@ -60,11 +65,11 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
 
     busy.set(true);
     try {
-      const result = await send(values);
+      const result = await send(values, once);
       busy.set(false);
       dirty.set(false);
       wrong.set({});
-      done(result, node);
+      done?.(result, node);
     } catch (error) {
       busy.set(false);
       const param = error instanceof APIError && error.param?.split(/[.[]/)[0];
@@ -78,15 +83,17 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
     }
   }
 
-  /** @returns {Record<string, string>} */
   function read() {
     const data = new FormData(node);
-    return Object.fromEntries(fields.map(({ name }) => [name, data.getAll(name).join(",")]));
+    return Object.fromEntries(fields.map(({ name }) => {
+      const value = data.getAll(name).join(",");
+      return [name, value.trim() ? value : blank];
+    }));
   }
 
-  /** @param {Record<string, string>} values */
+  /** @param {Record<string, string | null | undefined>} values */
   function missing(values) {
-    const empty = fields.filter((one) => one.required && values[one.name].trim() === "");
+    const empty = fields.filter((one) => one.required && !values[one.name]);
     return Object.fromEntries(empty.map((one) => [one.name, text.required]));
   }
 
@@ -105,6 +112,48 @@ export function form({ fields, submit, busy: busyText = text.saving, send, done,
   }
 
   return node;
+}
+
+/**
+ * formDialog is a form in a dialog, which closes when it is sent, and returns what was made. With
+ * shows it stays, and shows what cannot be seen again.
+ * @param {string} title
+ * @param {FormOptions & { lead?: string, shows?: (made: any) => import("../dom.js").Child }} options
+ * @param {Parameters<typeof dialog>[2]} [look]
+ * @returns {Promise<any>}
+ */
+export function formDialog(title, { lead, shows, done, ...options }, look = shows && { lasting: true, wide: true }) {
+  return dialog(title, (/** @type {(made?: any) => void} */ close) => {
+    const finish = (/** @type {any} */ made) => {
+      if (shows) return place.replaceChildren(shown(close, shows(made)));
+      close(made);
+      done?.(made);
+    };
+    const place = el("div", null, lead && el("p.lead", null, lead), form({ ...options, done: finish, cancel: () => close() }));
+    return place;
+  }, look);
+}
+
+/**
+ * switchRow is a switch with its name, and a hint. set gets what was chosen, and the switch.
+ * @param {string} name
+ * @param {() => unknown} isOn
+ * @param {(on: boolean, control: HTMLInputElement) => void} set
+ * @param {string} [hint]
+ */
+export function switchRow(name, isOn, set, hint) {
+  const id = hint && "switch-" + ++forms;
+  return [
+    el("label.switch-row", null,
+      el("input.switch", {
+        type: "checkbox",
+        "aria-describedby": id,
+        checked: isOn,
+        onchange: (/** @type {any} */ { target }) => set(target.checked, target),
+      }),
+      el("span", null, name)),
+    id && el("p.hint", { id }, hint),
+  ];
 }
 
 /**

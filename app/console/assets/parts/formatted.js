@@ -114,4 +114,7 @@ function links(text) {
  * @param {string} href
  * @param {Child} shown
  */
-export const outside = (href, shown) => el("a", { href, title: href, target: "_blank", rel: "noopener noreferrer" }, shown);
+export const outside = (href, shown) => el("a", { href, title: href, ...away }, shown);
+
+/** away lets a link open beside the console, and tell nobody of it. */
+export const away = { target: "_blank", rel: "noopener noreferrer" };

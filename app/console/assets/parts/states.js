@@ -1,6 +1,6 @@
 /** What a screen shows when there is nothing, not yet, or not at all. */
 import { computed, el, onDispose, signal, untracked } from "../dom.js";
-import { APIError } from "../api.js";
+import { APIError, get } from "../api.js";
 import { onChanged, together } from "../live.js";
 import { button, copyable, icon } from "./basics.js";
 
@@ -98,7 +98,7 @@ export function problem(error) {
  * resource reads something, and reads it again when a hint says that it has changed. What
  * was read stays until there is something newer.
  * @template T
- * @param {(signal: AbortSignal) => Promise<T>} read
+ * @param {string | ((signal: AbortSignal) => Promise<T>)} read where, or how
  * @param {string[]} [kinds] of hints
  * @param {number} [pace] how long it waits, in milliseconds, before it follows further hints
  * @returns {Resource<T>}
@@ -112,7 +112,7 @@ export function resource(read, kinds = [], pace = 0) {
     running.abort();
     const mine = (running = new AbortController());
     try {
-      const fresh = await read(mine.signal);
+      const fresh = await (typeof read === "string" ? get(read, mine) : read(mine.signal));
       if (mine.signal.aborted) return;
       data.set(fresh);
       error.set(null);

@@ -3,12 +3,10 @@ import { computed, el, list, signal } from "../dom.js";
 import { icon } from "./basics.js";
 
 /**
- * @template T
  * @typedef {object} Column
  * @property {string} name
- * @property {(row: () => T) => import("../dom.js").Child} cell
- * @property {(row: T) => string | number} [sort] the key to sort by
- * @property {"number" | "end" | "about"} [kind] figures; what can be done with a row; what the row is about
+ * @property {string} [sort] the property to sort by
+ * @property {string} [kind] "number": figures; "end": what can be done with a row; "about": what the row is about, as the first is
  * @property {boolean} [unseen] the name of the column is only read out
  */
 
@@ -18,21 +16,27 @@ import { icon } from "./basics.js";
  * @template T
  * @param {object} options
  * @param {string} options.caption what the table lists, for those who hear it
- * @param {Column<T>[]} options.columns
+ * @param {(string | Column)[]} options.columns
+ * @param {(false | null | undefined | ((row: () => T) => import("../dom.js").Child))[]} options.cells of each column; it is left out where there is none
  * @param {() => readonly T[]} options.rows
- * @param {(row: T) => string} options.key
+ * @param {(row: any) => string} [options.key]
  */
-export function table({ caption, columns, rows, key }) {
+export function table({ caption, columns, cells, rows, key = (row) => row.id }) {
+  const shown = columns.map((column, i) => /** @type {Column & { cell: any }} */ ({
+    kind: i ? "" : "about",
+    ...(typeof column === "string" ? { name: column } : column),
+    cell: cells[i],
+  })).filter((column) => column.cell);
   const order = signal({ column: -1, down: false });
   const sorted = computed(() => {
     const { column, down } = order();
-    const by = columns[column]?.sort;
+    const by = shown[column]?.sort;
     if (!by) return rows();
     const sign = down ? -1 : 1;
-    return [...rows()].sort((a, b) => sign * compare(by(a), by(b)));
+    return [...rows()].sort((/** @type {any} */ a, /** @type {any} */ b) => sign * compare(a[by] ?? "", b[by] ?? ""));
   });
 
-  const head = columns.map((column, index) => el("th" + (column.kind ? "." + column.kind : ""), {
+  const head = shown.map((column, index) => el("th." + column.kind, {
     role: "columnheader",
     scope: "col",
     "aria-sort": column.sort ? () => (order().column !== index ? "none" : order().down ? "descending" : "ascending") : null,
@@ -40,17 +44,19 @@ export function table({ caption, columns, rows, key }) {
 
   return el("table.table", { role: "table", "aria-label": caption },
     el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, head)),
-    el("tbody", { role: "rowgroup" }, list(sorted, key, (row) => el("tr", { role: "row" }, columns.map((column) =>
-      el(
-        "td" + (column.kind ? "." + column.kind : ""),
-        { role: "cell", "data-name": column.unseen ? null : column.name },
-        column.cell(row),
-      ))))));
+    el("tbody", { role: "rowgroup" }, list(sorted, key, (row) => el("tr", { role: "row" }, shown.map((column) =>
+      el("td." + column.kind, { role: "cell", "data-name": column.unseen ? null : column.name }, column.cell(row)))))));
 }
 
 /**
- * @template T
- * @param {Column<T>} column
+ * fact is a line of a list of facts; nothing without a value.
+ * @param {string} name
+ * @param {import("../dom.js").Child} value
+ */
+export const fact = (name, value) => value && el("div", null, el("dt", null, name), el("dd", { dir: "auto" }, value));
+
+/**
+ * @param {Column} column
  * @param {() => void} sort
  */
 function headName(column, sort) {

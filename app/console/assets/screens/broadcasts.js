@@ -20,7 +20,7 @@ const text = {
   newOne: "New broadcast",
   status: "Status",
   statuses: ["preparing", "scheduled", "running", "paused", "completed", "cancelled"],
-  columns: { name: "Name", status: "Status", progress: "Progress", template: "Template", when: "When" },
+  columns: ["Name", "Status", "Progress", "Template", "When"],
   emptyTitle: "No broadcasts yet",
   emptyBody: "Choose an approved template and a label, and everybody who has it gets it.",
   none: "No broadcast is like this.",
@@ -47,10 +47,10 @@ const text = {
   funnel: "What became of it",
   counts: { sent: "Sent", delivered: "Delivered", read: "Read", failed: "Failed", skipped: "Skipped", waiting: "Waiting" },
   reasons: "Failures by reason",
-  reasonColumns: { reason: "Reason", people: "People" },
+  reasonColumns: ["Reason", { name: "People", kind: "number", sort: "people" }],
   recipients: "Recipients",
   states: ["waiting", "sent", "delivered", "read", "failed", "skipped"],
-  recipient: { to: "Recipient", status: "Status", why: "Why" },
+  recipient: ["Recipient", "Status", "Why"],
   noRecipients: "Nobody is like this.",
   export: "Export",
   message: "The message",
@@ -92,17 +92,13 @@ function broadcastTable(rows) {
   return table({
     caption: text.title,
     rows,
-    key: (one) => one.id,
-    columns: [
-      {
-        name: text.columns.name,
-        kind: "about",
-        cell: (one) => el("a", { href: link("broadcasts/" + one().id), dir: "auto" }, () => one().name),
-      },
-      { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
-      { name: text.columns.progress, cell: bar },
-      { name: text.columns.template, cell: (one) => one().template.name },
-      { name: text.columns.when, cell: (one) => () => time(one().completed_at ?? one().started_at ?? one().scheduled_at ?? one().created_at) },
+    columns: text.columns,
+    cells: [
+      (one) => el("a", { href: link("broadcasts/" + one().id), dir: "auto" }, () => one().name),
+      (one) => () => stateChip(one().status),
+      bar,
+      (one) => one().template.name,
+      (one) => () => time(one().completed_at ?? one().started_at ?? one().scheduled_at ?? one().created_at),
     ],
   });
 }
@@ -155,7 +151,7 @@ function broadcastPage(one, path) {
     when(() => from.includes(status()), () => button(text.moves[/** @type {"pause"} */ (what)], { run: () => move(what).catch(toastError) }));
   const cancel = () => confirmDeed({
     title: text.cancelTitle(data().name),
-    body: el("p", null, text.cancelBody(data().counts.waiting)),
+    body: text.cancelBody(data().counts.waiting),
     deed: text.cancelDeed,
     send: () => move("cancel"),
   });
@@ -252,10 +248,8 @@ function reasons(path, data) {
       caption: text.reasons,
       rows,
       key: (one) => one.why,
-      columns: [
-        { name: text.reasonColumns.reason, kind: "about", cell: (one) => one().why },
-        { name: text.reasonColumns.people, kind: "number", sort: (one) => one.people, cell: (one) => () => count(one().people) },
-      ],
+      columns: text.reasonColumns,
+      cells: [(one) => one().why, (one) => () => count(one().people)],
     }), 1));
   });
 }
@@ -278,14 +272,11 @@ function recipients(path, counts) {
       caption: text.recipients,
       rows: () => rows().map((one, i) => ({ ...one, i })), // several may have no number
       key: (one) => String(one.i),
-      columns: [
-        {
-          name: text.recipient.to,
-          kind: "about",
-          cell: (one) => () => (one().message_id ? el("a", { href: link("trace/" + one().message_id) }, one().to ?? "—") : one().to ?? "—"),
-        },
-        { name: text.recipient.status, cell: (one) => () => stateChip(one().status) },
-        { name: text.recipient.why, cell: (one) => el("span", null, () => reason(one()) || "—") },
+      columns: text.recipient,
+      cells: [
+        (one) => () => (one().message_id ? el("a", { href: link("trace/" + one().message_id) }, one().to ?? "—") : one().to ?? "—"),
+        (one) => () => stateChip(one().status),
+        (one) => el("span", null, () => reason(one()) || "—"),
       ],
     }), () => text.noRecipients));
 }

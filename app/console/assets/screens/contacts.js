@@ -1,11 +1,10 @@
 /** Contacts: everybody who wrote, to find, label, bring in and take out. */
 import { computed, el, list, signal, when } from "../dom.js";
-import { newKey, post } from "../api.js";
+import { post } from "../api.js";
 import { count, plainNumber, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, dot, face, heading } from "../parts/basics.js";
-import { dialog } from "../parts/dialog.js";
-import { form } from "../parts/form.js";
+import { formDialog } from "../parts/form.js";
 import { allLabels, filter, ofNumber, paged, searchbox } from "../parts/lists.js";
 import { menu } from "../parts/menu.js";
 import { empty, loaded } from "../parts/states.js";
@@ -24,7 +23,7 @@ const text = {
   export: "Export",
   search: "Search contacts",
   label: "Label",
-  columns: { select: "Select", name: "Name", labels: "Labels", email: "Email", added: "Added" },
+  columns: [{ name: "Select", kind: "", unseen: true }, { name: "Name", kind: "about" }, "Labels", "Email", "Added"],
   select: (/** @type {string} */ name) => `Select ${name}`,
   selectAll: "Select all shown",
   selected: (/** @type {number} */ n) => `${count(n)} selected`,
@@ -36,8 +35,18 @@ const text = {
   emptyTitle: "No contacts yet",
   emptyBody: "Who writes to this number appears here by itself. You can also add or import people.",
   none: "Nobody is like this.",
-  fields: { phone: "Phone number", name: "Name", email: "Email" },
-  phoneHint: "With its country code: +15550001111.",
+  fields: [
+    {
+      name: "phone_number",
+      label: "Phone number",
+      type: "tel",
+      required: true,
+      hint: "With its country code: +15550001111.",
+      props: { maxlength: 30 },
+    },
+    { name: "name", label: "Name", optional: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
+    { name: "email", label: "Email", type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
+  ],
   create: "Save",
 };
 
@@ -71,27 +80,13 @@ function download() {
 }
 
 /** newContact asks for somebody, and opens it. */
-function newContact() {
-  const idempotencyKey = newKey();
-  return dialog(text.newOne, (close) => form({
-    fields: [
-      { name: "phone_number", label: text.fields.phone, type: "tel", required: true, hint: text.phoneHint, props: { maxlength: 30 } },
-      { name: "name", label: text.fields.name, optional: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
-      { name: "email", label: text.fields.email, type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
-    ],
-    submit: text.create,
-    send: ({ phone_number, name, email }) => post(
-      `v1/${number()?.phone_number_id}/contacts`,
-      { phone_number: plainNumber(phone_number), name: name || undefined, email: email || undefined },
-      { idempotencyKey },
-    ),
-    done(made) {
-      close();
-      navigate("contacts/" + made.id);
-    },
-    cancel: close,
-  }));
-}
+const newContact = () => formDialog(text.newOne, {
+  fields: text.fields,
+  submit: text.create,
+  send: ({ phone_number, ...more }, once) =>
+    post(`v1/${number()?.phone_number_id}/contacts`, { phone_number: plainNumber(phone_number), ...more }, once),
+  done: (made) => navigate("contacts/" + made.id),
+});
 
 /** @param {string} id of the number */
 function contactList(id) {
@@ -149,22 +144,18 @@ function contactTable(rows, chosen, toggle) {
   return table({
     caption: text.title,
     rows,
-    key: (one) => one.id,
-    columns: [
-      {
-        name: text.columns.select,
-        unseen: true,
-        cell: (one) => el("input.pick", {
-          type: "checkbox",
-          "aria-label": () => text.select(nameOf(one())),
-          checked: () => chosen().has(one().id),
-          onchange: (/** @type {any} */ event) => toggle(one().id, event.target.checked),
-        }),
-      },
-      { name: text.columns.name, kind: "about", cell: personCell },
-      { name: text.columns.labels, cell: (one) => labelDots(() => one().labels) },
-      { name: text.columns.email, cell: (one) => el("span", { dir: "auto" }, () => one().email ?? "—") },
-      { name: text.columns.added, cell: (one) => () => time(one().created_at) },
+    columns: text.columns,
+    cells: [
+      (one) => el("input.pick", {
+        type: "checkbox",
+        "aria-label": () => text.select(nameOf(one())),
+        checked: () => chosen().has(one().id),
+        onchange: (/** @type {any} */ event) => toggle(one().id, event.target.checked),
+      }),
+      personCell,
+      (one) => labelDots(() => one().labels),
+      (one) => el("span", { dir: "auto" }, () => one().email ?? "—"),
+      (one) => () => time(one().created_at),
     ],
   });
 }

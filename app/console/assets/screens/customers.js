@@ -1,11 +1,12 @@
 /** Customers: businesses whose numbers you run, and the links by which they connect them. */
 import { computed, el, when } from "../dom.js";
-import { get, newKey, patch, post, remove } from "../api.js";
+import { get, patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, copyable, heading, section } from "../parts/basics.js";
-import { confirmDeed, dialog, shown } from "../parts/dialog.js";
-import { form } from "../parts/form.js";
+import { confirmDeed } from "../parts/dialog.js";
+import { form, formDialog } from "../parts/form.js";
+import { away } from "../parts/formatted.js";
 import { filter, paged, pagedList, searchbox, stateChip } from "../parts/lists.js";
 import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -21,18 +22,21 @@ const text = {
   status: "Status",
   statuses: ["pending", "active", "suspended", "archived", "all"],
   notArchived: "Not archived",
-  columns: { name: "Name", status: "Status", email: "Email", since: "Since" },
+  columns: ["Name", "Status", "Email", "Since"],
   emptyTitle: "No customers yet",
   emptyBody: "Make one, send it a setup link, and its number is yours to write from.",
   none: "No customer is like this.",
   create: "Save",
   id: "customer id",
-  fields: { name: "Name", email: "Email" },
+  fields: [
+    { name: "name", label: "Name", required: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
+    { name: "email", label: "Email", type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
+  ],
   save: "Save",
   saved: "Saved",
   numbers: "Numbers",
   noNumbers: "None is connected yet. Send a setup link.",
-  number: { number: "Number", name: "Name", status: "Status", since: "Connected" },
+  number: ["Number", "Name", "Status", "Connected", { name: "Disconnect", kind: "end", unseen: true }],
   disconnect: "Disconnect",
   disconnected: "Disconnected",
   disconnectTitle: (/** @type {string} */ name) => `Disconnect ${name}?`,
@@ -42,16 +46,28 @@ const text = {
   newLink: "New link",
   editLink: "Edit link",
   edit: "Edit",
-  linkColumns: { id: "Link", state: "State", made: "Made", until: "Until" },
+  linkColumns: ["Link", "State", "Made", "Until", { name: "Revoke", kind: "end", unseen: true }],
   noLinks: "No link was made yet.",
-  hours: "Good for",
-  lifetimes: [
-    { value: "24", label: "A day" },
-    { value: "168", label: "A week" },
-    { value: "720", label: "30 days" },
+  hours: {
+    name: "expires_in_hours",
+    label: "Good for",
+    type: "select",
+    options: [
+      { value: "24", label: "A day" },
+      { value: "168", label: "A week" },
+      { value: "720", label: "30 days" },
+    ],
+  },
+  leads: [
+    {
+      name: "success_redirect_url",
+      label: "Then lead to",
+      type: "url",
+      optional: true,
+      hint: "Where the customer lands when it is done: a page of yours.",
+    },
+    { name: "failure_redirect_url", label: "If it fails, lead to", type: "url", optional: true },
   ],
-  leads: { success: "Then lead to", failure: "If it fails, lead to" },
-  successHint: "Where the customer lands when it is done: a page of yours.",
   createLink: "Create link",
   once: "Copy it now: it is not shown again.",
   linkName: "link",
@@ -92,16 +108,12 @@ function allCustomers() {
     pagedList(all, (rows) => table({
       caption: text.title,
       rows,
-      key: (one) => one.id,
-      columns: [
-        {
-          name: text.columns.name,
-          kind: "about",
-          cell: (one) => el("a", { href: link("customers/" + one().id), dir: "auto" }, () => one().name),
-        },
-        { name: text.columns.status, cell: (one) => () => stateChip(one().status) },
-        { name: text.columns.email, cell: (one) => el("span", { dir: "auto" }, () => one().email ?? "—") },
-        { name: text.columns.since, cell: (one) => () => date(one().created_at) },
+      columns: text.columns,
+      cells: [
+        (one) => el("a", { href: link("customers/" + one().id), dir: "auto" }, () => one().name),
+        (one) => () => stateChip(one().status),
+        (one) => el("span", { dir: "auto" }, () => one().email ?? "—"),
+        (one) => () => date(one().created_at),
       ],
     }), () => (narrowed() ? text.none : { icon: "customers", title: text.emptyTitle, body: text.emptyBody })));
   return { title: text.title, body };
@@ -109,27 +121,18 @@ function allCustomers() {
 
 /** make asks for a new customer, and opens it. */
 async function make() {
-  const idempotencyKey = newKey();
   const teams = await readTeams().catch(() => []);
-  dialog(text.newOne, (close) => form({
-    fields: [
-      { name: "name", label: text.fields.name, required: true, props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
-      { name: "email", label: text.fields.email, type: "email", optional: true, props: { maxlength: 255, autocomplete: "off" } },
-      ...teamFields(teams),
-    ],
+  formDialog(text.newOne, {
+    fields: [...text.fields, ...teamFields(teams)],
     submit: text.create,
-    send: ({ name, email, team_id }) => post("v1/customers", { name, email: email || undefined, team_id }, { idempotencyKey }),
-    done(made) {
-      close();
-      navigate("customers/" + made.id);
-    },
-    cancel: close,
-  }));
+    send: (values, once) => post("v1/customers", values, once),
+    done: (made) => navigate("customers/" + made.id),
+  });
 }
 
 /** @param {string} id */
 function oneCustomer(id) {
-  const one = resource((signal) => get("v1/customers/" + id, { signal }), ["customer", "account"]);
+  const one = resource("v1/customers/" + id, ["customer", "account"]);
   return {
     title: () => one.data()?.name ?? text.title,
     body: el("div.page", null, loaded(one, () => customerPage(one, "v1/customers/" + id), 4, "h1")),
@@ -142,19 +145,17 @@ function oneCustomer(id) {
  */
 function customerPage(one, path) {
   const data = computed(() => one.data());
-  const { id, name, email } = data();
   return [
     heading(() => data().name, {
       crumb: el("a", { href: link("customers") }, text.title),
-      beside: [() => stateChip(data().status), copyable(id, { name: text.id })],
+      beside: [() => stateChip(data().status), copyable(data().id, { name: text.id })],
     }),
     form({
-      fields: [
-        { name: "name", label: text.fields.name, value: name, required: true, props: { maxlength: 200, dir: "auto" } },
-        { name: "email", label: text.fields.email, type: "email", value: email ?? "", props: { maxlength: 255 } },
-      ],
+      fields: text.fields,
+      values: data(),
+      blank: null,
       submit: text.save,
-      send: (values) => patch(path, { name: values.name, email: values.email || null }),
+      send: (values) => patch(path, values),
       done() {
         toast(text.saved);
         one.reload();
@@ -175,29 +176,24 @@ function numberSection(one, path) {
   const nameOf = (/** @type {any} */ number) => number.phone_number ?? number.phone_number_id;
   const disconnect = (/** @type {any} */ number) => confirmDeed({
     title: text.disconnectTitle(nameOf(number)),
-    body: el("p", null, text.disconnectBody),
+    body: text.disconnectBody,
     deed: text.disconnect,
     word: nameOf(number),
-    send: async () => {
-      await remove(`${path}/whatsapp_accounts/${number.phone_number_id}`);
-      toast(text.disconnected);
-      announce("account");
-    },
+    send: () => remove(`${path}/whatsapp_accounts/${number.phone_number_id}`),
+    said: text.disconnected,
+    finish: () => announce("account"),
   });
   return section(text.numbers, {}, when(() => rows().length === 0, () => el("p.none", null, text.noNumbers), () => table({
     caption: text.numbers,
     rows,
     key: (number) => number.phone_number_id ?? number.onboarded_at,
-    columns: [
-      {
-        name: text.number.number,
-        kind: "about",
-        cell: (number) => el("a", { href: link("numbers/" + number().phone_number_id) }, () => nameOf(number())),
-      },
-      { name: text.number.name, cell: (number) => el("span", { dir: "auto" }, () => number().name ?? "—") },
-      { name: text.number.status, cell: (number) => () => stateChip(number().status) },
-      { name: text.number.since, cell: (number) => () => time(number().onboarded_at) },
-      { name: text.disconnect, kind: "end", unseen: true, cell: (number) => button(text.disconnect, { run: () => disconnect(number()) }) },
+    columns: text.number,
+    cells: [
+      (number) => el("a", { href: link("numbers/" + number().phone_number_id) }, () => nameOf(number())),
+      (number) => el("span", { dir: "auto" }, () => number().name ?? "—"),
+      (number) => () => stateChip(number().status),
+      (number) => () => time(number().onboarded_at),
+      (number) => button(text.disconnect, { run: () => disconnect(number()) }),
     ],
   })));
 }
@@ -210,34 +206,27 @@ function linkSection(path, isArchived) {
   const all = paged(path + "/setup_links", { kinds: ["customer", "account"] });
   const revoke = (/** @type {any} */ one) => confirmDeed({
     title: text.revokeTitle,
-    body: el("p", null, text.revokeBody),
+    body: text.revokeBody,
     deed: text.revoke,
-    send: async () => {
-      await remove(`${path}/setup_links/${one.id}`);
-      toast(text.revoked);
-      all.reload();
-    },
+    send: () => remove(`${path}/setup_links/${one.id}`),
+    said: text.revoked,
+    finish: all.reload,
   });
   const open = (/** @type {any} */ one) => linkDialog(path + "/setup_links", one).then(all.reload);
   const actions = when(() => !isArchived(), () => button(text.newLink, { icon: "plus", run: () => open(null) }));
   return section(text.links, { lead: text.linksLead, actions }, pagedList(all, (rows) => table({
     caption: text.links,
     rows,
-    key: (one) => one.id,
-    columns: [
-      { name: text.linkColumns.id, kind: "about", cell: (one) => el("span.mono", null, "…" + one().token_last4) },
-      { name: text.linkColumns.state, cell: (one) => () => stateChip(one().status) },
-      { name: text.linkColumns.made, cell: (one) => time(one().created_at) },
-      { name: text.linkColumns.until, cell: (one) => time(one().expires_at) },
-      {
-        name: text.revoke,
-        kind: "end",
-        unseen: true,
-        cell: (one) => when(() => one().status === "active", () => [
-          button(text.edit, { run: () => open(one()) }),
-          button(text.revoke, { run: () => revoke(one()) }),
-        ]),
-      },
+    columns: text.linkColumns,
+    cells: [
+      (one) => el("span.mono", null, "…" + one().token_last4),
+      (one) => () => stateChip(one().status),
+      (one) => time(one().created_at),
+      (one) => time(one().expires_at),
+      (one) => when(() => one().status === "active", () => [
+        button(text.edit, { run: () => open(one()) }),
+        button(text.revoke, { run: () => revoke(one()) }),
+      ]),
     ],
   }), () => text.noLinks));
 }
@@ -249,36 +238,26 @@ function linkSection(path, isArchived) {
  * @param {any} one
  */
 function linkDialog(path, one) {
-  return dialog(one ? text.editLink : text.newLink, (close) => {
-    const place = el("div");
-    const idempotencyKey = newKey();
-    place.append(form({
-      fields: [
-        ...(one ? [] : [{ name: "expires_in_hours", label: text.hours, type: "select", options: text.lifetimes, value: "168" }]),
-        ...["success", "failure"].map((end) => ({
-          name: end + "_redirect_url",
-          label: text.leads[/** @type {"success"} */ (end)],
-          type: "url",
-          optional: true,
-          hint: end === "success" && text.successHint,
-          value: one?.[end + "_redirect_url"],
-        })),
-      ],
-      submit: one ? text.save : text.createLink,
-      send: ({ expires_in_hours: hours, success_redirect_url: success, failure_redirect_url: failure }) => {
-        const leads = { success_redirect_url: success || null, failure_redirect_url: failure || null };
-        return one
-          ? patch(path + "/" + one.id, leads)
-          : post(path, { expires_in_hours: Number(hours), ...leads }, { idempotencyKey });
-      },
-      done: (made) => (one ? close() : place.replaceChildren(shown(close,
-        el("p.notice", null, text.once),
-        copyable(made.setup_url, { name: text.linkName, block: true }),
-        el("p", null, el("a", { href: made.setup_url, target: "_blank", rel: "noopener noreferrer" }, text.open))))),
-      cancel: close,
-    }));
-    return place;
-  }, { lasting: true, wide: true });
+  if (one) {
+    return formDialog(text.editLink, {
+      fields: text.leads,
+      values: one,
+      blank: null,
+      submit: text.save,
+      send: (leads) => patch(path + "/" + one.id, leads),
+    }, { wide: true });
+  }
+  return formDialog(text.newLink, {
+    fields: [text.hours, ...text.leads],
+    values: { expires_in_hours: "168" },
+    submit: text.createLink,
+    send: (values, once) => post(path, { ...values, expires_in_hours: Number(values.expires_in_hours) }, once),
+    shows: ({ setup_url: url }) => [
+      el("p.notice", null, text.once),
+      copyable(url, { name: text.linkName, block: true }),
+      el("p", null, el("a", { href: url, ...away }, text.open)),
+    ],
+  });
 }
 
 /**
@@ -297,12 +276,10 @@ function lifeSection(one, path) {
   };
   const archive = () => confirmDeed({
     title: text.archiveTitle(one.data().name),
-    body: el("p", null, text.archiveBody),
+    body: text.archiveBody,
     deed: text.archive,
-    send: async () => {
-      await remove(path);
-      await one.reload();
-    },
+    send: () => remove(path),
+    finish: one.reload,
   });
   return section(text.state, {
     lead: () => text.lives[/** @type {"active"} */ (status())],

@@ -1,12 +1,12 @@
 /** One delivery: what was sent, how it was signed, and what came of each attempt. */
 import { computed, el, signal } from "../dom.js";
-import { get, post } from "../api.js";
+import { post } from "../api.js";
 import { count, time } from "../format.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
 import { dialog } from "../parts/dialog.js";
 import { toast, toastError } from "../parts/notices.js";
 import { empty, loaded, pace, resource } from "../parts/states.js";
-import { table } from "../parts/table.js";
+import { fact, table } from "../parts/table.js";
 import { link, navigate } from "../router.js";
 import { answer, deliveryChip } from "./webhooks/words.js";
 
@@ -29,7 +29,7 @@ const text = {
   dead: " It was given up. Replay it when the endpoint is well.",
   of: "It repeats ",
   attempts: "Attempts",
-  columns: { attempt: "Attempt", at: "Time", answer: "Answer", why: "Why", said: "What it said" },
+  columns: ["Attempt", "Time", { name: "Answer", kind: "number" }, "Why", "What it said"],
   nothing: "nothing",
   payload: "Payload",
   payloadLead: "Byte for byte the same at every attempt and every replay.",
@@ -57,7 +57,7 @@ export default function deliveries({ params }) {
     return { title: text.title, body: el("div.page", null, none) };
   }
   const path = "v1/webhook_deliveries/" + params.id;
-  const one = resource((signal) => get(path, { signal }), ["delivery"], pace);
+  const one = resource(path, ["delivery"], pace);
   const body = el("div.page", null, loaded(one, () => content(one, path), 4, "h1"));
   return { title: () => one.data()?.event_type ?? text.title, body };
 }
@@ -68,8 +68,8 @@ export default function deliveries({ params }) {
  */
 function content(one, path) {
   const data = computed(() => one.data());
-  const attempts = resource((signal) => get(path + "/attempts", { signal }), ["delivery"], pace);
-  const request = resource((signal) => get(path.slice(3) + "/request", { signal }), ["delivery"], pace);
+  const attempts = resource(path + "/attempts", ["delivery"], pace);
+  const request = resource(path.slice(3) + "/request", ["delivery"], pace);
   const replay = async () => {
     try {
       const made = await post(path + "/replay");
@@ -136,17 +136,15 @@ function attemptTable(rows) {
     caption: text.attempts,
     rows,
     key: (one) => String(one.attempt),
-    columns: [
-      { name: text.columns.attempt, kind: "about", cell: (one) => String(one().attempt) },
-      { name: text.columns.at, cell: (one) => time(one().attempted_at) },
-      { name: text.columns.answer, kind: "number", cell: (one) => answer(one()) },
-      { name: text.columns.why, cell: (one) => one().error_message ?? "" },
-      {
-        name: text.columns.said,
-        cell: (one) => (one().response_body_snippet
-          ? el("code.snippet", { dir: "auto", tabindex: "0" }, one().response_body_snippet)
-          : text.nothing),
-      },
+    columns: text.columns,
+    cells: [
+      (one) => String(one().attempt),
+      (one) => time(one().attempted_at),
+      (one) => answer(one()),
+      (one) => one().error_message ?? "",
+      (one) => (one().response_body_snippet
+        ? el("code.snippet", { dir: "auto", tabindex: "0" }, one().response_body_snippet)
+        : text.nothing),
     ],
   });
 }
@@ -159,7 +157,7 @@ const header = (request, name) => request.headers.find((one) => one.name === nam
 
 /** @param {{ name: string, value: string }[]} headers */
 const headerTable = (headers) => el("dl.headers", null,
-  headers.map((one) => el("div", null, el("dt", null, one.name), el("dd", null, one.value))));
+  headers.map((one) => fact(one.name, [one.value])));
 
 /**
  * verify shows the computation of the signature, and does it with a secret that is given.
@@ -172,7 +170,6 @@ function verify(request) {
   const signed = at + "." + request.body;
 
   const run = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
     const secret = /** @type {HTMLInputElement} */ (/** @type {HTMLElement} */ (event.target).querySelector("input")).value.trim();
     const bytes = (/** @type {string} */ written) => new TextEncoder().encode(written);
     const key = await crypto.subtle.importKey("raw", bytes(secret), { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);

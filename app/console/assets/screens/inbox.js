@@ -62,7 +62,7 @@ export default function inbox() {
   const phone = computed(() => number()?.phone_number_id ?? "");
   const store = conversations(current);
   const labels = resource(readLabels, ["label"]);
-  const people = resource((signal) => get("people", { signal }), ["user"]);
+  const people = resource("people", ["user"]);
   const personName = (/** @type {string | null} */ id) =>
     (id === me().id ? me().name : (people.data() ?? []).find((/** @type {any} */ one) => one.id === id)?.name ?? "");
   const tab = computed(() => query().get("tab") ?? "open");

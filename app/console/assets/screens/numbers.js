@@ -8,7 +8,7 @@ import { confirmDeed } from "../parts/dialog.js";
 import { toast, toastError } from "../parts/notices.js";
 import { figure, sparkline } from "../parts/plot.js";
 import { empty, loaded, pace, resource } from "../parts/states.js";
-import { table } from "../parts/table.js";
+import { fact, table } from "../parts/table.js";
 import { link, navigate, onQuery } from "../router.js";
 import { isAdmin, root } from "../session.js";
 import { connectDialog, registerDialog } from "./numbers/forms.js";
@@ -19,7 +19,7 @@ const text = {
   number: "Number",
   lead: "The business numbers that you write from.",
   newOne: "New number",
-  columns: { name: "Name", number: "Number", status: "Status", made: "Connected" },
+  columns: [{ name: "Name", sort: "called" }, "Number", { name: "Status", sort: "word" }, { name: "Connected", sort: "created_at" }],
   none: "No numbers yet",
   noneBody: "Connect a number of your business account, and messages come and go here.",
   noneAgent: "An admin connects the first one.",
@@ -100,20 +100,15 @@ function allNumbers() {
 function numberTable(rows) {
   return table({
     caption: text.title,
-    rows,
-    key: (one) => one.id,
-    columns: [
-      {
-        name: text.columns.name,
-        kind: "about",
-        sort: (one) => nameOf(one).toLocaleLowerCase(),
-        cell: (one) => (one().phone_number_id
-          ? el("a", { href: link("numbers/" + one().phone_number_id), dir: "auto" }, () => nameOf(one()))
-          : el("span", { dir: "auto" }, () => nameOf(one()))),
-      },
-      { name: text.columns.number, cell: (one) => () => one().phone_number ?? "" },
-      { name: text.columns.status, sort: (one) => stateOf(one)[1], cell: (one) => () => stateChip(one()) },
-      { name: text.columns.made, sort: (one) => Date.parse(one.created_at), cell: (one) => date(one().created_at) },
+    rows: () => rows().map((one) => ({ ...one, called: nameOf(one), word: stateOf(one)[1] })),
+    columns: text.columns,
+    cells: [
+      (one) => (one().phone_number_id
+        ? el("a", { href: link("numbers/" + one().phone_number_id), dir: "auto" }, () => one().called)
+        : el("span", { dir: "auto" }, () => one().called)),
+      (one) => () => one().phone_number ?? "",
+      (one) => () => stateChip(one()),
+      (one) => date(one().created_at),
     ],
   });
 }
@@ -135,7 +130,7 @@ function onePage(id) {
 function numberPage(one) {
   const data = computed(() => one.data());
   const id = data().phone_number_id;
-  const quality = resource((signal) => get(id + "/quality", { signal }), ["account", "conversation"], pace);
+  const quality = resource(id + "/quality", ["account", "conversation"], pace);
   const again = () => announce("account", id);
   const check = async () => {
     try {
@@ -148,7 +143,7 @@ function numberPage(one) {
   };
   const disconnect = () => confirmDeed({
     title: text.disconnectTitle(nameOf(data())),
-    body: el("p", null, text.disconnectBody),
+    body: text.disconnectBody,
     deed: text.disconnect,
     send: async () => {
       one.set(await post(id + "/disconnect"));
@@ -158,12 +153,12 @@ function numberPage(one) {
   });
   const drop = () => confirmDeed({
     title: text.deleteTitle(nameOf(data())),
-    body: el("p", null, text.deleteBody),
+    body: text.deleteBody,
     deed: text.delete,
     word: id,
-    send: async () => {
-      await remove(id);
-      toast(text.deleted);
+    send: () => remove(id),
+    said: text.deleted,
+    finish() {
       navigate("numbers");
       announce("account");
     },
@@ -205,13 +200,10 @@ function figures(hours) {
 
 /** @param {any} one */
 function details(one) {
-  const lines = [
-    [text.rows.phone, one.phone_number],
-    [text.rows.waba, one.waba_id],
-    [text.rows.provider, one.provider_status],
-    [text.rows.made, date(one.created_at)],
-    [text.rows.customer, one.customer_id && el("a", { href: link("customers/" + one.customer_id) }, one.customer_id)],
-  ];
   return el("dl.headers", null,
-    lines.filter(([, value]) => value).map(([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value))));
+    fact(text.rows.phone, one.phone_number),
+    fact(text.rows.waba, one.waba_id),
+    fact(text.rows.provider, one.provider_status),
+    fact(text.rows.made, date(one.created_at)),
+    fact(text.rows.customer, one.customer_id && el("a", { href: link("customers/" + one.customer_id) }, one.customer_id)));
 }

@@ -39,11 +39,10 @@ export const readTeams = async (signal) => (await get("v1/me", { signal })).team
 /**
  * teamFields are the field of a form in which a team is chosen, where there are several.
  * @param {any[]} teams
- * @param {string} [value]
  */
-export function teamFields(teams, value) {
+export function teamFields(teams) {
   const options = teams.map((one) => ({ value: one.id, label: one.name }));
-  return teams.length > 1 ? [{ name: "team_id", label: text.team, type: "select", value, options }] : [];
+  return teams.length > 1 ? [{ name: "team_id", label: text.team, type: "select", options }] : [];
 }
 
 /** reveal shows a link that is beyond the edge of a small screen. @param {Element} node */
@@ -51,7 +50,7 @@ const reveal = (node) => requestAnimationFrame(() => node.scrollIntoView({ block
 
 const sessionText = {
   caption: "Sessions",
-  columns: { browser: "Browser", ip: "Address", since: "Since", seen: "Last seen", end: "End" },
+  columns: ["Browser", "Address", "Since", "Last seen", { name: "End", kind: "end", unseen: true }],
   current: "this browser",
   none: "None at the moment.",
   end: "End",
@@ -63,26 +62,20 @@ const sessionText = {
  * @param {(session: any) => void} [end]
  */
 export function sessionTable(rows, end) {
-  const columns = [
-    {
-      name: sessionText.columns.browser,
-      kind: /** @type {const} */ ("about"),
-      cell: (/** @type {() => any} */ one) => el("span", { title: one().user_agent },
+  return when(() => rows().length > 0, () => table({
+    caption: sessionText.caption,
+    rows,
+    columns: sessionText.columns,
+    cells: [
+      (one) => el("span", { title: one().user_agent },
         browserName(one().user_agent),
         " ",
         one().current && chip(sessionText.current, "calm"),
       ),
-    },
-    { name: sessionText.columns.ip, cell: (/** @type {() => any} */ one) => el("span.mono", null, one().ip) },
-    { name: sessionText.columns.since, cell: (/** @type {() => any} */ one) => time(one().created_at) },
-    { name: sessionText.columns.seen, cell: (/** @type {() => any} */ one) => () => time(one().last_seen_at) },
-  ];
-  const last = end && {
-    name: sessionText.columns.end,
-    kind: /** @type {const} */ ("end"),
-    unseen: true,
-    cell: (/** @type {() => any} */ one) => !one().current && button(sessionText.end, { run: () => end(one()) }),
-  };
-  const shown = () => table({ caption: sessionText.caption, rows, key: (one) => one.id, columns: last ? [...columns, last] : columns });
-  return when(() => rows().length > 0, shown, () => el("p.none", null, sessionText.none));
+      (one) => el("span.mono", null, one().ip),
+      (one) => time(one().created_at),
+      (one) => () => time(one().last_seen_at),
+      end && ((one) => !one().current && button(sessionText.end, { run: () => end(one()) })),
+    ],
+  }), () => el("p.none", null, sessionText.none));
 }

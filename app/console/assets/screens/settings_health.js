@@ -1,6 +1,6 @@
 /** Health: what was used, what fails, and what needs a look. */
 import { el } from "../dom.js";
-import { get, page } from "../api.js";
+import { page } from "../api.js";
 import { count, date } from "../format.js";
 import { chip, heading, section } from "../parts/basics.js";
 import { columns } from "../parts/plot.js";
@@ -31,7 +31,7 @@ const moods = { received: "calm", sent: "calm", delivered: "good", read: "good",
 
 /** @type {import("../router.js").Build} */
 export default function health() {
-  const all = resource((signal) => get("health", { signal }), ["conversation"], 10 * pace);
+  const all = resource("health", ["conversation"], 10 * pace);
   const ill = resource(readIll, ["account", "webhook", "delivery"], pace);
 
   const body = settingsPage(

@@ -1,10 +1,10 @@
 /** API keys: what programs sign in with. */
 import { el, when } from "../dom.js";
-import { newKey, post, remove } from "../api.js";
+import { post, remove } from "../api.js";
 import { date, now, time } from "../format.js";
 import { button, chip, copyable, heading } from "../parts/basics.js";
-import { confirmDeed, dialog, shown } from "../parts/dialog.js";
-import { form } from "../parts/form.js";
+import { confirmDeed } from "../parts/dialog.js";
+import { formDialog } from "../parts/form.js";
 import { follow, paged, pagedList } from "../parts/lists.js";
 import { table } from "../parts/table.js";
 import { toast } from "../parts/notices.js";
@@ -16,7 +16,7 @@ const text = {
   title: "API keys",
   lead: "Programs sign in with a key. A key can do everything in this organization, so give each program one of its own.",
   newKey: "New key",
-  columns: { label: "Label", key: "Key", used: "Last used", expires: "Expires", status: "Status", revoke: "Revoke" },
+  columns: ["Label", "Key", "Last used", "Expires", "Status", { name: "Revoke", kind: "end", unseen: true }],
   unnamed: "No label",
   never: "never",
   revoke: "Revoke",
@@ -27,13 +27,25 @@ const text = {
     `Programs that use the key ending in ${last4} stop working at once. A revoked key cannot be brought back.`,
   emptyTitle: "No keys yet",
   emptyBody: "Make one, and the first call is a line of curl away.",
-  fields: { label: "Label", expires: "Expires" },
-  labelHint: "Which program uses it: “shop”, “nightly export”.",
-  lifetimes: [
-    { value: "", label: "Never" },
-    { value: "720", label: "In 30 days" },
-    { value: "2160", label: "In 90 days" },
-    { value: "8760", label: "In a year" },
+  fields: [
+    {
+      name: "label",
+      label: "Label",
+      hint: "Which program uses it: “shop”, “nightly export”.",
+      optional: true,
+      props: { maxlength: 200, autocomplete: "off" },
+    },
+    {
+      name: "expires_in_hours",
+      label: "Expires",
+      type: "select",
+      options: [
+        { value: "", label: "Never" },
+        { value: "720", label: "In 30 days" },
+        { value: "2160", label: "In 90 days" },
+        { value: "8760", label: "In a year" },
+      ],
+    },
   ],
   create: "Create key",
   once: "Copy it now: it is not shown again, and nobody can read it later.",
@@ -54,13 +66,11 @@ export default function keys() {
   }
   const revoke = (/** @type {any} */ key) => confirmDeed({
     title: key.label ? text.revokeTitle(key.label) : text.revokeNameless,
-    body: el("p", null, text.revokeBody(key.last4)),
+    body: text.revokeBody(key.last4),
     deed: text.revoke,
-    send: async () => {
-      await remove("keys/" + key.id);
-      all.reload();
-      toast(text.revoked);
-    },
+    send: () => remove("keys/" + key.id),
+    said: text.revoked,
+    finish: all.reload,
   });
 
   const newButton = () => button(text.newKey, { icon: "plus", look: "primary", run: make });
@@ -78,67 +88,29 @@ function keyTable(rows, revoke) {
   return table({
     caption: text.title,
     rows,
-    key: (one) => one.id,
-    columns: [
-      {
-        name: text.columns.label,
-        kind: "about",
-        cell: (one) => el("span", { dir: "auto", class: one().label ? null : "quiet" }, one().label ?? text.unnamed),
-      },
-      { name: text.columns.key, cell: (one) => el("span.mono", null, "…" + one().last4) },
-      {
-        name: text.columns.used,
-        cell: (one) => () => (one().last_used_at
-          ? el("a", { href: link("log?api_key_id=" + one().id) }, time(one().last_used_at))
-          : text.never),
-      },
-      { name: text.columns.expires, cell: (one) => () => date(one().expires_at, text.never) },
-      {
-        name: text.columns.status,
-        cell: (one) => () => chip(one().status, one().status === "active" ? "good" : one().status === "revoked" ? "bad" : "warn"),
-      },
-      {
-        name: text.columns.revoke,
-        kind: "end",
-        unseen: true,
-        cell: (one) => when(() => one().status === "active", () => button(text.revoke, { run: () => revoke(one()) })),
-      },
+    columns: text.columns,
+    cells: [
+      (one) => el("span", { dir: "auto", class: one().label ? null : "quiet" }, one().label ?? text.unnamed),
+      (one) => el("span.mono", null, "…" + one().last4),
+      (one) => () => (one().last_used_at
+        ? el("a", { href: link("log?api_key_id=" + one().id) }, time(one().last_used_at))
+        : text.never),
+      (one) => () => date(one().expires_at, text.never),
+      (one) => () => chip(one().status, one().status === "active" ? "good" : one().status === "revoked" ? "bad" : "warn"),
+      (one) => when(() => one().status === "active", () => button(text.revoke, { run: () => revoke(one()) })),
     ],
   });
 }
 
 /** newKeyDialog asks for a label and a lifetime, and then shows the key, once. */
-function newKeyDialog() {
-  return dialog(text.newKey, (close) => {
-    const place = el("div");
-    const idempotencyKey = newKey(); // one dialog makes one key, however often it is sent
-    place.append(form({
-      fields: [
-        { name: "label", label: text.fields.label, hint: text.labelHint, optional: true, props: { maxlength: 200, autocomplete: "off" } },
-        { name: "expires_in_hours", label: text.fields.expires, type: "select", options: text.lifetimes },
-      ],
-      submit: text.create,
-      send: ({ label, expires_in_hours: hours }) => post(
-        "keys",
-        { label: label || undefined, expires_in_hours: hours ? Number(hours) : undefined },
-        { idempotencyKey },
-      ),
-      done: (made) => place.replaceChildren(keyShown(made, close)),
-      cancel: close,
-    }));
-    return place;
-  }, { lasting: true, wide: true });
-}
-
-/**
- * @param {any} made
- * @param {() => void} close
- */
-function keyShown(made, close) {
-  const command = `curl -H "Authorization: Bearer ${made.key}" ${new URL("me", publicAPI).href}`;
-  return shown(close,
+const newKeyDialog = () => formDialog(text.newKey, {
+  fields: text.fields,
+  submit: text.create,
+  send: ({ label, expires_in_hours: hours }, once) => post("keys", { label, expires_in_hours: hours && Number(hours) }, once),
+  shows: ({ key }) => [
     el("p.notice", null, text.once),
-    copyable(made.key, { name: text.keyName, block: true }),
+    copyable(key, { name: text.keyName, block: true }),
     el("h3", null, text.tryIt),
-    copyable(command, { name: text.curlName, block: true }));
-}
+    copyable(`curl -H "Authorization: Bearer ${key}" ${new URL("me", publicAPI).href}`, { name: text.curlName, block: true }),
+  ],
+});

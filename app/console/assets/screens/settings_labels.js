@@ -3,8 +3,8 @@ import { el, when } from "../dom.js";
 import { patch, post, remove } from "../api.js";
 import { date } from "../format.js";
 import { button, dot, heading } from "../parts/basics.js";
-import { confirmDeed, dialog } from "../parts/dialog.js";
-import { form } from "../parts/form.js";
+import { confirmDeed } from "../parts/dialog.js";
+import { formDialog } from "../parts/form.js";
 import { everyRow } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -16,7 +16,12 @@ const text = {
   lead: "For contacts and conversations: to find them again, to filter the inbox, and to choose who gets a broadcast.",
   newLabel: "New label",
   editTitle: "Edit label",
-  columns: { name: "Name", team: "Team", made: "Created", edit: "Edit and delete" },
+  columns: [
+    { name: "Name", sort: "name" },
+    "Team",
+    { name: "Created", sort: "created_at" },
+    { name: "Edit and delete", kind: "end", unseen: true },
+  ],
   edit: "Edit",
   delete: "Delete",
   deleteTitle: (/** @type {string} */ name) => `Delete “${name}”?`,
@@ -25,7 +30,8 @@ const text = {
   saved: "Saved",
   save: "Save",
   create: "Create label",
-  fields: { name: "Name", color: "Color" },
+  name: { name: "name", label: "Name", required: true, props: { maxlength: 50, autocomplete: "off", dir: "auto" } },
+  color: { name: "color", label: "Color", type: "swatches" },
   emptyTitle: "No labels yet",
   emptyBody: "Labels are small coloured words such as “VIP” or “waiting for delivery”.",
 };
@@ -42,13 +48,11 @@ export default function labels() {
   };
   const drop = (/** @type {any} */ label) => confirmDeed({
     title: text.deleteTitle(label.name),
-    body: el("p", null, text.deleteBody),
+    body: text.deleteBody,
     deed: text.delete,
-    send: async () => {
-      await remove("v1/labels/" + label.id);
-      toast(text.deleted);
-      all.reload();
-    },
+    send: () => remove("v1/labels/" + label.id),
+    said: text.deleted,
+    finish: all.reload,
   });
 
   const body = settingsPage(
@@ -71,29 +75,15 @@ export default function labels() {
  * @param {(label: any) => void} drop
  */
 function labelTable(rows, teams, edit, drop) {
-  const team = {
-    name: text.columns.team,
-    cell: (/** @type {() => any} */ one) => () => teams.find((each) => each.id === one().team_id)?.name ?? "",
-  };
   return table({
     caption: text.title,
     rows,
-    key: (one) => one.id,
-    columns: [
-      {
-        name: text.columns.name,
-        kind: "about",
-        sort: (one) => one.name.toLocaleLowerCase(),
-        cell: (one) => el("span.labelled", null, () => dot(one().color), el("span", { dir: "auto" }, () => one().name)),
-      },
-      ...(teams.length > 1 ? [team] : []),
-      { name: text.columns.made, sort: (one) => Date.parse(one.created_at), cell: (one) => date(one().created_at) },
-      {
-        name: text.columns.edit,
-        kind: "end",
-        unseen: true,
-        cell: (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })],
-      },
+    columns: text.columns,
+    cells: [
+      (one) => el("span.labelled", null, () => dot(one().color), el("span", { dir: "auto" }, () => one().name)),
+      teams.length > 1 && ((one) => () => teams.find((each) => each.id === one().team_id)?.name ?? ""),
+      (one) => date(one().created_at),
+      (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })],
     ],
   });
 }
@@ -107,30 +97,15 @@ export const newLabel = async () => labelDialog(null, await readTeams());
  * @param {any[]} teams
  */
 function labelDialog(label, teams) {
-  return dialog(label ? text.editTitle : text.newLabel, (close) => form({
+  return formDialog(label ? text.editTitle : text.newLabel, {
     fields: [
-      {
-        name: "name",
-        label: text.fields.name,
-        value: label?.name,
-        required: true,
-        props: { maxlength: 50, autocomplete: "off", dir: "auto" },
-      },
-      {
-        name: "color",
-        label: text.fields.color,
-        type: "swatches",
-        value: label?.color ?? colors[0],
-        options: colors.map((color) => ({ value: color, label: color })),
-      },
+      text.name,
+      { ...text.color, options: colors.map((color) => ({ value: color, label: color })) },
       ...(label ? [] : teamFields(teams)),
     ],
+    values: label ?? { color: colors[0] },
     submit: label ? text.save : text.create,
     send: (values) => (label ? patch("v1/labels/" + label.id, values) : post("v1/labels", values)),
-    done(saved) {
-      toast(text.saved);
-      close(saved);
-    },
-    cancel: () => close(),
-  }));
+    done: () => toast(text.saved),
+  });
 }

@@ -3,12 +3,12 @@
  * role, where it is signed in, and how to keep it out.
  */
 import { computed, el, when } from "../dom.js";
-import { get, patch, post, remove } from "../api.js";
+import { patch, post, remove } from "../api.js";
 import { date, time } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, face, heading, section } from "../parts/basics.js";
 import { confirmDeed, dialog, shown } from "../parts/dialog.js";
-import { form } from "../parts/form.js";
+import { form, formDialog } from "../parts/form.js";
 import { toast, toastError } from "../parts/notices.js";
 import { loaded, resource } from "../parts/states.js";
 import { table } from "../parts/table.js";
@@ -26,11 +26,25 @@ const text = {
   save: "Save",
   saved: "Saved",
   you: "you",
-  columns: { name: "Name", role: "Role", status: "Status", seen: "Last sign-in" },
+  columns: [
+    { name: "Name", sort: "name" },
+    { name: "Role", sort: "role" },
+    { name: "Status", sort: "status" },
+    { name: "Last sign-in", sort: "last_sign_in_at" },
+  ],
   never: "never",
   inviteTitle: (/** @type {string} */ name) => `Invite to ${name}`,
-  fields: { name: "Name", email: "Email", role: "Role" },
-  nameHint: "They can change it when they come.",
+  team: [{ name: "name", label: "Name", required: true, props: { maxlength: 200, autocomplete: "off", dir: "auto" } }],
+  fields: [
+    {
+      name: "name",
+      label: "Name",
+      required: true,
+      hint: "They can change it when they come.",
+      props: { maxlength: 200, autocomplete: "off" },
+    },
+    { name: "email", label: "Email", type: "email", required: true, props: { maxlength: 255, autocomplete: "off" } },
+  ],
   create: "Create invitation",
   linkName: "link",
   sendTo: "Send this link to ",
@@ -39,10 +53,15 @@ const text = {
 };
 
 /** Roles, as they are called here. */
-const roles = [
-  { value: "agent", label: "Agent", hint: "Answers messages; sees contacts, templates and numbers" },
-  { value: "admin", label: "Admin", hint: "Everything, with people, keys, webhooks and logs" },
-];
+const roles = {
+  name: "role",
+  label: "Role",
+  type: "radios",
+  options: [
+    { value: "agent", label: "Agent", hint: "Answers messages; sees contacts, templates and numbers" },
+    { value: "admin", label: "Admin", hint: "Everything, with people, keys, webhooks and logs" },
+  ],
+};
 
 /** @type {Record<string, "good" | "calm" | "bad">} */
 const moods = { active: "good", invited: "calm", disabled: "bad" };
@@ -56,7 +75,7 @@ export default function people({ params }) {
 }
 
 function allPeople() {
-  const all = resource((signal) => get("people", { signal }), ["user"]);
+  const all = resource("people", ["user"]);
   const teams = resource(readTeams);
   onQuery("new", invite);
 
@@ -65,37 +84,27 @@ function allPeople() {
     all.reload();
   }
 
-  const newTeam = () => dialog(text.newTeam, (close) => form({
-    fields: [{ name: "name", label: text.fields.name, required: true, props: { maxlength: 200, autocomplete: "off", dir: "auto" } }],
+  const newTeam = () => formDialog(text.newTeam, {
+    fields: text.team,
     submit: text.save,
     send: (values) => post("teams", values),
     done() {
       toast(text.saved);
       teams.reload();
-      close();
     },
-    cancel: close,
-  }));
+  });
 
   const body = settingsPage(
     heading(text.title, { lead: text.lead, actions: button(text.invite, { icon: "plus", look: "primary", run: invite }) }),
     loaded(all, (rows) => table({
       caption: text.title,
       rows,
-      key: (one) => one.id,
-      columns: [
-        { name: text.columns.name, kind: "about", sort: (one) => one.name.toLocaleLowerCase(), cell: personCell },
-        {
-          name: text.columns.role,
-          sort: (one) => one.role,
-          cell: (one) => () => roles.find((role) => role.value === one().role)?.label ?? one().role,
-        },
-        { name: text.columns.status, sort: (one) => one.status, cell: (one) => () => statusChip(one().status) },
-        {
-          name: text.columns.seen,
-          sort: (one) => Date.parse(one.last_sign_in_at ?? 0),
-          cell: (one) => () => time(one().last_sign_in_at, text.never),
-        },
+      columns: text.columns,
+      cells: [
+        personCell,
+        (one) => () => roles.options.find((role) => role.value === one().role)?.label ?? one().role,
+        (one) => () => statusChip(one().status),
+        (one) => () => time(one().last_sign_in_at, text.never),
       ],
     })),
     section(text.teams, { lead: text.teamsLead, actions: button(text.newTeam, { run: newTeam }) },
@@ -118,41 +127,27 @@ function personCell(person) {
  * inviteDialog asks whom to invite, and then shows the link, once.
  * @param {any[]} teams
  */
-function inviteDialog(teams) {
-  return dialog(text.inviteTitle(organization.name), (close) => {
-    const place = el("div");
-    const show = (/** @type {any} */ made) => place.replaceChildren(linkShown(made, close));
-    place.append(form({
-      fields: [
-        { name: "name", label: text.fields.name, required: true, hint: text.nameHint, props: { maxlength: 200, autocomplete: "off" } },
-        { name: "email", label: text.fields.email, type: "email", required: true, props: { maxlength: 255, autocomplete: "off" } },
-        { name: "role", label: text.fields.role, type: "radios", value: "agent", options: roles },
-        ...teamFields(teams),
-      ],
-      submit: text.create,
-      send: (values) => post("people", values),
-      done: show,
-      cancel: close,
-    }));
-    return place;
-  }, { lasting: true, wide: true });
-}
+const inviteDialog = (teams) => formDialog(text.inviteTitle(organization.name), {
+  fields: [...text.fields, roles, ...teamFields(teams)],
+  values: { role: "agent" },
+  submit: text.create,
+  send: (values) => post("people", values),
+  shows: linkShown,
+});
 
-/**
- * linkShown shows an invitation's link, which cannot be shown again.
- * @param {any} made
- * @param {() => void} close
- */
-function linkShown(made, close) {
-  return shown(close,
-    el("div.prose", null, el("p", null, text.sendTo, el("b", { dir: "auto" }, made.name), text.until, date(made.expires_at), text.once)),
-    copyable(made.link, { name: text.linkName, block: true }));
-}
+/** linkShown shows an invitation's link, which cannot be shown again. @param {any} made */
+const linkShown = (made) => [
+  el("div.prose", null, el("p", null, text.sendTo, el("b", { dir: "auto" }, made.name), text.until, date(made.expires_at), text.once)),
+  copyable(made.link, { name: text.linkName, block: true }),
+];
 
 const personText = {
   person: "Person",
   id: "user id",
-  fields: { name: "Name", email: "Email", role: "Role" },
+  fields: [
+    { name: "name", label: "Name", required: true, props: { maxlength: 200, dir: "auto" } },
+    { name: "email", label: "Email", type: "email", props: { maxlength: 255 } },
+  ],
   save: "Save",
   saved: "Saved",
   signIn: "Sign-in",
@@ -180,7 +175,7 @@ const personText = {
 
 /** @param {string} id */
 function onePerson(id) {
-  const one = resource((signal) => get("people/" + id, { signal }), ["user"]);
+  const one = resource("people/" + id, ["user"]);
   const body = settingsPage(loaded(one, () => personPage(one), 4, "h1"));
   return { title: () => one.data()?.name ?? personText.person, body };
 }
@@ -189,7 +184,7 @@ function onePerson(id) {
 function personPage(one) {
   const data = computed(() => one.data());
   const id = data().id;
-  const sessions = resource((signal) => get(`people/${id}/sessions`, { signal }), ["user"]);
+  const sessions = resource(`people/${id}/sessions`, ["user"]);
   const teams = resource(readTeams);
   const end = async (/** @type {any} */ session) => {
     try {
@@ -210,7 +205,7 @@ function personPage(one) {
   const newLink = async () => {
     try {
       const made = await post(`people/${id}/reset`);
-      await dialog(personText.linkTitle, (close) => linkShown(made, close), { lasting: true, wide: true });
+      await dialog(personText.linkTitle, (close) => shown(close, linkShown(made)), { lasting: true, wide: true });
       one.reload();
     } catch (error) {
       toastError(error);
@@ -218,7 +213,7 @@ function personPage(one) {
   };
   const disable = () => confirmDeed({
     title: personText.disableTitle(data().name),
-    body: el("p", null, personText.disableLead),
+    body: personText.disableLead,
     deed: personText.disable,
     send: () => change("disable", personText.disabled),
   });
@@ -266,16 +261,12 @@ function personPage(one) {
  * @param {any[]} teams
  */
 function personForm(one, teams) {
-  const { id, name, email, role, team_id } = one.data();
+  const { id, email } = one.data();
   return el("section.section.first", null, form({
-    fields: [
-      { name: "name", label: personText.fields.name, value: name, required: true, props: { maxlength: 200, dir: "auto" } },
-      { name: "email", label: personText.fields.email, type: "email", value: email ?? "", props: { maxlength: 255 } },
-      { name: "role", label: personText.fields.role, type: "radios", value: role, options: roles },
-      ...teamFields(teams, team_id),
-    ],
+    fields: [...personText.fields, roles, ...teamFields(teams)],
+    values: one.data(),
     submit: personText.save,
-    send: (values) => patch("people/" + id, { ...values, email: values.email === (email ?? "") ? undefined : values.email }),
+    send: (values) => patch("people/" + id, { ...values, email: (values.email ?? "") === (email ?? "") ? undefined : values.email ?? "" }),
     done(saved) {
       one.set(saved);
       if (saved.id === me().id) me.set({ ...me(), name: saved.name });

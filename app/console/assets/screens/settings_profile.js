@@ -1,8 +1,8 @@
 /** One's own profile: name, password, sessions, and how this browser looks. */
 import { el } from "../dom.js";
-import { get, patch, remove } from "../api.js";
+import { patch, remove } from "../api.js";
 import { heading, section } from "../parts/basics.js";
-import { form } from "../parts/form.js";
+import { form, switchRow } from "../parts/form.js";
 import { loaded, resource } from "../parts/states.js";
 import { toast, toastError } from "../parts/notices.js";
 import { me, singleKeys, theme } from "../session.js";
@@ -11,9 +11,31 @@ import { sessionTable, settingsPage } from "./settings.js";
 
 const text = {
   title: "Profile",
-  fields: { name: "Name", current: "Current password", password: "New password" },
-  nameHint: "What your colleagues see.",
-  passwordHint: "At least 10 characters. A few words are easy to remember.",
+  names: [{
+    name: "name",
+    label: "Name",
+    required: true,
+    hint: "What your colleagues see.",
+    props: { maxlength: 200, autocomplete: "name", dir: "auto" },
+  }],
+  passwords: [
+    { name: "username", label: "", unseen: true, props: { autocomplete: "username" } },
+    {
+      name: "current_password",
+      label: "Current password",
+      type: "password",
+      required: true,
+      props: { maxlength: 200, autocomplete: "current-password" },
+    },
+    {
+      name: "password",
+      label: "New password",
+      type: "password",
+      required: true,
+      hint: "At least 10 characters. A few words are easy to remember.",
+      props: { maxlength: 200, autocomplete: "new-password" },
+    },
+  ],
   save: "Save",
   saved: "Saved",
   password: "Password",
@@ -37,8 +59,8 @@ const text = {
 
 /** @type {import("../router.js").Build} */
 export default function profile() {
-  const own = resource((signal) => get("profile", { signal }), ["user"]);
-  const sessions = resource((signal) => get("sessions", { signal }), ["user"]);
+  const own = resource("profile", ["user"]);
+  const sessions = resource("sessions", ["user"]);
   const end = async (/** @type {any} */ session) => {
     try {
       await remove("sessions/" + session.id);
@@ -63,14 +85,8 @@ export default function profile() {
 /** @param {any} own */
 function nameForm(own) {
   return el("section.section.first", null, form({
-    fields: [{
-      name: "name",
-      label: text.fields.name,
-      value: own.name,
-      required: true,
-      hint: text.nameHint,
-      props: { maxlength: 200, autocomplete: "name", dir: "auto" },
-    }],
+    fields: text.names,
+    values: own,
     submit: text.save,
     send: (values) => patch("profile", values),
     done(saved) {
@@ -89,26 +105,9 @@ function nameForm(own) {
 function passwordSection(own, changed) {
   const { email, status } = own.data();
   if (!email) return section(text.password, { lead: text.noAddress });
-  const current = {
-    name: "current_password",
-    label: text.fields.current,
-    type: "password",
-    required: true,
-    props: { maxlength: 200, autocomplete: "current-password" },
-  };
   return section(text.password, { lead: text.passwordLead }, form({
-    fields: [
-      { name: "username", label: "", value: email, unseen: true, props: { autocomplete: "username" } },
-      ...(status === "active" ? [current] : []),
-      {
-        name: "password",
-        label: text.fields.password,
-        type: "password",
-        required: true,
-        hint: text.passwordHint,
-        props: { maxlength: 200, autocomplete: "new-password" },
-      },
-    ],
+    fields: text.passwords.filter(({ name }) => status === "active" || name !== "current_password"),
+    values: { username: email },
     submit: text.changePassword,
     send: ({ username, ...values }) => patch("profile", values),
     done(saved, form) {
@@ -125,10 +124,7 @@ function lookSection() {
     const props = { type: "radio", name: "theme", value, checked: () => theme() === value, onchange: () => theme.set(value) };
     return el("label.choice", null, el("input", props), el("span", null, label));
   });
-  const switchKeys = (/** @type {any} */ event) => singleKeys.set(event.target.checked ? "on" : "off");
   return section(text.look, { lead: text.lookLead },
     el("fieldset.field.radios", null, el("legend.label", null, text.theme), el("div.choices", null, choices)),
-    el("label.switch-row", null,
-      el("input.switch", { type: "checkbox", checked: () => singleKeys() === "on", onchange: switchKeys }),
-      el("span", null, text.singleKeys)));
+    switchRow(text.singleKeys, () => singleKeys() === "on", (on) => singleKeys.set(on ? "on" : "off")));
 }

@@ -2,8 +2,8 @@
 import { el, when } from "../dom.js";
 import { patch, post, remove } from "../api.js";
 import { button, heading } from "../parts/basics.js";
-import { confirmDeed, dialog } from "../parts/dialog.js";
-import { form } from "../parts/form.js";
+import { confirmDeed } from "../parts/dialog.js";
+import { formDialog } from "../parts/form.js";
 import { toast } from "../parts/notices.js";
 import { isScrolled, paged, pagedList } from "../parts/lists.js";
 import { resource } from "../parts/states.js";
@@ -16,7 +16,7 @@ const text = {
   lead: "Answers that you give often. Type / while you write a message, and choose one.",
   newOne: "New quick reply",
   editTitle: "Edit quick reply",
-  columns: { shortcut: "Shortcut", text: "Text", edit: "Edit and delete" },
+  columns: [{ name: "Shortcut", sort: "shortcut" }, "Text", { name: "Edit and delete", kind: "end", unseen: true }],
   edit: "Edit",
   delete: "Delete",
   deleteTitle: (/** @type {string} */ shortcut) => `Delete /${shortcut}?`,
@@ -24,9 +24,23 @@ const text = {
   deleted: "Quick reply deleted",
   save: "Save",
   saved: "Saved",
-  fields: { shortcut: "Shortcut", text: "Text" },
-  shortcutHint: "Small letters, digits, _ and -: “hours”.",
-  textHint: "{{name}} becomes the name of the person.",
+  fields: [
+    {
+      name: "shortcut",
+      label: "Shortcut",
+      hint: "Small letters, digits, _ and -: “hours”.",
+      required: true,
+      props: { maxlength: 30, autocomplete: "off", autocapitalize: "off" },
+    },
+    {
+      name: "text",
+      label: "Text",
+      type: "textarea",
+      hint: "{{name}} becomes the name of the person.",
+      required: true,
+      props: { maxlength: 4096, rows: 5, dir: "auto" },
+    },
+  ],
   none: "No quick replies yet",
   noneBody: "Opening hours, how to return something: write it once.",
 };
@@ -42,13 +56,11 @@ export default function quickReplies() {
   };
   const drop = (/** @type {any} */ one) => confirmDeed({
     title: text.deleteTitle(one.shortcut),
-    body: el("p", null, text.deleteBody),
+    body: text.deleteBody,
     deed: text.delete,
-    send: async () => {
-      await remove(path + "/" + one.id);
-      toast(text.deleted);
-      all.reload();
-    },
+    send: () => remove(path + "/" + one.id),
+    said: text.deleted,
+    finish: all.reload,
   });
   onQuery("new", () => edit(null));
 
@@ -58,54 +70,27 @@ export default function quickReplies() {
     pagedList(all, (rows) => table({
       caption: text.title,
       rows,
-      key: (one) => one.id,
-      columns: [
-        { name: text.columns.shortcut, kind: "about", sort: (one) => one.shortcut, cell: (one) => () => "/" + one().shortcut },
-        { name: text.columns.text, cell: (one) => el("span.clip", { dir: "auto" }, () => one().text) },
-        {
-          name: text.columns.edit,
-          kind: "end",
-          unseen: true,
-          cell: (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })],
-        },
+      columns: text.columns,
+      cells: [
+        (one) => () => "/" + one().shortcut,
+        (one) => el("span.clip", { dir: "auto" }, () => one().text),
+        (one) => [button(text.edit, { run: () => edit(one()) }), button(text.delete, { run: () => drop(one()) })],
       ],
     }), () => ({ icon: "bolt", title: text.none, body: text.noneBody, action: action() })));
   return { title: text.title, body };
 }
 
 /**
- * replyDialog makes a quick reply, or changes one. It tells whether it did.
+ * replyDialog makes a quick reply, or changes one, and returns it.
  * @param {any} one
  * @param {any[]} teams
  */
 function replyDialog(one, teams) {
-  return dialog(one ? text.editTitle : text.newOne, (close) => form({
-    fields: [
-      {
-        name: "shortcut",
-        label: text.fields.shortcut,
-        hint: text.shortcutHint,
-        value: one?.shortcut,
-        required: true,
-        props: { maxlength: 30, autocomplete: "off", autocapitalize: "off" },
-      },
-      {
-        name: "text",
-        label: text.fields.text,
-        type: "textarea",
-        hint: text.textHint,
-        value: one?.text,
-        required: true,
-        props: { maxlength: 4096, rows: 5, dir: "auto" },
-      },
-      ...(one ? [] : teamFields(teams)),
-    ],
+  return formDialog(one ? text.editTitle : text.newOne, {
+    fields: [...text.fields, ...(one ? [] : teamFields(teams))],
+    values: one,
     submit: text.save,
     send: (values) => (one ? patch(path + "/" + one.id, values) : post(path, values)),
-    done() {
-      toast(text.saved);
-      close(true);
-    },
-    cancel: () => close(false),
-  }), { wide: true });
+    done: () => toast(text.saved),
+  }, { wide: true });
 }

@@ -7,7 +7,7 @@ import { button, copyable, heading, section } from "../parts/basics.js";
 import { confirmDeed } from "../parts/dialog.js";
 import { everyRow, filter, ofNumber, stateChip } from "../parts/lists.js";
 import { empty, loaded, resource } from "../parts/states.js";
-import { table } from "../parts/table.js";
+import { fact, table } from "../parts/table.js";
 import { samplesOf, templatePreview, partOf, variablesOf } from "../parts/template_preview.js";
 import { toast, toastError } from "../parts/notices.js";
 import { link, navigate, query } from "../router.js";
@@ -20,7 +20,14 @@ const text = {
   newOne: "New template",
   sync: "Sync",
   synced: (/** @type {number} */ created, /** @type {number} */ updated, /** @type {number} */ deleted) => `Synced: ${created} new, ${updated} changed, ${deleted} gone`,
-  columns: { name: "Name", language: "Language", category: "Category", status: "Status", updated: "Changed" },
+  columns: [
+    { name: "Name", sort: "name" },
+    { name: "Language", sort: "language" },
+    { name: "Category", sort: "category" },
+    { name: "Status", sort: "status" },
+    { name: "Changed", sort: "updated_at" },
+  ],
+  filters: { status: "Status", language: "Language", category: "Category" },
   statuses: ["approved", "pending", "rejected"],
   categories: ["MARKETING", "UTILITY", "AUTHENTICATION"],
   emptyTitle: "No templates yet",
@@ -33,7 +40,7 @@ const text = {
   facts: { language: "Language", category: "Category", updated: "Changed", provider: "At the provider", number: "Number" },
   variables: "Variables",
   variablesLead: "A send fills these in.",
-  variable: { name: "Variable", example: "Example" },
+  variable: ["Variable", "Example"],
   edit: "Edit",
   broadcast: "New broadcast",
   remove: "Delete",
@@ -116,22 +123,22 @@ function templateTable(rows) {
 
   return when(() => rows().length === 0, () => empty({ icon: "templates", title: text.emptyTitle, body: text.emptyBody }), () => [
     el("div.filters", null,
-      filter(text.columns.status, "status", () => options(text.statuses)),
-      filter(text.columns.language, "language", languages),
-      filter(text.columns.category, "category", () => options(text.categories)),
+      filter(text.filters.status, "status", () => options(text.statuses)),
+      filter(text.filters.language, "language", languages),
+      filter(text.filters.category, "category", () => options(text.categories)),
     ),
     when(() => shown().length === 0, () => el("p.none", null, text.none)),
     when(() => shown().length > 200, () => el("p.none", null, text.most)),
     table({
       caption: text.title,
       rows: () => shown().slice(0, 200),
-      key: (one) => one.id,
-      columns: [
-        { name: text.columns.name, kind: "about", sort: (one) => one.name, cell: nameCell },
-        { name: text.columns.language, sort: (one) => one.language, cell: (one) => () => one().language },
-        { name: text.columns.category, sort: (one) => one.category ?? "", cell: (one) => () => (one().category ?? text.unknown).toLowerCase() },
-        { name: text.columns.status, sort: (one) => one.status, cell: (one) => () => state(one()) },
-        { name: text.columns.updated, sort: (one) => Date.parse(one.updated_at), cell: (one) => () => time(one().updated_at) },
+      columns: text.columns,
+      cells: [
+        nameCell,
+        (one) => () => one().language,
+        (one) => () => (one().category ?? text.unknown).toLowerCase(),
+        (one) => () => state(one()),
+        (one) => () => time(one().updated_at),
       ],
     }),
   ]);
@@ -144,7 +151,7 @@ const nameCell = (one) => el("span.who-text", null,
 
 /** @param {string} id */
 function oneTemplate(id) {
-  const one = resource((signal) => get("templates/" + id, { signal }), ["template"]);
+  const one = resource("templates/" + id, ["template"]);
   const editing = computed(() => isAdmin && query().has("edit"));
   return {
     title: () => one.data()?.name ?? text.title,
@@ -159,13 +166,11 @@ function templatePage(one) {
   const isPending = () => data().status === "pending";
   const destroy = () => confirmDeed({
     title: text.removeTitle(data().name),
-    body: el("p", null, text.removeBody),
+    body: text.removeBody,
     deed: text.remove,
-    send: async () => {
-      await remove("templates/" + data().id);
-      toast(text.removed);
-      navigate("templates", { replace: true });
-    },
+    send: () => remove("templates/" + data().id),
+    said: text.removed,
+    finish: () => navigate("templates", { replace: true }),
   });
 
   const actions = isAdmin && [
@@ -201,13 +206,12 @@ function verdict({ status, rejected_reason: reason }) {
 
 /** @param {any} template */
 function facts({ language, category, updated_at: updated, provider_template_id: theirs, chat_account: account }) {
-  const row = (/** @type {string} */ name, /** @type {any} */ value) => el("div", null, el("dt", null, name), el("dd", null, value));
   return el("dl.facts", null,
-    row(text.facts.language, language),
-    row(text.facts.category, (category ?? text.unknown).toLowerCase()),
-    row(text.facts.number, account?.phone_number ?? "—"),
-    row(text.facts.updated, time(updated)),
-    row(text.facts.provider, theirs ? copyable(theirs, { name: text.providerID }) : "—"),
+    fact(text.facts.language, language),
+    fact(text.facts.category, (category ?? text.unknown).toLowerCase()),
+    fact(text.facts.number, account?.phone_number ?? "—"),
+    fact(text.facts.updated, time(updated)),
+    fact(text.facts.provider, theirs ? copyable(theirs, { name: text.providerID }) : "—"),
   );
 }
 
@@ -221,9 +225,7 @@ function variableTable({ components }) {
     caption: text.variables,
     rows: () => rows,
     key: (one) => one.key,
-    columns: [
-      { name: text.variable.name, kind: "about", cell: (one) => el("span.mono", null, one().name) },
-      { name: text.variable.example, cell: (one) => el("span", { dir: "auto" }, one().example) },
-    ],
+    columns: text.variable,
+    cells: [(one) => el("span.mono", null, one().name), (one) => el("span", { dir: "auto" }, one().example)],
   }));
 }

@@ -15,7 +15,7 @@ const text = {
   title: "Webhooks",
   lead: "Every event is sent to the URLs below, signed, and tried again for 31 hours until it is taken.",
   newOne: "New webhook",
-  columns: { url: "URL", status: "Status", rate: "Taken, 24 h", time: "p50 / p95", day: "Events, 24 h" },
+  columns: ["URL", "Status", { name: "Taken, 24 h", kind: "number" }, { name: "p50 / p95", kind: "number" }, "Events, 24 h"],
   none: "No webhooks yet",
   noneBody: "Give the URL of your program, and it hears of every message within milliseconds.",
 };
@@ -58,20 +58,16 @@ function webhookTable(rows, day) {
   return table({
     caption: text.title,
     rows,
-    key: (one) => one.id,
-    columns: [
-      {
-        name: text.columns.url,
-        kind: "about",
-        cell: (one) => el("span.stack", null,
-          el("a", { href: link("webhooks/" + one().id), dir: "auto" }, () => one().url),
-          el("small", { dir: "auto" }, () => one().description ?? ""),
-        ),
-      },
-      { name: text.columns.status, cell: (one) => () => statusChip(one()) },
-      { name: text.columns.rate, kind: "number", cell: (one) => () => rate(day(one().id)) },
-      { name: text.columns.time, kind: "number", cell: (one) => () => answerTime(day(one().id)) },
-      { name: text.columns.day, cell: (one) => () => spark(day(one().id)) },
+    columns: text.columns,
+    cells: [
+      (one) => el("span.stack", null,
+        el("a", { href: link("webhooks/" + one().id), dir: "auto" }, () => one().url),
+        el("small", { dir: "auto" }, () => one().description ?? ""),
+      ),
+      (one) => () => statusChip(one()),
+      (one) => () => rate(day(one().id)),
+      (one) => () => answerTime(day(one().id)),
+      (one) => () => spark(day(one().id)),
     ],
   });
 }

@@ -7,20 +7,25 @@ import { allLabels } from "../../parts/lists.js";
 import { isPhoneColumn, parseHead, readHead, renamed } from "../contacts/csv.js";
 
 const text = {
-  to: "To",
-  kinds: [
-    { value: "label", label: "Everybody with a label" },
-    {
-      value: "file",
-      label: "The lines of a CSV file",
-      hint: "As a spreadsheet saves it. One column has phone numbers; the others are fields.",
-    },
-    { value: "numbers", label: "These numbers", hint: "One a line, 10,000 at most." },
-  ],
+  kinds: {
+    name: "kind",
+    label: "To",
+    type: "radios",
+    value: "label",
+    options: [
+      { value: "label", label: "Everybody with a label" },
+      {
+        value: "file",
+        label: "The lines of a CSV file",
+        hint: "As a spreadsheet saves it. One column has phone numbers; the others are fields.",
+      },
+      { value: "numbers", label: "These numbers", hint: "One a line, 10,000 at most." },
+    ],
+  },
   label: "Label",
   choose: "Choose one",
-  file: "CSV file",
-  numbers: "Numbers",
+  file: { name: "file", label: "CSV file", type: "file", props: { accept: ".csv,text/csv" } },
+  numbers: { name: "numbers", label: "Numbers", type: "textarea", props: { rows: 6 } },
   size: (/** @type {number} */ n, /** @type {boolean} */ more) => `${more ? "More than " : ""}${count(n)} ${n === 1 ? "person" : "people"}`,
   skipped: "Will be skipped:",
   reasons: {
@@ -37,6 +42,17 @@ const text = {
   none: "Choose whom it goes to.",
   nobody: "Nobody is there to send it to.",
 };
+
+/**
+ * liveField is a field of a broadcast, which tells what is typed or chosen.
+ * @param {import("../../parts/form.js").Field} field
+ * @param {(value: string, control: any) => void} set
+ * @param {() => string} [wrong]
+ */
+export function liveField(field, set, wrong = () => "") {
+  const tell = (/** @type {any} */ { target }) => set(target.value, target);
+  return fieldRow({ ...field, props: { ...field.props, oninput: tell, onchange: tell } }, "broadcast-" + field.name, wrong);
+}
 
 /** How much of a file is looked through in the browser. */
 const mostBytes = 8 << 20;
@@ -55,50 +71,37 @@ export function audienceStep(of, isMarketing) {
   const typed = signal("");
   const size = signal(/** @type {Size | null} */ (null));
   const labels = allLabels();
-  const none = () => "";
 
-  const chooseLabel = async (/** @type {any} */ event) => {
-    const id = event.target.value;
+  const chooseLabel = async (/** @type {string} */ id) => {
     label.set(id);
     size.set(null);
     if (!id) return;
     const found = await get(of + "/audience", { query: { label_id: id } }).catch(() => null);
     if (found && label() === id) size.set({ total: found.total, more: found.capped, skipped: found });
   };
-  const chooseFile = async (/** @type {any} */ event) => {
-    const chosen = event.target.files[0];
+  const chooseFile = async (/** @type {string} */ _, /** @type {any} */ { files: [chosen] }) => {
     const found = chosen && (await fileSize(chosen));
     file.set(found?.file ?? null);
     size.set(found ?? null);
   };
   const lines = () => typed().split(/[\n,;]+/).map(plainNumber).filter(Boolean);
-  const type = (/** @type {any} */ event) => {
-    typed.set(event.target.value);
+  const type = (/** @type {string} */ written) => {
+    typed.set(written);
     const bad = lines().find((one) => !isPhone(one));
     size.set(bad ? { total: 0, wrong: text.bad(bad), skipped: {} } : lines().length > 0 ? sizeOf(lines()) : null);
   };
 
   const body = el("div.form", null,
-    fieldRow({ name: "kind", label: text.to, type: "radios", value: "label", options: text.kinds, props: {
-      onchange: (/** @type {any} */ event) => {
-        kind.set(event.target.value);
-        size.set(null);
-      },
-    } }, "audience-kind", none),
+    liveField(text.kinds, (chosen) => {
+      kind.set(chosen);
+      size.set(null);
+    }),
     when(() => kind() === "label", () => el("label.field", null,
       el("span.label", null, text.label),
-      () => el("select", { onchange: chooseLabel, value: label.peek() },
+      () => el("select", { onchange: (/** @type {any} */ event) => chooseLabel(event.target.value), value: label.peek() },
         [{ id: "", name: text.choose }, ...labels()].map((one) => el("option", { value: one.id }, one.name))))),
-    when(() => kind() === "file", () => fieldRow(
-      { name: "file", label: text.file, type: "file", props: { accept: ".csv,text/csv", onchange: chooseFile } },
-      "audience-file",
-      none,
-    )),
-    when(() => kind() === "numbers", () => fieldRow(
-      { name: "numbers", label: text.numbers, type: "textarea", value: typed(), props: { rows: 6, oninput: type } },
-      "audience-numbers",
-      none,
-    )),
+    when(() => kind() === "file", () => liveField(text.file, chooseFile)),
+    when(() => kind() === "numbers", () => liveField({ ...text.numbers, value: typed() }, type)),
     () => size() && summary(/** @type {Size} */ (size()), isMarketing()));
 
   return {

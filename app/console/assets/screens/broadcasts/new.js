@@ -3,23 +3,26 @@ import { computed, effect, el, signal, when } from "../../dom.js";
 import { newKey, post } from "../../api.js";
 import { plainNumber } from "../../format.js";
 import { button, heading } from "../../parts/basics.js";
-import { fieldRow } from "../../parts/form.js";
 import { everyRow, ofNumber } from "../../parts/lists.js";
 import { empty, loaded, problem, resource } from "../../parts/states.js";
 import { templateForm } from "../../parts/template_form.js";
 import { templatePreview } from "../../parts/template_preview.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate, query } from "../../router.js";
-import { audienceStep } from "./audience.js";
+import { audienceStep, liveField } from "./audience.js";
 
 const text = {
   title: "New broadcast",
   broadcasts: "Broadcasts",
   steps: ["Template", "Audience", "When"],
   step: "Step",
-  name: "Name",
-  nameHint: "For your team. People do not see it.",
-  template: "Template",
+  name: {
+    name: "name",
+    label: "Name",
+    hint: "For your team. People do not see it.",
+    props: { maxlength: 200, dir: "auto", autocomplete: "off" },
+  },
+  template: { name: "template", label: "Template", type: "select" },
   choose: "Choose one",
   fieldsHint: "Write {{name}}, {{email}}, another field of a contact or a column of your file, and each person gets its own.",
   noTemplates: "No approved template",
@@ -28,14 +31,18 @@ const text = {
   next: "Next",
   back: "Back",
   missing: "Give it a name, choose a template and fill in all of its fields.",
-  when: "When",
-  now: "Now",
-  later: "Later",
-  at: "Time",
+  when: {
+    name: "when",
+    label: "When",
+    type: "radios",
+    value: "now",
+    options: [{ value: "now", label: "Now" }, { value: "later", label: "Later" }],
+  },
+  at: { name: "at", label: "Time", type: "datetime-local" },
   noTime: "Say when it starts.",
   test: "Test",
   testLead: "Send it to one number first and look at it there. Fields show their names.",
-  phone: "Phone number",
+  to: { name: "to", label: "Phone number", type: "tel", props: { maxlength: 30, placeholder: "+15550001111" } },
   sendTest: "Send test",
   tested: (/** @type {string} */ to) => `Sent to ${to}`,
   start: "Start broadcast",
@@ -118,14 +125,10 @@ function steps(of, templates) {
 function first(templates, name, chosen, fields) {
   const known = templates().map((one) => ({ value: one.id, label: `${one.name} (${one.language})` }));
   const options = [{ value: "", label: text.choose }, ...known];
-  const none = () => "";
+  const choose = (/** @type {string} */ id) => chosen.set(templates().find((one) => one.id === id) ?? null);
   return el("div.form", null,
-    fieldRow({ name: "name", label: text.name, hint: text.nameHint, props: {
-      maxlength: 200, dir: "auto", autocomplete: "off", oninput: (/** @type {any} */ event) => name.set(event.target.value),
-    } }, "broadcast-name", none),
-    fieldRow({ name: "template", label: text.template, type: "select", options, value: chosen()?.id ?? "", props: {
-      onchange: (/** @type {any} */ event) => chosen.set(templates().find((one) => one.id === event.target.value) ?? null),
-    } }, "broadcast-template", none),
+    liveField(text.name, name.set),
+    liveField({ ...text.template, options, value: chosen()?.id ?? "" }, choose),
     () => fields() && !fields()?.body.hidden && [fields()?.body, el("p.hint", null, text.fieldsHint)]);
 }
 
@@ -140,7 +143,6 @@ function last(of, { name, content, audience, refuse }) {
   const busy = signal(false);
   const failure = signal(/** @type {unknown} */ (null));
   const idempotencyKey = newKey();
-  const choose = (/** @type {any} */ event) => later.set(event.target.value === "later");
 
   const start = async () => {
     if (busy()) return;
@@ -161,12 +163,8 @@ function last(of, { name, content, audience, refuse }) {
     }
   };
   const body = el("div.form", null,
-    fieldRow({ name: "when", label: text.when, type: "radios", value: "now", options: [
-      { value: "now", label: text.now }, { value: "later", label: text.later },
-    ], props: { onchange: choose } }, "broadcast-when", () => ""),
-    when(later, () => fieldRow({ name: "at", label: text.at, type: "datetime-local", props: {
-      oninput: (/** @type {any} */ event) => at.set(event.target.value),
-    } }, "broadcast-at", wrong)),
+    liveField(text.when, (chosen) => later.set(chosen === "later")),
+    when(later, () => liveField(text.at, at.set, wrong)),
     testSend(of, content),
     () => failure() && problem(failure()));
   const words = () => (busy() ? text.busy : later() ? text.schedule : text.start);
@@ -194,8 +192,6 @@ function testSend(of, content) {
   };
   return el("fieldset.group", null,
     el("legend.label", null, text.test), el("p.hint", null, text.testLead),
-    fieldRow({ name: "to", label: text.phone, type: "tel", props: {
-      maxlength: 30, placeholder: "+15550001111", oninput: (/** @type {any} */ event) => to.set(event.target.value),
-    } }, "broadcast-to", wrong),
+    liveField(text.to, to.set, wrong),
     button(text.sendTest, { run: send }));
 }

@@ -5,18 +5,25 @@ import { date, time } from "../../format.js";
 import { announce } from "../../live.js";
 import { button, chip, copyable, dot, heading, icon, section } from "../../parts/basics.js";
 import { confirmDeed } from "../../parts/dialog.js";
-import { form } from "../../parts/form.js";
+import { form, switchRow } from "../../parts/form.js";
+import { away } from "../../parts/formatted.js";
 import { allLabels, stateChip } from "../../parts/lists.js";
 import { loaded, problem, resource } from "../../parts/states.js";
+import { fact } from "../../parts/table.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link, navigate } from "../../router.js";
-import { isAdmin, root } from "../../session.js";
+import { isAdmin } from "../../session.js";
+import { hosted } from "../inbox/content.js";
 
 const text = {
   contacts: "Contacts",
   id: "contact id",
   bsuid: "user id of the network",
-  fields: { name: "Name", email: "Email", username: "Username" },
+  fields: [
+    { name: "name", label: "Name", props: { maxlength: 200, dir: "auto", autocomplete: "off" } },
+    { name: "email", label: "Email", type: "email", props: { maxlength: 255, dir: "auto", autocomplete: "off" } },
+    { name: "username", label: "Username", props: { maxlength: 100, dir: "auto", autocomplete: "off" } },
+  ],
   save: "Save",
   saved: "Saved",
   facts: { phone: "Phone number", bsuid: "Network id", since: "Since", number: "Writes to" },
@@ -59,7 +66,7 @@ export const nameOf = (one) => one.name ?? one.phone_number ?? one.username ?? o
 
 /** @param {string} id */
 export function oneContact(id) {
-  const one = resource((signal) => get("contacts/" + id, { signal }), ["contact"]);
+  const one = resource("contacts/" + id, ["contact"]);
   return {
     title: () => (one.data() ? nameOf(one.data()) : text.contacts),
     body: el("div.page", null, loaded(one, () => contactPage(one), 4, "h1")),
@@ -76,7 +83,6 @@ function contactPage(one) {
     announce("contact", id);
     toast(text.saved);
   };
-  const row = (/** @type {string} */ name, /** @type {any} */ value) => el("div", null, el("dt", null, name), el("dd", null, value));
 
   return [
     heading(() => nameOf(data()), {
@@ -84,11 +90,11 @@ function contactPage(one) {
       beside: [when(() => data().marketing_opted_out, () => chip(text.stopped, "warn")), copyable(id, { name: text.id })],
     }),
     el("dl.facts", null,
-      row(text.facts.phone, () => data().phone_number ?? "—"),
-      data().bsuid && row(text.facts.bsuid, copyable(data().bsuid, { name: text.bsuid })),
-      row(text.facts.number, account.phone_number ?? "—"),
-      row(text.facts.since, date(data().created_at))),
-    el("section.section", null, fields(data(), save)),
+      fact(text.facts.phone, () => data().phone_number ?? "—"),
+      fact(text.facts.bsuid, data().bsuid && copyable(data().bsuid, { name: text.bsuid })),
+      fact(text.facts.number, account.phone_number ?? "—"),
+      fact(text.facts.since, date(data().created_at))),
+    el("section.section", null, form({ fields: text.fields, values: data(), blank: null, submit: text.save, send: save })),
     labelSection(one, path),
     metadataSection(data(), save),
     consentSection(data, save),
@@ -96,24 +102,6 @@ function contactPage(one) {
     mediaSection(account.phone_number_id, id),
     isAdmin && deleteSection(data, path),
   ];
-}
-
-/**
- * @param {any} contact
- * @param {(changes: any) => Promise<void>} save
- */
-function fields({ name, email, username }, save) {
-  const props = { dir: "auto", autocomplete: "off" };
-  return form({
-    fields: [
-      { name: "name", label: text.fields.name, value: name ?? "", props: { ...props, maxlength: 200 } },
-      { name: "email", label: text.fields.email, type: "email", value: email ?? "", props: { ...props, maxlength: 255 } },
-      { name: "username", label: text.fields.username, value: username ?? "", props: { ...props, maxlength: 100 } },
-    ],
-    submit: text.save,
-    send: (values) => save({ name: values.name || null, email: values.email, username: values.username || null }),
-    done() {},
-  });
 }
 
 /**
@@ -149,8 +137,7 @@ function metadataSection({ metadata }, save) {
   const rows = signal(Object.entries(metadata ?? {}).map(([key, value], id) => ({ id, key, value })));
   const failure = signal(/** @type {unknown} */ (null));
   const shown = (/** @type {any} */ value) => (typeof value === "string" ? value : JSON.stringify(value));
-  const submit = async (/** @type {Event} */ event) => {
-    event.preventDefault();
+  const submit = async () => {
     failure.set(null);
     const kept = rows().filter((one) => one.key.trim());
     try {
@@ -189,18 +176,10 @@ function metadataSection({ metadata }, save) {
  */
 function consentSection(data, save) {
   return section(text.consent, { lead: () => (data().marketing_opted_out ? text.optedOut : text.marketing) },
-    el("label.switch-row", null,
-      el("input.switch", {
-        type: "checkbox",
-        checked: () => data().opted_in,
-        "aria-describedby": "opted-in-hint",
-        onchange: (/** @type {any} */ event) => save({ opted_in: event.target.checked }).catch((error) => {
-          event.target.checked = data().opted_in;
-          toastError(error);
-        }),
-      }),
-      el("span", null, text.optedIn)),
-    el("p.hint", { id: "opted-in-hint" }, text.optedInHint));
+    switchRow(text.optedIn, () => data().opted_in, (on, control) => save({ opted_in: on }).catch((error) => {
+      control.checked = data().opted_in;
+      toastError(error);
+    }), text.optedInHint));
 }
 
 /**
@@ -236,16 +215,14 @@ function mediaSection(of, id) {
   ], 1));
 }
 
-/** Files of ours are shown by their path, whatever the public URL is. @param {string} url */
-const ownPath = (url) => new URL("../media/" + url.split("/media/")[1], root).href;
-
 /** @param {any} message */
 function file({ type, media }) {
   const name = media.filename ?? text.file;
-  const hosted = media.url.includes("/media/");
-  return el("a.file", { href: hosted ? ownPath(media.url) : media.url, target: "_blank", rel: "noopener noreferrer" },
-    type === "image" && hosted
-      ? el("img", { src: ownPath(media.url), alt: "", loading: "lazy" })
+  const isOurs = media.url.includes("/media/");
+  const src = isOurs ? hosted(media.url) : media.url;
+  return el("a.file", { href: src, ...away },
+    type === "image" && isOurs
+      ? el("img", { src, alt: "", loading: "lazy" })
       : icon(type === "video" ? "film" : "templates"),
     el("span", { dir: "auto" }, name));
 }
@@ -257,14 +234,12 @@ function file({ type, media }) {
 function deleteSection(data, path) {
   const run = () => confirmDeed({
     title: text.removeTitle(nameOf(data())),
-    body: el("p", null, text.removeBody),
+    body: text.removeBody,
     deed: text.remove,
     word: nameOf(data()).trim(),
-    send: async () => {
-      await remove(path);
-      toast(text.removed);
-      navigate("contacts", { replace: true });
-    },
+    send: () => remove(path),
+    said: text.removed,
+    finish: () => navigate("contacts", { replace: true }),
   });
   return section(text.danger, { lead: text.dangerLead, actions: button(text.remove, { look: "harm", run }) });
 }

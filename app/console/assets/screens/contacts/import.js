@@ -6,7 +6,7 @@ import { button } from "../../parts/basics.js";
 import { dialog } from "../../parts/dialog.js";
 import { allLabels } from "../../parts/lists.js";
 import { problem } from "../../parts/states.js";
-import { table } from "../../parts/table.js";
+import { fact, table } from "../../parts/table.js";
 import { isPhoneColumn, readHead, renamed } from "./csv.js";
 
 const text = {
@@ -41,8 +41,7 @@ const text = {
   failed: "The import stopped. What was imported stays; import the file again to go on.",
   running: (/** @type {number} */ n) => `${count(n)} lines so far…`,
   errors: "What is wrong",
-  line: "Line",
-  what: "What is wrong",
+  columns: [{ name: "Line", kind: "number" }, { name: "What is wrong", kind: "about" }],
   leftOut: "Lines that are wrong are left out.",
 };
 
@@ -176,18 +175,15 @@ function outcome(one) {
   return el("section", { "aria-label": one.dry_run ? text.wouldBe : text.was },
     el("h3", null, one.dry_run ? text.wouldBe : text.was),
     one.status === "failed" && el("p.wrong", { role: "alert" }, text.failed),
-    el("dl.tally", null, Object.entries(text.counts).map(([key, name]) =>
-      el("div", null, el("dt", null, name), el("dd", null, count(one[key]))))),
+    el("dl.tally", null, Object.entries(text.counts).map(([key, name]) => fact(name, count(one[key])))),
     one.errors?.length > 0 && [
       el("p.hint", null, text.leftOut),
       table({
         caption: text.errors,
         rows: () => one.errors.map((/** @type {any} */ error, /** @type {number} */ i) => ({ ...error, i })),
         key: (error) => String(error.i),
-        columns: [
-          { name: text.line, kind: "number", cell: (error) => count(error().line) },
-          { name: text.what, kind: "about", cell: (error) => el("span", { dir: "auto" }, error().message) },
-        ],
+        columns: text.columns,
+        cells: [(error) => count(error().line), (error) => el("span", { dir: "auto" }, error().message)],
       }),
     ]);
 }

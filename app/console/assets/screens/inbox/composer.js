@@ -155,7 +155,7 @@ function writing(at) {
   const tool = (/** @type {string} */ name, /** @type {string} */ drawing, /** @type {any} */ run, more = {}) =>
     button(name, { icon: drawing, look: "bare", iconOnly: true, onclick: run, ...more });
 
-  return el("form.write", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); submit(); } },
+  return el("form.write", { onsubmit: () => submit() },
     el("div.write-box", null,
       () => replyTo() && answered(at),
       files.view,

@@ -3,7 +3,7 @@ import { el, signal } from "../../dom.js";
 import { get } from "../../api.js";
 import { sizeOf } from "../../format.js";
 import { icon } from "../../parts/basics.js";
-import { outside, words } from "../../parts/formatted.js";
+import { away, outside, words } from "../../parts/formatted.js";
 import { number, root } from "../../session.js";
 
 /** @typedef {import("../../dom.js").Child} Child */
@@ -35,7 +35,7 @@ const text = {
 };
 
 /** hosted is where a file is shown from: its path, whatever the public address is. @param {string} url */
-const hosted = (url) => new URL("../media/" + new URL(url, root).pathname.split("/media/")[1], root).href;
+export const hosted = (url) => new URL("../media/" + new URL(url, root).pathname.split("/media/")[1], root).href;
 
 /** prose is what somebody wrote. @param {string | null | undefined} value */
 export const prose = (value) => value && el("p.said", { dir: "auto" }, words(value));
@@ -95,7 +95,7 @@ function file(m, value) {
 
   const src = hosted(url);
   const open = (/** @type {Child} */ shown) => el("a.picture",
-    { href: src, target: "_blank", rel: "noopener noreferrer", title: name },
+    { href: src, ...away, title: name },
     shown,
   );
   if (m.type === "sticker") return open(el("img.sticker", { src, alt: name, loading: "lazy" }));
@@ -105,7 +105,7 @@ function file(m, value) {
     { src, controls: true, preload: "metadata", "aria-label": name },
   );
   if (m.type === "audio") return el("audio", { src, controls: true, preload: "none", "aria-label": value.voice ? text.voice : name });
-  return badge(el("a", { href: src, target: "_blank", rel: "noopener noreferrer", download: name }, name), size ? sizeOf(size) : "");
+  return badge(el("a", { href: src, ...away, download: name }, name), size ? sizeOf(size) : "");
 }
 
 /** @param {any} at */

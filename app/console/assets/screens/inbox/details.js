@@ -4,12 +4,14 @@ import { get, page, patch, post, remove } from "../../api.js";
 import { date, sizeOf } from "../../format.js";
 import { button, chip, copyable, dot, face, icon } from "../../parts/basics.js";
 import { form } from "../../parts/form.js";
+import { away } from "../../parts/formatted.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { resource } from "../../parts/states.js";
+import { fact } from "../../parts/table.js";
 import { link } from "../../router.js";
-import { isAdmin, me, root } from "../../session.js";
+import { isAdmin, me } from "../../session.js";
 import { newLabel } from "../settings_labels.js";
-import { summary } from "./content.js";
+import { hosted, summary } from "./content.js";
 import { nameOf } from "./conversations.js";
 
 const text = {
@@ -24,7 +26,11 @@ const text = {
   newLabel: "New label",
   remove: (/** @type {string} */ name) => "Remove label " + name,
   contact: "Contact",
-  fields: { name: "Name", email: "Email", username: "Username" },
+  fields: [
+    { name: "name", label: "Name", props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
+    { name: "email", label: "Email", type: "email", props: { maxlength: 255, autocomplete: "off" } },
+  ],
+  username: "Username",
   phone: "Phone",
   id: "contact id",
   since: "Since",
@@ -48,7 +54,7 @@ const dwell = 500;
 /** @param {any} at */
 export function details(at) {
   const { conversation, number, id } = at;
-  const contact = resource((signal) => get(`v1/${number}/contacts/${conversation().contact.id}`, { signal }), ["contact"]);
+  const contact = resource(`v1/${number}/contacts/${conversation().contact.id}`, ["contact"]);
   const path = `v1/${number}/conversations/${id}`;
   return el("aside.details", { "aria-label": text.details },
     button(text.close,
@@ -166,15 +172,11 @@ function labelPart({ conversation, labels, merge }, path) {
  */
 function contactPart(contact, number, merge, conversation) {
   const one = () => contact.data();
-  const line = (/** @type {string} */ name, /** @type {any} */ value) =>
-    value && el("div", null, el("dt", null, name), el("dd", { dir: "auto" }, value));
   const fields = form({
-    fields: [
-      { name: "name", label: text.fields.name, props: { maxlength: 200, autocomplete: "off", dir: "auto" } },
-      { name: "email", label: text.fields.email, type: "email", props: { maxlength: 255, autocomplete: "off" } },
-    ],
+    fields: text.fields,
+    blank: null,
     submit: text.save,
-    send: ({ name, email }) => patch(`v1/${number}/contacts/${one().id}`, { name: name.trim() || null, email: email.trim() }),
+    send: (values) => patch(`v1/${number}/contacts/${one().id}`, values),
     done: async (saved) => {
       contact.set(saved);
       toast(text.saved);
@@ -183,17 +185,17 @@ function contactPart(contact, number, merge, conversation) {
   });
   // What somebody types here stays, whatever changes elsewhere.
   effect(() => {
-    const { name, email } = one();
+    const now = one();
     if (fields.hasAttribute("data-dirty")) return;
-    fields.querySelectorAll("input").forEach((input) => (input.value = (input.name === "name" ? name : email) ?? ""));
+    fields.querySelectorAll("input").forEach((input) => (input.value = now[input.name] ?? ""));
   });
   return [
     () => el("dl.facts", null,
-      line(text.phone, one().phone_number),
-      line(text.fields.username, one().username),
-      line(text.since, date(one().created_at)),
-      line(text.marketing, one().marketing_opted_out ? text.out : one().opted_in ? text.in : text.unknown),
-      Object.entries(one().metadata ?? {}).slice(0, 20).map(([name, value]) => line(
+      fact(text.phone, one().phone_number),
+      fact(text.username, one().username),
+      fact(text.since, date(one().created_at)),
+      fact(text.marketing, one().marketing_opted_out ? text.out : one().opted_in ? text.in : text.unknown),
+      Object.entries(one().metadata ?? {}).slice(0, 20).map(([name, value]) => fact(
         name,
         typeof value === "string" ? value : JSON.stringify(value),
       ))),
@@ -218,15 +220,15 @@ function filesPart({ id, number, conversation }) {
     if (newest()) files.reload();
   });
   const broadcasts = resource(async (signal) => (await read("template", signal, 50)).filter((m) => m.source === "broadcast").slice(0, 5));
-  const hosted = (/** @type {any} */ m) => new URL("../media/" + new URL(m.media.url).pathname.split("/media/")[1], root).href;
   return [
     el("section", null, el("h3", null, text.files),
       () => (files.data()?.length === 0 ? el("p.none", null, text.noFiles) : null),
       el("ul.shared", null, list(() => files.data() ?? [], (m) => m.id, (m) => {
         const { type, media } = m();
         const name = media.filename ?? summary(m());
-        return el("li", null, el("a", { href: hosted(m()), target: "_blank", rel: "noopener noreferrer", title: name },
-          type === "image" ? el("img", { src: hosted(m()), alt: name, loading: "lazy" }) : [
+        const src = hosted(media.url);
+        return el("li", null, el("a", { href: src, ...away, title: name },
+          type === "image" ? el("img", { src, alt: name, loading: "lazy" }) : [
             icon("templates"),
             el("span", { dir: "auto" }, name),
             el("small", null, sizeOf(media.size ?? 0)),

@@ -57,8 +57,7 @@ export function openSendLater(_opener, submit) {
       close();
       submit(at.toISOString());
     };
-    const choose = (/** @type {Event} */ event) => (event.preventDefault(), finish(new Date(input.value)));
-    return el("form.form", { novalidate: true, onsubmit: choose },
+    return el("form.form", { novalidate: true, onsubmit: () => finish(new Date(input.value)) },
       el("div.actions", null, choices.map(([name, at]) => button(name, { run: () => finish(at) }))),
       el("div.field", null,
         el("label.label", { for: "send-at" }, text.at),

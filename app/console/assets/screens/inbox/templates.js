@@ -75,8 +75,7 @@ function fillIn(at, template, back, close) {
     body: [files.view, button(text.file, { icon: "clip", run: files.choose })],
     value: () => file(type),
   }));
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault();
+  const submit = () => {
     if (fields.lacks()) return;
     const components = fields.components();
     const { name, language } = template;

@@ -6,7 +6,7 @@ import { choice, entry, lines, stamp } from "./lines.js";
 
 const text = {
   caption: "Audit",
-  columns: { action: "What", who: "Who", target: "On what", ip: "Address", when: "When" },
+  columns: ["What", "Who", "On what", "Address", { name: "When", kind: "number" }],
   filters: { action: "Type", actor: "Who, by id", target: "On what, by id", from: "From", to: "To" },
   none: "Nothing yet",
   noneBody: "Signing in and out, invitations, roles, keys, webhooks, replays, templates, numbers, customers and deletions show up here.",
@@ -25,14 +25,14 @@ export function audit() {
     caption: text.caption,
     filters: ["action", "actor_id", "target_id", "created_after", "created_before"],
     kinds: ["user", "key", "session", "audit"],
-    key: (one) => one.id,
     none: { icon: "log", title: text.none, body: text.noneBody },
-    columns: [
-      { name: text.columns.action, kind: "about", cell: (one) => one().action.replaceAll(/[._]/g, " ") },
-      { name: text.columns.who, cell: (one) => el("span", { dir: "auto" }, whoOf(one().actor)) },
-      { name: text.columns.target, cell: (one) => target(one().target) },
-      { name: text.columns.ip, cell: (one) => el("span.mono", null, one().ip ?? "—") },
-      { name: text.columns.when, kind: "number", cell: (one) => stamp(one().at) },
+    columns: text.columns,
+    cells: [
+      (one) => one().action.replaceAll(/[._]/g, " "),
+      (one) => el("span", { dir: "auto" }, whoOf(one().actor)),
+      (one) => target(one().target),
+      (one) => el("span.mono", null, one().ip ?? "—"),
+      (one) => stamp(one().at),
     ],
   });
   const kinds = subjects.map((word) => ({ value: word + ".", label: word.replaceAll("_", " ") }));

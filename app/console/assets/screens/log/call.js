@@ -1,6 +1,5 @@
 /** One call: what was asked, by whom, what it was answered and what it made. */
 import { el } from "../../dom.js";
-import { get } from "../../api.js";
 import { placeOf } from "../../dialogs.js";
 import { chip, copyable, heading } from "../../parts/basics.js";
 import { loaded, resource } from "../../parts/states.js";
@@ -21,7 +20,7 @@ const text = {
 
 /** @param {string} id */
 export function oneCall(id) {
-  const call = resource((abort) => get("log/" + encodeURIComponent(id), { signal: abort }), ["call"]);
+  const call = resource("log/" + encodeURIComponent(id), ["call"]);
   const title = () => (call.data() ? `${call.data().method} ${call.data().path}` : text.request);
   const body = el("div.page", null,
     heading(title, {

@@ -7,7 +7,7 @@ import { choice, entry, lines, stamp } from "./lines.js";
 
 const text = {
   caption: "Calls",
-  columns: { call: "Call", status: "Status", took: "Took", who: "Who", when: "When" },
+  columns: ["Call", "Status", { name: "Took", kind: "number" }, "Who", { name: "When", kind: "number" }],
   filters: { method: "Method", status: "Status", path: "Path", key: "Key", code: "Error code", from: "From", to: "To" },
   pathHint: "/messages",
   statuses: ["2xx", "4xx", "5xx", "400", "401", "403", "404", "409", "422", "429"],
@@ -38,23 +38,20 @@ export function calls() {
     kinds: ["call"],
     key: (one) => one.request_id,
     none: { icon: "log", title: text.none, body: text.noneBody },
-    columns: [
-      {
-        name: text.columns.call,
-        kind: "about",
-        cell: (one) => [
-          el("a.log-call", { href: link("log/" + one().request_id), title: one().path },
-            el("span.log-method", null, one().method),
-            " ",
-            el("span.log-path", null, one().path),
-          ),
-          one().error_code && el("small.log-why", null, one().error_code),
-        ],
-      },
-      { name: text.columns.status, cell: (one) => chip(String(one().status), mood(one().status)) },
-      { name: text.columns.took, kind: "number", cell: (one) => tookOf(one().latency_ms) },
-      { name: text.columns.who, cell: (one) => el("span.log-caller", { dir: "auto" }, whoOf(one())) },
-      { name: text.columns.when, kind: "number", cell: (one) => stamp(one().created_at) },
+    columns: text.columns,
+    cells: [
+      (one) => [
+        el("a.log-call", { href: link("log/" + one().request_id), title: one().path },
+          el("span.log-method", null, one().method),
+          " ",
+          el("span.log-path", null, one().path),
+        ),
+        one().error_code && el("small.log-why", null, one().error_code),
+      ],
+      (one) => chip(String(one().status), mood(one().status)),
+      (one) => tookOf(one().latency_ms),
+      (one) => el("span.log-caller", { dir: "auto" }, whoOf(one())),
+      (one) => stamp(one().created_at),
     ],
   });
   return [

@@ -9,7 +9,14 @@ import { choice, entry, lines } from "./lines.js";
 
 const text = {
   caption: "Jobs",
-  columns: { job: "Job", state: "State", runs: "Failures", due: "Due", made: "Made", act: "Retry or cancel" },
+  columns: [
+    "Job",
+    "State",
+    { name: "Failures", kind: "number" },
+    "Due",
+    "Made",
+    { name: "Retry or cancel", kind: "end", unseen: true },
+  ],
   state: "Status",
   kind: "Kind",
   states: { due: "waits", held: "waits for its turn", running: "runs", failed: "failed" },
@@ -35,25 +42,17 @@ export function jobs() {
     kinds: ["job"],
     key: (one) => String(one.id),
     none: { icon: "log", title: text.none, body: text.noneBody },
-    columns: [
-      {
-        name: text.columns.job,
-        kind: "about",
-        cell: (one) => [one().kind + " " + one().id, () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
-      },
-      { name: text.columns.state, cell: (one) => () => chip(stateOf(one().state), moods[one().state] ?? "quiet") },
-      { name: text.columns.runs, kind: "number", cell: (one) => () => String(one().failures) },
-      { name: text.columns.due, cell: (one) => () => time(one().due_at) },
-      { name: text.columns.made, cell: (one) => time(one().created_at) },
-      {
-        name: text.columns.act,
-        kind: "end",
-        unseen: true,
-        cell: (one) => [
-          when(() => ["due", "failed"].includes(one().state), () => button(text.retry, { run: () => retry(one()) })),
-          button(text.cancel, { run: () => cancel(one()) }),
-        ],
-      },
+    columns: text.columns,
+    cells: [
+      (one) => [one().kind + " " + one().id, () => one().last_error && el("small.log-why", { dir: "auto" }, one().last_error)],
+      (one) => () => chip(stateOf(one().state), moods[one().state] ?? "quiet"),
+      (one) => () => String(one().failures),
+      (one) => () => time(one().due_at),
+      (one) => time(one().created_at),
+      (one) => [
+        when(() => ["due", "failed"].includes(one().state), () => button(text.retry, { run: () => retry(one()) })),
+        button(text.cancel, { run: () => cancel(one()) }),
+      ],
     ],
   });
 
@@ -68,13 +67,11 @@ export function jobs() {
   }
   const cancel = (/** @type {any} */ job) => confirmDeed({
     title: text.cancelTitle(job.kind),
-    body: el("p", null, text.cancelBody),
+    body: text.cancelBody,
     deed: text.cancelJob,
-    send: async () => {
-      await post(`jobs/${job.id}/cancel`);
-      toast(text.cancelled);
-      list.reload();
-    },
+    send: () => post(`jobs/${job.id}/cancel`),
+    said: text.cancelled,
+    finish: list.reload,
   });
 
   const states = Object.entries(text.states).map(([value, label]) => ({ value, label }));

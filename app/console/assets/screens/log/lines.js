@@ -1,5 +1,6 @@
 /** The lists of the log, and the fields that narrow them. */
 import { effect, el, onDispose } from "../../dom.js";
+import { dates, exact } from "../../format.js";
 import { filter, isScrolled, paged, pagedList } from "../../parts/lists.js";
 import { table } from "../../parts/table.js";
 import { query, setQuery } from "../../router.js";
@@ -16,21 +17,26 @@ const isRead = () => isScrolled() || document.querySelector("tbody:hover, tbody 
  * @param {string} options.caption
  * @param {string[]} options.filters their names in the address, which are those of the API
  * @param {string[]} options.kinds of hints
- * @param {(row: any) => string} options.key
- * @param {import("../../parts/table.js").Column<any>[]} options.columns
+ * @param {(row: any) => string} [options.key]
+ * @param {(string | import("../../parts/table.js").Column)[]} options.columns
+ * @param {((row: () => any) => import("../../dom.js").Child)[]} options.cells
  * @param {{ icon: string, title: string, body: import("../../dom.js").Child }} options.none what stands where nothing was ever
  * @returns {{ body: import("../../dom.js").Child, reload: () => void }}
  */
-export function lines({ path, caption, filters, kinds, key, columns, none }) {
+export function lines({ path, filters, kinds, none, ...shown }) {
   const chosen = () => Object.fromEntries(filters.map((name) => [name, query().get(name) ?? ""]));
-  const all = paged(path, { filters: chosen, kinds, key, waits: isRead });
+  const all = paged(path, { filters: chosen, kinds, key: shown.key, waits: isRead });
   const nothing = () => (Object.values(chosen()).some(Boolean) ? { icon: "search", title: text.none, body: text.noneBody } : none);
-  return { body: pagedList(all, (rows) => table({ caption, rows, key, columns }), nothing), reload: all.reload };
+  return { body: pagedList(all, (rows) => table({ ...shown, rows }), nothing), reload: all.reload };
 }
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
-const dayAndClock = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" });
+/** @type {Record<string, any>} */
+const dateText = {
+  clock: { timeStyle: "medium" },
+  dayAndClock: { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" },
+};
+const clock = dates(dateText.clock);
+const dayAndClock = dates(dateText.dayAndClock);
 
 /**
  * stamp shows when a line was written, to the second if that was today.

@@ -3,7 +3,7 @@ import { el } from "../../dom.js";
 import { count } from "../../format.js";
 import { table } from "../../parts/table.js";
 
-const text = { caption: "Failures by code", columns: { code: "Code", meaning: "What it means", count: "Messages" } };
+const text = { caption: "Failures by code", columns: ["Code", "What it means", { name: "Messages", kind: "number" }] };
 
 /** @param {() => any[]} rows */
 export function failureTable(rows) {
@@ -11,14 +11,11 @@ export function failureTable(rows) {
     caption: text.caption,
     rows,
     key: (one) => one.code + one.provider_code,
-    columns: [
-      {
-        name: text.columns.code,
-        kind: "about",
-        cell: (one) => el("span.stack", null, String(one().provider_code ?? one().code), one().provider_code && el("small", null, one().code)),
-      },
-      { name: text.columns.meaning, cell: (one) => one().meaning },
-      { name: text.columns.count, kind: "number", cell: (one) => () => count(one().count) },
+    columns: text.columns,
+    cells: [
+      (one) => el("span.stack", null, String(one().provider_code ?? one().code), one().provider_code && el("small", null, one().code)),
+      (one) => one().meaning,
+      (one) => () => count(one().count),
     ],
   });
 }

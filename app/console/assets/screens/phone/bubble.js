@@ -1,6 +1,8 @@
 /** A message on the phone, as the person's app shows it, with what the person can do about it. */
 import { el } from "../../dom.js";
+import { clock } from "../../format.js";
 import { button, icon } from "../../parts/basics.js";
+import { away } from "../../parts/formatted.js";
 import { menu } from "../../parts/menu.js";
 import { dialog } from "../../parts/dialog.js";
 import { fileURL } from "./sim.js";
@@ -28,9 +30,7 @@ const text = {
   ticks: { delivered: "delivered", read: "read" },
   by: { person: "You reacted", business: "The business reacted" },
 };
-const elsewhere = { target: "_blank", rel: "noopener noreferrer" };
 const emojis = ["👍", "❤️", "😂", "😮", "😢", "🙏"];
-const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 
 /**
  * @typedef {object} Deeds
@@ -137,7 +137,7 @@ const words = (what) => el("p", { dir: "auto" }, what);
  */
 function file(type, of) {
   const name = of.filename || label(type);
-  if (!of.id) return of.link && el("a.phone-file", { href: of.link, ...elsewhere }, icon("clip"), of.filename || of.link);
+  if (!of.id) return of.link && el("a.phone-file", { href: of.link, ...away }, icon("clip"), of.filename || of.link);
   const src = fileURL(of.id);
   if (type === "image" || type === "sticker") return el("img", { src, alt: of.caption || name, loading: "lazy" });
   if (type === "video" || type === "audio") return el(type, { src, controls: true, preload: "metadata", "aria-label": name });
@@ -164,7 +164,7 @@ function taps(message, of, deeds) {
 
 /** tap is a button of a card. @param {any} message @param {any} one @param {Deeds} deeds */
 function tap(message, one, deeds) {
-  if (one.url) return el("a.button.bare", { href: one.url, title: one.url, ...elsewhere }, one.text);
+  if (one.url) return el("a.button.bare", { href: one.url, title: one.url, ...away }, one.text);
   const answers = {
     reply: { type: "interactive", interactive: { type: "button_reply", button_reply: { id: one.id, title: one.text } } },
     quick_reply: { type: "button", button: { payload: one.id, text: one.text } },

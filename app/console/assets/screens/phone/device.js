@@ -2,8 +2,7 @@
 import { computed, effect, el, list, signal, when } from "../../dom.js";
 import { APIError } from "../../api.js";
 import { button, face, icon } from "../../parts/basics.js";
-import { dialog } from "../../parts/dialog.js";
-import { form } from "../../parts/form.js";
+import { formDialog } from "../../parts/form.js";
 import { menu } from "../../parts/menu.js";
 import { toastError } from "../../parts/notices.js";
 import { bubble, summary } from "./bubble.js";
@@ -34,15 +33,18 @@ const text = {
   editing: "Edit",
   cancel: "Cancel",
   send: "Send",
-  latitude: "Latitude",
-  longitude: "Longitude",
-  placeName: "Name of the place",
-  name: "Name",
-  number: "Number",
+  placeFields: [
+    { name: "latitude", label: "Latitude", value: "52.5163", param: "location.latitude", required: true, props: { inputmode: "decimal" } },
+    { name: "longitude", label: "Longitude", value: "13.3777", param: "location.longitude", required: true, props: { inputmode: "decimal" } },
+    { name: "name", label: "Name of the place", optional: true },
+  ],
+  cardFields: [
+    { name: "name", label: "Name", value: "Bo Lind", required: true },
+    { name: "phone", label: "Number", value: "+1 555 000 2222", required: true, type: "tel" },
+  ],
   tooLarge: "The file has more than 16 MB, which no phone sends.",
 };
 const mostBytes = 16 << 20;
-const decimal = { inputmode: "decimal" };
 
 /**
  * device draws the phone.
@@ -217,33 +219,18 @@ async function sendFile(file, voice, context, send) {
 }
 
 /** place asks for a location to share. @param {(content: any) => Promise<any>} send */
-function place(send) {
-  dialog(text.place.slice(0, -1), (close) => form({
-    fields: [
-      { name: "latitude", label: text.latitude, value: "52.5163", param: "location.latitude", required: true, props: decimal },
-      { name: "longitude", label: text.longitude, value: "13.3777", param: "location.longitude", required: true, props: decimal },
-      { name: "name", label: text.placeName, optional: true },
-    ],
-    submit: text.send,
-    send: ({ latitude, longitude, name }) => send({ type: "location", location: { latitude, longitude, name: name || undefined } }),
-    done: () => close(),
-    cancel: close,
-  }));
-}
+const place = (send) => formDialog(text.place.slice(0, -1), {
+  fields: text.placeFields,
+  submit: text.send,
+  send: (location) => send({ type: "location", location }),
+});
 
 /** contact asks for a card to share. @param {(content: any) => Promise<any>} send */
-function contact(send) {
-  dialog(text.contact.slice(0, -1), (close) => form({
-    fields: [
-      { name: "name", label: text.name, value: "Bo Lind", required: true },
-      { name: "phone", label: text.number, value: "+1 555 000 2222", required: true, type: "tel" },
-    ],
-    submit: text.send,
-    send: ({ name, phone }) => send({
-      type: "contacts",
-      contacts: [{ name: { formatted_name: name, first_name: name }, phones: [{ phone, type: "CELL" }] }],
-    }),
-    done: () => close(),
-    cancel: close,
-  }));
-}
+const contact = (send) => formDialog(text.contact.slice(0, -1), {
+  fields: text.cardFields,
+  submit: text.send,
+  send: ({ name, phone }) => send({
+    type: "contacts",
+    contacts: [{ name: { formatted_name: name, first_name: name }, phones: [{ phone, type: "CELL" }] }],
+  }),
+});

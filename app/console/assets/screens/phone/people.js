@@ -1,8 +1,7 @@
 /** The people of the sandbox: who is there, and a dialog to make and change them. */
 import { el, when } from "../../dom.js";
 import { button } from "../../parts/basics.js";
-import { dialog } from "../../parts/dialog.js";
-import { form } from "../../parts/form.js";
+import { formDialog } from "../../parts/form.js";
 import { navigate } from "../../router.js";
 import { keyOf, nameOf, select, sim } from "./sim.js";
 
@@ -10,11 +9,11 @@ const text = {
   person: "Person",
   newPerson: "New person",
   edit: "Name and number",
-  name: "Name",
-  number: "Number",
+  name: { name: "name", label: "Name", props: { autocomplete: "off", maxlength: 200 } },
+  number: { name: "phone_number", label: "Number", type: "tel", props: { autocomplete: "off", maxlength: 200 } },
   numberHint: "Made up when empty.",
   moveHint: "A new number brings a new user id, and your server is told of both.",
-  username: "Username",
+  username: { name: "username", label: "Username", optional: true, props: { autocomplete: "off", maxlength: 200 } },
   save: "Save",
 };
 
@@ -36,35 +35,24 @@ export function personPicker({ people, person }, more) {
  * editPerson makes a person, or changes one.
  * @param {import("./sim.js").Person | null} person
  */
-export function editPerson(person) {
-  const props = { autocomplete: "off", maxlength: 200 };
-  return dialog(person ? text.edit : text.newPerson, (close) => form({
-    fields: [
-      { name: "name", label: text.name, value: person?.name ?? "", props },
-      { name: "phone_number", label: text.number, value: person?.phone_number ?? "", type: "tel", props,
-        optional: !person, hint: person ? text.moveHint : text.numberHint },
-      { name: "username", label: text.username, value: person?.username ?? "", optional: true, props },
-    ],
-    submit: text.save,
-    send: (values) => save(person, values),
-    done: (saved) => {
-      close();
-      navigate("phone/" + keyOf(saved), { replace: person !== null });
-    },
-    cancel: close,
-  }));
-}
+export const editPerson = (person) => formDialog(person ? text.edit : text.newPerson, {
+  fields: [text.name, { ...text.number, optional: !person, hint: person ? text.moveHint : text.numberHint }, text.username],
+  values: person,
+  submit: text.save,
+  send: (values) => save(person, values),
+  done: (saved) => navigate("phone/" + keyOf(saved), { replace: person !== null }),
+});
 
 /**
  * @param {import("./sim.js").Person | null} person
  * @param {Record<string, string>} values
  * @returns {Promise<import("./sim.js").Person>}
  */
-async function save(person, { name, phone_number: phone, username }) {
+async function save(person, { name = "", phone_number: phone, username = "" }) {
   let moved = null;
   if (person && phone && phone !== person.phone_number) {
     moved = await sim("POST", `contacts/${encodeURIComponent(keyOf(person))}/identity`, { phone_number: phone });
   }
-  const at = moved ?? person ?? { phone_number: phone || undefined };
+  const at = moved ?? person ?? { phone_number: phone };
   return sim("POST", "people", { phone_number: at.phone_number || undefined, bsuid: at.bsuid || undefined, name, username });
 }

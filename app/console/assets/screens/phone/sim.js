@@ -5,6 +5,7 @@
  */
 import { computed, effect, el, onDispose, signal } from "../../dom.js";
 import { call, get } from "../../api.js";
+import { together } from "../../live.js";
 import { toastError } from "../../parts/notices.js";
 import { number, root } from "../../session.js";
 
@@ -161,29 +162,8 @@ function stranger(id) {
   return { phone_number: isNumber ? "+" + id : null, bsuid: isNumber ? "" : id, ...rest };
 }
 
-/**
- * once lets a reading run one at a time. Who asks meanwhile gets one more, after it.
- * @param {() => Promise<void>} read
- */
-function once(read) {
-  let running = false;
-  let again = false;
-  return async () => {
-    again = running;
-    if (running) return;
-    running = true;
-    try {
-      do {
-        again = false;
-        await read();
-      } while (again);
-    } catch (error) {
-      toastError(error);
-    } finally {
-      running = false;
-    }
-  };
-}
+/** once lets a reading run one at a time, and says what went wrong. @param {() => Promise<void>} read */
+const once = (read) => together(() => read().catch(toastError));
 
 /**
  * follow listens to the stream, and reads everything when it begins and after each break.

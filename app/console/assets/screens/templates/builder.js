@@ -17,47 +17,22 @@ const text = {
   templates: "Templates",
   edit: (/** @type {string} */ name) => `Edit ${name}`,
   editLead: "A change is reviewed again. Until the verdict the template cannot be edited.",
-  name: "Name",
-  nameHint: "For you and your programs: order_shipped. People do not see it.",
-  language: "Language",
-  category: "Category",
-  categories: [
-    { value: "UTILITY", label: "Utility", hint: "What somebody waits for: a receipt, a delivery, a change." },
-    { value: "MARKETING", label: "Marketing", hint: "Offers, news, invitations. People can stop these." },
-    { value: "AUTHENTICATION", label: "Authentication", hint: "A code to sign in with. The provider writes the text." },
-  ],
-  format: "Header",
-  none: "None",
-  heading: "Text",
-  header: "Header text",
-  url: "Address of the file",
-  urlHint: "https. It is shown to the reviewers; each send brings its own.",
-  body: "Text",
-  bodyHint: "*bold*, _italic_, ~struck~. {{1}} or {{name}} is filled in when it is sent.",
   addVariable: "Add variable",
   left: (/** @type {number} */ n) => `${n} of 1,024 characters`,
   examples: "Examples",
   examplesLead: "The reviewers see the text with these.",
   example: (/** @type {string} */ name) => `Example for {{${name}}}`,
-  footer: "Footer",
   buttons: "Buttons",
   addButton: "Add button",
   addCardButton: "Add button to the cards",
   buttonKinds: { QUICK_REPLY: "Quick reply", URL: "Link", PHONE_NUMBER: "Phone number", COPY_CODE: "Offer code" },
-  buttonText: "Button text",
-  link: "Link",
-  linkExample: "Example of the whole link",
-  phone: "Phone number",
-  code: "Example of a code",
   remove: "Remove",
   removeCard: "Remove card",
   cards: "Cards",
   cardsLead: "Pictures side by side, each with a text and buttons. Marketing only, 2 to 10.",
   addCard: "Add card",
   card: (/** @type {number} */ n) => `Card ${n}`,
-  cardText: "Card text",
   warns: "Say that the code must not be shared",
-  minutes: "Minutes that a code is good for",
   saveHint: "Saving submits it for review.",
   submit: "Save",
   busy: "Saving…",
@@ -65,6 +40,58 @@ const text = {
   cancel: "Cancel",
   more: "Some fields above need a look.",
 };
+
+/** The fields of a draft, by their names. @type {Record<string, any>} */
+const fields = {
+  name: {
+    label: "Name",
+    hint: "For you and your programs: order_shipped. People do not see it.",
+    props: { maxlength: 512, spellcheck: "false", dir: "ltr" },
+  },
+  language: { label: "Language", type: "select" },
+  category: {
+    label: "Category",
+    type: "radios",
+    options: [
+      { value: "UTILITY", label: "Utility", hint: "What somebody waits for: a receipt, a delivery, a change." },
+      { value: "MARKETING", label: "Marketing", hint: "Offers, news, invitations. People can stop these." },
+      { value: "AUTHENTICATION", label: "Authentication", hint: "A code to sign in with. The provider writes the text." },
+    ],
+  },
+  format: { label: "Header", type: "select", silent: true },
+  header: { label: "Header text" },
+  url: { label: "Address of the file", hint: "https. It is shown to the reviewers; each send brings its own.", type: "url" },
+  body: {
+    label: "Text",
+    type: "textarea",
+    hint: "*bold*, _italic_, ~struck~. {{1}} or {{name}} is filled in when it is sent.",
+    props: { rows: 6 },
+  },
+  footer: { label: "Footer", optional: true },
+  minutes: { label: "Minutes that a code is good for", type: "number", props: { min: 1, max: 90 } },
+};
+
+/** The fields of buttons, by their kinds and names. @type {Record<string, any>} */
+const buttonParts = {
+  QUICK_REPLY: { text: { label: "Button text", props: { maxlength: 25 } } },
+  URL: {
+    text: { label: "Button text", props: { maxlength: 25 } },
+    url: { label: "Link", type: "url" },
+    example: { label: "Example of the whole link" },
+  },
+  PHONE_NUMBER: { text: { label: "Button text", props: { maxlength: 25 } }, phone_number: { label: "Phone number", type: "tel" } },
+  COPY_CODE: { example: { label: "Example of a code", props: { maxlength: 20 } } },
+};
+
+/** The fields of cards, by their names. @type {Record<string, any>} */
+const cardParts = {
+  format: { label: "Header", type: "select", silent: true },
+  url: { label: "Address of the file", type: "url", silent: true },
+  text: { label: "Card text", silent: true, optional: true, props: { maxlength: 160 } },
+};
+
+/** What a header can be that has no file. */
+const plainFormats = [{ value: "", label: "None" }, { value: "TEXT", label: "Text" }];
 
 const languages = [
   "af ar az bg bn ca cs da de el en en_GB en_US es es_AR es_ES es_MX et fa fi fil fr ga gu ha he hi hr hu id it ja ka kk kn ko ky_KG lo",
@@ -115,11 +142,11 @@ export function builder(template) {
       ...field.props,
     },
   }, "template-" + key, field.silent ? () => "" : wrong(key));
+  const field = (/** @type {string} */ key, more = {}) => row(key, draft, key, { ...fields[key], ...more });
   const is = (/** @type {() => unknown} */ test) => () => (version(), test());
-  const own = { draft, row, is, wrong, changed, version };
+  const own = { draft, row, field, is, wrong, changed };
 
-  async function submit(/** @type {Event} */ event) {
-    event.preventDefault();
+  async function submit() {
     if (busy()) return;
     pressed.set(true);
     changed();
@@ -142,10 +169,10 @@ export function builder(template) {
   const isText = is(() => !isCode(draft));
   const body = el("form.form.builder", { novalidate: true, onsubmit: submit },
     !template && [
-      row("name", draft, "name", { label: text.name, hint: text.nameHint, props: { maxlength: 512, spellcheck: "false", dir: "ltr" } }),
-      row("language", draft, "language", { label: text.language, type: "select", options: languages.join(" ").split(" ").map(languageName) }),
+      field("name"),
+      field("language", { options: languages.join(" ").split(" ").map(languageName) }),
     ],
-    row("category", draft, "category", { label: text.category, type: "radios", options: text.categories }),
+    field("category"),
     when(isText, () => texts(own), () => codes(own)),
     () => failure() && problem(failure()),
     when(() => pressed() && is(() => Object.keys(problemsOf(draft)).length > 0)(), () => el("p.wrong", { role: "alert" }, text.more)),
@@ -202,7 +229,7 @@ function fieldOf(param, components) {
 }
 
 /** @param {any} own */
-function codes({ draft, row, changed }) {
+function codes({ draft, field, changed }) {
   return [
     el("label.choice", null,
       el("input", { type: "checkbox", checked: draft.warns, onchange: (/** @type {any} */ event) => {
@@ -210,36 +237,36 @@ function codes({ draft, row, changed }) {
         changed();
       } }),
       el("span", null, text.warns)),
-    row("minutes", draft, "minutes", { label: text.minutes, type: "number", props: { min: 1, max: 90 } }),
+    field("minutes"),
   ];
 }
 
 /** @param {any} own */
 function texts(own) {
-  const { draft, row, is } = own;
-  const formats = [{ value: "", label: text.none }, { value: "TEXT", label: text.heading },
+  const { draft, field, is } = own;
+  const options = [...plainFormats,
     ...Object.entries(mediaNames).filter(([value]) => value !== "PRODUCT").map(([value, [label]]) => ({ value, label }))];
   const plain = is(() => draft.cards.length === 0);
   return [
     when(plain, () => [
-      row("format", draft, "format", { label: text.format, type: "select", options: formats, silent: true }),
-      when(is(() => draft.format === "TEXT"), () => row("header", draft, "header", { label: text.header })),
-      when(is(() => isFile(draft.format)), () => row("url", draft, "url", { label: text.url, hint: text.urlHint, type: "url" })),
+      field("format", { options }),
+      when(is(() => draft.format === "TEXT"), () => field("header")),
+      when(is(() => isFile(draft.format)), () => field("url")),
     ]),
     bodyField(own),
     exampleFields(own),
-    when(plain, () => row("footer", draft, "footer", { label: text.footer, optional: true })),
+    when(plain, () => field("footer")),
     buttonFields(own, draft, "button", text.buttons),
     when(is(() => draft.category === "MARKETING"), () => cardFields(own)),
   ];
 }
 
 /** @param {any} own */
-function bodyField({ draft, row, changed, is }) {
+function bodyField({ draft, field, changed, is }) {
   /** @type {HTMLElement} */
-  const field = row("body", draft, "body", { label: text.body, type: "textarea", hint: text.bodyHint, props: { rows: 6 } });
+  const shown = field("body");
   const add = () => {
-    const area = field.querySelector("textarea");
+    const area = shown.querySelector("textarea");
     if (!area) return;
     const used = variablesOf(draft.body);
     area.setRangeText(isNamed(draft) ? `{{name_${used.length + 1}}}` : `{{${used.length + 1}}}`, area.selectionStart, area.selectionEnd, "end");
@@ -247,7 +274,7 @@ function bodyField({ draft, row, changed, is }) {
     changed("body");
     area.focus();
   };
-  return el("div", null, field, el("div.below", null,
+  return el("div", null, shown, el("div.below", null,
     button(text.addVariable, { icon: "plus", run: add }),
     el("span.quiet", null, is(() => text.left([...draft.body].length))),
   ));
@@ -275,17 +302,15 @@ function exampleFields({ draft, row, is }) {
  */
 function buttonFields({ row, is, changed, wrong }, holder, key, title, everywhere = (change) => change(holder.buttons)) {
   const isCard = key !== "button";
-  const fields = (/** @type {import("./draft.js").Button} */ one, /** @type {number} */ i) => {
+  const parts = (/** @type {any} */ one, /** @type {number} */ i) => {
     const id = isCard ? `${key}-button${i}` : key + i;
-    const part = (/** @type {string} */ property, /** @type {string} */ label, /** @type {any} */ more = {}) =>
-      row(id + property, one, property, { label, of: isCard ? key : id, silent: true, ...more });
+    const shown = Object.entries(buttonParts[one.type] ?? buttonParts.QUICK_REPLY).map(([property, part]) => {
+      const build = () => row(id + property, one, property, { of: isCard ? key : id, silent: true, ...part });
+      return one.type === "URL" && property === "example" ? when(is(() => one.url.includes("{{")), build) : build();
+    });
     return el("fieldset.group", null,
       el("legend.label", null, text.buttonKinds[/** @type {"URL"} */ (one.type)] ?? one.type.toLowerCase()),
-      one.type !== "COPY_CODE" && part("text", text.buttonText, { props: { maxlength: 25 } }),
-      one.type === "URL" && part("url", text.link, { type: "url" }),
-      one.type === "URL" && when(is(() => one.url.includes("{{")), () => part("example", text.linkExample)),
-      one.type === "PHONE_NUMBER" && part("phone_number", text.phone, { type: "tel" }),
-      one.type === "COPY_CODE" && part("example", text.code, { props: { maxlength: 20 } }),
+      shown,
       !isCard && (() => wrong(id)() && el("p.wrong", null, wrong(id)())),
       button(text.remove, { look: "bare", run: () => {
         everywhere((all) => all.splice(i, 1));
@@ -294,7 +319,7 @@ function buttonFields({ row, is, changed, wrong }, holder, key, title, everywher
   };
   return el("div.buttons", null,
     el("h2.label", null, title),
-    list(is(() => placed(holder.buttons)), keyOf, (at) => fields(at().one, at().i)),
+    list(is(() => placed(holder.buttons)), keyOf, (at) => parts(at().one, at().i)),
     !isCard && when(is(() => holder.buttons.length < 10), () => adder(text.addButton, (kind) => {
       holder.buttons.push(newButton(kind));
       changed();
@@ -336,16 +361,16 @@ function cardFields(own) {
     draft.cards.push(card);
     changed("cards");
   };
-  const formats = ["IMAGE", "VIDEO"].map((value) => ({ value, label: mediaNames[/** @type {"IMAGE"} */ (value)][0] }));
+  const options = ["IMAGE", "VIDEO"].map((value) => ({ value, label: mediaNames[/** @type {"IMAGE"} */ (value)][0] }));
   /** @param {(buttons: any[]) => void} change */
   const everywhere = (change) => draft.cards.forEach((/** @type {any} */ card) => change(card.buttons));
-  const fields = (/** @type {any} */ card, /** @type {number} */ i) => {
+  const parts = (/** @type {any} */ card, /** @type {number} */ i) => {
     const key = "card" + i;
+    const shown = Object.entries(cardParts).map(([property, part]) =>
+      (i === 0 || property !== "format") && row(`${key}-${property}`, card, property, { of: key, options, ...part }));
     return el("fieldset.group", null,
       el("legend.label", null, text.card(i + 1)),
-      i === 0 && row(key + "-format", card, "format", { label: text.format, type: "select", options: formats, silent: true }),
-      row(key + "-url", card, "url", { label: text.url, type: "url", of: key, silent: true }),
-      row(key + "-text", card, "text", { label: text.cardText, of: key, silent: true, optional: true, props: { maxlength: 160 } }),
+      shown,
       buttonFields(own, card, key, text.buttons, everywhere),
       () => wrong(key)() && el("p.wrong", null, wrong(key)()),
       button(text.removeCard, { look: "bare", run: () => {
@@ -355,7 +380,7 @@ function cardFields(own) {
   };
   return el("section.buttons", null,
     el("h2.label", null, text.cards), el("p.hint", null, text.cardsLead),
-    list(is(() => placed(draft.cards)), keyOf, (at) => fields(at().one, at().i)),
+    list(is(() => placed(draft.cards)), keyOf, (at) => parts(at().one, at().i)),
     () => wrong("cards")() && el("p.wrong", null, wrong("cards")()),
     el("div.actions", null,
       when(is(() => draft.cards.length < 10), () => button(text.addCard, { icon: "plus", run: add })),

@@ -1,7 +1,7 @@
 /** One entry of a trace: when, how long after the one before, what happened, and the bytes. */
 import { el, signal, when } from "../../dom.js";
 import { post } from "../../api.js";
-import { count } from "../../format.js";
+import { count, dates, day, exact } from "../../format.js";
 import { button } from "../../parts/basics.js";
 import { toast, toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
@@ -46,9 +46,9 @@ const text = {
   large: "too large to be shown here",
 };
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long" });
+/** @type {Record<string, any>} */
+const dateText = { clock: { hour: "numeric", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 } };
+const clock = dates(dateText.clock);
 
 /**
  * span writes a length of time: 210 ms, 1.2 s, 2 min, 3 h.

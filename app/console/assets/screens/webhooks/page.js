@@ -42,7 +42,14 @@ const text = {
     { value: "dead", label: "Dead" },
   ],
   times: [{ value: "1", label: "Last hour" }, { value: "24", label: "Last 24 hours" }, { value: "168", label: "Last 7 days" }],
-  columns: { id: "Delivery", type: "Event", state: "State", tries: "Tries", answer: "Answer", at: "Time" },
+  columns: [
+    "Delivery",
+    "Event",
+    "State",
+    { name: "Tries", kind: "number" },
+    { name: "Answer", kind: "number" },
+    { name: "Time", kind: "number" },
+  ],
   none: "Nothing was sent yet",
   noneBody: "Send a test event, and see here what the endpoint answers.",
   noneFiltered: "Nothing fits",
@@ -56,14 +63,14 @@ const text = {
   revokeTitle: "Revoke this secret?",
   revokeBody: "Programs that still check with it refuse every event from now on.",
   revoked: "Secret revoked",
-  secretColumns: { id: "Id", made: "Created", expires: "Expires", revoke: "Revoke" },
+  secretColumns: ["Id", "Created", "Expires", { name: "Revoke", kind: "end", unseen: true }],
   never: "never",
 };
 
 /** @type {import("../../router.js").Build} */
 export default function webhookPage({ params }) {
   const path = "v1/webhook_subscriptions/" + params.id;
-  const one = resource((signal) => get(path, { signal }), ["webhook", "delivery"], pace);
+  const one = resource(path, ["webhook", "delivery"], pace);
   const body = el("div.page.wide", null, loaded(one, () => content(one, path), 4, "h1"));
   return { title: () => one.data()?.url ?? text.webhook, body };
 }
@@ -74,7 +81,7 @@ export default function webhookPage({ params }) {
  */
 function content(one, path) {
   const data = computed(() => one.data());
-  const day = resource((signal) => get(path.slice(3) + "/day", { signal }), ["delivery"], pace);
+  const day = resource(path.slice(3) + "/day", ["delivery"], pace);
   const types = resource(eventTypes);
   const all = paged("v1/webhook_deliveries", {
     filters: () => ({ ...filters(), subscription_id: data().id, limit: 25 }),
@@ -159,7 +166,6 @@ function filters() {
 /** @param {import("../../parts/states.js").Resource<string[]>} types */
 function filterBar(types) {
   const search = (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
     const wanted = /** @type {HTMLInputElement} */ (/** @type {HTMLElement} */ (event.target).querySelector("input")).value.trim();
     if (/^wbd_/.test(wanted)) navigate("deliveries/" + encodeURIComponent(wanted));
     else setQuery({ id: wanted });
@@ -182,14 +188,14 @@ export function deliveryTable(rows) {
   return table({
     caption: text.deliveries,
     rows,
-    key: (one) => one.id,
-    columns: [
-      { name: text.columns.id, kind: "about", cell: (one) => el("a.id", { href: link("deliveries/" + one().id) }, one().id) },
-      { name: text.columns.type, cell: (one) => one().event_type },
-      { name: text.columns.state, cell: (one) => () => deliveryChip(one()) },
-      { name: text.columns.tries, kind: "number", cell: (one) => () => count(one().attempt_count) },
-      { name: text.columns.answer, kind: "number", cell: (one) => () => answer(one()) },
-      { name: text.columns.at, kind: "number", cell: (one) => time(one().created_at) },
+    columns: text.columns,
+    cells: [
+      (one) => el("a.id", { href: link("deliveries/" + one().id) }, one().id),
+      (one) => one().event_type,
+      (one) => () => deliveryChip(one()),
+      (one) => () => count(one().attempt_count),
+      (one) => () => answer(one()),
+      (one) => time(one().created_at),
     ],
   });
 }
@@ -211,13 +217,11 @@ function eventList(data) {
 function secrets(one, path) {
   const revoke = (/** @type {any} */ secret) => confirmDeed({
     title: text.revokeTitle,
-    body: el("p", null, text.revokeBody),
+    body: text.revokeBody,
     deed: text.revoke,
-    send: async () => {
-      await remove(path + "/secrets/" + secret.id);
-      toast(text.revoked);
-      one.reload();
-    },
+    send: () => remove(path + "/secrets/" + secret.id),
+    said: text.revoked,
+    finish: one.reload,
   });
   return section(text.secrets, {
     lead: text.secretsLead,
@@ -228,12 +232,12 @@ function secrets(one, path) {
   }, table({
     caption: text.secrets,
     rows: () => one.data().secrets,
-    key: (secret) => secret.id,
-    columns: [
-      { name: text.secretColumns.id, kind: "about", cell: (secret) => el("span.id", null, secret().id) },
-      { name: text.secretColumns.made, cell: (secret) => time(secret().created_at) },
-      { name: text.secretColumns.expires, cell: (secret) => time(secret().expires_at, text.never) },
-      { name: text.secretColumns.revoke, kind: "end", unseen: true, cell: (secret) => button(text.revoke, { run: () => revoke(secret()) }) },
+    columns: text.secretColumns,
+    cells: [
+      (secret) => el("span.id", null, secret().id),
+      (secret) => time(secret().created_at),
+      (secret) => time(secret().expires_at, text.never),
+      (secret) => button(text.revoke, { run: () => revoke(secret()) }),
     ],
   }));
 }
@@ -241,11 +245,9 @@ function secrets(one, path) {
 /** @param {any} one */
 const drop = (one) => confirmDeed({
   title: text.deleteTitle,
-  body: [el("p", null, el("b", { dir: "auto" }, one.url)), el("p", null, text.deleteBody)],
+  body: [el("b", { dir: "auto" }, one.url), text.deleteBody],
   deed: text.delete,
-  send: async () => {
-    await remove("v1/webhook_subscriptions/" + one.id);
-    toast(text.deleted);
-    navigate("webhooks");
-  },
+  send: () => remove("v1/webhook_subscriptions/" + one.id),
+  said: text.deleted,
+  finish: () => navigate("webhooks"),
 });
