@@ -6,9 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/matryer/is"
 
 	"confab/app/pages/pagestest"
 	"confab/storage"
@@ -17,15 +15,7 @@ import (
 // joins opens a browser at the console, signed in as a new colleague.
 func (s *stage) joins(t *testing.T, name, email string) *colleague {
 	t.Helper()
-	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
-	c.Do(chromedp.EmulateViewport(1280, 800))
-	_, link := s.invitePerson(email, storage.RoleAgent)
-	c.Visit(s.app.URL() + link)
-	c.Fill("textbox", "Name", name)
-	c.Fill("textbox", "New password", goodPassword)
-	c.Click("button", "Start")
-	c.heading("Inbox")
-	return c
+	return s.seated(t, name, email, storage.RoleAgent)
 }
 
 // shownRow is a conversation of the list as somebody sees it.

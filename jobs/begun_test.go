@@ -118,7 +118,8 @@ func TestACrashDuringAnUploadDelaysNothing(t *testing.T) {
 			all, err := tx.RunningJobs()
 			w.is.Equal(len(all), 2)
 			for _, j := range all { // as the next process does when this one was killed
-				w.is.NoErr(tx.FreeJob(j, 1, 0))
+				_, err := tx.FreeJob(j, 1, 0)
+				w.is.NoErr(err)
 			}
 			return err
 		})

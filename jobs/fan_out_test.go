@@ -206,7 +206,8 @@ func TestAFanOutWhoseLeaseIsLostWritesNothing(t *testing.T) {
 			return err
 		})
 		w.change(func(tx *storage.Tx) error {
-			return tx.FreeJob(storage.RunningJob{ID: lost.ID, Runs: lost.Runs}, 0, 0)
+			_, err := tx.FreeJob(storage.RunningJob{ID: lost.ID, Runs: lost.Runs}, 0, 0)
+			return err
 		})
 		err := w.db.Update(context.Background(), func(tx *storage.Tx) error {
 			_, _, err := tx.FanOut(lost, fanOutArgs(lost))

@@ -62,14 +62,14 @@ func (tx *Tx) ForgiveCrashes(j Job) error {
 
 // FreeJob makes a leased job due again that nobody has any more, not before due. An
 // outside call may have been under way, unless the job was still preparing. crashes
-// is how often its process died by now.
-func (tx *Tx) FreeJob(j RunningJob, crashes int, due Time) error {
-	_, err := tx.exec(`
+// is how often its process died by now. It tells whether the job was still leased.
+func (tx *Tx) FreeJob(j RunningJob, crashes int, due Time) (freed bool, err error) {
+	n, err := tx.exec(`
 		UPDATE jobs
 		SET state = 'due', due_at = max(due_at, ?), leased_until = 0, crashes = ?,
 			call_begun_at = iif(preparing, call_begun_at, ?), preparing = 0
 		WHERE id = ? AND runs = ? AND state = 'running'`, due, crashes, tx.Now, j.ID, j.Runs)
-	return err
+	return n > 0, err
 }
 
 // HeldLane is a lane that has jobs waiting for a place, and their kind.

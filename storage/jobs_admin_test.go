@@ -28,12 +28,16 @@ func TestRunningJobsCanBeFreed(t *testing.T) {
 	all := enqueue(t, db, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "send"}, storage.NewJob{Kind: "deliver"})
 	claim(t, db, "send", 10)
 	is.Equal(running(t, db), all[:2])
+	var were []bool
 	storagetest.Update(t, db, func(tx *storage.Tx) (err error) {
+		were = nil
 		for _, j := range []storage.RunningJob{{ID: all[0], Runs: 1}, {ID: all[1], Runs: 2}, {ID: all[2]}, {ID: 99}} {
-			err = errors.Join(err, tx.FreeJob(j, 7, 0)) // what does not run, or runs again, stays as it is
+			freed, fault := tx.FreeJob(j, 7, 0)
+			were, err = append(were, freed), errors.Join(err, fault)
 		}
 		return err
 	})
+	is.Equal(were, []bool{true, false, false, false}) // what does not run, or runs again, stays as it is
 	j := job(t, db, all[0])
 	is.Equal(j.State, storage.JobDue)
 	is.Equal([]int{j.Runs, j.Failures, j.Crashes}, []int{1, 0, 7}) // a crash counts for no failure
@@ -42,7 +46,10 @@ func TestRunningJobsCanBeFreed(t *testing.T) {
 	is.Equal(running(t, db), all[1:2])
 
 	later := storage.Now().Add(time.Hour)
-	storagetest.Update(t, db, func(tx *storage.Tx) error { return tx.FreeJob(storage.RunningJob{ID: all[1], Runs: 1}, 8, later) })
+	storagetest.Update(t, db, func(tx *storage.Tx) error {
+		_, err := tx.FreeJob(storage.RunningJob{ID: all[1], Runs: 1}, 8, later)
+		return err
+	})
 	is.Equal(job(t, db, all[1]).DueAt, later)
 }
 

@@ -228,7 +228,8 @@ func TestJobsOfAFullLaneAreHeldAndClaimedByLane(t *testing.T) {
 
 // free makes a leased job due again, as the next process does after a crash.
 func free(tx *storage.Tx, j storage.Job) error {
-	return tx.FreeJob(storage.RunningJob{ID: j.ID, Runs: j.Runs}, 1, 0)
+	_, err := tx.FreeJob(storage.RunningJob{ID: j.ID, Runs: j.Runs}, 1, 0)
+	return err
 }
 
 func TestJobIsSettledOnlyByWhoHoldsItsLease(t *testing.T) {

@@ -44,7 +44,7 @@ func files(named map[string]string) fs.FS {
 
 func TestNewFileIsMarkedAsOurs(t *testing.T) {
 	is := is.New(t)
-	o := storagetest.Options(t, t.TempDir())
+	o := storagetest.Unmade(t, t.TempDir())
 	upgrade(t, o)
 	for pragma, want := range map[string]string{
 		"user_version":   fmt.Sprint(storage.SchemaVersion),
@@ -63,7 +63,7 @@ func TestNewFileIsMarkedAsOurs(t *testing.T) {
 }
 
 func TestNewFileThatCannotBeMadeLeavesNothing(t *testing.T) {
-	o := storagetest.Options(t, t.TempDir())
+	o := storagetest.Unmade(t, t.TempDir())
 	o.Schema += "; CREATE TBLE oops"
 	refused(t, o, "make the database", "TBLE")
 }

@@ -147,7 +147,7 @@ func (d openAPI) check(req *http.Request, sent []byte, res *http.Response, got [
 		return err
 	}
 	if res.StatusCode < 400 { // what was taken must have been allowed
-		return openapi3filter.ValidateRequest(context.Background(), in)
+		return d.allows(in, sent)
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (d openAPI) refuses(method, path, body string) bool {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer x")
 	in, err := d.input(req, []byte(body))
-	return err != nil || openapi3filter.ValidateRequest(context.Background(), in) != nil
+	return err != nil || d.allows(in, []byte(body)) != nil
 }
 
 // checkRequestID compares the header with the body, where the body has one.

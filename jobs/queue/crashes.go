@@ -34,7 +34,7 @@ func freeCrashed(tx *storage.Tx, jobs []storage.RunningJob) error {
 				due = tx.Now.Add(crashDelay(crashes))
 			}
 		}
-		if err := tx.FreeJob(j, crashes, due); err != nil {
+		if _, err := tx.FreeJob(j, crashes, due); err != nil {
 			return err
 		}
 	}

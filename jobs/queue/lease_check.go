@@ -56,9 +56,12 @@ func (r *Runner) freeUnknown(ctx context.Context, jobs []storage.RunningJob) err
 
 	return r.DB.Update(ctx, func(tx *storage.Tx) error {
 		for _, j := range lost {
-			tx.AfterCommit(func() { r.Log.Error("a job was leased to nobody", "job", j.ID) })
-			if err := tx.FreeJob(j, j.Crashes, 0); err != nil {
+			freed, err := tx.FreeJob(j, j.Crashes, 0)
+			if err != nil {
 				return err
+			}
+			if freed { // else it was settled while the table was read
+				tx.AfterCommit(func() { r.Log.Error("a job was leased to nobody", "job", j.ID) })
 			}
 		}
 		return nil

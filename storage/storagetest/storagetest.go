@@ -3,9 +3,12 @@ package storagetest
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"confab/storage"
@@ -22,14 +25,73 @@ func Schema(t testing.TB) string {
 	return string(text)
 }
 
-// Options are what Open uses, for the directory.
+// Options are what Open uses, for the directory. One without a database gets an empty one.
 func Options(t testing.TB, dir string) storage.Options {
+	t.Helper()
+	fill(t, dir)
+	return Unmade(t, dir)
+}
+
+// Unmade is Options that leaves the making of the database to whoever opens it.
+func Unmade(t testing.TB, dir string) storage.Options {
 	t.Helper()
 	key, err := storage.LoadMasterKey(dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return storage.Options{Path: storage.DatabaseFile(dir), Schema: Schema(t), MasterKey: key}
+}
+
+// empty are the files of an empty database and its key. To write them takes a tenth of the
+// time that it takes to make them, and most tests want some.
+var empty struct {
+	sync.Mutex
+	files map[string][]byte
+}
+
+// fill puts an empty database into a directory that has neither one nor a key.
+func fill(t testing.TB, dir string) {
+	t.Helper()
+	paths := []string{filepath.Join(dir, storage.MasterKeyFile), storage.DatabaseFile(dir)}
+	for _, path := range append(paths, storage.DatabaseFile(dir)+"-wal") {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
+
+	files := emptyFiles(t)
+	for _, path := range paths {
+		if err := os.WriteFile(path, files[filepath.Base(path)], 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// emptyFiles makes an empty database, once for all tests of a package.
+func emptyFiles(t testing.TB) map[string][]byte {
+	t.Helper()
+	empty.Lock()
+	defer empty.Unlock()
+	if empty.files != nil {
+		return empty.files
+	}
+
+	dir := t.TempDir()
+	db, err := storage.Open(Unmade(t, dir))
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string][]byte)
+	for _, path := range []string{filepath.Join(dir, storage.MasterKeyFile), storage.DatabaseFile(dir)} {
+		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	empty.files = files
+	return files
 }
 
 // Open makes an empty database that is closed when the test ends.

@@ -52,23 +52,31 @@ func (b *Browser) tree() (nodes []Node, err error) {
 	return known(full.Nodes), nil
 }
 
-// query lists what has a role and a name. The browser looks for it, because a whole tree is
-// half a megabyte of JSON.
-func (b *Browser) query(role, name string) ([]Node, error) {
+// query lists what has a role. The browser looks for it, because a whole tree is half a
+// megabyte of JSON.
+func (b *Browser) query(role string) ([]Node, error) {
+	return b.queryBy(accessibility.QueryAXTreeParams{Role: role})
+}
+
+// queryNamed lists what has a role and a name.
+func (b *Browser) queryNamed(role, name string) ([]Node, error) {
+	nodes, err := b.queryBy(accessibility.QueryAXTreeParams{Role: role, AccessibleName: name})
+	return slices.DeleteFunc(nodes, func(n Node) bool { return n.Name != name }), err
+}
+
+func (b *Browser) queryBy(by accessibility.QueryAXTreeParams) ([]Node, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
 	defer cancel()
 	document, err := chromedp.Call(ctx, runtime.Evaluate, runtime.EvaluateParams{Expression: "document", ObjectGroup: "query"})
 	if err != nil {
 		return nil, err
 	}
-	found, err := chromedp.Call(ctx, accessibility.QueryAXTree, accessibility.QueryAXTreeParams{
-		ObjectID: document.Result.ObjectID, Role: role, AccessibleName: name,
-	})
+	by.ObjectID = document.Result.ObjectID
+	found, err := chromedp.Call(ctx, accessibility.QueryAXTree, by)
 	if err != nil {
 		return nil, err
 	}
-	nodes := known(found.Nodes)
-	return slices.DeleteFunc(nodes, func(n Node) bool { return n.Role != role || n.Name != name }), nil
+	return slices.DeleteFunc(known(found.Nodes), func(n Node) bool { return n.Role != by.Role }), nil
 }
 
 // known are the nodes that assistive technology is told of.
@@ -102,10 +110,12 @@ func text(v *accessibility.Value) string {
 // All lists what has a role, by name.
 func (b *Browser) All(role string) (names []string) {
 	b.t.Helper()
-	for _, n := range b.Tree() {
-		if n.Role == role {
-			names = append(names, n.Name)
-		}
+	nodes, err := b.query(role)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, n := range nodes {
+		names = append(names, n.Name)
 	}
 	return names
 }
@@ -117,7 +127,7 @@ func (b *Browser) Find(role, name string) Node {
 
 	for {
 		// An error is no failure: between two pages there is no tree.
-		found, _ := b.query(role, name)
+		found, _ := b.queryNamed(role, name)
 		if len(found) == 1 {
 			return found[0]
 		}
@@ -134,7 +144,7 @@ func (b *Browser) Gone(role, name string) {
 	b.t.Helper()
 	deadline := time.Now().Add(findTimeout)
 	for {
-		found, err := b.query(role, name)
+		found, err := b.queryNamed(role, name)
 		if err == nil && len(found) == 0 {
 			return
 		}
