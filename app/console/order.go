@@ -11,23 +11,38 @@ import (
 // The order in which the functions of a bundle are sent means nothing. These were found by trying
 // which one is compressed best, because what is alike should be near. Functions that are not named
 // here come last.
-var firstOrder, laterOrder = strings.Fields(``), strings.Fields(`
-fill edgeProblem tookOf bubble stamp newCard fileOf isCode morning partOf linkShown isFile problemsOf
-fieldRow componentsOf headerOf collect buttonProblem templatePreview quote textFields codeOptions newButton
-placed buttonFields buttonsOf taps chosen connectDialog form webhookDialog statusChip editPerson builder
-nameOf placeOf teamFields mood readTeams readNumbers isPhone card stateChip answerTime pagedList fold answer
-linkProblem act bar rate deliveryDetails span textProblem parseHead header slash sim statusChip state
-everyRow place isNamed samplesOf confirmDeed stateChip done deliveryChip secretShown code keyOf buttonOf
-label nameOf paged once templateForm nameOf statusDetails filters keyOf summary kindOf exampleOf device
-personPicker choice beep filter openPicker toggle allLabels figure newContact choice entry group local
-settingsPage select make ownPath dialog openShortcuts isScrolled stateOf words searchbox follow file
-openSimulator whoOf wanted reason raw sessionTable variablesOf lines titleOf sparkline adder failureTable
-sizeOf deliveryTable ofNumber table
+var firstOrder, laterOrder = strings.Fields(`
+inbox meet get remove post recipient summary face giveUpLead dismiss next reopen add computed place card
+skeleton dot settled hurry openShortcuts startOfDay S within when outside send bind show placeOf flush spanOf
+lookAt narrow sendLook attachments together copyable load lost stand postLook lead keep failed closed byAge
+empty words list navigate openJump page stateOf menu sizeOf later entries card3 resource after dates flush
+announce sameYear stamp format byNewest initials effect ageOf onDispose scope add signal untracked count discard
+check tick share button draftKey prose svg retry reportAnswer end receive match reaction el keep hue timeOf
+pickTemplate latest stored onChanged onEvent toastError append signInAgain hosted patch preference read link
+pair call icon newKey fill set nameOf setQuery
+`), strings.Fields(`
+linkProblem templatePreview problemsOf parseHead fill edgeProblem fileOf morning samplesOf headerOf newCard
+componentsOf buttonsOf exampleOf isScrolled collect isFile once newButton buttonOf isPhone readHead stamp
+readTeams nameOf fold taps isPhoneColumn card fieldRow isCode filter buttonProblem summary webhookDialog make
+templateForm textProblem buttonFields chosen labelDialog illness partOf place header reason teamFields form
+sizeOf isNamed pagedList filters personPicker follow nameOf nameOf kindOf keyOf whoOf rate tookOf choice
+codeOptions keyOf everyRow renamed editPerson bubble stateChip statusChip sim placeOf statusChip variablesOf
+quote label textFields builder device linkShown secretShown openPicker switchRow toggle answerTime words
+searchbox entry choices wanted openShortcuts local paged slash deliveryDetails state raw deliveryChip
+connectDialog titleOf table formDialog file newContact dialog ofNumber statusDetails readNumbers stateOf mood
+liveField placed figure fact openSimulator confirmDeed choice group select shown failureTable deliveryTable
+settingsPage sessionTable act stateChip done code lines beep answer adder span bar sparkline allLabels
 `)
 
 // screenOrder is such an order of the modules that are loaded later. Those that are not named here come
 // first.
 var screenOrder = strings.Fields(`
+screens/inbox/reactions.js screens/templates.js screens/inbox/templates.js screens/log.js
+screens/inbox/send_later.js screens/inbox/search.js screens/settings_health.js screens/phone/beside.js
+dialogs.js screens/contacts.js screens/inbox/notify.js screens/broadcasts.js screens/trace.js screens/phone.js
+screens/inbox/quick_replies.js screens/deliveries.js screens/settings_profile.js screens/inbox/details.js
+screens/settings_people.js screens/nothing.js screens/customers.js screens/settings_labels.js screens/numbers.js
+screens/settings_keys.js screens/webhooks.js screens/settings_quick_replies.js
 `)
 
 // arrange puts the functions of a bundle into an order, before all else. What it returns does so, when
