@@ -40,7 +40,8 @@ func (s *stage) seated(t *testing.T, name, email, role string, more ...chromedp.
 	t.Helper()
 	_, link := s.invitePerson(email, role)
 	b := s.browser()
-	if got := b.open("POST", link, url.Values{"name": {name}, "password": {goodPassword}}); got.status != http.StatusSeeOther {
+	chrome := "User-Agent: Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0" // as the sessions of the console say
+	if got := b.open("POST", link, url.Values{"name": {name}, "password": {goodPassword}}, chrome); got.status != http.StatusSeeOther {
 		t.Fatal(got.body)
 	}
 

@@ -25,9 +25,9 @@ import (
 //
 //	const el$3 = …; const signal$3 = …;
 //
-// What is sent is this in few letters (shorten.go, inline.go, names.go, own.go), with its functions
-// in an order that is compressed well (order.go). The texts of the modules leave the scripts for
-// files of their own (texts.go).
+// What is sent is this in few letters (shorten.go, inline.go, unwrap.go, collapse.go, names.go,
+// own.go), with its functions in an order that is compressed well (order.go). The texts of the
+// modules leave the scripts for files of their own (texts.go, words.go).
 //
 // The second bundle is a function of the modules of the first. So the first may carry the
 // hash of the second in its name, and not the other way round.

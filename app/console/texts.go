@@ -15,13 +15,13 @@ import (
 // these tables go to browsers in two files beside the bundles, so that a language can be a
 // file of its own, and a word that changes does not change a script:
 //
-//	[{"a":"Send", …}, {"a":"%#0 of %#1", …}, …]
+//	[{"e":"Send", …}, {"e":"%#0 of %#1", …}, …]
 //
 // So do long lists and tables of words, and others of what a module knows without code.
 //
 // A function that only puts what it is given into a text, as it is or by count, is a text with
 // holes. Other functions stay where they are. The names of texts get short where all who use
-// them say so by name: text.send is text.a then.
+// them say so by name (words.go).
 const (
 	firstTexts = "console.json"
 	laterTexts = "screens.json"
