@@ -53,6 +53,7 @@ func arrange(tree *ast.AST, order []string) func() {
 	if whole.body == nil {
 		return func() {}
 	}
+
 	places := make(map[ast.IStmt]int)
 	taken := make(map[string]int) // where to look for the next of a name
 	for _, statement := range whole.body.List {

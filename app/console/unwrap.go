@@ -116,7 +116,8 @@ func (u *unwrapper) moves(name string, given ast.IExpr, after weight, arrow *ast
 			return true
 		}
 	}
-	if u.uses[name] != 2 {
+
+	if u.uses[name] != 2 { // with its declaration
 		return false
 	}
 	s := &seeker{collapser: u.collapser, name: name, value: given, weight: u.weigh(given), passed: after}
