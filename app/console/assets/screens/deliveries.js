@@ -40,7 +40,6 @@ const text = {
   verifyLead: "A receiver computes the same, and compares. Over the bytes as they came, not over parsed JSON:",
   signed: "what is signed",
   compute: "HMAC-SHA256, keyed by the whole secret, written in hexadecimal, must be one of the values after v1= in X-Svc-Signature:",
-  here: "Try it here",
   secret: "Signing secret",
   secretHint: "It stays in this page, and is sent nowhere.",
   run: "Compute",

@@ -7,7 +7,6 @@ import { confirmDeed } from "../parts/dialog.js";
 import { formDialog } from "../parts/form.js";
 import { follow, paged, pagedList } from "../parts/lists.js";
 import { table } from "../parts/table.js";
-import { toast } from "../parts/notices.js";
 import { link, onQuery } from "../router.js";
 import { publicAPI } from "../session.js";
 import { settingsPage } from "./settings.js";

@@ -15,7 +15,6 @@ const text = {
   title: "New broadcast",
   broadcasts: "Broadcasts",
   steps: ["Template", "Audience", "When"],
-  step: "Step",
   name: {
     name: "name",
     label: "Name",

@@ -31,7 +31,6 @@ const text = {
   linked: "Sent by a link",
   item: "1 item",
   items: (/** @type {number} */ n) => n + " items",
-  chosen: "Chosen",
 };
 
 /** hosted is where a file is shown from: its path, whatever the public address is. @param {string} url */
