@@ -41,12 +41,22 @@ func collapse(tree *ast.AST) { ast.Walk(newCollapser(tree), tree) }
 // newCollapser knows how often the variables of a bundle are used.
 func newCollapser(tree *ast.AST) *collapser {
 	c := &collapser{uses: make(map[string]int), assigned: make(map[string]bool)}
-	for _, name := range uniqueName.FindAllString(tree.JSString(), -1) {
-		c.uses[name]++
-	}
+	ast.Walk(mentions(c.uses), tree)
 	ast.Walk(assignments(c.assigned), tree)
 	return c
 }
+
+// mentions counts how often variables are named.
+type mentions map[string]int
+
+func (m mentions) Enter(node ast.INode) ast.IVisitor {
+	if v, ok := node.(*ast.Var); ok {
+		m[string(v.Name())]++
+	}
+	return m
+}
+
+func (mentions) Exit(ast.INode) {}
 
 func (c *collapser) Enter(ast.INode) ast.IVisitor { return c }
 
