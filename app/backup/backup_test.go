@@ -181,7 +181,10 @@ func TestABackupWithoutTheKey(t *testing.T) {
 	is.True(!out.KeyChecked)
 
 	// A key that lies in the directory is tried.
-	for from, fits := range map[datadir.Dir]bool{dir: true, newInstallation(t): false} {
+	stranger := datadir.Dir(t.TempDir())
+	_, err = storage.LoadMasterKey(string(stranger), "")
+	is.NoErr(err)
+	for from, fits := range map[datadir.Dir]bool{dir: true, stranger: false} {
 		key, err := os.ReadFile(from.File(storage.MasterKeyFile))
 		is.NoErr(err)
 		to := datadir.Dir(t.TempDir())

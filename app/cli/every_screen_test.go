@@ -60,7 +60,7 @@ var screensOfCommands = map[string]struct{ screen, module, words string }{
 	"users disable":  {"settings/people/{id}", "screens/settings_people.js", `"disable"`},
 	"users enable":   {"settings/people/{id}", "screens/settings_people.js", `"enable"`},
 	"users invite":   {"settings/people", "screens/settings_people.js", `post("people"`},
-	"users list":     {"settings/people", "screens/settings_people.js", `get("people"`},
+	"users list":     {"settings/people", "screens/settings_people.js", `resource("people"`},
 	"users reset":    {"settings/people/{id}", "screens/settings_people.js", "/reset`"},
 	"users sessions": {"settings/people/{id}", "screens/settings_people.js", "/sessions`"},
 	"users set":      {"settings/people/{id}", "screens/settings_people.js", `patch("people/"`},

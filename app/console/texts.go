@@ -56,7 +56,8 @@ func (b *bundler) takeTexts(tree *ast.AST, module string) {
 		}
 
 		table, isTable := one.Default.(*ast.ObjectExpr)
-		if isTable && (string(name.Data) == "text" || strings.HasSuffix(string(name.Data), "Text")) && b.takeWords(tree, module, name, table) {
+		says := string(name.Data) == "text" || strings.HasSuffix(string(name.Data), "Text")
+		if isTable && says && b.takeWords(tree, module, name, table) {
 			if len(table.List) == 0 {
 				tree.List[at] = &ast.EmptyStmt{}
 			}
