@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"io/fs"
+	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -53,17 +54,38 @@ type assets struct {
 	byName, byServed map[string]*asset
 }
 
-// readAssets reads the files of the console, and those of the theme, and bundles the
-// modules: once, because all consoles of a build have the same.
-var readAssets = sync.OnceValue(func() *assets {
+// readFiles reads the files of the console, and those of the theme, and bundles the style
+// sheets: once, because all consoles of a build have the same.
+var readFiles = sync.OnceValue(func() *assetBuilder {
 	own, err := fs.Sub(assetFiles, "assets")
 	if err != nil {
 		panic(err) // only for a bad path
 	}
 	b := newAssetBuilder(theme.Files, own)
+	b.bundleStyles()
+	return b
+})
+
+// readAssets is what readFiles has, and the bundles of the modules. These take most of a
+// second, so nobody makes them who only looks at the door.
+var readAssets = sync.OnceValue(func() *assets {
+	files := readFiles()
+	b := &assetBuilder{
+		sources: files.sources,
+		all:     &assets{byName: maps.Clone(files.all.byName), byServed: maps.Clone(files.all.byServed)},
+	}
 	b.bundle("app.js", screenModule("inbox"))
 	return b.all
 })
+
+// serveAsset serves a file or a bundle.
+func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+	all := readFiles().all
+	if all.byServed[name] == nil {
+		all = readAssets()
+	}
+	all.serve(w, r, name)
+}
 
 // newAssetBuilder reads all files of some file systems. A fault in them is one of the build.
 func newAssetBuilder(trees ...fs.FS) *assetBuilder {
@@ -90,15 +112,17 @@ func newAssetBuilder(trees ...fs.FS) *assetBuilder {
 	return b
 }
 
-// bundle adds the two bundles of the modules, the first with all that entry and screen need,
-// and one of the style sheets.
+// bundle adds the two bundles of the modules, the first with all that entry and screen need.
 func (b *assetBuilder) bundle(entry, screen string) {
 	modules := newBundler(b.sources, b.all.name, screen, entry) // the entry comes last: it begins
 	texts := b.add(laterTexts, modules.texts(modules.order[modules.firsts:]))
 	later := b.add(laterBundle, withTexts(shorten(modules.later(), laterOrder), texts.served))
 	texts = b.add(firstTexts, modules.texts(modules.order[:modules.firsts]))
 	b.add(firstBundle, withTexts(shorten(modules.first(later.served), firstOrder), texts.served))
+}
 
+// bundleStyles adds the bundle of the style sheets.
+func (b *assetBuilder) bundleStyles() {
 	var styles []byte
 	for _, name := range frameStyles {
 		styles = append(styles, b.all.byName[name].content...)

@@ -31,6 +31,7 @@ func TestModulesAreBundled(t *testing.T) {
 		"inbox.css": {}, "phone.css": {}, "workshop.css": {},
 	})
 	b.bundle("app.js", "screens/home.js")
+	b.bundleStyles()
 	modules := newBundler(b.sources, b.all.name, "screens/home.js", "app.js")
 
 	is.Equal(string(modules.first(b.all.name(laterBundle))), strings.Join([]string{

@@ -51,7 +51,13 @@ func (v *visit) redirect(status int, target string) {
 
 // writePage writes a page.
 func (v *visit) writePage(status int, p page) {
-	p.Root, p.assets, p.Sandbox = v.root(), readAssets(), v.SandboxUser != nil
+	p.Root, p.assets, p.Sandbox = v.root(), readFiles().all, v.SandboxUser != nil
+	switch {
+	case p.Frame != nil:
+		p.assets = readAssets()
+	case p.SignIn != nil || p.Welcome != nil:
+		go readAssets() // until somebody has typed a password, they are there
+	}
 
 	var b bytes.Buffer
 	if err := v.pages.Execute(&b, p); err != nil {

@@ -15,14 +15,13 @@ const PhonePath = "/_phone/"
 // the console's screen, without a console and without people who sign in. What they ask of
 // /_sim goes there as it came, so that its doors are the same.
 type phonePage struct {
-	assets    *assets
 	pages     *template.Template
 	simulator http.Handler
 }
 
 // NewPhone serves everything below PhonePath, for a simulator.
 func NewPhone(simulator http.Handler) http.Handler {
-	return &phonePage{assets: readAssets(), pages: parsePages(), simulator: simulator}
+	return &phonePage{pages: parsePages(), simulator: simulator}
 }
 
 // ServeHTTP answers a request for the page, an asset, or the control surface.
@@ -36,7 +35,7 @@ func (p *phonePage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.simulator.ServeHTTP(w, withPath(r.Context(), r, "/_sim/", control))
 	case isAsset:
 		setHeaders(w.Header())
-		p.assets.serve(w, r, asset)
+		serveAsset(w, r, asset)
 	case path == "" || path == "phone" || strings.HasPrefix(path, "phone/"):
 		p.show(w, r, strings.Repeat("../", strings.Count(path, "/")))
 	default:
@@ -54,7 +53,7 @@ func (p *phonePage) show(w http.ResponseWriter, r *http.Request, root string) {
 	}
 
 	var b bytes.Buffer
-	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: p.assets}); err != nil {
+	if err := p.pages.ExecuteTemplate(&b, "solo.html", page{Root: root, assets: readFiles().all}); err != nil {
 		http.Error(w, "Something went wrong on our side.", http.StatusInternalServerError)
 		return
 	}
