@@ -33,7 +33,7 @@ const text = {
 
 /** How high a row is, and how many are on the page at once. */
 const rowHeight = 64;
-const most = 180;
+const most = 90;
 const step = 30;
 
 /**

@@ -15,9 +15,9 @@ import { onSent, outbox, settled } from "./outbox.js";
 /** @typedef {Record<string, any>} Message */
 
 const pageSize = 30;
-/** How many messages may be on the page at once, and by how many that moves. */
-const most = 180;
-const step = 30;
+/** How many messages may be on the page at once, and by how many that moves: so few that nobody feels it. */
+const most = 120;
+const step = 20;
 /** How many of the newest are read again when there is news: mostly one of them is new. */
 const few = 10;
 /** Who only passes by needs no more than the newest messages. */
@@ -124,7 +124,7 @@ export function messages(number, conversation) {
     const { from, to } = view.peek();
     if (from === 0 && older && !busy) {
       busy = true;
-      const got = await read({ limit: pageSize, cursor: older }).catch(() => null);
+      const got = await read({ limit: step, cursor: older }).catch(() => null);
       busy = false;
       if (!got || ended) return false;
       older = got.cursor;
