@@ -94,6 +94,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		},
 		{Name: kindSendLater, Handle: w.sendLater, GiveUp: giveUpSend, Workers: 4, Reserved: 4, MaxDelay: maxScheduled, LooksAtClock: true},
 		{Name: kindReceipt, Handle: w.receipt, Reserved: 8, LaneLimit: func(string) int { return receiptsAtOnce }},
+
 		{
 			Name: kindBroadcastRun, Handle: w.runBroadcast, GiveUp: giveUpBroadcast, Workers: 8, Reserved: 8,
 			Lease: 5 * time.Minute, MaxRun: broadcastMaxRun, MaxDelay: maxScheduled, LooksAtClock: true,
@@ -105,6 +106,7 @@ func (w *Workers) Kinds() []queue.Kind {
 			LaneLimit: func(string) int { return sendsAtOnce }, Turn: w.recipientTurn,
 		},
 		{Name: kindBroadcastResume, Handle: w.resumeBroadcast, Workers: 1, Reserved: 1},
+
 		{
 			Name: storage.KindFanOut, Handle: w.fanOut, Workers: 4, Reserved: 4,
 			MaxRun: fanOutMaxRun, LaneLimit: func(string) int { return 1 },
@@ -115,6 +117,7 @@ func (w *Workers) Kinds() []queue.Kind {
 			Workers: deliveriesAtOnce, Reserved: deliveriesAtOnce, LaneLimit: w.attempts.limit, OnLaneOpened: w.attempts.resumed,
 			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},
+
 		{Name: storage.KindOnboard, Handle: w.onboard, GiveUp: giveUpOnboard, Reserved: 4},
 		{
 			Name: kindMediaFetch, Handle: w.fetchMedia, GiveUp: w.giveUpFetch, Reserved: 32, Lease: fetchLease, MaxRun: maxTransfer,
@@ -125,6 +128,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{Name: kindAccountCheck, Handle: w.checkAccount, Workers: accountChecks, Reserved: accountChecks, Lease: accountCheckLease},
 		{Name: kindAccountSweep, Handle: w.sweepAccounts, Workers: 1, Reserved: 1, Every: accountSweepEvery, Lease: accountSweepLease},
 		{Name: kindMediaRemoval, Handle: w.removeMedia, Reserved: 2},
+
 		{
 			Name: storage.KindFailDeliveries, Handle: w.failDeliveries, Workers: 1, Reserved: 1,
 			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
@@ -133,12 +137,14 @@ func (w *Workers) Kinds() []queue.Kind {
 			Name: storage.KindDeleteSubscription, Handle: w.deleteSubscription, Workers: 1, Reserved: 1,
 			Lease: subscriptionLease, MaxRun: subscriptionMaxRun,
 		},
+
 		{
 			Name: kindContactImport, Handle: w.importContacts, Workers: 4, Reserved: 4, Lease: importLease,
 			LaneLimit: func(string) int { return 1 },
 		},
 		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Reserved: 1, Lease: labelLease},
 		{Name: storage.KindTouchLabel, Handle: w.touchLabeled, Workers: 1, Reserved: 1, Lease: labelLease},
+
 		{Name: kindMediaSweep, Handle: w.sweepMedia, Workers: 1, Reserved: 1, Every: mediaSweepEvery, Lease: mediaSweepEvery},
 		{Name: kindHousekeeping, Handle: w.deleteExpired, Workers: 1, Reserved: 1, Every: housekeepingEvery, Lease: housekeepingEvery},
 		{Name: kindRetention, Handle: w.applyRetention, Workers: 1, Reserved: 1, Every: retentionEvery, Lease: retentionLease},

@@ -159,12 +159,14 @@ func (s *seeker) statement(statement ast.IStmt, sure bool) bool {
 			return s.closed(n.List[0].Binding) || s.pass(doing)
 		}
 		return false
+
 	case *ast.ExprStmt:
 		return s.expression(&n.Value, sure)
 	case *ast.ReturnStmt:
 		return s.expression(&n.Value, sure)
 	case *ast.ThrowStmt:
 		return s.expression(&n.Value, sure)
+
 	case *ast.IfStmt:
 		return s.expression(&n.Cond, sure) || s.branch(n.Body) || s.branch(n.Else) || s.closed(nil)
 	case *ast.ForOfStmt:
@@ -172,6 +174,7 @@ func (s *seeker) statement(statement ast.IStmt, sure bool) bool {
 	case *ast.SwitchStmt:
 		return s.expression(&n.Init, sure) || s.closed(nil)
 	}
+
 	return s.closed(nil)
 }
 
@@ -230,43 +233,28 @@ func (s *seeker) expression(slot *ast.IExpr, sure bool) bool {
 		return s.variable(slot, e, sure)
 	case *ast.ArrowFunc, *ast.FuncDecl, *ast.MethodDecl:
 		return s.closed(e)
+
 	case *ast.GroupExpr:
 		return s.expression(&e.X, sure)
 	case *ast.DotExpr:
 		return s.expression(&e.X, sure) || !isText(e.X) && s.pass(reading)
 	case *ast.IndexExpr:
 		return s.expression(&e.X, sure) || s.expression(&e.Y, sure && !e.Optional) || s.pass(reading)
+
 	case *ast.UnaryExpr:
-		if s.expression(&e.X, sure) {
-			return true
-		}
-		if op := e.Op.String(); op == "await" || op == "delete" || strings.HasSuffix(op, "++") || strings.HasSuffix(op, "--") {
-			return s.pass(doing)
-		}
-		return false
+		return s.expression(&e.X, sure) || changesSomething(e.Op.String()) && s.pass(doing)
 	case *ast.BinaryExpr:
 		return s.binary(e, sure)
 	case *ast.CondExpr:
 		return s.expression(&e.Cond, sure) || s.all(false, &e.X, &e.Y)
+
 	case *ast.ObjectExpr:
 		return s.object(e, sure)
 	case *ast.ArrayExpr:
-		for i := range e.List {
-			if s.expression(&e.List[i].Value, sure) || e.List[i].Spread && s.pass(reading) {
-				return true
-			}
-		}
-		return false
+		return s.array(e, sure)
 	case *ast.TemplateExpr:
-		if e.Tag != nil {
-			return s.closed(e) || s.pass(doing)
-		}
-		for i := range e.List {
-			if s.expression(&e.List[i].Expr, sure) {
-				return true
-			}
-		}
-		return false
+		return s.template(e, sure)
+
 	case *ast.CallExpr:
 		return s.call(&e.X, e.Args.List, sure, e.Optional)
 	case *ast.NewExpr:
@@ -275,7 +263,13 @@ func (s *seeker) expression(slot *ast.IExpr, sure bool) bool {
 		}
 		return s.call(&e.X, e.Args.List, sure, false)
 	}
+
 	return s.closed(*slot) || s.pass(doing)
+}
+
+// changesSomething tells whether an operator before or after an expression does more than look at it.
+func changesSomething(op string) bool {
+	return op == "await" || op == "delete" || strings.HasSuffix(op, "++") || strings.HasSuffix(op, "--")
 }
 
 // isText tells whether something is a table of texts, which nobody changes.
@@ -325,6 +319,30 @@ func (s *seeker) binary(e *ast.BinaryExpr, sure bool) bool {
 		s.pass(reading)
 	}
 	return s.expression(&e.Y, sure && (op == "=" || len(op) == 2)) || s.pass(doing)
+}
+
+// array looks through the members of an array.
+func (s *seeker) array(e *ast.ArrayExpr, sure bool) bool {
+	for i := range e.List {
+		if s.expression(&e.List[i].Value, sure) || e.List[i].Spread && s.pass(reading) {
+			return true
+		}
+	}
+	return false
+}
+
+// template looks through what stands in the holes of a text.
+func (s *seeker) template(e *ast.TemplateExpr, sure bool) bool {
+	if e.Tag != nil {
+		return s.closed(e) || s.pass(doing)
+	}
+
+	for i := range e.List {
+		if s.expression(&e.List[i].Expr, sure) {
+			return true
+		}
+	}
+	return false
 }
 
 // object looks through the members of an object.

@@ -230,6 +230,7 @@ func explainReason(reason string) explanation {
 	case storage.ReasonCancelled:
 		return explanation{"calm", "Setup was cancelled",
 			"Nothing was connected. You can start again whenever you like."}
+
 	case storage.ReasonTokenExchange:
 		return explanation{"bad", "The sign-up could not be confirmed",
 			"Its confirmation came too late, or was used before. Please try again."}
