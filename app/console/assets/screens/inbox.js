@@ -9,7 +9,7 @@ import { link, navigate, path, query } from "../router.js";
 import { chosenNumber, me, number, numbers, numbersKnown } from "../session.js";
 import { conversations, keep, nameOf } from "./inbox/conversations.js";
 import { listPane } from "./inbox/list.js";
-import { thread } from "./inbox/thread.js";
+import { backTo, thread } from "./inbox/thread.js";
 
 const text = {
   title: "Inbox",
@@ -122,6 +122,7 @@ export default function inbox() {
     ? button(text.reopen, { icon: "inbox", class: "button status", run: () => change({ status: "open" }) })
     : button(text.resolve, { icon: "check", class: "button status", run: () => change({ status: "resolved" }) }));
 
+  const back = () => link(keep("inbox"));
   const place = () => {
     const id = current();
     return {
@@ -129,7 +130,7 @@ export default function inbox() {
       number: phone(),
       conversation,
       personName,
-      back: () => link(keep("inbox")),
+      back,
       status,
       details,
       merge: store.merge,
@@ -146,7 +147,7 @@ export default function inbox() {
     listPane({ store, current, labels: () => labels.data() ?? [] }),
     () => {
       if (isThere()) return untracked(() => thread(place()));
-      if (missing()) return el("div.thread", null, failed(missing(), find));
+      if (missing()) return el("div.thread", null, el("header.thread-head", null, backTo(back)), failed(missing(), find));
       return el("div.thread.choose", null, !current() && (lacksNumber() ? noNumber() : choose()));
     },
     () => isThere() && untracked(() => detailsPane(place())));

@@ -16,8 +16,10 @@ import { onSent, outbox, settled } from "./outbox.js";
 
 const pageSize = 30;
 /** How many messages may be on the page at once, and by how many that moves: so few that nobody feels it. */
-const most = 120;
+const most = 90;
 const step = 20;
+/** How many are drawn at first, if no more are unread: what a screen holds. The others follow once these are painted. */
+const first = 10;
 /** How many of the newest are read again when there is news: mostly one of them is new. */
 const few = 10;
 /** Who only passes by needs no more than the newest messages. */
@@ -34,8 +36,9 @@ const byAge = (a, b) => {
 /**
  * @param {string} number
  * @param {string} conversation
+ * @param {() => number} unread how many there are
  */
-export function messages(number, conversation) {
+export function messages(number, conversation, unread) {
   /** @type {Map<string, Message>} */
   const known = new Map();
   const changes = signal(0);
@@ -82,10 +85,13 @@ export function messages(number, conversation) {
   }
 
   /** showEnd puts the end of the run on the page. */
-  function showEnd() {
+  function showEnd(rows = most) {
     const total = all.peek().length;
-    view.set({ from: Math.max(0, total - most), to: Math.max(total, most) });
+    view.set({ from: Math.max(0, total - rows), to: Math.max(total, most) });
   }
+
+  /** lastInbound is where the last n that came begin. @param {number} n */
+  const lastInbound = (n) => all().findLastIndex((m) => m.direction === "inbound" && --n <= 0);
 
   /** begin reads the newest messages, or those around one. @param {string} [at] */
   async function begin(at) {
@@ -103,7 +109,7 @@ export function messages(number, conversation) {
       older = got.cursor;
       isNewest = !query.created_before;
       merge(...rows);
-      showEnd();
+      showEnd(ready.peek() ? most : Math.max(first, all().length - lastInbound(unread())));
       if (!isNewest) await readNewer();
       failure.set(null);
       if (isNewest) dwelling = setTimeout(readScheduled, dwell);
@@ -275,6 +281,8 @@ export function messages(number, conversation) {
     endsNow: () => isNewest && view().to >= all().length,
     hasOlder: () => older !== null || view().from > 0,
     newest: () => all().at(-1),
+    /** unread is the first of the last n that came. @param {number} n */
+    unread: (n) => all()[lastInbound(n)],
     /** byProviderID finds what a reply answers. @param {string} id */
     byProviderID: (id) => all().find((m) => m.message_id === id),
     find: (/** @type {string} */ id) => known.get(id),

@@ -47,7 +47,7 @@ const again = 2000;
 /** @param {Place} at */
 export function thread(at) {
   const { id, number, conversation } = at;
-  const store = messages(number, id);
+  const store = messages(number, id, () => conversation()?.unread_count ?? 0);
   const name = () => nameOf(conversation()?.contact);
   const replyTo = signal(/** @type {any} */ (null));
   const atBottom = signal(true);
@@ -148,18 +148,22 @@ export function thread(at) {
   queueMicrotask(() => [log, log.lastElementChild].forEach((node) => node && observer.observe(node)));
   onDispose(() => observer.disconnect());
 
-  startAt(store, hit, firstUnread, goTo, () => log);
+  startAt(store, hit, firstUnread, goTo, () => log, () => requestAnimationFrame(() => setTimeout(scrolled)));
   keepRead(at, store, atBottom);
   onDispose(() => lookAt(null, false));
   lookAt(id, false);
   return body;
 }
 
+/** backTo leads to the list, where only one of them fits. @param {() => string} href */
+export const backTo = (href) =>
+  el("a.button.bare.round.back", { href }, icon("back"), el("span.unseen", null, text.back));
+
 /** @param {Place} at @param {() => string} name */
 function head(at, name) {
   const { conversation } = at;
   return el("header.thread-head", null,
-    el("a.button.bare.round.back", { href: at.back }, icon("back"), el("span.unseen", null, text.back)),
+    backTo(at.back),
     () => face(name()),
     el("div.thread-name", null,
       el("h2", { dir: "auto" }, name),
@@ -202,8 +206,7 @@ function markUnread(store, conversation) {
   effect(() => {
     if (unread < 0 && conversation()) unread = conversation().unread_count;
     if (unread < 1 || !store.ready() || first.peek()) return;
-    const inbound = store.shown().filter((m) => m.direction === "inbound");
-    first.set(inbound.at(-unread)?.id ?? "");
+    first.set(store.unread(unread)?.id ?? "");
     unread = 0;
   });
   return first;
@@ -268,8 +271,9 @@ function countNew(store, atBottom) {
  * @param {() => string} firstUnread
  * @param {(id: string) => void} goTo
  * @param {() => HTMLElement} log
+ * @param {() => void} then
  */
-function startAt(store, hit, firstUnread, goTo, log) {
+function startAt(store, hit, firstUnread, goTo, log, then) {
   let shown = "";
   let began = false;
   effect(() => {
@@ -283,6 +287,7 @@ function startAt(store, hit, firstUnread, goTo, log) {
         log().scrollTop = log().scrollHeight;
         const top = (line?.offsetTop ?? Infinity) - log().offsetTop - bottom;
         if (top < log().scrollTop) log().scrollTop = top;
+        then(); // what is above may be drawn now
       }
       shown = wanted;
       began = true;
