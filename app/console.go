@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"confab/app/api"
 	"confab/app/console"
@@ -76,6 +77,35 @@ func (a *App) wantsConsole(r *http.Request) bool {
 func redirectToConsole(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Location", strings.TrimPrefix(console.Path, "/"))
 	w.WriteHeader(http.StatusFound)
+}
+
+// consoleDelay is how long after a start the screens are made ready: a server that is
+// asked for something at once answers that first.
+const consoleDelay = 3 * time.Second
+
+// prepareConsole makes the screens ready for those who can sign in, because the first of
+// them would wait for most of a second.
+func (a *App) prepareConsole(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(consoleDelay):
+	}
+
+	if a.console != nil {
+		err := a.DB.View(ctx, func(rx *storage.Rx) error {
+			anybody, err := rx.AnybodyCanSignIn()
+			if anybody || a.SandboxUser != nil {
+				go console.Prepare()
+			}
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			a.Log.Warn("the console is made ready when somebody comes", "error", err)
+		}
+	}
+	<-ctx.Done()
+	return nil
 }
 
 // hintAtFirstAdmin logs how to invite somebody to a console that nobody can sign in to.

@@ -16,7 +16,7 @@ const (
 	// shownCallbacks how many messages come in while one is on screen.
 	openedConversations, shownCallbacks = 20, 20
 	// pageVisits is how often a page is visited.
-	pageVisits = 10
+	pageVisits = 20
 	// browserTimeout is how long all steps together may take.
 	browserTimeout = 5 * time.Minute
 )
@@ -118,13 +118,13 @@ func milliseconds(value float64) time.Duration {
 
 // addBrowserRow adds a row whose goal is for 19 of 20.
 func (b *bench) addBrowserRow(what string, waits []time.Duration, limit float64) {
-	p95 := ms(percentile(waits, 95))
+	first, p95 := ms(waits[0]), ms(percentile(waits, 95))
 	b.table.add(row{
 		id:        "P21",
 		what:      what + ", in Chromium, p95",
 		callbacks: callbacksOff,
 		figure:    fmt.Sprintf("%.0f ms", p95),
-		detail:    fmt.Sprintf("p50 %.0f ms of %d", ms(percentile(waits, 50)), len(waits)),
+		detail:    fmt.Sprintf("p50 %.0f ms of %d, the first %.0f ms", ms(percentile(waits, 50)), len(waits), first),
 		goal:      atMost(p95, limit, " ms"),
 	})
 }

@@ -34,13 +34,13 @@ func (b *bench) interleave(ctx context.Context, measure ...func() (float64, erro
 
 func median(s []float64) float64 { return percentile(s, 50) }
 
-// percentile sorts s and returns the value below which p percent of it lie.
+// percentile sorts s and returns the smallest value that p percent of it do not exceed.
 func percentile[T ~int64 | ~float64](s []T, p int) T {
 	if len(s) == 0 {
 		return 0
 	}
 	slices.Sort(s)
-	return s[min(len(s)-1, len(s)*p/100)]
+	return s[max(0, (len(s)*p+99)/100-1)]
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

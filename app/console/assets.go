@@ -78,6 +78,14 @@ var readAssets = sync.OnceValue(func() *assets {
 	return b.all
 })
 
+// Prepare makes what the screens consist of, before somebody asks for it.
+func Prepare() {
+	all := readAssets()
+	for _, name := range []string{firstBundle, firstTexts, laterBundle, laterTexts, styleBundle} {
+		all.byName[name].gzipped()
+	}
+}
+
 // serveAsset serves a file or a bundle.
 func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	all := readFiles().all

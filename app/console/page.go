@@ -56,7 +56,7 @@ func (v *visit) writePage(status int, p page) {
 	case p.Frame != nil:
 		p.assets = readAssets()
 	case p.SignIn != nil || p.Welcome != nil:
-		go readAssets() // until somebody has typed a password, they are there
+		go Prepare() // until somebody has typed a password, they are there
 	}
 
 	var b bytes.Buffer
