@@ -87,7 +87,7 @@ func (f *fault) matches(endpoint string, c *call) bool {
 	if f.Endpoint != "all" && f.Endpoint != endpoint {
 		return false
 	}
-	if f.Kind == "error_code" && endpoint == "messages" && c.params.has("status") {
+	if f.Kind == FaultErrorCode && f.Endpoint == "messages" && c.params.has("status") {
 		return false // the codes are those of messages; a receipt, or that somebody types, is none
 	}
 	if f.To != "" && f.To != normalizeParty(firstOf(c.params.text("to"), c.params.text("recipient"))) {

@@ -79,6 +79,20 @@ func TestFaultsStrikeWhereAndAsOftenAsTheySay(t *testing.T) {
 	b.Equal(len(b.sim("GET", "/faults", nil).list("data")), 0)
 }
 
+// A code that is to strike a message waits for one: receipts and signs of typing come to
+// the same address, and come when they please.
+func TestAReceiptDoesNotUseUpTheCodeOfAMessage(t *testing.T) {
+	b := newBench(t)
+	asked := b.sim("POST", "/inbound", object{"from": "16505551234", "text": "hello"}).text("id")
+	receipt := object{"status": "read", "message_id": asked}
+	b.sim("POST", "/faults", object{"kind": "error_code", "code": 131026})
+	b.Equal(b.send(receipt).status, 200)
+	b.Equal(b.text("16505551234").err().text("code"), "131026")
+
+	b.sim("POST", "/faults", object{"kind": "error_code", "code": 190, "endpoint": "all"})
+	b.Equal(b.send(receipt).status, 401) // what is for all calls is for this one too
+}
+
 func TestSenselessFaultsAreRefused(t *testing.T) {
 	b := newBench(t)
 	for param, body := range map[string]object{
