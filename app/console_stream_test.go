@@ -58,6 +58,9 @@ func (b *browser) tryToWatch(header ...string) (*openConsole, int) {
 	if err != nil {
 		b.s.t.Fatal(err)
 	}
+	if res.StatusCode == 200 && !res.Close {
+		b.s.t.Fatal("a browser would keep the connection of a page that it has left")
+	}
 	b.s.t.Cleanup(stop)
 	c := &openConsole{t: b.s.t.(*testing.T), notices: make(chan notice, 1000), close: stop}
 	go func() {

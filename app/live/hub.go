@@ -200,6 +200,11 @@ func (s *Stream) Close() {
 // Serve writes the stream until it ends. begun is called when the headers were sent.
 func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	defer s.leave()
+	// A browser keeps the connection of a page that was left for some seconds, in the hope
+	// to use it again, and has only six: whoever reloads a few times would have to wait.
+	if r.ProtoMajor == 1 {
+		w.Header().Set("Connection", "close")
+	}
 	s.Stream.Serve(w, r, begun)
 }
 

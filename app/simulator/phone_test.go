@@ -293,6 +293,7 @@ func (b *bench) listen() <-chan [2]string {
 	res, err := http.DefaultClient.Do(req)
 	b.NoErr(err)
 	b.Equal(res.Header.Get("Content-Type"), "text/event-stream")
+	b.True(res.Close) // a browser would keep the connection of a page that it has left
 	events := make(chan [2]string, 1000)
 	go func() {
 		defer close(events)

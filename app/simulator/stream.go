@@ -123,6 +123,9 @@ func (s *Server) serveStream(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
+	if r.ProtoMajor == 1 {
+		h.Set("Connection", "close") // otherwise a browser keeps it for a while when the page is left
+	}
 
 	out := http.NewResponseController(w)
 	out.SetReadDeadline(time.Time{}) // a limit of the listener is for requests that end
