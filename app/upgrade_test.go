@@ -21,7 +21,7 @@ import (
 	"confab/storage/storagetest"
 )
 
-var upgradeMessages = flag.Int("upgrade-messages", 3000, "messages of the database that is upgraded")
+var upgradeMessages = flag.Int("upgrade-messages", 10000, "messages of the database that is upgraded")
 
 const (
 	frozenKey    = "frozen databases share this key."

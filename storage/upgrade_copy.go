@@ -61,7 +61,7 @@ func copyBeforeUpgrade(conn *sqlx.DB, path string, version int) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name())
+	defer removeHalfCopies(path) // with its journal, which stays when the disk is full; the next start tries it again
 
 	_, err = conn.Exec("VACUUM INTO ?", temp.Name())
 	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
