@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"confab/app/pages/pagestest"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -109,6 +111,22 @@ func TestTheLineBeforeTheUnreadIsInSight(t *testing.T) {
 	c.article("end")
 	c.WaitFor(`(l => l.scrollTop > 0 && l.querySelector(".unread-line").getBoundingClientRect().top >= l.getBoundingClientRect().top)(document.querySelector("[role=log]"))`)
 	c.calm()
+}
+
+// Where only one pane fits, a conversation that is not there leads back to the list.
+func TestAConversationThatIsNotHereLeadsBack(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	number := s.connect()
+	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.Do(chromedp.EmulateViewport(360, 740))
+	c.openAddress("inbox/cnv_01KDYBMWFE00000000000000XX")
+	c.Find("heading", "This is not here")
+	c.Click("link", "Back")
+	c.showsRows("Ana Ruiz")
+	c.Find("list", "Conversations")
+	c.calm("status of 404")
 }
 
 // What somebody reads further up stays where it is, and what comes is counted.
