@@ -61,7 +61,7 @@ func Problem(password string, notThese ...string) string {
 // collectEvery is after how many hashes the memory is collected that they took. Each
 // takes 19 MiB and leaves them behind: the collector, which goes by how much is in use,
 // would let hundreds of MiB pile up while many people sign in.
-const collectEvery = 4
+const collectEvery = 2
 
 // Hasher hashes passwords, a few at a time.
 type Hasher struct {

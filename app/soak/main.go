@@ -27,6 +27,9 @@ import (
 // slowestKill is how long a kill and the start after it take at most, on a busy machine.
 const slowestKill = 5 * time.Second
 
+// usualKill is how long they take.
+const usualKill = 500 * time.Millisecond
+
 func main() {
 	if known, err := runCommand(os.Args[1:]); known {
 		fatal(err)

@@ -145,7 +145,9 @@ var serverSettings = []string{
 // the window is sent twice, and that is no fault of the server.
 func (t *trial) reconcileWindow() time.Duration {
 	if t.kills > 0 {
-		return time.Minute // a server that lives for a moment hears little
+		// A server that lives for a moment hears little, and the provider doubles its waits:
+		// the last one is as long as all the killing was.
+		return max(time.Minute, time.Duration(t.kills)*usualKill)
 	}
 	return min(max(15*time.Second, t.length/5), 2*time.Minute)
 }
