@@ -58,7 +58,10 @@ export function thread(at) {
   let log;
   const goTo = async (/** @type {string} */ target) => {
     const found = store.byProviderID(target) ?? store.find(target);
-    if (!found || !document.getElementById(found.id)) await store.begin(found?.id ?? target);
+    const isMissing = () => !document.getElementById(found?.id ?? "");
+    if (found && isMissing()) store.showEnd(); // it may not have been drawn yet
+    flush();
+    if (isMissing()) await store.begin(found?.id ?? target);
     flush();
     const node = document.getElementById((store.byProviderID(target) ?? store.find(target))?.id ?? "");
     node?.scrollIntoView({ block: "center" });
@@ -115,7 +118,7 @@ export function thread(at) {
   function scrolled() {
     const rest = log.scrollHeight - log.scrollTop - log.clientHeight;
     atBottom.set(rest < bottom);
-    if (moving || !store.ready()) return;
+    if (moving || !store.ready() || !log.isConnected) return;
     if (log.scrollTop < near && store.hasOlder()) keepPlace(store.showOlder);
     else if (rest < near && !store.endsNow()) keepPlace(store.showNewer);
   }
