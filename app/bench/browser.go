@@ -204,13 +204,18 @@ func (w *window) openConversations() (waits []time.Duration, err error) {
 // watchArrivals lets messages come into the conversation that is open, and returns how long
 // each took from when it was written until it was painted.
 func (w *window) watchArrivals(write func() error) (waits []time.Duration, err error) {
-	watch := `void (globalThis.seen = new Map(), globalThis.old = new Set([...document.querySelectorAll("[role=log] article")].map(a => a.id)),
-	new MutationObserver(() => requestAnimationFrame(() => setTimeout(() => {
-		for (const a of document.querySelectorAll("[role=log] article")) {
-			const caused = a.textContent.match(/` + timestampMark + `(\d+)\./)?.[1];
-			if (caused && !old.has(a.id) && !seen.has(caused)) seen.set(caused, performance.timeOrigin + performance.now() - Number(caused) / 1e6);
-		}
-	}))).observe(document.querySelector("[role=log]"), { childList: true, subtree: true }))`
+	watch := `void (() => {
+		const articles = () => [...document.querySelectorAll("[role=log] article")];
+		const before = new Set(articles().map(a => a.id));
+		globalThis.seen = new Map();
+		new MutationObserver(() => requestAnimationFrame(() => setTimeout(() => {
+			for (const a of articles()) {
+				const caused = a.textContent.match(/` + timestampMark + `(\d+)\./)?.[1];
+				if (!caused || before.has(a.id) || seen.has(caused)) continue;
+				seen.set(caused, performance.timeOrigin + performance.now() - Number(caused) / 1e6);
+			}
+		}))).observe(document.querySelector("[role=log]"), { childList: true, subtree: true });
+	})()`
 	if _, err := evaluate[any](w, watch); err != nil {
 		return nil, err
 	}
