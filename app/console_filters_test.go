@@ -28,7 +28,7 @@ func (s *stage) fillLists(subscription string, rows int) {
 	begin, step := storage.Now()-6*24*3600*1000, int64(6*24*3600*1000/rows)
 
 	storagetest.Exec(s.t, dir, `INSERT INTO events (id, organization_id, type, source, event_id, created_at, payload)
-		VALUES ('evt_filled', ?, 'message.sent', 'svc', 'evt_filled', 1, x'7b7d')`, organization)
+		VALUES ('evt_filled', ?, 'message.sent', 'svc', 'evt_filled', ?, x'7b7d')`, organization, begin)
 	storagetest.Exec(s.t, dir, numbers+`
 		INSERT INTO deliveries (id, organization_id, subscription_id, event, event_type, event_id, status, attempt_count, response_status, duration_ms, created_at)
 		SELECT printf('wbd_%026d', i), ?4, ?5, 'evt_filled', CASE WHEN i <= 3 THEN 'customer.archived' WHEN i % 2 THEN 'message.sent' ELSE 'message.status' END,
