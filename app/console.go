@@ -92,20 +92,21 @@ func (a *App) prepareConsole(ctx context.Context) error {
 	case <-time.After(consoleDelay):
 	}
 
-	if a.console != nil {
-		err := a.DB.View(ctx, func(rx *storage.Rx) error {
-			anybody, err := rx.AnybodyCanSignIn()
-			if anybody || a.SandboxUser != nil {
-				go console.Prepare()
-			}
-			return err
-		})
-		if err != nil && ctx.Err() == nil {
-			a.Log.Warn("the console is made ready when somebody comes", "error", err)
-		}
+	if a.console != nil && a.anybodySignsIn(ctx) {
+		go console.Prepare()
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// anybodySignsIn tells whether somebody can sign in. If that cannot be read, nobody does for
+// now: the screens are then made when they are asked for.
+func (a *App) anybodySignsIn(ctx context.Context) (anybody bool) {
+	err := a.DB.View(ctx, func(rx *storage.Rx) (err error) {
+		anybody, err = rx.AnybodyCanSignIn()
+		return err
+	})
+	return a.SandboxUser != nil || err == nil && anybody
 }
 
 // hintAtFirstAdmin logs how to invite somebody to a console that nobody can sign in to.

@@ -109,7 +109,7 @@ export function messages(number, conversation, unread) {
       older = got.cursor;
       isNewest = !query.created_before;
       merge(...rows);
-      showEnd(ready.peek() ? most : Math.max(first, all().length - lastInbound(unread())));
+      showEnd(ready.peek() ? most : Math.max(first, unread() && all().length - lastInbound(unread())));
       if (!isNewest) await readNewer();
       failure.set(null);
       if (isNewest) dwelling = setTimeout(readScheduled, dwell);
