@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"confab/app/rig"
 )
 
 const (
@@ -21,20 +22,12 @@ const (
 	browserTimeout = 5 * time.Minute
 )
 
-// browserNames are what the programs are called that can show pages.
-var browserNames = []string{"chromium", "chromium-browser", "google-chrome", "chrome"}
-
 // window is a window of a browser.
 type window struct{ ctx context.Context }
 
 // browser measures what a person in front of a browser waits for.
 func (b *bench) browser(ctx context.Context) error {
-	path := ""
-	for _, name := range browserNames {
-		if found, err := exec.LookPath(name); err == nil && path == "" {
-			path = found
-		}
-	}
+	path := rig.FindBrowser()
 	if path == "" {
 		b.table.add(row{id: "P21", what: "the console in a browser", figure: "not measured", detail: "there is no Chromium here"})
 		return nil

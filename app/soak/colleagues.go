@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"strings"
 	"time"
 
 	"github.com/chromedp/chromedp"
+
+	"confab/app/rig"
 )
 
 // colleague is somebody at the console of a tenant, in a real browser. What happens on the
@@ -33,20 +34,10 @@ const password = "a horse that is correct"
 // stepTimeout is how long one step in a browser may take on a busy machine.
 const stepTimeout = 30 * time.Second
 
-// findBrowser returns the path of a browser, "" without one.
-func findBrowser() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
-
 // openConsoles invites people to the console and opens it in a browser for each, if there
 // is one on this machine.
 func (t *trial) openConsoles(context.Context) error {
-	path := findBrowser()
+	path := rig.FindWindowless()
 	if path == "" || !t.people {
 		return nil
 	}

@@ -49,7 +49,7 @@ func main() {
 	})
 	flag.Parse()
 	if o.rate == 0 {
-		o.rate = usualRate(o.people && findBrowser() != "")
+		o.rate = usualRate(o.people && rig.FindWindowless() != "")
 	}
 	if o.kills > 0 {
 		o.length = time.Duration(o.kills) * slowestKill

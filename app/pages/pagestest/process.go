@@ -2,7 +2,6 @@ package pagestest
 
 import (
 	"context"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +11,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"confab/app/rig"
 )
 
 // maxStarts is how often a window is opened before the test fails: some browsers die
@@ -131,11 +132,9 @@ func prepare(ctx context.Context) error {
 // findBrowser returns the path of a browser, or skips the test.
 func findBrowser(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
+	path := rig.FindWindowless()
+	if path == "" {
+		t.Skip("there is no browser here: install chromium to look at pages")
 	}
-	t.Skip("there is no browser here: install chromium to look at pages")
-	return ""
+	return path
 }
