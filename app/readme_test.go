@@ -41,6 +41,8 @@ func TestTheREADMEsCommandsRunAsPrinted(t *testing.T) {
 		curl = path
 	}
 	clone := freshClone(t)
+	here, err := filepath.Abs("..")
+	is.NoErr(err)
 	text, err := os.ReadFile(filepath.Join(clone, "README.md"))
 	is.NoErr(err)
 	blocks := marked.FindAllStringSubmatch(string(text), -1)
@@ -67,7 +69,9 @@ func TestTheREADMEsCommandsRunAsPrinted(t *testing.T) {
 		cmd.Env = append(cmd.Env, "PATH="+tools+":"+os.Getenv("PATH"))
 		return cmd
 	}
-	if out, err := in("make", "build").CombinedOutput(); err != nil {
+	// Built where the tests were, which have compiled all of it already: in another directory
+	// everything would be compiled once more.
+	if out, err := in("make", "-C", here, "build", "BIN="+filepath.Join(clone, "bin", "confab")).CombinedOutput(); err != nil {
 		t.Fatalf("make build: %v: %s", err, out)
 	}
 	startSandbox(t, clone, in("bin/confab", "sandbox", "--listen", "127.0.0.1:0", "--simulator-listen", "127.0.0.1:0"))

@@ -39,6 +39,8 @@ type fixture struct {
 	extra    *[]string     // beginnings of the paths that the test mounted itself
 	stop     func()        // ends the API and closes the database, once
 	heard    map[int64]int // how many events of an organization were told
+	// countEffects counts what requests have left in the database.
+	countEffects func(testing.TB) map[string]int
 	// committed, if it is set, is called on the writer after each commit.
 	committed *atomic.Pointer[func()]
 }
@@ -51,6 +53,7 @@ func serve(t testing.TB, change ...func(*Options)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, dir: t.TempDir(), log: &logBuffer{}, options: change, extra: new([]string)}
 	f.start()
+	f.countEffects = storagetest.WatchEffects(t, f.dir)
 	f.tenant = storagetest.Seed(t, f.db, "Acme")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.api.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
@@ -65,6 +68,7 @@ func serveDirectly(t testing.TB, change ...func(*Options)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, dir: t.TempDir(), log: &logBuffer{}, options: change, extra: new([]string), url: "http://confab.test/v1"}
 	f.start()
+	f.countEffects = storagetest.WatchEffects(t, f.dir)
 	f.tenant = storagetest.Seed(t, f.db, "Acme")
 	f.client = newClient(conforming{t, direct{f}, f.extra})
 	return f

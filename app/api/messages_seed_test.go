@@ -98,5 +98,5 @@ func (f *fixture) exec(query string, args ...any) {
 // effects is what requests have left in the database, as text.
 func (f *fixture) effects() string {
 	f.t.Helper()
-	return fmt.Sprint(storagetest.Effects(f.t, f.dir))
+	return fmt.Sprint(f.countEffects(f.t))
 }

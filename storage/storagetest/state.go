@@ -49,7 +49,23 @@ func Effects(t testing.TB, dir string) map[string]int {
 	t.Helper()
 	db := connect(t, dir)
 	defer db.Close()
+	return countEffects(t, db)
+}
 
+// WatchEffects is Effects for a test that counts often: to open a database takes longer
+// than to count. The connection is closed with the test.
+func WatchEffects(t testing.TB, dir string) func(testing.TB) map[string]int {
+	t.Helper()
+	db := connect(t, dir)
+	t.Cleanup(func() { db.Close() })
+	return func(t testing.TB) map[string]int {
+		t.Helper()
+		return countEffects(t, db)
+	}
+}
+
+func countEffects(t testing.TB, db *sql.DB) map[string]int {
+	t.Helper()
 	rows, err := db.Query(effects)
 	if err != nil {
 		t.Fatal(err)
