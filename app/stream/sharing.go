@@ -95,6 +95,9 @@ func (s *Stream) nextWindow(ctx context.Context) (window, error) {
 	if r.version < version {
 		s.wake(time.Now())
 	}
+	if r.err != nil && s.hub.context.Err() != nil {
+		return window{}, errEnded // broken off by a stop, which is about to end the stream
+	}
 	return r.window, r.err
 }
 

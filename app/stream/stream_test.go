@@ -493,6 +493,25 @@ func (w *world) deaf(query string) net.Conn {
 	return conn
 }
 
+// farewells are a source that has nothing to tell but why a stream ends.
+type farewells struct{}
+
+func (farewells) AppendOpening(b []byte) []byte { return b }
+func (farewells) AppendNew(b []byte) []byte     { return b }
+func (farewells) AppendEnding(b []byte) []byte  { return AppendNotice(b, "ended", []byte("{}")) }
+
+// A stop breaks off what streams read together, before it ends them one by one.
+func TestAStreamWhoseReadIsBrokenOffByAStopSaysWhyItEnds(t *testing.T) {
+	is := is.New(t)
+	w := newWorld(t)
+	s, err := w.hub.Open(t.Context(), Options{Class: w.class, Organization: 1, Format: EventStream{}, Notices: farewells{}})
+	is.NoErr(err)
+	w.hub.stop()
+	out := httptest.NewRecorder()
+	s.Serve(out, httptest.NewRequest("GET", "/", nil), func() {})
+	is.Equal(out.Body.String(), "event: ended\ndata: {}\n\n")
+}
+
 func TestAClientThatTakesNothingIsDropped(t *testing.T) {
 	w := newWorld(t)
 	w.hub.timing.write = 50 * time.Millisecond
