@@ -188,6 +188,15 @@ func TestAPersonReadsWhatArrived(t *testing.T) {
 	b.Equal(b.sim("POST", "/people/"+ana+"/read", object{}).text("read"), "0")
 }
 
+// What is reported late takes nothing from the phone.
+func TestAMessageThatIsOnThePhoneStaysThere(t *testing.T) {
+	b := newBench(t)
+	id := b.arrives(object{"type": "text", "text": object{"body": "hello"}})
+	b.sim("POST", "/messages/"+id+"/status", object{"status": "sent"})
+	b.Equal(len(b.phone(ana)), 1)
+	b.Equal(b.sim("POST", "/people/"+ana+"/read", object{}).text("read"), "1")
+}
+
 func TestAPhoneKeepsItsMessagesOverANewNumber(t *testing.T) {
 	b := newBench(t)
 	b.says(object{"text": "from the old number"})

@@ -61,14 +61,20 @@ type pricing struct {
 	Category string `json:"category"`
 }
 
-// reportStatus sets the status of a message and queues the callback about it.
+// progress is how far a message has come by its status. A person may say by hand that it was
+// delivered before the provider has reported that it was sent.
+var progress = map[string]int{"sent": 1, "delivered": 2, "read": 3}
+
+// reportStatus sets the status of a message, unless it has come further already, and queues
+// the callback about it.
 func (s *Server) reportStatus(m *message, name string, code int) {
 	n := s.world.Numbers[m.Number]
 	if n == nil {
 		return
 	}
 
-	if name != "played" {
+	isPast := progress[name] != 0 && progress[name] < progress[m.Status]
+	if name != "played" && !isPast {
 		s.setStatus(m, name)
 	}
 
