@@ -17,10 +17,12 @@ func until(happened func() bool) bool { return within(patience, happened) }
 
 // within is until for what may take longer.
 func within(limit time.Duration, happened func() bool) bool {
-	for began := time.Now(); !happened(); time.Sleep(10 * time.Millisecond) {
+	pause := 10 * time.Millisecond
+	for began := time.Now(); !happened(); time.Sleep(pause) {
 		if time.Since(began) > limit {
 			return false
 		}
+		pause = min(pause*5/4, 50*time.Millisecond) // to ask is work too
 	}
 	return true
 }
