@@ -82,7 +82,6 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	number := s.connect()
-	s.label("VIP")
 	s.heard(number, `"from":"15550001111","name":"Ana","type":"text","text":{"body":"hi"}`)
 	var found struct{ Data []struct{ ID string } }
 	s.read("/"+number+"/contacts?phone_number=15550001111", &found)
@@ -91,6 +90,9 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 
 	c := s.console(t, storage.RoleAdmin)
 	c.open("contacts/"+found.Data[0].ID, "Ana")
+	c.Find("link", "Make some in the settings")
+	s.label("VIP")
+	c.Find("checkbox", "VIP")
 	c.Fill("textbox", "Name", "Ana "+markup)
 	c.Fill("textbox", "Email", "ana@example.com")
 	c.Click("button", "Save")
@@ -153,6 +155,7 @@ func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
 	c.Click("button", "Save")
 	c.heading("+15550004444")
 	c.open("contacts/"+id, "Ana Ruiz")
+	c.shows("There are no labels yet. An admin makes them in the settings.")
 	c.Gone("button", "Delete contact")
 	c.calm("status of 409")
 }

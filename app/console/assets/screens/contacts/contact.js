@@ -28,7 +28,9 @@ const text = {
   saved: "Saved",
   facts: { phone: "Phone number", bsuid: "Network id", since: "Since", number: "Writes to" },
   labels: "Labels",
-  noLabels: "There are no labels yet. An admin makes them in the settings.",
+  noLabels: "There are no labels yet.",
+  makeLabels: "Make some in the settings",
+  askForLabels: "An admin makes them in the settings.",
   consent: "Consent",
   optedIn: "Agreed to be written to",
   optedInHint: "Where your organization demands consent, templates go only to those who agreed.",
@@ -125,7 +127,8 @@ function labelSection(one, path) {
     list(labels, (label) => label.id, (label) => el("label.choice", null,
       el("input", { type: "checkbox", checked: () => has(label().id), onchange: (/** @type {any} */ event) => toggle(label().id, event.target) }),
       el("span.labelled", { dir: "auto" }, () => dot(label().color), () => label().name))),
-    when(() => labels().length === 0, () => el("p.none", null, text.noLabels))));
+    when(() => labels().length === 0, () => el("p.none", null,
+      text.noLabels + " ", isAdmin ? el("a", { href: link("settings/labels") }, text.makeLabels) : text.askForLabels))));
 }
 
 /**
