@@ -45,6 +45,7 @@ func usage(t *testing.T, pid int) (bytes, ticks int64) {
 // The bar of the console: 100 that are open and at rest take 15 MB at most, and no time to
 // speak of, which is printed.
 func TestAHundredOpenConsolesCostLittle(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	const consoles, most = 100, 15 << 20
 	s := newServer(t)

@@ -104,6 +104,7 @@ func TestTheConsoleOfASandboxReachesTheProviderAndNothingElse(t *testing.T) {
 }
 
 func TestTheStreamOfTheProviderPassesThroughAndEndsWithTheSession(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	s, _ := sandboxed(t)
 	s.connect()

@@ -122,6 +122,7 @@ func (b *besieged) greedy() string {
 // try: every line of every table, with the ids of the organization that they are after,
 // under its number and under their own.
 func TestStrangersLearnNothingAtAnyAddress(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	b := besiege(t)
 	visitors := b.strangers()
@@ -213,6 +214,7 @@ func (b *besieged) shown() (all []string) {
 // fails here, nobody is told what is another's, and memory stays within its limit.
 // -mutated 10000 sends more of them.
 func TestMutatedRequestsBreakNothing(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	b := besiege(t)
 	ownKey := visitor{name: b.admin.name, header: []string{"Authorization: Bearer " + b.state["api_key"].(string)}}

@@ -133,6 +133,7 @@ var writingTools = []string{"send_text", "send_template", "label_contact", "assi
 // What an agent does is the same over HTTP and over standard input and output, there with
 // a key or by the data directory.
 func TestAnAgentWorksInTheInbox(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, withMCP(true))
 	number := s.connect()
 	local := func(args []string, env ...string) mcp.Transport {

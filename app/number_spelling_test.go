@@ -49,6 +49,7 @@ func (s *stage) status(method, path, body string) int {
 // TestANumberThatTheProviderWritesOtherwiseIsOneContact sends to numbers of which the
 // provider's form has a digit more or less, before and after the person answers.
 func TestANumberThatTheProviderWritesOtherwiseIsOneContact(t *testing.T) {
+	t.Parallel()
 	for country, forms := range map[string]struct{ id, sent string }{
 		"Brazil": {"+553187654321", "+5531987654321"},
 		"Mexico": {"+5215512345678", "+525512345678"},

@@ -224,6 +224,7 @@ func TestALinkThatCannotBeUsedSaysWhy(t *testing.T) {
 }
 
 func TestASignupThatComesToNothingLeavesTheLink(t *testing.T) {
+	t.Parallel()
 	s := newSandbox(t)
 	own := s.connect() // a number that has an account
 	var ownPhone string

@@ -107,6 +107,7 @@ func upgrading(t *testing.T, dir string) *server {
 // work that waits through everything that can go wrong: no room, too little room, a kill
 // in each step, and a change of mind. -upgrade-messages 1000000 does it with as many.
 func TestADatabaseOfTheReleaseBeforeIsUpgraded(t *testing.T) {
+	t.Parallel()
 	is := is.New(t)
 	dir := releaseBefore(t, *upgradeMessages)
 	is.Equal(version(t, dir), 1)

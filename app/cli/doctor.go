@@ -70,6 +70,9 @@ func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error
 	if !asJSON {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n",
 			counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
+		if given := cmd.Flags().Lookup("data-dir"); given.Changed && len(found) > counts[doctor.OK] {
+			fmt.Fprintf(cmd.OutOrStdout(), "The commands above need --data-dir %s too.\n", printable(given.Value.String()))
+		}
 	}
 
 	if counts[doctor.Broken] > 0 {

@@ -32,7 +32,7 @@ func (e *env) sandbox() *cobra.Command {
 		Long: "Run a server together with a simulated provider: with an organization, a key, a connected number, three\n" +
 			"approved templates and a person who has just written. It prints where the console is, which has the phone of\n" +
 			"that person too, and how to send the first message, and on a terminal then a line for each message and\n" +
-			"callback. Nothing leaves this machine.\n\n" +
+			"callback. Nothing leaves this machine but events, if you subscribe a URL that is elsewhere.\n\n" +
 			"Everything is kept in the data directory, also the key; what a client needs is in its " + datadir.SandboxFile + ".\n" +
 			"The settings of a server (./" + defaultConfigFile + ") are not the sandbox's: it reads only a file that is named, and\n" +
 			"CONFAB_ variables. Where other machines can reach it, the simulator's control API (/_sim) demands a token,\n" +

@@ -23,6 +23,14 @@ type store struct {
 	providerURL string // where the provider is called, once providerAccounts was
 }
 
+// noDatabase says that there is none, and where one may be meant.
+func noDatabase(dir string) error {
+	if datadir.Dir(defaultSandboxDir).Exists() {
+		return fmt.Errorf("there is no confab database in %s: check --data-dir; that of the sandbox is %s", dir, defaultSandboxDir)
+	}
+	return fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", dir)
+}
+
 // open opens the data directory. With create it may be new; otherwise a wrong
 // --data-dir must not quietly become a new installation.
 func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
@@ -33,7 +41,7 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 
 	s := &store{dir: datadir.Dir(c.DataDir), config: c}
 	if !create && !s.dir.Exists() {
-		return nil, fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", c.DataDir)
+		return nil, noDatabase(c.DataDir)
 	}
 
 	// A running server has migrated the database; this command leaves its schema
