@@ -152,6 +152,33 @@ func TestAnAgentWorksInTheInbox(t *testing.T) {
 	}
 }
 
+// A script pipes what it asks, and its input ends before anything is answered.
+func TestWhatWasAskedBeforeTheInputEndedIsAnswered(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s := newStage(t, withMCP(true))
+	cmd := confab(t, "mcp", "--data-dir", s.app.Config.DataDir)
+	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"script","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"list_numbers","arguments":{}}}
+`)
+	out, err := cmd.Output()
+	is.NoErr(err)
+
+	answered := make(map[float64]bool)
+	for line := range strings.Lines(string(out)) {
+		var answer struct {
+			ID     float64
+			Result any
+		}
+		is.NoErr(json.Unmarshal([]byte(line), &answer))
+		is.True(answer.Result != nil)
+		answered[answer.ID] = true
+	}
+	is.Equal(answered, map[float64]bool{1: true, 2: true, 3: true})
+}
+
 // workInTheInbox finds who wrote, answers, labels, assigns and resolves.
 func workInTheInbox(t *testing.T, s *stage, a agent, number string) {
 	is := is.New(t)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	protocol "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"confab/app/datadir"
@@ -41,7 +40,7 @@ func (e *env) mcp() *cobra.Command {
 
 			o.Version = e.Version
 			server := mcp.New(o, func(context.Context) *mcp.Client { return client })
-			err = server.Run(cmd.Context(), &protocol.StdioTransport{})
+			err = server.Run(cmd.Context(), &mcp.Stdio{})
 			if cmd.Context().Err() != nil {
 				return nil // an interrupt is one way to end it
 			}
