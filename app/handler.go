@@ -69,7 +69,7 @@ func (a *App) findRoute(r *http.Request) route {
 		return route{pattern: path, quiet: true, serve: a.hosts.Guard(a.readOnly(a.metrics.handler.ServeHTTP))}
 	}
 	return route{serve: func(w http.ResponseWriter, r *http.Request) {
-		a.api.WriteError(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1, its description under /docs, and the console under /console/."})
+		a.api.WriteError(w, r, &api.Error{Code: api.ResourceNotFound, Message: "There is nothing at this path. The API is under /v1."})
 	}}
 }
 

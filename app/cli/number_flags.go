@@ -46,7 +46,7 @@ func (f numberFlags) account(rx *storage.Rx) (storage.AccountKey, error) {
 	case len(all) == 0 || all[0].PhoneNumberID == nil:
 		return storage.AccountKey{}, errors.New("there is no number: connect one with 'confab accounts connect'")
 	case len(all) > 1:
-		return storage.AccountKey{}, errors.New("there are several numbers, which 'confab accounts list' shows: say which with --phone-number-id")
+		return storage.AccountKey{}, errors.New("there are several numbers (confab accounts list): say which with --phone-number-id")
 	}
 	return rx.AccountKey(*all[0].PhoneNumberID)
 }

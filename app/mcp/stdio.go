@@ -75,7 +75,7 @@ func (c *countedConnection) awaitAnswers(ctx context.Context) {
 	defer late.Stop()
 	for c.count(0) > 0 {
 		select {
-	case <-c.answered:
+		case <-c.answered:
 		case <-late.C:
 			return
 		case <-ctx.Done():

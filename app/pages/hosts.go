@@ -25,7 +25,7 @@ func NewHosts(publicURL string, names ...string) Hosts {
 // that would pass for the same origin.
 func (h Hosts) Contains(hostport string) bool {
 	host := hostport
-	if name, _, err := net.SplitHostPort(hostport); err == nil {
+	if name, port, err := net.SplitHostPort(hostport); err == nil && strings.Trim(port, "0123456789") == "" {
 		host = name
 	}
 
