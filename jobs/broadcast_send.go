@@ -164,9 +164,14 @@ func skipMessage(out outgoing, why messaging.Refusal) queue.Commit {
 
 // holdRecipient pauses the broadcast of a message because of something that concerns all of
 // its recipients, and puts the message back: it waits in the closed lane, and this run does
-// not count.
-func (w *Workers) holdRecipient(ctx context.Context, out outgoing, why messaging.Failure) (queue.Commit, error) {
+// not count. A try by which it was found out is kept for the trace.
+func (w *Workers) holdRecipient(ctx context.Context, out outgoing, why messaging.Failure, tries ...storage.MessageTry) (queue.Commit, error) {
 	err := w.DB.Update(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
+		for _, try := range tries {
+			if err := tx.InsertMessageTry(out.message, try); err != nil {
+				return err
+			}
+		}
 		if err := messaging.ApplyAccountEffect(tx, out.message.AccountID, why.Effect, why.Text); err != nil {
 			return err
 		}
@@ -235,7 +240,7 @@ func (w *Workers) callForRecipient(ctx context.Context, job storage.Job, out out
 	case queue.Stopped(ctx) && provider.IsTransient(err):
 		return nil, interrupted(err)
 	case err != nil && pausesBroadcast(err):
-		return w.holdRecipient(ctx, out, messaging.FailureOf(err))
+		return w.holdRecipient(ctx, out, messaging.FailureOf(err), failedTry(out, err))
 	}
 	return w.sendOutcome(job, out, sent, err)
 }

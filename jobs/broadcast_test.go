@@ -375,6 +375,8 @@ func TestWhatConcernsAllPausesABroadcast(t *testing.T) {
 				w.is.Equal(b.Status, storage.BroadcastPaused)
 				w.is.Equal(*b.PausedReason, reason)
 				w.is.Equal(b.Failed, int64(0)) // nobody was given up
+				tries := storagetest.Select[int](t, w.dir, `SELECT count(*) FROM message_tries`)[0]
+				w.is.Equal(int(b.Sent)+tries, len(w.provider.calls())) // what was refused is kept for the trace
 
 				w.provider.answer = healthy
 				storagetest.Exec(t, w.dir, `UPDATE organizations SET suspended_at = 0, subscription = 'active'`)
