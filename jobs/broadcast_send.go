@@ -165,10 +165,12 @@ func skipMessage(out outgoing, why messaging.Refusal) queue.Commit {
 // holdRecipient pauses the broadcast of a message because of something that concerns all of
 // its recipients, and puts the message back: it waits in the closed lane, and this run does
 // not count. A try by which it was found out is kept for the trace.
-func (w *Workers) holdRecipient(ctx context.Context, out outgoing, why messaging.Failure, tries ...storage.MessageTry) (queue.Commit, error) {
+func (w *Workers) holdRecipient(
+	ctx context.Context, out outgoing, why messaging.Failure, tried ...storage.MessageTry,
+) (queue.Commit, error) {
 	err := w.DB.Update(context.WithoutCancel(ctx), func(tx *storage.Tx) error {
-		for _, try := range tries {
-			if err := tx.InsertMessageTry(out.message, try); err != nil {
+		for _, one := range tried {
+			if err := tx.InsertMessageTry(out.message, one); err != nil {
 				return err
 			}
 		}
