@@ -35,10 +35,9 @@ run: build ## Build and start the sandbox; it prints where the console is, and a
 build: ## Build the static binary, bin/confab
 	@go build $(TOOLS) -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) .
 
-# Without vet, which is a part of lint: on a fresh machine it takes another minute. Four
-# packages at a time, because tests wait often.
+# Without vet, which is a part of lint: on a fresh machine it takes another minute.
 test: ## Run every test
-	go test $(TOOLS) -vet=off -timeout 20m -p 4 -parallel 4 ./...
+	go test $(TOOLS) -vet=off -timeout 20m -parallel 4 ./...
 
 race: ## Run the tests under the race detector (needs a C compiler; slow)
 	CGO_ENABLED=1 go test -race -timeout 30m ./...
