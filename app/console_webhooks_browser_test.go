@@ -139,6 +139,19 @@ func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
 	c.calm("status of 400", "status of 404", "status of 422")
 }
 
+// lateSample lets the sample of the first type come behind that of the next.
+const lateSample = `void (fetch => {
+	const next = Promise.withResolvers();
+	let asked = 0;
+	window.fetch = async (...call) => {
+		const answer = await fetch(...call);
+		if (!String(call[0]).includes("event_sample")) return answer;
+		if (++asked === 2) setTimeout(next.resolve, 50);
+		else await next.promise.then(() => setTimeout(() => window.lateSampleCame = true, 50));
+		return answer;
+	};
+})(window.fetch)`
+
 func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, reachable)
@@ -146,9 +159,10 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	id, secret := s.hook(r.URL + "/it's")
 	c := s.console(t, storage.RoleAdmin)
 	c.open("webhooks/"+id, r.URL+"/it's")
+	pagestest.Eval[any](c.Browser, lateSample)
 	c.Click("button", "Send test event")
 	c.choose("Type", "contact.created")
-	c.WaitFor(`document.querySelector("dialog textarea").value.includes("contact.created")`)
+	c.WaitFor(`window.lateSampleCame && document.querySelector("dialog textarea").value.includes("contact.created")`)
 	c.Fill("textbox", "Sample", `{"it's": ["<b>mine</b>", 1.50`)
 	c.Click("button", "Send test event")
 	c.WaitFor(`document.querySelector("dialog textarea").ariaInvalid === "true"`)

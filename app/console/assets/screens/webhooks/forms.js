@@ -192,7 +192,9 @@ export function testDialog(one, types) {
       cancel: close,
     });
     effect(() => {
-      get("event_sample", { query: { type: type() } }).then((made) => {
+      const asked = type();
+      get("event_sample", { query: { type: asked } }).then((made) => {
+        if (asked !== type()) return; // another was chosen meanwhile
         const area = /** @type {HTMLTextAreaElement} */ (node.elements.namedItem("payload"));
         sample = area.value = JSON.stringify(made.payload, null, 2);
       }, toastError);
