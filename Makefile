@@ -16,7 +16,7 @@ RELEASEFLAGS ?=
 TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd066d87f5b
 
 # The compiler and the linker collect no garbage before they have a gigabyte of it, which
-# takes a sixth off the first build, of SQLite above all.
+# makes the first build shorter, that of SQLite above all.
 TOOLS   := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB'
 
 export CGO_ENABLED = 0
@@ -35,7 +35,7 @@ run: build ## Build and start the sandbox; it prints where the console is, and a
 build: ## Build the static binary, bin/confab
 	@go build $(TOOLS) -ldflags '-s -w -X main.version=$(VERSION)' -o $(BIN) .
 
-# Without vet, which is a part of lint: on a fresh machine it takes another minute.
+# Without vet, which is a part of lint and looks at every dependency on a fresh machine.
 test: ## Run every test
 	go test $(TOOLS) -vet=off -timeout 20m -parallel 4 ./...
 

@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +72,8 @@ func printSummary(cmd *cobra.Command, found []doctor.Finding, asJSON bool) error
 	if !asJSON {
 		fmt.Fprintf(cmd.OutOrStdout(), "\n%d ok, %d warnings, %d broken.\n",
 			counts[doctor.OK], counts[doctor.Warning], counts[doctor.Broken])
-		if given := cmd.Flags().Lookup("data-dir"); given.Changed && len(found) > counts[doctor.OK] {
+		advises := slices.ContainsFunc(found, func(f doctor.Finding) bool { return strings.Contains(f.Advice, "confab ") })
+		if given := cmd.Flags().Lookup("data-dir"); given.Changed && advises {
 			fmt.Fprintf(cmd.OutOrStdout(), "The commands above need --data-dir %s too.\n", printable(given.Value.String()))
 		}
 	}
