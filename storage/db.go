@@ -38,9 +38,9 @@ type DB struct {
 	path      string
 	pool      *sqlx.DB      // reading connections
 	write     *sqlx.DB      // the one writing connection
-	readers   chan *session // those that are free: one more than there are lists at once
+	readers   *freeSessions // one more than there are lists at once
 	lists     *turns        // whose lists are read
-	searchers chan *session // likewise, for searches alone
+	searchers *freeSessions // likewise, for searches alone
 	searches  *turns
 	writer    *writer
 	ids       *idSource // of what is not stored
@@ -144,29 +144,11 @@ func (db *DB) connect(o Options) error {
 	}
 	db.pool.SetMaxOpenConns(n + 1 + maxSearches)
 	db.lists, db.searches = newTurns(n, 0), newTurns(maxSearches, maxWaitingSearches)
-	if db.readers, err = db.sessions(n + 1); err != nil {
+	if db.readers, err = openSessions(db.pool, n+1); err != nil {
 		return err
 	}
-	db.searchers, err = db.sessions(maxSearches)
+	db.searchers, err = openSessions(db.pool, maxSearches)
 	return err
-}
-
-// sessions opens n reading connections.
-func (db *DB) sessions(n int) (chan *session, error) {
-	all := make(chan *session, n)
-	for range n {
-		s, err := newSession(context.Background(), db.pool)
-		if err != nil {
-			close(all) // and give back what was opened so far
-			for s := range all {
-				s.close()
-			}
-			return nil, err
-		}
-		all <- s
-	}
-
-	return all, nil
 }
 
 // Now is what the clock says, by which transactions tell their time. The clock may
@@ -200,15 +182,10 @@ func (db *DB) disconnect() error {
 		}
 	}
 
-	for _, all := range []chan *session{db.readers, db.searchers} {
-		if all == nil {
-			continue
+	for _, sessions := range []*freeSessions{db.readers, db.searchers} {
+		if sessions != nil {
+			sessions.close()
 		}
-		for range cap(all) {
-			s := <-all
-			s.close()
-		}
-		close(all) // releases those that wait for one
 	}
 
 	var errs []error

@@ -8,7 +8,7 @@
 // Beneath the resources are, from the bottom up: migrate.go and inspect.go, which
 // make, upgrade and check the file; session.go, one connection with its prepared
 // statements; writer.go, the one goroutine that writes, for many callers in one
-// commit; readers.go and turns.go, who reads when on which connection; tx.go, how
-// statements are run and what their errors mean; cache.go, the rows that every message
-// needs; page.go, lists with filters.
+// commit; readers.go, turns.go and free_sessions.go, who reads when on which connection;
+// tx.go, how statements are run and what their errors mean; cache.go, the rows that
+// every message needs; page.go, lists with filters.
 package storage

@@ -83,6 +83,9 @@ func Changes(query string) (names []string) {
 	return names
 }
 
+// Connection is the one that is read on, to be compared with others.
+func (rx *Rx) Connection() any { return rx.s }
+
 // Lost tells whether the session refuses statements until its next begin.
 func (rx *Rx) Lost() bool { return rx.s.lost != nil }
 

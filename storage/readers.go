@@ -74,20 +74,10 @@ func (db *DB) read(ctx context.Context, rx *Rx, snapshot bool, fn func(*Rx) erro
 		return err
 	}
 
-	// A free connection is taken even if ctx ends at the same moment.
-	select {
-	case rx.s = <-db.readers:
-	default:
-		select {
-		case rx.s = <-db.readers:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	if rx.s, err = db.readers.take(ctx); err != nil {
+		return err
 	}
-	if rx.s == nil { // the channel is closed
-		return errClosed
-	}
-	defer func() { db.readers <- rx.s }()
+	defer func() { db.readers.give(rx.s) }()
 
 	if !snapshot {
 		rx.s.reset()
@@ -181,10 +171,10 @@ func (rx *Rx) pause() error {
 // beginTurn takes a connection for a search that has its turn, and begins a snapshot.
 // When it fails, the turn is over.
 func (rx *Rx) beginTurn() error {
-	s := <-rx.db.searchers // one is free, or they are closed
-	if s == nil {
+	s, err := rx.db.searchers.take(context.Background()) // one is free, or they are closed
+	if err != nil {
 		rx.db.searches.release(rx.walk.organization)
-		return errClosed
+		return err
 	}
 
 	*rx.s, rx.walk.session, rx.walk.began = *s, s, time.Now()
@@ -211,5 +201,5 @@ func (rx *Rx) endTurn() error {
 // returnSession gives the connection back. What is read before the next turn fails.
 func (rx *Rx) returnSession() {
 	*rx.s = session{lost: fmt.Errorf("%w: the search was stopped", ErrUnavailable)}
-	rx.db.searchers <- rx.walk.session
+	rx.db.searchers.give(rx.walk.session)
 }

@@ -47,6 +47,29 @@ func start(read read, organization int64) <-chan error {
 	return done
 }
 
+// Whoever reads alone always reads on the same connection, which has its statements.
+func TestTheReaderThatWasGivenBackLastIsTakenFirst(t *testing.T) {
+	is := is.New(t)
+	o := newFile(t)
+	o.Readers = 2
+	db := open(t, o)
+	connection := func(meanwhile func()) (c any) {
+		is.NoErr(db.View(t.Context(), func(rx *storage.Rx) error {
+			c = rx.Connection()
+			meanwhile()
+			return nil
+		}))
+		return c
+	}
+	alone := connection(func() {})
+	is.Equal(connection(func() {}), alone)
+
+	var other any
+	first := connection(func() { other = connection(func() {}) })
+	is.True(first != other)
+	is.Equal(connection(func() {}), first) // which ended after the other
+}
+
 // Lists and searches, however many and whosever, leave a reader to short reads.
 func TestShortReadsAlwaysFindAReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

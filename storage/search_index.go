@@ -363,6 +363,14 @@ func InspectSearchIndex(path string) (facts SearchFacts, err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 
+	var version int
+	if err := conn.Get(&version, `PRAGMA user_version`); err != nil {
+		return facts, err
+	}
+	if version == 0 { // it is being made at this moment: what it has is committed at once
+		return SearchFacts{IsMissing: true}, nil
+	}
+
 	var found string
 	if err := conn.Get(&found, `PRAGMA quick_check(1)`); err != nil {
 		return facts, err

@@ -265,6 +265,24 @@ func TestLongPagesOfASearchLeaveNothingOut(t *testing.T) {
 	}
 }
 
+// A doctor may come while a server that has just started makes its index.
+func TestAnIndexThatIsBeingMadeIsMissingNotDamaged(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(t.TempDir(), "search.db")
+	facts, err := storage.InspectSearchIndex(path)
+	is.NoErr(err)
+	is.True(facts.IsMissing)
+
+	is.NoErr(os.WriteFile(path, nil, 0o600)) // as SQLite makes it
+	facts, err = storage.InspectSearchIndex(path)
+	is.NoErr(err)
+	is.True(facts.IsMissing)
+
+	is.NoErr(os.WriteFile(path, []byte(strings.Repeat("rubbish ", 4096)), 0o600))
+	_, err = storage.InspectSearchIndex(path)
+	is.True(err != nil)
+}
+
 func TestADamagedOrMissingIndexIsMadeAnew(t *testing.T) {
 	for name, harm := range map[string]func(s *searching) error{
 		"missing":     func(s *searching) error { return os.Remove(s.path) },
