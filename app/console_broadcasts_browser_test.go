@@ -10,7 +10,7 @@ import (
 )
 
 func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Hello {{1}}, something is new here.","example":{"body_text":[["Ana"]]}}]}`)
@@ -81,7 +81,7 @@ func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
 }
 
 func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"news","language":"en","category":"UTILITY","components":[{"type":"BODY","text":"Something is new here."}]}`)

@@ -34,7 +34,7 @@ func (o *onlooker) fits() {
 }
 
 func TestAPersonJoinsAndSignsInInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	o := newOnlooker(t, s)
 	_, link := s.invitePerson("ada@example.com", storage.RoleAdmin)
@@ -94,7 +94,7 @@ func (o *onlooker) complains(expected ...string) {
 }
 
 func TestASandboxIsOpenedInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s, _ := sandboxed(t)
 	o := newOnlooker(t, s)
 	o.Visit(s.app.URL() + "/")

@@ -15,7 +15,7 @@ import (
 // Somebody new opens a sandbox and has fifty people in a spreadsheet, of whom two have
 // no number. Nothing but the screens tells what to do.
 func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := startKillable(t)
 	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t)}
 	c.Do(chromedp.EmulateViewport(1280, 800))
@@ -60,7 +60,7 @@ func TestANewcomerBroadcastsToASpreadsheet(t *testing.T) {
 }
 
 func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have the lamp in sapphire?"))

@@ -23,7 +23,7 @@ func (s *stage) label(name string) string {
 }
 
 func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -79,7 +79,7 @@ func TestContactsAreFoundLabelledAndEdited(t *testing.T) {
 }
 
 func TestAContactsPageChangesEverything(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"from":"15550001111","name":"Ana","type":"text","text":{"body":"hi"}`)
@@ -137,7 +137,7 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 }
 
 func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	id := s.contact(number, "+15550001111", "Ana Ruiz")

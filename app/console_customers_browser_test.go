@@ -12,7 +12,7 @@ import (
 )
 
 func TestACustomerLivesInTheConsole(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("customers", "Customers")
@@ -91,7 +91,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 }
 
 func TestACustomersNumberIsDisconnected(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	id := s.call("POST", s.app.URL()+"/v1/customers", `{"name":"Bakery Nord"}`)["id"].(string)
 	number := s.connect()

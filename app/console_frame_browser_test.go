@@ -135,7 +135,7 @@ func (c *colleague) at() string {
 }
 
 func TestTheFrameLeadsEverywhere(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -183,7 +183,7 @@ func TestTheFrameLeadsEverywhere(t *testing.T) {
 }
 
 func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	c.is.Equal(c.links("Main"), []string{"Inbox", "Contacts", "Templates", "Numbers", "Settings"})
@@ -200,7 +200,7 @@ func TestAgentsSeeWhatTheyMayUse(t *testing.T) {
 }
 
 func TestTheConsoleIsUsedWithoutAMouse(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Press("g", "s")
@@ -249,7 +249,7 @@ func (c *colleague) jump(words, heading string) {
 }
 
 func TestAnyIDOpensItsScreen(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	contact := s.heard(number, `"type":"text","text":{"body":"hi"}`)["contact_id"].(string)
@@ -294,7 +294,7 @@ func TestAnyIDOpensItsScreen(t *testing.T) {
 }
 
 func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.is.Equal(c.Find("button", "Account").Description, "Mira Kovač Acme")
@@ -323,7 +323,7 @@ func TestTheAccountMenuChangesTheThemeAndSignsOut(t *testing.T) {
 }
 
 func TestASmallScreenHasItsNavigationBehindAMenu(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s, _ := sandboxed(t)
 	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
 	c.Do(chromedp.EmulateViewport(360, 740), c.Prefers("prefers-reduced-motion", "reduce"))
@@ -356,7 +356,7 @@ func (c *colleague) shootSmall(name string) {
 }
 
 func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	first, second := s.connect(), s.connect()
 	s.heard(second, `"type":"text","text":{"body":"hi"}`)
@@ -379,7 +379,7 @@ func TestTheNumberIsChosenWhereThereAreSeveral(t *testing.T) {
 }
 
 func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	offline := func(yes bool) {
@@ -402,7 +402,7 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 }
 
 func TestTheConsoleWorksBelowAPathOfAProxy(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	target, err := url.Parse(s.app.URL())
 	if err != nil {

@@ -22,7 +22,7 @@ func (c *colleague) chooseFile(name, content string) {
 }
 
 func TestContactsAreImportedAfterATrial(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.label("VIP")

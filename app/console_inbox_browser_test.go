@@ -88,7 +88,7 @@ func (c *colleague) offline(yes bool) {
 }
 
 func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP","color":"violet"}`)
@@ -169,7 +169,7 @@ func TestAPersonIsAnsweredLabelledAndResolved(t *testing.T) {
 }
 
 func TestADraftAndWhatWasSentOfflineAreKept(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -205,7 +205,7 @@ func TestADraftAndWhatWasSentOfflineAreKept(t *testing.T) {
 }
 
 func TestAClosedWindowTakesOnlyTemplates(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.template(number, "order_update", `[{"type":"BODY","text":"Hi {{1}}, your order {{2}} is on its way.","example":{"body_text":[["Ana","A-1"]]}}]`)
@@ -236,7 +236,7 @@ func TestAClosedWindowTakesOnlyTemplates(t *testing.T) {
 
 // The file of a template's header is chosen here, and goes with it.
 func TestATemplateTakesTheFileOfItsHeader(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.template(number, "menu", `[{"type":"HEADER","format":"DOCUMENT","example":{"header_handle":["4::handle"]}},{"type":"BODY","text":"Today, with love."}]`)
@@ -266,7 +266,7 @@ func (s *stage) template(number, name, components string) {
 }
 
 func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP"}`)
@@ -317,7 +317,7 @@ func TestTheInboxIsUsedWithoutAMouse(t *testing.T) {
 }
 
 func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf(strings.Repeat("a long word ", 30)+strings.Repeat("x", 300)))
@@ -341,7 +341,7 @@ func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
 }
 
 func TestALinkLeadsToAConversationOfAnotherNumber(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	numbers := []string{s.connect(), s.connect()}
 	ids := []string{s.says(numbers[0], "15550001111", "Ana Ruiz", textOf("hi")), s.says(numbers[1], "15550002222", "Bo Berg", textOf("hello"))}

@@ -31,7 +31,7 @@ func (s *stage) outbound(number, conversation string) []map[string]any {
 }
 
 func TestQuickRepliesAndEmojiAreInserted(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -73,7 +73,7 @@ func TestQuickRepliesAndEmojiAreInserted(t *testing.T) {
 }
 
 func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -106,7 +106,7 @@ func TestAMessageIsSentLaterOrNotAtAll(t *testing.T) {
 
 // "Send again" sends a new message, once, as the first was: with its file, too.
 func TestWhatFailedIsSentAgain(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -145,7 +145,7 @@ func TestWhatFailedIsSentAgain(t *testing.T) {
 }
 
 func TestFilesAreDropped(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -189,7 +189,7 @@ func TestFilesAreDropped(t *testing.T) {
 
 // Single keys do nothing while somebody types or chooses, in a dialog, or with another key.
 func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -216,7 +216,7 @@ func TestNoShortcutFiresWhileSomebodyTypes(t *testing.T) {
 // An answer that is cut off on its way is no refusal: the message is asked for again by its
 // key, and was sent once.
 func TestAnAnswerThatIsCutOffIsNoFailure(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))

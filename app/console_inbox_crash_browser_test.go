@@ -116,7 +116,7 @@ func (s *killable) says(from, name, text string) {
 // The server is killed while two look on and one writes; much happens before they are
 // connected again. Afterwards both see what is stored, nothing is doubled, no text is lost.
 func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := startKillable(t)
 	s.says("15550002222", "Bo Berg", "hello")
 	var looking [2]*colleague
@@ -171,7 +171,7 @@ func TestAKilledServerLosesNothingOnScreen(t *testing.T) {
 // is changed. Awake, both show what is stored; what was written before goes, once, and what
 // was being written is still there.
 func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.label("VIP")
@@ -237,7 +237,7 @@ func TestAfterASleepTheScreenEqualsTheDatabase(t *testing.T) {
 // What was changed while the clock of the server was two days ahead is newer by its times
 // than all that follows. The screens go by what they asked for last.
 func TestAClockThatWasSetBackHidesNothing(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.fill(number, 8, 1)

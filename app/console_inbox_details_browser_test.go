@@ -14,7 +14,7 @@ import (
 )
 
 func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	bo, _ := s.invitePerson("bo@example.com", storage.RoleAgent)
@@ -71,7 +71,7 @@ func TestDetailsShowFilesBroadcastsAndWhereToGoOn(t *testing.T) {
 
 // Who needs a label that is not there yet makes it there, and the conversation has it.
 func TestALabelIsMadeWhereItIsNeeded(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -96,7 +96,7 @@ func TestALabelIsMadeWhereItIsNeeded(t *testing.T) {
 
 // Where the unread begin is in sight, also when they are more than the screen holds.
 func TestTheLineBeforeTheUnreadIsInSight(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -115,7 +115,7 @@ func TestTheLineBeforeTheUnreadIsInSight(t *testing.T) {
 
 // Where only one pane fits, a conversation that is not there leads back to the list.
 func TestAConversationThatIsNotHereLeadsBack(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -131,7 +131,7 @@ func TestAConversationThatIsNotHereLeadsBack(t *testing.T) {
 
 // What somebody reads further up stays where it is, and what comes is counted.
 func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ids := s.fill(number, 1, 60)
@@ -158,7 +158,7 @@ func TestAThreadDoesNotMoveUnderWhoReads(t *testing.T) {
 
 // Films, voice notes and stickers are played and shown; what was edited or deleted says so.
 func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	data := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
@@ -189,7 +189,7 @@ func TestMediaIsPlayedAndChangesAreMarked(t *testing.T) {
 
 // Of two answers of the server the older may come last: it changes nothing.
 func TestAnOldAnswerThatComesLateChangesNothing(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	wamid := s.play("POST", "/_sim/inbound", `{"phone_number_id":"`+number+`","from":"15550001111","name":"Ana Ruiz",`+textOf("zero")+`}`)

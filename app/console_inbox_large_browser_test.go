@@ -78,7 +78,7 @@ func insertThread(tx *storage.Tx, account int64, i, messages int) (string, error
 
 // Long lists and threads hold few rows on the page, and do not jump.
 func TestLongListsAndThreadsStayShort(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ids := s.fill(number, *inboxPeople, *inboxMessages)

@@ -19,7 +19,7 @@ func (c *colleague) count(tab, count string) {
 }
 
 func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	vip := s.label("VIP")
@@ -103,7 +103,7 @@ func TestTabsFilterAndSearchNarrowTheList(t *testing.T) {
 }
 
 func TestAnInboxWithoutANumberSaysSo(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Find("heading", "No number is connected yet")
@@ -141,7 +141,7 @@ func (c *colleague) hide(yes bool) {
 // A sound and a notification come for what concerns the person while the tab is not in
 // front, on every screen, once they are switched on.
 func TestNewMessagesAreToldInTheBackground(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -193,7 +193,7 @@ func TestNewMessagesAreToldInTheBackground(t *testing.T) {
 
 // What comes is read only when somebody really has it on screen.
 func TestATabInTheBackgroundReadsNothing(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))

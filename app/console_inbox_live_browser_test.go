@@ -104,7 +104,7 @@ func agrees[T any](t *testing.T, what string, seen, stored func() T) {
 }
 
 func TestTwoPeopleSeeWhatTheOtherDoes(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.call("POST", s.app.URL()+"/v1/labels", `{"name":"VIP"}`)

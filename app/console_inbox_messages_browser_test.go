@@ -22,7 +22,7 @@ import (
 const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.template(number, "order_update", `[{"type":"HEADER","format":"TEXT","text":"News"},{"type":"BODY","text":"Hi {{1}}, it is on its way.","example":{"body_text":[["Ana"]]}},{"type":"FOOTER","text":"Bakery Nord"},{"type":"BUTTONS","buttons":[{"type":"QUICK_REPLY","text":"Where is it?"}]}]`)
@@ -90,7 +90,7 @@ func TestEveryKindOfMessageIsShownAsTheNetworkDoes(t *testing.T) {
 }
 
 func TestFilesAreAttachedPastedAndSent(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
@@ -138,7 +138,7 @@ var hostileMessages = []string{
 }
 
 func TestWhatStrangersWriteIsText(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	for i, text := range hostileMessages {
@@ -170,7 +170,7 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 // TestFilesAreShownByTheirPathAndLinksAsCards: whatever the server is called to others, and
 // without asking anybody else.
 func TestFilesAreShownByTheirPathAndLinksAsCards(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, func(c *config.Config) { c.Server.PublicURL = "http://chat.test" })
 	here := "http://" + s.app.Config.Server.Listen
 	s.sim.SetWebhook(here + "/provider/webhook")

@@ -80,7 +80,7 @@ func (w *walk) act(c *colleague, i int) {
 }
 
 func TestTwoPeopleAndTheDatabaseAgreeInTheEnd(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	w := &walk{
 		stage: s, number: s.connect(), random: rand.New(rand.NewPCG(*inboxSeed, 2)),

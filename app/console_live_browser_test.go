@@ -28,7 +28,7 @@ func (s *stage) streams() string {
 }
 
 func TestTabsOfABrowserShareOneStream(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/labels", "Labels")
@@ -154,7 +154,7 @@ func (w *wire) freeze() {
 }
 
 func TestAConsoleComesBackByItself(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	w := newWire(t, s.app.Config.Server.Listen)
 	c := &colleague{Browser: pagestest.Open(t), t: t, is: is.New(t), stage: s}
@@ -192,7 +192,7 @@ func TestAConsoleComesBackByItself(t *testing.T) {
 }
 
 func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	user := func() (u storage.User) {
@@ -220,7 +220,7 @@ func TestWhoIsSignedOutFindsTheWayBack(t *testing.T) {
 }
 
 func TestColleaguesMeetInAConversation(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -249,7 +249,7 @@ func TestColleaguesMeetInAConversation(t *testing.T) {
 // Two browsers look on while the server is killed. When it is back, both show what the
 // database holds, without a reload.
 func TestConsolesEqualTheDatabaseAfterAKill(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newServer(t)
 	org := regexp.MustCompile(`org_\w+`).FindString(run(t, "orgs", "list", "--data-dir", s.dir))
 	var both []*colleague

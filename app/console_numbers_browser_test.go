@@ -14,7 +14,7 @@ import (
 )
 
 func TestANumberShowsHowItFares(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	phone := s.phoneOf(number)
@@ -72,7 +72,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 }
 
 func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	phone := s.phoneOf(number)
@@ -120,7 +120,7 @@ func TestANumberWhoseTokenExpiredIsConnectedAgain(t *testing.T) {
 }
 
 func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	n, err := s.sim.AddNumber(simulator.Number{Status: "PENDING", VerifiedName: "Café <i>Nord</i>"})
 	if err != nil {
@@ -159,7 +159,7 @@ func TestANewNumberIsConnectedAndRegistered(t *testing.T) {
 }
 
 func TestASandboxMakesNumbersUp(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	you := new(string)
 	s := startStage(t, func(o *app.Options, sim *simulator.Server) {
 		o.SandboxUser = func() string { return *you }

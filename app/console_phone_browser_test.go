@@ -105,7 +105,7 @@ func (s *stage) newest(number, direction string) map[string]any {
 // TestThePhoneShowsWhatTheProviderHolds: after a thousand things that people and a business
 // did at random while it looked on.
 func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	c, _ := phone(t)
 	s := c.stage
 	post := func(path, body string) string {
@@ -161,7 +161,7 @@ func TestThePhoneShowsWhatTheProviderHolds(t *testing.T) {
 }
 
 func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	c, number := phone(t)
 	s := c.stage
 	s.call("POST", s.simURL+"/_sim/inbound", `{"from":"15550001111","name":"Ana","text":"first"}`)
@@ -228,7 +228,7 @@ func TestThePhoneDoesWhatAPersonCan(t *testing.T) {
 
 // TestASimulatorAloneOffersThePhone: at its own address, with nobody to sign in.
 func TestASimulatorAloneOffersThePhone(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	sim, err := simulator.New(simulator.Options{})
 	if err != nil {
 		t.Fatal(err)

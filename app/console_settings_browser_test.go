@@ -60,7 +60,7 @@ func (s *stage) keyStatus(key string) int {
 }
 
 func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/people", "People")
@@ -139,7 +139,7 @@ func TestAnAdminInvitesAndKeepsPeople(t *testing.T) {
 }
 
 func TestPeopleBelongToTeams(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
 		return tx.InsertTeam(&storage.Team{OrganizationID: s.tenant.Organization.ID, Name: "Night shift"})
@@ -173,7 +173,7 @@ func TestPeopleBelongToTeams(t *testing.T) {
 }
 
 func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.Click("link", "Settings")
@@ -211,7 +211,7 @@ func TestANewAdminGetsAKeyThatWorks(t *testing.T) {
 }
 
 func TestLabelsAreMadeChangedAndDeleted(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/labels", "Labels")
@@ -267,7 +267,7 @@ func (c *colleague) edit(row, button string) {
 }
 
 func TestAPersonChangesItsProfile(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	other := s.browser()
@@ -309,7 +309,7 @@ func TestAPersonChangesItsProfile(t *testing.T) {
 }
 
 func TestWhoIsSignedOutMeanwhileSignsInAgainAndComesBack(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAdmin)
 	c.open("settings/keys", "API keys")
@@ -336,7 +336,7 @@ var hostileTexts = []string{
 }
 
 func TestNamesOfPeopleAreTextEverywhere(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	is := is.New(t)
 	s := newStage(t)
 	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
@@ -370,7 +370,7 @@ func (c *colleague) follow(name string) {
 }
 
 func TestQuickRepliesAreMadeChangedAndDeleted(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	c := s.console(t, storage.RoleAgent)
 	c.open("settings/quick-replies", "Quick replies")

@@ -52,7 +52,7 @@ func (c *colleague) traced(id, heading string, wanted int) []string {
 // fails the next send, it is sent again, the customer stops marketing, and the trace of
 // each message is complete.
 func TestAConversationWithOneself(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	c, number := phone(t, reachable)
 	s := c.stage
 	hook := newReceiver(t, nil)

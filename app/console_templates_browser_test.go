@@ -42,7 +42,7 @@ func (c *colleague) unharmed() {
 }
 
 func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.play("PATCH", "/_sim/settings", `{"template_review_ms":3600000}`)
@@ -127,7 +127,7 @@ func TestATemplateIsMadeReviewedAndRepaired(t *testing.T) {
 }
 
 func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.atProvider(number, `{"name":"welcome","language":"en_US","category":"UTILITY","components":[{"type":"BODY","text":"Welcome here."}]}`)
@@ -182,7 +182,7 @@ func TestTemplatesAreSyncedAndFiltered(t *testing.T) {
 }
 
 func TestWhatTheProviderHoldsIsTextEverywhere(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	all := strings.Join(hostileTexts, "\n")
@@ -218,7 +218,7 @@ func quoted(text string) string {
 }
 
 func TestACarouselIsBuilt(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	s.connect()
 	c := s.console(t, storage.RoleAdmin)

@@ -30,7 +30,7 @@ func (c *colleague) steps() []string {
 }
 
 func TestAMessageIsTracedInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, reachable, retrying)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -110,7 +110,7 @@ func TestAMessageIsTracedInABrowser(t *testing.T) {
 }
 
 func TestATraceGrowsWhileItHappens(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -130,7 +130,7 @@ func TestATraceGrowsWhileItHappens(t *testing.T) {
 }
 
 func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -171,7 +171,7 @@ func TestTheLogOfCallsIsLiveAndFiltered(t *testing.T) {
 }
 
 func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	s.connect()
 	calls := make([]storage.APICall, 120)
@@ -201,7 +201,7 @@ func TestNewCallsDoNotMoveWhatIsRead(t *testing.T) {
 }
 
 func TestJobsAndAuditAreInTheLog(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)
@@ -232,7 +232,7 @@ func TestJobsAndAuditAreInTheLog(t *testing.T) {
 
 // What an admin does about a job that failed.
 func TestAFailedJobIsRetriedAndCancelled(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	message := s.heard(number, `"type":"text","text":{"body":"hi"}`)["id"].(string)

@@ -43,7 +43,7 @@ func (c *colleague) choose(name, value string) {
 }
 
 func TestAnAdminMakesAndKeepsAWebhook(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	c := s.console(t, storage.RoleAdmin)
@@ -153,7 +153,7 @@ const lateSample = `void (fetch => {
 })(window.fetch)`
 
 func TestADeliveryShowsHowItWasSigned(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, secret := s.hook(r.URL + "/it's")
@@ -218,7 +218,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 var hostileAnswer = "<script>alert(1)</script><h1>\u202eOwned</h1>" + strings.Repeat("<img src=x onerror=alert(1)>", 1<<15)
 
 func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	var well atomic.Bool
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 		if !well.Load() {
@@ -289,7 +289,7 @@ func TestAnAdminRepairsAnEndpointThatAnswered500(t *testing.T) {
 }
 
 func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule = []time.Duration{time.Hour} })
 	var fails atomic.Bool
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -382,7 +382,7 @@ func (s *stage) phoneOf(number string) string {
 
 // What people and endpoints write is text on every screen.
 func TestWhatStrangersWriteAboutWebhooksIsText(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, reachable, func(c *config.Config) { c.Webhooks.RetrySchedule, c.Webhooks.DisableAfterFailures = nil, 1000 })
 	var said atomic.Value
 	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {

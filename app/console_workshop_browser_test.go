@@ -21,7 +21,7 @@ func (c *colleague) confirm(name string) {
 
 // With a second team whatever belongs to one asks for it.
 func TestATeamIsMadeAndNumbersAskForIt(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	n, err := s.sim.AddNumber(simulator.Number{Status: "CONNECTED", VerifiedName: "Second shop"})
 	if err != nil {
@@ -68,7 +68,7 @@ func TestATeamIsMadeAndNumbersAskForIt(t *testing.T) {
 }
 
 func TestANumberIsDeletedWithAllThatBelongsToIt(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	s.heard(number, `"type":"text","text":{"body":"hi"}`)
@@ -93,7 +93,7 @@ func TestANumberIsDeletedWithAllThatBelongsToIt(t *testing.T) {
 }
 
 func TestASetupLinkLeadsElsewhereAfterwards(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	path := s.app.URL() + "/v1/customers"
 	id := s.call("POST", path, `{"name":"Bakery Nord"}`)["id"].(string)
@@ -120,7 +120,7 @@ func TestASetupLinkLeadsElsewhereAfterwards(t *testing.T) {
 
 // An event need not be about a message. It is shown all the same, with where it went.
 func TestAnEventAboutNoMessageIsShown(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, _ := s.hook(r.URL, "contact.created")
@@ -145,7 +145,7 @@ func TestAnEventAboutNoMessageIsShown(t *testing.T) {
 // A key got into wrong hands: what was done with it, another one for the program, and it is
 // of no use any more.
 func TestALeakedKeyIsReplaced(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	number := s.connect()
 	c := s.console(t, storage.RoleAdmin)
@@ -193,7 +193,7 @@ func (c *colleague) newKey(label, lifetime string) {
 }
 
 func TestAWebhookTellsItsDay(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, reachable)
 	r := newReceiver(t, nil)
 	id, _ := s.hook(r.URL)
@@ -213,7 +213,7 @@ func TestAWebhookTellsItsDay(t *testing.T) {
 
 // What people give names to is text wherever it is listed.
 func TestWhatPeopleKeepIsTextEverywhere(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t)
 	for i, text := range hostileTexts {
 		label := string([]rune(text)[:min(50, len([]rune(text)))])

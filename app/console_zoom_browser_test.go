@@ -30,7 +30,7 @@ const outOfReach = `(() => {
 
 // TestScreensCanBeUsedAtFourHundredPercent: a window of 1280 by 1024 is then one of 320 by 256.
 func TestScreensCanBeUsedAtFourHundredPercent(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s, _ := sandboxed(t)
 	number := s.connect()
 	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("Do you have it in blue?"))

@@ -125,7 +125,7 @@ func (o *onlooker) prefers(scheme string) chromedp.Action[chromedp.Void] {
 }
 
 func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, link := s.invite("Bakery Nord", o.back())
@@ -155,7 +155,7 @@ func TestASetupLinkIsCompletedInABrowser(t *testing.T) {
 }
 
 func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, link := s.invite("Bakery", o.back())
@@ -196,7 +196,7 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 }
 
 func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	customer, _ := s.invite("Bakery", `{}`)
@@ -223,7 +223,7 @@ func TestALinkThatCannotBeUsedInABrowser(t *testing.T) {
 }
 
 func TestASetupLinkNeedsNoScripts(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	o.Do(pagestest.Command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
@@ -235,7 +235,7 @@ func TestASetupLinkNeedsNoScripts(t *testing.T) {
 }
 
 func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	listener, err := net.Listen("tcp6", "[::1]:0")
 	if err != nil {
 		t.Skip("there is no IPv6 here:", err)
@@ -257,7 +257,7 @@ func TestASetupLinkLeadsToAnIPv6AddressInABrowser(t *testing.T) {
 
 // Browsers hold the form's policy against every step of the way.
 func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -276,7 +276,7 @@ func TestThePlatformMaySendTheVisitorOnInABrowser(t *testing.T) {
 // A browser tells less of where a form comes from when the page is neither https
 // nor on its own machine, as when a phone opens a sandbox.
 func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t, func(c *config.Config) { c.Server.PublicURL = "http://confab.test" })
 	o := newOnlooker(t, s, chromedp.Flag("host-resolver-rules", "MAP confab.test 127.0.0.1"))
 	local := "http://" + s.app.Config.Server.Listen
@@ -290,7 +290,7 @@ func TestASetupLinkIsCompletedOverPlainHTTPInABrowser(t *testing.T) {
 }
 
 func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t)
 	o := newOnlooker(t, s)
 	evil := `"><script>document.title="owned"</script><img src=x onerror='document.title="owned"'>`
@@ -307,7 +307,7 @@ func TestNothingRunsInTheBrowserThatOthersWrote(t *testing.T) {
 }
 
 func TestASignupUnderWayIsFollowedInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newSandbox(t, func(c *config.Config) { c.Provider.Timeout = 8 * time.Second })
 	o := newOnlooker(t, s)
 	_, link := s.invite("Bakery Nord", `{}`)

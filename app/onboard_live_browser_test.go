@@ -83,7 +83,7 @@ func (n *network) cancels() {
 }
 
 func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, signing, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)
@@ -108,7 +108,7 @@ func TestTheProvidersSignupRunsInABrowser(t *testing.T) {
 }
 
 func TestTheProvidersSignupIsCancelledInABrowser(t *testing.T) {
-	t.Parallel()
+	pagestest.Parallel(t)
 	s := newStage(t, signing, reachable)
 	n := newNetwork(t, s)
 	o := newOnlooker(t, s, n.options()...)

@@ -158,19 +158,16 @@ func TestASearchLeadsThroughEveryContact(t *testing.T) {
 	is.Equal(len(f.walk(contacts+"?search=nobody", nil)), 0)
 }
 
-// busy changes what lies around a walk until the test ends: it makes, changes,
-// labels and deletes contacts, and writes to them. None of those that keep names
-// is deleted or gets a message.
-func (f *fixture) busy(keep []string, label string) (stop func()) {
-	done, stopped := make(chan struct{}), make(chan struct{})
+// busy changes what lies around a walk, once for each page, while the next is read: it
+// makes, changes, labels and deletes contacts, and writes to them. None of those that
+// keep names is deleted or gets a message.
+func (f *fixture) busy(keep []string, label string) (again, stop func()) {
+	turns, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		for i := 0; ; i++ {
-			select {
-			case <-done:
-				return
-			default:
-			}
+		i := -1
+		for range turns {
+			i++
 			made := f.call("POST", contacts, fmt.Sprintf(`{"phone_number":"+49170%07d"}`, i)).text("data.id")
 			f.call("PATCH", contacts+"/"+keep[i%len(keep)], fmt.Sprintf(`{"name":"Name %d"}`, i))
 			f.call("POST", contacts+"/"+keep[(7*i)%len(keep)]+"/labels", `{"label_id":"`+label+`"}`)
@@ -180,7 +177,7 @@ func (f *fixture) busy(keep []string, label string) (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done); <-stopped }
+	return func() { turns <- struct{}{} }, func() { close(turns); <-stopped }
 }
 
 func TestListsPageOnceThroughTenThousandRowsUnderWrites(t *testing.T) {
@@ -200,7 +197,7 @@ func TestListsPageOnceThroughTenThousandRowsUnderWrites(t *testing.T) {
 	slices.Sort(labelled)
 	slices.Reverse(labelled)
 	f = f.unchecked()
-	stop := f.busy(ids, f.label("Busy"))
+	again, stop := f.busy(ids, f.label("Busy"))
 	defer stop()
 	for path, want := range map[string][]string{
 		contacts + "?limit=100":                                    ids,
@@ -218,7 +215,7 @@ func TestListsPageOnceThroughTenThousandRowsUnderWrites(t *testing.T) {
 			for _, id := range want {
 				known[id] = true
 			}
-			got := slices.DeleteFunc(f.walk(path, nil), func(id string) bool { return !known[id] }) // made meanwhile
+			got := slices.DeleteFunc(f.walk(path, again), func(id string) bool { return !known[id] }) // made meanwhile
 			is.Equal(len(got), len(want))
 			is.True(slices.Equal(got, want)) // each once, and in order
 		})

@@ -117,15 +117,22 @@ func (f *fixture) walk(path string, between func()) (ids []string) {
 		query = "&"
 	}
 	for cursor := ""; ; {
-		page := f.call("GET", path+query+cursor, "")
-		if page.status != 200 {
-			f.t.Fatalf("%s: %s", path, page.body)
+		var page struct {
+			Data       []struct{ ID string }
+			HasMore    bool   `json:"has_more"`
+			NextCursor string `json:"next_cursor"`
 		}
-		ids = append(ids, page.ids()...)
-		if page.get("has_more") != true {
+		got := f.call("GET", path+query+cursor, "")
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.status != 200 {
+			f.t.Fatalf("%s: %s", path, got.body)
+		}
+		for _, item := range page.Data {
+			ids = append(ids, item.ID)
+		}
+		if !page.HasMore {
 			return ids
 		}
-		cursor = "cursor=" + page.text("next_cursor")
+		cursor = "cursor=" + page.NextCursor
 		if between != nil {
 			between()
 		}

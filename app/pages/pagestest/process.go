@@ -129,6 +129,14 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
+// Parallel is t.Parallel for a test that needs a browser. Without one on this machine the
+// test is skipped at once, before a server is started for it in vain.
+func Parallel(t *testing.T) {
+	t.Helper()
+	findBrowser(t)
+	t.Parallel()
+}
+
 // findBrowser returns the path of a browser, or skips the test.
 func findBrowser(t testing.TB) string {
 	t.Helper()
