@@ -21,6 +21,10 @@ TOOLS   := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB'
 
 export CGO_ENABLED = 0
 
+# Nothing that is made here has tables for a debugger (a release has none either, and sets
+# its own flags). All targets leave them out, so that none compiles again what another has.
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -gcflags=all=-dwarf=false)
+
 .DEFAULT_GOAL := help
 
 .PHONY: help run build test race lint picture bench soak fuzz vuln outside axe check release reproduce
@@ -45,8 +49,8 @@ race: ## Run the tests under the race detector (needs a C compiler; slow)
 
 lint: ## gofmt, vet, staticcheck, and the types of the console's modules
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
-	go vet ./...
-	go vet -tags trial ./storage ./jobs
+	go vet $(TOOLS) ./...
+	go vet $(TOOLS) -tags trial ./storage ./jobs
 	go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 	@if GOBIN=$(CURDIR)/bin/tools go install $(TSGO) 2>/dev/null; then bin/tools/tsgo -p app/console/tsconfig.json; \
 	else echo "the TypeScript compiler cannot be had here: the types of the console's modules are not checked"; fi

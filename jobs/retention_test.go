@@ -43,6 +43,7 @@ type owner struct {
 // inHeap runs a test on a new heap.
 func inHeap(t *testing.T, test func(h *heap)) {
 	t.Helper()
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		h := &heap{t: t, is: is.New(t), dir: dir, files: storagetest.Files(t, dir)}

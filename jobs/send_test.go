@@ -119,19 +119,21 @@ func TestSomeCodesAreRetriedLessOften(t *testing.T) {
 
 func TestRetryAfterIsHonouredWhereItIsLonger(t *testing.T) {
 	for header, least := range map[string]time.Duration{"200": 200 * time.Second, "3": 54 * time.Second, "80000": 15 * time.Minute} {
-		bubble(t, func(w *world) {
-			w.provider.answer = func(n int, _ call) (*http.Response, error) {
-				if n == 1 {
-					return refusing(429, 130429, "Retry-After", header), nil
+		t.Run(header, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = func(n int, _ call) (*http.Response, error) {
+					if n == 1 {
+						return refusing(429, 130429, "Retry-After", header), nil
+					}
+					return accepted("wamid.1"), nil
 				}
-				return accepted("wamid.1"), nil
-			}
-			w.start()
-			w.text()
-			time.Sleep(time.Hour)
-			pauses := w.provider.pauses()
-			w.is.Equal(len(pauses), 1)
-			w.is.True(least <= pauses[0] && pauses[0] <= least+13*time.Second)
+				w.start()
+				w.text()
+				time.Sleep(time.Hour)
+				pauses := w.provider.pauses()
+				w.is.Equal(len(pauses), 1)
+				w.is.True(least <= pauses[0] && pauses[0] <= least+13*time.Second)
+			})
 		})
 	}
 }
@@ -140,24 +142,26 @@ func TestABusinessRefusalIsFinalAtOnce(t *testing.T) {
 	for code, want := range map[int]string{
 		131026: "recipient_unavailable", 131047: "outside_24h_window", 132001: "template_not_found", 100: "upstream_error", 7777: "upstream_error",
 	} {
-		bubble(t, func(w *world) {
-			w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
-			w.start()
-			id := w.text()
-			synctest.Wait()
-			m := w.message(id)
-			w.is.Equal(m.Status, storage.MessageFailed)
-			w.is.Equal(*m.ErrorCode, want)
-			w.is.Equal(*m.ErrorProviderCode, code)
-			w.is.Equal(*m.ErrorMessage, fmt.Sprintf("Because of %d.", code))
-			w.is.Equal(w.events(), []string{"message.status " + id})
-			_, told := w.failure()
-			w.is.Equal(told, code)
-			w.is.True(strings.Contains(string(w.stored()[0].Payload), fmt.Sprintf(
-				`"title":"No","message":"No","error_data":{"details":"Because of %[1]d."},"fbtrace_id":"A"}`, code))) // in its own words, as a callback has them
-			time.Sleep(time.Hour)
-			w.is.Equal(len(w.provider.calls()), 1)
-			w.is.Equal(w.sender().Status, storage.AccountConnected)
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
+				w.start()
+				id := w.text()
+				synctest.Wait()
+				m := w.message(id)
+				w.is.Equal(m.Status, storage.MessageFailed)
+				w.is.Equal(*m.ErrorCode, want)
+				w.is.Equal(*m.ErrorProviderCode, code)
+				w.is.Equal(*m.ErrorMessage, fmt.Sprintf("Because of %d.", code))
+				w.is.Equal(w.events(), []string{"message.status " + id})
+				_, told := w.failure()
+				w.is.Equal(told, code)
+				w.is.True(strings.Contains(string(w.stored()[0].Payload), fmt.Sprintf(
+					`"title":"No","message":"No","error_data":{"details":"Because of %[1]d."},"fbtrace_id":"A"}`, code))) // in its own words, as a callback has them
+				time.Sleep(time.Hour)
+				w.is.Equal(len(w.provider.calls()), 1)
+				w.is.Equal(w.sender().Status, storage.AccountConnected)
+			})
 		})
 	}
 }

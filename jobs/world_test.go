@@ -70,9 +70,11 @@ func bubble(t *testing.T, test func(w *world)) {
 	bubbleWith(t, func(*storage.Options) {}, test)
 }
 
-// bubbleWith is bubble with a change to how the database is opened.
+// bubbleWith is bubble with a change to how the database is opened. Worlds are apart from
+// each other, and run side by side.
 func bubbleWith(t *testing.T, change func(*storage.Options), test func(w *world)) {
 	t.Helper()
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, is: is.New(t), dir: t.TempDir(), provider: &played{}, began: time.Now()}
 		where := storagetest.Options(t, w.dir)

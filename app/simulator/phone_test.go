@@ -264,7 +264,10 @@ func TestCallsAreKeptRawAndWithoutSecrets(t *testing.T) {
 	b.True(strings.HasSuffix(calls[2].text("path"), "/messages?access_token=***"))
 	b.True(!strings.Contains(string(b.sim("GET", "/calls?direction=all", nil).raw), testToken))
 
-	given := objects(b.sim("GET", "/calls?direction=given", nil).list("data"))
+	var given []object
+	for len(given) == 0 { // it is kept once the answer is there
+		given = objects(b.sim("GET", "/calls?direction=given", nil).list("data"))
+	}
 	b.Equal(given[0].text("path")+" "+given[0].text("status"), b.app.url+" 200")
 	b.True(strings.Contains(given[0].text("request"), `"statuses"`))
 	b.Equal(b.do("GET", "/_sim/calls?direction=x", nil).err().text("param"), "direction")
