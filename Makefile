@@ -19,6 +19,12 @@ TSGO    := github.com/microsoft/typescript-go/cmd/tsgo@v0.0.0-20260708042240-2bd
 # makes the first build shorter, that of SQLite above all.
 TOOLS   := -toolexec 'env GOGC=off GOMEMLIMIT=1GiB'
 
+# As many packages are tested at a time as there are cores. Without a browser, which keeps
+# them busy, their tests wait a good part of the time, and twice as many are done sooner.
+# The names are those in app/rig/browser.go.
+BROWSER := $(firstword $(foreach name,chromium-headless-shell chromium chromium-browser google-chrome chrome,$(shell command -v $(name))))
+ATONCE  := $(if $(BROWSER),,-p $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)))
+
 export CGO_ENABLED = 0
 
 # Nothing that is made here has tables for a debugger (a release has none either, and sets
@@ -42,7 +48,7 @@ build: ## Build the static binary, bin/confab
 # Without vet, which is a part of lint and looks at every dependency on a fresh machine.
 # Tests collect garbage as rarely as the program itself does (gcPercent in main.go).
 test: ## Run every test
-	GOGC=400 go test $(TOOLS) -vet=off -timeout 20m -parallel 4 ./...
+	GOGC=400 go test $(TOOLS) $(ATONCE) -vet=off -timeout 20m -parallel 4 ./...
 
 race: ## Run the tests under the race detector (needs a C compiler; slow)
 	CGO_ENABLED=1 go test -race -timeout 30m ./...
