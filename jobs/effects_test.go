@@ -20,10 +20,7 @@ func TestSomeCodesChangeTheAccount(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			bubble(t, func(w *world) {
-				w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
-				w.start()
-				id := w.text()
-				synctest.Wait()
+				id := w.refused(code)
 				w.is.Equal(*w.message(id).ErrorCode, want.code)
 				s := w.sender()
 				w.is.Equal(s.Status, want.status)

@@ -138,16 +138,23 @@ func TestRetryAfterIsHonouredWhereItIsLonger(t *testing.T) {
 	}
 }
 
+// refused starts the jobs and sends a text to a provider that refuses everything with a code.
+func (w *world) refused(code int) (id string) {
+	w.t.Helper()
+	w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
+	w.start()
+	id = w.text()
+	synctest.Wait()
+	return id
+}
+
 func TestABusinessRefusalIsFinalAtOnce(t *testing.T) {
 	for code, want := range map[int]string{
 		131026: "recipient_unavailable", 131047: "outside_24h_window", 132001: "template_not_found", 100: "upstream_error", 7777: "upstream_error",
 	} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			bubble(t, func(w *world) {
-				w.provider.answer = func(int, call) (*http.Response, error) { return refusing(400, code), nil }
-				w.start()
-				id := w.text()
-				synctest.Wait()
+				id := w.refused(code)
 				m := w.message(id)
 				w.is.Equal(m.Status, storage.MessageFailed)
 				w.is.Equal(*m.ErrorCode, want)

@@ -165,9 +165,8 @@ func (f *fixture) busy(keep []string, label string) (again, stop func()) {
 	turns, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		i := -1
+		i := 0
 		for range turns {
-			i++
 			made := f.call("POST", contacts, fmt.Sprintf(`{"phone_number":"+49170%07d"}`, i)).text("data.id")
 			f.call("PATCH", contacts+"/"+keep[i%len(keep)], fmt.Sprintf(`{"name":"Name %d"}`, i))
 			f.call("POST", contacts+"/"+keep[(7*i)%len(keep)]+"/labels", `{"label_id":"`+label+`"}`)
@@ -175,9 +174,16 @@ func (f *fixture) busy(keep []string, label string) (again, stop func()) {
 			if i%2 == 0 {
 				f.call("DELETE", contacts+"/"+made, "")
 			}
+			i++
 		}
 	}()
-	return func() { turns <- struct{}{} }, func() { close(turns); <-stopped }
+	again = func() {
+		select {
+		case turns <- struct{}{}:
+		case <-stopped: // a call failed, and the test with it
+		}
+	}
+	return again, func() { close(turns); <-stopped }
 }
 
 func TestListsPageOnceThroughTenThousandRowsUnderWrites(t *testing.T) {
