@@ -233,7 +233,9 @@ func TestALaterSendIsCheckedAgain(t *testing.T) {
 		storagetest.Exec(t, w.dir, `UPDATE organizations SET suspended_at = 1`)
 		w.db.DropCaches()
 		time.Sleep(2 * time.Hour)
-		w.is.Equal(*w.message(id).ErrorCode, "organization_suspended")
+		m := w.message(id)
+		w.is.Equal(*m.ErrorCode, "organization_suspended")
+		w.is.True(m.CreatedAt >= m.ScheduledAt) // its time has come all the same
 		about, code := w.failure()
 		w.is.Equal(about, id)
 		w.is.Equal(code, -1)
@@ -280,9 +282,11 @@ func TestAMessageIsEitherCancelledOrSent(t *testing.T) {
 func TestARestoredDatabaseSendsNothingLateByItself(t *testing.T) {
 	broadcasting(t, func(w *world) {
 		overdue, future := w.later(time.Hour), w.later(100*time.Hour)
-		b := w.broadcast(people(5))
+		b, cooling := w.broadcast(people(5)), w.broadcast(people(5))
+		storagetest.Exec(t, w.dir, `UPDATE broadcasts SET status = 'paused', paused_reason = 'account_rate_limited' WHERE id = ?`, cooling.ID)
 		time.Sleep(50 * time.Hour)
 		w.is.NoErr(storage.HoldRestored(storage.DatabaseFile(w.dir)))
+		w.is.Equal(*w.now(cooling).PausedReason, "restored") // it would go on by itself
 		w.start()
 		time.Sleep(time.Hour)
 		w.is.Equal(*w.message(overdue).ErrorCode, "message_overdue")

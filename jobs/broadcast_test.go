@@ -307,7 +307,7 @@ func TestWhoMayNotBeSentToIsSkipped(t *testing.T) {
 		w.start()
 		b := w.broadcast([]storage.BroadcastRecipient{
 			to(optedOut, nil), to(named, nil), to(odd, nil), bad,
-			to("+15550000004", nil), to("+15550000005", map[string]string{"name": ""}), to("+15550000006", map[string]string{"name": "a\nb"}),
+			to("+15550000004", nil), to("+15550000005", map[string]string{"name": ""}), to("+15550000006", map[string]string{"name": "a\n"}),
 			to("+15550000007", map[string]string{"name": "a     b"}), to("+15550000008", map[string]string{"name": "{{name}}"}), to(named, nil),
 		})
 		time.Sleep(5 * time.Second)

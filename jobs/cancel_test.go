@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +44,25 @@ func TestACancelledSendEndsItsMessage(t *testing.T) {
 		w.is.Equal(code, -1)
 		time.Sleep(time.Hour)
 		w.is.Equal(len(w.provider.calls()), 1)
+	})
+}
+
+func TestACancelledImportHasFailed(t *testing.T) {
+	bubble(t, func(w *world) {
+		i := storage.ContactImport{AccountID: w.account.ID, Status: storage.ImportRunning, Line: 1, Errors: storage.JSON(`[]`)}
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error {
+			if err := tx.InsertContactImport(&i); err != nil {
+				return err
+			}
+			return jobs.EnqueueContactImport(tx, i)
+		})
+		w.cancel("contacts.import")
+		storagetest.View(t, w.db, func(rx *storage.Rx) (err error) {
+			i, err = rx.ContactImport(w.account.ID, i.ID)
+			return err
+		})
+		w.is.Equal(i.Status, storage.ImportFailed)
+		w.is.True(strings.Contains(string(i.Errors), "The import was given up."))
 	})
 }
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -104,19 +106,12 @@ type contactImport struct {
 	layout *contactsheet.Layout
 	sender storage.Sender
 	labels map[string]string // ids by their names, without regard to case
+	// hasLabel is false where no label was named for all, and when that was deleted since:
+	// it would be taken off again from those who have it.
+	hasLabel bool
 	// seen is what a dry run would have stored of people who are new: a hash of each
 	// line by a hash of whom it is about.
 	seen map[uint64]uint64
-}
-
-// fail ends an import that cannot go on.
-func (m *contactImport) fail(ctx context.Context, why string) error {
-	problems, err := json.Marshal([]contactsheet.Problem{{Line: 1, Param: "file", Message: why}})
-	if err != nil {
-		return err
-	}
-	m.state.Status, m.state.Errors = storage.ImportFailed, problems
-	return m.DB.Update(ctx, func(tx *storage.Tx) error { return tx.UpdateContactImport(m.state) })
 }
 
 // run reads the file to its end.
@@ -210,6 +205,7 @@ func (m *contactImport) loadAccount(ctx context.Context) error {
 			return err
 		}
 		m.labels, err = rx.TeamLabels(m.sender.TeamID)
+		m.hasLabel = m.state.LabelID != nil && slices.Contains(slices.Collect(maps.Values(m.labels)), *m.state.LabelID)
 		return err
 	})
 }

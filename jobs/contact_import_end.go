@@ -2,8 +2,11 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
+	"confab/jobs/contactsheet"
+	"confab/jobs/queue"
 	"confab/storage"
 )
 
@@ -30,4 +33,37 @@ func (w *Workers) forgetImports(ctx context.Context, now storage.Time) error {
 		})
 		return runs, err
 	})
+}
+
+// fail ends an import that cannot go on.
+func (m *contactImport) fail(ctx context.Context, why string) error {
+	return m.DB.Update(ctx, func(tx *storage.Tx) error { return failImport(tx, m.state, 1, why) })
+}
+
+// failImport records that an import has ended at a line, and why.
+func failImport(tx *storage.Tx, state storage.ContactImport, line int64, why string) error {
+	problems, err := json.Marshal([]contactsheet.Problem{{Line: line, Param: "file", Message: why}})
+	if err != nil {
+		return err
+	}
+	state.Status, state.Errors = storage.ImportFailed, problems
+	return tx.UpdateContactImport(state)
+}
+
+// giveUpImport ends an import whose job was given up, or cancelled by a person: without it
+// nothing would go on, and whoever waits for it must hear of that.
+func giveUpImport(job storage.Job, _ error) queue.Commit {
+	return func(tx *storage.Tx) error {
+		var args contactImportArgs
+		if err := json.Unmarshal(job.Args, &args); err != nil {
+			return nil // names no import
+		}
+		state, err := tx.ContactImport(args.Account, args.Import)
+		if err != nil || state.Status != storage.ImportRunning {
+			return storage.IgnoreNotFound(err)
+		}
+
+		const why = "The import was given up. What was imported stays; import the file again to go on."
+		return failImport(tx, state, state.Line, why)
+	}
 }

@@ -10,7 +10,7 @@ import (
 
 // labelsOf are the ids of the labels that a line names, and of the one that all get.
 func (m *contactImport) labelsOf(row contactsheet.Row) (ids []string, problem *contactsheet.Problem) {
-	if m.state.LabelID != nil {
+	if m.hasLabel {
 		ids = append(ids, *m.state.LabelID)
 	}
 	if row.Labels == "" {

@@ -154,7 +154,7 @@ func (w *Workers) preloadDeliveries(ctx context.Context, jobs []storage.Job) {
 // attempt posts a delivery to its endpoint.
 func (w *Workers) attempt(ctx context.Context, job storage.Job, p storage.OutgoingDelivery, to *storage.Endpoint) webhook.Outcome {
 	succeeded := false
-	end := w.attempts.begin(job.Lane)
+	end := w.attempts.Begin(job.Lane)
 	defer func() { end(succeeded) }() // also after a panic
 
 	out := w.Webhooks.Client.Deliver(ctx, webhook.Delivery{

@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"confab/jobs"
 	"confab/jobs/guard"
+	"confab/jobs/queue"
 	"confab/jobs/webhook"
 	"confab/storage"
 	"confab/storage/storagetest"
@@ -329,4 +332,15 @@ func TestAnAttemptThatPanicsIsOver(t *testing.T) {
 		w.is.Equal(w.statuses(), map[string]int{"succeeded": 3})
 		w.is.Equal(w.endpoint.most["hooks.test"], 1) // one by one, until it has accepted some
 	})
+}
+
+func TestTheLeaseOfADeliveryCoversItsAttempt(t *testing.T) {
+	is := is.New(t)
+	const margin = time.Minute
+	lease := func(c webhook.Client) time.Duration {
+		kinds := jobs.New(jobs.Options{Webhooks: jobs.Webhooks{Client: c}}).Kinds()
+		return kinds[slices.IndexFunc(kinds, func(k queue.Kind) bool { return k.Name == storage.KindDeliver })].Lease
+	}
+	is.Equal(lease(webhook.Client{}), 10*time.Second+margin) // the client's own limit
+	is.Equal(lease(webhook.Client{Timeout: time.Minute}), time.Minute+margin)
 }

@@ -36,11 +36,11 @@
 //	retention                retention.go             every hour                      goes on with what is left
 //
 // Helpers: send_limiter.go keeps sends below the provider's limits, send_calls.go tells which
-// of them can still be cancelled, broadcast_make.go makes the messages of a broadcast, attempt_limiter.go
-// shares the workers among webhook endpoints, clock_watch.go notices when the clock was
-// set, batch_writer.go does bulk work in steps that let others write, and cancel.go ends
-// what depends on a job that a person cancelled. Only bulk_delete.go is not for jobs:
-// requests use the batch writer by it.
+// of them can still be cancelled, broadcast_make.go makes the messages of a broadcast, batch_writer.go does
+// bulk work in steps that let others write, and cancel.go ends what depends on a job that a
+// person cancelled. Only bulk_delete.go is not for jobs: requests use the batch writer by it.
+// Package attempts shares the workers among webhook endpoints, and clockwatch notices when
+// the clock was set or the process stopped.
 //
 // Steps that jobs share with requests, callbacks and commands are not here: those on a
 // message are in messaging, those that call the provider about numbers and templates in

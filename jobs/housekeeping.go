@@ -20,7 +20,7 @@ const (
 // left half made, and callbacks whose message never came.
 // applyRetention deletes what the settings keep for days.
 func (w *Workers) deleteExpired(ctx context.Context, _ storage.Job) (queue.Commit, error) {
-	w.attempts.forgetIdle()
+	w.attempts.ForgetIdle()
 
 	now, err := w.clock.now(ctx)
 	if err != nil {

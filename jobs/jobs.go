@@ -1,9 +1,12 @@
 package jobs
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
+	"confab/jobs/attempts"
+	"confab/jobs/clockwatch"
 	"confab/jobs/messaging"
 	"confab/jobs/provider"
 	"confab/jobs/provisioning"
@@ -49,9 +52,9 @@ type Workers struct {
 	sends    *sendLimiter
 	ahead    *madeAhead
 	uploads  *uploadLocks
-	attempts *attemptLimiter
+	attempts *attempts.Limiter
 	clock    *clockGuard
-	steady   *clockWatch
+	steady   *clockwatch.Watch
 }
 
 // New makes workers.
@@ -65,11 +68,18 @@ func New(o Options) *Workers {
 		ahead:    newMadeAhead(),
 		sends:    newSendLimiter(o.MessagesPerSecond, o.PairLimit),
 		uploads:  newUploadLocks(),
-		attempts: newAttemptLimiter(o.Webhooks.PerSubscription, deliveriesAtOnce),
+		attempts: attempts.New(o.Webhooks.PerSubscription, deliveriesAtOnce),
 		clock:    &clockGuard{db: o.DB, log: o.Log, onAhead: o.OnClock},
-		steady:   newClockWatch(o.DB.StalledAt),
+		steady:   clockwatch.New(o.DB.StalledAt),
 	}
 }
+
+// NoticeStops watches, until ctx ends, whether the process was stopped meanwhile.
+func (w *Workers) NoticeStops(ctx context.Context) error { return w.steady.Run(ctx) }
+
+// deliveriesAtOnce is how many attempts may be under way to all endpoints
+// together, which bounds the memory that they use.
+const deliveriesAtOnce = 2048
 
 // sendsAtOnce is how many calls a number may have under way: enough for its
 // throughput at the provider's usual latency.
@@ -114,7 +124,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		{
 			Name: storage.KindDeliver, Handle: w.deliver, GiveUp: giveUpDelivery,
 			Lease: w.Webhooks.lease(), MaxDelay: w.Webhooks.maxDelay(),
-			Workers: deliveriesAtOnce, Reserved: deliveriesAtOnce, LaneLimit: w.attempts.limit, OnLaneOpened: w.attempts.resumed,
+			Workers: deliveriesAtOnce, Reserved: deliveriesAtOnce, LaneLimit: w.attempts.Limit, OnLaneOpened: w.attempts.Resumed,
 			LeaseAhead: deliveriesAhead, Preload: w.preloadDeliveries,
 		},
 
@@ -139,7 +149,7 @@ func (w *Workers) Kinds() []queue.Kind {
 		},
 
 		{
-			Name: kindContactImport, Handle: w.importContacts, Workers: 4, Reserved: 4, Lease: importLease,
+			Name: kindContactImport, Handle: w.importContacts, GiveUp: giveUpImport, Workers: 4, Reserved: 4, Lease: importLease,
 			LaneLimit: func(string) int { return 1 },
 		},
 		{Name: storage.KindDetachLabel, Handle: w.detachLabel, Workers: 1, Reserved: 1, Lease: labelLease},

@@ -250,20 +250,12 @@ func (w *Workers) loadSender(ctx context.Context, account int64) (s storage.Send
 }
 
 // reconcileWait is how long a job whose call may have had its effect still waits
-// for a callback. None could arrive while the process was down or stopped, or be stored
-// while the disk was full, and nobody knows how long ago it was when the clock was set
-// since, so the time counts from then at the earliest.
+// for a callback.
 func (w *Workers) reconcileWait(job storage.Job) time.Duration {
 	if job.CallBegunAt == 0 {
 		return 0
 	}
-
-	now, steadySince := w.steady.look()
-	begun := steadySince
-	if job.CallBegunAt <= now { // otherwise the clock was set back
-		begun = max(begun, job.CallBegunAt)
-	}
-	return begun.Add(w.ReconcileWindow).Sub(now)
+	return w.steady.Left(job.CallBegunAt, w.ReconcileWindow)
 }
 
 // refusalNow tells why a message must not be sent any more, or nil: its account

@@ -55,13 +55,14 @@ func releaseMessage(tx *storage.Tx, args sendArgs) error {
 	if err != nil {
 		return err
 	}
+	waits, err := tx.ReleaseMessage(&m)
+	if err != nil || !waits {
+		return err
+	}
 	if refused != nil {
 		return messaging.FailMessage(tx, sender, m.ID, messaging.Failure{Code: refused.Code, Text: refused.Text, Own: true})
 	}
 
-	if waits, err := tx.ReleaseMessage(&m); err != nil || !waits {
-		return err
-	}
 	return enqueueSend(tx, m, args)
 }
 

@@ -56,7 +56,9 @@ func HoldRestored(path string) error {
 		_, err = conn.Exec(`
 			UPDATE broadcasts
 			SET status = 'paused', paused_reason = 'restored', updated_at = ?
-			WHERE status IN ('preparing', 'scheduled', 'running')`, Now())
+			WHERE status IN ('preparing', 'scheduled', 'running')
+				OR status = 'paused' AND paused_reason = 'account_rate_limited' -- which would go on by itself
+			`, Now())
 		return err
 	})
 }

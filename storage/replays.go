@@ -22,6 +22,19 @@ func (tx *Tx) ReplayDelivery(earlier Delivery) (Delivery, error) {
 	return d, tx.InsertDelivery(&d)
 }
 
+// replaysLookedAt is among how many of an event's latest deliveries a replay is looked for.
+const replaysLookedAt = 1000
+
+// ReplayOf finds the latest delivery that repeats another one.
+func (rx *Rx) ReplayOf(d Delivery) (id string, err error) {
+	err = rx.get(&id, `
+		SELECT id
+		FROM (SELECT id, replayed_from FROM deliveries INDEXED BY deliveries_of_event WHERE event = ? ORDER BY rowid DESC LIMIT ?)
+		WHERE replayed_from = ?
+		LIMIT 1`, d.Event, replaysLookedAt, d.ID)
+	return id, err
+}
+
 // ReplayFilter chooses deliveries to replay: of one subscription, failed or
 // dead. Zero fields among the others choose everything; both times are strict.
 type ReplayFilter struct {

@@ -65,6 +65,35 @@ func TestRecordsOfEveryForm(t *testing.T) {
 	is.Equal(got[:3], []string{"too long", "b", "line"}) // it goes on behind the line with the quote
 }
 
+func TestATitleInQuotesMayHoldTheOtherSeparator(t *testing.T) {
+	is := is.New(t)
+	for text, comma := range map[string]byte{
+		"phone_number;\"note, long, text\"\n": ';', "phone_number,\"a;b;c\"\n": ',', "name;phone_number\n": ';', "phone_number\n": ',',
+	} {
+		layout, err := contactsheet.ReadLayout(strings.NewReader(text))
+		is.NoErr(err)
+		is.Equal(layout.Comma, comma)
+	}
+}
+
+func TestLabelsAreCutApart(t *testing.T) {
+	is := is.New(t)
+	for _, c := range []struct {
+		labels, known, names, unknown string
+	}{
+		{"a;b", "a|b", "a|b", ""},
+		{" a ; b; ", "a|b", "a|b", ""},
+		{"a;b", "a|b|a;b", "a|b", ""}, // as an export of two labels has it
+		{"a;b", "a|a;b", "a;b", ""},
+		{"c;a;b", "a;b|c", "c|a;b", ""},
+		{"a;x", "a|b", "", "x"},
+	} {
+		row := contactsheet.Row{Labels: c.labels}
+		names, unknown := row.LabelNames(func(name string) bool { return slices.Contains(strings.Split(c.known, "|"), name) })
+		is.Equal([]string{strings.Join(names, "|"), unknown}, []string{c.names, c.unknown})
+	}
+}
+
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{"a,b\n", `"a""b",c`, "\"\n\"\r\n", "=1;@x", "\xef\xbb\xbfphone_number\n+1555"} {
 		f.Add(text)

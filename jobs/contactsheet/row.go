@@ -50,7 +50,7 @@ func ReadLayout(in io.Reader) (*Layout, error) {
 		for _, cell := range cells {
 			l.names = append(l.names, columnOf(cell))
 		}
-		if found == nil || len(l.names) > len(found.names) {
+		if found == nil || l.isBetter(found) {
 			found = l
 		}
 	}
@@ -60,10 +60,24 @@ func ReadLayout(in io.Reader) (*Layout, error) {
 		return nil, errors.New("must begin with a line that names its columns")
 	case !utf8.ValidString(strings.Join(found.names, "")):
 		return nil, errors.New("must be text in UTF-8")
-	case !slices.Contains(found.names, columnPhone) && !slices.Contains(found.names, columnBSUID):
+	case !found.namesPeople():
 		return nil, errors.New("must have a column phone_number or bsuid")
 	}
 	return found, found.checkNames()
+}
+
+// namesPeople tells whether there is a column that says whom a line is about.
+func (l *Layout) namesPeople() bool {
+	return slices.Contains(l.names, columnPhone) || slices.Contains(l.names, columnBSUID)
+}
+
+// isBetter tells whether this separator is meant rather than another one: a title in quotes
+// may hold more of those.
+func (l *Layout) isBetter(other *Layout) bool {
+	if l.namesPeople() != other.namesPeople() {
+		return l.namesPeople()
+	}
+	return len(l.names) > len(other.names)
 }
 
 // columnOf is the column that a cell of the header names.
@@ -252,10 +266,21 @@ func (r *Row) ChangeMetadata(before storage.JSON) (after storage.JSON, rule stri
 	return text, MetadataRule(text)
 }
 
-// LabelNames cuts the names of labels apart. A name may hold the separator itself: the
-// longest that is known is meant. It returns the first that is not.
+// LabelNames cuts the names of labels apart. A name may hold the separator itself: unless all
+// that is between separators is known, the longest that is known is meant. It returns the
+// first that is not.
 func (r *Row) LabelNames(known func(name string) bool) (names []string, unknown string) {
 	parts := strings.Split(r.Labels, labelSeparator)
+	for _, part := range parts {
+		if name := strings.TrimSpace(part); name != "" {
+			names = append(names, name)
+		}
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return !known(name) }) {
+		return names, ""
+	}
+
+	names = nil
 	for len(parts) > 0 {
 		n := len(parts)
 		for ; n > 0; n-- {

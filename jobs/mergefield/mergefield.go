@@ -181,7 +181,7 @@ func (v Values) expand(text string) (string, error) {
 // value is the value of a field, "" if there is none.
 func (v Values) value(name string) string {
 	if value, ok := v.recipient[name]; ok {
-		return strings.TrimSpace(value)
+		return strings.Trim(value, " \u00a0") // but not a line break, which the provider refuses
 	}
 
 	own := ""

@@ -1,4 +1,5 @@
-package jobs
+// Package attempts decides how many attempts each endpoint of a webhook may have under way.
+package attempts
 
 import (
 	"slices"
@@ -7,9 +8,6 @@ import (
 )
 
 const (
-	// deliveriesAtOnce is how many attempts may be under way to all endpoints
-	// together, which bounds the memory that they use.
-	deliveriesAtOnce = 2048
 	// probation is how many deliveries an endpoint must accept one by one before
 	// it gets several at once; each further one that it accepts adds another.
 	probation = 3
@@ -27,7 +25,7 @@ const (
 	minWhileHanging = 2
 )
 
-// attemptLimiter decides how many attempts each subscription may have under way.
+// Limiter decides it, by what became of the attempts before.
 //
 // Workers wait for endpoints, so a few endpoints that hang could occupy them all.
 // Three rules prevent that. An endpoint gets several attempts at once only by
@@ -35,7 +33,7 @@ const (
 // settings allow. And while half of the workers are busy, endpoints that fail or
 // hang get none at all: the other half is for the rest. While an endpoint gets
 // one attempt at a time, its deliveries arrive in order.
-type attemptLimiter struct {
+type Limiter struct {
 	perEndpoint int // most attempts under way to one subscription
 	total       int // most attempts under way to all of them
 
@@ -52,12 +50,13 @@ type endpointState struct {
 	changed time.Time   // when credit was last changed
 }
 
-func newAttemptLimiter(perEndpoint, total int) *attemptLimiter {
-	return &attemptLimiter{perEndpoint: perEndpoint, total: total, endpoints: make(map[string]*endpointState)}
+// New makes a limiter that allows so many attempts to one endpoint, and to all together.
+func New(perEndpoint, total int) *Limiter {
+	return &Limiter{perEndpoint: perEndpoint, total: total, endpoints: make(map[string]*endpointState)}
 }
 
-// limit is how many attempts of a lane may be under way now.
-func (a *attemptLimiter) limit(lane string) int {
+// Limit is how many attempts of a lane may be under way now.
+func (a *Limiter) Limit(lane string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
@@ -78,9 +77,9 @@ func (a *attemptLimiter) limit(lane string) int {
 	return min(max(e.credit-probation, least), a.perEndpoint)
 }
 
-// resumed puts an endpoint back on probation, for long enough that the deliveries
+// Resumed puts an endpoint back on probation, for long enough that the deliveries
 // that waited arrive in order.
-func (a *attemptLimiter) resumed(lane string) {
+func (a *Limiter) Resumed(lane string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	e := a.endpoint(lane)
@@ -88,7 +87,7 @@ func (a *attemptLimiter) resumed(lane string) {
 }
 
 // endpoint finds or makes the state of an endpoint. The caller holds mu.
-func (a *attemptLimiter) endpoint(lane string) *endpointState {
+func (a *Limiter) endpoint(lane string) *endpointState {
 	e := a.endpoints[lane]
 	if e == nil {
 		e = &endpointState{}
@@ -97,8 +96,8 @@ func (a *attemptLimiter) endpoint(lane string) *endpointState {
 	return e
 }
 
-// begin records that an attempt is under way, and returns what records its end.
-func (a *attemptLimiter) begin(lane string) (end func(succeeded bool)) {
+// Begin records that an attempt is under way, and returns what records its end.
+func (a *Limiter) Begin(lane string) (end func(succeeded bool)) {
 	began := time.Now()
 
 	a.mu.Lock()
@@ -129,10 +128,10 @@ func (a *attemptLimiter) begin(lane string) (end func(succeeded bool)) {
 	}
 }
 
-// forgetIdle drops the state of endpoints without an attempt under way, among
+// ForgetIdle drops the state of endpoints without an attempt under way, among
 // them those whose subscription is gone. One whose backlog must arrive in order is
 // remembered for longer.
-func (a *attemptLimiter) forgetIdle() {
+func (a *Limiter) ForgetIdle() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 

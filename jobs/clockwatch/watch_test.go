@@ -1,4 +1,4 @@
-package jobs
+package clockwatch
 
 import (
 	"context"
@@ -11,15 +11,18 @@ import (
 	"confab/storage"
 )
 
+// window is how long a call that may have had its effect waits for word of it.
+const window = 30 * time.Second
+
 // set sets the clock forward, or back: to the watch it looks as if the last look
 // had been at another time.
-func (c *clockWatch) set(by time.Duration) { c.wall = c.wall.Add(-by) }
+func (c *Watch) set(by time.Duration) { c.wall = c.wall.Add(-by) }
 
 // never is when nothing could be stored, if everything always could.
 func never() time.Time { return time.Time{} }
 
 // stop makes a watch believe that the process was stopped for a time until now.
-func (c *clockWatch) stop(length time.Duration) {
+func (c *Watch) stop(length time.Duration) {
 	c.wall, c.monotonic = c.wall.Add(-length), c.monotonic.Add(-length)
 }
 
@@ -28,25 +31,23 @@ func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
-				w := &Workers{steady: newClockWatch(never)}
-				w.ReconcileWindow = 30 * time.Second
+				w := New(never)
 				time.Sleep(time.Hour)
-				job := storage.Job{CallBegunAt: storage.Now()}
+				began := storage.Now()
 				time.Sleep(10 * time.Second)
-				is.Equal(w.reconcileWait(job), 20*time.Second)
+				is.Equal(w.Left(began, window), 20*time.Second)
 
-				w.steady.set(step)
-				job.CallBegunAt = job.CallBegunAt.Add(-step)
-				is.Equal(w.reconcileWait(job), 30*time.Second) // anew
+				w.set(step)
+				began = began.Add(-step)
+				is.Equal(w.Left(began, window), 30*time.Second) // anew
 				time.Sleep(10 * time.Second)
-				is.Equal(w.reconcileWait(job), 20*time.Second)
+				is.Equal(w.Left(began, window), 20*time.Second)
 				time.Sleep(time.Hour)
-				is.True(w.reconcileWait(job) <= 0)
+				is.True(w.Left(began, window) <= 0)
 
-				job.CallBegunAt = storage.Now() // what begins later is as always
+				began = storage.Now() // what begins later is as always
 				time.Sleep(10 * time.Second)
-				is.Equal(w.reconcileWait(job), 20*time.Second)
-				is.Equal(w.reconcileWait(storage.Job{}), time.Duration(0))
+				is.Equal(w.Left(began, window), 20*time.Second)
 			})
 		})
 	}
@@ -55,21 +56,20 @@ func TestACallThatMayHaveHadItsEffectWaitsWhateverTheClockSays(t *testing.T) {
 func TestACallThatMayHaveHadItsEffectWaitsAnewAfterAStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		w := &Workers{steady: newClockWatch(never)}
-		w.ReconcileWindow = 30 * time.Second
+		w := New(never)
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- w.NoticeStops(ctx) }()
+		go func() { ended <- w.Run(ctx) }()
 		time.Sleep(time.Hour)
-		job := storage.Job{CallBegunAt: storage.Now()}
+		began := storage.Now()
 		time.Sleep(10 * time.Second)
-		is.Equal(w.reconcileWait(job), 20*time.Second) // nobody looked but the watch
+		is.Equal(w.Left(began, window), 20*time.Second) // nobody looked but the watch
 
-		w.steady.stop(40 * time.Second)
-		job.CallBegunAt = job.CallBegunAt.Add(-40 * time.Second)
-		is.Equal(w.reconcileWait(job), 30*time.Second) // no word could be heard
+		w.stop(40 * time.Second)
+		began = began.Add(-40 * time.Second)
+		is.Equal(w.Left(began, window), 30*time.Second) // no word could be heard
 		time.Sleep(31 * time.Second)
-		is.True(w.reconcileWait(job) <= 0)
+		is.True(w.Left(began, window) <= 0)
 
 		stop()
 		is.NoErr(<-ended)
@@ -80,18 +80,17 @@ func TestACallThatMayHaveHadItsEffectWaitsAnewAfterNothingCouldBeStored(t *testi
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var stalled time.Time
-		w := &Workers{steady: newClockWatch(func() time.Time { return stalled })}
-		w.ReconcileWindow = 30 * time.Second
+		w := New(func() time.Time { return stalled })
 		time.Sleep(time.Hour)
-		job := storage.Job{CallBegunAt: storage.Now()}
+		began := storage.Now()
 		time.Sleep(10 * time.Second)
-		is.Equal(w.reconcileWait(job), 20*time.Second)
+		is.Equal(w.Left(began, window), 20*time.Second)
 
 		time.Sleep(15 * time.Second)
 		stalled = time.Now() // callbacks were refused until now
 		time.Sleep(time.Second)
-		is.Equal(w.reconcileWait(job), 30*time.Second)
+		is.Equal(w.Left(began, window), 30*time.Second)
 		time.Sleep(10 * time.Second)
-		is.Equal(w.reconcileWait(job), 20*time.Second) // and once is enough
+		is.Equal(w.Left(began, window), 20*time.Second) // and once is enough
 	})
 }
