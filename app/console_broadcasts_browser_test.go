@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"confab/app/pages/pagestest"
@@ -77,6 +78,18 @@ func TestABroadcastIsMadeInThreeStepsAndWatched(t *testing.T) {
 	pagestest.Eval[any](c.Browser, `void (HTMLAnchorElement.prototype.click = function () { window.saved = this.href })`)
 	c.Click("button", "Export")
 	c.is.Equal(pagestest.Eval[float64](c.Browser, `fetch(window.saved).then(r => r.text()).then(t => t.trim().split("\n").length)`), 6.0)
+
+	// The trace of one of its messages leads back to it.
+	id, _, _ := strings.Cut(strings.TrimPrefix(c.at(), "broadcasts/"), "?")
+	var sent struct {
+		Data []struct {
+			MessageID string `json:"message_id"`
+		}
+	}
+	s.read("/"+number+"/broadcasts/"+id+"/recipients?status=read", &sent)
+	c.Visit(s.app.URL() + "/console/trace/" + sent.Data[0].MessageID)
+	c.Click("link", "Spring "+markup)
+	c.heading("Spring " + markup)
 	c.calm("status of 400")
 }
 

@@ -15,6 +15,7 @@ import (
 	"confab/app"
 	"confab/app/simulator"
 	"confab/storage"
+	"confab/storage/storagetest"
 )
 
 // cookieLine are the cookies as a header has them.
@@ -128,6 +129,33 @@ func TestTheStreamOfTheProviderPassesThroughAndEndsWithTheSession(t *testing.T) 
 	admin.open("POST", "/console/sign-out", nil)
 	for lines.Scan() { // until it ends
 	}
+}
+
+func TestASuspendedOrganizationCannotPlayTheProvider(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	s, _ := sandboxed(t)
+	admin, user := s.joined("ada@example.com", storage.RoleAdmin)
+	req, err := http.NewRequestWithContext(t.Context(), "GET", admin.base+"/console/api/sim/stream", nil)
+	is.NoErr(err)
+	req.Header.Set("Cookie", admin.cookieLine())
+	res, err := http.DefaultClient.Do(req)
+	is.NoErr(err)
+	defer res.Body.Close()
+	is.Equal(res.StatusCode, 200)
+
+	storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+		o, err := tx.OrganizationByID(user.OrganizationID)
+		if err != nil {
+			return err
+		}
+		o.SuspendedAt = tx.Now
+		return tx.UpdateOrganization(&o)
+	})
+	io.Copy(io.Discard, res.Body) // until it ends
+	got := admin.play("GET", "people", "")
+	is.Equal(got.status, 403)
+	is.True(strings.Contains(got.body, `"organization_suspended"`))
 }
 
 // TestTheTokenOfTheProviderIsAddedByTheServer: nobody in a browser knows it, and what the

@@ -148,7 +148,7 @@ func TestPagesNeedASessionAndCarryTheirHeaders(t *testing.T) {
 	s := newStage(t)
 	b := s.browser()
 	for path, next := range map[string]string{
-		"/console/contacts": "contacts", "/console/inbox/cnv_1?x=1": "inbox/cnv_1?x=1", "/console/": "inbox", "/console/nothing": "nothing",
+		"/console/contacts": "contacts", "/console/inbox/cnv_1?x=1": "inbox/cnv_1?x=1", "/console/": "inbox", "/console/nothing": "nothing", "/console/inbox%2fcnv_1": "inbox/cnv_1",
 	} {
 		got := b.open("GET", path, nil)
 		is.Equal(got.status, 302)

@@ -208,8 +208,10 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	c.toast("Replayed: this is the new delivery")
 	c.WaitFor(`!location.pathname.endsWith("` + first + `")`)
 	c.is.Equal(r.next().body, came.body)
+	replay := strings.TrimPrefix(c.at(), "deliveries/")
 	c.Click("link", strings.TrimPrefix(first, "deliveries/")) // which it repeats
 	c.WaitFor(`location.pathname.endsWith("` + first + `")`)
+	c.text("It was replayed as " + replay)
 	c.open("deliveries/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D", "This is not here")
 	c.calm("status of 404")
 }

@@ -92,7 +92,7 @@ func callFilters(r *request) (storage.CallFilter, error) {
 		Method:        strings.ToUpper(q.text("method", maxLoggedMethod)),
 		Path:          q.text("path", maxLoggedPath),
 		KeyID:         q.id("api_key_id", storage.PrefixKey),
-		UserID:        q.id("user_id", ""),
+		UserID:        q.userID("user_id", ""),
 		ErrorCode:     q.text("error_code", maxErrorCode),
 		CreatedAfter:  q.after("created_after"),
 		CreatedBefore: q.before("created_before"),

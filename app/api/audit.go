@@ -133,6 +133,7 @@ var auditRules = map[routeName]auditRule{
 	{"POST", "/:phone_number_id/broadcasts/:id/cancel"}: {"broadcast.cancelled", "broadcast", "id"},
 
 	{"DELETE", "/labels/:id"}:                    {"label.deleted", "label", "id"},
+	{"DELETE", "/quick_replies/:id"}:             {"quick_reply.deleted", "quick_reply", "id"},
 	{"DELETE", "/:phone_number_id/contacts/:id"}: {"contact.deleted", "contact", "id"},
 	{"DELETE", "/:phone_number_id/media/:id"}:    {"media.deleted", "media", "id"},
 

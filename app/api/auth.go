@@ -58,11 +58,19 @@ func checkKey(k storage.Key) error {
 // checkOrganization refuses an organization that is suspended, or whose plan has no API,
 // which the console does not need.
 func checkOrganization(o storage.Organization, plan Plan, console bool) error {
-	switch {
-	case o.SuspendedAt != 0:
-		return fail(OrganizationSuspended, "This organization is suspended.")
-	case !plan.API && !console:
+	if err := CheckSuspension(o); err != nil {
+		return err
+	}
+	if !plan.API && !console {
 		return fail(FeatureNotAvailable, "This organization's plan does not include the API.")
+	}
+	return nil
+}
+
+// CheckSuspension refuses an organization that is suspended.
+func CheckSuspension(o storage.Organization) error {
+	if o.SuspendedAt != 0 {
+		return fail(OrganizationSuspended, "This organization is suspended.")
 	}
 	return nil
 }

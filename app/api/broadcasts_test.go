@@ -180,6 +180,8 @@ func TestRecipientsComeInAFile(t *testing.T) {
 			t.Errorf("%.40q: %s, want %s", file, got.body, want)
 		}
 	}
+	is.Equal(f.uploadPeople(part, "5\" pipe;to\nx;+15551234567\n").status, 201)
+	is.Equal(f.uploadPeople(part, "to;\"note, long, text\"\n+15551234567;x\n").status, 201) // what is in quotes separates nothing
 	is.Equal(f.uploadPeople(`{"name":"Sale","template":`+saleOf+`,"audience":{"recipients":[{"to":"+15551234567"}]}}`, "to\n+15551234567\n").code(), "400 invalid_field_value audience")
 	is.Equal(len(storagetest.Select[int](t, f.dir, `SELECT number FROM broadcasts WHERE status = 'making'`)), 0) // nothing is left of what was refused
 }

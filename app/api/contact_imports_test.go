@@ -121,6 +121,37 @@ func TestContactsAreExported(t *testing.T) {
 	is.Equal(len(storagetest.Select[string](t, f.dir, `SELECT id FROM audit WHERE action = 'contacts.exported'`)), 2)
 }
 
+// TestAnExportLeavesNobodyOut has more contacts than a short look goes through.
+func TestAnExportLeavesNobodyOut(t *testing.T) {
+	is := is.New(t)
+	f, account, _ := serveImports(t)
+	storagetest.Update(t, f.db, func(tx *storage.Tx) error {
+		for i := range 2500 {
+			phone, name := fmt.Sprintf("+1555%07d", i), fmt.Sprintf("Person %d", i)
+			if err := tx.InsertContact(&storage.Contact{AccountID: account.ID, PhoneNumber: &phone, Name: &name}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, query := range []string{"", "?search=person", "?updated_since=2020-01-01T00:00:00Z"} {
+		_, rows := f.export(query)
+		is.Equal(len(rows), 2500)
+	}
+}
+
+func TestAnImportWhoseLabelIsDeletedGoesOnWithoutIt(t *testing.T) {
+	is := is.New(t)
+	f, account, run := serveImports(t)
+	label := f.labelOf(f.tenant, account.TeamID, "VIP")
+	got := f.imported(func(t testing.TB) {
+		is.Equal(f.call("DELETE", "/labels/"+label, "").status, 200)
+		f.exec(`DELETE FROM labels WHERE id = ?`, label) // as a job does, when nobody has it any more
+		run(t)
+	}, "phone_number\n+15550001111\n+15550002222\n", "label_id="+label)
+	is.Equal(importCounts(got), "completed 2: 2 0 0 0")
+}
+
 func TestAnExportWithManyKeysHasOneColumnForThem(t *testing.T) {
 	is := is.New(t)
 	f, _, _ := serveImports(t)

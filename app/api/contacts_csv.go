@@ -77,13 +77,14 @@ func (s *Server) eachContact(
 	for after := storage.First; after != storage.Last; {
 		var rows []storage.Contact
 		var labels map[string][]storage.AttachedLabel
-		err := s.list(r, func(rx *storage.Rx) (err error) {
+		next := after
+		err := s.list(r, func(rx *storage.Rx) (err error) { // perhaps more than once, from the same place
 			budget := storage.NewBudget(maxPage)
-			if rows, after, err = rx.Within(budget).Contacts(r.account.ID, f, after, exportBatch); err != nil {
+			if rows, next, err = rx.Within(budget).Contacts(r.account.ID, f, after, exportBatch); err != nil {
 				return err
 			}
 			if n := len(rows); n == exportBatch || budget.Cut() {
-				after = storage.After{Key: rows[n-1].CreatedAt, ID: rows[n-1].ID}
+				next = storage.After{Key: rows[n-1].CreatedAt, ID: rows[n-1].ID}
 			}
 			if withLabels {
 				labels, err = rx.ContactLabels(idsOf(rows)...)
@@ -94,6 +95,7 @@ func (s *Server) eachContact(
 			return err
 		}
 
+		after = next
 		for _, c := range rows {
 			if more, err := fn(c, labels[c.ID]); err != nil || !more {
 				return err

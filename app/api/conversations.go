@@ -173,7 +173,7 @@ func conversationFilters(r *request) (storage.ConversationFilter, error) {
 	if q.values.Get("assigned_to") == unassigned {
 		f.Unassigned = true
 	} else {
-		f.AssigneeID = q.userID("assigned_to")
+		f.AssigneeID = q.userID("assigned_to", ", or "+unassigned)
 	}
 	return f, q.err
 }

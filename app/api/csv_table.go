@@ -53,10 +53,25 @@ func newCSVTable(from io.Reader, param string) (*csvTable, error) {
 	return t, err
 }
 
-// separatorOf is the separator of a file, by its first line.
+// separatorOf is the separator of a file: what its first line has more of outside of quotes.
 func separatorOf(beginning []byte) byte {
-	first, _, _ := bytes.Cut(beginning, []byte("\n"))
-	if bytes.Count(first, []byte(";")) > bytes.Count(first, []byte(",")) {
+	semicolons, quoted := 0, false
+	for i, b := range beginning {
+		switch {
+		case b == '"': // which opens only where a cell begins, or behind one that has just closed
+			quoted = !quoted && (i == 0 || strings.IndexByte(`,;"`, beginning[i-1]) >= 0)
+		case quoted:
+		case b == ';':
+			semicolons++
+		case b == ',':
+			semicolons--
+		}
+		if b == '\n' && !quoted {
+			break
+		}
+	}
+
+	if semicolons > 0 {
 		return ';'
 	}
 	return ','

@@ -42,11 +42,11 @@ func (f *filters) id(name, prefix string) string {
 	return value
 }
 
-// userID reads the id of a user, which has no prefix, or none.
-func (f *filters) userID(name string) string {
+// userID reads the id of a user, which has no prefix. The rule ends with what else is taken.
+func (f *filters) userID(name, also string) string {
 	value := f.values.Get(name)
 	if f.values.Has(name) && !storage.ValidID("", value) {
-		f.refuse(name, "must be the id of a user, or "+unassigned)
+		f.refuse(name, "must be the id of a user"+also)
 	}
 	return value
 }

@@ -181,7 +181,11 @@ func (s *Server) updatePerson(r *request) (reply, error) {
 			}
 			u.TeamID = t.ID
 		}
-		return invitationError(tx.UpdateUser(u))
+		err := tx.UpdateUser(u)
+		if errors.Is(err, storage.ErrConflict) {
+			return invalid("email", "is in use: somebody else signs in with it, or is invited with it")
+		}
+		return err
 	})
 }
 

@@ -193,7 +193,9 @@ func TestWhatKeysDoIsAudited(t *testing.T) {
 	f.call("DELETE", "/labels/"+label, "")
 	f.call("DELETE", "/labels/"+label, "") // 404, of which nothing is told
 	customer := f.call("POST", "/customers", `{"name":"Bakery"}`).text("data.id")
-	is.Equal(f.audited(admin), []string{"key customer.created " + customer, "key label.deleted " + label})
+	quick := f.call("POST", "/quick_replies", `{"shortcut":"hi","text":"Hello"}`).text("data.id")
+	f.call("DELETE", "/quick_replies/"+quick, "")
+	is.Equal(f.audited(admin), []string{"key quick_reply.deleted " + quick, "key customer.created " + customer, "key label.deleted " + label})
 	entry := f.visit(admin, "GET", "/audit?limit=1", "").get("data").([]any)[0].(map[string]any)
 	is.Equal(entry["actor"].(map[string]any)["id"], f.tenant.Key.ID)
 	is.Equal(entry["organization_id"], f.tenant.Organization.PublicID)

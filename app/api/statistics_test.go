@@ -148,5 +148,11 @@ func TestTheRequestOfADeliveryIsShownAsItWasSigned(t *testing.T) {
 	is.Equal(strings.Count(headers["X-Svc-Signature"], "v1="), 1)
 	is.True(!errors.Is(webhook.Verify(headers["X-Svc-Signature"], []byte(got.text("data.body")), time.Now(), secret), webhook.ErrMismatch))
 	is.True(!strings.Contains(got.body, secret))
+	is.Equal(got.get("data.replayed_as"), nil)
+
+	f.call("POST", deliveries+"/"+d+"/replay", "")
+	again := f.call("POST", deliveries+"/"+d+"/replay", "").text("data.id")
+	is.Equal(f.visit(admin, "GET", path, "").get("data.replayed_as"), again) // the latest
+	is.Equal(f.visit(admin, "GET", deliveries+"/"+again+"/request", "").get("data.replayed_as"), nil)
 	is.Equal(f.visit(admin, "GET", deliveries+"/wbd_01JQ0Z8M4T9V2X3W5Y6A7B8C9D/request", "").status, 404)
 }

@@ -102,6 +102,8 @@ type webhookRequestView struct {
 	AsSent  bool         `json:"as_sent"`
 	Headers []headerView `json:"headers"`
 	Body    string       `json:"body"` // byte for byte what is signed
+	// ReplayedAs is the latest delivery that repeats this one.
+	ReplayedAs *string `json:"replayed_as"`
 }
 
 type headerView struct {
@@ -114,8 +116,12 @@ type headerView struct {
 func (s *Server) getDeliveryRequest(r *request) (reply, error) {
 	var d storage.Delivery
 	var out storage.OutgoingDelivery
+	var replay string
 	err := s.view(r, func(rx *storage.Rx) (err error) {
 		if d, err = deliveryIn(rx, r); err != nil {
+			return err
+		}
+		if replay, err = rx.ReplayOf(d); storage.IgnoreNotFound(err) != nil {
 			return err
 		}
 		out, err = rx.OutgoingDelivery(d.ID)
@@ -129,7 +135,12 @@ func (s *Server) getDeliveryRequest(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(viewWebhookRequest(d, out, to)), nil
+
+	view := viewWebhookRequest(d, out, to)
+	if replay != "" {
+		view.ReplayedAs = &replay
+	}
+	return ok(view), nil
 }
 
 func viewWebhookRequest(d storage.Delivery, out storage.OutgoingDelivery, to *storage.Endpoint) webhookRequestView {

@@ -21,12 +21,19 @@ type TraceView struct {
 	PhoneNumberID  *string          `json:"phone_number_id"`
 	ConversationID string           `json:"conversation_id"`
 	Contact        tracedPersonView `json:"contact"`
-	SentBy         *callerView      `json:"sent_by"` // who of the team sent it in the console
+	SentBy         *callerView      `json:"sent_by"`   // who of the team sent it in the console
+	Broadcast      *TracedBroadcast `json:"broadcast"` // which made it, while it is there
 	RequestID      *string          `json:"request_id"`
 	CreatedAt      storage.Time     `json:"created_at"`
 	Entries        []TraceEntry     `json:"entries"`
 	LeftOut        int              `json:"left_out"` // entries that are not shown
 	Complete       bool             `json:"complete"` // false: there was no time to look through all events
+}
+
+// TracedBroadcast is the broadcast that made a message.
+type TracedBroadcast struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
 }
 
 // tracedPersonView is the person that a message is from or to.
@@ -191,7 +198,7 @@ func (t *tracer) view() TraceView {
 		ID: m.ID, Object: "trace", Direction: m.Direction, Type: m.Type, Source: m.Source, Status: m.Status,
 		Preview: tracePreview(t.words), MessageID: m.ProviderID, PhoneNumberID: m.AccountNumberID, ConversationID: m.ConversationID,
 		Contact: tracedPersonView{ID: m.ContactID, Name: m.ContactName, PhoneNumber: m.To(), BSUID: m.ContactBSUID},
-		SentBy:  t.sentBy, RequestID: m.RequestID, CreatedAt: m.CreatedAt,
+		SentBy:  t.sentBy, Broadcast: t.broadcast, RequestID: m.RequestID, CreatedAt: m.CreatedAt,
 		Entries: t.entries, LeftOut: t.leftOut, Complete: !t.cut,
 	}
 }

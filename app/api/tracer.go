@@ -17,6 +17,7 @@ type tracer struct {
 	message      storage.Message
 	words        *string // what it says in short
 	sentBy       *callerView
+	broadcast    *TracedBroadcast
 
 	status  string // as far as it was told
 	tries   int
@@ -53,7 +54,23 @@ func (t *tracer) addOrigin() error {
 	}
 
 	t.add(TraceEntry{Kind: TraceStored, At: m.CreatedAt}, storedBody(m))
+	if err := t.findBroadcast(); err != nil {
+		return err
+	}
 	return t.findSender()
+}
+
+// findBroadcast finds which broadcast made the message.
+func (t *tracer) findBroadcast() error {
+	if t.message.Broadcast == nil {
+		return nil
+	}
+
+	b, err := t.rx.BroadcastByNumber(*t.message.Broadcast)
+	if err == nil {
+		t.broadcast = &TracedBroadcast{ID: b.ID, Name: b.Name}
+	}
+	return storage.IgnoreNotFound(err)
 }
 
 // findSender finds who sent the message in the console, also when the call is not in the

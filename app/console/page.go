@@ -40,8 +40,13 @@ func (p page) Asset(name string) string { return p.Root + "assets/" + p.assets.n
 // Icon is the URL of one of our icons.
 func (p page) Icon(name string) string { return p.Asset("icons.svg") + "#" + name }
 
-// root leads from the page to /console/.
-func (v *visit) root() string { return strings.Repeat("../", strings.Count(v.path, "/")) }
+// root leads from the page to /console/. A browser counts the slashes as they are written.
+func (v *visit) root() string {
+	if v.path == "" {
+		return ""
+	}
+	return strings.Repeat("../", strings.Count(v.r.URL.EscapedPath(), "/")-strings.Count(Path, "/"))
+}
 
 // redirect sends the browser to a page below /console/.
 func (v *visit) redirect(status int, target string) {

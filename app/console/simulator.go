@@ -27,6 +27,10 @@ func (c *Console) simulatorPath(r *http.Request) (path string, ok bool) {
 // checkSimulatorUser refuses who may not play the provider: all but the admins of the
 // organization whose sandbox it is.
 func (c *Console) checkSimulatorUser(ctx context.Context, who storage.SignedIn) error {
+	if err := api.CheckSuspension(who.Organization); err != nil {
+		return err
+	}
+
 	var you storage.User
 	err := c.DB.View(ctx, func(rx *storage.Rx) (err error) {
 		you, err = rx.UserByID(c.SandboxUser())
@@ -74,7 +78,7 @@ func (c *Console) endWithSession(ctx context.Context, end context.CancelFunc, wh
 		}
 
 		now, err := who.Find(ctx)
-		if isNoSession(err) || err == nil && now.User.Role != storage.RoleAdmin {
+		if isNoSession(err) || err == nil && (now.User.Role != storage.RoleAdmin || api.CheckSuspension(now.Organization) != nil) {
 			end()
 			return
 		}

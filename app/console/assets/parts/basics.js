@@ -106,8 +106,9 @@ export function copyable(value, { name, block = false }) {
   /** @type {HTMLElement} */
   const shown = el("code", { translate: "no", tabindex: block ? "0" : null }, value);
   const run = async () => {
-    said.set((await copy(value, shown)) ? copyText.copied : copyText.select);
-    setTimeout(() => said.set(""), 2000);
+    const copied = await copy(value, shown);
+    said.set(copied ? copyText.copied : copyText.select);
+    setTimeout(() => said.set(""), copied ? 2000 : 8000); // there is something to do
   };
   const press = block
     ? el("button.button", { type: "button", onclick: run }, el("span", null, copyText.copy), el("span.unseen", null, " " + name))

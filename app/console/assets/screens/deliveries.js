@@ -27,7 +27,9 @@ const text = {
   untried: "No attempt was made yet.",
   next: " It is tried again ",
   dead: " It was given up. Replay it when the endpoint is well.",
+  givenUp: " It was given up.",
   of: "It repeats ",
+  as: "It was replayed as ",
   attempts: "Attempts",
   columns: ["Attempt", "Time", { name: "Answer", kind: "number" }, "Why", "What it said"],
   nothing: "nothing",
@@ -87,7 +89,7 @@ function content(one, path) {
         el("a", { href: link("webhooks/" + data().subscription_id) }, () => request.data()?.url ?? text.webhook),
       ],
       beside: [() => deliveryChip(data()), copyable(data().id, { name: text.id })],
-      lead: () => said(data()),
+      lead: () => said(data(), request.data()?.replayed_as),
       actions: [
         () => request.data() && el("a.button", { href: link("trace/" + header(request.data(), "Webhook-Id")) }, text.trace),
         button(text.curl, { run: () => request.data() && copyCurl(request.data()) }),
@@ -103,8 +105,12 @@ function content(one, path) {
   ];
 }
 
-/** said tells in a sentence how it went. @param {any} one */
-function said(one) {
+/**
+ * said tells in a sentence how it went.
+ * @param {any} one
+ * @param {string | null} [replay] the delivery that repeats it
+ */
+function said(one, replay) {
   const why = one.error_message;
   const what = one.status === "succeeded"
     ? text.taken(one.response_status, one.duration_ms ?? 0)
@@ -112,10 +118,14 @@ function said(one) {
   return [
     what,
     one.status === "failed" && [text.next, time(one.next_attempt_at), "."],
-    one.status === "dead" && text.dead,
-    one.replayed_from && [" ", text.of, el("a.id", { href: link("deliveries/" + one.replayed_from) }, one.replayed_from), "."],
+    one.status === "dead" && (replay ? text.givenUp : text.dead),
+    one.replayed_from && [" ", text.of, other(one.replayed_from), "."],
+    replay && [" ", text.as, other(replay), "."],
   ];
 }
+
+/** other leads to another delivery. @param {string} id */
+const other = (id) => el("a.id", { href: link("deliveries/" + id) }, id);
 
 /** @param {string} shown */
 export const code = (shown) => el("pre.code", { tabindex: "0", translate: "no" }, shown);

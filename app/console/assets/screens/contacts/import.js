@@ -14,7 +14,7 @@ const text = {
   lead: "A CSV file with a header line. One column has the phone number; nothing is changed before you have seen what would happen.",
   file: "CSV file",
   empty: "This file has no lines.",
-  preview: "First lines",
+  sheet: "Columns of the file",
   column: (/** @type {string} */ name) => `Column ${name}`,
   none: "Leave out",
   more: "More field",
@@ -138,7 +138,7 @@ function guess(name) {
 }
 
 /**
- * columns shows the first lines, and lets one say what each column is.
+ * columns shows what the first lines have in each column, and lets one say what it is.
  * @param {Chosen} chosen
  * @param {() => void} changed
  */
@@ -154,11 +154,12 @@ function columns({ head, names }, changed) {
   },
     [["", text.none], ...Object.entries(text.fields), [`metadata.${title.replace(/^metadata\./, "")}`, text.more]]
       .map(([value, label]) => el("option", { value }, label)));
-  return el("div.sheet", { tabindex: "0", role: "group", "aria-label": text.preview }, el("table", null,
-    el("thead", null,
-      el("tr", null, titles.map((title) => el("th", { scope: "col", dir: "auto" }, title))),
-      el("tr", null, titles.map((title, i) => el("td", null, choice(title, i))))),
-    el("tbody", null, lines.map((cells) => el("tr", null, titles.map((_, i) => el("td", { dir: "auto" }, cells[i] ?? "")))))));
+  const values = (/** @type {number} */ i) => lines.map((cells) => cells[i]).filter(Boolean)
+    .flatMap((value, nth) => [nth > 0 && " · ", el("bdi", null, value)]);
+  return el("ul.sheet", { "aria-label": text.sheet }, titles.map((title, i) => el("li", null,
+    el("p", { dir: "auto" }, title),
+    el("p.hint", null, values(i)),
+    choice(title, i))));
 }
 
 /** @param {import("../../dom.js").Signal<string>} label */
@@ -169,10 +170,13 @@ function labelChoice(label) {
     [{ id: "", name: text.noLabel }, ...labels()].map((one) => el("option", { value: one.id }, one.name))));
 }
 
-/** @param {any} one an import, or a trial of it */
+/**
+ * outcome tells what an import has done, or would do, and scrolls there: it is below all columns.
+ * @param {any} one
+ */
 function outcome(one) {
   if (one.status === "running") return el("p.notice", { role: "status" }, text.running(one.lines));
-  return el("section", { "aria-label": one.dry_run ? text.wouldBe : text.was },
+  const shown = el("section", { "aria-label": one.dry_run ? text.wouldBe : text.was },
     el("h3", null, one.dry_run ? text.wouldBe : text.was),
     one.status === "failed" && el("p.wrong", { role: "alert" }, text.failed),
     el("dl.tally", null, Object.entries(text.counts).map(([key, name]) => fact(name, count(one[key])))),
@@ -186,4 +190,6 @@ function outcome(one) {
         cells: [(error) => count(error().line), (error) => el("span", { dir: "auto" }, error().message)],
       }),
     ]);
+  requestAnimationFrame(() => shown.scrollIntoView());
+  return shown;
 }

@@ -15,8 +15,8 @@ const text = {
 
 /** What actions begin with: what they are about. */
 const subjects = [
-  "broadcast", "contact", "contacts", "customer", "delivery", "deliveries", "job", "key", "label", "media", "number", "session",
-  "setup_link", "team", "template", "templates", "user", "webhook", "webhook_secret",
+  "broadcast", "contact", "contacts", "customer", "delivery", "deliveries", "job", "key", "label", "media", "number",
+  "quick_reply", "session", "setup_link", "team", "template", "templates", "user", "webhook", "webhook_secret",
 ];
 
 export function audit() {

@@ -134,6 +134,7 @@ const details = {
     el("a", { href: link("log/" + found.request_id) }, found.request_id),
   ],
   stored: (found) => [
+    found.broadcast && el("a", { href: link("broadcasts/" + found.broadcast.id), dir: "auto" }, found.broadcast.name),
     el("span", null, text.with, el("bdi", null, nameOf(found))),
     found.type.replaceAll("_", " "),
   ],
