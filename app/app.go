@@ -182,13 +182,13 @@ func (a *App) openData() (err error) {
 // openListeners binds the addresses in the settings. Connections wait there, and
 // are answered once Run serves.
 func (a *App) openListeners() (err error) {
-	if a.listener, err = net.Listen("tcp", a.Config.Server.Listen); err != nil {
+	if a.listener, err = listen(a.Config.Server.Listen); err != nil {
 		return fmt.Errorf("server.listen: %w", err)
 	}
 	a.Config.Server.Listen = a.listener.Addr().String() // from here on URL is right
 
 	if address := a.Config.Server.MetricsListen; address != "" {
-		if a.metricsListener, err = net.Listen("tcp", address); err != nil {
+		if a.metricsListener, err = listen(address); err != nil {
 			return fmt.Errorf("server.metrics_listen: %w", err)
 		}
 	}

@@ -345,6 +345,8 @@ func TestRefusalsOfToolsCarryTheCodeOfTheAPI(t *testing.T) {
 		{"send_text", map[string]any{"phone_number_id": number, "contact_id": contact, "text": "hi"}, "missing_required_field idempotency_key"},
 		{"send_text", map[string]any{"phone_number_id": number, "contact_id": "+15550009999", "text": "hi", "idempotency_key": "a"}, "resource_not_found"},
 		{"send_text", map[string]any{"phone_number_id": number, "contact_id": contact, "text": strings.Repeat("x", 4097), "idempotency_key": "b"}, "invalid_field_value text.body"},
+		{"send_text", map[string]any{"phone_number_id": number, "contact_id": contact, "text": "hi", "idempotency_key": "a\nb"}, "invalid_field_value idempotency_key"},
+		{"send_text", map[string]any{"phone_number_id": number, "contact_id": contact, "text": "hi", "idempotency_key": " a "}, "invalid_field_value idempotency_key"},
 		{"send_template", map[string]any{"phone_number_id": number, "contact_id": contact, "template": "none", "language": "en", "parameters": 7, "idempotency_key": "c"}, "invalid_field_value parameters"},
 		{"send_template", map[string]any{"phone_number_id": number, "contact_id": contact, "template": "none", "language": "en", "idempotency_key": "d"}, "invalid_template_name template.name"},
 		{"replay_delivery", map[string]any{"delivery_id": "wbd_x"}, "resource_not_found"},

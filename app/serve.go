@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"confab/app/stream"
@@ -20,6 +23,20 @@ const (
 // settlePatience is how long the end of a job waits for the commit of a request. One who
 // has a single connection asks again within it, and then one commit does for both.
 const settlePatience = time.Millisecond
+
+// listen binds an address, and says what to do where that is most often refused.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		const advice = "stop what listens there, or choose another one (port 0 is any free one)"
+		return nil, fmt.Errorf("%s: address already in use: %s", address, advice)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("%s: permission denied: the system keeps low ports to itself; the unit that "+
+			"`confab init --systemd` writes may use them, or choose a port from 1024 on", address)
+	}
+	return l, err
+}
 
 // serveHTTP serves the public listener until ctx ends and its requests are answered.
 func (a *App) serveHTTP(ctx context.Context) error {

@@ -61,7 +61,7 @@ func (a *App) openPlainHTTP() {
 		return
 	}
 
-	if a.plainListener, err = net.Listen("tcp", net.JoinHostPort(host, httpPort)); err != nil {
+	if a.plainListener, err = listen(net.JoinHostPort(host, httpPort)); err != nil {
 		a.plainListener = nil
 		a.Log.Warn("http is not redirected to https", "error", err)
 	}

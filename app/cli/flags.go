@@ -152,6 +152,14 @@ func parseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
+// parseBaseURL accepts the base URL of an API.
+func parseBaseURL(s string) (*url.URL, error) {
+	if _, err := parseURL(s); err != nil {
+		return nil, errors.New("must be a base URL such as http://127.0.0.1:8080/v1")
+	}
+	return parseEndpoint(s)
+}
+
 // parseEndpoint accepts a URL that webhooks can be posted to.
 func parseEndpoint(s string) (*url.URL, error) {
 	u, err := parseURL(s)

@@ -65,7 +65,7 @@ func (e *env) listen() *cobra.Command {
 		"begin behind this `position` or event id, or with oldest at the oldest that is kept (default: now)", parseText)
 	parsedFlag(cmd, &o.forwardTo, "forward-to", "post each event to this `URL`", parseEndpoint)
 	parsedFlag(cmd, &o.secret, "secret", "signing `secret` for --forward-to", parseText)
-	parsedFlag(cmd, &o.url, "url", "follow the server with this base `URL`, /v1 included", parseEndpoint)
+	parsedFlag(cmd, &o.url, "url", "follow the server with this base `URL`, /v1 included", parseBaseURL)
 	parsedFlag(cmd, &o.apiKey, "api-key", "API `key` for --url; - reads it from standard input", parseText)
 	cmd.Flags().BoolVar(&o.asJSON, "json", false, "print JSON, one object a line")
 	return cmd

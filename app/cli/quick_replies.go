@@ -138,7 +138,10 @@ func (e *env) quickRepliesDelete() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return tx.DeleteQuickReply(q.OrganizationID, q.ID)
+				if err := tx.DeleteQuickReply(q.OrganizationID, q.ID); err != nil {
+					return err
+				}
+				return s.audit(tx, q.OrganizationID, "quick_reply.deleted", "quick_reply", q.ID)
 			})
 		}),
 	}

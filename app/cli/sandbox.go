@@ -78,6 +78,7 @@ func (e *env) sandbox() *cobra.Command {
 	}
 
 	dataDirFlag(cmd.Flags(), &e.dataDir, "that holds everything (default "+defaultSandboxDir+")")
+	cmd.Flags().StringVar(&e.configFile, "config", "", "settings `file` (default $CONFAB_CONFIG, or none)")
 	cmd.Flags().String("listen", "", "`address` of the server (default 127.0.0.1:8080)")
 	parsedFlagWithDefault(cmd, &simulatorAt, "simulator-listen", defaultSimulatorListen, "`address` of the simulator", parseAddress)
 	forwardFlag(cmd, &forwardTo)

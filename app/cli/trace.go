@@ -115,7 +115,11 @@ func describe(t api.TraceView, e api.TraceEntry) string {
 		if t.Direction == storage.Inbound {
 			return "callback received, stored"
 		}
+		if t.Broadcast != nil {
+			return fmt.Sprintf("stored, queued by the broadcast %s (%s)", t.Broadcast.Name, t.Broadcast.ID)
+		}
 		return "stored, queued"
+
 	case api.TraceTry, api.TraceAccepted:
 		return describeTry(e)
 	case api.TraceCallback, api.TraceFailed:

@@ -47,8 +47,12 @@ func (s *store) changeUser(
 		if err != nil {
 			return err
 		}
+		role := u.Role
 		if err := edit(tx, &u); err != nil {
 			return err
+		}
+		if u.Role != role {
+			action = "user.role_changed"
 		}
 		return s.audit(tx, u.OrganizationID, action, "user", u.ID)
 	})
@@ -68,12 +72,7 @@ func (e *env) usersSet() *cobra.Command {
 			return nil
 		},
 		RunE: e.withStore(false, func(cmd *cobra.Command, args []string, s *store) error {
-			action := "user.updated"
-			if role != "" {
-				action = "user.role_changed"
-			}
-
-			return s.changeUser(cmd, args[0], action, func(tx *storage.Tx, u *storage.User) error {
+			return s.changeUser(cmd, args[0], "user.updated", func(tx *storage.Tx, u *storage.User) error {
 				if name != "" {
 					u.Name = name
 				}
@@ -86,7 +85,7 @@ func (e *env) usersSet() *cobra.Command {
 				if err := moveToTeam(&tx.Rx, u, team); err != nil {
 					return err
 				}
-				return explainInvitation(tx.UpdateUser(u), args[0])
+				return explainInvitation(tx.UpdateUser(u), args[0], u.Email)
 			})
 		}),
 	}

@@ -55,7 +55,7 @@ func (e *env) usersInvite() *cobra.Command {
 
 				var err error
 				if u, token, err = tx.InviteUser(in); err != nil {
-					return explainInvitation(err, email)
+					return explainInvitation(err, email, &email)
 				}
 				return s.audit(tx, u.OrganizationID, "user.invited", "user", u.ID)
 			})
@@ -99,8 +99,9 @@ func resolveInvitee(rx *storage.Rx, in *storage.Invitee, org, team string) error
 	return err
 }
 
-// explainInvitation says what to do about a person who cannot be invited.
-func explainInvitation(err error, who string) error {
+// explainInvitation says what to do about a person who cannot be invited, or cannot have an
+// address.
+func explainInvitation(err error, who string, address *string) error {
 	switch {
 	case errors.Is(err, storage.ErrCanSignIn):
 		return fmt.Errorf("%s can sign in already: for a new password use reset: confab users reset %s", who, who)
@@ -110,8 +111,8 @@ func explainInvitation(err error, who string) error {
 		return fmt.Errorf("%s is invited to another organization: an address can be used once on this server", who)
 	case errors.Is(err, storage.ErrNoAddress):
 		return fmt.Errorf("%s has no e-mail address to sign in with: give it one with 'confab users set %s --email …'", who, who)
-	case errors.Is(err, storage.ErrConflict):
-		return fmt.Errorf("somebody else signs in with the address of %s, or is invited with it", who)
+	case errors.Is(err, storage.ErrConflict) && address != nil:
+		return fmt.Errorf("somebody else signs in with %s, or is invited with it", *address)
 	}
 	return err
 }
@@ -131,7 +132,7 @@ func (e *env) usersReset() *cobra.Command {
 			err := s.changeUser(cmd, args[0], "user.password_reset", func(tx *storage.Tx, found *storage.User) (err error) {
 				token, err = tx.ResetUser(found)
 				u = *found
-				return explainInvitation(err, args[0])
+				return explainInvitation(err, args[0], found.Email)
 			})
 			if err != nil {
 				return err

@@ -36,7 +36,7 @@ func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
 func refuse(code, param, message string) *Refusal {
 	kind := "invalid_request_error"
 	if code == "resource_not_found" {
-		kind = "not_found_error"
+		kind = "not_found"
 	}
 	return &Refusal{Type: kind, Code: code, Param: param, Message: message}
 }

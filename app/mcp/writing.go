@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,9 @@ type sent struct {
 	Status         string `json:"status"`
 }
 
+// idempotencyKey is what the API takes and a header can carry: blanks around it would get lost.
+var idempotencyKey = regexp.MustCompile(`^[!-~]([ -~]{0,253}[!-~])?$`)
+
 // send sends to a contact that exists: its number is read from the contact, and never taken
 // from a model.
 func send(ctx context.Context, c *Client, a arguments, content map[string]any) (any, error) {
@@ -22,6 +26,12 @@ func send(ctx context.Context, c *Client, a arguments, content map[string]any) (
 	number, id := a.text("phone_number_id"), a.text("contact_id")
 	if _, err := c.do(ctx, call{method: "GET", path: path(number, "contacts", id)}, &to); err != nil {
 		return nil, err
+	}
+
+	key := a.text("idempotency_key")
+	if !idempotencyKey.MatchString(key) {
+		const rule = "idempotency_key must have 1 to 255 printable ASCII characters, and no blanks around them."
+		return nil, refuse("invalid_field_value", "idempotency_key", rule)
 	}
 
 	content["messaging_product"] = "chat"
@@ -38,7 +48,7 @@ func send(ctx context.Context, c *Client, a arguments, content map[string]any) (
 		ContactID      string `json:"contact_id"`
 		Status         string `json:"status"`
 	}
-	post := call{method: "POST", path: path(number, "messages"), body: content, idempotencyKey: a.text("idempotency_key")}
+	post := call{method: "POST", path: path(number, "messages"), body: content, idempotencyKey: key}
 	_, err := c.do(ctx, post, &made)
 	return sent{MessageID: made.ID, ConversationID: made.ConversationID, ContactID: made.ContactID, Status: made.Status}, err
 }

@@ -60,6 +60,16 @@ func TestCurlCanBePastedIntoAShell(t *testing.T) {
 	is.Equal(curlCommand("POST", "http://x/r", true, nil, formType, "file=@photo.jpg"), "curl http://x/r \\\n  -F file=@photo.jpg")
 }
 
+func TestNamesInWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"NewTextMessage": "New text message", "SetupLinkWithURL": "Setup link with URL", "APIKey": "API key", "URLOfMCPServer": "URL of MCP server", "": "",
+	} {
+		if got := splitName(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestSchemasInWords(t *testing.T) {
 	for schema, want := range map[string]string{
 		`{"type":"string"}`: "string",

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // field is one field of a body, a resource or a query, as a reader sees it.
@@ -232,13 +233,18 @@ func describeRules(s *node) (all []template.HTML) {
 	return all
 }
 
-// splitName makes words of the name of a schema: NewTextMessage is "New text message".
+// splitName makes words of the name of a schema: NewTextMessage is "New text message",
+// and LinkWithURL "Link with URL".
 func splitName(name string) string {
+	is := func(i int, class func(rune) bool) bool { return i >= 0 && i < len(name) && class(rune(name[i])) }
 	var out strings.Builder
 	for i, r := range name {
-		if i > 0 && r >= 'A' && r <= 'Z' {
+		begins := i > 0 && unicode.IsUpper(r) && (is(i-1, unicode.IsLower) || is(i+1, unicode.IsLower))
+		if begins {
 			out.WriteByte(' ')
-			r += 'a' - 'A'
+		}
+		if begins && !is(i+1, unicode.IsUpper) {
+			r = unicode.ToLower(r)
 		}
 		out.WriteRune(r)
 	}
