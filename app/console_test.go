@@ -121,6 +121,7 @@ func TestAnInvitedPersonJoinsSignsOutAndInAgain(t *testing.T) {
 	is.True(strings.Contains(used.body, "Ask an admin of "+s.tenant.Organization.Name))
 	is.Equal(s.browser().open("POST", link, url.Values{"name": {"Eve"}, "password": {goodPassword}}).status, 410)
 	is.Equal(s.browser().open("GET", "/console/welcome/none", nil).status, 404)
+	is.Equal(s.browser().open("GET", "/console/welcome", nil).status, 404)
 
 	is.Equal(b.open("POST", "/console/sign-out", nil).status, 303)
 	status, _ = b.me()

@@ -108,14 +108,14 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a request for a page.
 func (v *visit) serve() {
-	token, isWelcome := strings.CutPrefix(v.path, "welcome/")
+	page, token, _ := strings.Cut(v.path, "/")
 
 	switch {
 	case v.path == "sign-in":
 		v.byMethod(v.showSignIn, v.signIn)
 	case v.path == "sign-out":
 		v.byMethod(nil, v.signOut)
-	case isWelcome:
+	case page == "welcome":
 		v.byMethod(func() error { return v.showWelcome(token) }, func() error { return v.acceptInvitation(token) })
 	default:
 		v.byMethod(v.showScreen, nil)
