@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ func (e *env) initialize() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [FILE]",
 		Short: "Write a settings file with every setting explained",
-		Long: "Write a settings file with every setting explained to FILE (default ./" + defaultConfigFile + "), or to standard\n" +
-			"output for '-'. A file that is there already is never touched.\n\n" +
+		Long: "Write a settings file with every setting explained to FILE (default --config, or ./" + defaultConfigFile + "), or to\n" +
+			"standard output for '-'. A file that is there already is never touched.\n\n" +
 			"With --systemd or --docker it prints a unit file or a container file instead, which says in its\n" +
 			"first lines how to use it.",
 		Example: "  confab init\n" +
@@ -59,7 +60,7 @@ func printText(cmd *cobra.Command, text string) error {
 
 // writeSettings writes the example settings to a file or to standard output.
 func (e *env) writeSettings(cmd *cobra.Command, args []string) error {
-	file := defaultConfigFile
+	file := cmp.Or(e.configFile, defaultConfigFile)
 	if len(args) > 0 {
 		file = args[0]
 	}

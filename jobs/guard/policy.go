@@ -96,7 +96,7 @@ func (p policy) checkURL(u *url.URL) error {
 func (p policy) checkName(host string) error {
 	switch {
 	case !IsHostname(host):
-		return fmt.Errorf("%w: has no host", ErrURL)
+		return fmt.Errorf("%w: has no valid host", ErrURL)
 	case !IsLocalHost(strings.TrimSuffix(host, ".")), p.checkAddr(netip.IPv6Loopback()) == nil:
 		return nil
 	}
