@@ -54,7 +54,8 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 		To: to, Phone: phone, BSUID: bsuid, Type: kind, Status: "sent", At: nowMS(),
 	}
 
-	wire := object{"from": n.Phone, "to_user_id": bsuid, "id": m.ID, "timestamp": seconds(m.At), "type": kind}
+	wire := object{"from": n.Phone, "id": m.ID, "timestamp": seconds(m.At), "type": kind}
+	wire.addUserID("to", bsuid)
 	if phone != "" {
 		wire["to"] = phone
 	}

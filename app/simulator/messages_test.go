@@ -30,6 +30,14 @@ func TestAMessageToABSUIDIsAnsweredWithoutANumber(t *testing.T) {
 	b.True(!st.has("recipient_id")) // the number is not known
 }
 
+func TestAMessageToAParentIDIsReportedAsThat(t *testing.T) {
+	b := newBench(t)
+	b.sentID(b.send(object{"recipient": "US.ENT.9", "type": "text", "text": object{"body": "x"}}))
+	st := b.app.next().statusOf(t)
+	b.Equal(st.text("recipient_parent_user_id"), "US.ENT.9")
+	b.True(!st.has("recipient_user_id")) // nobody's own id is known
+}
+
 func TestATemplateSendNamesItsStatus(t *testing.T) {
 	b := newBench(t)
 	_, err := b.s.AddTemplate(b.number.WABAID, bodyTemplate("hello", "utility"))

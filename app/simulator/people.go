@@ -165,6 +165,26 @@ func (s *Server) ServiceWindowOpen(phoneNumberID, party string) bool {
 
 var bsuidPattern = regexp.MustCompile(`^[A-Z]{2}\.(ENT\.)?[A-Za-z0-9]{1,128}$`)
 
+// ownAndParent tells the id of a user from that of a parent portfolio, which has a field of
+// its own in callbacks. Who was addressed by the latter is known by nothing else.
+func ownAndParent(bsuid string) (own, parent string) {
+	if strings.Contains(bsuid, ".ENT.") {
+		return "", bsuid
+	}
+	return bsuid, ""
+}
+
+// addUserID names a user in a part of a callback: the sender, or the one it was sent to.
+func (o object) addUserID(role, bsuid string) {
+	own, parent := ownAndParent(bsuid)
+	if own != "" {
+		o[role+"_user_id"] = own
+	}
+	if parent != "" {
+		o[role+"_parent_user_id"] = parent
+	}
+}
+
 // bsuidFor makes up the id of a number's owner. It is computed rather than
 // random, so that a user without a record keeps the same id.
 func bsuidFor(phone string) string {

@@ -29,6 +29,7 @@ type contact struct {
 	Profile profileName `json:"profile"`
 	WaID    string      `json:"wa_id,omitempty"`
 	UserID  string      `json:"user_id,omitempty"`
+	Parent  string      `json:"parent_user_id,omitempty"`
 }
 
 type profileName struct {
@@ -42,6 +43,7 @@ type status struct {
 	Timestamp    string        `json:"timestamp"`
 	Recipient    string        `json:"recipient_id,omitempty"`
 	UserID       string        `json:"recipient_user_id,omitempty"`
+	Parent       string        `json:"recipient_parent_user_id,omitempty"`
 	Opaque       string        `json:"biz_opaque_callback_data,omitempty"`
 	Conversation *conversation `json:"conversation,omitempty"`
 	Pricing      *pricing      `json:"pricing,omitempty"`
@@ -94,15 +96,17 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	user := s.world.People.find(m.party())
 	st := status{
 		ID: m.ID, Status: name, Timestamp: seconds(now), Opaque: m.Opaque,
-		Recipient: m.Phone, UserID: m.BSUID,
+		Recipient: m.Phone,
 	}
 
+	bsuid := m.BSUID
 	if user != nil {
 		// A user who was addressed by id is reported with the number, where known.
-		st.Recipient, st.UserID = user.Phone, user.BSUID
-	} else if st.UserID == "" {
-		st.UserID = bsuidFor(m.Phone)
+		st.Recipient, bsuid = user.Phone, user.BSUID
+	} else if bsuid == "" {
+		bsuid = bsuidFor(m.Phone)
 	}
+	st.UserID, st.Parent = ownAndParent(bsuid)
 
 	v := value{Product: "whatsapp", Metadata: n.metadata(), Statuses: []status{st}}
 	reported := &v.Statuses[0]
@@ -111,12 +115,12 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 	if name == "failed" {
 		reported.Errors = []statusError{asStatusError(code)}
 		if m.BSUID == "" {
-			reported.UserID = ""
+			reported.UserID, reported.Parent = "", ""
 		}
 		return v
 	}
 
-	v.Contacts = []contact{contactOf(user, st.Recipient, st.UserID)}
+	v.Contacts = []contact{contactOf(user, st.Recipient, bsuid)}
 	if name == "sent" || (name == "delivered" || name == "read") && !m.Priced {
 		reported.Pricing = m.pricing()
 	}
@@ -129,11 +133,12 @@ func (s *Server) statusValue(n *number, m *message, name string, code int) value
 // contactOf describes a person; one without a record is named by the number.
 func contactOf(user *person, phone, bsuid string) contact {
 	if user == nil {
-		return contact{Profile: profileName{Name: firstOf(phone, bsuid)}, WaID: phone, UserID: bsuid}
+		user = &person{Phone: phone, BSUID: bsuid}
 	}
+	own, parent := ownAndParent(user.BSUID)
 	return contact{
 		Profile: profileName{Name: firstOf(user.Name, user.Username, user.Phone, user.BSUID), Username: user.Username},
-		WaID:    user.Phone, UserID: user.BSUID,
+		WaID:    user.Phone, UserID: own, Parent: parent,
 	}
 }
 

@@ -29,23 +29,27 @@ type Person struct {
 // The longest names that our API allows, in characters.
 const maxName, maxUsername = 200, 100
 
-// NewPerson makes a person of a number and ids. Those of another form are left
-// out.
+// NewPerson makes a person of a number and ids. Those of another form are left out. The id of
+// a parent is one wherever it stands: the provider may repeat whom we wrote to.
 func NewPerson(phone, id, parent string) (p Person) {
 	if number, ok := provider.ParsePhone(phone); ok {
 		p.Phone = number
 	}
-	if provider.BSUID.MatchString(id) {
+	switch {
+	case !provider.BSUID.MatchString(id):
+	case provider.IsParentBSUID(id):
+		p.Parent = id
+	default:
 		p.BSUID = id
 	}
-	if provider.BSUID.MatchString(parent) {
+	if provider.BSUID.MatchString(parent) && provider.IsParentBSUID(parent) {
 		p.Parent = parent
 	}
 	return p
 }
 
 // IsUnknown reports whether nothing identifies the person.
-func (p Person) IsUnknown() bool { return p.Phone == "" && p.BSUID == "" }
+func (p Person) IsUnknown() bool { return p.Phone == "" && p.BSUID == "" && p.Parent == "" }
 
 // WithProfiles adds what profiles say about the person, without replacing what is
 // known.
