@@ -19,11 +19,14 @@ func Fold(text string) string { return fold(text) }
 
 // registerFunctions gives SQLite our own functions, once for all connections.
 var registerFunctions = sync.OnceValue(func() error {
-	return errors.Join(
-		sqlite.RegisterDeterministicScalarFunction("matches", -1, matches),
-		sqlite.RegisterDeterministicScalarFunction("says", -1, says),
-	)
+	return errors.Join(register("matches", matches), register("says", says))
 })
+
+// register gives SQLite a function, which must not keep its arguments: they are SQLite's own
+// memory. A copy would be made only as far as the first NUL.
+func register(name string, function func(*sqlite.FunctionContext, []driver.Value) (driver.Value, error)) error {
+	return sqlite.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: -1, Deterministic: true, VolatileArgs: true, Scalar: function})
+}
 
 // matches tells whether any of some texts contains the first, which is folded.
 func matches(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {

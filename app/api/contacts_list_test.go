@@ -82,6 +82,8 @@ func TestAListOfContactsIsNarrowedByItsFilters(t *testing.T) {
 		"search=%2B49":                           {3},
 		"search=bob.":                            {3, 1},
 		"search=nobody":                          nil,
+		"search=%00":                             nil,
+		"search=ana%00zzz":                       nil,
 		"updated_since=2026-01-02T04:04:05.002Z": {3, 2},
 		"updated_since=2026-01-02T04:04:05.0019Z":                           {3, 2, 1},
 		"updated_since=" + url.QueryEscape("2026-01-02T06:04:05.002+02:00"): {3, 2},
