@@ -239,3 +239,37 @@ func TestAnAnswerThatIsCutOffIsNoFailure(t *testing.T) {
 	c.is.True(!pagestest.Eval[bool](c.Browser, `document.body.innerText.includes("Not sent")`))
 	c.calm("status of 404")
 }
+
+// Who hides the number is answered by an id, which is looked up when the answer is sent: it
+// may be written before the first message is here.
+func TestWhoHasNoNumberIsAnsweredByID(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ids := map[string]string{"Zoe": "US.77", "Max": "US.ENT.9"}
+	c := s.console(t, storage.RoleAgent)
+	pagestest.Eval[any](c.Browser, `void ((real) => {
+		const released = new Promise((resolve) => (globalThis.release = resolve));
+		globalThis.fetch = async (url, options) => {
+			if (/\/messages\?/.test(url)) await released;
+			return real(url, options);
+		};
+	})(fetch)`)
+	conversations := make(map[string]string)
+	for name, id := range ids {
+		conversations[name] = s.says(number, "", name, `"bsuid":"`+id+`",`+textOf("hi"))
+		c.openConversation(name)
+		c.Fill("textbox", "Message", "Hello "+name)
+		c.Press(kb.Enter)
+	}
+	pagestest.Eval[any](c.Browser, `void release()`)
+	for name, id := range ids {
+		c.openConversation(name)
+		c.state("Hello "+name, "read")
+		sent := s.outbound(number, conversations[name])
+		c.is.Equal(len(sent), 1)
+		c.is.Equal(sent[0]["to"], nil)
+		c.is.True(sent[0]["bsuid"] == id || sent[0]["parent_bsuid"] == id)
+	}
+	c.calm()
+}

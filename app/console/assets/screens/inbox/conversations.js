@@ -258,13 +258,8 @@ export function conversations(current) {
 /** nameOf is what a person is called: by name, else by number. @param {any} contact */
 export const nameOf = (contact) => contact?.name || contact?.phone_number || contact?.username || contact?.bsuid || contact?.id || "";
 
-/**
- * recipient addresses the person of a conversation: by number, else by the id that a
- * message of it carries.
- * @param {Conversation} conversation
- * @param {any} [message]
- */
-export const recipient = ({ contact }, message) => (contact.phone_number ? { to: contact.phone_number } : { recipient: message?.bsuid });
+/** recipient addresses the person of a conversation; who has no number is looked up when it is sent. @param {Conversation} one */
+export const recipient = ({ contact }) => contact.phone_number && { to: contact.phone_number };
 
 /** keep is an address in the inbox that keeps what the list shows. @param {string} to @param {Record<string, string>} [more] */
 export function keep(to, more = {}) {

@@ -177,7 +177,7 @@ function failure({ m, entry }, at) {
   const again = () => {
     if (entry) discard(entry);
     const { messaging_product: _, ...body } = entry?.body ?? {
-      ...recipient(m),
+      ...(m.to && { to: m.to }),
       type: m.type,
       [m.type]: m[m.type],
       ...(m.context?.message_id && { context: m.context }),
@@ -189,9 +189,6 @@ function failure({ m, entry }, at) {
     m.error.code !== "message_cancelled" && el("button.textual", { type: "button", onclick: again }, text.again),
     entry && [" ", el("button.textual", { type: "button", onclick: () => discard(entry) }, text.drop)]));
 }
-
-/** recipient addresses the person of a message. @param {any} m */
-const recipient = (m) => (m.to ? { to: m.to } : { recipient: m.bsuid });
 
 /** @param {any} m @param {Context} at */
 function chips(m, at) {
