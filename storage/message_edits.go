@@ -34,7 +34,10 @@ func (tx *Tx) EditMessage(m *Message, before MessageEdit) error {
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, edited_at = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.EditedAt, m.UpdatedAt, m.Number, m.ID)
-	return tx.hintMessage(err, m)
+	if err != nil {
+		return err
+	}
+	return tx.hintMessage(tx.touchThreadOf(m), m)
 }
 
 // UpgradeMessage gives a message that could not be shown at first the content
@@ -45,7 +48,10 @@ func (tx *Tx) UpgradeMessage(m *Message) error {
 		UPDATE messages
 		SET type = ?, content = ?, body = ?, context = ?, media_status = ?, updated_at = ?
 		WHERE number = ? AND id = ?`, m.Type, m.Content, m.Body, m.Context, m.MediaStatus, m.UpdatedAt, m.Number, m.ID)
-	return tx.hintMessage(err, m)
+	if err != nil {
+		return err
+	}
+	return tx.hintMessage(tx.touchThreadOf(m), m)
 }
 
 // MarkRevoked records that a message was deleted for everyone; false when it was
@@ -55,6 +61,14 @@ func (tx *Tx) MarkRevoked(m *Message) (bool, error) {
 		UPDATE messages
 		SET is_revoked = 1, updated_at = ?
 		WHERE number = ? AND id = ? AND is_revoked = 0`, tx.Now, m.Number, m.ID)
+	if err != nil || n == 0 {
+		return false, err
+	}
 	m.IsRevoked, m.UpdatedAt = true, tx.Now
-	return n > 0, tx.hintMessage(err, m)
+	return true, tx.hintMessage(tx.touchThreadOf(m), m)
+}
+
+// touchThreadOf counts the conversation of a message as updated: it shows the last one.
+func (tx *Tx) touchThreadOf(m *Message) error {
+	return tx.execOne(touchThread, tx.Now, m.ConversationID)
 }

@@ -45,7 +45,10 @@ func TestAnEditedMessageKeepsEveryVersion(t *testing.T) {
 		l.hear(edit("wamid.e1", "wamid.1", "tomorrow"))
 		time.Sleep(time.Second)
 		l.hear(edit("wamid.e2", "wamid.1", "tomorrow at nine"), edit("wamid.e3", "wamid.1", "tomorrow at ten"))
+		l.is.Equal(l.conversation().Updated, storage.Now()) // which shows it
+		time.Sleep(time.Second)
 		l.hear(edit("wamid.e1", "wamid.1", "tomorrow"), edit("wamid.e3", "wamid.1", "tomorrow at ten")) // repeats
+		l.is.True(l.conversation().Updated < storage.Now())
 		m := l.said()[0]
 		l.is.Equal(len(l.said()), 1)
 		l.is.Equal(string(m.Content), `{"body":"tomorrow at ten"}`)
