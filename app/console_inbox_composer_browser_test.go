@@ -240,8 +240,8 @@ func TestAnAnswerThatIsCutOffIsNoFailure(t *testing.T) {
 	c.calm("status of 404")
 }
 
-// Who hides the number is answered by an id, which is looked up when the answer is sent: it
-// may be written before the first message is here.
+// Who hides the number is answered by an id, which the conversation has: the answer may be
+// written before the first message is here.
 func TestWhoHasNoNumberIsAnsweredByID(t *testing.T) {
 	pagestest.Parallel(t)
 	s := newStage(t)

@@ -38,12 +38,14 @@ type FullConversation struct {
 	Conversation
 	ContactPhone  *string `db:"contact_phone"`
 	ContactName   *string `db:"contact_name"`
+	ContactBSUID  *string `db:"contact_bsuid"`
+	ContactParent *string `db:"contact_parent_bsuid"`
 	AssigneeName  *string `db:"assignee_name"`
 	AssigneeEmail *string `db:"assignee_email"`
 }
 
 const (
-	fullConversationColumns = conversationColumns + `, c.phone_number, c.name, u.name, u.email`
+	fullConversationColumns = conversationColumns + `, c.phone_number, c.name, c.bsuid, c.parent_bsuid, u.name, u.email`
 	fullConversationJoins   = `JOIN contacts c ON c.id = v.contact_id LEFT JOIN users u ON u.id = v.assignee_id`
 )
 
@@ -52,7 +54,7 @@ func (t *FullConversation) fields() []any {
 	return []any{
 		&t.ID, &t.AccountID, &t.ContactID, &t.Status, &t.AssigneeID, &t.UnreadCount,
 		&t.LastMessageAt, &t.LastInboundAt, &t.CreatedAt, &t.UpdatedAt,
-		&t.ContactPhone, &t.ContactName, &t.AssigneeName, &t.AssigneeEmail,
+		&t.ContactPhone, &t.ContactName, &t.ContactBSUID, &t.ContactParent, &t.AssigneeName, &t.AssigneeEmail,
 	}
 }
 

@@ -34,11 +34,27 @@ type conversationView struct {
 	UpdatedAt              storage.Time            `json:"updated_at"`
 }
 
-// contactSummary is a contact inside of a conversation.
+// contactSummary is a contact inside of a conversation. Who has no number is written to by an
+// id, which is shown only then.
 type contactSummary struct {
 	ID          string  `json:"id"`
 	PhoneNumber *string `json:"phone_number"`
 	Name        *string `json:"name"`
+	BSUID       *string `json:"bsuid,omitempty"`
+	ParentBSUID *string `json:"parent_bsuid,omitempty"`
+}
+
+func (v contactSummary) appendJSON(b []byte) []byte {
+	b = appendText(append(b, `{"id":`...), v.ID)
+	b = appendOptional(append(b, `,"phone_number":`...), v.PhoneNumber)
+	b = appendOptional(append(b, `,"name":`...), v.Name)
+	if v.BSUID != nil {
+		b = appendText(append(b, `,"bsuid":`...), *v.BSUID)
+	}
+	if v.ParentBSUID != nil {
+		b = appendText(append(b, `,"parent_bsuid":`...), *v.ParentBSUID)
+	}
+	return append(b, '}')
 }
 
 // assigneeView is the user to whom a conversation is assigned.
@@ -53,10 +69,8 @@ func (v conversationView) appendJSON(b []byte) []byte {
 	b = appendText(append(b, `,"object":`...), v.Object)
 	b = appendText(append(b, `,"status":`...), v.Status)
 
-	b = appendText(append(b, `,"contact":{"id":`...), v.Contact.ID)
-	b = appendOptional(append(b, `,"phone_number":`...), v.Contact.PhoneNumber)
-	b = appendOptional(append(b, `,"name":`...), v.Contact.Name)
-	b = v.AccountSummary.appendJSON(append(b, `},"chat_account":`...))
+	b = v.Contact.appendJSON(append(b, `,"contact":`...))
+	b = v.AccountSummary.appendJSON(append(b, `,"chat_account":`...))
 	b = v.Assignee.appendJSON(append(b, `,"assignee":`...))
 	b = appendLabels(append(b, `,"labels":`...), v.Labels)
 
@@ -132,7 +146,7 @@ func conversationViews(
 			ID:             c.ID,
 			Object:         "conversation",
 			Status:         c.Status,
-			Contact:        contactSummary{c.ContactID, c.ContactPhone, c.ContactName},
+			Contact:        contactSummary{ID: c.ContactID, PhoneNumber: c.ContactPhone, Name: c.ContactName},
 			AccountSummary: viewChatAccount(chat),
 			Labels:         orEmpty(labels[c.ID]),
 			UnreadCount:    c.UnreadCount,
@@ -142,6 +156,9 @@ func conversationViews(
 			UpdatedAt:      c.UpdatedAt,
 		}
 
+		if c.ContactPhone == nil {
+			v.Contact.BSUID, v.Contact.ParentBSUID = c.ContactBSUID, c.ContactParent
+		}
 		if c.AssigneeID != nil {
 			v.Assignee = &assigneeView{*c.AssigneeID, c.AssigneeName, c.AssigneeEmail}
 		}

@@ -36,6 +36,17 @@ func TestAConversationIsShownWithAllThatBelongsToIt(t *testing.T) {
 	golden(t, "conversation_list", f.call("GET", conversations, "").body)
 }
 
+func TestAConversationNamesWhoHasNoNumberByID(t *testing.T) {
+	is := is.New(t)
+	f, account := serveNumber(t)
+	made := f.call("POST", contacts, `{"bsuid":"US.77"}`)
+	said := f.say(storage.Contact{ID: made.text("data.id"), AccountID: account.ID}, received("wamid.1"))
+	shown := f.call("GET", conversations+"/"+said[0].ConversationID, "").get("data.contact").(map[string]any)
+	is.Equal(shown["bsuid"], "US.77")
+	_, hasParent := shown["parent_bsuid"]
+	is.True(!hasParent)
+}
+
 // Each step changes the conversation as it was left by the one before.
 func TestAConversationChangesAndTellsOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -130,7 +130,8 @@ func TestTheDescriptionNamesEveryErrorCode(t *testing.T) {
 }
 
 func TestEveryFieldOfAnAnswerIsAlwaysThere(t *testing.T) {
-	optional := []string{"Error.error.param", "Message.media", "Message.error", "Message.played_at"}
+	optional := []string{"Error.error.param", "Message.media", "Message.error", "Message.played_at",
+		"Conversation.contact.bsuid", "Conversation.contact.parent_bsuid"}
 	for _, name := range []string{"media_url", "media_status", "image", "document", "video", "audio", "sticker"} {
 		optional = append(optional, "EventMessageSent.data.message."+name)
 	}

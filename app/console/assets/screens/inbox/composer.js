@@ -103,7 +103,7 @@ function writing(at) {
   const submit = (when) => {
     if (!canSend()) return;
     const said = value().trim();
-    const to = recipient(at.conversation());
+    const to = recipient(at.conversation().contact);
     const more = { ...(replyTo() && { context: { message_id: replyTo().message_id } }), ...(when && { scheduled_at: when }) };
     const bodies = files.all().length > 0 ? files.bodies(said) : [{ type: "text", text: { body: said } }];
     bodies.forEach((body, i) => send(number, id, { ...to, ...body, ...(i === 0 ? more : when && { scheduled_at: when }) }));

@@ -258,8 +258,8 @@ export function conversations(current) {
 /** nameOf is what a person is called: by name, else by number. @param {any} contact */
 export const nameOf = (contact) => contact?.name || contact?.phone_number || contact?.username || contact?.bsuid || contact?.id || "";
 
-/** recipient addresses the person of a conversation; who has no number is looked up when it is sent. @param {Conversation} one */
-export const recipient = ({ contact }) => contact.phone_number && { to: contact.phone_number };
+/** recipient addresses a person, by number or else by an id. @param {{ phone_number?: string, bsuid?: string, parent_bsuid?: string }} who */
+export const recipient = ({ phone_number: to, bsuid, parent_bsuid: parent }) => (to ? { to } : { recipient: bsuid ?? parent });
 
 /** keep is an address in the inbox that keeps what the list shows. @param {string} to @param {Record<string, string>} [more] */
 export function keep(to, more = {}) {

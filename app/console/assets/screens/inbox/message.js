@@ -8,6 +8,7 @@ import { toastError } from "../../parts/notices.js";
 import { link } from "../../router.js";
 import { isAdmin } from "../../session.js";
 import { content, summary } from "./content.js";
+import { recipient } from "./conversations.js";
 import { discard, send } from "./outbox.js";
 
 const text = {
@@ -177,7 +178,7 @@ function failure({ m, entry }, at) {
   const again = () => {
     if (entry) discard(entry);
     const { messaging_product: _, ...body } = entry?.body ?? {
-      ...(m.to && { to: m.to }),
+      ...recipient({ ...m, phone_number: m.to }),
       type: m.type,
       [m.type]: m[m.type],
       ...(m.context?.message_id && { context: m.context }),

@@ -9,7 +9,7 @@
  * takes it away.
  */
 import { signal } from "../../dom.js";
-import { APIError, get, newKey, post } from "../../api.js";
+import { APIError, newKey, post } from "../../api.js";
 import { onChanged } from "../../live.js";
 import { me } from "../../session.js";
 
@@ -101,8 +101,8 @@ async function sendAll() {
       keep({ ...entry, error: { code: "unknown", message: text.stale, provider_code: null } });
       continue;
     }
+    if (!entry.tried) keep((entry = { ...entry, tried: true }));
     try {
-      if (!entry.tried) keep((entry = { ...entry, body: await addressed(entry), tried: true }));
       const message = await post(`v1/${entry.number}/messages`, entry.body, { idempotencyKey: entry.key });
       listeners.forEach((fn) => fn(message, /** @type {Entry} */ (entry)));
       discard(entry);
@@ -115,14 +115,6 @@ async function sendAll() {
       keep({ ...entry, error: { code: error.code, message: error.message, provider_code: null } });
     }
   }
-}
-
-/** addressed is the body of an entry with whom it goes to, by an id where there is no number. @param {Entry} entry */
-async function addressed({ number, conversation, body }) {
-  if (body.to) return body;
-  const { contact } = await get(`v1/${number}/conversations/${conversation}`);
-  const { phone_number: to, bsuid, parent_bsuid: parent } = await get(`v1/${number}/contacts/${contact.id}`);
-  return { ...body, ...(to ? { to } : { recipient: bsuid ?? parent }) };
 }
 
 const next = () => outbox.peek().find((one) => !one.error);

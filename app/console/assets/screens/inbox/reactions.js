@@ -54,7 +54,7 @@ export const openEmoji = (opener, insert) => openPicker(opener, text.emoji, grou
  */
 export function react(m, opener, { number, conversation, mine }) {
   openPicker(opener, text.react, [quick, ...groups.slice(0, 2)], (emoji) => send(number, conversation.id, {
-    ...recipient(conversation),
+    ...recipient(conversation.contact),
     type: "reaction",
     reaction: { message_id: m.message_id, emoji: emoji === mine ? "" : emoji },
   }));

@@ -80,7 +80,7 @@ function fillIn(at, template, back, close) {
     const components = fields.components();
     const { name, language } = template;
     send(at.number, at.id, {
-      ...recipient(at.conversation()),
+      ...recipient(at.conversation().contact),
       type: "template",
       template: { name, language, ...(components.length && { components }) },
     });
