@@ -391,9 +391,10 @@ func TestTheConsoleSaysWhenTheServerIsGone(t *testing.T) {
 	c.open("settings/labels", "Labels")
 	c.Find("heading", "No labels yet")
 	offline(true)
+	// What says so moves what stands below it.
+	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
 	c.Click("link", "API keys")
 	c.Find("heading", "The server cannot be reached")
-	c.WaitFor(`document.querySelector(".connection").textContent.includes("Reconnecting… your text is safe")`)
 	c.shoot("offline")
 	offline(false)
 	c.Find("table", "API keys") // by itself, without a reload
