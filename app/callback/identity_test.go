@@ -322,14 +322,15 @@ func TestTheIDOfAParentIsNobodysOwn(t *testing.T) {
 	l := newLine(t)
 	l.outbound(l.account, "wamid.1") // to ana's number
 	l.report(ourNumber, status("wamid.1", "sent", `,"recipient_user_id":"US.ENT.9"`))
-	l.from(`"from_user_id":"US.ENT.9"`, `{"profile":{"name":"Bo"},"user_id":"US.ENT.9"}`, "wamid.2") // known by nothing else
-	l.from(`"from_parent_user_id":"US.ENT.9"`, "", "wamid.3")
+	l.from(`"from_user_id":"US.ENT.9"`, "", "wamid.2") // known by nothing else
+	l.from(`"from_parent_user_id":"US.ENT.9"`, `{"profile":{"name":"US.ENT.9"},"parent_user_id":"US.ENT.9"}`, "wamid.3")
 	l.is.Equal(l.count("contacts"), 2)
 	said := l.said()
 	l.is.Equal(said[0].ContactBSUID, nil)
 	for _, m := range said[1:] {
 		l.is.Equal(m.ContactBSUID, nil)
 		l.is.Equal(*m.ContactParentBSUID, "US.ENT.9")
+		l.is.Equal(m.ContactName, nil) // an id is no name
 	}
 }
 

@@ -61,6 +61,7 @@ type theirContact struct {
 	ID          string  `json:"id"`
 	PhoneNumber *string `json:"phone_number"`
 	BSUID       *string `json:"bsuid"`
+	ParentBSUID *string `json:"parent_bsuid"`
 	Name        *string `json:"name"`
 	Email       *string `json:"email"`
 	Username    *string `json:"username"`

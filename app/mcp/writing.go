@@ -40,6 +40,8 @@ func send(ctx context.Context, c *Client, a arguments, content map[string]any) (
 		content["to"] = *to.PhoneNumber
 	case to.BSUID != nil:
 		content["recipient"] = *to.BSUID
+	case to.ParentBSUID != nil:
+		content["recipient"] = *to.ParentBSUID
 	}
 
 	var made struct {

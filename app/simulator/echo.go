@@ -55,7 +55,7 @@ func (s *Server) recordEcho(numberID, to, kind string, content object) (*message
 	}
 
 	wire := object{"from": n.Phone, "id": m.ID, "timestamp": seconds(m.At), "type": kind}
-	wire.addUserID("to", bsuid)
+	wire.addUserID("to_", bsuid)
 	if phone != "" {
 		wire["to"] = phone
 	}

@@ -38,9 +38,10 @@ func (s *Server) setMarketing(party, marketing string) error {
 	detail := "User requested to " + marketing + " marketing messages"
 	for _, n := range s.numbersWrittenTo(user) {
 		item := object{
-			"user_id": user.BSUID, "detail": detail, "category": "marketing_messages",
+			"detail": detail, "category": "marketing_messages",
 			"value": marketing, "timestamp": nowMS() / 1000,
 		}
+		item.addUserID("", user.BSUID)
 		if user.Phone != "" {
 			item["wa_id"] = user.Phone
 		}

@@ -165,7 +165,7 @@ func (s *Server) storeInbound(numberID, phone, bsuid, kind string, in, content o
 // inboundWire is the message as callbacks show it. A hidden number is left out.
 func inboundWire(m *message, user *person, content object) object {
 	wire := object{"id": m.ID, "timestamp": seconds(m.At), "type": m.Type}
-	wire.addUserID("from", user.BSUID)
+	wire.addUserID("from_", user.BSUID)
 	if user.Phone != "" {
 		wire["from"] = user.Phone
 	}

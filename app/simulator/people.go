@@ -174,14 +174,14 @@ func ownAndParent(bsuid string) (own, parent string) {
 	return bsuid, ""
 }
 
-// addUserID names a user in a part of a callback: the sender, or the one it was sent to.
-func (o object) addUserID(role, bsuid string) {
+// addUserID names a user in a part of a callback. Prefixes tell senders and receivers.
+func (o object) addUserID(prefix, bsuid string) {
 	own, parent := ownAndParent(bsuid)
 	if own != "" {
-		o[role+"_user_id"] = own
+		o[prefix+"user_id"] = own
 	}
 	if parent != "" {
-		o[role+"_parent_user_id"] = parent
+		o[prefix+"parent_user_id"] = parent
 	}
 }
 

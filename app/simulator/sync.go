@@ -47,7 +47,8 @@ func (s *Server) queueContacts(n *number) {
 
 		name := firstOf(user.Name, user.Username, user.Phone, user.BSUID)
 		first, _, _ := strings.Cut(name, " ")
-		who := object{"full_name": name, "first_name": first, "user_id": user.BSUID}
+		who := object{"full_name": name, "first_name": first}
+		who.addUserID("", user.BSUID)
 		if user.Phone != "" {
 			who["phone_number"] = user.Phone
 		}

@@ -61,7 +61,8 @@ func (p Person) WithProfiles(profiles []provider.Profile) Person {
 		p.Parent = cmp.Or(p.Parent, more.Parent)
 
 		// The provider shows the id or the number of a person without a name.
-		if name := profile.Profile.Name; name != profile.UserID && strings.TrimPrefix(name, "+") != profile.WaID {
+		known := []string{profile.UserID, profile.ParentUserID, profile.WaID, "+" + profile.WaID}
+		if name := profile.Profile.Name; !slices.Contains(known, name) {
 			p.Name = cmp.Or(p.Name, Truncate(name, maxName))
 		}
 		p.Username = cmp.Or(p.Username, Truncate(profile.Profile.Username, maxUsername))

@@ -256,7 +256,8 @@ export function conversations(current) {
 }
 
 /** nameOf is what a person is called: by name, else by number. @param {any} contact */
-export const nameOf = (contact) => contact?.name || contact?.phone_number || contact?.username || contact?.bsuid || contact?.id || "";
+export const nameOf = (contact) =>
+  contact?.name || contact?.phone_number || contact?.username || contact?.bsuid || contact?.parent_bsuid || contact?.id || "";
 
 /** recipient addresses a person, by number or else by an id. @param {{ phone_number?: string, bsuid?: string, parent_bsuid?: string }} who */
 export const recipient = ({ phone_number: to, bsuid, parent_bsuid: parent }) => (to ? { to } : { recipient: bsuid ?? parent });
