@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -58,16 +57,10 @@ func Problem(password string, notThese ...string) string {
 	return ""
 }
 
-// collectEvery is after how many hashes the memory is collected that they took. Each
-// takes 19 MiB and leaves them behind: the collector, which goes by how much is in use,
-// would let hundreds of MiB pile up while many people sign in.
-const collectEvery = 2
-
 // Hasher hashes passwords, a few at a time.
 type Hasher struct {
 	slots  chan struct{}
 	nobody string // a hash that no password has
-	hashed atomic.Int64
 }
 
 // NewHasher makes a Hasher.
@@ -99,7 +92,7 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 
 	salt := make([]byte, saltBytes)
 	rand.Read(salt)
-	return encode(salt, h.derive(password, salt)), nil
+	return encode(salt, derive(password, salt)), nil
 }
 
 // Matches tells whether a password is the one that was hashed. A nil hash is that of
@@ -124,16 +117,16 @@ func (h *Hasher) Matches(ctx context.Context, password string, hash *string, beg
 		return false, err
 	}
 
-	same := subtle.ConstantTimeCompare(h.derive(password, salt), want) == 1
+	same := subtle.ConstantTimeCompare(derive(password, salt), want) == 1
 	return same && hash != nil, nil
 }
 
-// derive computes the hash. The caller has a slot.
-func (h *Hasher) derive(password string, salt []byte) []byte {
+// derive computes the hash. The caller has a slot, and keeps it until the 19 MiB that the
+// hash took are collected: the collector, which goes by how much is in use, would let
+// hundreds of MiB pile up while many people sign in.
+func derive(password string, salt []byte) []byte {
 	key := argon2.IDKey([]byte(password), salt, passes, memoryKiB, lanes, hashBytes)
-	if h.hashed.Add(1)%collectEvery == 0 {
-		runtime.GC()
-	}
+	runtime.GC()
 	return key
 }
 
