@@ -53,10 +53,10 @@ func (s *campaign) fill(disk string) {
 	}
 	f.Close()
 
-	refused := 0
+	// What was written before may leave room in files that are there already.
+	refused, pages := 0, strings.Repeat("x", 8<<10)
 	isFull := until(func() bool {
-		name := fmt.Sprint("refused ", refused)
-		if s.mustSend("POST", "/v1/labels", fmt.Sprintf(`{"name":%q}`, name+strings.Repeat(".", 20))).status == 503 {
+		if s.mustSend("POST", "/v1/customers", `{"name":"Refused","metadata":{"pages":"`+pages+`"}}`).status == 503 {
 			refused++
 		}
 		return refused == 20

@@ -308,11 +308,13 @@ func TestDeliveriesAreFilteredByTheirAddress(t *testing.T) {
 		test("message.sent")
 		r.next()
 	}
+	c := s.console(t, storage.RoleAdmin)
+	c.open("webhooks/"+id, r.URL)
+	c.WaitFor(`document.querySelectorAll("[aria-label=Deliveries] tbody .chip.good").length === 25`) // the last are answered
 	fails.Store(true)
 	failed := test("contact.updated")
 	r.next()
 
-	c := s.console(t, storage.RoleAdmin)
 	rows := `document.querySelectorAll("[aria-label=Deliveries] tbody tr").length`
 	c.open("webhooks/"+id, r.URL)
 	c.WaitFor(rows + ` === 25`)
