@@ -115,11 +115,12 @@ func CheckDatabase(path string, masterKey []byte) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 
 	o := Options{Path: path}
-	if _, err := schemaVersion(conn, o, SchemaVersion); err != nil {
+	version, err := schemaVersion(conn, o, SchemaVersion)
+	if err != nil {
 		return explain(path, err)
 	}
 
-	if err := checkEverything(conn, path); err != nil {
+	if err := checkEverything(conn, path, version); err != nil {
 		return err
 	}
 
@@ -169,7 +170,7 @@ func ForgetSignIns(path string) (err error) {
 
 // checkEverything is SQLite's own full check, that of references, and ours of the rows
 // that SQLite does not check.
-func checkEverything(conn *sqlx.DB, path string) error {
+func checkEverything(conn *sqlx.DB, path string, version int) error {
 	var found []string
 	if err := conn.Select(&found, "PRAGMA integrity_check(10)"); err != nil {
 		return explain(path, err)
@@ -189,7 +190,7 @@ func checkEverything(conn *sqlx.DB, path string) error {
 	if err != nil {
 		return err
 	}
-	return checkRows(conn, path)
+	return checkRows(conn, path, version)
 }
 
 // syncFile makes a file durable.

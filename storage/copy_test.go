@@ -105,6 +105,16 @@ func TestACopyThatIsBrokenOffSaysSo(t *testing.T) {
 	is.Equal(string(text), "something else")
 }
 
+// A backup may be older than the program.
+func TestDatabasesOfEveryReleaseAreSound(t *testing.T) {
+	frozen(t, func(t *testing.T, o storage.Options) {
+		is := is.New(t)
+		is.NoErr(storage.CheckDatabase(o.Path, o.MasterKey))
+		alter(t, o.Path, "PRAGMA ignore_check_constraints = ON", `UPDATE conversations SET unread_count = -1`)
+		is.True(storage.CheckDatabase(o.Path, o.MasterKey) != nil) // it is checked
+	})
+}
+
 func TestCheckDatabaseFindsWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ spoil, says string }{
 		"a reference to nothing": {`PRAGMA foreign_keys = OFF; INSERT INTO teams (public_id, organization_id, name, created_at) VALUES ('team_x', 99, 'x', 1)`,

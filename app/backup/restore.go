@@ -189,7 +189,10 @@ func (u *unpacker) extract(name string, content io.Reader) (File, error) {
 
 	hash := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, hash, u), content)
-	if err := errors.Join(err, f.Close()); err != nil {
+	switch err := errors.Join(err, f.Close()); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return File{}, fmt.Errorf("%w: it ends in the midst of %s", errNoBackup, name)
+	case err != nil:
 		return File{}, fmt.Errorf("unpack %s: %w", name, err)
 	}
 	return File{Size: n, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
