@@ -219,5 +219,7 @@ func TestARunningServerIsNotRestoredInto(t *testing.T) {
 	s := newServer(t)
 	says := refused(t, "restore", archive, "--data-dir", s.dir)
 	is.True(strings.Contains(says, "is in use: a server runs on this data directory"))
-	is.True(datadir.Dir(s.dir).Exists())
+	exists, err := datadir.Dir(s.dir).Exists()
+	is.NoErr(err)
+	is.True(exists)
 }

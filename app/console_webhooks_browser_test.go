@@ -209,7 +209,7 @@ func TestADeliveryShowsHowItWasSigned(t *testing.T) {
 	c.WaitFor(`!location.pathname.endsWith("` + first + `")`)
 	c.is.Equal(r.next().body, came.body)
 	replay := strings.TrimPrefix(c.at(), "deliveries/")
-	c.text("The endpoint took it with 200") // after which the link stays where it is
+	c.text("The endpoint took it with 200")                   // after which the link stays where it is
 	c.Click("link", strings.TrimPrefix(first, "deliveries/")) // which it repeats
 	c.WaitFor(`location.pathname.endsWith("` + first + `")`)
 	c.text("It was replayed as " + replay)

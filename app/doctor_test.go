@@ -3,6 +3,7 @@ package app_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -108,6 +109,8 @@ func faults() map[string]fault {
 			says: "is missing", advice: "from a backup", down: true},
 		"another master key": {plant: set("CONFAB_MASTER_KEY=" + strings.Repeat("A", 43) + "="), check: "master key", status: doctor.Broken,
 			says: "does not fit", advice: "Put the key back", down: true},
+		"a database of the release before": {plant: sql(fmt.Sprint("PRAGMA user_version = ", storage.SchemaVersion-1)), check: "database", status: doctor.Broken,
+			says: "restart the server with this build", advice: "start the server, which upgrades it", down: true},
 		"a corrupt page": {plant: spoilPage, check: "database", status: doctor.Broken, says: "corrupt", advice: "restore the latest backup", down: true},
 		"a row that points to nothing": {plant: sql(`PRAGMA foreign_keys = OFF; INSERT INTO teams (public_id, organization_id, name, created_at) VALUES ('team_x', 99, 'x', 1)`),
 			check: "database", status: doctor.Broken, says: "point to nothing", advice: "restore the latest backup"},

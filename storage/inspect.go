@@ -198,7 +198,10 @@ func explain(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
+// ErrNotWritable means that the system does not let this user write a database.
+var ErrNotWritable = errors.New("cannot be written")
+
 func notWritable(path string, err error) error {
 	const advice = "check the owner and mode of the file and its directory, and that the disk is neither full nor read-only"
-	return fmt.Errorf("%s cannot be written (%w): %s", path, err, advice)
+	return fmt.Errorf("%s %w (%w): %s", path, ErrNotWritable, err, advice)
 }

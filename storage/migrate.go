@@ -79,6 +79,9 @@ func inspect(o Options, seal *sealer) (version int, err error) {
 	return version, checkMasterKey(conn, o, seal)
 }
 
+// ErrNotUpgraded means that a file is of an older schema, and may not be upgraded here.
+var ErrNotUpgraded = errors.New("restart the server with this build to upgrade it")
+
 // schemaVersion reads the file's version and refuses one that this build cannot
 // or may not bring to newest.
 func schemaVersion(conn *sqlx.DB, o Options, newest int) (int, error) {
@@ -94,8 +97,7 @@ func schemaVersion(conn *sqlx.DB, o Options, newest int) (int, error) {
 		return 0, fmt.Errorf("%s is at schema %d but this build knows only %d: upgrade confab; the file was left untouched",
 			o.Path, version, newest)
 	case version < newest && o.KeepVersion:
-		return 0, fmt.Errorf("%s is at schema %d and this build needs %d: restart the server with this build to upgrade it",
-			o.Path, version, newest)
+		return 0, fmt.Errorf("%s is at schema %d and this build needs %d: %w", o.Path, version, newest, ErrNotUpgraded)
 	}
 	return version, nil
 }

@@ -45,7 +45,7 @@ func MakeBroadcast(
 		return err
 	})
 	if err != nil {
-		return commandError(err)
+		return err
 	}
 
 	if b.AudienceType == storage.AudienceLabel {
@@ -68,7 +68,7 @@ func (d BroadcastDraft) storeFile(
 ) error {
 	next, err := NewRecipientFile(d.File, in.content)
 	if err != nil {
-		return commandError(err)
+		return err
 	}
 	counted := func(limit int) ([]storage.BroadcastRecipient, error) {
 		some, err := next(limit)
@@ -78,7 +78,7 @@ func (d BroadcastDraft) storeFile(
 		return some, err
 	}
 	if err := jobs.StoreRecipients(ctx, db, &b, counted); err != nil {
-		return commandError(err)
+		return err
 	}
 
 	err = publish(func(tx *storage.Tx) (storage.Broadcast, error) {
@@ -137,6 +137,9 @@ func (d BroadcastDraft) parameters(t storage.Template) ([]any, error) {
 			return nil, err
 		}
 	}
+	if len(names) == 0 && len(texts) > 0 {
+		return nil, errors.New("the template has no variables: leave out --parameter")
+	}
 	if len(texts) != len(names) {
 		return nil, fmt.Errorf("the template has %d variables (%s), and %d texts were given: give --parameter for each",
 			len(names), strings.Join(names, ", "), len(texts))
@@ -190,12 +193,4 @@ func (d BroadcastDraft) columns() (columns []string, err error) {
 	}
 	_, err = d.File.Seek(0, io.SeekStart)
 	return columns, err
-}
-
-// commandError is an error of the API as a command prints it.
-func commandError(err error) error {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return errors.New(strings.TrimSuffix(e.Message, "."))
-	}
-	return err
 }

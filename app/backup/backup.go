@@ -31,7 +31,10 @@ type Options struct {
 // Media files never change; one that is gone by then was deleted on purpose.
 func Write(ctx context.Context, o Options, w io.Writer) (Manifest, error) {
 	m := Manifest{Object: "backup", Format: archiveFormat, CreatedAt: storage.Now(), Version: o.Version}
-	if !o.Dir.Exists() {
+	switch exists, err := o.Dir.Exists(); {
+	case err != nil:
+		return m, err
+	case !exists:
 		return m, fmt.Errorf("there is no confab database in %s: check --data-dir", string(o.Dir))
 	}
 

@@ -191,7 +191,9 @@ func TestABackupWithoutTheKey(t *testing.T) {
 		is.NoErr(os.WriteFile(to.File(storage.MasterKeyFile), key, 0o600))
 		out, err := restore(t, archive, to)
 		is.Equal(err == nil, fits)
-		is.Equal(to.Exists(), fits)
+		exists, existsErr := to.Exists()
+		is.NoErr(existsErr)
+		is.Equal(exists, fits)
 		if fits {
 			is.True(out.KeyChecked)
 		} else {

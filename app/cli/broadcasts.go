@@ -101,12 +101,26 @@ func (s *store) createBroadcast(cmd *cobra.Command, key storage.AccountKey, d ap
 	})
 	line.end()
 	if err != nil {
-		return err
+		return plainError(err, broadcastFlags)
 	}
 	if err := printNew(cmd, asJSON, made.ID, event.ViewBroadcast(made)); err != nil || asJSON {
 		return err
 	}
+
+	if served, err := s.dir.IsServed(); err == nil && !served {
+		fmt.Fprintln(cmd.ErrOrStderr(), "No server runs, so nothing is sent yet: one that is started does that.")
+	}
 	return s.followBroadcast(cmd, made.ID)
+}
+
+// broadcastFlags are the flags that give the fields of a broadcast.
+var broadcastFlags = map[string]string{
+	"name":              "--name",
+	"template.name":     "--template",
+	"template.language": "--language",
+	"audience.label_id": "--label",
+	"recipients":        "--csv",
+	"scheduled_at":      "--at",
 }
 
 // lines counts the lines of a file roughly, for the progress line, and goes back to its start.

@@ -181,6 +181,9 @@ func (s *store) importContacts(cmd *cobra.Command, name string, f importFlags) (
 		if err := jobs.EnqueueContactImport(tx, i); err != nil {
 			return err
 		}
+		if i.DryRun {
+			return nil // which changes nothing
+		}
 		return s.audit(tx, a.OrganizationID, "contacts.imported", "contact_import", i.ID)
 	})
 	if err != nil {
@@ -199,6 +202,9 @@ func saveImport(cmd *cobra.Command, files storage.ImportFiles, id, name string) 
 			return 0, err
 		}
 		defer file.Close()
+		if info, err := file.Stat(); err == nil && info.IsDir() {
+			return 0, fmt.Errorf("%s is a directory: name a file, or - for standard input", name)
+		}
 		in = file
 	}
 	if err := files.Save(id, io.LimitReader(in, maxImport+1)); err != nil {
@@ -296,7 +302,7 @@ func printImport(cmd *cobra.Command, asJSON bool, i storage.ContactImport) error
 	}
 
 	problem := importError(i)
-	if i.Status == storage.ImportCompleted { // what could be taken in was
+	if i.Status == storage.ImportCompleted && i.Failed < i.Lines { // what could be taken in was
 		printError(cmd.ErrOrStderr(), problem)
 		return nil
 	}

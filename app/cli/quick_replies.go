@@ -50,7 +50,7 @@ func (e *env) quickRepliesCreate() *cobra.Command {
 				return err
 			})
 			if err != nil {
-				return plainError(err)
+				return plainError(err, map[string]string{"team_id": "--team", "shortcut": "SHORTCUT", "text": "TEXT"})
 			}
 			return printNew(cmd, asJSON, made.ID, api.ViewQuickReply(made))
 		}),
@@ -180,10 +180,17 @@ func chooseQuickReply(rx *storage.Rx, found []storage.QuickReply, arg, org strin
 	return storage.QuickReply{}, fmt.Errorf("several quick replies are called %s: %s", arg, strings.Join(ids, ", "))
 }
 
-// plainError is an error of the API as a sentence, without its code.
-func plainError(err error) error {
-	if e, ok := errors.AsType[*api.Error](err); ok {
-		return errors.New(strings.TrimSuffix(e.Message, "."))
+// plainError is an error of the API as a sentence, without its code. The field that it
+// begins with is named as the command has it.
+func plainError(err error, names map[string]string) error {
+	e, ok := errors.AsType[*api.Error](err)
+	if !ok {
+		return err
 	}
-	return err
+
+	text := strings.TrimSuffix(e.Message, ".")
+	if rest, found := strings.CutPrefix(text, e.Param); found && names[e.Param] != "" {
+		text = names[e.Param] + rest
+	}
+	return errors.New(text)
 }

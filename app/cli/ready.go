@@ -34,6 +34,10 @@ func (e *env) ready() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				// Who may not look into the directory asks at the address of the settings.
+				if served, err := datadir.Dir(c.DataDir).IsServed(); err == nil && !served {
+					return fmt.Errorf("not ready: no server runs on %s: check --data-dir, or say where it is with --url", c.DataDir)
+				}
 				if _, target, err = datadir.Dir(c.DataDir).Address(cmd.Context(), c.Server); err != nil {
 					return fmt.Errorf("%w: say where the server is with --url", err)
 				}

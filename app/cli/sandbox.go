@@ -114,10 +114,11 @@ func prepareSandboxDir(dir datadir.Dir, fresh bool) error {
 	// A directory with a database but without sandbox.json may be a sandbox that
 	// lost its file: seed finds out. --fresh does not take the risk.
 	_, err := os.Stat(sandboxFile(dir))
+	exists, _ := dir.Exists()
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
-	case err != nil && (fresh || !dir.Exists()):
+	case err != nil && (fresh || !exists):
 		return fmt.Errorf("%s is not empty and has no %s, so it may not be a sandbox: "+
 			"choose another directory with --data-dir, or empty it yourself", string(dir), datadir.SandboxFile)
 	}

@@ -25,7 +25,7 @@ type store struct {
 
 // noDatabase says that there is none, and where one may be meant.
 func noDatabase(dir string) error {
-	if datadir.Dir(defaultSandboxDir).Exists() {
+	if sandbox, _ := datadir.Dir(defaultSandboxDir).Exists(); sandbox {
 		return fmt.Errorf("there is no confab database in %s: check --data-dir; that of the sandbox is %s", dir, defaultSandboxDir)
 	}
 	return fmt.Errorf("there is no confab database in %s: check --data-dir, or make one with 'confab orgs create'", dir)
@@ -40,7 +40,11 @@ func (e *env) open(cmd *cobra.Command, create bool) (*store, error) {
 	}
 
 	s := &store{dir: datadir.Dir(c.DataDir), config: c}
-	if !create && !s.dir.Exists() {
+	exists, err := s.dir.Exists()
+	if err != nil {
+		return nil, err
+	}
+	if !create && !exists {
 		return nil, noDatabase(c.DataDir)
 	}
 

@@ -25,14 +25,17 @@ func (t *trigger) settings() *cobra.Command {
 			return err
 		},
 		RunE: t.withSimulator(func(cmd *cobra.Command, args []string, c *simulatorClient) error {
-			method, body := "GET", any(nil)
-			if changes, _ := parseAssignments(args); len(changes) > 0 {
-				method, body = "PATCH", changes
-			}
-
 			var now map[string]any
-			if err := c.do(cmd.Context(), method, "/_sim/settings", body, &now); err != nil {
+			if err := c.do(cmd.Context(), "GET", "/_sim/settings", nil, &now); err != nil {
 				return err
+			}
+			if changes, _ := parseAssignments(args); len(changes) > 0 {
+				if err := checkAssignments(changes, now); err != nil {
+					return err
+				}
+				if err := c.do(cmd.Context(), "PATCH", "/_sim/settings", changes, &now); err != nil {
+					return err
+				}
 			}
 
 			var fields [][]string
@@ -68,6 +71,22 @@ func parseAssignments(args []string) (map[string]any, error) {
 		changes[name] = value
 	}
 	return changes, nil
+}
+
+// checkAssignments refuses names that are no settings, and what is neither true nor false
+// where that is wanted.
+func checkAssignments(changes, now map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		current, known := now[name]
+		if !known {
+			return usage("there is no setting %s, only %s", name, strings.Join(slices.Sorted(maps.Keys(now)), ", "))
+		}
+		_, wantsBool := current.(bool)
+		if _, isBool := changes[name].(bool); wantsBool && !isBool {
+			return usage("%s must be true or false", name)
+		}
+	}
+	return nil
 }
 
 func (t *trigger) reset() *cobra.Command {

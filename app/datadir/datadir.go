@@ -67,10 +67,17 @@ func (d Dir) Prepare() error {
 	return nil
 }
 
-// Exists reports whether the directory holds a database.
-func (d Dir) Exists() bool {
+// Exists reports whether the directory holds a database, or why that cannot be told.
+func (d Dir) Exists() (bool, error) {
 	_, err := os.Stat(storage.DatabaseFile(string(d)))
-	return err == nil
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, fs.ErrPermission):
+		const advice = "be the user who runs confab (sudo -u USER), or check its owner and mode"
+		return false, fmt.Errorf("data directory %s cannot be read: %w: %s", string(d), err, advice)
+	}
+	return false, nil
 }
 
 // RequireEmpty returns an error if the directory holds anything but what Prepare and

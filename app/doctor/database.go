@@ -31,7 +31,8 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 	}
 
 	if !e.Quick {
-		if err := storage.CheckDatabase(file, key); err != nil && !errors.Is(err, storage.ErrMasterKey) {
+		err := storage.CheckDatabase(file, key)
+		if err != nil && !errors.Is(err, storage.ErrMasterKey) && !errors.Is(err, storage.ErrNotWritable) {
 			e.broken("database", "Stop the server, move the data directory away and restore the latest backup: confab restore.", "%v.", err)
 			return false
 		}
@@ -45,6 +46,12 @@ func (e *examination) checkDatabase(ctx context.Context) bool {
 	switch {
 	case errors.Is(err, storage.ErrMasterKey):
 		e.broken("master key", "Put the key back that the database was made with: it is in the backup of that time.", "%v.", err)
+		return false
+	case errors.Is(err, storage.ErrNotUpgraded):
+		e.broken("database", "Make a backup (confab backup), and start the server, which upgrades it.", "%v.", err)
+		return false
+	case errors.Is(err, storage.ErrNotWritable):
+		e.broken("database", "Give it to the user who runs confab: chown -R USER "+string(e.dir)+", and chmod u+rw "+file, "%v.", err)
 		return false
 	case err != nil:
 		e.broken("database", "Restore the latest backup (confab restore), or use the release that fits.", "%v.", err)

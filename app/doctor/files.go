@@ -31,8 +31,13 @@ var privateFiles = []string{
 // It also finds out whether a server runs on it, and whether it is a sandbox.
 func (e *examination) checkDirectory() bool {
 	dir := string(e.dir)
-	info, err := os.Stat(dir)
-	if err != nil || !e.dir.Exists() {
+	info, statErr := os.Stat(dir)
+	exists, err := e.dir.Exists()
+	if err != nil {
+		e.broken("data directory", "Examine it as the user who runs confab: sudo -u USER confab doctor", "%v.", err)
+		return false
+	}
+	if statErr != nil || !exists {
 		e.broken("data directory",
 			"Check --data-dir and data_dir; a server makes a new one when it starts, and 'confab restore' one from a backup.",
 			"There is no confab database in %s.", dir)
