@@ -176,7 +176,7 @@ func checkEverything(conn *sqlx.DB, path string, version int) error {
 		return explain(path, err)
 	}
 	if len(found) != 1 || found[0] != "ok" {
-		return fmt.Errorf("%s is corrupt: %s", path, strings.Join(found, "; "))
+		return fmt.Errorf("%s is corrupt: %s", path, strings.ReplaceAll(strings.Join(found, "; "), "\n", "; "))
 	}
 
 	var broken []string

@@ -85,7 +85,7 @@ func writeBackup(cmd *cobra.Command, o backup.Options, file string) (backup.Mani
 	o.Temp = filepath.Dir(file)
 	temp, err := os.CreateTemp(o.Temp, "."+filepath.Base(file)+"-*") // made with mode 0600
 	if err != nil {
-		return backup.Manifest{}, err
+		return backup.Manifest{}, fmt.Errorf("%s cannot be written: %w", file, errors.Unwrap(err))
 	}
 	defer os.Remove(temp.Name())
 

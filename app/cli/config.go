@@ -20,7 +20,8 @@ func (e *env) configCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Load all settings and print what is in force, secrets hidden",
 		Long: "Load all settings as 'confab serve' does, from the file, CONFAB_ variables and flags, and print what\n" +
-			"is in force, secrets hidden. A setting that cannot be used is named, and the exit status is 1.",
+			"is in force, secrets hidden. A setting that cannot be used is named, and the exit status is 1. Files and\n" +
+			"directories that settings name are not looked for: 'confab doctor' does that.",
 		Example: "  confab config check\n  confab config check --config /etc/confab.toml",
 		Args:    arguments(),
 		RunE: e.run(func(cmd *cobra.Command, _ []string) error {

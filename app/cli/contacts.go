@@ -129,7 +129,8 @@ func (e *env) contactsImport() *cobra.Command {
 		Short: "Take in contacts of a CSV file; - is standard input",
 		Long: "Take in the contacts of a CSV file with the columns of 'confab contacts export', of which one is\n" +
 			"phone_number or bsuid; - is standard input. Contacts are found by their number, then by their BSUID, and\n" +
-			"made where there are none; empty cells leave a field alone. Lines with an error are left out and listed.\n\n" +
+			"made where there are none; empty cells leave a field alone. Labels must be there already, by name, in the\n" +
+			"number's team. Lines with an error are left out and listed.\n\n" +
 			"A running server does the work, and goes on with it when this command is stopped; otherwise this\n" +
 			"command does it.",
 		Example: "  confab contacts import people.csv --dry-run\n" +

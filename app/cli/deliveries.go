@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,7 +78,7 @@ func (e *env) deliveriesList() *cobra.Command {
 // parseEventType accepts the name of an event type.
 func parseEventType(s string) (string, error) {
 	if !slices.Contains(event.Types(), s) {
-		return "", fmt.Errorf("there is no event %q", s)
+		return "", fmt.Errorf("there is no event %q, only %s", s, strings.Join(event.Types(), ", "))
 	}
 	return s, nil
 }

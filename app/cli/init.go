@@ -37,7 +37,7 @@ func (e *env) initialize() *cobra.Command {
 		RunE: e.run(func(cmd *cobra.Command, args []string) error {
 			switch {
 			case (systemd || docker) && len(args) > 0:
-				return usage("%s goes to standard output: lead it into a file", args[0])
+				return usage("what --systemd and --docker print goes to standard output: lead it into %s with >", args[0])
 			case systemd:
 				return printText(cmd, systemdUnit)
 			case docker:

@@ -133,11 +133,11 @@ func (e *env) keysList() *cobra.Command {
 				return err
 			}
 
-			heading := []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED"}
+			heading := []string{"ID", "ORGANIZATION", "KEY", "LABEL", "STATUS", "CREATED", "LAST USED", "EXPIRES"}
 			return printList(cmd, asJSON, views, heading, func(v keyView) []string {
 				return []string{
 					v.ID, v.OrganizationID, "…" + v.Last4, optionalText(v.Label), v.Status,
-					v.CreatedAt.String(), v.LastUsedAt.String(),
+					v.CreatedAt.String(), v.LastUsedAt.String(), v.ExpiresAt.String(),
 				}
 			})
 		}),
