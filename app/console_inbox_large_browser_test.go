@@ -105,8 +105,9 @@ func TestLongListsAndThreadsStayShort(t *testing.T) {
 	// While it is scrolled, what comes is counted, and nothing moves.
 	const inTheMiddle = `(l => {
 		const r = l.getBoundingClientRect();
-		return document.elementFromPoint(r.left + 60, r.top + r.height / 2).closest("li").querySelector("a").textContent;
+		return document.elementFromPoint(r.left + 60, r.top + r.height / 2).closest("li")?.querySelector("a").textContent ?? "";
 	})(document.querySelector(".scroll"))`
+	c.WaitFor(inTheMiddle + ` !== ""`) // it is drawn
 	before := pagestest.Eval[string](c.Browser, inTheMiddle)
 	s.says(number, "15550009999", "Zoe", textOf("me too"))
 	c.Find("button", "1 new")

@@ -5,7 +5,7 @@ import { bind } from "../keys.js";
 import { button } from "../parts/basics.js";
 import { toastError } from "../parts/notices.js";
 import { empty, failed, resource } from "../parts/states.js";
-import { link, navigate, path, query } from "../router.js";
+import { link, navigate, path, query, setQuery } from "../router.js";
 import { chosenNumber, me, number, numbers, numbersKnown } from "../session.js";
 import { conversations, keep, nameOf } from "./inbox/conversations.js";
 import { listPane } from "./inbox/list.js";
@@ -68,6 +68,9 @@ export default function inbox() {
   const tab = computed(() => query().get("tab") ?? "open");
   const label = computed(() => query().get("label") ?? "");
   effect(() => store.narrow({ number: phone(), tab: tab(), label: label() }));
+  effect(() => {
+    if (label() && labels.data()?.every((one) => one.id !== label())) queueMicrotask(() => setQuery({ label: "" })); // it is gone
+  });
   effect(() => {
     current();
     store.arrange();
@@ -224,6 +227,9 @@ function bindKeys({ current, conversation, change, store, phone, heldUnread, det
     ["a", text.keys.assign, withOpen(() => inDetails("#assignee", false))],
     ["l", text.keys.label, withOpen(() => inDetails("#add-label", true))],
     ["u", text.keys.unread, withOpen(unread)],
-    ["/", text.keys.search, () => (focus("#search-messages"), current() && innerWidth < 700 && navigate(keep("inbox")))],
+    ["/", text.keys.search, () => {
+      if (current() && innerWidth < 700) navigate(keep("inbox"));
+      queueMicrotask(() => focus("#search-messages"));
+    }],
   ]);
 }

@@ -47,6 +47,11 @@ export function composer(at) {
     const until = at.conversation()?.service_window_expires_at;
     return !at.conversation() || (until !== null && Date.parse(until) > now());
   });
+  // It closes on the second, not when the time that is shown moves on.
+  effect(() => {
+    const left = Date.parse(at.conversation()?.service_window_expires_at ?? "") - Date.now();
+    if (isOpen() && now() && left < 60_000) setTimeout(() => now.set(Date.now()), left);
+  });
   const isOff = () => numbers().some((one) => one.phone_number_id === at.number && one.status !== "connected");
   return el("div.composer", null, when(
     isOff,

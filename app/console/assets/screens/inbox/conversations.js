@@ -30,6 +30,8 @@ export const tabs = {
 };
 
 const pageSize = 50;
+/** How much of a list is read again under somebody who has scrolled in it. */
+const deep = 1000;
 const overlap = 2000;
 /** How long somebody takes from moving the pointer to a click. */
 const aim = 800;
@@ -119,7 +121,7 @@ export function conversations(current) {
     if (!filter.number) return;
     running.abort();
     const { signal } = (running = new AbortController());
-    const wanted = Math.min(shown.peek()?.length ?? 0, 2 * pageSize);
+    const wanted = Math.min(shown.peek()?.length ?? 0, scrolled ? deep : 2 * pageSize);
     try {
       const rows = [];
       /** @type {string | null} */
@@ -138,6 +140,7 @@ export function conversations(current) {
       [cursor, floor] = [next, next ? rows[rows.length - 1] : null];
       failure.set(null);
       merge(...fresh);
+      if (open && !fresh.some(({ id }) => id === open.id)) read(open.id).catch(() => {});
     } catch (error) {
       if (!signal.aborted) failure.set(error);
     }
@@ -200,12 +203,12 @@ export function conversations(current) {
     const all = [...hinted];
     hinted.clear();
     if (all.includes("") && !scrolled) await load();
-    else if (all.length > 5 || all.includes("")) await catchUp(all);
+    else if (all.length > 5 || all.includes("")) await catchUp([...all, current()]);
     else await Promise.allSettled(all.map(read));
   });
-  onDispose(onChanged(["conversation"], ({ kind, ids }) => {
+  onDispose(onChanged(["conversation", "label"], ({ kind, ids }) => {
     if (kind === "*") return void load();
-    (ids.length ? ids : [""]).forEach((id) => hinted.add(id));
+    (ids.length && kind !== "label" ? ids : [""]).forEach((id) => hinted.add(id));
     follow();
   }));
 

@@ -1,5 +1,5 @@
 /** The left pane: tabs, filter, search, and the list of conversations. */
-import { computed, effect, el, flush, list, signal, when } from "../../dom.js";
+import { computed, effect, el, flush, list, onDispose, signal, when } from "../../dom.js";
 import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
 import { button, copyable, dot, face, icon } from "../../parts/basics.js";
 import { toastError } from "../../parts/notices.js";
@@ -67,11 +67,19 @@ function searchBox(words) {
     const { value } = event.target;
     timer = setTimeout(() => setQuery({ search: value.trim() }), value ? 200 : 0);
   };
-  return el("div.search", { role: "search" }, icon("search"), el("input", {
-    type: "search", "aria-label": text.search, placeholder: text.search, value: words(), maxlength: 200, autocomplete: "off",
+  /** @type {HTMLInputElement} */
+  const box = el("input", {
+    type: "search", "aria-label": text.search, placeholder: text.search, maxlength: 200, autocomplete: "off",
     id: "search-messages", oninput: type,
     onkeydown: (/** @type {any} */ event) => event.key === "Escape" && (event.target.value ? undefined : event.target.blur()),
-  }), el("kbd", { "aria-hidden": "true" }, "/"));
+  });
+  effect(() => {
+    if (box.value.trim() === words()) return;
+    clearTimeout(timer);
+    box.value = words();
+  });
+  onDispose(() => clearTimeout(timer));
+  return el("div.search", { role: "search" }, icon("search"), box, el("kbd", { "aria-hidden": "true" }, "/"));
 }
 
 /** @param {() => string} tab */
@@ -177,7 +185,7 @@ function conversationRow(one, current) {
     el("p.row-last", { id: "about-" + id }, () => lastMessage(one()),
       el("span.unseen", null, () => one().labels.map((/** @type {any} */ label) => ", " + label.name).join(""))),
     el("span.row-end", null, () => [
-      one().unread_count === 0 && windowOf(one()),
+      windowOf(one()),
       one().assignee && el("span.face.tiny",
         { title: text.assigned(one().assignee.name ?? ""), role: "img", "aria-label": text.assigned(one().assignee.name ?? "") },
         initials(one().assignee.name ?? "?"),

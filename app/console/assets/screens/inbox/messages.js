@@ -97,7 +97,7 @@ export function messages(number, conversation, unread) {
   async function begin(at) {
     try {
       /** @type {Record<string, any>} */
-      let query = { limit: pageSize };
+      let query = { limit: Math.max(pageSize, Math.min(100, unread() + few)) };
       if (at) {
         const m = await get(`${path}/${at}`);
         if (m.conversation_id === conversation) query = { limit: pageSize, created_before: after(m.created_at, 1) };
@@ -281,6 +281,8 @@ export function messages(number, conversation, unread) {
     endsNow: () => isNewest && view().to >= all().length,
     hasOlder: () => older !== null || view().from > 0,
     newest: () => all().at(-1),
+    /** The id of what came last: what waits for its time stands behind it. */
+    lastID: () => (changes(), [...known.keys()].sort().at(-1) ?? ""),
     /** unread is the first of the last n that came. @param {number} n */
     unread: (n) => all()[lastInbound(n)],
     /** byProviderID finds what a reply answers. @param {string} id */

@@ -11,6 +11,7 @@
 import { signal } from "../../dom.js";
 import { APIError, newKey, post } from "../../api.js";
 import { onChanged } from "../../live.js";
+import { toastError } from "../../parts/notices.js";
 import { me } from "../../session.js";
 
 /**
@@ -112,6 +113,11 @@ async function sendAll() {
       const { status, code } = error;
       const isLater = status < 400 || status > 499 || status === 401 || status === 429 || code === "idempotency_in_progress";
       if (isLater) return void retryLater(error.lost);
+      if (entry.body.type === "reaction") {
+        toastError(error); // there is no place in the thread for one that failed
+        discard(entry);
+        continue;
+      }
       keep({ ...entry, error: { code: error.code, message: error.message, provider_code: null } });
     }
   }

@@ -23,14 +23,15 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
   if (picker()) return;
   const all = signal(known);
   const at = signal(0);
-  const typed = () => value().match(/^\/(\S*)$/)?.[1]?.toLowerCase() ?? "";
+  const asked = () => value().match(/^\/(\S*)$/)?.[1];
+  const typed = () => asked()?.toLowerCase() ?? "";
   const fits = (/** @type {any} */ one) => `${one.shortcut} ${one.text}`.toLowerCase().includes(typed());
   const fitting = computed(() => (all() ?? []).filter(fits).slice(0, 50));
   const close = () => picker.set(null);
   const choose = (/** @type {any} */ one) => {
-    const filled = one.text.replaceAll("{{name}}", name());
+    const filled = one.text.replaceAll("{{name}}", name); // a function: a $ in it is no pattern
     close();
-    if (value().startsWith("/")) setText("");
+    if (asked() !== undefined) setText("");
     insert(filled);
   };
 
@@ -54,7 +55,7 @@ export function openQuickReplies({ picker, box, name, insert, setText, value }) 
   picker.set({
     view,
     active: () => fitting()[at()] && "quick-" + fitting()[at()].id,
-    filter: () => !value().startsWith("/") && value() !== "" && close(),
+    filter: () => asked() === undefined && value() !== "" && close(),
     /** @param {KeyboardEvent} event */
     press(event) {
       const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];

@@ -261,8 +261,7 @@ function rowsOf(store, id, firstUnread) {
 function countNew(store, atBottom) {
   let seen = "";
   return computed(() => {
-    const newest = store.newest()?.id ?? "";
-    if (atBottom() || !seen) seen = newest;
+    if (atBottom() || !seen) seen = store.lastID();
     return store.shown().filter((m) => m.id > seen && m.direction === "inbound").length;
   });
 }
