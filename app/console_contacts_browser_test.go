@@ -136,6 +136,40 @@ func TestAContactsPageChangesEverything(t *testing.T) {
 	c.calm("status of 404")
 }
 
+func TestAContactsPageKeepsWhatOthersChange(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	id := s.contact(number, "+15550001111", "Ana")
+	url := s.app.URL() + "/v1/" + number + "/contacts/" + id
+	s.call("PATCH", url, `{"metadata":{"order":"1","city":"Oslo","vip":true}}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts/"+id, "Ana")
+	c.WaitFor(`document.querySelectorAll(".pair").length === 3`)
+	c.Fill("textbox", "Email", "ana@")
+	c.Click("button", "Remove city")
+	value := func(field string) string { return fmt.Sprintf(`document.querySelector("input[name=%s]").value`, field) }
+
+	// What is being typed stays, and what is not follows what others write.
+	s.call("PATCH", url, `{"name":"Ana Ruiz","email":"old@example.com","metadata":{"order":"2","city":"Oslo","vip":true,"plan":"pro"}}`)
+	c.heading("Ana Ruiz")
+	c.WaitFor(value("name") + ` === "Ana Ruiz" && ` + value("email") + ` === "ana@"`)
+	c.Fill("textbox", "Email", "ana@example.com")
+	s.call("PATCH", url, `{"username":"ana"}`)
+	c.Click("button", "Save")
+	c.toast("Saved")
+	c.Click("button", "Save fields")
+	c.WaitFor(`[...document.querySelectorAll(".pair input")].map(e => e.value).join() === "order,2,vip,true,plan,pro"`)
+
+	now := s.call("GET", url, "")
+	c.is.Equal(fmt.Sprintln(now["name"], now["email"], now["username"]), "Ana Ruiz ana@example.com ana\n")
+	c.is.Equal(fmt.Sprint(now["metadata"]), "map[order:2 plan:pro vip:true]")
+	c.Fill("textbox", "Email", "") // what is cleared is changed, too
+	c.Click("button", "Save")
+	s.becomesTrue(func() bool { return s.call("GET", url, "")["email"] == nil })
+	c.calm()
+}
+
 func TestAgentsKeepContactsButDeleteNone(t *testing.T) {
 	pagestest.Parallel(t)
 	s := newStage(t)

@@ -1,5 +1,5 @@
 /** Forms: fields with labels and hints, and what is wrong beside the field. */
-import { el, flush, signal } from "../dom.js";
+import { effect, el, flush, signal } from "../dom.js";
 import { APIError, newKey } from "../api.js";
 import { button } from "./basics.js";
 import { dialog, shown } from "./dialog.js";
@@ -27,6 +27,7 @@ let forms = 0;
  * @typedef {object} FormOptions
  * @property {Field[]} fields
  * @property {any} [values] what stands in the fields at first, by their names
+ * @property {() => any} [follows] the same as it changes: fields that nobody touched follow it, and are not sent
  * @property {null} [blank] what a field in which nothing stands is sent as; else it is left out
  * @property {string} submit what the button says
  * @property {string} [busy] what it says meanwhile
@@ -41,7 +42,7 @@ let forms = 0;
  * @param {FormOptions & { cancel?: () => void }} options
  * @returns {HTMLFormElement}
  */
-export function form({ fields, values: before, blank, submit, busy: busyText = text.saving, send, done, cancel }) {
+export function form({ fields, values: before, follows, blank, submit, busy: busyText = text.saving, send, done, cancel }) {
   const id = "form-" + ++forms;
   const once = { idempotencyKey: newKey() };
   const busy = signal(false);
@@ -57,11 +58,22 @@ export function form({ fields, values: before, blank, submit, busy: busyText = t
       cancel && button(text.cancel, { run: cancel }),
       el("button.button.primary", { type: "submit", "aria-disabled": () => busy() }, () => (busy() ? busyText : submit))));
 
+  const control = (/** @type {string} */ name) => /** @type {any} */ (node.querySelector(`[name="${name}"]`));
+  /** What the fields were filled with. @type {Record<string, string | null>} */
+  const filled = {};
+  const isTouched = (/** @type {string} */ name) => control(name).value !== (filled[name] ?? "");
+  const fill = () => {
+    const now = follows?.();
+    for (const { name } of fields) if (now && !isTouched(name)) control(name).value = filled[name] = now[name] ?? "";
+  };
+  effect(fill);
+
   async function run() {
     if (busy()) return;
-    const values = read();
+    const all = read();
     failure.set(null);
-    if (refuse(missing(values))) return;
+    if (refuse(missing(all))) return;
+    const values = follows ? Object.fromEntries(Object.entries(all).filter(([name]) => isTouched(name))) : all;
 
     busy.set(true);
     try {
@@ -70,6 +82,8 @@ export function form({ fields, values: before, blank, submit, busy: busyText = t
       dirty.set(false);
       wrong.set({});
       done?.(result, node);
+      Object.assign(filled, values);
+      fill();
     } catch (error) {
       busy.set(false);
       const param = error instanceof APIError && error.param?.split(/[.[]/)[0];
@@ -106,8 +120,7 @@ export function form({ fields, values: before, blank, submit, busy: busyText = t
     wrong.set(problems);
     flush();
     const first = fields.find((one) => problems[one.name]);
-    const control = first && node.querySelector(`[name="${first.name}"]`);
-    if (control instanceof HTMLElement) control.focus();
+    if (first) control(first.name).focus();
     return first !== undefined;
   }
 

@@ -1,5 +1,5 @@
 /** One contact: its fields, labels, consent, conversation and files. */
-import { computed, el, list, signal, when } from "../../dom.js";
+import { computed, effect, el, list, signal, when } from "../../dom.js";
 import { get, page, patch, post, remove } from "../../api.js";
 import { date, time } from "../../format.js";
 import { announce } from "../../live.js";
@@ -81,7 +81,7 @@ function contactPage(one) {
   const { id, chat_account: account } = data();
   const path = `v1/${account.phone_number_id}/contacts/${id}`;
   const save = async (/** @type {any} */ changes) => {
-    one.set(await patch(path, changes));
+    if (Object.keys(changes).length > 0) one.set(await patch(path, changes));
     announce("contact", id);
     toast(text.saved);
   };
@@ -96,9 +96,9 @@ function contactPage(one) {
       fact(text.facts.bsuid, data().bsuid && copyable(data().bsuid, { name: text.bsuid })),
       fact(text.facts.number, account.phone_number ?? "—"),
       fact(text.facts.since, date(data().created_at))),
-    el("section.section", null, form({ fields: text.fields, values: data(), blank: null, submit: text.save, send: save })),
+    el("section.section", null, form({ fields: text.fields, follows: data, blank: null, submit: text.save, send: save })),
     labelSection(one, path),
-    metadataSection(data(), save),
+    metadataSection(data, path, save),
     consentSection(data, save),
     conversationSection(account.phone_number_id, id),
     mediaSection(account.phone_number_id, id),
@@ -132,19 +132,39 @@ function labelSection(one, path) {
 }
 
 /**
- * metadataSection edits what programs keep. What is no text is written as JSON.
- * @param {any} contact
+ * metadataSection edits what programs keep. What is no text is written as JSON. Programs may
+ * change it meanwhile: only what was changed here is changed there.
+ * @param {() => any} data
+ * @param {string} path
  * @param {(changes: any) => Promise<void>} save
  */
-function metadataSection({ metadata }, save) {
-  const rows = signal(Object.entries(metadata ?? {}).map(([key, value], id) => ({ id, key, value })));
+function metadataSection(data, path, save) {
+  const rows = signal(/** @type {{ id: string | number, key: string, value: any }[]} */ ([]));
+  let filled = "{}";
+  const now = computed(() => JSON.stringify(data().metadata ?? {}));
+  const typed = () => JSON.stringify(Object.fromEntries(rows.peek().map(({ key, value }) => [key.trim(), value])));
+  const fill = () => {
+    const fresh = now();
+    if (fresh === filled || typed() !== filled) return;
+    filled = fresh;
+    rows.set(Object.entries(JSON.parse(fresh)).map(([key, value]) => ({ id: key, key, value })));
+  };
+  effect(fill);
   const failure = signal(/** @type {unknown} */ (null));
   const shown = (/** @type {any} */ value) => (typeof value === "string" ? value : JSON.stringify(value));
   const submit = async () => {
     failure.set(null);
-    const kept = rows().filter((one) => one.key.trim());
+    const sent = typed();
+    const [was, is] = [filled, sent].map((one) => JSON.parse(one));
     try {
-      await save({ metadata: kept.length > 0 ? Object.fromEntries(kept.map((one) => [one.key.trim(), one.value])) : null });
+      const { metadata } = await get(path);
+      const merged = [
+        ...Object.entries(metadata ?? {}).filter(([key]) => Object.hasOwn(is, key) || !Object.hasOwn(was, key)),
+        ...Object.entries(is).filter(([key, value]) => key && JSON.stringify(value) !== JSON.stringify(was[key])),
+      ];
+      await save({ metadata: merged.length > 0 ? Object.fromEntries(merged) : null });
+      filled = sent;
+      fill();
     } catch (error) {
       failure.set(error);
     }
@@ -159,8 +179,8 @@ function metadataSection({ metadata }, save) {
   };
   return section(text.metadata, { lead: text.metadataLead }, el("form.form.wide", { onsubmit: submit },
     list(rows, (one) => one.id, (one) => el("div.pair", null,
-      el("input", { "aria-label": text.key, value: one().key, dir: "auto", maxlength: 200, oninput: (/** @type {any} */ e) => (one().key = e.target.value) }),
-      el("input", { "aria-label": text.value, value: shown(one().value), dir: "auto", oninput: (/** @type {any} */ e) => write(one(), e.target.value) }),
+      el("input", { "aria-label": text.key, value: () => one().key, dir: "auto", maxlength: 200, oninput: (/** @type {any} */ e) => (one().key = e.target.value) }),
+      el("input", { "aria-label": text.value, value: () => shown(one().value), dir: "auto", oninput: (/** @type {any} */ e) => write(one(), e.target.value) }),
       button(text.removeField(one().key), {
         icon: "close",
         look: "bare",
