@@ -137,6 +137,46 @@ func TestABroadcastIsPausedResumedAndCancelled(t *testing.T) {
 	c.calm()
 }
 
+func TestAnAudienceIsWhatIsShown(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.atProvider(number, `{"name":"news","language":"en","category":"MARKETING","components":[{"type":"BODY","text":"Something is new."}]}`)
+	s.awaitApproval(number, "news")
+	s.label("Nobody")
+	c := s.console(t, storage.RoleAdmin)
+	c.open("broadcasts/new", "New broadcast")
+	c.Fill("textbox", "Name", "Spring")
+	c.pick("Template", "news (en)")
+	c.Click("button", "Next")
+
+	// A file is forgotten by its field, and so by the broadcast.
+	c.Click("radio", "The lines of a CSV file As a spreadsheet saves it. One column has phone numbers; the others are fields.")
+	c.chooseFile("people.csv", "phone_number\n+15550001111\n+15550002222\n")
+	c.shows("2 people")
+	c.Click("radio", "Everybody with a label")
+	c.Click("radio", "The lines of a CSV file As a spreadsheet saves it. One column has phone numbers; the others are fields.")
+	c.Click("button", "Next")
+	c.shows("Choose whom it goes to.")
+
+	// A label and numbers stand there again, with how many they are.
+	c.Click("radio", "Everybody with a label")
+	c.pick("Label", "Nobody")
+	c.shows("0 people")
+	c.Click("radio", "These numbers One a line, 10,000 at most.")
+	c.Fill("textbox", "Numbers", "+15550001111")
+	c.shows("1 person")
+	c.Click("radio", "Everybody with a label")
+	c.shows("0 people")
+	c.Click("button", "Next")
+	c.shows("Nobody is there to send it to.")
+	c.Click("radio", "These numbers One a line, 10,000 at most.")
+	c.shows("1 person")
+	c.Click("button", "Next")
+	c.Find("button", "Start broadcast")
+	c.calm()
+}
+
 // awaitApproval waits until the provider has approved a template.
 func (s *stage) awaitApproval(number, name string) {
 	s.t.Helper()

@@ -40,6 +40,7 @@ const text = {
   format: "None of these is a phone number. Write each with its country code: +15550001111.",
   bad: (/** @type {string} */ line) => `“${line}” is no phone number.`,
   none: "Choose whom it goes to.",
+  counting: "One moment: they are being counted.",
   nobody: "Nobody is there to send it to.",
 };
 
@@ -57,7 +58,7 @@ export function liveField(field, set, wrong = () => "") {
 /** How much of a file is looked through in the browser. */
 const mostBytes = 8 << 20;
 
-/** @typedef {{ total: number, more?: boolean, note?: string, wrong?: string, skipped: Record<string, number> }} Size */
+/** @typedef {{ total: number, more?: boolean, note?: string, wrong?: string, skipped: Record<string, number>, file?: File }} Size */
 
 /**
  * audienceStep is the fields, what is wrong with them, and the body of the request.
@@ -67,55 +68,57 @@ const mostBytes = 8 << 20;
 export function audienceStep(of, isMarketing) {
   const kind = signal("label");
   const label = signal("");
-  const file = signal(/** @type {File | null} */ (null));
   const typed = signal("");
   const size = signal(/** @type {Size | null} */ (null));
   const labels = allLabels();
 
-  const chooseLabel = async (/** @type {string} */ id) => {
-    label.set(id);
+  /** What is counted, unless nothing is chosen. @type {Promise<Size> | Size | "" | undefined} */
+  let counted;
+  const measure = async (/** @type {typeof counted} */ chosen) => {
+    counted = chosen;
     size.set(null);
-    if (!id) return;
-    const found = await get(of + "/audience", { query: { label_id: id } }).catch(() => null);
-    if (found && label() === id) size.set({ total: found.total, more: found.capped, skipped: found });
+    const found = await Promise.resolve(chosen).catch((error) => ({ total: 0, wrong: error.message, skipped: {} }));
+    if (counted === chosen) size.set(found || null);
   };
-  const chooseFile = async (/** @type {string} */ _, /** @type {any} */ { files: [chosen] }) => {
-    const found = chosen && (await fileSize(chosen));
-    file.set(found?.file ?? null);
-    size.set(found ?? null);
+  const chooseLabel = (/** @type {string} */ id) => {
+    label.set(id);
+    measure(id && get(of + "/audience", { query: { label_id: id } }).then((found) => ({ ...found, more: found.capped, skipped: found })));
   };
   const lines = () => typed().split(/[\n,;]+/).map(plainNumber).filter(Boolean);
   const type = (/** @type {string} */ written) => {
     typed.set(written);
     const bad = lines().find((one) => !isPhone(one));
-    size.set(bad ? { total: 0, wrong: text.bad(bad), skipped: {} } : lines().length > 0 ? sizeOf(lines()) : null);
+    measure(bad ? { total: 0, wrong: text.bad(bad), skipped: {} } : lines().length > 0 ? sizeOf(lines()) : "");
   };
 
   const body = el("div.form", null,
     liveField(text.kinds, (chosen) => {
       kind.set(chosen);
-      size.set(null);
+      if (chosen === "label") chooseLabel(label());
+      else if (chosen === "numbers") type(typed());
+      else measure(""); // the browser forgets which file it was
     }),
     when(() => kind() === "label", () => el("label.field", null,
       el("span.label", null, text.label),
       () => el("select", { onchange: (/** @type {any} */ event) => chooseLabel(event.target.value), value: label.peek() },
         [{ id: "", name: text.choose }, ...labels()].map((one) => el("option", { value: one.id }, one.name))))),
-    when(() => kind() === "file", () => liveField(text.file, chooseFile)),
+    when(() => kind() === "file", () => liveField(text.file, (_, { files: [chosen] }) => measure(chosen && fileSize(chosen)))),
     when(() => kind() === "numbers", () => liveField({ ...text.numbers, value: typed() }, type)),
     () => size() && summary(/** @type {Size} */ (size()), isMarketing()));
 
   return {
     body,
     wrong: () => {
-      if (kind() === "label" ? !label() : kind() === "file" ? !file() : lines().length === 0) return text.none;
-      return size()?.wrong || (size()?.total === 0 ? text.nobody : "");
+      const known = size();
+      if (!known) return counted ? text.counting : text.none;
+      return known.wrong || (known.total === 0 ? text.nobody : "");
     },
     request(/** @type {any} */ broadcast) {
       if (kind() === "label") return { ...broadcast, audience: { label_id: label() } };
       if (kind() === "numbers") return { ...broadcast, audience: { recipients: lines().map((to) => ({ to })) } };
       const form = new FormData();
       form.set("broadcast", JSON.stringify(broadcast));
-      form.set("recipients", /** @type {File} */ (file()));
+      form.set("recipients", /** @type {File} */ (size()?.file));
       return form;
     },
   };
@@ -140,7 +143,7 @@ function sizeOf(values) {
 /**
  * fileSize looks through a file. Its column of numbers gets the name that the API knows.
  * @param {File} file
- * @returns {Promise<Size & { file: File }>}
+ * @returns {Promise<Size>}
  */
 async function fileSize(file) {
   const head = await readHead(file);
