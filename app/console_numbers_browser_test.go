@@ -59,7 +59,7 @@ func TestANumberShowsHowItFares(t *testing.T) {
 	c.open("settings/health", "Health")
 	c.text("Last 30 days")
 	c.shoot("health")
-	c.open("numbers/1065403522", "There is no such number")
+	c.open("numbers/1065403522", "This is not here")
 	c.calm()
 
 	agent := s.console(t, storage.RoleAgent)

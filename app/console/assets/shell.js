@@ -164,10 +164,9 @@ async function readNumbers() {
 
 async function readUnread() {
   const of = number();
-  if (!of) return unread.set(0);
-  const now = await get(of.phone_number_id + "/counts");
-  if (of.phone_number_id !== number()?.phone_number_id) return;
-  unread.set(now.unread);
+  const now = of ? await get(of.phone_number_id + "/counts") : {};
+  if (of?.phone_number_id !== number()?.phone_number_id) return;
+  unread.set(now.unread ?? 0);
   counts.set(now);
 }
 

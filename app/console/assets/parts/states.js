@@ -69,11 +69,14 @@ export function failed(error, retry, level = "h2") {
     el("div.actions", null, button(text.again, { run: retry })));
 }
 
+/** isGone tells whether an error is that something is not there. @param {any} error */
+const isGone = (error) => error?.status === 404;
+
 /** @param {unknown} error */
 function explain(error) {
   if (!(error instanceof APIError)) return [text.failedTitle, text.pageFailed];
   if (error.lost) return [text.lostTitle, text.lost];
-  if (error.status === 404) return [text.goneTitle, text.gone];
+  if (isGone(error)) return [text.goneTitle, text.gone];
   if (error.status === 403) return [text.deniedTitle, text.denied];
   return [text.failedTitle, error.message + " " + text.failed];
 }
@@ -138,6 +141,7 @@ export function resource(read, kinds = [], pace = 0) {
 /**
  * loaded shows a resource: a skeleton, what went wrong, or what render makes of it. render
  * is called once, and gets the data as a signal: newer data changes what is there in place.
+ * What could not be read again stays, unless it is gone.
  * @template T
  * @param {Resource<T>} from
  * @param {(data: () => T) => import("../dom.js").Child} render
@@ -146,12 +150,13 @@ export function resource(read, kinds = [], pace = 0) {
  * @returns {() => import("../dom.js").Child}
  */
 export function loaded(from, render, rows, level) {
-  const phase = computed(() => (from.data() !== undefined ? "ready" : from.error() ? "failed" : "loading"));
+  const phase = computed(() => (from.data() !== undefined && !isGone(from.error()) ? "ready" : from.error() ? "failed" : "loading"));
   return () => {
     switch (phase()) {
       case "ready":
         return untracked(() => render(/** @type {() => T} */ (from.data)));
       case "failed":
+        from.set(/** @type {any} */ (undefined)); // now that nobody shows it any more
         return () => failed(from.error(), from.reload, level);
       default:
         return skeleton(rows);

@@ -1,6 +1,6 @@
 /** Numbers: what you write from, how each is, and what to do about it. */
 import { computed, el, when } from "../dom.js";
-import { get, post, remove } from "../api.js";
+import { APIError, get, post, remove } from "../api.js";
 import { count, date } from "../format.js";
 import { announce } from "../live.js";
 import { button, chip, copyable, heading, section } from "../parts/basics.js";
@@ -23,8 +23,6 @@ const text = {
   none: "No numbers yet",
   noneBody: "Connect a number of your business account, and messages come and go here.",
   noneAgent: "An admin connects the first one.",
-  gone: "There is no such number",
-  goneBody: "It may have been removed, or belong to another organization.",
   id: "phone number id",
   register: "Register",
   again: "Connect again",
@@ -116,13 +114,11 @@ function numberTable(rows) {
 /** @param {string} id */
 function onePage(id) {
   const one = resource(async (signal) => {
-    const all = await readNumbers(signal);
-    return all.find((/** @type {any} */ each) => each.phone_number_id === id) ?? null;
+    const found = (await readNumbers(signal)).find((/** @type {any} */ each) => each.phone_number_id === id);
+    if (!found) throw new APIError("", { status: 404 });
+    return found;
   }, ["account"]);
-  const body = el("div.page", null, loaded(
-    one,
-    (data) => (data() ? numberPage(one) : empty({ icon: "numbers", level: "h1", title: text.gone, body: text.goneBody })),
-  ));
+  const body = el("div.page", null, loaded(one, () => numberPage(one), 4, "h1"));
   return { title: () => (one.data() ? nameOf(one.data()) : text.number), body };
 }
 
