@@ -130,15 +130,15 @@ function jumpBox(choose) {
 }
 
 /**
- * find lists what fits what was typed: an id first, then names that begin with it, then
- * names that hold all its words.
+ * find lists what fits what was typed: an id, which may also be the digits of a contact; else
+ * names that begin with it, then names that hold all its words.
  * @param {string} typed
  * @param {Entry[]} known
  * @param {Entry[]} contacts
  */
 function find(typed, known, contacts) {
   const place = placeOf(typed);
-  if (place) return [{ id: "id", name: typed.trim(), kind: place.name, icon: "arrow", run: () => navigate(place.path) }];
+  if (place) return [...contacts, { id: "id", name: typed.trim(), kind: place.name, icon: "arrow", run: () => navigate(place.path) }];
 
   const wanted = fold(typed.trim());
   const words = wanted.split(/\s+/);
@@ -159,7 +159,7 @@ function searcher(found) {
     running.abort();
     found.set([]);
     const of = number();
-    if (words.length < 2 || !of || placeOf(words)) return;
+    if (words.length < 2 || !of) return;
     timer = setTimeout(async () => {
       running = new AbortController();
       const rows = await get(
