@@ -150,6 +150,7 @@ export function start(find, outlet) {
   outlet.addEventListener("scroll", () => scrolled.set(entry, outlet.scrollTop), { passive: true });
   addEventListener("popstate", (event) => {
     entry = event.state?.entry ?? 0;
+    document.querySelectorAll("dialog").forEach((one) => one.close()); // it belongs to the screen that is left
     show();
   });
   document.addEventListener("click", follow);
