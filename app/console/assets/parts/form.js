@@ -70,10 +70,9 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
 
   async function run() {
     if (busy()) return;
-    const all = read();
+    const values = read();
     failure.set(null);
-    if (refuse(missing(all))) return;
-    const values = follows ? Object.fromEntries(Object.entries(all).filter(([name]) => isTouched(name))) : all;
+    if (refuse(missing(values))) return;
 
     busy.set(true);
     try {
@@ -99,7 +98,7 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
 
   function read() {
     const data = new FormData(node);
-    return Object.fromEntries(fields.map(({ name }) => {
+    return Object.fromEntries(fields.filter(({ name }) => !follows || isTouched(name)).map(({ name }) => {
       const value = data.getAll(name).join(",");
       return [name, value.trim() ? value : blank];
     }));
@@ -107,7 +106,7 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
 
   /** @param {Record<string, string | null | undefined>} values */
   function missing(values) {
-    const empty = fields.filter((one) => one.required && !values[one.name]);
+    const empty = fields.filter((one) => one.required && one.name in values && !values[one.name]);
     return Object.fromEntries(empty.map((one) => [one.name, text.required]));
   }
 
