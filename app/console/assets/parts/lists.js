@@ -6,7 +6,7 @@
 import { computed, effect, el, onDispose, signal, untracked, when } from "../dom.js";
 import { page } from "../api.js";
 import { count } from "../format.js";
-import { query, setQuery } from "../router.js";
+import { link, query, setQuery } from "../router.js";
 import { number, numbersKnown } from "../session.js";
 import { button, chip } from "./basics.js";
 import { toastError } from "./notices.js";
@@ -22,6 +22,7 @@ const text = {
   soFar: "Nothing of this kind so far; there is more to look through.",
   noNumber: "No number is connected",
   noNumberBody: "Connect one first: what belongs to it will be here.",
+  numbers: "Numbers",
 };
 
 /** How many rows are on the page at most. */
@@ -40,7 +41,8 @@ export function ofNumber(build) {
   return () => {
     const chosen = id();
     if (chosen) return untracked(() => build(chosen));
-    return numbersKnown() ? empty({ icon: "numbers", title: text.noNumber, body: text.noNumberBody }) : skeleton();
+    const action = el("a.button", { href: link("numbers") }, text.numbers);
+    return numbersKnown() ? empty({ icon: "numbers", title: text.noNumber, body: text.noNumberBody, action }) : skeleton();
   };
 }
 
@@ -53,13 +55,13 @@ export function ofNumber(build) {
  */
 export function paged(path, { filters = () => ({}), kinds = [], key = (row) => row.id, waits = () => false } = {}) {
   const cursor = signal(/** @type {string | null} */ (null));
-  const begins = signal(true); // whether the first rows are shown
+  const starts = signal(/** @type {(string | null)[]} */ ([null])); // where the pages begin that are shown
+  const begins = () => starts()[0] === null;
   const looking = signal(false);
   const isPart = signal(false); // whether the last page is not full
   const waiting = signal(0);
   const wanted = computed(() => JSON.stringify(filters()));
   let shown = ""; // the filters of what is shown
-  let pages = 1;
   /** @type {{ rows: any[], next: string | null }} */
   let newest;
 
@@ -85,20 +87,21 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
   /** @type {import("./states.js").Resource<any[]>} */
   const all = resource(async (signal) => {
     const of = untracked(wanted);
-    const before = shown === of ? all.data() ?? [] : [];
-    if (before.length > 0 && !begins()) return before;
-    if (shown !== of) pages = 1;
-    let { rows, next } = await read(null, before.length > 0 ? 1 : mostSteps, signal);
-    for (let i = 1; i < pages && next; i++) {
+    const known = () => (shown === of ? all.data() ?? [] : []);
+    if (shown !== of) starts.set([null]);
+    let { rows, next } = await read(starts()[0], known().length > 0 ? 1 : mostSteps, signal);
+    for (let i = 1; i < starts().length && next; i++) {
       const one = await read(next, 1, signal);
       rows = [...rows, ...one.rows];
       next = one.next;
     }
 
-    // Rows below those that were read stay, where there are such.
+    // Rows below those that were read stay, where there are such. More may have come meanwhile.
+    const before = known();
     const fresh = new Map(rows.map((one) => [key(one), one]));
-    const at = next ? before.findLastIndex((one) => fresh.has(key(one))) : -1;
-    const rest = at < 0 ? [] : before.slice(at + 1);
+    const at = before.findLastIndex((one) => fresh.has(key(one)));
+    if (!begins()) return before.flatMap((one, i) => fresh.get(key(one)) ?? (i > at ? [one] : []));
+    const rest = at < 0 || !next ? [] : before.slice(at + 1);
     newest = rows.length + rest.length > mostRows || rest.length === 0 ? { rows, next } : { rows: [...rows, ...rest], next: cursor() };
     const first = before.length > 0 ? rows.findIndex((one) => key(one) === key(before[0])) : 0;
     const unseen = first < 0 ? rows.length : first;
@@ -108,7 +111,6 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
       return before.map((one) => fresh.get(key(one)) ?? one);
     }
     waiting.set(0);
-    begins.set(true);
     cursor.set(newest.next);
     return newest.rows;
   }, kinds, pace);
@@ -138,8 +140,7 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
     try {
       const one = await read(cursor(), mostSteps);
       const rows = [...(all.data() ?? []), ...one.rows];
-      begins.set(begins() && rows.length <= mostRows);
-      pages++;
+      starts.update((all) => [...all, cursor()].slice(Number(rows.length > mostRows)));
       all.set(rows.slice(-mostRows));
       cursor.set(one.next);
     } catch (error) {
@@ -218,17 +219,21 @@ export function filter(label, name, options, all = text.all, look = "filter") {
 export function searchbox(label) {
   let timer = 0;
   onDispose(() => clearTimeout(timer));
-  return el("input.search", {
+  const node = el("input.search", {
     type: "search",
     "aria-label": label,
     placeholder: label,
     maxlength: 200,
-    value: query().get("search") ?? "",
-    oninput: (/** @type {any} */ event) => {
+    oninput: () => {
       clearTimeout(timer);
-      timer = setTimeout(() => setQuery({ search: event.target.value.trim() }), 200);
+      timer = setTimeout(() => setQuery({ search: node.value.trim() }), 200);
     },
   });
+  effect(() => {
+    const given = query().get("search") ?? "";
+    if (node.value.trim() !== given) node.value = given;
+  });
+  return node;
 }
 
 /**
