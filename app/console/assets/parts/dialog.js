@@ -69,6 +69,9 @@ export function dialog(title, build, { wide = false, lasting = false } = {}) {
 export const shown = (close, ...children) => el("div.form", null, children,
   el("div.form-end", null, button(text.done, { look: "primary", run: close })));
 
+/** fold makes white space what a page shows of it. @param {string} words */
+const fold = (words) => words.trim().split(/\s+/).join(" ");
+
 /**
  * confirmDeed asks before something that cannot be undone. deed is what the button says; send
  * does it, and the dialog stays open with the reason if that fails. With word, that must be
@@ -86,7 +89,7 @@ export const confirmDeed = ({ title, body, deed, send, word, said, finish }) => 
   const typed = signal("");
   const busy = signal(false);
   const failure = signal(/** @type {unknown} */ (null));
-  const waits = () => busy() || (word && typed().trim() !== word);
+  const waits = () => busy() || (word && fold(typed()) !== fold(word));
   const run = async () => {
     if (waits()) return;
     busy.set(true);

@@ -110,7 +110,7 @@ function contactList(id) {
   };
   const labelButton = (/** @type {string} */ name, /** @type {string} */ operation) => {
     const opener = button(name, { icon: "label" });
-    menu(opener, name, () => (labels() ?? []).map((one) => ({ name: one.name, run: () => apply(operation, one.id) })));
+    menu(opener, name, () => labels().map((one) => ({ name: one.name, run: () => apply(operation, one.id) })));
     return opener;
   };
 

@@ -141,11 +141,9 @@ function numberPage(one) {
     title: text.disconnectTitle(nameOf(data())),
     body: text.disconnectBody,
     deed: text.disconnect,
-    send: async () => {
-      one.set(await post(id + "/disconnect"));
-      toast(text.disconnected);
-      again();
-    },
+    send: async () => one.set(await post(id + "/disconnect")),
+    said: text.disconnected,
+    finish: again,
   });
   const drop = () => confirmDeed({
     title: text.deleteTitle(nameOf(data())),

@@ -141,10 +141,9 @@ function labelSection(one, path) {
 function metadataSection(data, path, save) {
   const rows = signal(/** @type {{ id: string | number, key: string, value: any }[]} */ ([]));
   let filled = "{}";
-  const now = computed(() => JSON.stringify(data().metadata ?? {}));
   const typed = () => JSON.stringify(Object.fromEntries(rows.peek().map(({ key, value }) => [key.trim(), value])));
   const fill = () => {
-    const fresh = now();
+    const fresh = JSON.stringify(data().metadata ?? {});
     if (fresh === filled || typed() !== filled) return;
     filled = fresh;
     rows.set(Object.entries(JSON.parse(fresh)).map(([key, value]) => ({ id: key, key, value })));
@@ -170,9 +169,8 @@ function metadataSection(data, path, save) {
     }
   };
   const write = (/** @type {any} */ row, /** @type {string} */ typed) => {
-    const isText = typeof row.value === "string" || row.value === undefined;
     try {
-      row.value = isText ? typed : JSON.parse(typed);
+      row.value = typeof row.value === "string" ? typed : JSON.parse(typed);
     } catch {
       row.value = typed;
     }
@@ -259,7 +257,7 @@ function deleteSection(data, path) {
     title: text.removeTitle(nameOf(data())),
     body: text.removeBody,
     deed: text.remove,
-    word: nameOf(data()).trim(),
+    word: nameOf(data()),
     send: () => remove(path),
     said: text.removed,
     finish: () => navigate("contacts", { replace: true }),
