@@ -216,3 +216,23 @@ func TestTheSearchBoxFollowsTheAddress(t *testing.T) {
 	c.WaitFor(`document.activeElement === ` + box)
 	c.calm()
 }
+
+// Who saves one field in the details leaves the others to those who changed them meanwhile.
+func TestDetailsSendOnlyWhatWasTyped(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	ana := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	c.Fill("textbox", "Email", "ana@example.com")
+	contact := s.app.URL() + "/v1/" + number + "/contacts/" + s.conversation(number, ana)["contact"].(map[string]any)["id"].(string)
+	s.call("PATCH", contact, `{"name":"Ana Nueva"}`)
+	c.WaitFor(`document.querySelector(".details input[name=name]").value === "Ana Nueva"`)
+	c.Click("button", "Save")
+	c.toast("Saved")
+	now := s.call("GET", contact, "")
+	c.is.Equal(now["name"], "Ana Nueva")
+	c.is.Equal(now["email"], "ana@example.com")
+	c.calm()
+}

@@ -174,20 +174,15 @@ function contactPart(contact, number, merge, conversation) {
   const one = () => contact.data();
   const fields = form({
     fields: text.fields,
+    follows: one,
     blank: null,
     submit: text.save,
-    send: (values) => patch(`v1/${number}/contacts/${one().id}`, values),
+    send: async (changed) => (Object.keys(changed).length ? patch(`v1/${number}/contacts/${one().id}`, changed) : one()),
     done: async (saved) => {
       contact.set(saved);
       toast(text.saved);
       merge(await get(conversation));
     },
-  });
-  // What somebody types here stays, whatever changes elsewhere.
-  effect(() => {
-    const now = one();
-    if (fields.hasAttribute("data-dirty")) return;
-    fields.querySelectorAll("input").forEach((input) => (input.value = now[input.name] ?? ""));
   });
   return [
     () => el("dl.facts", null,
