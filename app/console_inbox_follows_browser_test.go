@@ -181,12 +181,13 @@ func TestAScrolledListStaysAfterABreak(t *testing.T) {
 	c.showsList()
 	c.WaitFor(`(p => { p.scrollTop = 250 * 64; return p.scrollTop === 250 * 64 })(document.querySelector(".list-body .scroll"))`)
 	first := `([...document.querySelectorAll(".conversations a")].find(a => a.getBoundingClientRect().top >= document.querySelector(".list-body .scroll").getBoundingClientRect().top)?.textContent ?? "")`
-	c.WaitFor(first + ` === "Person 49"`)
+	c.WaitFor(first + ` !== ""`)
+	seen := pagestest.Eval[string](c.Browser, first)
 	pages := `performance.getEntriesByType("resource").filter(e => e.name.includes("/conversations?")).length`
 	before := pagestest.Eval[int](c.Browser, pages)
 	c.reconnects()
 	c.WaitFor(fmt.Sprint(pages, " >= ", before+6)) // all that was shown is read again
-	c.is.Equal(pagestest.Eval[string](c.Browser, first), "Person 49")
+	c.is.Equal(pagestest.Eval[string](c.Browser, first), seen)
 	c.calm()
 }
 
