@@ -165,7 +165,7 @@ func TestASetupLinkIsCancelledAndTakenUpAgainInABrowser(t *testing.T) {
 	o.is.Equal(query.Get("reason"), "signup_cancelled")
 	o.is.Equal(query.Get("status"), "failed")
 	o.is.Equal(query.Get("customer_id"), customer)
-	pagestest.Eval[any](o.Browser, `history.back()`)
+	pagestest.Eval[any](o.Browser, `void setTimeout(() => history.back())`) // it leaves the page, and must answer before
 	o.heading("Connect your business number")
 	o.WaitFor(`!document.querySelector("button").disabled`) // also where the browser kept the page
 	o.press("Connect number")
