@@ -76,9 +76,11 @@ func TestAMessageIsSentLaterAndFoundInTheInbox(t *testing.T) {
 	c.WaitFor(`document.querySelector("textarea").value === ""`)
 	c.shoot("inbox-scheduled")
 	c.fits()
-	var waiting struct{ Data []map[string]any }
-	s.read("/"+number+"/messages?scheduled=true", &waiting)
-	c.is.Equal(len(waiting.Data), 1)
+	s.becomesTrue(func() bool {
+		var waiting struct{ Data []map[string]any }
+		s.read("/"+number+"/messages?scheduled=true", &waiting)
+		return len(waiting.Data) == 1
+	})
 
 	// It can still be stopped.
 	c.onArticle("It comes tomorrow.", "More")

@@ -118,3 +118,26 @@ func TestATraceOfSomebodyWithALongNameFits(t *testing.T) {
 	c.fits()
 	c.calm()
 }
+
+// Who narrows a list before its first rows have come sees what was asked for.
+func TestAListIsNarrowedBeforeItIsThere(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.contact(number, "+15550001111", "Ana")
+	s.contact(number, "+15550002222", "Bo")
+	c := s.console(t, storage.RoleAgent)
+	c.heading("Inbox")
+	pagestest.Eval[any](c.Browser, `void (real => (window.fetch = async (at, ...more) => {
+		if (String(at).includes("/contacts?") && !window.release) await new Promise(done => (window.release = done));
+		return real(at, ...more);
+	}))(fetch)`)
+	c.Click("link", "Contacts")
+	c.WaitFor(`window.release !== undefined`)
+	c.Fill("searchbox", "Search contacts", "Bo")
+	c.WaitFor(`location.search === "?search=Bo"`)
+	pagestest.Eval[any](c.Browser, `window.release()`)
+	c.row("Bo")
+	c.WaitFor(`document.querySelectorAll("tbody tr").length === 1`)
+	c.calm()
+}

@@ -62,31 +62,32 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
   const waiting = signal(0);
   const wanted = computed(() => JSON.stringify(filters()));
   let shown = ""; // the filters of what is shown
+  let asked = ""; // and those of what was asked for last
   /** @type {{ rows: any[], next: string | null }} */
   let newest;
 
   /** @param {string | null} from @param {number} steps @param {AbortSignal} [signal] */
   async function read(from, steps, signal) {
-    const asked = { limit: perPage, ...JSON.parse(untracked(wanted)) };
+    const filter = { limit: perPage, ...JSON.parse(untracked(wanted)) };
     let rows = /** @type {any[]} */ ([]);
     try {
       for (let i = 0; i < steps; i++) {
-        const one = await page(path, { signal, query: { ...asked, cursor: from } });
+        const one = await page(path, { signal, query: { ...filter, cursor: from } });
         rows = [...rows, ...one.rows];
         from = one.cursor;
-        if (!from || rows.length >= asked.limit) break;
+        if (!from || rows.length >= filter.limit) break;
         looking.set(steps > 1);
       }
     } finally {
       looking.set(false);
     }
-    isPart.set(rows.length < asked.limit);
+    isPart.set(rows.length < filter.limit);
     return { rows, next: from };
   }
 
   /** @type {import("./states.js").Resource<any[]>} */
   const all = resource(async (signal) => {
-    const of = untracked(wanted);
+    const of = (asked = untracked(wanted));
     const known = () => (shown === of ? all.data() ?? [] : []);
     if (shown !== of) starts.set([null]);
     let { rows, next } = await read(starts()[0], known().length > 0 ? 1 : mostSteps, signal);
@@ -115,7 +116,7 @@ export function paged(path, { filters = () => ({}), kinds = [], key = (row) => r
     return newest.rows;
   }, kinds, pace);
   effect(() => {
-    if (wanted() !== shown && shown) untracked(all.reload);
+    if (wanted() !== asked) untracked(all.reload);
   });
 
   const showNew = () => {
