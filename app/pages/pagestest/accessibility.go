@@ -3,7 +3,6 @@ package pagestest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -164,72 +163,6 @@ func describe(nodes []Node) string {
 		}
 	}
 	return strings.Join(lines, "\n")
-}
-
-// Click clicks with the mouse on what has a role and a name.
-func (b *Browser) Click(role, name string) {
-	b.t.Helper()
-	for deadline := time.Now().Add(findTimeout); ; {
-		err := b.click(b.Find(role, name))
-		if err == nil {
-			return
-		}
-		// What was found may have been replaced meanwhile, by the same anew.
-		if time.Now().After(deadline) {
-			b.t.Fatalf("%s %q: %v", role, name, err)
-		}
-	}
-}
-
-func (b *Browser) click(n Node) error {
-	ctx, cancel := context.WithTimeout(b.ctx, stepTimeout)
-	defer cancel()
-	if _, err := chromedp.Call(ctx, dom.ScrollIntoViewIfNeeded, dom.ScrollIntoViewIfNeededParams{BackendNodeID: n.id}); err != nil {
-		return err
-	}
-	quads, err := chromedp.Call(ctx, dom.GetContentQuads, dom.GetContentQuadsParams{BackendNodeID: n.id})
-	if err != nil {
-		return err
-	}
-	if len(quads.Quads) == 0 {
-		return errors.New("it has no place on the page")
-	}
-
-	q := quads.Quads[0]
-	x, y := (q[0]+q[2]+q[4]+q[6])/4, (q[1]+q[3]+q[5]+q[7])/4
-	if err := b.isOnTop(ctx, n, x, y); err != nil {
-		return err
-	}
-	return chromedp.Do(ctx, chromedp.MouseClickXY(x, y))
-}
-
-// onTop says what is in the way of a click. Something may still slide over what was found,
-// as the menu does when a window is made narrow; people wait until it is out of the way.
-const onTop = `function (x, y) {
-	const node = this instanceof Element ? this : this.parentElement;
-	const hit = document.elementFromPoint(x, y);
-	if (node.contains(hit) || hit?.closest("label")?.control === node) return "";
-	return hit ? hit.outerHTML.slice(0, 200) : "nothing";
-}`
-
-// isOnTop is an error unless a click on a point reaches a node.
-func (b *Browser) isOnTop(ctx context.Context, n Node, x, y float64) error {
-	object, err := chromedp.Call(ctx, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: n.id, ObjectGroup: "query"})
-	if err != nil {
-		return err
-	}
-
-	point := []*runtime.CallArgument{{Value: []byte(fmt.Sprint(x))}, {Value: []byte(fmt.Sprint(y))}}
-	answer, err := chromedp.Call(ctx, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
-		FunctionDeclaration: onTop, ObjectID: object.Object.ObjectID, Arguments: point, ReturnByValue: new(true),
-	})
-	if err != nil {
-		return err
-	}
-	if inTheWay := string(answer.Result.Value); inTheWay != `""` {
-		return fmt.Errorf("a click would reach %s", inTheWay)
-	}
-	return nil
 }
 
 // Focus gives the keyboard to what has a role and a name.
