@@ -33,7 +33,24 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	c.toast("Saved")
 	c.heading("Bakery Nord")
 	id := strings.TrimPrefix(c.at(), "customers/")
-	status := func() any { return s.call("GET", s.app.URL()+"/v1/customers/"+id, "")["status"] }
+	customer := func() map[string]any { return s.call("GET", s.app.URL()+"/v1/customers/"+id, "") }
+	status := func() any { return customer()["status"] }
+
+	// What is being typed stays, and what is not follows what others write.
+	c.Fill("textbox", "Name", "Bakery South")
+	s.call("PATCH", s.app.URL()+"/v1/customers/"+id, `{"name":"Bakery West","email":"west@example.com"}`)
+	c.heading("Bakery West")
+	c.WaitFor(`document.querySelector("input[name=email]").value === "west@example.com"`)
+	s.call("PATCH", s.app.URL()+"/v1/customers/"+id, `{"email":"south@example.com"}`)
+	c.Click("button", "Save")
+	c.heading("Bakery South")
+	c.is.Equal(customer()["email"], "south@example.com")
+	c.is.Equal(customer()["name"], "Bakery South")
+	c.WaitFor(`document.querySelector("input[name=email]").value === "south@example.com"`)
+	pagestest.Eval[any](c.Browser, `void (window.saved = document.querySelector(".toast").dataset.toast)`)
+	c.Click("button", "Save") // nothing was typed
+	c.WaitFor(`document.querySelector(".toast").dataset.toast > saved`)
+	c.is.Equal(customer()["name"], "Bakery South")
 
 	// A link is made, copied once, and revoked.
 	c.Click("button", "New link")
@@ -67,7 +84,7 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	c.shoot("customer")
 	c.fits()
 	c.Click("button", "Archive")
-	c.Find("dialog", "Archive Bakery Nord?")
+	c.Find("dialog", "Archive Bakery South?")
 	pagestest.Eval[any](c.Browser, `void document.querySelector("dialog button.danger").click()`)
 	c.Find("button", "Restore")
 	c.Gone("button", "New link")
@@ -76,13 +93,13 @@ func TestACustomerLivesInTheConsole(t *testing.T) {
 	c.open("customers", "Customers")
 	c.Find("heading", "No customers yet")
 	c.open("customers?status=archived", "Customers")
-	c.row("Bakery Nord", "archived", "nord@example.com")
+	c.row("Bakery South", "archived", "south@example.com")
 	c.shoot("customers")
 	c.Fill("searchbox", "Search customers", "zzz")
 	c.shows("No customer is like this.")
 	c.Fill("searchbox", "Search customers", "bakery")
-	c.Click("link", "Bakery Nord")
-	c.heading("Bakery Nord")
+	c.Click("link", "Bakery South")
+	c.heading("Bakery South")
 	c.Click("button", "Restore")
 	c.Find("button", "Archive")
 	c.is.Equal(status(), "pending")

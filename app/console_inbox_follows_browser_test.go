@@ -46,7 +46,7 @@ func TestADeletedPersonsThreadIsGone(t *testing.T) {
 	c.calm("status of 404")
 }
 
-// A label that is deleted leaves the rows, the thread and the filter.
+// A label that is renamed has its new name; one that is deleted leaves the rows, the thread and the filter.
 func TestADeletedLabelLeavesTheInbox(t *testing.T) {
 	pagestest.Parallel(t)
 	s := newStage(t)
@@ -58,9 +58,11 @@ func TestADeletedLabelLeavesTheInbox(t *testing.T) {
 	c := s.console(t, storage.RoleAgent)
 	c.open("inbox/"+ana+"?label="+vip, "Inbox")
 	c.Find("button", "Remove label VIP")
+	s.call("PATCH", s.app.URL()+"/v1/labels/"+vip, `{"name":"Regular"}`)
+	c.Find("button", "Remove label Regular")
 	c.showsRows("Ana Ruiz")
 	s.exchange("DELETE", s.app.URL()+"/v1/labels/"+vip, "")
-	c.Gone("button", "Remove label VIP")
+	c.Gone("button", "Remove label Regular")
 	c.showsRows("Bo", "Ana Ruiz")
 	c.is.Equal(c.Find("combobox", "Filter by label").Value, "Any label")
 	c.is.Equal(c.at(), "inbox/"+ana)

@@ -22,7 +22,7 @@ export const icon = (name) => svg("svg.icon", { "aria-hidden": "true" }, svg("us
 
 /**
  * button builds a button. More properties go to the element.
- * @param {string} name
+ * @param {string | (() => string)} name
  * @param {ButtonOptions & import("../dom.js").Props} [options]
  * @returns {HTMLButtonElement}
  */

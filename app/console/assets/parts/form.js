@@ -27,7 +27,7 @@ let forms = 0;
  * @typedef {object} FormOptions
  * @property {Field[]} fields
  * @property {any} [values] what stands in the fields at first, by their names
- * @property {() => any} [follows] the same as it changes: fields that nobody touched follow it, and are not sent
+ * @property {() => any} [follows] the same as it changes: fields that nobody touched follow it, and are not sent; where nobody touched any, nothing is
  * @property {null} [blank] what a field in which nothing stands is sent as; else it is left out
  * @property {string} submit what the button says
  * @property {string} [busy] what it says meanwhile
@@ -76,7 +76,7 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
 
     busy.set(true);
     try {
-      const result = await send(values, once);
+      const result = follows && Object.keys(values).length === 0 ? follows() : await send(values, once);
       busy.set(false);
       dirty.set(false);
       wrong.set({});

@@ -216,23 +216,29 @@ export function filter(label, name, options, all = text.all, look = "filter") {
 /**
  * searchbox is a field whose words stand in the address once the typing pauses.
  * @param {string} label
+ * @param {Record<string, any>} [more] attributes
  */
-export function searchbox(label) {
+export function searchbox(label, more = { class: "search" }) {
   let timer = 0;
   onDispose(() => clearTimeout(timer));
-  const node = el("input.search", {
+  const node = el("input", {
     type: "search",
     "aria-label": label,
     placeholder: label,
     maxlength: 200,
+    autocomplete: "off",
     oninput: () => {
       clearTimeout(timer);
-      timer = setTimeout(() => setQuery({ search: node.value.trim() }), 200);
+      timer = setTimeout(() => setQuery({ search: node.value.trim() }), node.value ? 200 : 0);
     },
+    onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && !node.value && node.blur(),
+    ...more,
   });
   effect(() => {
     const given = query().get("search") ?? "";
-    if (node.value.trim() !== given) node.value = given;
+    if (node.value.trim() === given) return;
+    clearTimeout(timer);
+    node.value = given;
   });
   return node;
 }

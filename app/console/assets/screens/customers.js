@@ -152,7 +152,7 @@ function customerPage(one, path) {
     }),
     form({
       fields: text.fields,
-      values: data(),
+      follows: data,
       blank: null,
       submit: text.save,
       send: (values) => patch(path, values),

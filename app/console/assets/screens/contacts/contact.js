@@ -80,11 +80,12 @@ function contactPage(one) {
   const data = computed(() => one.data());
   const { id, chat_account: account } = data();
   const path = `v1/${account.phone_number_id}/contacts/${id}`;
-  const save = async (/** @type {any} */ changes) => {
-    if (Object.keys(changes).length > 0) one.set(await patch(path, changes));
+  const send = async (/** @type {any} */ changes) => {
+    one.set(await patch(path, changes));
     announce("contact", id);
-    toast(text.saved);
   };
+  const done = () => toast(text.saved);
+  const save = (/** @type {any} */ changes) => send(changes).then(done);
 
   return [
     heading(() => nameOf(data()), {
@@ -96,7 +97,7 @@ function contactPage(one) {
       fact(text.facts.bsuid, data().bsuid && copyable(data().bsuid, { name: text.bsuid })),
       fact(text.facts.number, account.phone_number ?? "—"),
       fact(text.facts.since, date(data().created_at))),
-    el("section.section", null, form({ fields: text.fields, follows: data, blank: null, submit: text.save, send: save })),
+    el("section.section", null, form({ fields: text.fields, follows: data, blank: null, submit: text.save, send, done })),
     labelSection(one, path),
     metadataSection(data, path, save),
     consentSection(data, save),

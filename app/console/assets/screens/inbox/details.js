@@ -136,7 +136,7 @@ function labelPart({ conversation, labels, merge }, path) {
         { dir: "auto" },
         () => one().name,
       ),
-        button(text.remove(one().name), { icon: "close", look: "bare", iconOnly: true, run: () => toggle(one().id, false) }))),
+        button(() => text.remove(one().name), { icon: "close", look: "bare", iconOnly: true, run: () => toggle(one().id, false) }))),
       button(text.addLabel,
         {
           icon: "plus",
@@ -177,7 +177,7 @@ function contactPart(contact, number, merge, conversation) {
     follows: one,
     blank: null,
     submit: text.save,
-    send: async (changed) => (Object.keys(changed).length ? patch(`v1/${number}/contacts/${one().id}`, changed) : one()),
+    send: (changed) => patch(`v1/${number}/contacts/${one().id}`, changed),
     done: async (saved) => {
       contact.set(saved);
       toast(text.saved);

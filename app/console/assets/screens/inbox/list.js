@@ -1,7 +1,8 @@
 /** The left pane: tabs, filter, search, and the list of conversations. */
-import { computed, effect, el, flush, list, onDispose, signal, when } from "../../dom.js";
+import { computed, effect, el, flush, list, signal, when } from "../../dom.js";
 import { ageOf, count, initials, now, spanOf, stamp } from "../../format.js";
 import { button, copyable, dot, face, icon } from "../../parts/basics.js";
+import { searchbox } from "../../parts/lists.js";
 import { toastError } from "../../parts/notices.js";
 import { empty, failed, skeleton } from "../../parts/states.js";
 import { link, navigate, path, query, setQuery } from "../../router.js";
@@ -46,7 +47,8 @@ export function listPane({ store, current, labels }) {
   const words = () => query().get("search") ?? "";
   const tab = () => (tabs[query().get("tab") ?? ""] ? /** @type {string} */ (query().get("tab")) : "open");
   return el("section.list-pane", { "aria-label": text.tabs },
-    searchBox(words),
+    el("div.search", { role: "search" },
+      icon("search"), searchbox(text.search, { id: "search-messages" }), el("kbd", { "aria-hidden": "true" }, "/")),
     tabList(tab),
     el("select.label-filter", {
       "aria-label": text.filter,
@@ -57,29 +59,6 @@ export function listPane({ store, current, labels }) {
       list(labels, (one) => one.id, (one) => el("option", { value: one().id }, () => one().name))),
     el("div.list-body", { role: "tabpanel", id: "conversations", "aria-labelledby": () => "tab-" + tab() },
       when(words, () => searching(words, store, current), () => rows(store, current))));
-}
-
-/** @param {() => string} words */
-function searchBox(words) {
-  let timer = 0;
-  const type = (/** @type {any} */ event) => {
-    clearTimeout(timer);
-    const { value } = event.target;
-    timer = setTimeout(() => setQuery({ search: value.trim() }), value ? 200 : 0);
-  };
-  /** @type {HTMLInputElement} */
-  const box = el("input", {
-    type: "search", "aria-label": text.search, placeholder: text.search, maxlength: 200, autocomplete: "off",
-    id: "search-messages", oninput: type,
-    onkeydown: (/** @type {any} */ event) => event.key === "Escape" && (event.target.value ? undefined : event.target.blur()),
-  });
-  effect(() => {
-    if (box.value.trim() === words()) return;
-    clearTimeout(timer);
-    box.value = words();
-  });
-  onDispose(() => clearTimeout(timer));
-  return el("div.search", { role: "search" }, icon("search"), box, el("kbd", { "aria-hidden": "true" }, "/"));
 }
 
 /** @param {() => string} tab */
