@@ -178,12 +178,8 @@ func (s *Server) replayDelivery(r *request) (reply, error) {
 			return reply{}, err
 		}
 
-		sub, err := tx.Subscription(r.org.ID, d.SubscriptionID)
-		if err != nil {
+		if _, err := enabledSubscription(&tx.Rx, r.org.ID, d.SubscriptionID); err != nil {
 			return reply{}, err
-		}
-		if sub.Status == storage.WebhookDisabled {
-			return reply{}, errDisabled()
 		}
 
 		again, err := tx.ReplayDelivery(d)
@@ -262,7 +258,7 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 	}
 
 	return updateInSteps(s, r, 0, func(tx *storage.Tx, replayed int) (int, *reply, error) {
-		if err := checkReplayable(&tx.Rx, r, in); err != nil {
+		if _, err := enabledSubscription(&tx.Rx, r.org.ID, *in.SubscriptionID); err != nil {
 			return replayed, nil, err
 		}
 
@@ -280,7 +276,7 @@ func (s *Server) bulkReplayDeliveries(r *request) (reply, error) {
 // repeated to the same Idempotency-Key.
 func (s *Server) countReplayable(r *request, in bulkReplay) (reply, error) {
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		if err := checkReplayable(&tx.Rx, r, in); err != nil {
+		if _, err := enabledSubscription(&tx.Rx, r.org.ID, *in.SubscriptionID); err != nil {
 			return reply{}, err
 		}
 
@@ -289,13 +285,4 @@ func (s *Server) countReplayable(r *request, in bulkReplay) (reply, error) {
 		rep.unchanged = true
 		return rep, err
 	})
-}
-
-// checkReplayable refuses a subscription that does not exist or is disabled.
-func checkReplayable(rx *storage.Rx, r *request, in bulkReplay) error {
-	sub, err := subscriptionByID(rx, r.org.ID, *in.SubscriptionID)
-	if err == nil && sub.Status == storage.WebhookDisabled {
-		err = errDisabled()
-	}
-	return err
 }

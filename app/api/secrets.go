@@ -56,12 +56,9 @@ func (s *Server) createSecret(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscriptionIn(&tx.Rx, r)
+		sub, err := enabledSubscription(&tx.Rx, r.org.ID, r.param("id"))
 		if err != nil {
 			return reply{}, err
-		}
-		if sub.Status == storage.WebhookDisabled {
-			return reply{}, errDisabled()
 		}
 
 		secrets, err := tx.Secrets(sub.ID)
@@ -141,8 +138,4 @@ func (s *Server) deleteSecret(r *request) (reply, error) {
 
 		return deleted("webhook_secret", id), tx.DeleteSecret(sub.ID, id)
 	})
-}
-
-func errDisabled() error {
-	return fail(WebhookDisabled, "This webhook subscription is disabled. Set its status to active first.")
 }

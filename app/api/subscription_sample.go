@@ -74,12 +74,9 @@ func (s *Server) testWithSample(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscriptionIn(&tx.Rx, r)
+		sub, err := enabledSubscription(&tx.Rx, r.org.ID, r.param("id"))
 		if err != nil {
 			return reply{}, err
-		}
-		if sub.Status == storage.WebhookDisabled {
-			return reply{}, errDisabled()
 		}
 
 		sample, err := event.Sample(*in.EventType, r.org.ID, tx.Now, tx.NewID)

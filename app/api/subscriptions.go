@@ -166,6 +166,19 @@ func subscriptionByID(rx *storage.Rx, organization int64, id string) (storage.Su
 	return rx.Subscription(organization, id)
 }
 
+// enabledSubscription finds one that is not disabled.
+func enabledSubscription(rx *storage.Rx, organization int64, id string) (storage.Subscription, error) {
+	sub, err := subscriptionByID(rx, organization, id)
+	if err == nil && sub.Status == storage.WebhookDisabled {
+		err = errDisabled()
+	}
+	return sub, err
+}
+
+func errDisabled() error {
+	return fail(WebhookDisabled, "This webhook subscription is disabled. Set its status to active first.")
+}
+
 // getSubscription handles GET /v1/webhook_subscriptions/:id.
 func (s *Server) getSubscription(r *request) (rep reply, err error) {
 	err = s.view(r, func(rx *storage.Rx) error {
@@ -248,12 +261,9 @@ func (s *Server) testSubscription(r *request) (reply, error) {
 	}
 
 	return s.update(r, func(tx *storage.Tx) (reply, error) {
-		sub, err := subscriptionIn(&tx.Rx, r)
+		sub, err := enabledSubscription(&tx.Rx, r.org.ID, r.param("id"))
 		if err != nil {
 			return reply{}, err
-		}
-		if sub.Status == storage.WebhookDisabled {
-			return reply{}, errDisabled()
 		}
 
 		sample, err := event.Sample(in.eventType(sub), r.org.ID, tx.Now, tx.NewID)
