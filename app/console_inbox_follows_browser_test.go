@@ -131,6 +131,27 @@ func TestARefusedReactionIsTold(t *testing.T) {
 	c.calm("status of 4")
 }
 
+// A reaction that the provider refuses later stands in the thread, with the reason.
+func TestAReactionThatFailedLaterIsTold(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openConversation("Ana Ruiz")
+	s.fault(`{"kind":"error_code","code":131026,"async":true,"times":1,"to":"15550001111"}`)
+	c.onArticle("hi", "React")
+	c.Click("button", "❤️")
+	c.article("Reacted ❤️")
+	c.article("(131026)")
+	c.shoot("inbox-reaction-failed")
+
+	// Sent again, it is where reactions are.
+	pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("article.failed button")].find(b => b.textContent === "Send again").click()`)
+	c.WaitFor(`document.querySelector(".reactions")?.textContent.includes("❤️")`)
+	c.calm()
+}
+
 // The line stands before the first unread message, also when a page holds fewer.
 func TestTheUnreadLineStandsBeforeManyUnread(t *testing.T) {
 	pagestest.Parallel(t)

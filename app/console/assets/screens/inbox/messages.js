@@ -62,7 +62,7 @@ export function messages(number, conversation, unread) {
 
   const all = signal(/** @type {Message[]} */ ([]));
   const publish = () => {
-    all.set([...known.values()].filter((m) => m.type !== "reaction").sort(byAge));
+    all.set([...known.values()].filter((m) => m.type !== "reaction" || m.status === "failed").sort(byAge));
     changes.update((n) => n + 1);
   };
   const shown = computed(() => all().slice(view().from, view().to));
