@@ -3,10 +3,12 @@
  * read again, because a reaction or an edit changes an earlier one. After a break
  * everything is.
  */
-import { computed, effect, el, onDispose, signal } from "../../dom.js";
+import { computed, el, onDispose, signal, untracked } from "../../dom.js";
 import { call, get } from "../../api.js";
 import { together } from "../../live.js";
+import { follow } from "../../parts/lists.js";
 import { toastError } from "../../parts/notices.js";
+import { pace, resource } from "../../parts/states.js";
 import { number, root } from "../../session.js";
 
 /** How many calls are shown. */
@@ -110,7 +112,7 @@ export function openSimulator(id) {
 
   const isMine = (/** @type {any} */ of) => of.person?.replace("+", "") === id || (of.bsuid && of.bsuid === person().bsuid);
   let timer = 0;
-  follow({
+  listen({
     message: (one) => {
       if (!isMine(one)) return;
       if (one.direction === "outbound") typing.set(false);
@@ -133,25 +135,17 @@ export function openSimulator(id) {
     gap: readAll,
   }, readAll);
 
-  const conversation = signal("");
-  let known = ""; // whose it is; it is looked for until it is there
-  effect(() => {
-    const of = number()?.phone_number_id;
-    const phone = person().phone_number;
-    if (messages().length === 0 || !of || !phone || known === of + phone) return;
-    findConversation(`v1/${of}/`, phone).then((found) => {
-      if (found) known = of + phone;
-      conversation.set(found);
-    }, () => {});
-  });
+  const sides = () => [number()?.phone_number_id, person().phone_number];
+  const found = resource(() => findConversation(untracked(sides)), ["conversation"], pace);
+  follow(sides, found.reload);
 
-  return { id, conversation, people, person, business, messages, settings, faults, templates, calls, base, typing, ready };
+  return { id, conversation: found.data, people, person, business, messages, settings, faults, templates, calls, base, typing, ready };
 }
 
-/** findConversation finds the one with a number. @param {string} base @param {string} phone @returns {Promise<string>} */
-async function findConversation(base, phone) {
-  const [who] = await get(base + "contacts", { query: { phone_number: phone } });
-  const [found] = who ? await get(base + "conversations", { query: { contact_id: who.id } }) : [];
+/** findConversation finds that of a number and a person. @param {(string | null | undefined)[]} sides @returns {Promise<string>} */
+async function findConversation([of, phone]) {
+  const [who] = of && phone ? await get(`v1/${of}/contacts`, { query: { phone_number: phone } }) : [];
+  const [found] = who ? await get(`v1/${of}/conversations`, { query: { contact_id: who.id } }) : [];
   return found?.id ?? "";
 }
 
@@ -166,11 +160,11 @@ function stranger(id) {
 const once = (read) => together(() => read().catch(toastError));
 
 /**
- * follow listens to the stream, and reads everything when it begins and after each break.
+ * listen follows the stream, and reads everything when it begins and after each break.
  * @param {Record<string, (data: any) => void>} on
  * @param {() => void} readAll
  */
-function follow(on, readAll) {
+function listen(on, readAll) {
   /** @type {EventSource} */
   let stream;
   let timer = 0;
