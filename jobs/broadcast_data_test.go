@@ -119,6 +119,31 @@ func TestADeletedContactIsBlankedInItsBroadcasts(t *testing.T) {
 	})
 }
 
+// Somebody who was never sent to is known in a broadcast by the number alone.
+func TestADeletedContactIsBlankedWhereItWasSkipped(t *testing.T) {
+	broadcasting(t, func(w *world) {
+		w.start()
+		sent := w.broadcast(people(1))
+		time.Sleep(5 * time.Second)
+		nameless := people(1)
+		nameless[0].Fields = nil
+		unfilled := w.broadcast(nameless)
+		cancelled := w.broadcast(people(1), func(b *storage.Broadcast) { b.ScheduledAt = w.db.Now().Add(time.Hour) })
+		time.Sleep(5 * time.Second)
+		w.move(cancelled, jobs.CancelBroadcast)
+
+		contact := *w.recipients(sent)[0].ContactID
+		w.is.NoErr(jobs.DeleteContactMessages(context.Background(), w.db, w.account.ID, contact))
+		storagetest.Update(t, w.db, func(tx *storage.Tx) error { return jobs.DeleteContact(tx, w.account.ID, contact) })
+
+		w.is.True(w.recipients(unfilled)[0].PhoneNumber == nil)
+		w.is.Equal(w.reasons(unfilled), []string{"missing_parameter"}) // what became of it stays
+		w.is.True(w.recipients(cancelled)[0].PhoneNumber == nil)
+		w.is.Equal(w.reasons(cancelled), []string{"broadcast_cancelled"})
+		w.is.Equal(w.now(cancelled).BroadcastCounts, storage.BroadcastCounts{Total: 1, Skipped: 1})
+	})
+}
+
 func TestAMergedContactKeepsItsRecipients(t *testing.T) {
 	broadcasting(t, func(w *world) {
 		w.start()

@@ -160,10 +160,11 @@ func (tx *Tx) moveRecipient(m Message) error {
 	return tx.hint(err, HintBroadcast, Scope{Account: m.AccountID}, "")
 }
 
-// SkipRecipient records why somebody gets no message, or none that is sent.
+// SkipRecipient records why somebody gets no message, or none that is sent. Whoever waited
+// for one when the broadcast was cancelled was skipped by that.
 func (tx *Tx) SkipRecipient(broadcast, number int64, reason string) error {
 	s, err := tx.recipientState(broadcast, number)
-	if err != nil || s.status != RecipientWaiting {
+	if err != nil || s.status != RecipientWaiting || s.counts == RecipientSkipped && !s.open {
 		return IgnoreNotFound(err)
 	}
 

@@ -170,17 +170,23 @@ type recipientKey struct {
 	Number    int64 `db:"number"`
 }
 
-// blankRecipients takes what is known of a contact out of its recipients. Those that wait
-// are skipped, also where a number of the contact is all that they have.
+// blankRecipients takes what is known of a contact out of its recipients, also where a
+// number of the contact is all that they have. Those that wait are skipped.
 func (tx *Tx) blankRecipients(account int64, contact string) error {
 	var all []recipientKey
 	err := tx.list(&all, `
+		WITH numbers (phone_number) AS (
+			SELECT phone_number FROM contacts WHERE id = ?2 UNION SELECT phone_number FROM contact_aliases WHERE contact_id = ?2)
 		SELECT broadcast, number FROM broadcast_recipients WHERE contact_id = ?2
 		UNION
 		SELECT r.broadcast, r.number
-		FROM broadcasts b JOIN broadcast_recipients r ON r.broadcast = b.number AND r.phone_number IN (
-			SELECT phone_number FROM contacts WHERE id = ?2 UNION SELECT phone_number FROM contact_aliases WHERE contact_id = ?2)
-		WHERE b.account_id = ?1 AND b.status <> 'completed' AND b.status <> 'cancelled'`, account, contact)
+		FROM broadcasts b JOIN broadcast_recipients r ON r.broadcast = b.number AND r.phone_number IN numbers
+		WHERE b.account_id = ?1 AND b.status <> 'completed' AND b.status <> 'cancelled'
+		UNION
+		SELECT r.broadcast, r.number
+		FROM broadcasts b JOIN broadcast_recipients r INDEXED BY broadcast_recipients_phone
+			ON r.broadcast = b.number AND r.phone_number IN numbers
+		WHERE b.account_id = ?1 AND b.status <> 'making' AND r.contact_id IS NULL`, account, contact)
 	if err != nil {
 		return err
 	}
