@@ -36,7 +36,7 @@ func (t *tool) read(given json.RawMessage) (arguments, error) {
 	}
 
 	for _, p := range t.takes {
-		if p.isRequired && (all[p.name] == nil || all.text(p.name) == "" && !p.isStructured) {
+		if p.isRequired && all[p.name] == nil {
 			return nil, refuse("missing_required_field", p.name, p.name+" is required.")
 		}
 	}
