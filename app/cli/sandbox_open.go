@@ -37,7 +37,6 @@ func (b *sandbox) open(e *env, cmd *cobra.Command, c config.Config, l net.Listen
 		return err
 	}
 	b.useSimulator(&c, localURL(l))
-	c.MCP = config.MCP{Enabled: true, AllowWrites: true} // so that an agent can be tried against the phone
 
 	options := e.appOptions(cmd, c)
 	options.SimulateSignup, options.AllowLocalURLs = b.simulateSignup, true
