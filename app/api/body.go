@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"unicode/utf8"
 )
@@ -25,13 +24,14 @@ func (s *Server) readBody(x *exchange) error {
 	case r.route.has(tables) && isForm(r.http):
 		return s.readTable(x)
 	}
-	return r.readJSON(x.ResponseWriter)
+	return s.readJSON(x)
 }
 
 // readJSON reads the body into memory, unless the method has none. Afterwards body
 // is a valid JSON object, which the walk in decode.go relies on; an empty body
 // counts as {}.
-func (r *request) readJSON(w http.ResponseWriter) error {
+func (s *Server) readJSON(x *exchange) error {
+	r := x.request
 	if r.http.Method != http.MethodPost && r.http.Method != http.MethodPatch {
 		return nil
 	}
@@ -40,8 +40,16 @@ func (r *request) readJSON(w http.ResponseWriter) error {
 	if r.route.has(tables) {
 		limit, size = maxTableBody, "10 MiB"
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.http.Body, limit))
+	announced := limit
+	if n := r.http.ContentLength; n >= smallBody && n < limit {
+		announced = n
+	}
+
+	raw, err := s.readWhole(r, http.MaxBytesReader(x.ResponseWriter, r.http.Body, limit), announced)
 	if err != nil {
+		if _, ours := errors.AsType[*Error](err); ours {
+			return err
+		}
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			return fail(RequestTooLarge, "The body has more than "+size+".")
 		}

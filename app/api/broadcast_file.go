@@ -38,7 +38,10 @@ func (s *Server) readTable(x *exchange) error {
 		content := io.TeeReader(part, sum)
 		switch part.FormName() {
 		case broadcastPart:
-			text, err := io.ReadAll(io.LimitReader(content, maxBody+1))
+			if body != nil {
+				return invalid(broadcastPart, "must be given once")
+			}
+			text, err := s.readWhole(r, io.LimitReader(content, maxBody+1), maxBody+1)
 			if err == nil && len(text) > maxBody {
 				err = fail(RequestTooLarge, "The part "+broadcastPart+" has more than 1 MiB.")
 			}

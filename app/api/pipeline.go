@@ -45,6 +45,7 @@ func (s *Server) serve(w http.ResponseWriter, r *request) {
 	x.Header().Set("X-Request-Id", r.id)
 	defer s.record(x)
 	defer s.releasePage(r)
+	defer s.releaseBody(r)
 
 	if r.visitor == nil && s.cors(x) {
 		return

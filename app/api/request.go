@@ -46,7 +46,8 @@ type request struct {
 	action string // for the audit log, where it depends on the body; "" for the route's
 	target string // likewise, what it was done to
 
-	holdsLargePage bool // of Server.largePages
+	holdsLargePage bool  // of Server.largePages
+	bodyRoom       int64 // of Server.bodies
 }
 
 // param is a path parameter.

@@ -125,6 +125,7 @@ type Server struct {
 	cursors    *cursorCodec
 	streams    *stream.Class
 	largePages chan struct{} // a place for each large page that may be under way
+	bodies     *bodyRoom
 }
 
 // New makes a server. Close it to write the rest of the API log.
@@ -143,6 +144,7 @@ func New(o Options) *Server {
 
 		streams:    o.Streams.NewClass("api", o.MaxStreams, maxOrganizationStreams),
 		largePages: make(chan struct{}, maxLargePages),
+		bodies:     newBodyRoom(),
 	}
 	s.mount(s.routes())
 	s.console = newTable(s.consoleRoutes())
