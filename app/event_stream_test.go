@@ -288,3 +288,42 @@ func TestManyReadersOfAllSorts(t *testing.T) {
 		t.Errorf("%d goroutines, at first %d:\n%s", runtime.NumGoroutine(), before, all[:runtime.Stack(all, true)])
 	}
 }
+
+// Streams last, and are not cut off when others hold too many requests open.
+func TestAStreamOutlivesARushOfRequests(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	req, err := http.NewRequestWithContext(ctx, "GET", s.app.URL()+"/v1/events/stream", nil)
+	is.NoErr(err)
+	req.Header.Set("Authorization", "Bearer "+s.tenant.Secret)
+	res, err := http.DefaultClient.Do(req)
+	is.NoErr(err)
+	defer res.Body.Close()
+
+	// Later ones make way for those that come after them, but not the stream.
+	cutOff := make(chan struct{}, 1)
+	for range 5000 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.app.URL(), "http://"))
+		is.NoErr(err)
+		defer conn.Close()
+		fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+		go func() {
+			io.Copy(io.Discard, conn)
+			select {
+			case cutOff <- struct{}{}:
+			default:
+			}
+		}()
+		if len(cutOff) > 0 {
+			break
+		}
+	}
+	<-cutOff
+
+	s.exchange("POST", s.app.URL()+"/v1/customers", `{"name":"Acme","email":"a@example.com"}`)
+	line, err := bufio.NewReader(res.Body).ReadString('\n')
+	is.NoErr(err)
+	is.True(strings.HasPrefix(line, "id: "))
+}

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"syscall"
 	"time"
-
-	"confab/app/stream"
 )
 
 // A stop waits so long for requests and for jobs, at the same time. With what
@@ -88,15 +86,16 @@ func serveUntil(ctx context.Context, server *http.Server, serve func(*http.Serve
 
 // newHTTPServer limits what a slow or hostile client can hold.
 func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	held := newConnections()
 	return &http.Server{
-		Handler:           h,
+		Handler:           held.track(h),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       60 * time.Second,
 		WriteTimeout:      120 * time.Second,
 		IdleTimeout:       120 * time.Second,
 		MaxHeaderBytes:    16 << 10,
-		ConnContext:       stream.WithConnection,
-		ConnState:         newWaitingConnections(maxWaitingConnections).observe,
+		ConnContext:       held.withConnection,
+		ConnState:         held.observe,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 }

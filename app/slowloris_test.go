@@ -2,11 +2,13 @@ package app
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -124,6 +126,74 @@ func TestWhoOnlyHoldsConnectionsIsLetGo(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(res.StatusCode, 200) // who asks for something is answered
 	})
+}
+
+// TestWhoNeverSendsItsBodyIsLetGo announces bodies that never come.
+func TestWhoNeverSendsItsBodyIsLetGo(t *testing.T) {
+	withServer(t, func(is *is.I, dial func() net.Conn) {
+		var lost atomic.Int64
+		for range maxBusyRequests + 200 {
+			conn := dial()
+			io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+			go func() {
+				io.Copy(io.Discard, conn)
+				lost.Add(1)
+			}()
+		}
+		synctest.Wait()
+		if lost.Load() != 200 {
+			t.Errorf("of %d requests without their body %d were cut off", maxBusyRequests+200, lost.Load())
+		}
+
+		conn := dial()
+		io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx")
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		is.NoErr(err)
+		is.Equal(res.StatusCode, 200) // who sends what it announced is answered
+	})
+}
+
+// TestRequestsThatShareAConnectionAreCutOffOneByOne does so over HTTP/2, where a
+// connection has hundreds of requests.
+func TestRequestsThatShareAConnectionAreCutOffOneByOne(t *testing.T) {
+	is := is.New(t)
+	const surplus = 20
+	entered := make(chan struct{}, maxBusyRequests+surplus+1)
+	server := httptest.NewUnstartedServer(nil)
+	server.EnableHTTP2 = true
+	server.Config = newHTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		entered <- struct{}{}
+		io.Copy(io.Discard, r.Body)
+	}), slog.New(slog.DiscardHandler))
+	server.StartTLS()
+	defer server.Close()
+	defer server.CloseClientConnections()
+
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	lost := make(chan error, maxBusyRequests+surplus)
+	for range maxBusyRequests + surplus {
+		go func() {
+			endless, _ := io.Pipe()
+			req, err := http.NewRequestWithContext(ctx, "POST", server.URL, endless)
+			if err == nil {
+				_, err = server.Client().Do(req)
+			}
+			lost <- err
+		}()
+		<-entered
+	}
+	for range surplus {
+		is.True(<-lost != nil)
+	}
+
+	res, err := server.Client().Get(server.URL) // cuts off one more
+	is.NoErr(err)
+	res.Body.Close()
+	is.Equal(res.StatusCode, 200)
+	is.Equal(res.ProtoMajor, 2)
+	is.True(<-lost != nil)
+	is.Equal(len(lost), 0)
 }
 
 func TestHeadersHaveALimit(t *testing.T) {

@@ -35,6 +35,7 @@ func SetHeaders(h http.Header, f Format) {
 // Serve writes the stream until it ends. begun is called when the headers were sent.
 func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	defer s.Close()
+	tellBegin(r)
 	connection := s.attach(w)
 	limitSilence(r, s.hub.timing.write)
 
