@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,10 +18,12 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
 	"confab/app/config"
+	"confab/storage"
 	"confab/storage/storagetest"
 )
 
@@ -207,6 +210,38 @@ func TestAStopEndsStreams(t *testing.T) {
 	<-done
 	is.Equal(r.ended, io.EOF)
 	is.NoErr(<-s.ended)
+}
+
+// Who announces a body that never comes has a stream like others, which ends like theirs.
+func TestAStreamDoesNotWaitForTheBodyOfItsRequest(t *testing.T) {
+	is := is.New(t)
+	s := newStage(t)
+	for _, header := range []string{"Content-Length: 10", "Transfer-Encoding: chunked"} {
+		var key storage.Key
+		var secret string
+		storagetest.Update(t, s.app.DB, func(tx *storage.Tx) (err error) {
+			key = storage.Key{OrganizationID: s.tenant.Organization.ID}
+			secret, err = tx.InsertKey(&key)
+			return err
+		})
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.app.URL(), "http://"))
+		is.NoErr(err)
+		defer conn.Close()
+		is.NoErr(conn.SetDeadline(time.Now().Add(patience)))
+		fmt.Fprintf(conn, "GET /v1/events/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n\r\n", secret, header)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		is.NoErr(err)
+		is.Equal(res.StatusCode, 200)
+
+		storagetest.Update(t, s.app.DB, func(tx *storage.Tx) error {
+			_, err := tx.RevokeKey(key.OrganizationID, key.ID)
+			return err
+		})
+		_, err = io.Copy(io.Discard, res.Body)
+		is.NoErr(err)
+		_, err = io.Copy(io.Discard, conn) // the connection ends too
+		is.True(!errors.Is(err, os.ErrDeadlineExceeded))
+	}
 }
 
 // Hundreds of readers, a third of them deaf and a third gone without a word, take nothing

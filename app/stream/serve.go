@@ -37,6 +37,7 @@ func (s *Stream) Serve(w http.ResponseWriter, r *http.Request, begun func()) {
 	defer s.Close()
 	tellBegin(r)
 	connection := s.attach(w)
+	defer ignoreBody(w, r, connection)()
 	limitSilence(r, s.hub.timing.write)
 
 	SetHeaders(w.Header(), s.Format)
@@ -66,6 +67,18 @@ func (s *Stream) attach(w http.ResponseWriter) *http.ResponseController {
 	_ = s.connection.SetReadDeadline(time.Time{})
 	_ = s.connection.SetWriteDeadline(time.Time{})
 	return s.connection
+}
+
+// ignoreBody makes the server neither begin nor end a stream with waiting for a body that
+// its request has announced. Who never sends it would hold a stream that has not begun,
+// and that nothing ends. The result is for the end.
+func ignoreBody(w http.ResponseWriter, r *http.Request, connection *http.ResponseController) (end func()) {
+	if r.ProtoMajor != 1 || r.ContentLength == 0 {
+		return func() {}
+	}
+
+	w.Header().Set("Connection", "close")
+	return func() { _ = connection.SetReadDeadline(time.Now()) }
 }
 
 // detach keeps the hub from the connection, which may have another request soon. A client
