@@ -33,7 +33,7 @@ const (
 	connectTimeout = 3 * time.Second
 	totalTimeout   = 10 * time.Second
 	lookupTimeout  = time.Second
-	headerLimit    = 64 << 10
+	headerLimit    = 16 << 10
 )
 
 // Options says what a client may reach and for how long it may try.

@@ -102,17 +102,16 @@ func (c *Client) Deliver(ctx context.Context, d Delivery) Outcome {
 	}
 	defer res.Body.Close()
 
-	// A 2xx says that the event was taken, even if the body cannot be read.
-	body, _ := guard.ReadBody(res.Body, answerLimit)
-	out.Took, out.Status, out.Snippet = time.Since(out.At), res.StatusCode, snippet(body)
-
-	if res.StatusCode/100 != 2 {
-		out.Code, out.Message = HTTPError, fmt.Sprintf("the endpoint answered %s", statusText(res.StatusCode))
-	}
 	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable {
 		out.RetryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
 	}
+	res.Header = nil // a slow body may take long, and thousands of attempts may be under way
 
+	out.Snippet = readSnippet(res.Body)
+	out.Took, out.Status = time.Since(out.At), res.StatusCode
+	if res.StatusCode/100 != 2 {
+		out.Code, out.Message = HTTPError, fmt.Sprintf("the endpoint answered %s", statusText(res.StatusCode))
+	}
 	return out
 }
 
@@ -202,6 +201,17 @@ func withoutAddress(err error) error {
 // statusText is a status as people read it: its number and its name.
 func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
+}
+
+// readSnippet reads an answer as far as its connection is worth being kept for, and keeps
+// only the beginning. A 2xx says that the event was taken, even if its body cannot be read.
+func readSnippet(answer io.Reader) string {
+	beginning := make([]byte, snippetLimit+utf8.UTFMax)
+	n, err := io.ReadFull(answer, beginning)
+	if err == nil {
+		_, _ = io.CopyN(io.Discard, answer, answerLimit-int64(n)+1)
+	}
+	return snippet(beginning[:n])
 }
 
 // snippet keeps the beginning of an answer, as valid UTF-8.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -253,6 +254,23 @@ func TestTheSnippetIsTheBeginningAsValidText(t *testing.T) {
 			is.True(utf8.ValidString(out.Snippet) && len(out.Snippet) <= 1024)
 			is.Equal(out.Snippet, test.want)
 		})
+	}
+}
+
+// Of a long answer only the beginning is in memory: thousands may come at once, and slowly.
+func TestALongAnswerIsNotHeld(t *testing.T) {
+	is := is.New(t)
+	answer := strings.Repeat("a", 2*answerLimit)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 100 {
+		rest := strings.NewReader(answer)
+		is.Equal(len(readSnippet(struct{ io.Reader }{rest})), snippetLimit)
+		is.Equal(rest.Len(), answerLimit-1) // the byte behind the limit shows that there is more
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / 100; each > answerLimit/4 {
+		t.Errorf("an answer takes %d bytes", each)
 	}
 }
 
