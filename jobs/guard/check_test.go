@@ -2,11 +2,9 @@ package guard
 
 import (
 	"errors"
-	"io"
 	"net/netip"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -116,34 +114,6 @@ func TestALookupThatTakesTooLongIsNoObjection(t *testing.T) {
 		is.NoErr(c.CheckURL(t.Context(), "https://slow.example/"))
 		is.Equal(time.Since(start), lookupTimeout)
 	})
-}
-
-func TestBodiesAreReadToTheirLimit(t *testing.T) {
-	torn := errors.New("torn")
-	for _, test := range []struct {
-		name, body string
-		limit      int64
-		want       string
-		err        error
-	}{
-		{"shorter", "abc", 5, "abc", nil},
-		{"exact", "abcde", 5, "abcde", nil},
-		{"longer", "abcdef", 5, "abcde", ErrTooLarge},
-		{"empty", "", 5, "", nil},
-		{"nothing allowed", "a", 0, "", ErrTooLarge},
-		{"nothing allowed, nothing there", "", 0, "", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			is := is.New(t)
-			got, err := ReadBody(iotest.OneByteReader(strings.NewReader(test.body)), test.limit)
-			is.Equal(string(got), test.want)
-			is.Equal(err, test.err)
-		})
-	}
-
-	is := is.New(t)
-	_, err := ReadBody(io.MultiReader(strings.NewReader("abcde"), iotest.ErrReader(torn)), 5)
-	is.Equal(err, torn) // neither whole nor too large
 }
 
 func TestPlainHTTPMayBeForThisMachineOnly(t *testing.T) {

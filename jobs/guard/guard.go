@@ -132,7 +132,7 @@ func limitRedirects(limit int) func(*http.Request, []*http.Request) error {
 }
 
 // Do sends a request as http.Client.Do does. Use Reason to learn from the error
-// what went wrong, and ReadBody to read the answer.
+// what went wrong, and read no more of the answer than it is worth: it may be endless.
 func (c *Client) Do(req *http.Request) (*http.Response, error) { return c.http.Do(req) }
 
 // Get requests a URL.

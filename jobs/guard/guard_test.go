@@ -146,7 +146,7 @@ func TestARequestToThisMachineIsBlockedUnlessAllowed(t *testing.T) {
 	res, err := open(t, Options{AllowInsecure: true, Allow: loopback}).Get(t.Context(), url)
 	is.NoErr(err)
 	defer res.Body.Close()
-	body, err := ReadBody(res.Body, 100)
+	body, err := io.ReadAll(res.Body)
 	is.NoErr(err)
 	is.Equal(string(body), "hello")
 }
@@ -254,7 +254,7 @@ func TestEachStageThatFailsHasItsReason(t *testing.T) {
 			c := open(t, o)
 			res, err := c.Get(t.Context(), test.url)
 			if err == nil {
-				_, err = ReadBody(res.Body, 100)
+				_, err = io.ReadAll(res.Body)
 				res.Body.Close()
 			}
 			is.Equal(Reason(err), test.reason)

@@ -24,8 +24,6 @@ var (
 	ErrURL = errors.New("unusable URL")
 	// ErrTooManyRedirects means that there are more than the options allow.
 	ErrTooManyRedirects = errors.New("too many redirects")
-	// ErrTooLarge means that a body is longer than its limit.
-	ErrTooLarge = errors.New("body is too large")
 )
 
 // BlockedError means that an address is neither public nor allowed. Its text
