@@ -351,8 +351,7 @@ export function list(items, key, render) {
 
       effect(() => {
         const now = items();
-        /** @type {typeof rows} */
-        const next = new Map();
+        const next = /** @type {typeof rows} */ (new Map());
         for (const item of now) {
           const id = key(item);
           if (next.has(id)) continue; // shown once
@@ -364,13 +363,16 @@ export function list(items, key, render) {
             return { node, item: value, dispose };
           }));
         }
-        for (const [id, row] of rows) {
+        let near = /** @type {any} */ (null); // to what had the focus
+        for (const [id, { node, dispose }] of rows) {
           if (next.has(id)) continue;
-          row.dispose();
-          row.node.remove();
+          if (node.contains(document.activeElement)) near = node.nextSibling ?? node.previousSibling;
+          dispose();
+          node.remove();
         }
         rows = next;
         arrange(mark, [...rows.values()].map((row) => row.node));
+        near?.querySelector?.("a, button")?.focus({ preventScroll: true });
       });
     },
   };

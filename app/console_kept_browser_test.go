@@ -1,0 +1,31 @@
+package app_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"confab/app/pages/pagestest"
+	"confab/storage"
+)
+
+// Who deletes a row by the keyboard goes on beside it.
+func TestTheFocusStaysBesideARowThatIsGone(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	for _, name := range []string{"first", "second", "third"} {
+		s.label(name)
+	}
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/labels", "Labels")
+	for _, one := range [][2]string{{"third", "second"}, {"second", "first"}} {
+		gone, left := one[0], one[1]
+		c.row(gone)
+		pagestest.Eval[any](c.Browser, `void [...document.querySelectorAll("tbody tr")].find(r => r.textContent.includes("`+gone+`")).querySelectorAll("button")[1].focus()`)
+		c.Press(kb.Enter)
+		c.WaitFor(`document.activeElement.textContent === "Cancel"`)
+		c.Press(kb.Tab, kb.Enter)
+		c.WaitFor(`document.activeElement.closest("tr")?.textContent.includes("` + left + `") && document.activeElement.textContent === "Edit"`)
+	}
+	c.calm()
+}
