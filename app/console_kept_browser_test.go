@@ -29,3 +29,14 @@ func TestTheFocusStaysBesideARowThatIsGone(t *testing.T) {
 	}
 	c.calm()
 }
+
+// An address may hold what no text can be made of.
+func TestAnAddressThatCannotBeReadSaysSo(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	s.connect()
+	c := s.console(t, storage.RoleAdmin)
+	c.open("contacts/%E0%A4", "This is not here")
+	c.open("%E0%A4", "There is nothing here")
+	c.calm("status of 400", "status of 404")
+}

@@ -28,7 +28,7 @@ export const query = computed(() => here().query);
 
 function read() {
   const url = new URL(location.href);
-  return { path: decodeURI(url.pathname.slice(root.pathname.length)).replace(/\/$/, ""), query: url.searchParams };
+  return { path: url.pathname.slice(root.pathname.length).replace(/\/$/, ""), query: url.searchParams };
 }
 
 /**
