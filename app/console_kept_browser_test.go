@@ -3,6 +3,7 @@ package app_test
 import (
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"confab/app/pages/pagestest"
@@ -39,4 +40,30 @@ func TestAnAddressThatCannotBeReadSaysSo(t *testing.T) {
 	c.open("contacts/%E0%A4", "This is not here")
 	c.open("%E0%A4", "There is nothing here")
 	c.calm("status of 400", "status of 404")
+}
+
+// Names that are written from right to left stand where all others do: beside their faces,
+// and at the beginning of their columns.
+func TestNamesFromRightToLeftStandInLine(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	number := s.connect()
+	id := s.says(number, "15550001111", "محمد علي", textOf("hi"))
+	for _, name := range []string{"Bakery Nord", "مخبز"} {
+		s.call("POST", s.app.URL()+"/v1/customers", `{"name":"`+name+`"}`)
+	}
+
+	const left = `(e => { const r = document.createRange(); r.selectNodeContents(e); return Math.round(r.getBoundingClientRect().left) })`
+	c := s.console(t, storage.RoleAdmin)
+	c.openAddress("inbox/" + id)
+	c.Find("region", "Conversation with محمد علي")
+	for _, width := range []int64{1280, 360} {
+		c.Do(chromedp.EmulateViewport(width, 740))
+		c.WaitFor(left + `(document.querySelector(".thread-name h2")) === ` + left + `(document.querySelector(".thread-name p"))`)
+	}
+	c.Do(chromedp.EmulateViewport(1280, 800))
+	c.open("customers", "Customers")
+	c.row("مخبز")
+	c.WaitFor(`new Set([...document.querySelectorAll("tbody td:first-child a")].map(` + left + `)).size === 1`)
+	c.calm()
 }
