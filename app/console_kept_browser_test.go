@@ -67,3 +67,13 @@ func TestNamesFromRightToLeftStandInLine(t *testing.T) {
 	c.WaitFor(`new Set([...document.querySelectorAll("tbody td:first-child a")].map(` + left + `)).size === 1`)
 	c.calm()
 }
+
+func TestHealthCountsOneMessageAsOne(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	s.send(s.connect(), "+15550001111", `"type":"text","text":{"body":"Hello"}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("settings/health", "Health")
+	c.text("1 message, on the plan self_hosted, which has no limit.")
+	c.calm()
+}

@@ -18,7 +18,8 @@ const text = {
   well: "All numbers and webhooks are well.",
   usage: "This month",
   used: (/** @type {number} */ n, /** @type {number | null} */ of, /** @type {string} */ plan) =>
-    `${count(n)}${of === null ? "" : " of " + count(of)} messages, on the plan ${plan}${of === null ? ", which has no limit" : ""}.`,
+    `${count(n)}${of === null ? "" : " of " + count(of)} message${(of ?? n) === 1 ? "" : "s"}` +
+    `, on the plan ${plan}${of === null ? ", which has no limit" : ""}.`,
   meter: "Messages of this month",
   failures: "Why messages failed, last 24 hours",
   noFailures: "None failed.",
