@@ -77,3 +77,26 @@ func TestHealthCountsOneMessageAsOne(t *testing.T) {
 	c.text("1 message, on the plan self_hosted, which has no limit.")
 	c.calm()
 }
+
+// Colours that somebody forced upon the page take every ground away: what is drawn by its
+// ground alone keeps its colours, or has a line around it.
+func TestNothingIsDrawnByAForcedGround(t *testing.T) {
+	pagestest.Parallel(t)
+	s, _ := sandboxed(t)
+	number := s.connect()
+	id := s.says(number, "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAdmin)
+	c.Do(c.Prefers("forced-colors", "active"))
+
+	c.open("phone/15550001111", "Phone")
+	c.Find("switch", "24-hour window open")
+	c.WaitFor(`[...document.querySelectorAll(".switch")].every(e => getComputedStyle(e).backgroundColor !== getComputedStyle(document.body).backgroundColor)`)
+	c.WaitFor(`getComputedStyle(document.querySelector("main select")).appearance === "auto"`)
+	c.openAddress("inbox/" + id)
+	c.article("hi")
+	c.WaitFor(`getComputedStyle(document.querySelector(".bubble")).borderTopWidth === "1px"`)
+	c.Press("?")
+	c.Find("dialog", "Keyboard shortcuts")
+	c.WaitFor(`getComputedStyle(document.querySelector("dialog")).borderTopWidth === "1px"`)
+	c.calm()
+}
