@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -98,5 +99,20 @@ func TestNothingIsDrawnByAForcedGround(t *testing.T) {
 	c.Press("?")
 	c.Find("dialog", "Keyboard shortcuts")
 	c.WaitFor(`getComputedStyle(document.querySelector("dialog")).borderTopWidth === "1px"`)
+	c.calm()
+}
+
+// The longest of names leaves room for what is said.
+func TestALongNameLeavesRoomForTheThread(t *testing.T) {
+	pagestest.Parallel(t)
+	s, _ := sandboxed(t)
+	id := s.says(s.connect(), "15550001111", strings.Repeat("W", 190), textOf("hi"))
+	c := s.console(t, storage.RoleAdmin)
+	c.openAddress("inbox/" + id)
+	c.Find("complementary", "Details")
+	c.WaitFor(`document.querySelector(".write-box textarea").offsetHeight < 50`)
+	c.WaitFor(`document.querySelector(".person-name").offsetHeight < 100`)
+	c.open("phone/15550001111", "Phone")
+	c.WaitFor(`document.querySelector(".phone-compose textarea").offsetHeight < 50`)
 	c.calm()
 }
