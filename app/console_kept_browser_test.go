@@ -116,3 +116,14 @@ func TestALongNameLeavesRoomForTheThread(t *testing.T) {
 	c.WaitFor(`document.querySelector(".phone-compose textarea").offsetHeight < 50`)
 	c.calm()
 }
+
+func TestAWebhookWithoutEventsHasNoEmptyCell(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	s.call("POST", s.app.URL()+"/v1/webhook_subscriptions", `{"url":"https://hooks.example.com","events":["message.received"]}`)
+	c := s.console(t, storage.RoleAdmin)
+	c.open("webhooks", "Webhooks")
+	c.row("https://hooks.example.com", "active")
+	c.WaitFor(`[...document.querySelectorAll("tbody td")].slice(2).every(td => td.textContent === "—")`)
+	c.calm()
+}

@@ -73,4 +73,5 @@ function webhookTable(rows, day) {
 }
 
 /** @param {any} day */
-const spark = (day) => day && sparkline(day.hours.map((/** @type {any} */ hour) => hour.total), day.dead + day.failed > 0 ? "warn" : "good");
+const spark = (day) =>
+  (day && sparkline(day.hours.map((/** @type {any} */ hour) => hour.total), day.dead + day.failed > 0 ? "warn" : "good")) || "—";
