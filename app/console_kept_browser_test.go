@@ -127,3 +127,17 @@ func TestAWebhookWithoutEventsHasNoEmptyCell(t *testing.T) {
 	c.WaitFor(`[...document.querySelectorAll("tbody td")].slice(2).every(td => td.textContent === "—")`)
 	c.calm()
 }
+
+// What cannot be seen again is where the keyboard is.
+func TestTheFocusGoesToWhatIsShownOnce(t *testing.T) {
+	pagestest.Parallel(t)
+	c := newStage(t).console(t, storage.RoleAdmin)
+	c.open("settings/keys", "API keys")
+	c.Click("button", "New key")
+	c.Fill("textbox", "Label", "shop")
+	c.Press(kb.Enter)
+	c.WaitFor(`document.activeElement.textContent === "Copy key"`)
+	c.Press(kb.Escape)
+	c.WaitFor(`document.activeElement.textContent === "New key"`)
+	c.calm()
+}

@@ -137,7 +137,10 @@ export function form({ fields, values: before, follows, blank, submit, busy: bus
 export function formDialog(title, { lead, shows, done, ...options }, look = shows && { lasting: true, wide: true }) {
   return dialog(title, (/** @type {(made?: any) => void} */ close) => {
     const finish = (/** @type {any} */ made) => {
-      if (shows) return place.replaceChildren(shown(close, shows(made)));
+      if (shows) {
+        place.replaceChildren(shown(close, shows(made)));
+        return place.querySelector("button").focus();
+      }
       close(made);
       done?.(made);
     };
