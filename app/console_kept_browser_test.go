@@ -141,3 +141,27 @@ func TestTheFocusGoesToWhatIsShownOnce(t *testing.T) {
 	c.WaitFor(`document.activeElement.textContent === "New key"`)
 	c.calm()
 }
+
+// Labels are put on and taken off by the keyboard, which stays beside them.
+func TestTheFocusStaysBesideLabels(t *testing.T) {
+	pagestest.Parallel(t)
+	s := newStage(t)
+	s.label("VIP")
+	id := s.says(s.connect(), "15550001111", "Ana Ruiz", textOf("hi"))
+	c := s.console(t, storage.RoleAgent)
+	c.openAddress("inbox/" + id)
+	c.Find("button", "Add label")
+	c.Press("l")
+	c.Focus("checkbox", "VIP")
+	c.Press(" ")
+	c.Find("button", "Remove label VIP")
+	c.Press(kb.Escape)
+	c.Gone("checkbox", "VIP")
+	c.WaitFor(`document.activeElement.id === "add-label"`)
+
+	c.Focus("button", "Remove label VIP")
+	c.Press(kb.Enter)
+	c.Gone("button", "Remove label VIP")
+	c.WaitFor(`document.activeElement.id === "add-label"`)
+	c.calm()
+}

@@ -372,6 +372,7 @@ export function list(items, key, render) {
         }
         rows = next;
         arrange(mark, [...rows.values()].map((row) => row.node));
+        near?.focus?.();
         near?.querySelector?.("a, button")?.focus({ preventScroll: true });
       });
     },
@@ -379,14 +380,13 @@ export function list(items, key, render) {
 }
 
 /**
- * arrange puts nodes after a mark, in their order, and moves only those that are not in
- * their place. It keeps the focus.
+ * arrange puts nodes after a mark, in their order, moves only those that are not in place, and keeps the focus.
  * @param {ChildNode} mark
  * @param {ChildNode[]} nodes
  */
 function arrange(mark, nodes) {
   const parent = /** @type {any} */ (mark.parentNode);
-  const focused = document.activeElement;
+  const focused = /** @type {any} */ (document.activeElement);
   let before = mark;
   for (const node of nodes) {
     const place = before.nextSibling;
@@ -396,5 +396,5 @@ function arrange(mark, nodes) {
     }
     before = node;
   }
-  if (focused instanceof HTMLElement && focused.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
+  if (focused?.isConnected && focused !== document.activeElement) focused.focus({ preventScroll: true });
 }

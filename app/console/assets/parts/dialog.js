@@ -26,7 +26,7 @@ let dialogs = 0;
  */
 export function dialog(title, build, { wide = false, lasting = false } = {}) {
   return new Promise((resolve) => {
-    const before = document.activeElement;
+    const before = /** @type {any} */ (document.activeElement);
     const id = "dialog-" + ++dialogs;
     /** @type {T | undefined} */
     let result;
@@ -46,7 +46,7 @@ export function dialog(title, build, { wide = false, lasting = false } = {}) {
     node.addEventListener("close", () => {
       dispose();
       node.remove();
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      if (before?.isConnected) before.focus();
       resolve(result);
     });
     // The dialog itself is only hit beside its body.

@@ -129,6 +129,13 @@ function labelPart({ conversation, labels, merge }, path) {
     const made = await newLabel();
     if (made) toggle(made.id, true);
   };
+  const add = button(text.addLabel, {
+    icon: "plus",
+    id: "add-label",
+    "aria-expanded": () => choosing(),
+    "aria-controls": "label-choice",
+    run: () => choosing.update((on) => !on),
+  });
   return el("section", null, el("h3", null, text.labels),
     el("div.label-chips", null,
       list(attached, (one) => one.id, (one) => el("span.label-chip", null, () => dot(one().color), el(
@@ -137,19 +144,15 @@ function labelPart({ conversation, labels, merge }, path) {
         () => one().name,
       ),
         button(() => text.remove(one().name), { icon: "close", look: "bare", iconOnly: true, run: () => toggle(one().id, false) }))),
-      button(text.addLabel,
-        {
-          icon: "plus",
-          id: "add-label",
-          "aria-expanded": () => choosing(),
-          "aria-controls": "label-choice",
-          run: () => choosing.update((on) => !on),
-        },
-      )),
+      add),
     () => choosing() && el("fieldset.label-choice", {
       id: "label-choice",
       "aria-label": text.labels,
-      onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && choosing.set(false),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key !== "Escape") return;
+        add.focus();
+        choosing.set(false);
+      },
     },
       list(() => labels.data() ?? [], (one) => one.id, (one) => el("label", null,
         el("input",
